@@ -1,0 +1,59 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let package = Package(
+  name: "swift-dialtone",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "Dialtone", targets: ["Dialtone"]),
+    .library(name: "DialtoneTesting", targets: ["DialtoneTesting"]),
+    .executable(name: "dialtone", targets: ["DialtoneCLI"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+  ],
+  targets: [
+    // Kernel headers, and inline wrappers for macros that Swift cannot import. Empty where the host is not Linux.
+    .target(name: "CNetlink"),
+    // The wire format and the socket of rtnetlink. Knows nothing of reachability.
+    .target(name: "Netlink", dependencies: [.target(name: "CNetlink", condition: .when(platforms: [.linux]))]),
+    // Targets, flags, monitors. No Foundation, no other dependency.
+    .target(name: "Dialtone", dependencies: ["Netlink"]),
+    // A scripted network and clock, for users' own tests.
+    .target(name: "DialtoneTesting", dependencies: ["Dialtone"]),
+    // The command `dialtone`.
+    .executableTarget(
+      name: "DialtoneCLI",
+      dependencies: ["Dialtone", .product(name: "ArgumentParser", package: "swift-argument-parser")]
+    ),
+
+    // Real network namespaces, and a writer of links, addresses, routes, rules and nexthops, for the tests alone.
+    .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
+    .target(
+      name: "NetworkLab", dependencies: ["CNetworkLab", "Netlink", "Dialtone"], path: "Tests/NetworkLab"),
+    .testTarget(name: "NetlinkTests", dependencies: ["Netlink", "NetworkLab"]),
+    .testTarget(name: "DialtoneTests", dependencies: ["Dialtone", "DialtoneTesting"]),
+    .testTarget(name: "LinuxTests", dependencies: ["Dialtone", "Netlink", "NetworkLab"]),
+    .testTarget(name: "CLITests", dependencies: ["DialtoneCLI", "NetworkLab"]),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+// The same settings for every target of our own.
+for target in package.targets {
+  target.swiftSettings = (target.swiftSettings ?? []) + [
+    .enableUpcomingFeature("ExistentialAny"),  // SE-0335
+    .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
+    .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // SE-0461
+    .enableUpcomingFeature("InferIsolatedConformances"),  // SE-0470
+    .strictMemorySafety(),  // SE-0458: kernel bytes are untrusted
+  ]
+  if Context.environment["CI"] != nil {
+    target.swiftSettings?.append(.treatAllWarnings(as: .error))  // SE-0480: in CI only, so that a newer compiler breaks nobody
+  }
+  if !target.isTest && target.name != "NetworkLab" {
+    target.swiftSettings?.append(.treatWarning("ExplicitSendable", as: .error))  // a public type says whether it is Sendable
+  }
+}
