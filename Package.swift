@@ -14,14 +14,14 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
   ],
   targets: [
-    // Kernel headers, and inline wrappers for macros that Swift cannot import. Empty where the host is not Linux.
+    // The libc and the kernel headers, in one place. No logic.
     .target(name: "CNetlink"),
     // The wire format and the socket of rtnetlink. Knows nothing of reachability.
-    .target(name: "Netlink", dependencies: [.target(name: "CNetlink", condition: .when(platforms: [.linux]))]),
+    .target(name: "Netlink", dependencies: ["CNetlink"]),
     // Targets, flags, monitors. No Foundation, no other dependency.
-    .target(name: "Dialtone", dependencies: ["Netlink"]),
+    .target(name: "Dialtone", dependencies: ["CNetlink", "Netlink"]),
     // A scripted network and clock, for users' own tests.
-    .target(name: "DialtoneTesting", dependencies: ["Dialtone"]),
+    .target(name: "DialtoneTesting", dependencies: ["CNetlink", "Dialtone"]),
     // The command `dialtone`.
     .executableTarget(
       name: "DialtoneCLI",
@@ -30,8 +30,7 @@ let package = Package(
 
     // Real network namespaces, and a writer of links, addresses, routes, rules and nexthops, for the tests alone.
     .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
-    .target(
-      name: "NetworkLab", dependencies: ["CNetworkLab", "Netlink", "Dialtone"], path: "Tests/NetworkLab"),
+    .target(name: "NetworkLab", dependencies: ["CNetworkLab"], path: "Tests/NetworkLab"),
     .testTarget(name: "NetlinkTests", dependencies: ["Netlink", "NetworkLab"]),
     .testTarget(name: "DialtoneTests", dependencies: ["Dialtone", "DialtoneTesting"]),
     .testTarget(name: "LinuxTests", dependencies: ["Dialtone", "Netlink", "NetworkLab"]),

@@ -1,1 +1,28 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#define _GNU_SOURCE
 #include "CNetlink.h"
+
+#if defined(__linux__)
+int cnetlink_receive(int socket, void *buffer, size_t size, struct cnetlink_datagram *datagrams, unsigned int count) {
+  struct mmsghdr messages[CNETLINK_MAX_DATAGRAMS];
+  struct iovec vectors[CNETLINK_MAX_DATAGRAMS];
+  struct sockaddr_nl senders[CNETLINK_MAX_DATAGRAMS];
+  if (count > CNETLINK_MAX_DATAGRAMS) count = CNETLINK_MAX_DATAGRAMS;
+  for (unsigned int i = 0; i < count; i++) {
+    vectors[i] = (struct iovec){.iov_base = (char *)buffer + i * size, .iov_len = size};
+    messages[i] = (struct mmsghdr){.msg_hdr = {.msg_name = &senders[i],
+                                               .msg_namelen = sizeof senders[i],
+                                               .msg_iov = &vectors[i],
+                                               .msg_iovlen = 1}};
+  }
+  int received = recvmmsg(socket, messages, count, MSG_DONTWAIT, NULL);
+  for (int i = 0; i < received; i++) {
+    datagrams[i] = (struct cnetlink_datagram){.length = messages[i].msg_len,
+                                              .sender = senders[i].nl_pid,
+                                              .flags = messages[i].msg_hdr.msg_flags};
+  }
+  return received;
+}
+#endif

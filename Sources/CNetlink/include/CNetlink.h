@@ -1,9 +1,53 @@
-// Kernel headers for the module Netlink. No logic here.
-// Sources: linux/netlink.h, linux/rtnetlink.h and their companions; netlink(7), rtnetlink(7).
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+// The C that Dialtone stands on, in one place: the libc everywhere (so that no Swift file needs a chain of
+// `canImport(Glibc)`), and on Linux the kernel's headers. Inline wrappers only for macros that Swift cannot import;
+// no logic. Sources: netlink(7), rtnetlink(7), linux/netlink.h, linux/rtnetlink.h and their companions.
 #ifndef CNETLINK_H
 #define CNETLINK_H
 
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+// errno is a macro that Swift cannot import.
+static inline int cnetlink_errno(void) { return errno; }
+
+// open(2) takes a variable number of arguments, which Swift cannot pass.
+static inline int cnetlink_open(const char *_Nonnull path, int flags) { return open(path, flags); }
+
+// GNU extensions of netdb.h that need _GNU_SOURCE, which cannot be defined for an imported module; 0 where there is none.
+#if defined(__GLIBC__)
+enum { cnetlink_AI_IDN = 0x40, cnetlink_EAI_NODATA = -5, cnetlink_EAI_ADDRFAMILY = -9, cnetlink_EAI_IDN_ENCODE = -105 };
+#elif defined(__linux__)
+enum { cnetlink_AI_IDN = 0, cnetlink_EAI_NODATA = -5, cnetlink_EAI_ADDRFAMILY = 0, cnetlink_EAI_IDN_ENCODE = 0 };
+#else
+enum { cnetlink_AI_IDN = 0, cnetlink_EAI_NODATA = EAI_NODATA, cnetlink_EAI_ADDRFAMILY = EAI_ADDRFAMILY, cnetlink_EAI_IDN_ENCODE = 0 };
+#endif
+
 #if defined(__linux__)
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/timerfd.h>
+
 #include <linux/fib_rules.h>
 #include <linux/filter.h>
 #include <linux/genetlink.h>
@@ -17,6 +61,29 @@
 #include <linux/nexthop.h>
 #include <linux/nl80211.h>
 #include <linux/rtnetlink.h>
+
+// prctl(2) takes a variable number of arguments.
+static inline void cnetlink_name_thread(const char *_Nonnull name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+// SOCK_RAW and its flags are an enumeration in one libc and integers in another.
+static inline int cnetlink_socket(int protocol) {
+  return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
+}
+
+// One datagram of a call of recvmmsg(2).
+struct cnetlink_datagram {
+  unsigned int length;
+  // The sender's nl_pid; 0 is the kernel.
+  unsigned int sender;
+  // MSG_TRUNC where the datagram did not fit.
+  int flags;
+};
+
+// recvmmsg(2), which libcs declare only under _GNU_SOURCE, and Swift imports without it. Reads up to `count` (at most
+// CNETLINK_MAX_DATAGRAMS) datagrams, each into `size` bytes of `buffer`. Returns their number, or -1 with errno.
+#define CNETLINK_MAX_DATAGRAMS 16
+int cnetlink_receive(int socket, void *_Nonnull buffer, size_t size, struct cnetlink_datagram *_Nonnull datagrams,
+                     unsigned int count);
 #endif
 
 #endif

@@ -1,0 +1,55 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// What becomes of a newly decided state: pure, event in, action out.
+///
+/// Invariants: the newest state is always stored, so that `current` is never behind; receivers are told of the first known
+/// state at once, and of a change once it has been quiet for `settling`, at most four times that after the first change.
+struct MonitorStateMachine {
+  enum Action: Equatable {
+    /// Nothing is new.
+    case ignore
+    /// Something is new that receivers are not told of by itself.
+    case store
+    /// Receivers are told now.
+    case deliver
+    /// Receivers are told later; ask with `settle` at this time.
+    case holdBack(until: Int64)
+  }
+
+  /// In nanoseconds; zero tells receivers at once.
+  private let settling: Int64
+  /// While changes are held back: when the first came, and when to look again.
+  private var held: (first: Int64, until: Int64)?
+  private var isKnown = false
+
+  init(settling: Duration) { self.settling = max(0, settling.nanosecondsClamped) }
+
+  /// A state was decided at `now`, where `old` was the newest.
+  mutating func decided(_ new: Reachability, after old: Reachability, now: Int64) -> Action {
+    let isChange = new != old
+    if !isChange { return new.source == old.source && new.destination == old.destination ? .ignore : .store }
+    let wasKnown = isKnown
+    isKnown = isKnown || new.isDetermined || new.reason != nil
+    if !isKnown { return .store }
+    if !wasKnown || settling == 0 { return .deliver }
+    let first = held?.first ?? now
+    let until = min(now.addingClamped(settling), first.addingClamped(settling.multipliedClamped(by: 4)))
+    held = (first, until)
+    return .holdBack(until: until)
+  }
+
+  /// The time of an earlier `holdBack` has come. Only the last one counts.
+  mutating func settle(now: Int64) -> Action {
+    guard let held, held.until <= now else { return .ignore }
+    self.held = nil
+    return .deliver
+  }
+}
+
+extension Int64 {
+  fileprivate func multipliedClamped(by other: Int64) -> Int64 {
+    let (product, overflow) = multipliedReportingOverflow(by: other)
+    return overflow ? .max : product
+  }
+}

@@ -1,0 +1,83 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// A value that many threads read without waiting while one at a time writes it.
+///
+/// Invariant: of the two copies, the one that the lowest bit of `sequence` names is whole. The writer moves readers to
+/// the other copy before it touches one, so a reader never waits for a writer, even one that is interrupted half-way; it
+/// reads again only where the writer moved on meanwhile. (A latch in the terms of the kernel's linux/seqlock.h.) Every
+/// word is atomic, so there is no data race to begin with; a copy torn by the writer is recognised and thrown away.
+@safe package final class SequenceLock<Value: BitwiseCopyable & Sendable>: Sendable {
+  private static var wordCount: Int { (MemoryLayout<Value>.size + 7) / 8 }
+
+  private let sequence = Atomic<UInt>(0)
+  // Safe to share: allocated in init, freed in deinit, never changed between, and what it points to is atomic.
+  private nonisolated(unsafe) let words: UnsafeMutablePointer<Atomic<UInt64>>
+
+  package init(_ value: Value) {
+    unsafe words = .allocate(capacity: 2 * Self.wordCount)
+    for position in 0..<2 * Self.wordCount {
+      unsafe (words + position).initialize(to: Atomic(0))
+    }
+    write(value, to: 0)
+    write(value, to: 1)
+  }
+
+  deinit {
+    unsafe words.deinitialize(count: 2 * Self.wordCount)
+    unsafe words.deallocate()
+  }
+
+  /// The value as it was last stored. Lock-free; for any thread.
+  package func load() -> Value {
+    while true {
+      let before = sequence.load(ordering: .acquiring)
+      let value = read(Int(before & 1))
+      atomicMemoryFence(ordering: .acquiring)
+      if sequence.load(ordering: .relaxed) == before { return value }
+    }
+  }
+
+  /// Replaces the value. One thread at a time: the caller holds the lock that says so.
+  package func store(_ value: Value) {
+    let before = sequence.load(ordering: .relaxed)
+    for step: UInt in 0...1 {
+      // Readers go to the other copy, and see the sequence change before they can see a word of this one change.
+      sequence.store(before &+ step &+ 1, ordering: .releasing)
+      atomicMemoryFence(ordering: .releasing)
+      write(value, to: Int((before &+ step) & 1))
+    }
+  }
+
+  private func write(_ value: Value, to copy: Int) {
+    // In bounds: each copy has wordCount words, and the value at most eight times as many bytes.
+    unsafe withUnsafeBytes(of: value) { bytes in
+      let start = unsafe words + copy * Self.wordCount
+      for position in 0..<Self.wordCount {
+        unsafe start[position].store(Self.word(of: bytes, at: position), ordering: .relaxed)
+      }
+    }
+  }
+
+  private func read(_ copy: Int) -> Value {
+    unsafe withUnsafeTemporaryAllocation(byteCount: 8 * Self.wordCount, alignment: 16) { bytes in
+      let start = unsafe words + copy * Self.wordCount
+      for position in 0..<Self.wordCount {
+        unsafe bytes.storeBytes(
+          of: start[position].load(ordering: .relaxed), toByteOffset: 8 * position, as: UInt64.self)
+      }
+      // Any bits that were stored together are a Value; bits that were not are thrown away by load().
+      return unsafe bytes.loadUnaligned(as: Value.self)
+    }
+  }
+
+  private static func word(of bytes: UnsafeRawBufferPointer, at position: Int) -> UInt64 {
+    let offset = 8 * position
+    if offset + 8 <= bytes.count { return unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
+    var word: UInt64 = 0
+    unsafe withUnsafeMutableBytes(of: &word) { unsafe $0.copyMemory(from: .init(rebasing: bytes[offset...])) }
+    return word
+  }
+}

@@ -1,0 +1,141 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+internal import Synchronization
+
+/// One receiver of one monitor's states.
+///
+/// Invariants: two states given in a row are never equal; each is the newest there is when it is given; they are given
+/// one after the other, in the order of change; none is given after `cancel()` has returned, but for one that a thread was
+/// already about to give. The lock is never held while a handler runs or a continuation is resumed.
+package final class Subscription: Sendable {
+  typealias Handler = @Sendable (Reachability) -> Void
+  typealias Waiter = CheckedContinuation<Reachability?, Never>
+
+  private enum Receiver {
+    /// A closure that a thread of the engine runs.
+    case handler(Handler)
+    /// A closure that a dispatch queue runs.
+    case queue(DispatchQueue, Handler)
+    /// A task that asks for each state, and the continuation by which it waits.
+    case task(Waiter?)
+    /// Nobody any more.
+    case cancelled
+  }
+
+  private struct State {
+    var receiver: Receiver
+    var last: Reachability?
+    /// A handler: it waits for its turn. A queue: a block of ours is on it.
+    var isScheduled = false
+  }
+
+  private let storage: MonitorStorage
+  private let state: Mutex<State>
+
+  private init(_ storage: MonitorStorage, _ receiver: sending Receiver) {
+    self.storage = storage
+    self.state = Mutex(State(receiver: receiver))
+  }
+
+  /// A closure that a thread of the engine runs.
+  convenience init(_ storage: MonitorStorage, handler: @escaping Handler) { self.init(storage, .handler(handler)) }
+
+  /// A closure that `queue` runs, one call at a time even where the queue is concurrent.
+  convenience init(_ storage: MonitorStorage, queue: DispatchQueue, handler: @escaping Handler) {
+    self.init(storage, .queue(queue, handler))
+  }
+
+  /// A task that calls ``next()``.
+  convenience init(_ storage: MonitorStorage) { self.init(storage, .task(nil)) }
+
+  /// Ends it. For any thread, also inside the receiver's own handler; once or several times.
+  func cancel() {
+    let receiver = state.withLock { state in
+      defer { state.receiver = .cancelled }
+      return state.receiver
+    }
+    if case .task(let waiter?) = receiver { waiter.resume(returning: nil) }
+    storage.remove(self)
+    // The handler, and what it captured, is released here, outside the lock.
+    withExtendedLifetime(receiver) {}
+  }
+
+  /// Looks for a newer state: resumes a waiting task, puts a block on a queue. Answers whether a thread of the engine has
+  /// to call `deliver()`.
+  func wake() -> Bool {
+    enum Action {
+      case nothing, deliver
+      case resume(Waiter, Reachability)
+      case enqueue(DispatchQueue)
+    }
+    let action: Action = state.withLock { state in
+      switch state.receiver {
+      case .cancelled, .task(nil): return .nothing
+      case .task(let waiter?):
+        guard let newest = storage.next(after: state.last) else { return .nothing }
+        state.last = newest
+        state.receiver = .task(nil)
+        return .resume(waiter, newest)
+      case .handler, .queue:
+        if state.isScheduled || storage.next(after: state.last) == nil { return .nothing }
+        state.isScheduled = true
+        if case .queue(let queue, _) = state.receiver { return .enqueue(queue) }
+        return .deliver
+      }
+    }
+    switch action {
+    case .nothing: return false
+    case .deliver: return true
+    case .resume(let waiter, let newest): waiter.resume(returning: newest)
+    case .enqueue(let queue): queue.async { self.deliver() }
+    }
+    return false
+  }
+
+  /// Runs the handler with the newest state, if it has not had it. Answers whether there is a newer one by now, and this
+  /// is to be called again.
+  @discardableResult
+  func deliver() -> Bool {
+    let next = state.withLock { state -> (Handler, Reachability)? in
+      let handler: Handler
+      switch state.receiver {
+      case .handler(let it), .queue(_, let it): handler = it
+      case .task, .cancelled: return nil
+      }
+      guard let newest = storage.next(after: state.last) else { return nil }
+      state.last = newest
+      return (handler, newest)
+    }
+    if let (handler, newest) = next { handler(newest) }
+    state.withLock { $0.isScheduled = false }
+    // For a state that came while the handler ran: nobody else scheduled it.
+    return wake()
+  }
+
+  /// The next state, as soon as there is one that differs from the last; `nil` once cancelled, or when the task is.
+  func next() async -> Reachability? {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let result: Reachability?? = state.withLock { state in
+          guard case .task(nil) = state.receiver, !Task.isCancelled else { return .some(nil) }
+          if let newest = storage.next(after: state.last) {
+            state.last = newest
+            return newest
+          }
+          state.receiver = .task(continuation)
+          return nil
+        }
+        if let result { continuation.resume(returning: result) }
+      }
+    } onCancel: {
+      let waiter = state.withLock { state -> Waiter? in
+        guard case .task(let waiter) = state.receiver else { return nil }
+        state.receiver = .task(nil)
+        return waiter
+      }
+      waiter?.resume(returning: nil)
+    }
+  }
+}

@@ -1,0 +1,92 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Netlink
+
+/// The nodes that ask about an address, in the order of addresses, so that a route's event finds those inside its prefix.
+///
+/// Invariant: the chunks are sorted and none is empty; every chunk's nodes come before the next one's. A chunk is split
+/// before it grows long, so adding and removing cost about the square root of what a flat array would.
+struct DestinationIndex {
+  private static let chunkLimit = 512
+
+  private var chunks: [[DestinationNode]] = []
+  private(set) var count = 0
+
+  mutating func add(_ node: DestinationNode, at address: IPAddressBits) {
+    count += 1
+    guard !chunks.isEmpty else {
+      chunks = [[node]]
+      return
+    }
+    let chunk = max(0, firstChunk(after: address) - 1)
+    let position = chunks[chunk].firstPosition { Self.address(of: $0) > address }
+    chunks[chunk].insert(node, at: position)
+    if chunks[chunk].count > Self.chunkLimit {
+      let half = chunks[chunk].count / 2
+      chunks.insert(Array(chunks[chunk][half...]), at: chunk + 1)
+      chunks[chunk].removeSubrange(half...)
+    }
+  }
+
+  mutating func remove(_ node: DestinationNode, at address: IPAddressBits) {
+    // Equal addresses may reach back into earlier chunks.
+    var chunk = firstChunk(after: address) - 1
+    while chunk >= 0 {
+      if let position = chunks[chunk].firstIndex(where: { $0 === node }) {
+        chunks[chunk].remove(at: position)
+        if chunks[chunk].isEmpty { chunks.remove(at: chunk) }
+        count -= 1
+        return
+      }
+      if let first = chunks[chunk].first, Self.address(of: first) < address { return }
+      chunk -= 1
+    }
+  }
+
+  /// Calls `body` with each node whose address is in the prefix.
+  func forEach(in prefix: NetworkChange.Prefix, _ body: (DestinationNode) -> Void) {
+    let lowest = prefix.address.prefix(prefix.length)
+    var chunk = max(0, chunks.firstPosition { $0.first.map { Self.address(of: $0) >= lowest } ?? true } - 1)
+    while chunk < chunks.count {
+      for node in chunks[chunk] {
+        let address = Self.address(of: node)
+        if address < lowest { continue }
+        if !address.matches(prefix: lowest, length: prefix.length) { return }
+        body(node)
+      }
+      chunk += 1
+    }
+  }
+
+  /// Every address once.
+  var addresses: [IPAddress] {
+    var addresses: [IPAddress] = []
+    for node in chunks.joined() {
+      if let address = node.query.address, addresses.last?.bits != address.bits { addresses.append(address) }
+    }
+    return addresses
+  }
+
+  private func firstChunk(after address: IPAddressBits) -> Int {
+    chunks.firstPosition { $0.first.map { Self.address(of: $0) > address } ?? true }
+  }
+
+  private static func address(of node: DestinationNode) -> IPAddressBits {
+    // Only nodes with an address are added; another one would sort first and match nothing.
+    node.query.address?.bits ?? IPAddressBits(ipv4: 0)
+  }
+}
+
+extension Array {
+  /// Where the elements begin that meet the condition, which all after them meet too; `count` where none does.
+  fileprivate func firstPosition(where condition: (Element) -> Bool) -> Int {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if condition(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}

@@ -1,0 +1,16 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// What other threads ask of the engine; done by one of its own threads, in order.
+enum EngineCommand: Sendable {
+  /// Watch a target, and store its states there.
+  case add(MonitorStorage, ReachabilityTarget, ReachabilityConfiguration)
+  /// Watch it no longer.
+  case remove(MonitorStorage)
+  /// Fire a timer at its deadline.
+  case schedule(EngineTimer)
+  /// A timer was cancelled.
+  case forgetTimer
+  /// A name's look-up has an answer.
+  case lookupEnded(NameRecord.Key, serial: UInt64, NameLookupResult)
+}

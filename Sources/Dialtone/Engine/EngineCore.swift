@@ -1,0 +1,132 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// The engine's loop: two threads that take turns.
+///
+/// Invariants: a thread that is woken does the whole turn, from the kernel's event to the last receiver, so that one wake-up lies
+/// between them; it runs handlers outside the engine's lock, and only if the other thread runs none (``DeliveryQueue``), so one
+/// thread is always free to read events. The threads hold this object; it holds no monitor but by the commands and records
+/// that a monitor itself withdraws when it goes.
+final class EngineCore: Sendable {
+  private struct Inbox {
+    var commands: [EngineCommand] = []
+    var isStopped = false
+  }
+
+  private let inbox = Mutex(Inbox())
+  private let state = Mutex<EngineState?>(nil)
+  private let deliveries = DeliveryQueue()
+  private let poll: EventPoll
+  private let clock: EngineClock
+  private let makeSource: @Sendable () -> any NetworkSource
+  private let lookup: NameLookup
+
+  init(
+    clock: EngineClock, lookup: @escaping NameLookup, makeSource: @escaping @Sendable () -> any NetworkSource
+  ) throws(SystemError) {
+    poll = try EventPoll()
+    self.clock = clock
+    self.lookup = lookup
+    self.makeSource = makeSource
+  }
+
+  /// Starts the threads. Answers `false` where the system has none to give.
+  func start() -> Bool {
+    for position in 0..<2 {
+      if Thread.start(named: "dialtone", { self.run() }) { continue }
+      // One alone would stop reading while a handler blocks.
+      if position > 0 { stop() }
+      return false
+    }
+    wake()
+    return true
+  }
+
+  /// Ends the threads as soon as they have finished what they are at. For any thread.
+  func stop() {
+    let dropped = inbox.withLock { inbox in
+      inbox.isStopped = true
+      defer { inbox.commands = [] }
+      return inbox.commands
+    }
+    withExtendedLifetime(dropped) {}
+    wake()
+  }
+
+  /// Has a thread do what the command says, soon. For any thread; never waits for the network.
+  func post(_ command: EngineCommand) {
+    let isFirst = inbox.withLock { inbox in
+      if inbox.isStopped { return false }
+      inbox.commands.append(command)
+      return inbox.commands.count == 1
+    }
+    if isFirst { wake() }
+  }
+
+  /// Has a thread run a receiver's handler, soon.
+  func deliver(_ subscription: Subscription) {
+    deliveries.add([subscription])
+    wake()
+  }
+
+  /// Has a thread do a turn: something it cannot see by itself has changed.
+  func wake() { poll.wake() }
+
+  // MARK: The threads
+
+  private func run() {
+    var ready: UInt64 = .max
+    while true {
+      if inbox.withLock({ $0.isStopped }) { break }
+      if turn(ready) {
+        ready = .max
+      } else {
+        ready = poll.wait()
+      }
+    }
+    // Only one thread was woken by stop(): pass it on.
+    wake()
+  }
+
+  /// Answers whether another turn is due at once.
+  private func turn(_ ready: UInt64) -> Bool {
+    let (commands, isStopped) = inbox.withLock { inbox in
+      defer { inbox.commands = [] }
+      return (inbox.commands, inbox.isStopped)
+    }
+    if isStopped { return false }
+    let outcome = state.withLock { state in
+      let now = clock.now()
+      let engine = state ?? open()
+      state = engine
+      let outcome = engine.turn(commands, ready: ready, now: now)
+      if clock.passes { poll.setTimer(engine.deadline) }
+      return outcome
+    }
+    var waiting: [Subscription] = []
+    for storage in outcome.touched { storage.wakeReceivers(waiting: &waiting) }
+    for timer in outcome.fired { timer.fire() }
+    deliveries.add(waiting)
+    deliveries.deliver()
+    return outcome.isUnfinished
+  }
+
+  /// Makes the source on a thread of the engine: it may take a while, and nobody waits for it.
+  private func open() -> EngineState {
+    let source = makeSource()
+    for (bit, descriptor) in source.descriptors.enumerated() {
+      do {
+        try poll.add(descriptor, bit: bit)
+      } catch {
+        source.eventsCannotBeAwaited()
+      }
+    }
+    return EngineState(source: source) { [weak self, lookup] key, serial in
+      NameLookupPool.shared.submit(key.host.text, key.family, by: lookup) { [weak self] result in
+        self?.post(.lookupEnded(key, serial: serial, result))
+      }
+    }
+  }
+}

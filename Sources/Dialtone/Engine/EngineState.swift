@@ -1,0 +1,352 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Netlink
+
+/// All that the engine knows: which targets there are, what they ask, what was answered. Used under the engine's lock.
+///
+/// Invariants: of two targets that ask the same, one query is asked; after a turn every query that the events read could have
+/// touched has been asked since they were read, and every state that depends on it is stored; nothing is decided while
+/// events wait to be read, for as long as that ends within ``roundLimit`` rounds.
+final class EngineState {
+  /// What a turn leaves to do outside the lock.
+  struct Outcome {
+    /// Monitors whose receivers may have something new.
+    var touched: [MonitorStorage] = []
+    /// Timers whose time has come.
+    var fired: [EngineTimer] = []
+    /// Whether events may be left, and another turn is due at once.
+    var isUnfinished = false
+  }
+
+  private enum TimerEvent {
+    case call(EngineTimer)
+    case settle(TargetRecord)
+    case lookUp(NameRecord)
+    case overdue(NameRecord)
+  }
+
+  /// How often events are read and queries asked again before states are told all the same: where events never end.
+  private static let roundLimit = 8
+  /// So many queries are asked at a time.
+  private static let batchSize = 256
+  /// For so many addresses it pays to name them to the source.
+  private static let announcementLimit = 16
+
+  private let source: any NetworkSource
+  /// Starts to look a name up; the answer comes as a command with the same number.
+  private let lookUp: (NameRecord.Key, _ serial: UInt64) -> NameLookupPool.Ticket
+  private var records: [ObjectIdentifier: TargetRecord] = [:]
+  private var nodes: Set<DestinationNode> = []
+  private var index = DestinationIndex()
+  private var names: [NameRecord.Key: NameRecord] = [:]
+  private var timers = TimerQueue<TimerEvent>()
+  private var forgottenTimers = 0
+
+  private var staleNodes: [DestinationNode] = []
+  private var staleRecords: [TargetRecord] = []
+  private var areNamesStale = false
+  private var lookupSerial: UInt64 = 0
+  private var areAnnouncementsStale = true
+  private var areNamesAnnounced = false
+
+  init(
+    source: any NetworkSource,
+    lookUp: @escaping (NameRecord.Key, _ serial: UInt64) -> NameLookupPool.Ticket
+  ) {
+    self.source = source
+    self.lookUp = lookUp
+  }
+
+  /// When the next turn is due, whatever happens.
+  var deadline: Int64? {
+    guard let timer = timers.next, let poll = source.nextPoll else { return timers.next ?? source.nextPoll }
+    return min(timer, poll)
+  }
+
+  // MARK: A turn
+
+  /// Does what `commands` say, reads what is ready, asks what may have changed, and stores the states.
+  func turn(_ commands: [EngineCommand], ready: UInt64, now: Int64) -> Outcome {
+    var outcome = Outcome()
+    // When the events are read; every state that comes of them carries this time.
+    let realtime = EngineClock.realtime()
+    for command in commands { perform(command, now: now) }
+    var change = NetworkChange()
+    while let event = timers.popDue(now) { fire(event, now: now, outcome: &outcome) }
+    if let poll = source.nextPoll, poll <= now { source.poll(into: &change) }
+
+    var rounds = 0
+    repeat {
+      source.drain(ready: ready, into: &change)
+      mark(change)
+      if change.touchesNames { names.values.forEach(markStale) }
+      change = NetworkChange()
+      if staleNodes.isEmpty { break }
+      announce()
+      ask()
+      settleTranslations(now: now)
+      rounds += 1
+    } while rounds < Self.roundLimit
+    outcome.isUnfinished = rounds == Self.roundLimit
+
+    decide(realtime: realtime, now: now, outcome: &outcome)
+    startLookups(now: now)
+    announce()
+    return outcome
+  }
+
+  private func perform(_ command: EngineCommand, now: Int64) {
+    switch command {
+    case .add(let storage, let target, let configuration):
+      add(TargetRecord(storage: storage, target: target, configuration: configuration), now: now)
+    case .remove(let storage):
+      if let record = records.removeValue(forKey: ObjectIdentifier(storage)) { remove(record) }
+    case .schedule(let timer):
+      timers.add(.call(timer), at: timer.deadline)
+    case .forgetTimer:
+      forgottenTimers += 1
+      if forgottenTimers > 64, forgottenTimers * 2 > timers.count {
+        timers.removeAll { if case .call(let timer) = $0 { timer.isCancelled } else { false } }
+        forgottenTimers = 0
+      }
+    case .lookupEnded(let key, let serial, let result):
+      finishLookup(key, serial, result, now: now)
+    }
+  }
+
+  private func fire(_ event: TimerEvent, now: Int64, outcome: inout Outcome) {
+    switch event {
+    case .call(let timer):
+      outcome.fired.append(timer)
+    case .settle(let record):
+      if record.machine.settle(now: now) == .deliver {
+        record.storage.holdBack(false)
+        outcome.touched.append(record.storage)
+      }
+    case .lookUp(let name):
+      if let refresh = name.refresh, refresh <= now {
+        name.refresh = nil
+        markStale(name)
+      }
+    case .overdue(let name):
+      if name.becomeOverdue() { name.users.forEach(touch) }
+    }
+  }
+
+  // MARK: Targets and their queries
+
+  private func add(_ record: TargetRecord, now: Int64) {
+    records[ObjectIdentifier(record.storage)] = record
+    record.nodes = attach(record.initialQueries, to: record)
+    switch record.target.storage {
+    case .host(let host):
+      record.pathNodes = attach(record.internetQueries, to: record)
+      attachName(NameRecord.Key(host: host, family: record.configuration.family), to: record, now: now)
+    case .address(let address) where record.usesTranslation(address):
+      record.pathNodes = attach(
+        record.internetQueries.filter { $0.address?.family == .ipv6 }, to: record)
+    case .internet, .localNetwork, .address, .pair: break
+    }
+    touch(record)
+  }
+
+  private func remove(_ record: TargetRecord) {
+    detach(record.nodes + record.pathNodes + record.translatedNodes, from: record)
+    detachName(from: record)
+    record.isStale = true  // so that nothing is decided for it any more in this turn
+    staleRecords.removeAll { $0 === record }
+  }
+
+  private func attach(_ queries: [PathQuery], to record: TargetRecord) -> [DestinationNode] {
+    queries.map { query in
+      let new = DestinationNode(query)
+      let (isNew, node) = nodes.insert(new)
+      if isNew {
+        if let address = query.address { index.add(node, at: address.bits) }
+        areAnnouncementsStale = true
+        touch(node)
+      }
+      node.add(record)
+      return node
+    }
+  }
+
+  private func detach(_ released: [DestinationNode], from record: TargetRecord) {
+    for node in released {
+      node.remove(record)
+      if !node.users.isEmpty { continue }
+      nodes.remove(node)
+      if let address = node.query.address { index.remove(node, at: address.bits) }
+      areAnnouncementsStale = true
+    }
+  }
+
+  private func touch(_ node: DestinationNode) {
+    if node.isStale { return }
+    node.isStale = true
+    staleNodes.append(node)
+  }
+
+  private func touch(_ record: TargetRecord) {
+    if record.isStale { return }
+    record.isStale = true
+    staleRecords.append(record)
+  }
+
+  private func mark(_ change: NetworkChange) {
+    if change.touchesEverything {
+      nodes.forEach(touch)
+    } else {
+      for prefix in change.prefixes { index.forEach(in: prefix, touch) }
+      if change.touchesUnreachable {
+        for node in nodes where node.answer?.status != .reachable { touch(node) }
+      }
+    }
+  }
+
+  /// Asks what is stale, in batches, and marks the targets whose answer is another.
+  private func ask() {
+    let stale = staleNodes.filter { !$0.users.isEmpty }
+    for node in staleNodes { node.isStale = false }
+    staleNodes.removeAll(keepingCapacity: true)
+    var start = 0
+    while start < stale.count {
+      let batch = stale[start..<min(stale.count, start + Self.batchSize)]
+      source.answer(batch.map(\.query)) { position, answer in
+        let node = batch[start + position]
+        if let old = node.answer, old == answer, old.source == answer.source { return }
+        node.answer = answer
+        node.users.forEach(touch)
+      }
+      start += Self.batchSize
+    }
+  }
+
+  private func announce() {
+    if areAnnouncementsStale {
+      areAnnouncementsStale = false
+      source.announceRoutes(to: index.count <= Self.announcementLimit ? index.addresses : nil)
+    }
+    if areNamesAnnounced == names.isEmpty {
+      areNamesAnnounced = !names.isEmpty
+      source.announceNameConfiguration(areNamesAnnounced)
+    }
+  }
+
+  private func decide(realtime: Int64, now: Int64, outcome: inout Outcome) {
+    for record in staleRecords {
+      record.isStale = false
+      guard var new = record.decide() else { continue }
+      let storage = record.storage
+      let old = storage.current
+      new.realtime = new == old ? old.realtime : realtime
+      switch record.machine.decided(new, after: old, now: now) {
+      case .ignore: break
+      case .store: storage.store(new)
+      case .deliver:
+        storage.store(new)
+        storage.holdBack(false)
+        outcome.touched.append(storage)
+      case .holdBack(let until):
+        storage.holdBack(true)
+        storage.store(new)
+        // A receiver that has had nothing yet need not wait.
+        outcome.touched.append(storage)
+        timers.add(.settle(record), at: until)
+      }
+    }
+    staleRecords.removeAll(keepingCapacity: true)
+  }
+
+  // MARK: Names
+
+  private func attachName(_ key: NameRecord.Key, to record: TargetRecord, now: Int64) {
+    let name: NameRecord
+    if let known = names[key] {
+      name = known
+    } else {
+      name = NameRecord(key)
+      names[key] = name
+      markStale(name)
+      timers.add(.overdue(name), at: now.addingClamped(NameRecord.patience))
+    }
+    name.users.append(record)
+    record.name = name
+    adopt(name, for: record)
+  }
+
+  private func detachName(from record: TargetRecord) {
+    guard let name = record.name else { return }
+    record.name = nil
+    name.users.removeAll { $0 === record }
+    if !name.users.isEmpty { return }
+    names[name.key] = nil
+    name.refresh = nil
+    name.abandon()
+  }
+
+  private func markStale(_ name: NameRecord) {
+    name.isStale = true
+    areNamesStale = true
+  }
+
+  /// Starts the look-ups that are due; those that would follow the last one too soon are put off.
+  private func startLookups(now: Int64) {
+    if !areNamesStale { return }
+    areNamesStale = false
+    for name in names.values where name.isStale && name.lookup == nil {
+      if let last = name.lastStart, now < last.addingClamped(NameRecord.minimumSpacing) {
+        let time = last.addingClamped(NameRecord.minimumSpacing)
+        if let refresh = name.refresh, refresh <= time { continue }
+        name.refresh = time
+        timers.add(.lookUp(name), at: time)
+      } else {
+        lookupSerial += 1
+        name.begin(lookUp(name.key, lookupSerial), serial: lookupSerial, at: now)
+      }
+    }
+  }
+
+  private func finishLookup(_ key: NameRecord.Key, _ serial: UInt64, _ result: NameLookupResult, now: Int64) {
+    // An answer to a question that was withdrawn is not one.
+    guard let name = names[key], name.serial == serial else { return }
+    let isChanged = name.finish(result, at: now)
+    if let refresh = name.refresh { timers.add(.lookUp(name), at: refresh) }
+    if name.isStale { areNamesStale = true }
+    if isChanged { name.users.forEach { adopt(name, for: $0) } }
+  }
+
+  /// Has `record` ask about the addresses that the name has now.
+  private func adopt(_ name: NameRecord, for record: TargetRecord) {
+    touch(record)
+    var addresses: [IPAddress] = []
+    if case .addresses(let found) = name.outcome { addresses = found }
+    // Attached before the old ones are let go, so that what is in both keeps its answer.
+    if case .address(let address) = record.target.storage {
+      let old = record.translatedNodes
+      let translated = NAT64Prefix.prefixes(in: addresses).map { $0.embed(address.unmapped) }
+      record.translatedNodes = attach(translated.map(record.query), to: record)
+      detach(old, from: record)
+    } else {
+      let old = record.nodes
+      record.nodes = attach(record.allowed(addresses).map(record.query), to: record)
+      detach(old, from: record)
+    }
+  }
+
+  /// Asks for the network's NAT64 prefix where an IPv4 address has come to need it, and forgets it where it no longer does.
+  private func settleTranslations(now: Int64) {
+    for record in staleRecords {
+      guard case .address(let address) = record.target.storage, record.usesTranslation(address) else { continue }
+      if record.needsTranslation == (record.name != nil) { continue }
+      if record.needsTranslation {
+        attachName(NAT64Prefix.discoveryName, to: record, now: now)
+      } else {
+        detachName(from: record)
+        detach(record.translatedNodes, from: record)
+        record.translatedNodes = []
+      }
+    }
+  }
+}

@@ -1,0 +1,96 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+internal import CNetlink
+
+/// What the engine's threads sleep on: descriptors of the source, a wake-up, a timer. epoll(7), eventfd(2), timerfd_create(2).
+///
+/// Every descriptor is registered edge-triggered: of the threads that wait, one is woken for one event, and whoever is
+/// woken must read until there is nothing more.
+package final class EventPoll: Sendable {
+  /// The ready set's bits of the source's descriptors begin here.
+  private static let wakeBit = 62
+  private static let timerBit = 63
+
+  private let poll: CInt
+  private let wakeup: CInt
+  private let timer: CInt
+
+  /// - Throws: errno as a ``SystemError``, where the process has no descriptors left.
+  package init() throws(SystemError) {
+    poll = epoll_create1(CInt(EPOLL_CLOEXEC))
+    guard poll >= 0 else { throw SystemError("epoll_create1") }
+    wakeup = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
+    guard wakeup >= 0 else {
+      let error = SystemError("eventfd")
+      close(poll)
+      throw error
+    }
+    // Like Swift's ContinuousClock, this clock goes on while the system is suspended.
+    timer = timerfd_create(CLOCK_BOOTTIME, CInt(TFD_CLOEXEC | TFD_NONBLOCK))
+    guard timer >= 0 else {
+      let error = SystemError("timerfd_create")
+      close(wakeup)
+      close(poll)
+      throw error
+    }
+    do {
+      try add(wakeup, bit: Self.wakeBit)
+      try add(timer, bit: Self.timerBit)
+    } catch {
+      close(timer)
+      close(wakeup)
+      close(poll)
+      throw error
+    }
+  }
+
+  deinit {
+    close(timer)
+    close(wakeup)
+    close(poll)
+  }
+
+  /// Has `wait` return with this bit when the descriptor has become readable.
+  package func add(_ descriptor: CInt, bit: Int) throws(SystemError) {
+    var event = unsafe epoll_event()
+    unsafe event.events = EPOLLIN.rawValue | UInt32(bitPattern: Int32.min)  // EPOLLET is bit 31
+    unsafe event.data.u32 = UInt32(bit)
+    // The kernel copies the event during the call (epoll_ctl(2)).
+    guard unsafe epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event) == 0 else { throw SystemError("epoll_ctl") }
+  }
+
+  /// Blocks until something happens; answers the bits of the source's descriptors that are ready.
+  package func wait() -> UInt64 {
+    var ready: UInt64 = 0
+    unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 8) { events in
+      // The kernel writes at most as many events as it is told there is room for, and answers how many (epoll_wait(2)).
+      let count = unsafe epoll_wait(poll, events.baseAddress, CInt(events.count), -1)
+      for position in 0..<max(0, Int(count)) {
+        let bit = unsafe events[position].data.u32
+        if bit < UInt32(Self.wakeBit) { ready |= 1 << UInt64(bit) }
+      }
+    }
+    return ready
+  }
+
+  /// Makes one waiting thread return, or the next that waits.
+  package func wake() {
+    // The counter cannot overflow in practice (2^64 − 2), and each write is an edge, read or not.
+    eventfd_write(wakeup, 1)
+  }
+
+  /// Makes a thread return at `deadline` (nanoseconds of CLOCK_BOOTTIME), or never where it is `nil`.
+  package func setTimer(_ deadline: Int64?) {
+    var value = itimerspec()
+    if let deadline {
+      // A zero would disarm (timerfd_settime(2)).
+      let deadline = max(1, deadline)
+      value.it_value.tv_sec = Int(deadline / 1_000_000_000)
+      value.it_value.tv_nsec = Int(deadline % 1_000_000_000)
+    }
+    unsafe timerfd_settime(timer, CInt(TFD_TIMER_ABSTIME), &value, nil)
+  }
+}
+#endif

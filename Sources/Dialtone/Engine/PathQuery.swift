@@ -1,0 +1,34 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// One question to the kernel, or to what stands in for it. Targets that ask the same share one.
+package struct PathQuery: Hashable, Sendable {
+  package enum Destination: Hashable, Sendable {
+    /// An address; never an IPv4-mapped one.
+    case address(IPAddress)
+    /// The network on a link of this kind (any wired or Wi-Fi one where it is `nil`) with an address of this family.
+    case localNetwork(InterfaceKind?, IPAddress.Family?)
+  }
+
+  package let destination: Destination
+  /// The address of this machine that the packets come from; `nil` leaves the choice to the kernel.
+  package let source: IPAddress?
+  /// The only interface that counts; empty for any.
+  package let interface: InlineName
+  /// The firewall mark of the packets; 0 for none.
+  package let mark: UInt32
+
+  package init(
+    _ destination: Destination, source: IPAddress? = nil, interface: InlineName = InlineName(), mark: UInt32 = 0
+  ) {
+    self.destination = destination
+    self.source = source
+    self.interface = interface
+    self.mark = mark
+  }
+
+  /// The address asked about, where it is one.
+  package var address: IPAddress? {
+    if case .address(let address) = destination { address } else { nil }
+  }
+}

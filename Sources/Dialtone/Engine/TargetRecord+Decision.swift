@@ -1,0 +1,92 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+extension TargetRecord {
+  /// The target's state by the answers there are, or `nil` while one is missing.
+  func decide() -> Reachability? {
+    switch target.storage {
+    case .host: return decideHost()
+    case .address(let address) where usesTranslation(address): return decideTranslated()
+    case .internet, .localNetwork, .address, .pair:
+      // None where the family asked for is not the address's.
+      return nodes.isEmpty ? Reachability(status: .unreachable, reason: .noRoute) : Self.best(nodes)
+    }
+  }
+
+  /// The best of the answers, the first of equals; `nil` while one is missing.
+  ///
+  /// What cannot be known ranks above what is known to fail. Among failures, any reason says more than "no route".
+  static func best(_ nodes: [DestinationNode]) -> Reachability? {
+    var best: Reachability?
+    for node in nodes {
+      guard let answer = node.answer else { return nil }
+      guard let first = best else {
+        best = answer
+        continue
+      }
+      let isMoreSpecific =
+        answer.status == first.status && first.reason == .noRoute && answer.reason != .noRoute
+      if rank(answer) > rank(first) || isMoreSpecific { best = answer }
+    }
+    return best
+  }
+
+  private static func rank(_ answer: Reachability) -> Int {
+    switch answer.status {
+    case .reachable: 3
+    case .requiresConnection: 2
+    case .undetermined: 1
+    case .unreachable: 0
+    }
+  }
+
+  // MARK: Hosts
+
+  /// Without an address, a host is unreachable where its name has none, or where there is no path that it could be looked
+  /// up over; else nothing is known of it.
+  private func decideHost() -> Reachability? {
+    guard let name else { return nil }
+    if !nodes.isEmpty { return Self.best(nodes) }
+    switch name.outcome {
+    case .addresses: return Reachability(status: .unreachable, reason: .nameNotResolved)  // none of the family asked for
+    case .noAddress: return Reachability(status: .unreachable, reason: .nameNotResolved)
+    case .failed, .overdue:
+      guard let path = Self.best(pathNodes) else { return nil }
+      if path.status == .reachable { return Reachability(status: .undetermined, reason: .nameNotResolved) }
+      var state = path
+      state.destination = nil
+      return state
+    case .pending: return nil
+    }
+  }
+
+  // MARK: NAT64
+
+  /// Whether an IPv4 address is looked for behind the network's NAT64 where it has no path of its own (RFC 6146).
+  func usesTranslation(_ address: IPAddress) -> Bool {
+    let address = address.unmapped
+    return configuration.nat64 == .automatic && configuration.family == nil && address.family == .ipv4
+      && !address.isUnspecified && !address.isLoopback && !address.isLinkLocal && !address.isMulticast
+  }
+
+  /// Whether the address has no path of its own, while there is an IPv6 one: then the prefix has to be asked for.
+  var needsTranslation: Bool {
+    guard let own = Self.best(nodes), own.status == .unreachable, let reason = own.reason else { return false }
+    switch reason {
+    case .noRoute, .noAddress, .noCarrier, .linkDown: return Self.best(pathNodes)?.status == .reachable
+    // Somebody wants the address to be unreachable, or the interface is not there.
+    default: return false
+    }
+  }
+
+  private func decideTranslated() -> Reachability? {
+    guard let own = Self.best(nodes) else { return nil }
+    if pathNodes.contains(where: { $0.answer == nil }) { return nil }
+    guard needsTranslation, let name else { return own }
+    switch name.outcome {
+    case .pending: return .unknown
+    case .addresses where !translatedNodes.isEmpty: return Self.best(translatedNodes)
+    case .addresses, .noAddress, .failed, .overdue: return own
+    }
+  }
+}

@@ -1,0 +1,82 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Netlink
+
+/// What the engine keeps for one monitor: the queries its target needs, and how their answers make its state. Belongs to the
+/// engine's lock.
+final class TargetRecord {
+  let storage: MonitorStorage
+  let target: ReachabilityTarget
+  let configuration: ReachabilityConfiguration
+  var machine: MonitorStateMachine
+  /// Whether its state is to be decided in this turn.
+  var isStale = false
+
+  /// The queries whose best answer is the state.
+  var nodes: [DestinationNode] = []
+  /// The Internet's queries, where the state also depends on whether there is any path.
+  var pathNodes: [DestinationNode] = []
+  /// A host's name; for an IPv4 address, the name that reveals the network's NAT64.
+  var name: NameRecord?
+  /// For an IPv4 address: the queries for it behind the network's NAT64.
+  var translatedNodes: [DestinationNode] = []
+
+  init(storage: MonitorStorage, target: ReachabilityTarget, configuration: ReachabilityConfiguration) {
+    self.storage = storage
+    self.target = target
+    self.configuration = configuration
+    self.machine = MonitorStateMachine(settling: configuration.settling)
+  }
+
+  /// A query for an address with this target's interface, mark and source.
+  func query(_ address: IPAddress) -> PathQuery {
+    var source: IPAddress?
+    if case .pair(let local, _) = target.storage { source = local.unmapped }
+    return PathQuery(
+      .address(address.unmapped), source: source, interface: interface, mark: configuration.mark)
+  }
+
+  /// The queries that need no name.
+  var initialQueries: [PathQuery] {
+    switch target.storage {
+    case .internet: internetQueries
+    case .localNetwork(let kind): [PathQuery(.localNetwork(kind, configuration.family), interface: interface)]
+    case .host: []
+    case .address(let address):
+      address.isUnspecified ? [query(Self.rootServer(address.family))] : allowed([address]).map(query)
+    case .pair(_, let remote): allowed([remote]).map(query)
+    }
+  }
+
+  /// The Internet in general stands for these two addresses: a.root-servers.net, whose addresses have stood since 2004
+  /// and 2016 (IANA root hints). Any address far away would do; nothing is sent to it.
+  static func rootServer(_ family: IPAddress.Family) -> IPAddress {
+    switch family {
+    case .ipv4: IPAddress(ipv4: 0xC629_0004)  // 198.41.0.4
+    case .ipv6: IPAddress(IPAddressBits(ipv6High: 0x2001_0503_ba3e_0000, low: 0x0000_0000_0002_0030))  // 2001:503:ba3e::2:30
+    }
+  }
+
+  /// The Internet, over the families that count.
+  var internetQueries: [PathQuery] {
+    allowed([Self.rootServer(.ipv4), Self.rootServer(.ipv6)])
+      .map { PathQuery(.address($0), interface: interface, mark: configuration.mark) }
+  }
+
+  /// Those of the addresses whose family counts.
+  func allowed(_ addresses: [IPAddress]) -> [IPAddress] {
+    guard let family = configuration.family else { return addresses }
+    return addresses.filter { $0.unmapped.family == family }
+  }
+
+  private var interface: InlineName {
+    // A name that is too long can be no interface's; this one is none's either.
+    configuration.interface.map { InlineName($0) ?? InlineName("/") ?? InlineName() } ?? InlineName()
+  }
+}
+
+extension IPAddress {
+  /// The IPv4 address in an IPv4-mapped one; else the address itself.
+  var unmapped: IPAddress { bits.isIPv4Mapped ? IPAddress(bits.unmapped) : self }
+}

@@ -1,0 +1,181 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a person may write for a host: a name, the text of an IP address, or a URL.
+package enum HostText {
+  case name(HostName)
+  case address(IPAddress)
+
+  /// Reads `text`, or throws an error that says what is wrong with it and what to write instead.
+  package static func parse(_ text: String) throws(ReachabilityError) -> HostText {
+    if text.isEmpty {
+      throw ReachabilityError(.invalidHost, "the host is empty; give a name such as example.com, an IP address or a URL")
+    }
+    for scalar in text.unicodeScalars where scalar.value <= 0x20 || scalar.value == 0x7F {
+      throw ReachabilityError(
+        .invalidHost, "\(quoted(text)) is not a host name: it contains \(named(scalar)); take it away")
+    }
+    if let scheme = text.firstRange(of: "://") {
+      return try parse(urlText: text, scheme: text[..<scheme.lowerBound], rest: text[scheme.upperBound...])
+    }
+    return try parse(host: text, in: text)
+  }
+
+  /// Takes the host out of a URL (RFC 3986, 3.2); user information, port, path, query and fragment do not count.
+  private static func parse(
+    urlText: String, scheme: Substring, rest: Substring
+  ) throws(ReachabilityError) -> HostText {
+    // User information may be a secret: from here on no error repeats more than the host.
+    guard let first = scheme.unicodeScalars.first, first.isASCII, first.properties.isAlphabetic,
+      scheme.utf8.allSatisfy(isSchemeByte)
+    else {
+      throw ReachabilityError(.invalidHost, "the URL has no scheme before ://; write it as https://example.com/")
+    }
+    let authority = rest.prefix { !"/?#\\".contains($0) }
+    let hostAndPort = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
+    var host = hostAndPort
+    if hostAndPort.first == "[" {
+      guard let end = hostAndPort.firstIndex(of: "]") else {
+        throw ReachabilityError(.invalidAddress, "the IPv6 address in the URL has no closing bracket; write [2001:db8::1]")
+      }
+      host = hostAndPort[...end]
+      try check(port: hostAndPort[hostAndPort.index(after: end)...])
+    } else if let colon = hostAndPort.firstIndex(of: ":") {
+      host = hostAndPort[..<colon]
+      if hostAndPort[hostAndPort.index(after: colon)...].contains(":") {
+        throw ReachabilityError(
+          .invalidAddress, "an IPv6 address in a URL stands in brackets; write \(scheme)://[\(hostAndPort)]/")
+      }
+      try check(port: hostAndPort[colon...])
+    }
+    if host.isEmpty {
+      throw ReachabilityError(.invalidHost, "the URL has no host; write it as \(scheme)://example.com/")
+    }
+    // In a URL the zone's percent sign is itself encoded (RFC 6874).
+    return try parse(host: host.replacing("%25", with: "%"), in: String(host))
+  }
+
+  private static func isSchemeByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
+      true
+    default: false
+    }
+  }
+
+  /// `text` is what follows the host: empty, or a colon and a port number or nothing (RFC 3986, 3.2.3).
+  private static func check(port text: Substring) throws(ReachabilityError) {
+    if text.isEmpty { return }
+    let digits = text.dropFirst()
+    guard text.first == ":", digits.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }),
+      digits.isEmpty || UInt16(digits) != nil
+    else {
+      throw ReachabilityError(.invalidHost, "\(quoted(text.dropFirst())) is not a port of a URL; give 0 to 65535, or none")
+    }
+  }
+
+  private static func parse(host text: some StringProtocol, in whole: String) throws(ReachabilityError) -> HostText {
+    let isBracketed = text.first == "[" && text.last == "]"
+    let bare = isBracketed ? String(text.dropFirst().dropLast()) : String(text)
+    if let address = IPAddress(bare), !isBracketed || address.family == .ipv6 {
+      return try .address(check(address, text: bare))
+    }
+    if bare.contains("%") { throw zoneError(bare) }
+    let colons = bare.utf8.count { $0 == UInt8(ascii: ":") }
+    if isBracketed || colons > 1 {
+      throw ReachabilityError(.invalidAddress, "\(quoted(text)) is not an IPv6 address; write it as 2001:db8::1")
+    }
+    if let slash = bare.firstIndex(of: "/") {
+      throw ReachabilityError(
+        .invalidHost, "\(quoted(whole)) has a path; give the host alone: \(bare[..<slash]), or a URL with its scheme")
+    }
+    if let colon = bare.firstIndex(of: ":") {
+      throw ReachabilityError(
+        .invalidHost, "\(quoted(whole)) has a port, and reachability has none; give the host alone: \(bare[..<colon])")
+    }
+    if let at = bare.firstIndex(of: "@") {
+      throw ReachabilityError(
+        .invalidHost, "the host has a user before the @; give the host alone: \(bare[bare.index(after: at)...])")
+    }
+    try checkIPv4Shape(bare)
+    return try .name(HostName(bare))
+  }
+
+  /// A link-local IPv6 address without a zone names no host: connect(2) refuses it (EINVAL).
+  private static func check(_ address: IPAddress, text: String) throws(ReachabilityError) -> IPAddress {
+    if address.family == .ipv6, address.isLinkLocal, address.zone == nil {
+      throw ReachabilityError(
+        .invalidAddress, "\(quoted(text)) is link-local and needs its interface as a zone; write \(text)%eth0")
+    }
+    if address.isUnspecified {
+      throw ReachabilityError(
+        .invalidAddress, "\(quoted(text)) is the unspecified address and names no host; for the Internet in general, "
+          + "ask for the target internet")
+    }
+    return address
+  }
+
+  private static func zoneError(_ text: String) -> ReachabilityError {
+    let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+    let zone = parts[1]
+    let problem =
+      switch IPAddress(parts[0]) {
+      case nil: "\(quoted(parts[0])) before the % is not an IPv6 address; only such an address can have a zone"
+      case let address? where address.family == .ipv4: "an IPv4 address has no zone; give \(address), and the interface apart"
+      case let address? where !address.isLinkLocal:
+        "only a link-local address has a zone; give \(address), and the interface apart"
+      default:
+        zone.isEmpty
+          ? "the zone after the % is empty; write \(parts[0])%eth0"
+          : "\(quoted(zone)) cannot be an interface's name: 1 to \(InlineName.capacity) bytes, without space, slash or %"
+      }
+    return ReachabilityError(.invalidAddress, "\(quoted(text)) is not an address: \(problem)")
+  }
+
+  /// A name whose last part is a number is an IPv4 address or nothing (RFC 1123, 2.1); without this check, getaddrinfo(3)
+  /// would take `10.1` for 10.0.0.1.
+  private static func checkIPv4Shape(_ text: String) throws(ReachabilityError) {
+    let labels = text.split(separator: ".")
+    guard let last = labels.last, isNumber(last) else { return }
+    throw ReachabilityError(
+      .invalidAddress, "\(quoted(text)) is not an IPv4 address; write four numbers from 0 to 255, such as 192.0.2.1")
+  }
+
+  /// Whether inet_aton(3) would take the label for a number: decimal, octal, or hexadecimal after `0x`.
+  private static func isNumber(_ label: Substring) -> Bool {
+    let isHexadecimal = label.hasPrefix("0x") || label.hasPrefix("0X")
+    let digits = isHexadecimal ? label.dropFirst(2) : label
+    return digits.allSatisfy { $0.isASCII && (isHexadecimal ? $0.isHexDigit : $0.isNumber) }
+  }
+
+  /// `text` in quotation marks, cut where it is long, with control characters made visible.
+  static func quoted(_ text: some StringProtocol) -> String {
+    var shown = ""
+    for (position, scalar) in text.unicodeScalars.enumerated() {
+      if position == 80 {
+        shown += "…"
+        break
+      }
+      if scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) {
+        shown += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+      } else {
+        shown.unicodeScalars.append(scalar)
+      }
+    }
+    return "\"\(shown)\""
+  }
+
+  /// A scalar by name, for an error.
+  static func named(_ scalar: Unicode.Scalar) -> String {
+    switch scalar {
+    case " ": "a space"
+    case "\0": "a NUL character"
+    case "\n", "\r": "a line break"
+    case "\t": "a tab"
+    case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value):
+      "the control character U+\(String(scalar.value, radix: 16, uppercase: true))"
+    default: "\"\(scalar)\""
+    }
+  }
+}

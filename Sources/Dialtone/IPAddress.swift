@@ -1,0 +1,110 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNetlink
+package import Netlink
+
+/// An IPv4 or IPv6 address, with the zone where it has one.
+///
+/// Plain bits. A zone is kept as it was written (`fe80::1%eth0`, RFC 4007): its interface need not exist yet.
+public struct IPAddress: Hashable, Sendable, BitwiseCopyable {
+  /// The version of the Internet protocol that an address belongs to.
+  public enum Family: Hashable, Sendable, BitwiseCopyable {
+    /// IPv4 (RFC 791).
+    case ipv4
+    /// IPv6 (RFC 8200).
+    case ipv6
+  }
+
+  package let bits: IPAddressBits
+  package let inlineZone: InlineName
+
+  package init(_ bits: IPAddressBits, zone: InlineName = InlineName()) {
+    self.bits = bits
+    self.inlineZone = zone
+  }
+
+  /// The address that `text` is: dotted decimal with four parts, or RFC 4291 text with an optional `%zone`; `nil`
+  /// where it is none, where a zone stands on an address that cannot have one, or is empty or longer than 15 bytes.
+  public init?(_ text: some StringProtocol) {
+    guard let percent = text.firstIndex(of: "%") else {
+      guard let bits = Self.parse(String(text)) else { return nil }
+      self.init(bits)
+      return
+    }
+    guard let bits = Self.parse(String(text[..<percent])),
+      let zone = InlineName(text[text.index(after: percent)...]), !zone.isEmpty,
+      !zone.text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "%") })
+    else { return nil }
+    self.init(bits, zone: zone)
+    if !bits.isIPv6 || !isLinkLocal { return nil }
+  }
+
+  /// An IPv4 address from its 32 bits in host order: `0x7F000001` is 127.0.0.1.
+  public init(ipv4 value: UInt32) { self.init(IPAddressBits(ipv4: value)) }
+
+  /// Reads an address by inet_pton(3), which takes no short forms (`127.1`) and no octal numbers.
+  private static func parse(_ text: String) -> IPAddressBits? {
+    if text.utf8.contains(0) { return nil }
+    var v4 = in_addr()
+    if unsafe inet_pton(AF_INET, text, &v4) == 1 {
+      return IPAddressBits(ipv4: UInt32(bigEndian: v4.s_addr))
+    }
+    var v6 = in6_addr()
+    guard unsafe inet_pton(AF_INET6, text, &v6) == 1 else { return nil }
+    // An in6_addr is sixteen bytes in network order.
+    return unsafe withUnsafeBytes(of: &v6) { bytes in
+      IPAddressBits(
+        ipv6High: UInt64(bigEndian: unsafe bytes.loadUnaligned(as: UInt64.self)),
+        low: UInt64(bigEndian: unsafe bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+    }
+  }
+
+  /// The version of the Internet protocol that the address belongs to.
+  public var family: Family { bits.isIPv6 ? .ipv6 : .ipv4 }
+
+  /// The zone as it was written (an interface's name or index); `nil` where there is none.
+  public var zone: String? { inlineZone.isEmpty ? nil : inlineZone.text }
+
+  /// Whether the address is of link-local scope, unicast (169.254/16, fe80::/10) or multicast (224.0.0/24, ff02::/16,
+  /// ff01::/16), and so means nothing without its link.
+  public var isLinkLocal: Bool {
+    guard bits.isIPv6 else { return bits.low >> 16 == 0xA9FE || bits.low >> 8 == 0xE00000 }
+    return bits.high >> 54 == 0x3FA || bits.high >> 48 == 0xFF02 || bits.high >> 48 == 0xFF01
+  }
+
+  /// Whether the address is the unspecified one: 0.0.0.0 or `::`.
+  public var isUnspecified: Bool { bits.high == 0 && bits.low == 0 }
+
+  /// Whether a packet with this source can come back from another network: IPv6 of global or unique-local scope
+  /// (RFC 4007, RFC 4193); any IPv4 address but loopback and unspecified.
+  package var isUsableSource: Bool {
+    guard bits.isIPv6 else { return bits.low != 0 && bits.low >> 24 != 127 }
+    return !(bits.high == 0 && bits.low <= 1) && bits.high >> 54 != 0x3FA && bits.high >> 56 != 0xFF
+  }
+
+  /// Whether the address is one of this machine's by definition: 127/8 or ::1.
+  package var isLoopback: Bool { bits.isIPv6 ? bits.high == 0 && bits.low == 1 : bits.low >> 24 == 127 }
+
+  /// Whether it is a multicast address: 224/4 or ff00::/8.
+  package var isMulticast: Bool { bits.isIPv6 ? bits.high >> 56 == 0xFF : bits.low >> 28 == 0xE }
+}
+
+extension IPAddress: CustomStringConvertible {
+  /// The address as text: dotted decimal, or RFC 5952 with `%zone`.
+  public var description: String {
+    var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    let size = socklen_t(text.count)
+    if bits.isIPv6 {
+      var address = [bits.high.bigEndian, bits.low.bigEndian]
+      // The buffers are as large as inet_ntop(3) asks for, and it writes a terminating zero.
+      _ = unsafe inet_ntop(AF_INET6, &address, &text, size)
+    } else {
+      var address = in_addr(s_addr: UInt32(truncatingIfNeeded: bits.low).bigEndian)
+      _ = unsafe inet_ntop(AF_INET, &address, &text, size)
+    }
+    let end = text.firstIndex(of: 0) ?? text.endIndex
+    let address = String(decoding: text[..<end].lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return zone.map { "\(address)%\($0)" } ?? address
+  }
+}

@@ -1,0 +1,43 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Up to sixteen bytes of UTF-8 held in place, so that a value with an interface's name stays plain bits.
+///
+/// Sixteen is IFNAMSIZ (linux/if.h, net/if.h), which counts a terminating zero: a name has 15 bytes at most.
+package struct InlineName: Hashable, Sendable, BitwiseCopyable {
+  /// The longest name in bytes: IFNAMSIZ less the terminating zero.
+  package static let capacity = 15
+
+  private var first: UInt64 = 0
+  private var second: UInt64 = 0
+
+  /// A name without a byte.
+  package init() {}
+
+  /// Holds `text`, or is `nil` where it has more than ``capacity`` bytes or a zero byte.
+  package init?(_ text: some StringProtocol) {
+    var position = 0
+    for byte in text.utf8 {
+      guard position < Self.capacity, byte != 0 else { return nil }
+      let bits = UInt64(byte) << UInt64(position % 8 * 8)
+      if position < 8 { first |= bits } else { second |= bits }
+      position += 1
+    }
+  }
+
+  package var isEmpty: Bool { first == 0 }
+
+  /// The name as text.
+  package var text: String {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.capacity)
+    for word in [first, second] {
+      for shift in 0..<8 {
+        let byte = UInt8(truncatingIfNeeded: word >> UInt64(shift * 8))
+        if byte == 0 { return String(decoding: bytes, as: UTF8.self) }
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,68 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+package import Netlink
+
+extension InterfaceKind {
+  /// What decides where the kernel's message alone does not.
+  package struct Evidence: Equatable, Sendable {
+    /// nl80211 knows the interface.
+    package var isWireless = false
+    /// DEVTYPE of its uevent (`wlan`, `wwan`, …), where sysfs shows this namespace's interface.
+    package var deviceType: String?
+
+    package init(isWireless: Bool = false, deviceType: String? = nil) {
+      self.isWireless = isWireless
+      self.deviceType = deviceType
+    }
+  }
+
+  /// What a link is by itself. Names prove nothing and are not looked at.
+  ///
+  /// The first that answers decides: the kind that a virtual link was made as (IFLA_INFO_KIND), its hardware type
+  /// (ARPHRD_…, linux/if_arp.h), nl80211, DEVTYPE.
+  ///
+  /// - Parameter evidence: Asked only where it is needed.
+  package init(_ message: LinkMessage, evidence: () -> Evidence) {
+    if message.flags.contains(.loopback) || message.deviceType == .loopback {
+      self = .loopback
+      return
+    }
+    if let infoKind = message.infoKind {
+      self = Self.virtual(infoKind, message.deviceType, evidence)
+      return
+    }
+    switch message.deviceType {
+    case .rawIP, DeviceType(rawValue: 530): self = .cellular  // ARPHRD_RAWIP, and the number some modems used before it
+    case .ethernet, .infiniband: self = Self.hardware(evidence())
+    case .ppp, .none: self = evidence().deviceType == "wwan" ? .cellular : .tunnel
+    case .tunnel, .tunnel6, .sit, .gre, .gre6: self = .tunnel
+    default: self = .other  // monitor devices of Wi-Fi (801 to 803), CAN, netlink monitors
+    }
+  }
+
+  private static func virtual(
+    _ infoKind: String, _ deviceType: DeviceType, _ evidence: () -> Evidence
+  ) -> InterfaceKind {
+    switch infoKind {
+    case "veth", "netkit", "hsr", "ipoib", "netdevsim": .wired
+    case "tun": deviceType == .ethernet ? .wired : .tunnel  // a tap is Ethernet
+    case "wwan", "rmnet": .cellular
+    case "virt_wifi": .wifi
+    case "ppp": evidence().deviceType == "wwan" ? .cellular : .tunnel
+    case "wireguard", "gre", "gretap", "ip6gre", "ip6gretap", "erspan", "ip6erspan", "ipip", "ip6tnl", "sit", "vti", "vti6",
+      "xfrm", "vxlan", "geneve", "bareudp", "ovpn", "gtp", "amt", "pfcp":
+      .tunnel
+    default: .other  // dummy, ifb, vrf, nlmon, vcan; bridges and the like are looked through
+    }
+  }
+
+  private static func hardware(_ evidence: Evidence) -> InterfaceKind {
+    if evidence.isWireless { return .wifi }
+    return switch evidence.deviceType {
+    case "wlan": .wifi
+    case "wwan": .cellular
+    default: .wired
+    }
+  }
+}

@@ -1,0 +1,125 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+internal import CNetlink
+internal import Netlink
+
+/// Asks the kernel, on a socket of its own.
+///
+/// A batch of route queries begins with a barrier: a request that makes the kernel wait for whoever is changing links, addresses
+/// or IPv4 routes (its RTNL lock). Events are sent half-way through such a change; without the barrier an IPv4 query may
+/// still find what the change is about to remove.
+final class KernelQueries {
+  /// A destination and what limits the way to it.
+  struct Destination {
+    let address: IPAddressBits
+    let source: IPAddressBits?
+    let output: UInt32?
+    let mark: UInt32
+  }
+
+  private var client: NetlinkClient
+  private var builder = NetlinkRequestBuilder()
+
+  /// Members of a nexthop group that are looked at; the kernel's own limit is larger than any real group.
+  private static let groupLimit = 256
+
+  init() throws(NetlinkError) { client = try NetlinkClient(.route) }
+
+  // MARK: Routes
+
+  /// The kernel's replies for each destination; `lost` where it does not answer.
+  func routes(to destinations: [Destination]) -> [RouteReplies] {
+    builder.removeAll()
+    builder.appendLinkBarrier()
+    for destination in destinations {
+      append(destination, fibMatch: true)
+      append(destination, fibMatch: false)
+    }
+    var replies = [RouteReplies](repeating: RouteReplies(), count: destinations.count)
+    exchange { index, reply in
+      if index == 0 { return }  // the barrier
+      let position = (index - 1) / 2
+      if index % 2 == 1 { replies[position].match = reply } else { replies[position].plain = reply }
+    }
+    for position in replies.indices {
+      guard case .route(let route) = replies[position].match, let id = route.nexthopID, route.outputInterface == nil,
+        route.nexthops.isEmpty
+      else { continue }
+      replies[position].objectHops = hops(ofObject: id)
+    }
+    return replies
+  }
+
+  private func append(_ destination: Destination, fibMatch: Bool) {
+    builder.appendRouteQuery(
+      destination: destination.address, source: destination.source, outputInterface: destination.output,
+      mark: destination.mark == 0 ? nil : destination.mark, fibMatch: fibMatch)
+  }
+
+  private func exchange(_ body: (_ index: Int, _ reply: RouteReply) -> Void) {
+    do {
+      try client.exchange(&builder) { index, answer, bytes in
+        switch answer {
+        case .message(let message): body(index, RouteMessage(message, in: bytes).map(RouteReply.route) ?? .lost)
+        case .acknowledgement(let acknowledgement): body(index, .refusal(acknowledgement.errno))
+        case .lost: body(index, .lost)
+        }
+      }
+    } catch {
+      // Sending is forbidden, or there is no memory for it. What was not answered stays `lost`, which reads as not known.
+    }
+  }
+
+  // MARK: Nexthop objects
+
+  /// The hops of a nexthop object, those of a group in its order.
+  private func hops(ofObject id: UInt32) -> [RouteNexthop] {
+    guard let object = nexthops([id]).first else { return [] }
+    let members = object.group.isEmpty ? [object] : nexthops(object.group.prefix(Self.groupLimit).map(\.id))
+    return members.compactMap { member in
+      guard let index = member.outputInterface, !member.isBlackhole else { return nil }
+      return RouteNexthop(flags: member.flags, weight: 1, interfaceIndex: index, gateway: member.gateway)
+    }
+  }
+
+  private func nexthops(_ ids: [UInt32]) -> [NexthopMessage] {
+    builder.removeAll()
+    for id in ids { builder.appendGetNexthop(id: id) }
+    var found: [(Int, NexthopMessage)] = []
+    do {
+      try client.exchange(&builder) { index, answer, bytes in
+        if case .message(let message) = answer, let nexthop = NexthopMessage(message, in: bytes) {
+          found.append((index, nexthop))
+        }
+      }
+    } catch {
+      // As above: no hop is known.
+    }
+    return found.sorted { $0.0 < $1.0 }.map(\.1)
+  }
+
+  // MARK: Tables
+
+  /// Calls `body` with every link, after `begin` for each attempt: what an interrupted one gave is void.
+  func links(begin: () -> Void, _ body: (LinkMessage) -> Void) throws(NetlinkError) {
+    _ = try client.dump(.getLink) { step, bytes in
+      switch step {
+      case .began: begin()
+      case .message(let message): LinkMessage(message, in: bytes).map(body)
+      }
+    }
+  }
+
+  /// Calls `body` with every address, after `begin` for each attempt.
+  func addresses(begin: () -> Void, _ body: (AddressMessage) -> Void) throws(NetlinkError) {
+    _ = try client.dump(.getAddress) { step, bytes in
+      switch step {
+      case .began: begin()
+      case .message(let message): AddressMessage(message, in: bytes).map(body)
+      }
+    }
+  }
+}
+#endif

@@ -1,0 +1,54 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+package import Netlink
+
+/// What counts of a link. Everything else that its messages carry (MTU, counters, queues) changes no answer.
+package struct Link: Equatable, Sendable {
+  package let index: UInt32
+  package let name: InlineName
+  package let deviceType: DeviceType
+  package let flags: LinkFlags
+  package let operationalState: OperationalState
+  /// The bridge, bond or VRF that it is a port of.
+  package let master: UInt32?
+  /// The link below it, in this namespace: of a VLAN or macvlan, not of a veth, whose peer is beside it.
+  package let lower: UInt32?
+  package let infoKind: String?
+  package let bondActivePort: UInt32?
+  package let hardwareAddress: [UInt8]
+  /// What it is by itself, without looking through it.
+  package var ownKind: InterfaceKind
+
+  /// The flags that count.
+  private static let significantFlags: LinkFlags = [.up, .lowerUp, .loopback, .pointToPoint]
+
+  /// Takes what counts out of a message; `nil` where the message is no snapshot of a whole link.
+  package init?(_ message: LinkMessage, kind: InterfaceKind) {
+    guard message.isSnapshot, let name = message.name.flatMap({ InlineName($0) }) else { return nil }
+    index = message.index
+    self.name = name
+    deviceType = message.deviceType
+    flags = message.flags.intersection(Self.significantFlags)
+    operationalState = message.operationalState ?? .unknown
+    master = message.master
+    infoKind = message.infoKind
+    let isElsewhere = message.linkNamespaceID != nil
+    lower = message.infoKind == "veth" || isElsewhere || message.lower == message.index ? nil : message.lower
+    bondActivePort = message.bondActiveSlave
+    hardwareAddress = message.hardwareAddress ?? []
+    ownKind = kind
+  }
+
+  /// Whether it is switched on (IFF_UP).
+  package var isUp: Bool { flags.contains(.up) }
+
+  /// Whether it waits to be let in (RFC 2863): there is a carrier, but nothing passes yet.
+  package var isDormant: Bool { isUp && operationalState == .dormant && flags.contains(.lowerUp) }
+
+  /// Whether it passes packets, as far as it knows: a device that does not tell its state counts if it has a carrier
+  /// (linux Documentation/networking/operstates.rst).
+  package var isOperating: Bool {
+    isUp && (operationalState == .up || (operationalState == .unknown && flags.contains(.lowerUp)))
+  }
+}

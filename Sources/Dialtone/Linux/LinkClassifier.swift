@@ -1,0 +1,79 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+internal import CNetlink
+internal import Netlink
+
+/// Finds out what a link is, with nl80211 and sysfs where the kernel's message alone does not tell.
+///
+/// nl80211 answers for the namespace that its socket was opened in. sysfs shows the namespace of whoever mounted it, which
+/// may be another: what it says of a name counts only where it shows the same index and hardware address for it.
+final class LinkClassifier {
+  /// `nil` where generic netlink is refused.
+  private var wireless: NetlinkClient?
+  private var builder = NetlinkRequestBuilder()
+
+  init() {
+    do throws(NetlinkError) {
+      wireless = try NetlinkClient(.generic)
+    } catch {
+      // sysfs remains.
+      wireless = nil
+    }
+  }
+
+  func kind(of message: LinkMessage) -> InterfaceKind {
+    InterfaceKind(message) {
+      InterfaceKind.Evidence(isWireless: isWireless(message.index), deviceType: deviceType(message))
+    }
+  }
+
+  /// Whether nl80211 knows the interface (NL80211_CMD_GET_INTERFACE, linux/nl80211.h).
+  private func isWireless(_ index: UInt32) -> Bool {
+    // The family is numbered when its module is loaded, and that may happen at any time.
+    builder.removeAll()
+    builder.appendGetFamily(named: GenericNetlinkMessage.Wireless.familyName)
+    guard let family = ask({ $0.familyID(in: $1) }) else { return false }
+    builder.removeAll()
+    builder.appendGetWirelessInterface(index: index, family: family)
+    return ask { $0.wirelessInterfaceIndex(in: $1) } == index
+  }
+
+  private func ask<Result>(_ read: (GenericNetlinkMessage, RawSpan) -> Result?) -> Result? {
+    var result: Result?
+    do throws(NetlinkError) {
+      try wireless?.exchange(&builder) { _, answer, bytes in
+        if case .message(let message) = answer {
+          result = GenericNetlinkMessage(message, in: bytes).flatMap { read($0, bytes) }
+        }
+      }
+    } catch {
+      return nil
+    }
+    return result
+  }
+
+  /// DEVTYPE of the link's uevent, as sysfs has it.
+  private func deviceType(_ message: LinkMessage) -> String? {
+    guard let name = message.name, !name.contains("/") else { return nil }
+    let folder = "/sys/class/net/\(name)"
+    guard let index = SystemFile.text(at: "\(folder)/ifindex"), UInt32(index.trimmed) == message.index,
+      let address = SystemFile.text(at: "\(folder)/address"),
+      address.trimmed == (message.hardwareAddress ?? []).map(Self.hexadecimal).joined(separator: ":"),
+      let event = SystemFile.text(at: "\(folder)/uevent")
+    else { return nil }
+    let line = event.split(separator: "\n").first { $0.hasPrefix("DEVTYPE=") }
+    return line.map { String($0.dropFirst("DEVTYPE=".count)) }
+  }
+
+  private static func hexadecimal(_ byte: UInt8) -> String {
+    (byte < 16 ? "0" : "") + String(byte, radix: 16)
+  }
+}
+
+extension String {
+  /// Without the line break at its end.
+  fileprivate var trimmed: Substring { self[..<(lastIndex { !$0.isWhitespace }.map(index(after:)) ?? startIndex)] }
+}
+#endif

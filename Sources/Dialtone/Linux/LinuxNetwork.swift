@@ -1,0 +1,284 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+internal import CNetlink
+internal import Netlink
+
+/// The network as the Linux kernel tells it, over rtnetlink (rtnetlink(7)).
+///
+/// Invariant: after `drain` the tables are what the announcements read so far say; nothing is kept of routes, which are asked
+/// for each time. Where announcements were lost, the tables are read anew before anything is answered, at most ten times
+/// a second.
+package final class LinuxNetwork: NetworkSource {
+  /// How often to look where the kernel does not announce changes, or refuses altogether.
+  private static let pollInterval: Int64 = 5_000_000_000
+  /// Tables are read anew at most so often.
+  private static let resynchronisationSpacing: Int64 = 100_000_000
+
+  private enum DescriptorRole {
+    case events, clock, radios, names
+  }
+
+  /// `nil` where netlink is refused.
+  private var queries: KernelQueries?
+  /// `nil` where announcements are refused, too.
+  private var events: KernelEvents?
+  private let kinds = LinkClassifier()
+  private let radios = RadioSwitches()
+  private let suspension = SuspensionDetector()
+  private let nameConfiguration: NameConfigurationWatcher
+
+  private var links = LinkTable()
+  private var addresses = AddressTable()
+  private var roles: [DescriptorRole] = []
+  private var isSynchronised = false
+  private var lastSynchronisation: Int64?
+  private var isPolled = false
+
+  package private(set) var descriptors: [CInt] = []
+  package private(set) var nextPoll: Int64?
+
+  /// How often the tables were read anew because announcements were lost.
+  package private(set) var resynchronisationCount = 0
+  /// Datagrams of other processes that were dropped.
+  package var foreignCount: UInt64 { events?.foreignCount ?? 0 }
+
+  /// Opens its sockets in the network namespace of the calling thread.
+  ///
+  /// - Parameter nameConfigurationRoot: What stands before `/etc`, for tests.
+  package init(nameConfigurationRoot: String = "") {
+    nameConfiguration = NameConfigurationWatcher(root: nameConfigurationRoot)
+    connect()
+    add(events?.descriptor, .events)
+    add(suspension?.descriptor, .clock)
+    add(radios?.descriptor, .radios)
+    add(nameConfiguration.descriptor, .names)
+    isPolled = queries == nil || events == nil
+    if isPolled { nextPoll = EngineClock.system.now().addingClamped(Self.pollInterval) }
+  }
+
+  private func add(_ descriptor: CInt?, _ role: DescriptorRole) {
+    guard let descriptor else { return }
+    descriptors.append(descriptor)
+    roles.append(role)
+  }
+
+  private func connect() {
+    do throws(NetlinkError) {
+      queries = try KernelQueries()
+      // Listening begins before the tables are read, so that no change falls between.
+      events = try KernelEvents()
+    } catch {
+      // Whatever could be had stays; monitors read `denied`, or the kernel is polled.
+    }
+    synchronise()
+  }
+
+  // MARK: NetworkSource
+
+  package func eventsCannotBeAwaited() {
+    isPolled = true
+    nextPoll = nextPoll ?? EngineClock.system.now().addingClamped(Self.pollInterval)
+  }
+
+  package func drain(ready: UInt64, into change: inout NetworkChange) {
+    readEvents(into: &change)
+    for (bit, role) in roles.enumerated() where ready & (1 << UInt64(bit)) != 0 {
+      switch role {
+      case .events: break  // read above, whatever is ready: nothing is decided while events wait
+      case .clock: if suspension?.hasResumed() ?? false { change.everything() }
+      case .radios: if radios?.read() ?? false { change.idleLink() }
+      case .names: if nameConfiguration.hasChanged() { change.names() }
+      }
+    }
+  }
+
+  package func poll(into change: inout NetworkChange) {
+    let now = EngineClock.system.now()
+    nextPoll = isPolled ? now.addingClamped(Self.pollInterval) : nil
+    if queries == nil { connect() } else { synchronise() }
+    change.everything()
+  }
+
+  package func announceRoutes(to addresses: [IPAddress]?) { events?.announceRoutes(to: addresses?.map(\.bits)) }
+
+  package func announceNameConfiguration(_ isWanted: Bool) {
+    if isWanted { nameConfiguration.start() } else { nameConfiguration.stop() }
+  }
+
+  package func answer(_ asked: [PathQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {
+    guard let queries, isSynchronised else {
+      for position in asked.indices { receive(position, .denied) }
+      return
+    }
+    let decision = PathDecision(links: links, addresses: addresses) { [radios] in radios?.isBlocked($0) ?? false }
+    var toAsk: [(position: Int, target: IPAddress, destination: KernelQueries.Destination)] = []
+    for (position, query) in asked.enumerated() {
+      switch prepare(query, decision) {
+      case .answer(let answer): receive(position, answer)
+      case .ask(let target, let destination): toAsk.append((position, target, destination))
+      }
+    }
+    if toAsk.isEmpty { return }
+    let replies = queries.routes(to: toAsk.map(\.destination))
+    for (position, reply) in replies.enumerated() {
+      let (askedPosition, target, destination) = toAsk[position]
+      let answer = decision.decide(
+        target, reply, output: destination.output, source: destination.source.map { IPAddress($0) })
+      receive(askedPosition, answer)
+    }
+  }
+
+  // MARK: Queries
+
+  private enum Prepared {
+    case answer(Reachability)
+    case ask(IPAddress, KernelQueries.Destination)
+  }
+
+  /// Finds out what needs no query, and what may not reach one: an index of 0 would mean any interface to the kernel, and a
+  /// source that is not this machine's is one that IPv6 takes all the same.
+  private func prepare(_ query: PathQuery, _ decision: PathDecision) -> Prepared {
+    func missing(_ reason: Reachability.Reason) -> Prepared {
+      .answer(Reachability(status: .unreachable, destination: query.address, reason: reason))
+    }
+    var output: UInt32?
+    if !query.interface.isEmpty {
+      guard let link = links.link(named: query.interface) else { return missing(.noInterface) }
+      output = link.index
+    }
+    switch query.destination {
+    case .localNetwork(let kind, let family):
+      return .answer(decision.localNetwork(kind, family, output: output))
+    case .address(let address):
+      if address.zone != nil {
+        guard let link = links.link(named: address.inlineZone) else { return missing(.noInterface) }
+        // A zone and an interface that contradict each other: no interface is both.
+        if let output, output != link.index { return missing(.noInterface) }
+        output = link.index
+      } else if address.family == .ipv6, address.isLinkLocal, output == nil {
+        return missing(.noInterface)
+      }
+      if let source = query.source {
+        guard source.family == address.family, addresses.isOurs(source, on: output) else { return missing(.noAddress) }
+      }
+      return .ask(
+        address,
+        KernelQueries.Destination(address: address.bits, source: query.source?.bits, output: output, mark: query.mark))
+    }
+  }
+
+  // MARK: Events
+
+  private func readEvents(into change: inout NetworkChange) {
+    guard let events else { return }
+    var needsTables = events.read { message, bytes in apply(message, bytes, &change) }
+    guard needsTables else { return }
+    let now = EngineClock.system.now()
+    if let last = lastSynchronisation, now < last.addingClamped(Self.resynchronisationSpacing) {
+      // Too soon: the tables may be wrong until then, and are read anew whether or not anything else happens.
+      nextPoll = min(nextPoll ?? .max, last.addingClamped(Self.resynchronisationSpacing))
+      return
+    }
+    resynchronisationCount += 1
+    needsTables = false
+    synchronise()
+    change.everything()
+  }
+
+  private func apply(_ message: NetlinkMessage, _ bytes: RawSpan, _ change: inout NetworkChange) {
+    switch message.type {
+    case .newLink, .deleteLink:
+      guard let link = LinkMessage(message, in: bytes) else { return change.everything() }
+      switch apply(link, isGone: message.type == .deleteLink) {
+      case .nothing: break
+      case .idle: change.idleLink()
+      case .everything: change.everything()
+      }
+    case .newAddress, .deleteAddress:
+      guard let address = AddressMessage(message, in: bytes) else { return change.everything() }
+      if message.type == .deleteAddress {
+        addresses.remove(address)
+        change.everything()
+      } else if addresses.update(address) {
+        change.everything()
+      } else {
+        change.everythingButNames()
+      }
+    case .newRoute, .deleteRoute:
+      guard let route = RouteMessage(message, in: bytes) else { return change.everything() }
+      let none = route.family == .ipv6 ? IPAddressBits(ipv6High: 0, low: 0) : IPAddressBits(ipv4: 0)
+      change.route(.init(route.destination ?? none, length: Int(route.destinationLength)))
+    case .newRule, .deleteRule, .newNexthop, .deleteNexthop, .newNetconf, .deleteNetconf:
+      change.everything()
+    default:
+      break
+    }
+  }
+
+  private func apply(_ message: LinkMessage, isGone: Bool) -> LinkTable.Effect {
+    // Of bridge ports (family AF_BRIDGE) there are messages of their own; they say nothing of the link.
+    if message.family != .unspecified { return .nothing }
+    if isGone { return links.remove(message.index) }
+    guard message.isSnapshot else { return .nothing }
+    let known = links[message.index]
+    // What hardware is does not change while it is there, but may not be told before it is switched on.
+    let kind =
+      if let known, known.isUp || !message.flags.contains(.up), known.deviceType == message.deviceType,
+        known.hardwareAddress == message.hardwareAddress ?? [], known.infoKind == message.infoKind
+      {
+        known.ownKind
+      } else {
+        kinds.kind(of: message)
+      }
+    return Link(message, kind: kind).map { links.update($0) } ?? .nothing
+  }
+
+  // MARK: Tables
+
+  /// Reads links and addresses anew. What waits on the socket of announcements is read afterwards, in order, and ends
+  /// at the present whether the tables were read before or after it was sent.
+  private func synchronise() {
+    lastSynchronisation = EngineClock.system.now()
+    guard let queries else {
+      isSynchronised = false
+      return
+    }
+    do throws(NetlinkError) {
+      var newLinks = LinkTable()
+      try queries.links(begin: { newLinks.removeAll() }) { message in
+        if let link = Link(message, kind: kinds.kind(of: message)) { _ = newLinks.update(link) }
+      }
+      var newAddresses = AddressTable()
+      try queries.addresses(begin: { newAddresses.removeAll() }) { _ = newAddresses.update($0) }
+      links = newLinks
+      addresses = newAddresses
+      isSynchronised = true
+    } catch {
+      // Refused: nothing is known. Asked again with the next poll.
+      isSynchronised = false
+      isPolled = true
+      nextPoll = EngineClock.system.now().addingClamped(Self.pollInterval)
+    }
+  }
+
+  // MARK: Listing
+
+  /// The interfaces there are, in the order of their indices.
+  package func interfaces() -> [InterfaceStatus] {
+    let decision = PathDecision(links: links, addresses: addresses) { [radios] in radios?.isBlocked($0) ?? false }
+    return links.all.map { link in
+      InterfaceStatus(
+        interface: links.interface(link), isUp: link.isUp, isOperating: links.isOperating(link),
+        reason: decision.reason(ofIdle: link),
+        addresses: addresses.addresses(of: link.index).map {
+          InterfaceStatus.Address(address: $0.ipAddress, prefixLength: Int($0.prefixLength))
+        })
+    }
+  }
+
+  /// Whether the kernel answers at all.
+  package var isDenied: Bool { !isSynchronised }
+}
+#endif

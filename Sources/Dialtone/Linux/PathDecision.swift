@@ -1,0 +1,229 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNetlink
+internal import Netlink
+
+/// Decides by the kernel's replies and the state of the links whether a packet can leave, and why not. Pure.
+///
+/// <doc:HowReachabilityIsDecided> says the same in words. Errors of route queries: ENETUNREACH is no route, EHOSTUNREACH a route
+/// of type unreachable, EACCES prohibit, EINVAL blackhole (rtnetlink(7), net/ipv4/fib_semantics.c, fib_props).
+package struct PathDecision {
+  package let links: LinkTable
+  package let addresses: AddressTable
+  /// Whether all radios of a kind are blocked.
+  package let isBlocked: (InterfaceKind) -> Bool
+
+  package init(links: LinkTable, addresses: AddressTable, isBlocked: @escaping (InterfaceKind) -> Bool = { _ in false }) {
+    self.links = links
+    self.addresses = addresses
+    self.isBlocked = isBlocked
+  }
+
+  /// What the replies mean for `target`; `output` is the index of the only interface that counts.
+  package func decide(_ target: IPAddress, _ replies: RouteReplies, output: UInt32? = nil, source: IPAddress? = nil)
+    -> Reachability
+  {
+    var state: Reachability
+    switch replies.match {
+    case .lost: state = Reachability(status: .undetermined, reason: .denied)
+    case .refusal(let errno): state = refused(errno, target, output: output)
+    case .route(let route):
+      switch route.type {
+      // An anycast address is one of this machine's too: the subnet-router address of RFC 4291, 2.6.1.
+      case .local, .anycast: state = local(replies)
+      case .unicast, .multicast, .broadcast: state = via(route, replies, target, output: output, source: source)
+      case .unreachable: state = Reachability(status: .unreachable, reason: .unreachableRoute)
+      case .prohibit: state = Reachability(status: .unreachable, reason: .prohibited)
+      case .blackhole: state = Reachability(status: .unreachable, reason: .blackhole)
+      default: state = withoutRoute(output: output)
+      }
+    }
+    state.destination = target
+    return state
+  }
+
+  // MARK: A route
+
+  /// An address of this machine, which needs no link: the packets pass over `lo`.
+  private func local(_ replies: RouteReplies) -> Reachability {
+    var state = Reachability(status: .reachable, flags: [.reachable, .isLocalAddress])
+    state.interface = links.loopback.map(links.interface)
+    if case .route(let plain) = replies.plain { state.source = plain.preferredSource.map { IPAddress($0) } }
+    return state
+  }
+
+  private func via(
+    _ route: RouteMessage, _ replies: RouteReplies, _ target: IPAddress, output: UInt32?, source: IPAddress?
+  ) -> Reachability {
+    var hops = route.nexthops.isEmpty ? replies.objectHops : route.nexthops
+    if hops.isEmpty, let index = route.outputInterface {
+      hops = [RouteNexthop(flags: route.flags, weight: 1, interfaceIndex: index, gateway: route.gateway)]
+    }
+    // A reply for one interface still lists all hops.
+    if let output { hops.removeAll { $0.interfaceIndex != output } }
+    if hops.isEmpty { return withoutRoute(output: output) }
+
+    var failure: Reachability?
+    for hop in hops {
+      guard let link = links[hop.interfaceIndex] else { continue }
+      if let problem = problem(of: hop, link) {
+        // A hop that can be brought up says more than one that is dead.
+        if failure == nil || failure?.status == .unreachable && problem.status != .unreachable { failure = problem }
+        continue
+      }
+      return usable(route, hop, link, replies.plain, target, source: source)
+    }
+    return failure ?? Reachability(status: .unreachable, reason: .linkDown)
+  }
+
+  /// Why nothing leaves by this hop; `nil` where it does.
+  private func problem(of hop: RouteNexthop, _ link: Link) -> Reachability? {
+    if !link.isUp { return unreachable(.linkDown, link) }
+    // Before "linkdown": for IPv6 the route of a dormant link is flagged so too.
+    if link.isDormant { return requiresConnection(.dormant, link) }
+    if !links.isOperating(link) || hop.flags.contains(.linkDown) { return unreachable(.noCarrier, link) }
+    if hop.flags.contains(.dead) { return unreachable(.linkDown, link) }
+    return nil
+  }
+
+  private func usable(
+    _ route: RouteMessage, _ hop: RouteNexthop, _ link: Link, _ plain: RouteReply, _ target: IPAddress, source: IPAddress?
+  ) -> Reachability {
+    let found: IPAddress?
+    switch plain {
+    case .route(let plain): found = plain.preferredSource.map { IPAddress($0) } ?? source
+    // The route is there, but no packet could be made for it, such as one from 127.0.0.1 to elsewhere (EINVAL).
+    case .refusal(EINVAL), .refusal(EADDRNOTAVAIL): return unreachable(.noAddress, link)
+    case .refusal(let errno): return refused(errno, target, output: nil)
+    case .lost: return Reachability(status: .undetermined, reason: .denied)
+    }
+    guard let found, target.isLinkLocal ? !found.isLoopback : found.isUsableSource else {
+      return unreachable(.noAddress, link)
+    }
+    var state = Reachability(status: .reachable, interface: links.interface(link), source: found)
+    let kind = links.kind(of: link)
+    // On a wired or Wi-Fi link, link-local addresses are neighbours, whatever route covers them. To multicast and broadcast
+    // addresses the kernel's reply carries the gateway of the default route, which is not used.
+    let isNeighbour = target.isLinkLocal && (kind == .wired || kind == .wifi)
+    if route.type == .unicast, !isNeighbour { state.gateway = hop.gateway.map { IPAddress($0) } }
+    let isDirect = state.gateway == nil && (isNeighbour || !link.flags.contains(.pointToPoint))
+    state.flags = flags(link).union(isDirect ? [.reachable, .isDirect] : .reachable)
+    return state
+  }
+
+  private func flags(_ link: Link) -> ReachabilityFlags {
+    switch links.kind(of: link) {
+    case .cellular: [.isWWAN, .transientConnection]
+    case .tunnel: .transientConnection
+    default: link.deviceType == .ppp ? .transientConnection : []
+    }
+  }
+
+  // MARK: No route
+
+  private func refused(_ errno: CInt, _ target: IPAddress, output: UInt32?) -> Reachability {
+    switch errno {
+    case ENETUNREACH, ENETDOWN, ENODEV: return withoutRoute(output: output)
+    // With an output interface this is how IPv4 says that there is no route.
+    case EHOSTUNREACH:
+      return output == nil ? Reachability(status: .unreachable, reason: .unreachableRoute) : withoutRoute(output: output)
+    case EACCES: return Reachability(status: .unreachable, reason: .prohibited)
+    case EINVAL: return Reachability(status: .unreachable, reason: .blackhole)
+    // A kernel without IPv6.
+    case EOPNOTSUPP, EAFNOSUPPORT: return target.family == .ipv6 ? withoutRoute(output: output) : .denied
+    default: return .denied
+    }
+  }
+
+  /// There is no route: says which link would have to change for there to be one.
+  package func withoutRoute(output: UInt32? = nil) -> Reachability {
+    best(links.all.compactMap { output == nil || $0.index == output ? candidate($0) : nil })
+      ?? Reachability(status: .unreachable, reason: .noRoute)
+  }
+
+  private typealias Candidate = (rank: Int, state: Reachability)
+
+  private func best(_ candidates: [Candidate]) -> Reachability? {
+    // The first of equals.
+    candidates.reduce(nil as Candidate?) { best, next in best.map { $0.rank >= next.rank } ?? false ? best : next }?.state
+  }
+
+  private func candidate(_ link: Link) -> Candidate? {
+    let kind = links.kind(of: link)
+    let hasAddress = addresses.usableAddress(of: link.index).map { !$0.isLinkLocal } ?? false
+    guard kind == .wired || kind == .wifi || kind == .cellular || kind == .tunnel else { return nil }
+    // A virtual link that nobody has given an address was not made for this: containers' links come and go by the hundred.
+    if link.infoKind != nil, kind != .cellular, !hasAddress { return nil }
+    if let waiting = waiting(link, kind, hasAddress: hasAddress) { return waiting }
+    if links.isOperating(link) {
+      return (hasAddress ? 5 : 3, Reachability(status: .unreachable, reason: .noRoute))
+    }
+    if link.isUp { return (hasAddress ? 6 : 2, unreachable(.noCarrier, link)) }
+    return (hasAddress ? 4 : 1, unreachable(.linkDown, link))
+  }
+
+  /// A link that could be brought up for a connection.
+  private func waiting(_ link: Link, _ kind: InterfaceKind, hasAddress: Bool) -> Candidate? {
+    if link.isDormant { return (9, requiresConnection(.dormant, link)) }
+    if kind == .wifi || kind == .cellular, !links.isOperating(link), isBlocked(kind) {
+      return (7, requiresConnection(.radioBlocked, link))
+    }
+    if kind == .cellular, !links.isOperating(link) || !hasAddress { return (8, requiresConnection(.noSession, link)) }
+    return nil
+  }
+
+  /// Why a link carries nothing; `nil` where it does.
+  package func reason(ofIdle link: Link) -> Reachability.Reason? {
+    if links.isOperating(link) { return nil }
+    if let waiting = waiting(link, links.kind(of: link), hasAddress: true) { return waiting.state.reason }
+    return link.isUp ? .noCarrier : .linkDown
+  }
+
+  // MARK: The local network
+
+  /// Whether some wired or Wi-Fi link operates and has a usable address, link-local ones included.
+  package func localNetwork(
+    _ kind: InterfaceKind?, _ family: IPAddress.Family?, output: UInt32? = nil
+  ) -> Reachability {
+    var candidates: [Candidate] = []
+    for link in links.all where output == nil || link.index == output {
+      let linkKind = links.kind(of: link)
+      guard linkKind == .wired || linkKind == .wifi, kind == nil || kind == linkKind else { continue }
+      let address = addresses.usableAddress(of: link.index, family: family)
+      if links.isOperating(link), let address {
+        return Reachability(
+          status: .reachable, flags: [.reachable, .isDirect], interface: links.interface(link), source: address)
+      }
+      if let waiting = waiting(link, linkKind, hasAddress: address != nil) {
+        candidates.append(waiting)
+      } else if links.isOperating(link) {
+        candidates.append((4, unreachable(.noAddress, link)))
+      } else if link.isUp {
+        candidates.append((address == nil ? 2 : 6, unreachable(.noCarrier, link)))
+      } else {
+        candidates.append((address == nil ? 1 : 5, unreachable(.linkDown, link)))
+      }
+    }
+    return best(candidates) ?? Reachability(status: .unreachable, reason: .noInterface)
+  }
+
+  // MARK: Words
+
+  /// An unreachable state never has a gateway, so that it is the same whether the kernel still has the route or not.
+  private func unreachable(_ reason: Reachability.Reason, _ link: Link) -> Reachability {
+    Reachability(status: .unreachable, interface: links.interface(link), reason: reason)
+  }
+
+  private func requiresConnection(_ reason: Reachability.Reason, _ link: Link) -> Reachability {
+    var flags = flags(link).union([.reachable, .connectionRequired])
+    if reason == .dormant { flags.insert(.connectionOnTraffic) }
+    if reason == .radioBlocked { flags.insert(.interventionRequired) }
+    return Reachability(status: .requiresConnection, flags: flags, interface: links.interface(link), reason: reason)
+  }
+}
+
+extension Reachability {
+  /// The system does not say.
+  package static let denied = Reachability(status: .undetermined, reason: .denied)
+}

@@ -1,0 +1,54 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+internal import CNetlink
+
+/// Notices that the system was suspended, without polling.
+///
+/// A timer on the wall clock that is never due is cancelled whenever that clock is set (timerfd_create(2),
+/// TFD_TIMER_CANCEL_ON_SET), which the kernel also does when it resumes. Whether it was a suspension tells the difference of
+/// CLOCK_BOOTTIME, which counts it, and CLOCK_MONOTONIC, which does not; somebody setting the clock leaves it as it was.
+final class SuspensionDetector {
+  /// A difference smaller than this is the time between two readings of clocks.
+  private static let tolerance: Int64 = 100_000_000
+
+  let descriptor: CInt
+  private let suspended: () -> Int64
+  private var lastSuspended: Int64
+
+  /// - Parameter suspended: How long the system has been suspended so far, in nanoseconds; for tests.
+  init?(suspended: @escaping () -> Int64 = SuspensionDetector.suspendedTime) {
+    descriptor = timerfd_create(CLOCK_REALTIME, CInt(TFD_CLOEXEC | TFD_NONBLOCK))
+    self.suspended = suspended
+    lastSuspended = suspended()
+    if descriptor < 0 { return nil }
+    arm()
+  }
+
+  deinit { _ = close(descriptor) }
+
+  static func suspendedTime() -> Int64 {
+    EngineClock.nanoseconds(CLOCK_BOOTTIME) - EngineClock.nanoseconds(CLOCK_MONOTONIC)
+  }
+
+  /// Whether the system was suspended since the last call.
+  func hasResumed() -> Bool {
+    var expirations: UInt64 = 0
+    // Clears the cancellation (ECANCELED); the count is of no interest. read(2) writes eight bytes.
+    _ = unsafe read(descriptor, &expirations, 8)
+    arm()
+    let now = suspended()
+    defer { lastSuspended = now }
+    return now - lastSuspended > Self.tolerance
+  }
+
+  private func arm() {
+    var value = itimerspec()
+    value.it_value.tv_sec = Int.max
+    // The kernel copies the value during the call.
+    let flags = CInt(TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET)
+    _ = unsafe timerfd_settime(descriptor, flags, &value, nil)
+  }
+}
+#endif

@@ -1,0 +1,70 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNetlink
+internal import Netlink
+
+/// What came of a name's look-up.
+package enum NameLookupResult: Sendable, Equatable {
+  /// Its addresses, in the order in which to try them.
+  case addresses([IPAddress])
+  /// The name has no address, or does not exist.
+  case noAddress
+  /// It could not be found out, for now.
+  case failed
+}
+
+/// Finds a name's addresses; may take as long as it likes. Called on a thread of the ``NameLookupPool``.
+package typealias NameLookup = @Sendable (_ name: String, _ family: IPAddress.Family?) -> NameLookupResult
+
+/// The system's look-up, getaddrinfo(3): hosts file, DNS, mDNS, whatever nsswitch.conf(5) says.
+package func systemNameLookup(_ name: String, _ family: IPAddress.Family?) -> NameLookupResult {
+  var hints = unsafe addrinfo()
+  unsafe hints.ai_socktype = CInt(SOCK_STREAM.rawValue)  // else each address comes once for every type
+  unsafe hints.ai_flags = CInt(cnetlink_AI_IDN)
+  switch family {
+  case nil: unsafe hints.ai_family = AF_UNSPEC
+  case .ipv4?: unsafe hints.ai_family = AF_INET
+  case .ipv6?: unsafe hints.ai_family = AF_INET6
+  }
+  var list: UnsafeMutablePointer<addrinfo>?
+  let status = unsafe getaddrinfo(name, nil, &hints, &list)
+  guard status == 0 else {
+    switch status {
+    case EAI_NONAME, CInt(cnetlink_EAI_NODATA), CInt(cnetlink_EAI_ADDRFAMILY), CInt(cnetlink_EAI_IDN_ENCODE):
+      return .noAddress
+    default: return .failed
+    }
+  }
+  // The list is ours until it is freed.
+  defer { unsafe freeaddrinfo(list) }
+  var addresses: [IPAddress] = []
+  var next = unsafe list
+  while let entry = unsafe next {
+    if let address = unsafe address(of: entry.pointee), !addresses.contains(address) { addresses.append(address) }
+    unsafe next = entry.pointee.ai_next
+  }
+  return addresses.isEmpty ? .noAddress : .addresses(addresses)
+}
+
+/// The address in an entry of getaddrinfo's list, whose `ai_addr` is a socket address of the family that it names.
+private func address(of entry: addrinfo) -> IPAddress? {
+  let address = unsafe UnsafeRawPointer(entry.ai_addr)
+  switch unsafe entry.ai_family {
+  case AF_INET:
+    guard let v4 = unsafe address?.loadUnaligned(as: sockaddr_in.self) else { return nil }
+    return IPAddress(ipv4: UInt32(bigEndian: v4.sin_addr.s_addr))
+  case AF_INET6:
+    guard let v6 = unsafe address?.loadUnaligned(as: sockaddr_in6.self) else { return nil }
+    var bytes = v6.sin6_addr
+    let bits = unsafe withUnsafeBytes(of: &bytes) { bytes in
+      IPAddressBits(
+        ipv6High: UInt64(bigEndian: unsafe bytes.loadUnaligned(as: UInt64.self)),
+        low: UInt64(bigEndian: unsafe bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+    }
+    // A scope identifier is an interface's index, which the zone may be written as.
+    let zone = v6.sin6_scope_id == 0 ? InlineName() : InlineName(String(v6.sin6_scope_id)) ?? InlineName()
+    return IPAddress(bits, zone: zone)
+  default: return nil
+  }
+}

@@ -1,0 +1,91 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the engine keeps for one name: what was last learnt of it, and who wants to know. Belongs to the engine's lock.
+final class NameRecord {
+  struct Key: Hashable {
+    let host: HostName
+    let family: IPAddress.Family?
+  }
+
+  enum Outcome: Equatable {
+    /// It has not been answered yet.
+    case pending
+    /// It has not been answered for so long that the state of the path is told meanwhile.
+    case overdue
+    /// Its addresses; never none.
+    case addresses([IPAddress])
+    /// The name has no address: an answer that stands.
+    case noAddress
+    /// It could not be looked up, for now.
+    case failed
+  }
+
+  let key: Key
+  private(set) var outcome = Outcome.pending
+  var users: [TargetRecord] = []
+
+  /// The look-up that is under way.
+  private(set) var lookup: NameLookupPool.Ticket?
+  /// The number of that look-up: an answer with another one comes too late.
+  private(set) var serial: UInt64 = 0
+  /// Whether something changed since it began, so that it has to be asked once more.
+  var isStale = false
+  /// When the last look-up began.
+  private(set) var lastStart: Int64?
+  /// The time of the next look-up, if none is caused before.
+  var refresh: Int64?
+  private var failures = 0
+
+  /// Two look-ups of a name begin at least so far apart, whatever happens on the network.
+  static let minimumSpacing: Int64 = 1_000_000_000
+  /// How long an answer is good for.
+  static let lifetime: Int64 = 300_000_000_000
+  /// How long the first answer may take before it is said that nothing is known.
+  static let patience: Int64 = 1_000_000_000
+
+  init(_ key: Key) { self.key = key }
+
+  func begin(_ ticket: NameLookupPool.Ticket, serial: UInt64, at now: Int64) {
+    lookup = ticket
+    self.serial = serial
+    lastStart = now
+    isStale = false
+    refresh = nil
+  }
+
+  /// Nobody wants to know any more.
+  func abandon() {
+    if let lookup { NameLookupPool.shared.cancel(lookup) }
+    lookup = nil
+  }
+
+  /// Takes an answer in. Answers whether anything changed.
+  func finish(_ result: NameLookupResult, at now: Int64) -> Bool {
+    let old = outcome
+    lookup = nil
+    switch result {
+    case .addresses(let addresses):
+      outcome = addresses.isEmpty ? .noAddress : .addresses(addresses)
+      failures = 0
+    case .noAddress:
+      outcome = .noAddress
+      failures = 0
+    case .failed:
+      // What was learnt before stays in use.
+      if case .addresses = outcome {} else { outcome = .failed }
+      failures += 1
+    }
+    // After a failure 2 s, 4 s, 8 s, … and at most the lifetime of an answer.
+    let delay = failures == 0 ? Self.lifetime : min(Self.lifetime, 1_000_000_000 << Int64(min(failures, 30)))
+    refresh = now.addingClamped(delay)
+    return outcome != old
+  }
+
+  /// The first answer takes long. Answers whether that changes anything.
+  func becomeOverdue() -> Bool {
+    guard outcome == .pending else { return false }
+    outcome = .overdue
+    return true
+  }
+}

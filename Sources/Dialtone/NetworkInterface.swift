@@ -1,0 +1,34 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// A network interface, as it was when the state that names it was read.
+public struct NetworkInterface: Hashable, Sendable, BitwiseCopyable {
+  package let inlineName: InlineName
+
+  /// The interface's index: unique among the interfaces that exist at one time, and used again later.
+  public let index: UInt32
+
+  /// What the interface is. A bridge, bond, VLAN or macvlan has the kind of the active link below it.
+  public let kind: InterfaceKind
+
+  package init(inlineName: InlineName, index: UInt32, kind: InterfaceKind) {
+    self.inlineName = inlineName
+    self.index = index
+    self.kind = kind
+  }
+
+  /// An interface of this name, index and kind, for tests and scripted networks; `nil` where `name` is empty or has
+  /// more than 15 bytes.
+  public init?(name: String, index: UInt32, kind: InterfaceKind) {
+    guard let inlineName = InlineName(name), !inlineName.isEmpty else { return nil }
+    self.init(inlineName: inlineName, index: index, kind: kind)
+  }
+
+  /// The interface's name, such as `wlan0`.
+  public var name: String { inlineName.text }
+}
+
+extension NetworkInterface: CustomStringConvertible {
+  /// Kind and name, such as "Wi-Fi (wlan0)".
+  public var description: String { "\(kind) (\(name))" }
+}

@@ -1,0 +1,36 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+public import Observation
+
+/// A target's state for SwiftUI and whatever else follows `Observable` objects: on the main actor, always up to date there.
+///
+/// ```swift
+/// @State private var network = ObservableReachability(.internet)
+/// ```
+@MainActor
+@Observable
+public final class ObservableReachability {
+  /// The newest state that has reached the main actor; `undetermined` without a reason until something is known.
+  public private(set) var current: Reachability
+
+  /// Follows the states; keeps the monitor.
+  @ObservationIgnored private var observation: ReachabilityObservation?
+
+  /// Follows `monitor`.
+  public init(_ monitor: ReachabilityMonitor) {
+    current = monitor.current
+    observation = monitor.observeOnMainActor { [weak self] in self?.current = $0 }
+  }
+
+  /// Follows a monitor of its own.
+  public convenience init(
+    _ target: ReachabilityTarget = .internet, configuration: ReachabilityConfiguration = .init(),
+    environment: ReachabilityEnvironment = .system
+  ) {
+    self.init(ReachabilityMonitor(target, configuration: configuration, environment: environment))
+  }
+
+  /// Whether a packet for the target can leave now.
+  public var isReachable: Bool { current.isReachable }
+}

@@ -1,0 +1,73 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+extension Reachability {
+  /// Why a target is not reachable, or why that is not known.
+  ///
+  /// More reasons may come: a `switch` over them needs a `default`.
+  public struct Reason: Hashable, Sendable, BitwiseCopyable {
+    package let code: UInt8
+
+    private init(code: UInt8) { self.code = code }
+
+    /// The kernel has no route to the target (ENETUNREACH; a `throw` route cannot be told from none).
+    public static let noRoute = Reason(code: 1)
+    /// A route or a rule of type `unreachable` stands in the way (EHOSTUNREACH).
+    public static let unreachableRoute = Reason(code: 2)
+    /// A route or a rule of type `prohibit` stands in the way (EACCES).
+    public static let prohibited = Reason(code: 3)
+    /// A route or a rule of type `blackhole` swallows the packets (EINVAL).
+    public static let blackhole = Reason(code: 4)
+    /// The interface is switched off.
+    public static let linkDown = Reason(code: 5)
+    /// The interface is on, but nothing is at its other end: no cable, no access point.
+    public static let noCarrier = Reason(code: 6)
+    /// No address of this machine could be the source of a packet to the target.
+    public static let noAddress = Reason(code: 7)
+    /// The interface asked for does not exist, or not yet.
+    public static let noInterface = Reason(code: 8)
+    /// The name has no address, or could not be looked up.
+    public static let nameNotResolved = Reason(code: 9)
+    /// The system refuses to say: netlink is forbidden here, by seccomp or a sandbox.
+    public static let denied = Reason(code: 10)
+    /// The link waits for something before it carries packets, such as 802.1X or the Wi-Fi key (RFC 2863, dormant).
+    public static let dormant = Reason(code: 11)
+    /// A modem is there, but no session has been made.
+    public static let noSession = Reason(code: 12)
+    /// The radio is blocked by rfkill, by a switch or by software.
+    public static let radioBlocked = Reason(code: 13)
+
+    /// Each reason with its stable identifier and its words for a person.
+    private static let table: [(reason: Reason, identifier: String, words: String)] = [
+      (.noRoute, "no-route", "no route to the destination"),
+      (.unreachableRoute, "unreachable-route", "a route or rule says unreachable"),
+      (.prohibited, "prohibited", "a route or rule prohibits it"),
+      (.blackhole, "blackhole", "a blackhole route swallows it"),
+      (.linkDown, "link-down", "the interface is down"),
+      (.noCarrier, "no-carrier", "no carrier: nothing is connected to the interface"),
+      (.noAddress, "no-address", "no usable source address"),
+      (.noInterface, "no-interface", "the interface does not exist"),
+      (.nameNotResolved, "name-not-resolved", "the name could not be resolved"),
+      (.denied, "denied", "the system denies access to the network's state"),
+      (.dormant, "dormant", "the link is dormant: it waits to be let in"),
+      (.noSession, "no-session", "the modem has no session"),
+      (.radioBlocked, "radio-blocked", "the radio is blocked"),
+    ]
+
+    static let all: [Reason] = table.map(\.reason)
+
+    /// The reason with this ``identifier``, or `nil` where there is none.
+    public init?(identifier: some StringProtocol) {
+      guard let row = Self.table.first(where: { $0.identifier == identifier }) else { return nil }
+      self = row.reason
+    }
+
+    /// A short text that never changes, for files and other programs, such as `no-route`; also the key for a translation.
+    public var identifier: String { Self.table[Int(code) - 1].identifier }
+  }
+}
+
+extension Reachability.Reason: CustomStringConvertible {
+  /// The reason in words, such as "no route to the destination".
+  public var description: String { Self.table[Int(code) - 1].words }
+}

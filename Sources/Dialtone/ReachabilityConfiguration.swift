@@ -1,0 +1,36 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// How a target is looked at.
+public struct ReachabilityConfiguration: Hashable, Sendable {
+  /// The only interface that counts, by name; `nil` for any. It need not exist yet: until it does, the target is
+  /// unreachable for the reason `no-interface`.
+  public var interface: String?
+
+  /// The firewall mark (SO_MARK, socket(7)) that the packets would carry, for policy routing; 0 is none.
+  public var mark: UInt32 = 0
+
+  /// The only address family that counts; `nil` for both.
+  public var family: IPAddress.Family?
+
+  /// How long it must be quiet before a change is delivered. Zero delivers at once.
+  ///
+  /// A change is held back until nothing has changed for this long, and at most four times as long after the first
+  /// change. The first state, and ``ReachabilityMonitor/current``, are never held back. Negative counts as zero.
+  public var settling: Duration = .zero
+
+  /// Whether an IPv4 address without an IPv4 path is tried through the network's NAT64 (RFC 6146).
+  public var nat64: NAT64 = .automatic
+
+  /// What to do with an IPv4 address where only IPv6 is there.
+  public enum NAT64: Hashable, Sendable {
+    /// Ask the resolver for the prefix of the network's translator (`ipv4only.arpa`, RFC 7050), and look at the address
+    /// behind it.
+    case automatic
+    /// The address is unreachable.
+    case off
+  }
+
+  /// Any interface, no mark, both families, no settling, NAT64 where there is one.
+  public init() {}
+}

@@ -1,0 +1,50 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// Where monitors get their knowledge from: the system, or a script in tests.
+///
+/// All monitors of one environment share one engine, which starts with the first and ends with the last of them.
+public struct ReachabilityEnvironment: Sendable {
+  package let slot: EngineSlot
+
+  package init(_ slot: EngineSlot) { self.slot = slot }
+
+  /// The network of this process, as its kernel tells it.
+  public static let system = ReachabilityEnvironment(
+    EngineSlot(clock: .system, lookup: systemNameLookup, makeSource: systemNetworkSource))
+}
+
+/// What an engine is made of, and the one that runs, if any.
+package final class EngineSlot: Sendable {
+  private struct Running {
+    weak var engine: NetworkEngine?
+  }
+
+  let clock: EngineClock
+  let lookup: NameLookup
+  let makeSource: @Sendable () -> any NetworkSource
+  private let running = Mutex(Running())
+
+  package init(
+    clock: EngineClock, lookup: @escaping NameLookup, makeSource: @escaping @Sendable () -> any NetworkSource
+  ) {
+    self.clock = clock
+    self.lookup = lookup
+    self.makeSource = makeSource
+  }
+
+  /// The engine that runs, or else a new one.
+  func engine() -> NetworkEngine {
+    running.withLock { running in
+      if let engine = running.engine { return engine }
+      let engine = NetworkEngine(environment: self)
+      running.engine = engine
+      return engine
+    }
+  }
+
+  /// The engine that runs, if one does.
+  package var runningEngine: NetworkEngine? { running.withLock { $0.engine } }
+}

@@ -1,0 +1,43 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// What was wrong with an argument, or why a wait ended.
+public struct ReachabilityError: Error, Hashable, Sendable {
+  /// What kind of error it is. More may come: a `switch` over them needs a `default`.
+  public struct Code: Hashable, Sendable {
+    private let rawValue: UInt8
+
+    /// The text is none of a host name, an IP address and a URL with a host.
+    public static let invalidHost = Code(rawValue: 1)
+    /// The text looks like an IP address but is none, or it is one that needs a zone, or has one it cannot have.
+    public static let invalidAddress = Code(rawValue: 2)
+    /// The two addresses of a pair are not of one family.
+    public static let mismatchedFamilies = Code(rawValue: 3)
+    /// The time-out passed before the target became reachable.
+    public static let timedOut = Code(rawValue: 4)
+    /// The system refuses to tell the network's state.
+    public static let denied = Code(rawValue: 5)
+  }
+
+  /// What kind of error it is.
+  public let code: Code
+
+  /// What is wrong and what to do about it, for a person.
+  public let message: String
+
+  package init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  /// Whether the codes are the same; the words do not count.
+  public static func == (a: ReachabilityError, b: ReachabilityError) -> Bool { a.code == b.code }
+
+  /// Feeds the code.
+  public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+}
+
+extension ReachabilityError: CustomStringConvertible {
+  /// The ``message``.
+  public var description: String { message }
+}

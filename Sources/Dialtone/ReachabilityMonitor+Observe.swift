@@ -1,0 +1,95 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+public import Dispatch
+
+extension ReachabilityMonitor {
+  /// Calls `handler` with the state that is known, as soon as one is, and then with each change.
+  ///
+  /// - Parameter handler: Called on a thread of Dialtone's, never before this method has begun to return a value to act on,
+  ///   one call at a time among all such handlers: be short, or use a queue or an actor. While it runs, states may be
+  ///   skipped, but never the newest. It may call anything of Dialtone.
+  /// - Returns: What keeps the handler registered: it is called until that is cancelled or released.
+  public func observe(_ handler: @escaping @Sendable (Reachability) -> Void) -> ReachabilityObservation {
+    observe(Subscription(storage, handler: handler))
+  }
+
+  /// Calls `handler` on `queue` with the state that is known, as soon as one is, and then with each change.
+  ///
+  /// - Parameters:
+  ///   - queue: Where to call it; one call at a time, also where the queue is concurrent.
+  ///   - handler: What to call.
+  /// - Returns: What keeps the handler registered: it is called until that is cancelled or released.
+  public func observe(
+    on queue: DispatchQueue, _ handler: @escaping @Sendable (Reachability) -> Void
+  ) -> ReachabilityObservation {
+    observe(Subscription(storage, queue: queue, handler: handler))
+  }
+
+  /// Calls `handler` on `actor` with the state that is known, as soon as one is, and then with each change.
+  ///
+  /// - Parameters:
+  ///   - actor: Where to call it. It is not retained; the observation ends with it.
+  ///   - handler: What to call. After `cancel()` was called on the actor, no call begins.
+  /// - Returns: What keeps the handler registered: it is called until that is cancelled or released.
+  public func observe<Isolation: Actor>(
+    on actor: Isolation, _ handler: @escaping @Sendable (isolated Isolation, Reachability) -> Void
+  ) -> ReachabilityObservation {
+    observe { [weak actor] state, isCancelled in
+      guard let actor else { return false }
+      return await Self.call(on: actor) { actor in
+        if isCancelled() { return false }
+        handler(actor, state)
+        return true
+      }
+    }
+  }
+
+  /// Calls `handler` on the main actor with the state that is known, as soon as one is, and then with each change.
+  ///
+  /// - Parameter handler: What to call. After `cancel()` was called on the main actor, no call begins.
+  /// - Returns: What keeps the handler registered: it is called until that is cancelled or released.
+  public func observeOnMainActor(
+    _ handler: @escaping @MainActor @Sendable (Reachability) -> Void
+  ) -> ReachabilityObservation {
+    observe { state, isCancelled in
+      await MainActor.run {
+        if isCancelled() { return false }
+        handler(state)
+        return true
+      }
+    }
+  }
+
+  private static func call<Isolation: Actor>(
+    on actor: isolated Isolation, _ body: @Sendable (isolated Isolation) -> Bool
+  ) async -> Bool {
+    body(actor)
+  }
+
+  private func observe(_ subscription: Subscription) -> ReachabilityObservation {
+    let lease = ReachabilityObservation.Lease(self)
+    lease.onEnd { subscription.cancel() }
+    storage.add(subscription)
+    engine.deliverFirst(subscription)
+    return ReachabilityObservation(lease)
+  }
+
+  /// One task for the whole observation, so that calls keep the order of changes. `body` answers whether to go on.
+  private func observe(
+    _ body: @escaping @Sendable (Reachability, _ isCancelled: @Sendable () -> Bool) async -> Bool
+  ) -> ReachabilityObservation {
+    let lease = ReachabilityObservation.Lease(self)
+    let subscription = Subscription(storage)
+    storage.add(subscription)
+    // The task holds no monitor: once the registration ends, nothing keeps the monitoring alive.
+    lease.onEnd { subscription.cancel() }
+    Task {
+      while let state = await subscription.next() {
+        guard await body(state, { lease.hasEnded }) else { break }
+      }
+      subscription.cancel()
+    }
+    return ReachabilityObservation(lease)
+  }
+}

@@ -1,0 +1,104 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+extension ReachabilityMonitor {
+  /// Which interfaces count for a wait.
+  public struct InterfaceRequirement: Hashable, Sendable {
+    private enum Storage: Hashable {
+      case any
+      case nonCellular
+      case only(InterfaceKind)
+    }
+
+    private let storage: Storage
+
+    /// Every interface counts.
+    public static let any = InterfaceRequirement(storage: .any)
+    /// Every interface but a cellular one counts.
+    public static let nonCellular = InterfaceRequirement(storage: .nonCellular)
+
+    /// Only interfaces of this kind count.
+    public static func only(_ kind: InterfaceKind) -> InterfaceRequirement { InterfaceRequirement(storage: .only(kind)) }
+
+    /// Whether the target is reachable over an interface that counts.
+    public func isMet(by state: Reachability) -> Bool {
+      guard state.isReachable else { return false }
+      return switch storage {
+      case .any: true
+      case .nonCellular: !state.flags.contains(.isWWAN) && state.interface?.kind != .cellular
+      case .only(let kind): state.interface?.kind == kind
+      }
+    }
+  }
+
+  /// Waits until the target is reachable; returns at once if it is.
+  ///
+  /// - Parameters:
+  ///   - requirement: Which interfaces count.
+  ///   - timeout: How long to wait at most; `nil` for as long as it takes. Zero and less ask only for the present state.
+  /// - Returns: The state that ended the wait.
+  /// - Throws: ``ReachabilityError`` with the code `timedOut`; `CancellationError` when the task is cancelled.
+  @discardableResult
+  public func waitUntilReachable(
+    over requirement: InterfaceRequirement = .any, timeout: Duration? = nil
+  ) async throws -> Reachability {
+    try await wait(timeout: timeout) { requirement.isMet(by: $0) }
+  }
+
+  /// Waits until the state is known, and returns it; at once if it is.
+  ///
+  /// A state that is undetermined for a reason counts as known.
+  ///
+  /// - Parameter timeout: How long to wait at most; `nil` for as long as it takes.
+  /// - Throws: ``ReachabilityError`` with the code `timedOut`; `CancellationError` when the task is cancelled.
+  public func waitUntilKnown(timeout: Duration? = nil) async throws -> Reachability {
+    try await wait(timeout: timeout) { _ in true }
+  }
+
+  /// Runs `action` once, as soon as the target is reachable, in a task of its own: never on the caller's thread.
+  ///
+  /// Any number can be waiting on one monitor. Once the action has begun, nothing here keeps the monitoring alive.
+  ///
+  /// - Parameters:
+  ///   - requirement: Which interfaces count.
+  ///   - action: What to do.
+  /// - Returns: What keeps it waiting: cancelled or released before the action has begun, it never will.
+  public func whenReachable(
+    over requirement: InterfaceRequirement = .any, _ action: @escaping @Sendable () async -> Void
+  ) -> ReachabilityObservation {
+    let lease = ReachabilityObservation.Lease(self)
+    let subscription = Subscription(storage)
+    storage.add(subscription)
+    lease.onEnd { subscription.cancel() }
+    Task {
+      while let state = await subscription.next() {
+        guard requirement.isMet(by: state) else { continue }
+        // Whoever ends it, this or a cancellation, does so alone.
+        if lease.end() { await action() }
+        return
+      }
+    }
+    return ReachabilityObservation(lease)
+  }
+
+  private func wait(timeout: Duration?, until isMet: (Reachability) -> Bool) async throws -> Reachability {
+    try Task.checkCancellation()
+    let subscription = Subscription(storage)
+    storage.add(subscription)
+    defer { subscription.cancel() }
+    if let timeout, timeout <= .zero {
+      if let state = storage.next(after: nil), isMet(state) { return state }
+      throw ReachabilityError(.timedOut, "\(target) was not reachable at once, and there was no time to wait")
+    }
+    let timer = timeout.map { timeout in
+      // Ends the subscription, and so the loop below.
+      engine.schedule(after: timeout) { subscription.cancel() }
+    }
+    defer { timer.map(engine.cancel) }
+    while let state = await subscription.next() {
+      if isMet(state) { return state }
+    }
+    try Task.checkCancellation()
+    throw ReachabilityError(.timedOut, "\(target) was not reachable within \(timeout ?? .zero)")
+  }
+}

@@ -1,0 +1,54 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// A receiver's registration: it lasts as long as this object, or until ``cancel()``.
+///
+/// It keeps the monitoring alive by itself. For any thread.
+public final class ReachabilityObservation: Sendable {
+  private let lease: Lease
+
+  init(_ lease: Lease) { self.lease = lease }
+
+  deinit { lease.end() }
+
+  /// Ends it: once this has returned, no call of the handler begins. One that is already running on another thread may
+  /// still finish. Once is enough; more do no harm.
+  public func cancel() { lease.end() }
+
+  /// What a registration keeps alive, until it ends.
+  final class Lease: Sendable {
+    private struct Held {
+      let monitor: ReachabilityMonitor
+      var end: (@Sendable () -> Void)?
+    }
+
+    private let held: Mutex<Held?>
+
+    init(_ monitor: ReachabilityMonitor) { held = Mutex(Held(monitor: monitor)) }
+
+    var hasEnded: Bool { held.withLock { $0 == nil } }
+
+    /// Has `end` called when the registration ends, or now if it has.
+    func onEnd(_ end: @escaping @Sendable () -> Void) {
+      let hasEnded = held.withLock { held in
+        held?.end = end
+        return held == nil
+      }
+      if hasEnded { end() }
+    }
+
+    /// Ends it. Answers whether it had not ended before.
+    @discardableResult
+    func end() -> Bool {
+      let held = held.withLock { held in
+        defer { held = nil }
+        return held
+      }
+      // The monitor is released here, outside the lock.
+      held?.end?()
+      return held != nil
+    }
+  }
+}

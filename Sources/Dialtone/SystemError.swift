@@ -1,0 +1,21 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNetlink
+
+/// A system call that failed, and how (errno(3)).
+package struct SystemError: Error, CustomStringConvertible {
+  package let call: String
+  package let errno: CInt
+
+  /// Takes the errno that the call just left.
+  package init(_ call: String) {
+    self.call = call
+    self.errno = cnetlink_errno()
+  }
+
+  package var description: String {
+    // strerror(3) answers a text that stays valid until the thread asks again; it is copied at once.
+    "\(call): \(unsafe String(cString: strerror(errno)))"
+  }
+}

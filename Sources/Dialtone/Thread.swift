@@ -1,0 +1,56 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNetlink
+
+/// A thread of our own: where a call may block, Swift's cooperative pool and Dispatch's queues have no place for it.
+enum Thread {
+  private final class Body: Sendable {
+    let run: @Sendable () -> Void
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+  }
+
+  /// Starts a detached thread, with every signal blocked so that the program's handlers run on the program's own threads.
+  /// Answers `false` where the system has no thread to give.
+  static func start(named name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
+    var all = sigset_t()
+    var old = sigset_t()
+    // pthread_create(3): the new thread inherits the mask. None of these calls keeps a pointer.
+    unsafe sigfillset(&all)
+    unsafe pthread_sigmask(SIG_SETMASK, &all, &old)
+    defer { _ = unsafe pthread_sigmask(SIG_SETMASK, &old, nil) }
+
+    // Retained here, released by the thread, or below where there is none.
+    #if os(Linux)  // pthread_t is a number here and a pointer elsewhere, and a thread is named otherwise
+    let box = unsafe Unmanaged.passRetained(
+      Body {
+        unsafe cnetlink_name_thread(name)  // copied by the kernel; cut at 15 bytes
+        body()
+      })
+    var thread = pthread_t()
+    let status = unsafe pthread_create(
+      &thread, nil,
+      { argument in
+        // Takes the retain that start() made; the box is used by nobody else.
+        if let argument = unsafe argument { unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run() }
+        return nil
+      }, box.toOpaque())
+    if status == 0 {
+      pthread_detach(thread)
+    }
+    #else
+    let box = unsafe Unmanaged.passRetained(Body(body))
+    var thread: pthread_t?
+    let status = unsafe pthread_create(
+      &thread, nil,
+      { argument in
+        // Takes the retain that start() made; the box is used by nobody else.
+        unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
+        return nil
+      }, box.toOpaque())
+    if status == 0, let thread = unsafe thread { unsafe pthread_detach(thread) }
+    #endif
+    if status != 0 { unsafe box.release() }
+    return status == 0
+  }
+}

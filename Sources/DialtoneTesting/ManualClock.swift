@@ -1,0 +1,26 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// Time that passes only when a test says so.
+public final class ManualClock: Sendable {
+  // Far from zero, so that differences with earlier times stay positive.
+  private let nanoseconds = Mutex<Int64>(1_000_000_000_000)
+  private let wake = Mutex<[@Sendable () -> Void]>([])
+
+  /// A clock that stands still.
+  public init() {}
+
+  /// Moves the time on; whatever is due by then is done soon after, on another thread.
+  public func advance(by duration: Duration) {
+    precondition(duration >= .zero, "A clock cannot be moved back")
+    let (seconds, attoseconds) = duration.components
+    nanoseconds.withLock { $0 += seconds * 1_000_000_000 + attoseconds / 1_000_000_000 }
+    for wake in wake.withLock({ $0 }) { wake() }
+  }
+
+  var now: Int64 { nanoseconds.withLock { $0 } }
+
+  func onAdvance(_ action: @escaping @Sendable () -> Void) { wake.withLock { $0.append(action) } }
+}

@@ -1,0 +1,119 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+public import Dialtone
+internal import Synchronization
+
+/// A network that does what a test says, and a clock with it.
+///
+/// ```swift
+/// let network = ScriptedNetwork()
+/// let monitor = ReachabilityMonitor(.internet, environment: network.environment)
+/// network.set(.wifi)
+/// network.set(.unreachable(.noCarrier))
+/// ```
+///
+/// Every change is seen by the monitors soon after, on other threads, as a change of a real network is. For any thread.
+public final class ScriptedNetwork: Sendable {
+  private struct Script {
+    var path = ScriptedPath.unreachable()
+    var localNetwork: ScriptedPath?
+    var addresses: [IPAddress: ScriptedPath] = [:]
+    var names: [String: ScriptedNames] = [:]
+    /// Grows with each change.
+    var version = 0
+    var queries = 0
+  }
+
+  /// What the monitors of this network are made with.
+  public let environment: ReachabilityEnvironment
+
+  /// The time that these monitors go by: time-outs, settling, the age of names.
+  public let clock: ManualClock
+
+  private let script: Box
+  private let names = NameGate()
+
+  /// Holds the script apart from the network, so that its engine does not keep the network alive.
+  private final class Box: Sendable {
+    let script = Mutex(Script())
+  }
+
+  /// A network without any path.
+  public init(clock: ManualClock = ManualClock()) {
+    self.clock = clock
+    let box = Box()
+    let gate = names
+    script = box
+    let slot = EngineSlot(
+      clock: EngineClock(passes: false) { clock.now },
+      lookup: { name, family in gate.lookUp(name, family) { box.script.withLock { $0.names[name] } } },
+      makeSource: { Source(box) })
+    environment = ReachabilityEnvironment(slot)
+    clock.onAdvance { [weak slot] in slot?.runningEngine?.wake() }
+  }
+
+  /// What every address, and the local network, answers from now on, but for those set apart.
+  public func set(_ path: ScriptedPath) { change { $0.path = path } }
+
+  /// What one address answers from now on; `nil` for what all others do.
+  public func set(_ path: ScriptedPath?, for address: IPAddress) { change { $0.addresses[address] = path } }
+
+  /// What the local network answers from now on; `nil` for what addresses do.
+  public func setLocalNetwork(_ path: ScriptedPath?) { change { $0.localNetwork = path } }
+
+  /// What a name's look-up answers from now on. A name that nothing was set for does not exist.
+  public func set(_ answer: ScriptedNames, forName name: String) {
+    change { $0.names[name] = answer }
+    names.open()
+  }
+
+  /// How many queries were asked so far.
+  public var queryCount: Int { script.script.withLock { $0.queries } }
+
+  private func change(_ body: (inout sending Script) -> Void) {
+    script.script.withLock {
+      body(&$0)
+      $0.version += 1
+    }
+    environment.slot.runningEngine?.wake()
+  }
+
+  private final class Source: NetworkSource {
+    private let box: Box
+    private var seen = -1
+
+    init(_ box: Box) { self.box = box }
+
+    var descriptors: [CInt] { [] }
+    var nextPoll: Int64? { nil }
+    func eventsCannotBeAwaited() {}
+    func announceRoutes(to addresses: [IPAddress]?) {}
+    func announceNameConfiguration(_ isWanted: Bool) {}
+    func poll(into change: inout NetworkChange) {}
+
+    func drain(ready: UInt64, into change: inout NetworkChange) {
+      let version = box.script.withLock { $0.version }
+      if version == seen { return }
+      seen = version
+      change.everything()
+    }
+
+    func answer(_ queries: [PathQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {
+      let script = box.script.withLock { script in
+        script.queries += queries.count
+        return script
+      }
+      for (position, query) in queries.enumerated() {
+        switch query.destination {
+        case .localNetwork:
+          receive(position, (script.localNetwork ?? script.path).state)
+        case .address(let address):
+          var state = (script.addresses[address] ?? script.path).state
+          state.destination = address
+          receive(position, state)
+        }
+      }
+    }
+  }
+}

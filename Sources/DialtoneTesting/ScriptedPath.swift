@@ -1,0 +1,69 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+public import Dialtone
+
+/// What a scripted network answers for a target: a way, or why there is none.
+public struct ScriptedPath: Sendable {
+  let state: Reachability
+
+  /// Reachable over `interface`.
+  ///
+  /// - Parameters:
+  ///   - interface: What the packets leave by. A cellular one sets the flags `isWWAN` and `transientConnection`, a tunnel
+  ///     the latter.
+  ///   - gateway: The router they go to first; without one the flag `isDirect` is set.
+  ///   - source: The address that they come from.
+  public static func reachable(
+    over interface: NetworkInterface, gateway: IPAddress? = nil, source: IPAddress? = nil
+  ) -> ScriptedPath {
+    var flags = Self.flags(interface).union(.reachable)
+    if gateway == nil, interface.kind != .tunnel { flags.insert(.isDirect) }
+    return ScriptedPath(
+      state: Reachability(
+        status: .reachable, flags: flags, interface: interface, source: source, gateway: gateway))
+  }
+
+  /// Reachable once a connection is made, for the reason `dormant`, `noSession` or `radioBlocked`.
+  public static func requiresConnection(
+    _ reason: Reachability.Reason, over interface: NetworkInterface
+  ) -> ScriptedPath {
+    var flags = Self.flags(interface).union([.reachable, .connectionRequired])
+    if reason == .dormant { flags.insert(.connectionOnTraffic) }
+    if reason == .radioBlocked { flags.insert(.interventionRequired) }
+    return ScriptedPath(
+      state: Reachability(status: .requiresConnection, flags: flags, interface: interface, reason: reason))
+  }
+
+  /// Not reachable.
+  public static func unreachable(
+    _ reason: Reachability.Reason = .noRoute, over interface: NetworkInterface? = nil
+  ) -> ScriptedPath {
+    ScriptedPath(state: Reachability(status: .unreachable, interface: interface, reason: reason))
+  }
+
+  /// Not to be known: the system refuses to say.
+  public static let denied = ScriptedPath(state: .denied)
+
+  /// Reachable over the Wi-Fi interface `wlan0` by the gateway 192.0.2.1.
+  public static let wifi = standard("wlan0", 2, .wifi)
+  /// Reachable over the wired interface `eth0` by the gateway 192.0.2.1.
+  public static let wired = standard("eth0", 3, .wired)
+  /// Reachable over the cellular interface `wwan0` by the gateway 192.0.2.1.
+  public static let cellular = standard("wwan0", 4, .cellular)
+
+  private static func standard(_ name: String, _ index: UInt32, _ kind: InterfaceKind) -> ScriptedPath {
+    .reachable(
+      over: NetworkInterface(inlineName: InlineName(name) ?? InlineName(), index: index, kind: kind), gateway: IPAddress(ipv4: 0xC000_0201),
+      source: IPAddress(ipv4: 0xC000_0202))
+  }
+
+  private static func flags(_ interface: NetworkInterface) -> ReachabilityFlags {
+    switch interface.kind {
+    case .cellular: [.isWWAN, .transientConnection]
+    case .tunnel: .transientConnection
+    default: []
+    }
+  }
+}
+

@@ -1,0 +1,156 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// A link as one message tells it (`RTM_NEWLINK`, `RTM_DELLINK`; `struct ifinfomsg`; rtnetlink(7)).
+package struct LinkMessage: Hashable, Sendable {
+  package static let headerByteCount = 16
+  /// `RTEXT_FILTER_SKIP_STATS` (linux/rtnetlink.h): leave out the counters, half of the message.
+  package static let skipStatistics: UInt32 = 1 << 3
+
+  /// Attributes of a link (`IFLA_…`, linux/if_link.h).
+  package enum Attribute {
+    package static let address: UInt16 = 1
+    package static let name: UInt16 = 3
+    package static let mtu: UInt16 = 4
+    package static let link: UInt16 = 5
+    package static let master: UInt16 = 10
+    package static let wireless: UInt16 = 11
+    package static let operationalState: UInt16 = 16
+    package static let linkMode: UInt16 = 17
+    package static let linkInfo: UInt16 = 18
+    package static let namespaceProcess: UInt16 = 19
+    package static let namespaceDescriptor: UInt16 = 28
+    package static let extendedMask: UInt16 = 29
+    package static let carrier: UInt16 = 33
+    package static let linkNamespaceID: UInt16 = 37
+  }
+
+  /// Attributes inside `IFLA_LINKINFO`.
+  package enum InfoAttribute {
+    package static let kind: UInt16 = 1
+    package static let data: UInt16 = 2
+    package static let slaveKind: UInt16 = 4
+    /// `IFLA_BOND_ACTIVE_SLAVE`, inside the data of a bond.
+    package static let bondActiveSlave: UInt16 = 2
+  }
+
+  /// `unspecified` in messages about the link itself; `bridge` in those about a bridge's port.
+  package let family: KernelAddressFamily
+  package let deviceType: DeviceType
+  package let index: UInt32
+  package let flags: LinkFlags
+  /// Which flags changed with this event.
+  package let change: LinkFlags
+  package private(set) var name: String?
+  package private(set) var hardwareAddress: [UInt8]?
+  package private(set) var mtu: UInt32?
+  package private(set) var operationalState: OperationalState?
+  /// `IF_LINK_MODE_…`: 0 default, 1 dormant.
+  package private(set) var linkMode: UInt8?
+  /// Whether there is a carrier. True also for devices that are down and know of none.
+  package private(set) var carrier: Bool?
+  /// The link below a VLAN or macvlan, or the other end of a veth; in the namespace `linkNamespaceID` where that is set.
+  package private(set) var lower: UInt32?
+  package private(set) var linkNamespaceID: Int32?
+  /// The bridge, bond or VRF the link belongs to.
+  package private(set) var master: UInt32?
+  /// `veth`, `bridge`, `wireguard` and so on; hardware has none.
+  package private(set) var infoKind: String?
+  package private(set) var infoSlaveKind: String?
+  package private(set) var bondActiveSlave: UInt32?
+  private var hasWirelessEvent = false
+
+  /// Whether the message carries an event of wireless extensions instead of the link's state.
+  package var wirelessEventOnly: Bool { hasWirelessEvent && operationalState == nil }
+
+  /// Whether the message describes the whole link. Messages about a bridge's port and wireless events do not: they lack
+  /// most attributes, and absence in them means nothing.
+  package var isSnapshot: Bool { family == .unspecified && name != nil && operationalState != nil }
+
+  /// - Returns: `nil` where the message is of another type, or malformed.
+  package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
+    guard message.type == .newLink || message.type == .deleteLink,
+      let range = message.attributes(after: Self.headerByteCount),
+      let family: UInt8 = bytes.integer(at: message.body.lowerBound),
+      let deviceType: UInt16 = bytes.integer(at: message.body.lowerBound + 2),
+      let index: UInt32 = bytes.integer(at: message.body.lowerBound + 4),
+      let flags: UInt32 = bytes.integer(at: message.body.lowerBound + 8),
+      let change: UInt32 = bytes.integer(at: message.body.lowerBound + 12)
+    else { return nil }
+    self.family = KernelAddressFamily(rawValue: family)
+    self.deviceType = DeviceType(rawValue: deviceType)
+    self.index = index
+    self.flags = LinkFlags(rawValue: flags)
+    self.change = LinkFlags(rawValue: change)
+    var attributes = NetlinkAttributeCursor(range)
+    while let attribute = attributes.next(in: bytes) {
+      guard read(attribute, in: bytes) else { return nil }
+    }
+    if attributes.isMalformed { return nil }
+  }
+
+  /// - Returns: whether the attribute is unknown or has the size it must have.
+  private mutating func read(_ attribute: NetlinkAttribute, in bytes: RawSpan) -> Bool {
+    let payload = attribute.payload
+    switch attribute.type {
+    case Attribute.address:
+      hardwareAddress = bytes.array(in: payload)
+      return hardwareAddress != nil
+    case Attribute.name:
+      // IFNAMSIZ, linux/if.h.
+      name = bytes.string(in: payload, limit: 16)
+      return name != nil
+    case Attribute.mtu:
+      mtu = bytes.integer(in: payload)
+      return mtu != nil
+    case Attribute.link:
+      lower = bytes.integer(in: payload)
+      return lower != nil
+    case Attribute.master:
+      master = bytes.integer(in: payload)
+      return master != nil
+    case Attribute.wireless:
+      hasWirelessEvent = true
+      return true
+    case Attribute.operationalState:
+      operationalState = bytes.integer(in: payload).map(OperationalState.init(rawValue:))
+      return operationalState != nil
+    case Attribute.linkMode:
+      linkMode = bytes.integer(in: payload)
+      return linkMode != nil
+    case Attribute.linkInfo:
+      return readInfo(payload, in: bytes)
+    case Attribute.carrier:
+      carrier = bytes.integer(in: payload, as: UInt8.self).map { $0 != 0 }
+      return carrier != nil
+    case Attribute.linkNamespaceID:
+      linkNamespaceID = bytes.integer(in: payload)
+      return linkNamespaceID != nil
+    default:
+      return true
+    }
+  }
+
+  private mutating func readInfo(_ range: Range<Int>, in bytes: RawSpan) -> Bool {
+    var attributes = NetlinkAttributeCursor(range)
+    var data: Range<Int>?
+    while let attribute = attributes.next(in: bytes) {
+      switch attribute.type {
+      case InfoAttribute.kind: infoKind = bytes.string(in: attribute.payload)
+      case InfoAttribute.slaveKind: infoSlaveKind = bytes.string(in: attribute.payload)
+      case InfoAttribute.data: data = attribute.payload
+      default: break
+      }
+    }
+    if attributes.isMalformed { return false }
+    // What the data means depends on the kind; other kinds number their attributes otherwise.
+    guard infoKind == "bond", let data else { return true }
+    attributes = NetlinkAttributeCursor(data)
+    while let attribute = attributes.next(in: bytes) {
+      guard attribute.type == InfoAttribute.bondActiveSlave else { continue }
+      bondActiveSlave = bytes.integer(in: attribute.payload)
+      if bondActiveSlave == nil { return false }
+    }
+    return !attributes.isMalformed
+  }
+}

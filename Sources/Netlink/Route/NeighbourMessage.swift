@@ -1,0 +1,52 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// A neighbour on a link: an entry of the ARP or NDP table (`RTM_NEWNEIGH`, `RTM_DELNEIGH`; `struct ndmsg`;
+/// rtnetlink(7)).
+package struct NeighbourMessage: Hashable, Sendable {
+  package static let headerByteCount = 12
+
+  /// Attributes of a neighbour (`NDA_…`, linux/neighbour.h).
+  package enum Attribute {
+    package static let destination: UInt16 = 1
+    package static let linkLayerAddress: UInt16 = 2
+  }
+
+  package let family: KernelAddressFamily
+  package let interfaceIndex: UInt32
+  package let state: NeighbourState
+  /// `NTF_…`, linux/neighbour.h.
+  package let flags: UInt8
+  /// `nil` in a bridge's forwarding table, which has no IP addresses.
+  package private(set) var address: IPAddressBits?
+  package private(set) var linkLayerAddress: [UInt8]?
+
+  /// - Returns: `nil` where the message is of another type, or malformed.
+  package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
+    let start = message.body.lowerBound
+    guard message.type == .newNeighbour || message.type == .deleteNeighbour,
+      let range = message.attributes(after: Self.headerByteCount),
+      let family: UInt8 = bytes.integer(at: start),
+      let index: UInt32 = bytes.integer(at: start + 4),
+      let state: UInt16 = bytes.integer(at: start + 8),
+      let flags: UInt8 = bytes.integer(at: start + 10)
+    else { return nil }
+    self.family = KernelAddressFamily(rawValue: family)
+    interfaceIndex = index
+    self.state = NeighbourState(rawValue: state)
+    self.flags = flags
+    var attributes = NetlinkAttributeCursor(range)
+    while let attribute = attributes.next(in: bytes) {
+      switch attribute.type {
+      case Attribute.destination:
+        guard let value = IPAddressBits(bytes, in: attribute.payload, family: self.family) else { return nil }
+        address = value
+      case Attribute.linkLayerAddress:
+        linkLayerAddress = bytes.array(in: attribute.payload)
+      default:
+        break
+      }
+    }
+    if attributes.isMalformed { return nil }
+  }
+}

@@ -1,0 +1,124 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// A route: an event, one entry of a dump, or the answer to a query (`RTM_NEWROUTE`, `RTM_DELROUTE`; `struct rtmsg`;
+/// rtnetlink(7)).
+///
+/// Decoding a route with a single nexthop allocates nothing.
+package struct RouteMessage: Hashable, Sendable {
+  package static let headerByteCount = 12
+
+  /// Attributes of a route (`RTA_…`, linux/rtnetlink.h).
+  package enum Attribute {
+    package static let destination: UInt16 = 1
+    package static let source: UInt16 = 2
+    package static let inputInterface: UInt16 = 3
+    package static let outputInterface: UInt16 = 4
+    package static let gateway: UInt16 = 5
+    package static let priority: UInt16 = 6
+    package static let preferredSource: UInt16 = 7
+    package static let metrics: UInt16 = 8
+    package static let multipath: UInt16 = 9
+    package static let cacheInfo: UInt16 = 12
+    package static let table: UInt16 = 15
+    package static let mark: UInt16 = 16
+    package static let via: UInt16 = 18
+    package static let userID: UInt16 = 25
+    package static let nexthopID: UInt16 = 30
+  }
+
+  package let family: KernelAddressFamily
+  package let destinationLength: UInt8
+  package let sourceLength: UInt8
+  /// `RTA_TABLE`, else the eight bits of the header.
+  package private(set) var table: UInt32
+  package let `protocol`: RouteProtocol
+  package let scope: RouteScope
+  package let type: RouteType
+  package let flags: RouteFlags
+  /// `nil` for a default route.
+  package private(set) var destination: IPAddressBits?
+  /// From `RTA_GATEWAY`, or `RTA_VIA`, where an IPv4 route may name an IPv6 gateway.
+  package private(set) var gateway: IPAddressBits?
+  package private(set) var outputInterface: UInt32?
+  package private(set) var preferredSource: IPAddressBits?
+  /// The metric: lower wins.
+  package private(set) var priority: UInt32?
+  package private(set) var nexthopID: UInt32?
+  /// Only for a route with several ways; `gateway` and `outputInterface` are `nil` then.
+  package private(set) var nexthops: [RouteNexthop] = []
+
+  /// Whether an address lies inside the route's destination.
+  package func covers(_ address: IPAddressBits) -> Bool {
+    guard let destination else { return destinationLength == 0 && address.family == family }
+    return address.matches(prefix: destination, length: Int(destinationLength))
+  }
+
+  /// - Returns: `nil` where the message is of another type, or malformed.
+  package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
+    let start = message.body.lowerBound
+    guard message.type == .newRoute || message.type == .deleteRoute,
+      let range = message.attributes(after: Self.headerByteCount),
+      let family: UInt8 = bytes.integer(at: start),
+      let destinationLength: UInt8 = bytes.integer(at: start + 1),
+      let sourceLength: UInt8 = bytes.integer(at: start + 2),
+      let table: UInt8 = bytes.integer(at: start + 4),
+      let origin: UInt8 = bytes.integer(at: start + 5),
+      let scope: UInt8 = bytes.integer(at: start + 6),
+      let type: UInt8 = bytes.integer(at: start + 7),
+      let flags: UInt32 = bytes.integer(at: start + 8)
+    else { return nil }
+    self.family = KernelAddressFamily(rawValue: family)
+    self.destinationLength = destinationLength
+    self.sourceLength = sourceLength
+    self.table = UInt32(table)
+    self.protocol = RouteProtocol(rawValue: origin)
+    self.scope = RouteScope(rawValue: scope)
+    self.type = RouteType(rawValue: type)
+    self.flags = RouteFlags(rawValue: flags)
+    if self.family == .ipv4 && destinationLength > 32 || self.family == .ipv6 && destinationLength > 128 { return nil }
+    var attributes = NetlinkAttributeCursor(range)
+    while let attribute = attributes.next(in: bytes) {
+      guard read(attribute, in: bytes) else { return nil }
+    }
+    if attributes.isMalformed { return nil }
+  }
+
+  /// - Returns: whether the attribute is unknown or has the size it must have.
+  @inline(__always)
+  private mutating func read(_ attribute: NetlinkAttribute, in bytes: RawSpan) -> Bool {
+    let payload = attribute.payload
+    switch attribute.type {
+    case Attribute.destination:
+      destination = IPAddressBits(bytes, in: payload, family: family)
+      return destination != nil
+    case Attribute.outputInterface:
+      outputInterface = bytes.integer(in: payload)
+      return outputInterface != nil
+    case Attribute.gateway:
+      gateway = IPAddressBits(bytes, in: payload, family: family)
+      return gateway != nil
+    case Attribute.via:
+      gateway = IPAddressBits(via: payload, in: bytes)
+      return gateway != nil
+    case Attribute.preferredSource:
+      preferredSource = IPAddressBits(bytes, in: payload, family: family)
+      return preferredSource != nil
+    case Attribute.table:
+      guard let value: UInt32 = bytes.integer(in: payload) else { return false }
+      table = value
+    case Attribute.priority:
+      priority = bytes.integer(in: payload)
+      return priority != nil
+    case Attribute.nexthopID:
+      nexthopID = bytes.integer(in: payload)
+      return nexthopID != nil
+    case Attribute.multipath:
+      guard let value = RouteNexthop.all(in: bytes, range: payload) else { return false }
+      nexthops = value
+    default:
+      break
+    }
+    return true
+  }
+}

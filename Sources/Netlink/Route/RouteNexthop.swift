@@ -1,0 +1,65 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// One way of a route with several (`struct rtnexthop` inside `RTA_MULTIPATH`, linux/rtnetlink.h).
+package struct RouteNexthop: Hashable, Sendable, BitwiseCopyable {
+  static let headerByteCount = 8
+
+  private let flagBits: UInt8
+  /// How much of the traffic goes this way, relative to the others; 1 to 256.
+  package let weight: UInt16
+  package let interfaceIndex: UInt32
+  package private(set) var gateway: IPAddressBits?
+
+  package var flags: RouteFlags { RouteFlags(rawValue: UInt32(flagBits)) }
+
+  package init(flags: RouteFlags, weight: UInt16, interfaceIndex: UInt32, gateway: IPAddressBits?) {
+    self.flagBits = UInt8(truncatingIfNeeded: flags.rawValue)
+    self.weight = weight
+    self.interfaceIndex = interfaceIndex
+    self.gateway = gateway
+  }
+
+  /// Reads all nexthops of an `RTA_MULTIPATH`.
+  ///
+  /// - Returns: `nil` where one of them is malformed.
+  static func all(in bytes: RawSpan, range: Range<Int>) -> [RouteNexthop]? {
+    var nexthops: [RouteNexthop] = []
+    var offset = range.lowerBound
+    while offset < range.upperBound {
+      let remaining = range.upperBound - offset
+      guard remaining >= headerByteCount, let length = bytes.integer(at: offset, as: UInt16.self).map(Int.init),
+        length >= headerByteCount, length <= remaining,
+        let nexthop = RouteNexthop(in: bytes, range: offset..<(offset + length))
+      else { return nil }
+      nexthops.append(nexthop)
+      // RTNH_ALIGN.
+      offset += (length + 3) & ~3
+    }
+    return nexthops
+  }
+
+  private init?(in bytes: RawSpan, range: Range<Int>) {
+    guard let flags: UInt8 = bytes.integer(at: range.lowerBound + 2),
+      let hops: UInt8 = bytes.integer(at: range.lowerBound + 3),
+      let index: UInt32 = bytes.integer(at: range.lowerBound + 4)
+    else { return nil }
+    flagBits = flags
+    weight = UInt16(hops) + 1
+    interfaceIndex = index
+    var attributes = NetlinkAttributeCursor((range.lowerBound + Self.headerByteCount)..<range.upperBound)
+    while let attribute = attributes.next(in: bytes) {
+      switch attribute.type {
+      case RouteMessage.Attribute.gateway:
+        guard let value = IPAddressBits(bytes, in: attribute.payload) else { return nil }
+        gateway = value
+      case RouteMessage.Attribute.via:
+        guard let value = IPAddressBits(via: attribute.payload, in: bytes) else { return nil }
+        gateway = value
+      default:
+        break
+      }
+    }
+    if attributes.isMalformed { return nil }
+  }
+}

@@ -1,0 +1,108 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// A routing rule (`RTM_NEWRULE`, `RTM_DELRULE`; `struct fib_rule_hdr`, linux/fib_rules.h).
+package struct RuleMessage: Hashable, Sendable {
+  package static let headerByteCount = 12
+
+  /// Attributes of a rule (`FRA_…`, linux/fib_rules.h).
+  package enum Attribute {
+    package static let destination: UInt16 = 1
+    package static let source: UInt16 = 2
+    package static let inputInterfaceName: UInt16 = 3
+    package static let goto: UInt16 = 4
+    package static let priority: UInt16 = 6
+    package static let mark: UInt16 = 10
+    package static let suppressPrefixLength: UInt16 = 14
+    package static let table: UInt16 = 15
+    package static let markMask: UInt16 = 16
+    package static let outputInterfaceName: UInt16 = 17
+    package static let userIDRange: UInt16 = 20
+  }
+
+  package let family: KernelAddressFamily
+  package let destinationLength: UInt8
+  package let sourceLength: UInt8
+  package private(set) var table: UInt32
+  package let action: RuleAction
+  package let flags: RuleFlags
+  package private(set) var destination: IPAddressBits?
+  package private(set) var source: IPAddressBits?
+  /// Lower is asked first; 0 where the message names none.
+  package private(set) var priority: UInt32 = 0
+  package private(set) var mark: UInt32?
+  package private(set) var markMask: UInt32?
+  package private(set) var suppressPrefixLength: UInt32?
+  package private(set) var inputInterfaceName: String?
+  package private(set) var outputInterfaceName: String?
+  package private(set) var userIDs: ClosedRange<UInt32>?
+
+  /// - Returns: `nil` where the message is of another type, or malformed.
+  package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
+    let start = message.body.lowerBound
+    guard message.type == .newRule || message.type == .deleteRule,
+      let range = message.attributes(after: Self.headerByteCount),
+      let family: UInt8 = bytes.integer(at: start),
+      let destinationLength: UInt8 = bytes.integer(at: start + 1),
+      let sourceLength: UInt8 = bytes.integer(at: start + 2),
+      let table: UInt8 = bytes.integer(at: start + 4),
+      let action: UInt8 = bytes.integer(at: start + 7),
+      let flags: UInt32 = bytes.integer(at: start + 8)
+    else { return nil }
+    self.family = KernelAddressFamily(rawValue: family)
+    self.destinationLength = destinationLength
+    self.sourceLength = sourceLength
+    self.table = UInt32(table)
+    self.action = RuleAction(rawValue: action)
+    self.flags = RuleFlags(rawValue: flags)
+    var attributes = NetlinkAttributeCursor(range)
+    while let attribute = attributes.next(in: bytes) {
+      guard read(attribute, in: bytes) else { return nil }
+    }
+    if attributes.isMalformed { return nil }
+  }
+
+  /// - Returns: whether the attribute is unknown or has the size it must have.
+  private mutating func read(_ attribute: NetlinkAttribute, in bytes: RawSpan) -> Bool {
+    let payload = attribute.payload
+    switch attribute.type {
+    case Attribute.destination:
+      destination = IPAddressBits(bytes, in: payload, family: family)
+      return destination != nil
+    case Attribute.source:
+      source = IPAddressBits(bytes, in: payload, family: family)
+      return source != nil
+    case Attribute.table:
+      guard let value: UInt32 = bytes.integer(in: payload) else { return false }
+      table = value
+    case Attribute.priority:
+      guard let value: UInt32 = bytes.integer(in: payload) else { return false }
+      priority = value
+    case Attribute.mark:
+      mark = bytes.integer(in: payload)
+      return mark != nil
+    case Attribute.markMask:
+      markMask = bytes.integer(in: payload)
+      return markMask != nil
+    case Attribute.suppressPrefixLength:
+      guard let value: UInt32 = bytes.integer(in: payload) else { return false }
+      // The kernel writes all ones for "none".
+      suppressPrefixLength = value == .max ? nil : value
+    case Attribute.inputInterfaceName:
+      inputInterfaceName = bytes.string(in: payload, limit: 16)
+      return inputInterfaceName != nil
+    case Attribute.outputInterfaceName:
+      outputInterfaceName = bytes.string(in: payload, limit: 16)
+      return outputInterfaceName != nil
+    case Attribute.userIDRange:
+      // struct fib_rule_uid_range: the first and the last user.
+      guard payload.count == 8, let first: UInt32 = bytes.integer(at: payload.lowerBound),
+        let last: UInt32 = bytes.integer(at: payload.lowerBound + 4), first <= last
+      else { return false }
+      userIDs = first...last
+    default:
+      break
+    }
+    return true
+  }
+}

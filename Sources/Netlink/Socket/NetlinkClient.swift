@@ -1,0 +1,146 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import CNetlink
+
+// Invariant: the kernel answers the requests of a send before the send returns (rtnetlink and generic netlink run them
+// in the caller's thread). So nothing here waits: an answer that is not there now will not come. Every loop is bounded.
+
+/// Asks the kernel, on a socket of its own that joins no group.
+package struct NetlinkClient: ~Copyable, Sendable {
+  /// How many requests go into one send, and how many answers into one receive.
+  static let slotCount = Int(CNETLINK_MAX_DATAGRAMS)
+  /// Longer than the route with the most nexthops (256 of 28 bytes) and any link without its virtual functions.
+  static let slotSize = 16 * 1024
+  /// Receives that may bring nothing asked for, such as answers to an earlier, failed exchange.
+  private static let futileLimit = 1024
+
+  var socket: NetlinkSocket
+  let buffer: NetlinkBuffer
+  private var datagrams: [cnetlink_datagram]
+  private var sequence: UInt32 = 1
+  var dumpRequest = NetlinkRequestBuilder()
+
+  package init(_ kind: NetlinkProtocol = .route) throws(NetlinkError) {
+    socket = try NetlinkSocket(kind)
+    buffer = NetlinkBuffer(byteCount: Self.slotCount * Self.slotSize)
+    datagrams = [cnetlink_datagram](repeating: cnetlink_datagram(), count: Self.slotCount)
+  }
+
+  /// How many datagrams of other processes were dropped.
+  package var foreignCount: UInt64 { socket.foreignCount }
+  /// Whether the kernel takes the filters in requests seriously.
+  package var checksStrictly: Bool { socket.checksStrictly }
+
+  /// Sends requests and hands over one answer for each, in the order in which the kernel gives them.
+  ///
+  /// Two system calls for each 16 requests. The builder's sequence numbers are overwritten, the rest stays: the same
+  /// builder can be sent again. For requests with exactly one answer: reads of one object, or writes that ask for an
+  /// acknowledgement; not for dumps.
+  ///
+  /// - Parameters:
+  ///   - requests: what to send; nothing where it is empty.
+  ///   - body: gets the number of the request in the builder, the answer, and the bytes that it points into, empty where
+  ///     the answer is lost. Called exactly once for each request, unless this throws.
+  /// - Throws: where the socket fails. That the kernel refuses a request, or loses an answer, is an answer.
+  package mutating func exchange(
+    _ requests: inout NetlinkRequestBuilder,
+    _ body: (_ index: Int, _ answer: NetlinkAnswer, _ bytes: RawSpan) -> Void
+  ) throws(NetlinkError) {
+    var first = 0
+    while first < requests.count {
+      let chunk = first..<min(first + Self.slotCount, requests.count)
+      let sequences = takeSequences(chunk.count)
+      requests.number(chunk, from: sequences)
+      let range = requests.range(of: chunk.lowerBound).lowerBound..<requests.range(of: chunk.upperBound - 1).upperBound
+      // SAFETY: bytes have no padding between them; `extracting` checks the range.
+      try socket.send(unsafe requests.bytes.span.bytes.extracting(range))
+      try receiveAnswers(to: chunk, from: sequences, body)
+      first = chunk.upperBound
+    }
+  }
+
+  /// Numbers that no earlier request of this socket had, so that a stale answer is known as such.
+  mutating func takeSequences(_ count: Int) -> UInt32 {
+    let first = sequence
+    sequence &+= UInt32(count)
+    return first
+  }
+
+  private mutating func receiveAnswers(
+    to requests: Range<Int>, from firstSequence: UInt32,
+    _ body: (_ index: Int, _ answer: NetlinkAnswer, _ bytes: RawSpan) -> Void
+  ) throws(NetlinkError) {
+    // One bit for each request without an answer yet.
+    var pending: UInt32 = (1 << UInt32(requests.count)) - 1
+    var loss = NetlinkAnswer.Loss.missing
+    var attempts = 0
+    while pending != 0, attempts < Self.futileLimit {
+      attempts += 1
+      let wanted = pending.nonzeroBitCount
+      // SAFETY: the array has slotCount entries, and at most that many are wanted.
+      let received = unsafe try socket.receive(into: buffer, slotSize: Self.slotSize, &datagrams, count: wanted)
+      guard let received else {
+        loss = .overrun
+        continue
+      }
+      if received == 0 { break }
+      for slot in 0..<received {
+        let start = slot * Self.slotSize
+        let found = socket.judge(datagrams[slot])
+        switch found {
+        case .datagram, .truncated:
+          let length = min(Int(datagrams[slot].length), Self.slotSize)
+          buffer.withBytes(start..<(start + length)) { bytes in
+            Self.read(bytes, isTruncated: found == .truncated, firstSequence, requests, &pending, body)
+          }
+        case .foreign, .empty, .overrun:
+          break
+        }
+      }
+    }
+    while pending != 0 {
+      let index = pending.trailingZeroBitCount
+      pending &= pending - 1
+      body(requests.lowerBound + index, .lost(loss), RawSpan())
+    }
+  }
+
+  private static func read(
+    _ bytes: RawSpan, isTruncated: Bool, _ firstSequence: UInt32, _ requests: Range<Int>, _ pending: inout UInt32,
+    _ body: (_ index: Int, _ answer: NetlinkAnswer, _ bytes: RawSpan) -> Void
+  ) {
+    /// The number of the request that a header answers, once.
+    func request(_ header: NetlinkHeader) -> Int? {
+      let index = header.sequence &- firstSequence
+      guard index < UInt32(requests.count), header.type != .noop, pending & (1 << index) != 0 else { return nil }
+      pending &= ~(1 << index)
+      return requests.lowerBound + Int(index)
+    }
+    if isTruncated {
+      if let header = NetlinkHeader(in: bytes, at: 0), let index = request(header) {
+        body(index, .lost(.truncated), RawSpan())
+      }
+      return
+    }
+    var cursor = NetlinkMessageCursor(count: bytes.byteCount)
+    do throws(NetlinkFormatError) {
+      while let message = try cursor.next(in: bytes) {
+        guard let index = request(message.header) else { continue }
+        if message.type == .error {
+          guard let acknowledgement = NetlinkAcknowledgement(message, in: bytes) else {
+            body(index, .lost(.malformed), RawSpan())
+            continue
+          }
+          body(index, .acknowledgement(acknowledgement), bytes)
+        } else {
+          body(index, .message(message), bytes)
+        }
+      }
+    } catch {
+      // Which request it was meant for cannot be known: it will be reported as missing.
+    }
+  }
+}
+#endif

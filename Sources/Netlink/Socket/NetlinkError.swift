@@ -1,0 +1,80 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import CNetlink
+
+/// Why something with netlink failed.
+package struct NetlinkError: Error, Hashable, Sendable {
+  package struct Code: RawRepresentable, Hashable, Sendable {
+    package let rawValue: String
+
+    package init(rawValue: String) {
+      self.rawValue = rawValue
+    }
+
+    /// `socket()` failed: no netlink here (seccomp, gVisor), or no descriptor left.
+    package static let socketRefused = Self(rawValue: "socketRefused")
+    package static let bindRefused = Self(rawValue: "bindRefused")
+    package static let membershipRefused = Self(rawValue: "membershipRefused")
+    package static let filterRefused = Self(rawValue: "filterRefused")
+    package static let sendFailed = Self(rawValue: "sendFailed")
+    package static let receiveFailed = Self(rawValue: "receiveFailed")
+    /// The kernel understood, and said no.
+    package static let refusedByKernel = Self(rawValue: "refusedByKernel")
+    /// The kernel's bytes are not what they should be.
+    package static let malformed = Self(rawValue: "malformed")
+    /// The kernel said nothing, though it answers before the send returns.
+    package static let noAnswer = Self(rawValue: "noAnswer")
+    /// Parts of the answer were dropped, each time it was asked for.
+    package static let overrun = Self(rawValue: "overrun")
+  }
+
+  package let code: Code
+  /// The number from errno(3), or 0.
+  package let errno: Int32
+  /// What was tried, in words that can follow "cannot".
+  package let operation: String
+  /// The kernel's explanation, from the extended acknowledgement.
+  package let message: String?
+
+  package init(_ code: Code, errno: Int32 = 0, operation: String, message: String? = nil) {
+    self.code = code
+    self.errno = errno
+    self.operation = operation
+    self.message = message
+  }
+}
+
+extension NetlinkError: CustomStringConvertible {
+  package var description: String {
+    var reason: String
+    switch code {
+    case .malformed: reason = "the kernel's answer is malformed"
+    case .noAnswer: reason = "the kernel did not answer"
+    case .overrun: reason = "answers were lost"
+    default: reason = "refused"
+    }
+    if errno != 0 { reason = Self.text(of: errno) }
+    if let message { reason += ": \(message)" }
+    return "cannot \(operation): \(reason)"
+  }
+
+  /// An error number as a person knows it: its text and its name.
+  private static func text(of errno: Int32) -> String {
+    // SAFETY: strerror(3) returns a string that ends with NUL and stays valid until the thread's next call.
+    let text = unsafe strerror(errno).map { unsafe String(cString: $0) } ?? "unknown error"
+    return "\(text) (\(names[errno] ?? "errno \(errno)"))"
+  }
+
+  /// The numbers that these system calls and the kernel's answers use; they differ between architectures.
+  private static let names: [Int32: String] = [
+    EACCES: "EACCES", EAFNOSUPPORT: "EAFNOSUPPORT", EAGAIN: "EAGAIN", EBADF: "EBADF", EBUSY: "EBUSY",
+    ECONNREFUSED: "ECONNREFUSED", EEXIST: "EEXIST", EHOSTUNREACH: "EHOSTUNREACH", EINTR: "EINTR", EINVAL: "EINVAL",
+    EMFILE: "EMFILE", EMSGSIZE: "EMSGSIZE", ENETDOWN: "ENETDOWN", ENETUNREACH: "ENETUNREACH", ENFILE: "ENFILE",
+    ENOBUFS: "ENOBUFS", ENODEV: "ENODEV", ENOENT: "ENOENT", ENOMEM: "ENOMEM", ENOPROTOOPT: "ENOPROTOOPT",
+    ENOSYS: "ENOSYS", ENXIO: "ENXIO", EOPNOTSUPP: "EOPNOTSUPP", EPERM: "EPERM", EPROTONOSUPPORT: "EPROTONOSUPPORT",
+    ERANGE: "ERANGE", ESRCH: "ESRCH",
+  ]
+}
+#endif

@@ -1,0 +1,152 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import CNetlink
+
+// Invariant: bytes are handed on only where the SENDER's address has port 0, the kernel. The port in a message's header
+// is written by whoever sends it. And the socket is bound before it joins a group: bind() forgets the groups joined.
+
+/// A netlink socket: non-blocking, closed on exec, and closed when its owner goes.
+package struct NetlinkSocket: ~Copyable, Sendable {
+  private let owner: OwnedDescriptor
+  /// How many datagrams of other processes were dropped.
+  package private(set) var foreignCount: UInt64 = 0
+  /// Whether the kernel takes the filters in requests seriously (`NETLINK_GET_STRICT_CHK`, since Linux 4.20).
+  package let checksStrictly: Bool
+
+  /// For poll(2) and epoll(7). Valid as long as the socket.
+  package var descriptor: Int32 { owner.rawValue }
+
+  /// Opens a socket.
+  ///
+  /// - Parameters:
+  ///   - kind: what to talk to.
+  ///   - receiveBuffer: how many bytes the kernel may keep waiting. Without a privilege it grants at most
+  ///     /proc/sys/net/core/rmem_max.
+  /// - Throws: ``NetlinkError/Code/socketRefused`` or ``NetlinkError/Code/bindRefused``.
+  package init(_ kind: NetlinkProtocol, receiveBuffer: Int32 = 1 << 20) throws(NetlinkError) {
+    owner = try Self.open(kind)
+    let descriptor = owner.rawValue
+    // SO_RCVBUFFORCE needs CAP_NET_ADMIN; SO_RCVBUF cuts to the limit instead of failing.
+    if !Self.set(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, receiveBuffer) {
+      _ = Self.set(descriptor, SOL_SOCKET, SO_RCVBUF, receiveBuffer)
+    }
+    // Old kernels lack these; the answers are then less precise, and nothing else.
+    _ = Self.set(descriptor, SOL_NETLINK, NETLINK_EXT_ACK, 1)
+    _ = Self.set(descriptor, SOL_NETLINK, NETLINK_CAP_ACK, 1)
+    checksStrictly = Self.set(descriptor, SOL_NETLINK, NETLINK_GET_STRICT_CHK, 1)
+    // NETLINK_NO_ENOBUFS stays off: it would hide that messages were lost.
+  }
+
+  private static func open(_ kind: NetlinkProtocol) throws(NetlinkError) -> OwnedDescriptor {
+    let descriptor = cnetlink_socket(kind.rawValue)
+    guard descriptor >= 0 else {
+      throw NetlinkError(.socketRefused, errno: cnetlink_errno(), operation: "open a netlink socket")
+    }
+    let owner = OwnedDescriptor(descriptor)
+    var address = sockaddr_nl()
+    address.nl_family = sa_family_t(AF_NETLINK)
+    // SAFETY: the pointer is to a whole sockaddr_nl, whose size is given, and is used only during the call.
+    let bound = unsafe withUnsafePointer(to: &address) {
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_nl>.size))
+      }
+    }
+    guard bound == 0 else {
+      throw NetlinkError(.bindRefused, errno: cnetlink_errno(), operation: "bind a netlink socket")
+    }
+    return owner
+  }
+
+  /// Subscribes to a group's messages.
+  package func join(_ group: NetlinkGroup) throws(NetlinkError) {
+    guard Self.set(descriptor, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, Int32(bitPattern: group.rawValue)) else {
+      throw NetlinkError(
+        .membershipRefused, errno: cnetlink_errno(), operation: "join netlink group \(group.rawValue)")
+    }
+  }
+
+  /// Lets only those datagrams in that a filter accepts, in place of an earlier filter's. Those already waiting stay.
+  package func attach(_ filter: KernelFilter) throws(NetlinkError) {
+    var program = filter.instructions.map {
+      sock_filter(code: $0.code, jt: $0.ifTrue, jf: $0.ifFalse, k: $0.operand)
+    }
+    let result = unsafe program.withUnsafeMutableBufferPointer { buffer in
+      var description = unsafe sock_fprog(len: UInt16(clamping: buffer.count), filter: buffer.baseAddress)
+      // SAFETY: the kernel copies the program during the call, for which both pointers are valid.
+      return unsafe setsockopt(
+        descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &description, socklen_t(MemoryLayout<sock_fprog>.size))
+    }
+    guard result == 0 else {
+      throw NetlinkError(.filterRefused, errno: cnetlink_errno(), operation: "attach a filter to a netlink socket")
+    }
+  }
+
+  /// Lets everything in again.
+  package func detachFilter() {
+    // Fails only where no filter is attached, which is what is wanted.
+    _ = Self.set(descriptor, SOL_SOCKET, SO_DETACH_FILTER, 0)
+  }
+
+  /// Sends requests to the kernel, which has answered them before this returns.
+  package func send(_ bytes: RawSpan) throws(NetlinkError) {
+    while true {
+      // SAFETY: the pointer and its count come from one span and are used only during the call.
+      let sent = unsafe bytes.withUnsafeBytes { unsafe CNetlink.send(descriptor, $0.baseAddress, $0.count, 0) }
+      if sent >= 0 { return }
+      let errno = cnetlink_errno()
+      if errno != EINTR { throw NetlinkError(.sendFailed, errno: errno, operation: "send to the kernel") }
+    }
+  }
+
+  /// Receives one datagram, without waiting.
+  package mutating func receive(into buffer: borrowing NetlinkBuffer) throws(NetlinkError) -> NetlinkReception {
+    var datagram = cnetlink_datagram()
+    let count = unsafe try receive(into: buffer, slotSize: buffer.byteCount, &datagram, count: 1)
+    guard let count else { return .overrun }
+    if count == 0 { return .empty }
+    return judge(datagram)
+  }
+
+  /// What a received datagram is worth; counts those of other processes.
+  mutating func judge(_ datagram: cnetlink_datagram) -> NetlinkReception {
+    if datagram.sender != 0 {
+      foreignCount &+= 1
+      return .foreign
+    }
+    if datagram.flags & Int32(MSG_TRUNC) != 0 { return .truncated }
+    return .datagram(Int(datagram.length))
+  }
+
+  /// Receives up to `count` datagrams in one system call, each into a slot of its own.
+  ///
+  /// - Returns: how many there were; `nil` for an overrun.
+  func receive(
+    into buffer: borrowing NetlinkBuffer, slotSize: Int, _ datagrams: UnsafeMutablePointer<cnetlink_datagram>,
+    count: Int
+  ) throws(NetlinkError) -> Int? {
+    precondition(slotSize * count <= buffer.byteCount)
+    while true {
+      // SAFETY: the precondition keeps all slots inside the buffer; the caller's array has room for `count` entries.
+      let received = unsafe buffer.withUnsafeMemory { memory -> Int32 in
+        guard let base = memory.baseAddress else { return 0 }
+        return unsafe cnetlink_receive(descriptor, base, slotSize, datagrams, UInt32(count))
+      }
+      if received >= 0 { return Int(received) }
+      switch cnetlink_errno() {
+      case EINTR: continue
+      case EAGAIN: return 0
+      case ENOBUFS: return nil
+      case let errno: throw NetlinkError(.receiveFailed, errno: errno, operation: "receive from the kernel")
+      }
+    }
+  }
+
+  private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) -> Bool {
+    var value = value
+    // SAFETY: the pointer is to a whole Int32, whose size is given, and is used only during the call.
+    return unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size)) == 0
+  }
+}
+#endif

@@ -1,0 +1,67 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// How a request ended: an error, an acknowledgement (`NLMSG_ERROR`), or the end of a dump (`NLMSG_DONE`), with the
+/// extended acknowledgement where there is one (netlink(7), `NETLINK_EXT_ACK`).
+///
+/// Decoding makes no string: a route query that fails is ordinary, and its text is rarely wanted. ``text(in:)`` does.
+package struct NetlinkAcknowledgement: Hashable, Sendable {
+  /// Attributes of an extended acknowledgement, `enum nlmsgerr_attrs` (linux/netlink.h).
+  package enum Attribute {
+    package static let message: UInt16 = 1
+    package static let offset: UInt16 = 2
+  }
+
+  /// 0 for success, else a positive errno.
+  package let errno: Int32
+  /// Where in the datagram the kernel's explanation is.
+  package let textRange: Range<Int>?
+  /// The offset, in the request, of the attribute the kernel complains about.
+  package let requestOffset: UInt32?
+
+  package var isSuccess: Bool { errno == 0 }
+
+  /// - Returns: `nil` where the message is of another type or too short. An extended acknowledgement that cannot be
+  ///   read is left out: the error number before it counts all the same.
+  package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
+    let isError = message.type == .error
+    guard isError || message.type == .done else { return nil }
+    guard message.body.count >= 4, bytes.contains(message.body),
+      let code: Int32 = bytes.integer(at: message.body.lowerBound)
+    else { return nil }
+    // The kernel writes -errno; a positive value (a dump's byte count in old kernels) is no error.
+    errno = code < 0 ? (code == .min ? .max : -code) : 0
+
+    var text: Range<Int>?
+    var offset: UInt32?
+    if message.flags.contains(.acknowledgementTLVs) {
+      var start = message.body.lowerBound + 4
+      if isError {
+        // struct nlmsgerr: the error number, then the request: whole after an error, unless NETLINK_CAP_ACK cut it to
+        // its header; only its header after success.
+        var requestLength = NetlinkHeader.byteCount
+        if code != 0, !message.flags.contains(.capped), let length: UInt32 = bytes.integer(at: start) {
+          requestLength = max(requestLength, Int(clamping: length))
+        }
+        start = requestLength > message.body.upperBound - start ? message.body.upperBound : start + requestLength
+        start = min(message.body.lowerBound + (start - message.body.lowerBound + 3) & ~3, message.body.upperBound)
+      }
+      var attributes = NetlinkAttributeCursor(start..<message.body.upperBound)
+      while let attribute = attributes.next(in: bytes) {
+        switch attribute.type {
+        case Attribute.message: text = attribute.payload
+        case Attribute.offset: offset = bytes.integer(in: attribute.payload)
+        default: break
+        }
+      }
+    }
+    textRange = text
+    requestOffset = offset
+  }
+
+  /// The kernel's explanation, as text for a person.
+  package func text(in bytes: RawSpan) -> String? {
+    guard let textRange else { return nil }
+    return bytes.string(in: textRange)
+  }
+}

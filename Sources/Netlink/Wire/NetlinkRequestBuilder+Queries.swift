@@ -1,0 +1,113 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Whole requests that read. Each passes the kernel's strict checking: no field is set that it would not look at.
+extension NetlinkRequestBuilder {
+  /// Asks which route a packet to `destination` would take.
+  ///
+  /// The answer is one message of type `newRoute`, or an error: no route.
+  ///
+  /// - Parameters:
+  ///   - destination: 0.0.0.0 answers "local, lo" whatever the routes are: ask for a real address.
+  ///   - source: the local address of a pair. IPv4 refuses one that is not local, IPv6 accepts any.
+  ///   - outputInterface: only routes out of this interface. 0 would mean "any" to the kernel.
+  ///   - mark: as if the socket had this `SO_MARK`; needs no privilege.
+  ///   - fibMatch: `RTM_F_FIB_MATCH`: answer with the route as configured, all its nexthops and their flags, instead of
+  ///     with the one chosen; never chooses a source.
+  ///   - sequence: the request's number.
+  package mutating func appendRouteQuery(
+    destination: IPAddressBits, source: IPAddressBits? = nil, outputInterface: UInt32? = nil, mark: UInt32? = nil,
+    fibMatch: Bool, sequence: UInt32 = 0
+  ) {
+    begin(.getRoute, .request, sequence: sequence)
+    appendRouteHeader(
+      family: destination.family, destinationLength: UInt8(destination.bitWidth),
+      sourceLength: source.map { UInt8($0.bitWidth) } ?? 0, flags: fibMatch ? .fibMatch : [])
+    append(RouteMessage.Attribute.destination, address: destination)
+    if let source { append(RouteMessage.Attribute.source, address: source) }
+    if let outputInterface { append(RouteMessage.Attribute.outputInterface, outputInterface) }
+    if let mark { append(RouteMessage.Attribute.mark, mark) }
+    end()
+  }
+
+  /// Waits, inside the kernel, for whoever holds its lock of network configuration (RTNL).
+  ///
+  /// Asks for a link that cannot exist, so the answer is always `ENODEV`, in a few dozen bytes. Requests behind it in
+  /// the same send see what the lock's holder did: without it an IPv4 route query may still see the routes of an
+  /// address that is just being deleted.
+  package mutating func appendLinkBarrier(sequence: UInt32 = 0) {
+    appendGetLink(index: UInt32(Int32.max), sequence: sequence)
+  }
+
+  /// Asks for one link; the answer is one message of type `newLink`, or `ENODEV`.
+  package mutating func appendGetLink(index: UInt32, sequence: UInt32 = 0) {
+    begin(.getLink, .request, sequence: sequence)
+    appendLinkHeader(index: index)
+    append(LinkMessage.Attribute.extendedMask, LinkMessage.skipStatistics)
+    end()
+  }
+
+  /// Asks for one nexthop object; the answer is one message of type `newNexthop`, or `ENOENT`.
+  package mutating func appendGetNexthop(id: UInt32, sequence: UInt32 = 0) {
+    begin(.getNexthop, .request, sequence: sequence)
+    appendNexthopHeader()
+    append(NexthopMessage.Attribute.id, id)
+    end()
+  }
+
+  /// Asks for everything of one type.
+  ///
+  /// - Parameters:
+  ///   - type: `getLink`, `getAddress`, `getRoute`, `getRule`, `getNexthop`, `getNeighbour` or `getNetconf`.
+  ///   - family: one family, or `unspecified` for all; links and nexthops take only `unspecified`.
+  ///   - table: routes of this table only, where the kernel checks strictly; old kernels answer with all tables.
+  ///   - sequence: the request's number.
+  package mutating func appendDump(
+    _ type: NetlinkMessageType, family: KernelAddressFamily = .unspecified, table: UInt32? = nil, sequence: UInt32 = 0
+  ) {
+    begin(type, [.request, .dump], sequence: sequence)
+    switch type {
+    case .getLink:
+      appendLinkHeader(family: family)
+      append(LinkMessage.Attribute.extendedMask, LinkMessage.skipStatistics)
+    case .getAddress:
+      appendAddressHeader(family: family)
+    case .getRoute:
+      appendRouteHeader(family: family)
+      if let table { append(RouteMessage.Attribute.table, table) }
+    case .getRule:
+      appendRuleHeader(family: family)
+    case .getNexthop:
+      appendNexthopHeader(family: family)
+    case .getNeighbour:
+      appendNeighbourHeader(family: family)
+    case .getNetconf:
+      appendNetconfHeader(family: family)
+    default:
+      // struct rtgenmsg: every rtnetlink family understands a dump request with nothing but the family.
+      store(family.rawValue, at: appendHeader(byteCount: 1))
+    }
+    end()
+  }
+
+  /// Asks generic netlink for the number of a family, such as `nl80211`.
+  package mutating func appendGetFamily(named name: String, sequence: UInt32 = 0) {
+    begin(.genericController, .request, sequence: sequence)
+    appendGenericHeader(command: GenericNetlinkMessage.Controller.getFamily, version: 1)
+    append(GenericNetlinkMessage.Controller.familyName, string: name)
+    end()
+  }
+
+  /// Asks nl80211 for an interface: an answer means that it is Wi-Fi, `ENODEV` that it is not.
+  ///
+  /// - Parameters:
+  ///   - index: the interface.
+  ///   - family: what ``GenericNetlinkMessage/familyID(in:)`` answered for `nl80211`.
+  ///   - sequence: the request's number.
+  package mutating func appendGetWirelessInterface(index: UInt32, family: NetlinkMessageType, sequence: UInt32 = 0) {
+    begin(family, .request, sequence: sequence)
+    appendGenericHeader(command: GenericNetlinkMessage.Wireless.getInterface, version: 0)
+    append(GenericNetlinkMessage.Wireless.interfaceIndex, index)
+    end()
+  }
+}
