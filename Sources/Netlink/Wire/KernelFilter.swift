@@ -99,21 +99,20 @@ package struct KernelFilter: Hashable, Sendable {
   private static func mask(ofWord word: UInt32) -> [BPFInstruction] {
     [
       BPFInstruction(.loadMemory, Memory.prefixLength),
-      BPFInstruction(.jumpIfGreaterOrEqual, 32 * (word + 1), ifTrue: 6),
-      BPFInstruction(.jumpIfGreater, 32 * word, ifFalse: 7),
+      BPFInstruction(.jumpIfGreaterOrEqual, 32 * (word + 1), ifTrue: 7),
+      BPFInstruction(.jumpIfGreater, 32 * word, ifFalse: 8),
       // Some: shift by 32 (word + 1) - length, which is 1 to 31 here.
       BPFInstruction(.subtract, 32 * (word + 1)),
       BPFInstruction(.negate),
       BPFInstruction(.transferToIndex),
       BPFInstruction(.loadImmediate, .max),
+      BPFInstruction(.shiftLeftIndex),
       BPFInstruction(.jump, 3),
       // All.
       BPFInstruction(.loadImmediate, .max),
-      BPFInstruction(.jump, 2),
+      BPFInstruction(.jump, 1),
       // None.
       BPFInstruction(.loadImmediate, 0),
-      BPFInstruction(.jump, 1),
-      BPFInstruction(.shiftLeftIndex),
       BPFInstruction(.storeMemory, Memory.mask + word),
     ]
   }

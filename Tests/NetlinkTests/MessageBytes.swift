@@ -1,0 +1,64 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import CNetlink
+import Netlink
+import Testing
+
+/// Lends an array's bytes as the parser wants them.
+func withBytes<Result, Failure: Error>(
+  of array: [UInt8], _ body: (RawSpan) throws(Failure) -> Result
+) throws(Failure) -> Result {
+  // SAFETY: bytes have no padding between them.
+  try body(unsafe array.span.bytes)
+}
+
+/// Decodes the first message in an array.
+func decode<Value>(_ array: [UInt8], _ body: (NetlinkMessage, RawSpan) -> Value?) throws -> Value {
+  let value = try withBytes(of: array) { bytes in
+    var cursor = NetlinkMessageCursor(count: bytes.byteCount)
+    return try cursor.next(in: bytes).flatMap { body($0, bytes) }
+  }
+  return try #require(value)
+}
+
+/// Writes one message with the builder.
+func message(
+  _ type: NetlinkMessageType, _ flags: NetlinkFlags = [], _ body: (inout NetlinkRequestBuilder) -> Void
+) -> [UInt8] {
+  var builder = NetlinkRequestBuilder()
+  builder.begin(type, flags)
+  body(&builder)
+  builder.end()
+  return builder.bytes
+}
+
+func ipv4(_ a: UInt8, _ b: UInt8, _ c: UInt8, _ d: UInt8) -> IPAddressBits {
+  IPAddressBits(ipv4: UInt32(a) << 24 | UInt32(b) << 16 | UInt32(c) << 8 | UInt32(d))
+}
+
+/// SplitMix64: the same numbers for the same seed, on every platform.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) {
+    state = seed
+  }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var value = state
+    value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
+    return value ^ (value >> 31)
+  }
+}
+
+/// The seed of this run's random tests: printed, and taken from `DIALTONE_SEED` where that is set.
+let seed: UInt64 = {
+  // SAFETY: getenv(3) gives a string that ends with NUL; nothing here changes the environment.
+  let given = unsafe getenv("DIALTONE_SEED").map { unsafe String(cString: $0) }
+  let seed = given.flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64(UInt32.max))
+  print("random tests use DIALTONE_SEED=\(seed)")
+  return seed
+}()
