@@ -1,0 +1,138 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+// What the network lab of the tests needs from the kernel, where Swift cannot or should not do it: what runs before
+// main, between fork and exec, and with the kernel's own structures. Every function returns a negated errno on failure.
+
+#ifndef C_NETWORK_LAB_H
+#define C_NETWORK_LAB_H
+
+#if defined(__linux__)
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <linux/fib_rules.h>
+#include <linux/if_addr.h>
+#include <linux/if_link.h>
+#include <linux/netlink.h>
+#include <linux/nexthop.h>
+#include <linux/rtnetlink.h>
+#include <linux/veth.h>
+
+// privilege.c
+
+/// What the constructor found. `error`, an errno, is 0 where the process may make network namespaces as far as is known.
+struct lab_privilege {
+  int error;
+  /// Whether this process moved into a user namespace of its own, in which it is uid 0 and no other uid exists.
+  bool own_user_namespace;
+  /// What failed, or why nothing was tried (ECANCELED); NULL where all is well. Static text.
+  const char *what;
+};
+
+struct lab_privilege lab_privilege(void);
+
+// namespace.c
+
+/// Moves the calling thread into a network namespace of its own; with `mounts` also into a mount namespace whose /sys
+/// shows that network.
+int lab_enter(bool mounts);
+/// A descriptor of the calling thread's network namespace.
+int lab_open_namespace(void);
+/// Mounts `source` over `target`, in the calling thread's mount namespace.
+int lab_bind_mount(const char *source, const char *target);
+/// Writes a whole small file.
+int lab_write_file(const char *path, const char *text, size_t length);
+/// Reads a small file; the number of bytes read.
+int lab_read_file(const char *path, char *text, size_t capacity);
+/// The number of entries of a directory, without the descriptor that this call itself opens.
+int lab_count_entries(const char *path);
+/// Opens a tun (or tap) device, in the network namespace of the calling thread.
+int lab_open_tun(const char *name, bool tap, bool persistent);
+
+// netlink.c
+
+/// A NETLINK_ROUTE socket in the network namespace of the calling thread. It stays there, whichever thread uses it.
+int lab_netlink_open(void);
+/// Sends one request with NLM_F_ACK and waits for its answer. `text` gets the kernel's own words, if it has any.
+int lab_netlink_request(int fd, const uint8_t *message, size_t length, char *text, size_t capacity);
+/// Sends `length` bytes of messages, of which only the last asks for an acknowledgement; the first error of any.
+int lab_netlink_batch(int fd, const uint8_t *messages, size_t length);
+/// Adds (RTM_NEWROUTE) or deletes (RTM_DELROUTE) `count` IPv4 routes of one prefix length, consecutive from `first`
+/// (host byte order), out of the interface `index`.
+int lab_netlink_routes(int fd, uint16_t type, uint32_t first, uint8_t prefix, uint32_t count, int index,
+                       uint32_t table);
+/// Sends a datagram from the socket to the socket with that port id, which is not the kernel.
+int lab_netlink_send_to(int fd, uint32_t port, const uint8_t *bytes, size_t length);
+/// The index of an interface in the namespace of the socket.
+int lab_interface_index(int fd, const char *name);
+
+// spawn.c
+
+/// How to start a process. Descriptors that are -1 become /dev/null.
+struct lab_spawn {
+  const char *path;
+  /// `argument_count` strings, each ended by a NUL. The first is argv[0].
+  const char *arguments;
+  size_t argument_count;
+  /// `environment_count` strings "NAME=value", added to the environment of this process; "NAME" alone takes it away.
+  const char *environment;
+  size_t environment_count;
+  int input, output, error;
+  /// Becomes the controlling terminal and all three standard descriptors, where it is not -1.
+  int terminal;
+  /// The uid and gid of the process, or -1.
+  int64_t user;
+  /// What to refuse, and with which errno; see `lab_deny`.
+  int denial, denial_errno;
+};
+
+/// Starts a process from the calling thread, so in its namespaces. It is killed when that thread ends. The pid.
+int lab_spawn(const struct lab_spawn *how);
+int lab_pidfd(pid_t pid);
+int lab_signal(pid_t pid, int signal);
+/// 1 and the status where the process has ended (it is reaped then), 0 where it has not.
+int lab_reap(pid_t pid, int *code, bool *signalled);
+/// Waits until the descriptor can be read (a pidfd: until the process has ended). 1 if so, 0 if not in time.
+int lab_wait_readable(int fd, int milliseconds);
+/// A new terminal of that size: the controlling side is returned.
+int lab_open_terminal(unsigned short rows, unsigned short columns, int *terminal);
+int lab_resize_terminal(int fd, unsigned short rows, unsigned short columns);
+/// A pipe; both ends close on exec, and reading does not block.
+int lab_pipe(int ends[2]);
+/// A descriptor from which these bytes can be read, then end of file.
+int lab_open_bytes(const uint8_t *bytes, size_t length);
+/// Bytes read, 0 at the end (also that of a terminal), -EAGAIN where there is nothing now.
+ssize_t lab_read(int fd, uint8_t *bytes, size_t capacity);
+ssize_t lab_write(int fd, const uint8_t *bytes, size_t length);
+int lab_close(int fd);
+
+// deny.c
+
+#define LAB_DENY_NOTHING 0
+/// socket(AF_NETLINK, …) fails.
+#define LAB_DENY_NETLINK 1
+/// setsockopt(…, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, …) fails.
+#define LAB_DENY_MULTICAST 2
+
+/// Installs a system call filter for the calling thread, and what it starts from then on, for good.
+int lab_deny(int denial, int error);
+
+// text.c
+
+/// The text of an errno, as strerror, but safe in any thread.
+void lab_describe_errno(int error, char *text, size_t capacity);
+
+#endif
+#endif

@@ -1,0 +1,21 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import CNetworkLab
+
+/// A part of netlink that a system call filter refuses, as a sandbox does.
+package struct LabDenial: Sendable, Hashable {
+  let kind: Int32
+  let code: Int32
+
+  /// `socket(AF_NETLINK, …)` fails with that errno: EPERM, or EAFNOSUPPORT.
+  package static func netlinkSockets(_ code: Int32 = EPERM) -> LabDenial {
+    LabDenial(kind: LAB_DENY_NETLINK, code: code)
+  }
+
+  /// Joining a group by `setsockopt` fails with that errno. Groups joined by `bind` are not refused: a filter cannot
+  /// see them.
+  package static func multicast(_ code: Int32 = EPERM) -> LabDenial { LabDenial(kind: LAB_DENY_MULTICAST, code: code) }
+}
+#endif

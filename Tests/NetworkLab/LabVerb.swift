@@ -1,0 +1,29 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import CNetworkLab
+
+/// What to do with an address, route or nexthop: the words of `ip`.
+package enum LabVerb: String, Sendable {
+  /// Fails where it exists.
+  case add
+  /// Fails where it does not exist.
+  case change
+  /// Adds, or takes the place of what is there.
+  case replace
+  /// Adds after those that are there.
+  case append
+  case delete
+
+  var flags: Int32 {
+    switch self {
+    case .add: NLM_F_CREATE | NLM_F_EXCL
+    case .change: NLM_F_REPLACE
+    case .replace: NLM_F_CREATE | NLM_F_REPLACE
+    case .append: NLM_F_CREATE | NLM_F_APPEND
+    case .delete: 0
+    }
+  }
+}
+#endif

@@ -1,0 +1,38 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import CNetworkLab
+
+/// What this process holds, for tests of leaks. Other tests change it too: ask in a process, or a suite, of its own.
+package struct ProcessCensus: Sendable, Hashable {
+  package var descriptors: Int
+  /// A thread that has been joined counts for a moment longer: compare with ``eventually(within:_:fileID:line:_:)``.
+  package var threads: Int
+  /// In bytes.
+  package var residentMemory: Int
+
+  /// Of this process, or another.
+  package init(of pid: Int32? = nil) throws(LabError) {
+    let folder = "/proc/\(pid.map { "\($0)" } ?? "self")"
+    // The paths are only read, during the calls.
+    descriptors = Int(try check(unsafe lab_count_entries("\(folder)/fd"), "counting descriptors"))
+    threads = Int(try check(unsafe lab_count_entries("\(folder)/task"), "counting threads"))
+    var text = [CChar](repeating: 0, count: 256)
+    // The function writes at most that many bytes; the last stays 0.
+    let count = unsafe text.withUnsafeMutableBufferPointer {
+      unsafe lab_read_file("\(folder)/statm", $0.baseAddress, $0.count - 1)
+    }
+    try check(count, "reading statm")
+    // The second number is the resident pages (proc_pid_statm(5)).
+    let pages = String(text).split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+    residentMemory = pages * sysconf(Int32(_SC_PAGESIZE))
+  }
+
+  /// Of this process, after its first `Task.sleep`, for which the runtime opens descriptors and starts threads that stay.
+  package static func afterWarmUp() async throws -> ProcessCensus {
+    try await Task.sleep(for: .nanoseconds(1))
+    return try ProcessCensus()
+  }
+}
+#endif
