@@ -1,0 +1,98 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import Dialtone
+import NetworkLab
+import Synchronization
+
+/// Monitors whose engine lives in a lab: its sockets and threads are made on the lab's thread, inside the namespace.
+final class LabMonitors: Sendable {
+  let lab: NetworkLab
+  let environment: ReachabilityEnvironment
+  /// Keeps the engine from ending between two monitors.
+  private let anchor: ReachabilityMonitor
+
+  init(
+    _ lab: NetworkLab, lookup: @escaping NameLookup = systemNameLookup,
+    source: @escaping @Sendable () -> any NetworkSource = systemNetworkSource
+  ) throws {
+    self.lab = lab
+    let environment = ReachabilityEnvironment(EngineSlot(clock: .system, lookup: lookup, makeSource: source))
+    self.environment = environment
+    // The engine's threads are started by the first monitor; a thread belongs to the namespace of the one that starts it.
+    anchor = try lab.run { ReachabilityMonitor(.localNetwork, environment: environment) }
+  }
+
+  func monitor(
+    _ target: ReachabilityTarget = .internet, _ configure: (inout ReachabilityConfiguration) -> Void = { _ in }
+  ) -> ReachabilityMonitor {
+    var configuration = ReachabilityConfiguration()
+    configure(&configuration)
+    return ReachabilityMonitor(target, configuration: configuration, environment: environment)
+  }
+
+  /// A monitor with a record of all that is delivered of it, from the first known state on.
+  func record(
+    _ target: ReachabilityTarget = .internet, _ configure: (inout ReachabilityConfiguration) -> Void = { _ in }
+  ) async throws -> Recording {
+    let recording = Recording(monitor(target, configure))
+    try await eventually("\(target) is known") { !recording.states.isEmpty }
+    return recording
+  }
+
+  /// Returns once everything that the kernel had announced before the call has been read, decided and delivered to plain
+  /// handlers. (Carrier changes are announced some time after the operation that causes them: wait for those with
+  /// `eventually`.)
+  func settle() async throws {
+    // A new target's first state is decided in a turn that read all events before it; and handlers are run in order.
+    let recording = Recording(monitor(.localNetwork))
+    try await eventually("the engine has caught up") { !recording.states.isEmpty }
+  }
+}
+
+/// What was delivered to a plain handler, in order.
+final class Recording: Sendable {
+  private final class Log: Sendable {
+    let states = Mutex<[Reachability]>([])
+  }
+
+  let monitor: ReachabilityMonitor
+  private let observation: ReachabilityObservation
+  private let log: Log
+
+  init(_ monitor: ReachabilityMonitor) {
+    let log = Log()
+    self.monitor = monitor
+    self.log = log
+    observation = monitor.observe { state in log.states.withLock { $0.append(state) } }
+  }
+
+  var states: [Reachability] { log.states.withLock { $0 } }
+  var count: Int { states.count }
+  var last: Reachability? { states.last }
+
+  /// Forgets what was delivered so far, but for the last state.
+  func forget() { log.states.withLock { $0.removeFirst(max(0, $0.count - 1)) } }
+
+  /// What was delivered since `forget`, without the state before.
+  var changes: [Reachability] { Array(states.dropFirst()) }
+
+  /// Waits until the last state delivered meets the condition.
+  func wait(_ what: String, until condition: @Sendable (Reachability) -> Bool) async throws {
+    do {
+      try await eventually(what) { last.map(condition) ?? false }
+    } catch {
+      throw LabError("\(error); delivered: \(states)")
+    }
+  }
+}
+
+extension Reachability {
+  /// Reachable over the interface of this name.
+  func isVia(_ name: String) -> Bool { isReachable && interface?.name == name }
+
+  /// Unreachable for this reason.
+  func isUnreachable(_ reason: Reason) -> Bool { status == .unreachable && self.reason == reason }
+}
+#endif
