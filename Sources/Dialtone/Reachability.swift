@@ -32,19 +32,39 @@ public struct Reachability: Sendable, BitwiseCopyable {
   public package(set) var interface: NetworkInterface?
 
   /// The source address that the kernel would choose.
-  public package(set) var source: IPAddress?
+  public package(set) var source: IPAddress? {
+    get { packedSource.address(families.source) }
+    set { families.source = packedSource.pack(newValue) }
+  }
 
   /// The router that the packets go to first; `nil` where the target is on the link or local.
-  public package(set) var gateway: IPAddress?
+  public package(set) var gateway: IPAddress? {
+    get { packedGateway.address(families.gateway) }
+    set { families.gateway = packedGateway.pack(newValue) }
+  }
 
   /// The address that was asked about: the target's own, the best of a name's, or, for the Internet, a root name server's.
-  public package(set) var destination: IPAddress?
+  public package(set) var destination: IPAddress? {
+    get { packedDestination.address(families.destination, zone: destinationZone) }
+    set {
+      families.destination = packedDestination.pack(newValue)
+      destinationZone = newValue?.inlineZone ?? InlineName()
+    }
+  }
 
   /// Why the target is not reachable; `nil` exactly where it is, or where nothing is known yet.
   public package(set) var reason: Reason?
 
   /// Nanoseconds since 1970-01-01T00:00:00Z.
   package var realtime: Int64
+
+  // Addresses are kept without what they would repeat: a hundred thousand monitors hold several of these values each, and
+  // readers of `current` copy one each time.
+  private var families = PackedAddress.Families()
+  private var packedSource = PackedAddress()
+  private var packedGateway = PackedAddress()
+  private var packedDestination = PackedAddress()
+  private var destinationZone = InlineName()
 
   /// Nobody has asked yet.
   package static let unknown = Reachability(status: .undetermined)
@@ -56,11 +76,11 @@ public struct Reachability: Sendable, BitwiseCopyable {
     self.status = status
     self.flags = flags
     self.interface = interface
+    self.reason = reason
+    self.realtime = realtime
     self.source = source
     self.gateway = gateway
     self.destination = destination
-    self.reason = reason
-    self.realtime = realtime
   }
 
   /// Whether a packet for the target can leave now, with no connection to be made first.
@@ -80,6 +100,11 @@ extension Reachability: Hashable {
   public static func == (a: Reachability, b: Reachability) -> Bool {
     a.status == b.status && a.flags == b.flags && a.interface == b.interface && a.gateway == b.gateway
       && a.reason == b.reason
+  }
+
+  /// Whether they are equal in what receivers are not told of by itself, too; but for the time.
+  package func isIdentical(to other: Reachability) -> Bool {
+    self == other && source == other.source && destination == other.destination
   }
 
   /// Feeds what `==` compares.

@@ -1,7 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
 
 /// Where monitors get their knowledge from: the system, or a script in tests.
 ///
@@ -25,7 +24,7 @@ package final class EngineSlot: Sendable {
   let clock: EngineClock
   let lookup: NameLookup
   let makeSource: @Sendable () -> any NetworkSource
-  private let running = Mutex(Running())
+  private let running = Lock(Running())
 
   package init(
     clock: EngineClock, lookup: @escaping NameLookup, makeSource: @escaping @Sendable () -> any NetworkSource

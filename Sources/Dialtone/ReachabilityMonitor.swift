@@ -17,12 +17,12 @@ public final class ReachabilityMonitor: Sendable {
   public static let shared = ReachabilityMonitor(.internet)
 
   /// What is watched.
-  public let target: ReachabilityTarget
+  public var target: ReachabilityTarget { storage.target }
 
   /// How it is looked at.
-  public let configuration: ReachabilityConfiguration
+  public var configuration: ReachabilityConfiguration { storage.configuration }
 
-  let storage = MonitorStorage()
+  let storage: MonitorStorage
   let engine: NetworkEngine
 
   /// Begins to watch `target`.
@@ -35,10 +35,9 @@ public final class ReachabilityMonitor: Sendable {
     _ target: ReachabilityTarget = .internet, configuration: ReachabilityConfiguration = .init(),
     environment: ReachabilityEnvironment = .system
   ) {
-    self.target = target
-    self.configuration = configuration
+    storage = MonitorStorage(target, configuration)
     engine = environment.slot.engine()
-    engine.add(storage, target, configuration)
+    engine.add(storage)
   }
 
   deinit { engine.remove(storage) }

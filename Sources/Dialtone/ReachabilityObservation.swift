@@ -1,7 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
 
 /// A receiver's registration: it lasts as long as this object, or until ``cancel()``.
 ///
@@ -24,9 +23,9 @@ public final class ReachabilityObservation: Sendable {
       var end: (@Sendable () -> Void)?
     }
 
-    private let held: Mutex<Held?>
+    private let held: Lock<Held?>
 
-    init(_ monitor: ReachabilityMonitor) { held = Mutex(Held(monitor: monitor)) }
+    init(_ monitor: ReachabilityMonitor) { held = Lock(Held(monitor: monitor)) }
 
     var hasEnded: Bool { held.withLock { $0 == nil } }
 

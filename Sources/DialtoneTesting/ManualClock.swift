@@ -1,13 +1,14 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
+
+internal import Dialtone
 
 /// Time that passes only when a test says so.
 public final class ManualClock: Sendable {
   // Far from zero, so that differences with earlier times stay positive.
-  private let nanoseconds = Mutex<Int64>(1_000_000_000_000)
-  private let wake = Mutex<[@Sendable () -> Void]>([])
+  private let nanoseconds = Lock<Int64>(1_000_000_000_000)
+  private let wake = Lock<[@Sendable () -> Void]>([])
 
   /// A clock that stands still.
   public init() {}

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Dialtone
-internal import Synchronization
 
 /// A network that does what a test says, and a clock with it.
 ///
@@ -36,7 +35,7 @@ public final class ScriptedNetwork: Sendable {
 
   /// Holds the script apart from the network, so that its engine does not keep the network alive.
   private final class Box: Sendable {
-    let script = Mutex(Script())
+    let script = Lock(Script())
   }
 
   /// A network without any path.

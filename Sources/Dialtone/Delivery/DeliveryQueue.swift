@@ -1,7 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
 
 /// The handlers that wait for a thread of the engine, and which thread runs them.
 ///
@@ -13,7 +12,7 @@ final class DeliveryQueue: Sendable {
     var isDelivering = false
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// Adds handlers. The caller then has `deliver()` called, by itself or by another thread.
   func add(_ subscriptions: [Subscription]) {

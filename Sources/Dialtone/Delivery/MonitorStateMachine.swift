@@ -28,7 +28,7 @@ struct MonitorStateMachine {
   /// A state was decided at `now`, where `old` was the newest.
   mutating func decided(_ new: Reachability, after old: Reachability, now: Int64) -> Action {
     let isChange = new != old
-    if !isChange { return new.source == old.source && new.destination == old.destination ? .ignore : .store }
+    if !isChange { return new.isIdentical(to: old) ? .ignore : .store }
     let wasKnown = isKnown
     isKnown = isKnown || new.isDetermined || new.reason != nil
     if !isKnown { return .store }

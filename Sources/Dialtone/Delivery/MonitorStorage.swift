@@ -7,11 +7,16 @@ internal import Synchronization
 ///
 /// The engine writes, under its own lock; everybody reads. No lock of this type is held while user code runs.
 package final class MonitorStorage: Sendable {
+  let target: ReachabilityTarget
+  let configuration: ReachabilityConfiguration
   private let snapshot = SequenceLock<Reachability>(.unknown)
   private let isHeldBack = Atomic<Bool>(false)
-  private let subscriptions = Mutex<[Subscription]>([])
+  private let subscriptions = Lock<[Subscription]>([])
 
-  package init() {}
+  init(_ target: ReachabilityTarget = .internet, _ configuration: ReachabilityConfiguration = .init()) {
+    self.target = target
+    self.configuration = configuration
+  }
 
   /// The newest state. Lock-free; for any thread.
   package var current: Reachability { snapshot.load() }

@@ -9,7 +9,7 @@ internal import Synchronization
 /// the other copy before it touches one, so a reader never waits for a writer, even one that is interrupted half-way; it
 /// reads again only where the writer moved on meanwhile. (A latch in the terms of the kernel's linux/seqlock.h.) Every
 /// word is atomic, so there is no data race to begin with; a copy torn by the writer is recognised and thrown away.
-@safe package final class SequenceLock<Value: BitwiseCopyable & Sendable>: Sendable {
+@safe package struct SequenceLock<Value: BitwiseCopyable & Sendable>: ~Copyable, Sendable {
   private static var wordCount: Int { (MemoryLayout<Value>.size + 7) / 8 }
 
   private let sequence = Atomic<UInt>(0)
@@ -62,14 +62,13 @@ internal import Synchronization
   }
 
   private func read(_ copy: Int) -> Value {
-    unsafe withUnsafeTemporaryAllocation(byteCount: 8 * Self.wordCount, alignment: 16) { bytes in
-      let start = unsafe words + copy * Self.wordCount
+    unsafe withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Self.wordCount) { words in
+      let start = unsafe self.words + copy * Self.wordCount
       for position in 0..<Self.wordCount {
-        unsafe bytes.storeBytes(
-          of: start[position].load(ordering: .relaxed), toByteOffset: 8 * position, as: UInt64.self)
+        unsafe words.initializeElement(at: position, to: start[position].load(ordering: .relaxed))
       }
       // Any bits that were stored together are a Value; bits that were not are thrown away by load().
-      return unsafe bytes.loadUnaligned(as: Value.self)
+      return unsafe UnsafeRawBufferPointer(words).loadUnaligned(as: Value.self)
     }
   }
 

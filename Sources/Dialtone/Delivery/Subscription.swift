@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
-internal import Synchronization
 
 /// One receiver of one monitor's states.
 ///
@@ -32,11 +31,11 @@ package final class Subscription: Sendable {
   }
 
   private let storage: MonitorStorage
-  private let state: Mutex<State>
+  private let state: Lock<State>
 
   private init(_ storage: MonitorStorage, _ receiver: sending Receiver) {
     self.storage = storage
-    self.state = Mutex(State(receiver: receiver))
+    self.state = Lock(State(receiver: receiver))
   }
 
   /// A closure that a thread of the engine runs.

@@ -8,15 +8,30 @@ final class DestinationNode {
   var answer: Reachability?
   /// Whether it is to be asked in this turn.
   var isStale = false
-  /// The targets that hang on it; few in practice.
-  private(set) var users: [TargetRecord] = []
+  /// The targets that hang on it: mostly one, which needs no array.
+  private var firstUser: TargetRecord?
+  private var moreUsers: [TargetRecord] = []
 
   init(_ query: PathQuery) { self.query = query }
 
-  func add(_ user: TargetRecord) { users.append(user) }
+  var hasUsers: Bool { firstUser != nil }
+
+  func add(_ user: TargetRecord) {
+    if firstUser == nil { firstUser = user } else { moreUsers.append(user) }
+  }
 
   func remove(_ user: TargetRecord) {
-    if let position = users.firstIndex(where: { $0 === user }) { users.swapRemove(at: position) }
+    if firstUser === user {
+      firstUser = moreUsers.popLast()
+    } else if let position = moreUsers.lastIndex(where: { $0 === user }) {
+      moreUsers.swapAt(position, moreUsers.count - 1)
+      moreUsers.removeLast()
+    }
+  }
+
+  func forEachUser(_ body: (TargetRecord) -> Void) {
+    if let firstUser { body(firstUser) }
+    for user in moreUsers { body(user) }
   }
 }
 
@@ -25,12 +40,4 @@ extension DestinationNode: Hashable {
   static func == (a: DestinationNode, b: DestinationNode) -> Bool { a.query == b.query }
 
   func hash(into hasher: inout Hasher) { hasher.combine(query) }
-}
-
-extension Array {
-  /// Takes out an element, with the last taking its place.
-  mutating func swapRemove(at position: Int) {
-    swapAt(position, count - 1)
-    removeLast()
-  }
 }

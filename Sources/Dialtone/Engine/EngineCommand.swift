@@ -3,8 +3,8 @@
 
 /// What other threads ask of the engine; done by one of its own threads, in order.
 enum EngineCommand: Sendable {
-  /// Watch a target, and store its states there.
-  case add(MonitorStorage, ReachabilityTarget, ReachabilityConfiguration)
+  /// Watch its target, and store the states there.
+  case add(MonitorStorage)
   /// Watch it no longer.
   case remove(MonitorStorage)
   /// Fire a timer at its deadline.

@@ -1,7 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
 
 /// The engine's loop: two threads that take turns.
 ///
@@ -15,8 +14,8 @@ final class EngineCore: Sendable {
     var isStopped = false
   }
 
-  private let inbox = Mutex(Inbox())
-  private let state = Mutex<EngineState?>(nil)
+  private let inbox = Lock(Inbox())
+  private let state = Lock<EngineState?>(nil)
   private let deliveries = DeliveryQueue()
   private let poll: EventPoll
   private let clock: EngineClock
@@ -80,37 +79,37 @@ final class EngineCore: Sendable {
     var ready: UInt64 = .max
     while true {
       if inbox.withLock({ $0.isStopped }) { break }
-      if turn(ready) {
-        ready = .max
-      } else {
-        ready = poll.wait()
-      }
+      turn(ready)
+      ready = poll.wait()
     }
     // Only one thread was woken by stop(): pass it on.
     wake()
   }
 
-  /// Answers whether another turn is due at once.
-  private func turn(_ ready: UInt64) -> Bool {
+  private func turn(_ ready: UInt64) {
     let (commands, isStopped) = inbox.withLock { inbox in
       defer { inbox.commands = [] }
       return (inbox.commands, inbox.isStopped)
     }
-    if isStopped { return false }
+    if isStopped { return }
     let outcome = state.withLock { state in
       let now = clock.now()
       let engine = state ?? open()
       state = engine
       let outcome = engine.turn(commands, ready: ready, now: now)
-      if clock.passes { poll.setTimer(engine.deadline) }
+      if clock.passes, engine.armedDeadline != engine.deadline {
+        engine.armedDeadline = engine.deadline
+        poll.setTimer(engine.deadline)
+      }
       return outcome
     }
+    // Before any handler is run, which may block: the other thread goes on with what is left.
+    if outcome.isUnfinished { wake() }
     var waiting: [Subscription] = []
     for storage in outcome.touched { storage.wakeReceivers(waiting: &waiting) }
     for timer in outcome.fired { timer.fire() }
     deliveries.add(waiting)
     deliveries.deliver()
-    return outcome.isUnfinished
   }
 
   /// Makes the source on a thread of the engine: it may take a while, and nobody waits for it.

@@ -58,6 +58,9 @@ final class EngineState {
     self.lookUp = lookUp
   }
 
+  /// What the timer was last set to.
+  var armedDeadline: Int64?
+
   /// When the next turn is due, whatever happens.
   var deadline: Int64? {
     guard let timer = timers.next, let poll = source.nextPoll else { return timers.next ?? source.nextPoll }
@@ -98,8 +101,8 @@ final class EngineState {
 
   private func perform(_ command: EngineCommand, now: Int64) {
     switch command {
-    case .add(let storage, let target, let configuration):
-      add(TargetRecord(storage: storage, target: target, configuration: configuration), now: now)
+    case .add(let storage):
+      add(TargetRecord(storage), now: now)
     case .remove(let storage):
       if let record = records.removeValue(forKey: ObjectIdentifier(storage)) { remove(record) }
     case .schedule(let timer):
@@ -175,7 +178,7 @@ final class EngineState {
   private func detach(_ released: [DestinationNode], from record: TargetRecord) {
     for node in released {
       node.remove(record)
-      if !node.users.isEmpty { continue }
+      if node.hasUsers { continue }
       nodes.remove(node)
       if let address = node.query.address { index.remove(node, at: address.bits) }
       areAnnouncementsStale = true
@@ -207,7 +210,7 @@ final class EngineState {
 
   /// Asks what is stale, in batches, and marks the targets whose answer is another.
   private func ask() {
-    let stale = staleNodes.filter { !$0.users.isEmpty }
+    let stale = staleNodes.filter { $0.hasUsers }
     for node in staleNodes { node.isStale = false }
     staleNodes.removeAll(keepingCapacity: true)
     var start = 0
@@ -215,9 +218,9 @@ final class EngineState {
       let batch = stale[start..<min(stale.count, start + Self.batchSize)]
       source.answer(batch.map(\.query)) { position, answer in
         let node = batch[start + position]
-        if let old = node.answer, old == answer, old.source == answer.source { return }
+        if let old = node.answer, old.isIdentical(to: answer) { return }
         node.answer = answer
-        node.users.forEach(touch)
+        node.forEachUser(touch)
       }
       start += Self.batchSize
     }

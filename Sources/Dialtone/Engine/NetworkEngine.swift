@@ -23,13 +23,13 @@ package final class NetworkEngine: Sendable {
 
   deinit { core?.stop() }
 
-  func add(_ storage: MonitorStorage, _ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration) {
+  func add(_ storage: MonitorStorage) {
     guard let core else {
       storage.store(
         Reachability(status: .undetermined, reason: .denied, realtime: EngineClock.realtime()))
       return
     }
-    core.post(.add(storage, target, configuration))
+    core.post(.add(storage))
   }
 
   func remove(_ storage: MonitorStorage) { core?.post(.remove(storage)) }

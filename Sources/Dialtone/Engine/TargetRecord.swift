@@ -7,8 +7,6 @@ internal import Netlink
 /// engine's lock.
 final class TargetRecord {
   let storage: MonitorStorage
-  let target: ReachabilityTarget
-  let configuration: ReachabilityConfiguration
   var machine: MonitorStateMachine
   /// Whether its state is to be decided in this turn.
   var isStale = false
@@ -22,12 +20,13 @@ final class TargetRecord {
   /// For an IPv4 address: the queries for it behind the network's NAT64.
   var translatedNodes: [DestinationNode] = []
 
-  init(storage: MonitorStorage, target: ReachabilityTarget, configuration: ReachabilityConfiguration) {
+  init(_ storage: MonitorStorage) {
     self.storage = storage
-    self.target = target
-    self.configuration = configuration
-    self.machine = MonitorStateMachine(settling: configuration.settling)
+    self.machine = MonitorStateMachine(settling: storage.configuration.settling)
   }
+
+  var target: ReachabilityTarget { storage.target }
+  var configuration: ReachabilityConfiguration { storage.configuration }
 
   /// A query for an address with this target's interface, mark and source.
   func query(_ address: IPAddress) -> PathQuery {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CNetlink
-internal import Synchronization
 
 /// The threads that look up names, at most eight in a process: getaddrinfo(3) can hang for as long as it likes and cannot
 /// be stopped.
@@ -17,7 +16,7 @@ package final class NameLookupPool: Sendable {
     fileprivate let name: String
     fileprivate let family: IPAddress.Family?
     fileprivate let lookup: NameLookup
-    fileprivate let answer: Mutex<(@Sendable (NameLookupResult) -> Void)?>
+    fileprivate let answer: Lock<(@Sendable (NameLookupResult) -> Void)?>
 
     fileprivate init(
       _ name: String, _ family: IPAddress.Family?, _ lookup: @escaping NameLookup,
@@ -26,7 +25,7 @@ package final class NameLookupPool: Sendable {
       self.name = name
       self.family = family
       self.lookup = lookup
-      self.answer = Mutex(answer)
+      self.answer = Lock(answer)
     }
 
     fileprivate var isCancelled: Bool { answer.withLock { $0 == nil } }
@@ -45,7 +44,7 @@ package final class NameLookupPool: Sendable {
   }
 
   private let limit: Int
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   package init(threads limit: Int) { self.limit = limit }
 
