@@ -58,6 +58,12 @@ final class EngineState {
     self.lookUp = lookUp
   }
 
+  deinit {
+    // The last monitor's withdrawal may have come too late to be performed. Records, nodes and names hold each other, and
+    // look-ups that wait for a thread have to be withdrawn.
+    for record in Array(records.values) { remove(record) }
+  }
+
   /// What the timer was last set to.
   var armedDeadline: Int64?
 
