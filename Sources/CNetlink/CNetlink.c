@@ -26,28 +26,3 @@ int cnetlink_receive(int socket, void *buffer, size_t size, struct cnetlink_data
   return received;
 }
 #endif
-
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define CNETLINK_THREAD_SANITIZER 1
-// sanitizer/tsan_interface.h
-void __tsan_acquire(void *address);
-void __tsan_release(void *address);
-#endif
-#endif
-
-void cnetlink_lock_acquired(const void *lock) {
-#if defined(CNETLINK_THREAD_SANITIZER)
-  __tsan_acquire((void *)lock);
-#else
-  (void)lock;
-#endif
-}
-
-void cnetlink_lock_releases(const void *lock) {
-#if defined(CNETLINK_THREAD_SANITIZER)
-  __tsan_release((void *)lock);
-#else
-  (void)lock;
-#endif
-}

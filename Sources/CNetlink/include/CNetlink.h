@@ -31,10 +31,6 @@ static inline int cnetlink_errno(void) { return errno; }
 // open(2) takes a variable number of arguments, which Swift cannot pass.
 static inline int cnetlink_open(const char *_Nonnull path, int flags) { return open(path, flags); }
 
-// Tell the thread sanitizer of a lock that it cannot see; nothing in other builds. The address is the lock's name.
-void cnetlink_lock_acquired(const void *_Nonnull lock);
-void cnetlink_lock_releases(const void *_Nonnull lock);
-
 // GNU extensions of netdb.h that need _GNU_SOURCE, which cannot be defined for an imported module; 0 where there is none.
 #if defined(__GLIBC__)
 enum { cnetlink_AI_IDN = 0x40, cnetlink_EAI_NODATA = -5, cnetlink_EAI_ADDRFAMILY = -9, cnetlink_EAI_IDN_ENCODE = -105 };
