@@ -35,6 +35,8 @@ package final class LinuxNetwork: NetworkSource {
   private var isSynchronised = false
   private var lastSynchronisation: Int64?
   private var isPolled = false
+  /// Announcements were lost, and the tables are to be read anew with the next poll.
+  private var isResynchronisationPending = false
 
   package private(set) var descriptors: [CInt] = []
   package private(set) var nextPoll: Int64?
@@ -97,6 +99,7 @@ package final class LinuxNetwork: NetworkSource {
   package func poll(into change: inout NetworkChange) {
     let now = EngineClock.system.now()
     nextPoll = isPolled ? now.addingClamped(Self.pollInterval) : nil
+    if isResynchronisationPending { resynchronisationCount += 1 }
     if queries == nil { connect() } else { synchronise() }
     change.everything()
   }
@@ -179,6 +182,7 @@ package final class LinuxNetwork: NetworkSource {
     if let last = lastSynchronisation, now < last.addingClamped(Self.resynchronisationSpacing) {
       // Too soon: the tables may be wrong until then, and are read anew whether or not anything else happens.
       nextPoll = min(nextPoll ?? .max, last.addingClamped(Self.resynchronisationSpacing))
+      isResynchronisationPending = true
       return
     }
     resynchronisationCount += 1
@@ -241,6 +245,7 @@ package final class LinuxNetwork: NetworkSource {
   /// at the present whether the tables were read before or after it was sent.
   private func synchronise() {
     lastSynchronisation = EngineClock.system.now()
+    isResynchronisationPending = false
     guard let queries else {
       isSynchronised = false
       return

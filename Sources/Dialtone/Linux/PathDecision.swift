@@ -27,6 +27,9 @@ package struct PathDecision {
     var state: Reachability
     switch replies.match {
     case .lost: state = Reachability(status: .undetermined, reason: .denied)
+    // No packet from a loopback address leaves the machine; the kernel says so as it does of a blackhole.
+    case .refusal(EINVAL) where source?.isLoopback ?? false:
+      state = Reachability(status: .unreachable, reason: .noAddress)
     case .refusal(let errno): state = refused(errno, target, output: output)
     case .route(let route):
       switch route.type {
@@ -138,7 +141,7 @@ package struct PathDecision {
 
   /// There is no route: says which link would have to change for there to be one.
   package func withoutRoute(output: UInt32? = nil) -> Reachability {
-    best(links.all.compactMap { output == nil || $0.index == output ? candidate($0) : nil })
+    best(links.all.compactMap { output == nil || $0.index == output ? candidate($0, isAskedFor: output != nil) : nil })
       ?? Reachability(status: .unreachable, reason: .noRoute)
   }
 
@@ -149,12 +152,12 @@ package struct PathDecision {
     candidates.reduce(nil as Candidate?) { best, next in best.map { $0.rank >= next.rank } ?? false ? best : next }?.state
   }
 
-  private func candidate(_ link: Link) -> Candidate? {
+  private func candidate(_ link: Link, isAskedFor: Bool) -> Candidate? {
     let kind = links.kind(of: link)
     let hasAddress = addresses.usableAddress(of: link.index).map { !$0.isLinkLocal } ?? false
     guard kind == .wired || kind == .wifi || kind == .cellular || kind == .tunnel else { return nil }
     // A virtual link that nobody has given an address was not made for this: containers' links come and go by the hundred.
-    if link.infoKind != nil, kind != .cellular, !hasAddress { return nil }
+    if link.infoKind != nil, kind != .cellular, !hasAddress, !isAskedFor { return nil }
     if let waiting = waiting(link, kind, hasAddress: hasAddress) { return waiting }
     if links.isOperating(link) {
       return (hasAddress ? 5 : 3, Reachability(status: .unreachable, reason: .noRoute))
@@ -192,8 +195,11 @@ package struct PathDecision {
       guard linkKind == .wired || linkKind == .wifi, kind == nil || kind == linkKind else { continue }
       let address = addresses.usableAddress(of: link.index, family: family)
       if links.isOperating(link), let address {
-        return Reachability(
+        let state = Reachability(
           status: .reachable, flags: [.reachable, .isDirect], interface: links.interface(link), source: address)
+        // A link with no more than a link-local address may be one that nobody has set up.
+        candidates.append((address.isLinkLocal ? 10 : 11, state))
+        continue
       }
       if let waiting = waiting(link, linkKind, hasAddress: address != nil) {
         candidates.append(waiting)
