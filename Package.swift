@@ -34,7 +34,7 @@ let package = Package(
     .testTarget(name: "NetlinkTests", dependencies: ["Netlink", "NetworkLab"]),
     .testTarget(name: "DialtoneTests", dependencies: ["Dialtone", "DialtoneTesting"]),
     .testTarget(name: "LinuxTests", dependencies: ["Dialtone", "Netlink", "NetworkLab"]),
-    .testTarget(name: "CLITests", dependencies: ["DialtoneCLI", "NetworkLab"]),
+    .testTarget(name: "CLITests", dependencies: ["CNetlink", "Dialtone", "DialtoneCLI", "NetworkLab"]),
   ],
   swiftLanguageModes: [.v6]
 )

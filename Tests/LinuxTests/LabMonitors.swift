@@ -14,11 +14,11 @@ final class LabMonitors: Sendable {
   private let anchor: ReachabilityMonitor
 
   init(
-    _ lab: NetworkLab, lookup: @escaping NameLookup = systemNameLookup,
+    _ lab: NetworkLab, clock: EngineClock = .system, lookup: @escaping NameLookup = systemNameLookup,
     source: @escaping @Sendable () -> any NetworkSource = systemNetworkSource
   ) throws {
     self.lab = lab
-    let environment = ReachabilityEnvironment(EngineSlot(clock: .system, lookup: lookup, makeSource: source))
+    let environment = ReachabilityEnvironment(EngineSlot(clock: clock, lookup: lookup, makeSource: source))
     self.environment = environment
     // The engine's threads are started by the first monitor; a thread belongs to the namespace of the one that starts it.
     anchor = try lab.run { ReachabilityMonitor(.localNetwork, environment: environment) }
@@ -36,18 +36,19 @@ final class LabMonitors: Sendable {
   func record(
     _ target: ReachabilityTarget = .internet, _ configure: (inout ReachabilityConfiguration) -> Void = { _ in }
   ) async throws -> Recording {
+    await lab.waitForCarriers()
     let recording = Recording(monitor(target, configure))
-    try await eventually("\(target) is known") { !recording.states.isEmpty }
+    try await eventually(within: .patience, "\(target) is known") { !recording.states.isEmpty }
     return recording
   }
 
   /// Returns once everything that the kernel had announced before the call has been read, decided and delivered to plain
-  /// handlers. (Carrier changes are announced some time after the operation that causes them: wait for those with
-  /// `eventually`.)
+  /// handlers, changes of carriers included.
   func settle() async throws {
+    await lab.waitForCarriers()
     // A new target's first state is decided in a turn that read all events before it; and handlers are run in order.
     let recording = Recording(monitor(.localNetwork))
-    try await eventually("the engine has caught up") { !recording.states.isEmpty }
+    try await eventually(within: .patience, "the engine has caught up") { !recording.states.isEmpty }
   }
 }
 
@@ -81,11 +82,17 @@ final class Recording: Sendable {
   /// Waits until the last state delivered meets the condition.
   func wait(_ what: String, until condition: @Sendable (Reachability) -> Bool) async throws {
     do {
-      try await eventually(what) { last.map(condition) ?? false }
+      try await eventually(within: .patience, what) { last.map(condition) ?? false }
     } catch {
       throw LabError("\(error); delivered: \(states)")
     }
   }
+}
+
+extension Duration {
+  /// How long a test waits for what is certain to come: other tests keep the kernel's locks for seconds, with a million
+  /// routes.
+  static let patience = Duration.seconds(20)
 }
 
 extension Reachability {

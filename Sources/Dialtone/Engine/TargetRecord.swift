@@ -77,5 +77,5 @@ final class TargetRecord {
 
 extension IPAddress {
   /// The IPv4 address in an IPv4-mapped one; else the address itself.
-  var unmapped: IPAddress { bits.isIPv4Mapped ? IPAddress(bits.unmapped) : self }
+  package var unmapped: IPAddress { bits.isIPv4Mapped ? IPAddress(bits.unmapped) : self }
 }

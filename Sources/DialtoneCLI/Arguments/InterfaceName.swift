@@ -1,0 +1,33 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Dialtone
+
+/// The name of a network interface as it is typed. It need not exist.
+enum InterfaceName {
+  /// Takes what the kernel would (dev_valid_name, net/core/dev.c): 1 to 15 bytes, no `/`, no `:`, no white space, and
+  /// neither `.` nor `..`.
+  static func parse(_ text: String) throws -> String {
+    if text.isEmpty { throw ValidationError("the name is empty; give one such as eth0") }
+    if text.utf8.count > InlineName.capacity {
+      throw ValidationError(
+        "the name has \(text.utf8.count) bytes, and \(InlineName.capacity) is the most; see dialtone interfaces")
+    }
+    let isMalformed = text.utf8.contains { $0 <= 0x20 || $0 == 0x7F || "/:".utf8.contains($0) }
+    if isMalformed || text == "." || text == ".." {
+      throw ValidationError("no interface can have that name; see dialtone interfaces")
+    }
+    return text
+  }
+
+  /// The names of the interfaces there are, for a shell to complete.
+  static func completions() -> [String] {
+    do {
+      return try currentInterfaces().map(\.interface.name)
+    } catch {
+      // A shell that completes has no place for an error.
+      return []
+    }
+  }
+}

@@ -1,0 +1,85 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Dialtone
+
+/// What is to be watched, checked as a whole: nothing is begun before all of it is found right.
+struct TargetRequest: Equatable, Sendable {
+  private(set) var targets: [WatchedTarget]
+  private(set) var configuration: ReachabilityConfiguration
+
+  /// Checks what was typed.
+  ///
+  /// A target typed twice counts once.
+  init(_ texts: [String], source: IPAddress? = nil, configuration: ReachabilityConfiguration = .init()) throws {
+    self.configuration = configuration
+    var seen: Set<String> = []
+    targets = try texts.filter { seen.insert($0).inserted }.map { text in
+      try WatchedTarget(text, interface: configuration.interface)
+    }
+    if texts.isEmpty { targets = [.usual] }
+    for target in targets { try check(target) }
+    if let source {
+      try check(source: source)
+      targets = try targets.map { try $0.from(source) }
+    }
+  }
+
+  private func check(_ target: WatchedTarget) throws {
+    guard let address = target.address else { return }
+    if let family = configuration.family, family != address.effectiveFamily {
+      throw ValidationError(
+        """
+        -\(family == .ipv4 ? "4" : "6"): the target \(target.quoted) is an \(Self.name(address.effectiveFamily)) \
+        address; leave the option out, or give an \(Self.name(family)) address
+        """)
+    }
+    if let interface = configuration.interface, let zone = address.zone, zone != interface, UInt32(zone) == nil {
+      throw ValidationError(
+        """
+        --interface: the target \(target.quoted) has the zone \(TerminalText.visible(zone)), and the interface is \
+        \(TerminalText.visible(interface)); leave one of them out
+        """)
+    }
+  }
+
+  private func check(source: IPAddress) throws {
+    if let family = configuration.family, family != source.effectiveFamily {
+      throw ValidationError(
+        """
+        --from: \(source) is an \(Self.name(source.effectiveFamily)) address, and \
+        -\(family == .ipv4 ? "4" : "6") was given; leave one of them out
+        """)
+    }
+  }
+
+  static func name(_ family: IPAddress.Family) -> String { family == .ipv4 ? "IPv4" : "IPv6" }
+}
+
+extension WatchedTarget {
+  /// The target, as it can be reached from `source`.
+  fileprivate func from(_ source: IPAddress) throws -> WatchedTarget {
+    let isIPv4 = source.effectiveFamily == .ipv4
+    let example = isIPv4 ? "192.0.2.1" : "2001:db8::1"
+    guard let address else {
+      throw ValidationError(
+        "--from: the target \(quoted) is not an IP address, and --from needs one; give an address such as \(example)")
+    }
+    if address.effectiveFamily != source.effectiveFamily {
+      throw ValidationError(
+        """
+        --from: the target \(quoted) is an \(TargetRequest.name(address.effectiveFamily)) address, and \(source) is \
+        not; give an address of the same family
+        """)
+    }
+    return WatchedTarget(typed: typed, target: .address(address, from: source))
+  }
+
+  fileprivate var quoted: String { "\"\(TerminalText.visible(typed))\"" }
+}
+
+extension IPAddress {
+  /// The family that packets are of: an IPv4-mapped IPv6 address is the IPv4 address in it.
+  fileprivate var effectiveFamily: Family { unmapped.family }
+}

@@ -1,0 +1,88 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CNetlink
+internal import Dialtone
+
+/// The command `dialtone`.
+@main
+struct DialtoneCommand: ParsableCommand {
+  static let version = "0.1.0"
+
+  static let configuration = CommandConfiguration(
+    commandName: "dialtone",
+    abstract: "Tell whether the network is there: over which interface, since when, and why not.",
+    discussion: """
+      The answer is the kernel's own: nothing is sent, but for name lookups. That a target is reachable says that a \
+      packet for it can leave this machine, not that it answers. Without a command, it is watch.
+
+      EXAMPLES
+        dialtone                          watch the Internet
+        dialtone example.com 192.0.2.7    watch a host and an address
+        dialtone status --json            ask once, for a program
+        dialtone wait && git push         wait for the Internet, then go on
+        dialtone interfaces               what there is
+
+      Completion for a shell: dialtone --generate-completion-script bash
+      """,
+    version: version,
+    subcommands: [WatchCommand.self, StatusCommand.self, WaitCommand.self, InterfacesCommand.self],
+    defaultSubcommand: WatchCommand.self)
+
+  static func main() {
+    do {
+      try StandardStream.prepare()
+      let arguments = Array(CommandLine.arguments.dropFirst())
+      do {
+        var command = try parse(arguments)
+        try command.run()
+      } catch let error as ExitCode {
+        CNetlink.exit(error.rawValue)
+      } catch let error as SystemError {
+        throw error
+      } catch {
+        try end(with: error)
+      }
+    } catch {
+      StandardStream.error.writeIgnoringErrors("dialtone: \(error)\n")
+      CNetlink.exit(ExitStatus.inputOutput.rawValue)
+    }
+  }
+
+  /// Reads and checks all arguments; nothing has been begun where it throws.
+  static func parse(_ arguments: [String]) throws -> any ParsableCommand {
+    let command = try parseAsRoot(arguments)
+    guard let checked = command as? any TargetCommand else { return command }
+    let name = type(of: checked).configuration.commandName ?? ""
+    do {
+      if command is WatchCommand, arguments.first != name {
+        try CommandWord.check(implicitTargets: checked.options.targets)
+      }
+      // ArgumentParser would do this in `validate`, before it finds options that there are not.
+      _ = try checked.request()
+    } catch let error as ValidationError {
+      throw UsageError(message: error.message, command: name)
+    }
+    return command
+  }
+
+  /// Prints help that was asked for, or what is wrong with the arguments.
+  private static func end(with error: any Error) throws {
+    let usageError = error as? UsageError
+    let status = usageError == nil ? exitCode(for: error) : ExitCode(ExitStatus.usage.rawValue)
+    // It repeats what was typed.
+    let text = TerminalText.visible(usageError?.description ?? fullMessage(for: error), keepingLineBreaks: true)
+    if status.isSuccess {
+      try Output.line(text)
+    } else {
+      StandardStream.error.writeIgnoringErrors(text + "\n")
+    }
+    CNetlink.exit(status.rawValue)
+  }
+
+  /// Ends a command with `status`.
+  static func exit(_ status: ExitStatus) throws {
+    if status != .holds { throw ExitCode(status.rawValue) }
+  }
+}

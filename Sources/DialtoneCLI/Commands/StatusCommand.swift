@@ -1,0 +1,43 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Dialtone
+
+/// `dialtone status`.
+struct StatusCommand: TargetCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Print the state of each target once, in the order given.",
+    usage: "dialtone status [<options>] [<target> ...]",
+    discussion: """
+      A name that cannot be looked up for now is waited for until the time-out. A target given twice counts once.
+
+      Exit status: 0 all targets are reachable, 1 some target is not, 2 it cannot be told: some target is still \
+      undetermined, and none is known not to be reachable.
+
+      EXAMPLES
+        dialtone status
+        dialtone status --json internet local-network
+        dialtone status -4 https://example.com/ --timeout 2.5
+        dialtone status 192.0.2.7 --from 198.51.100.4
+        if dialtone status > /dev/null; then ...
+      """)
+
+  @OptionGroup var options: TargetOptions
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Wait this long at most; fractions are allowed (default: 10).", valueName: "seconds"),
+    transform: Seconds.positive)
+  var timeout: Duration?
+
+  func run() throws {
+    let request = try request()
+    var runner = Runner(
+      request: request, session: StatusSession(targetCount: request.targets.count),
+      formatter: options.formatter(for: request, showsTime: false), timeout: timeout ?? .seconds(10),
+      endsWithReader: false)
+    try DialtoneCommand.exit(runner.run())
+  }
+}

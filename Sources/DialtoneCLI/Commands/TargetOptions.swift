@@ -1,0 +1,68 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Dialtone
+
+/// What is to be watched: the same for all commands that watch something.
+struct TargetOptions: ParsableArguments {
+  @Argument(
+    help: ArgumentHelp(
+      """
+      internet, local-network, a host name, an IP address (link-local with its %zone), or a URL, whose host counts \
+      (default: internet).
+      """, valueName: "target"),
+    completion: .list(WatchedTarget.words))
+  var targets: [String] = []
+
+  @Flag(name: .customShort("4"), help: "Only IPv4 counts.")
+  var onlyIPv4 = false
+
+  @Flag(name: .customShort("6"), help: "Only IPv6 counts.")
+  var onlyIPv6 = false
+
+  @Flag(help: "Print JSON, one object a line.")
+  var json = false
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Only this interface counts; it need not exist yet.", valueName: "name"),
+    completion: .custom { _, _, _ in InterfaceName.completions() }, transform: InterfaceName.parse)
+  var interface: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The firewall mark of the packets, decimal or 0x hexadecimal.", valueName: "mark"),
+    transform: FirewallMark.parse)
+  var mark: UInt32?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The address the packets come from; the target is then an IP address.", valueName: "address"),
+    transform: SourceAddress.parse)
+  var from: IPAddress?
+
+  @Flag(name: .customLong("no-nat64"), help: "Do not look for IPv4 addresses behind the network's NAT64.")
+  var noNAT64 = false
+
+  /// The same, checked as a whole.
+  func request(settling: Duration = .zero) throws -> TargetRequest {
+    if onlyIPv4, onlyIPv6 { throw ValidationError("-4 and -6 exclude each other; give one of them, or none for both") }
+    var configuration = ReachabilityConfiguration()
+    configuration.interface = interface
+    configuration.mark = mark ?? 0
+    configuration.family = onlyIPv4 ? .ipv4 : onlyIPv6 ? .ipv6 : nil
+    configuration.settling = settling
+    configuration.nat64 = noNAT64 ? .off : .automatic
+    return try TargetRequest(targets, source: from, configuration: configuration)
+  }
+
+  /// What makes lines in the form asked for.
+  func formatter(for request: TargetRequest, showsTime: Bool) -> any ReportFormatter {
+    if json { return JSONReportFormatter(targets: request.targets) }
+    let isTerminal = StandardStream.output.isTerminal
+    return TextReportFormatter(
+      targets: request.targets, style: Environment.style(isTerminal: isTerminal), isTerminal: isTerminal,
+      showsTime: showsTime)
+  }
+}

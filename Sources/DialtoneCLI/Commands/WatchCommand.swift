@@ -1,0 +1,54 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Dialtone
+
+/// `dialtone watch`.
+struct WatchCommand: TargetCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "watch",
+    abstract: "Print the state of each target once it is known, and then each change.",
+    usage: "dialtone [watch] [<options>] [<target> ...]",
+    discussion: """
+      It goes on until it is stopped, the lines of --count are printed, or the time of --timeout is over; then the exit \
+      status is 0, or 2 if a target is still undetermined. A target given twice counts once. A host that is named as a \
+      command can be given here.
+
+      EXAMPLES
+        dialtone                             the Internet, as long as you look
+        dialtone watch example.com 192.0.2.7
+        dialtone watch --json --count 1      the first state alone, for a program
+        dialtone -6 --interface wlan0        IPv6 over Wi-Fi
+        dialtone watch fe80::1%eth0 --settling 2
+      """)
+
+  @OptionGroup var options: TargetOptions
+
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("End after this number of lines in all.", valueName: "lines"),
+    transform: LineCount.parse)
+  var count: Int?
+
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("End after this time; fractions are allowed.", valueName: "seconds"),
+    transform: Seconds.positive)
+  var timeout: Duration?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Print a change once it has been quiet for this long (default: 0).", valueName: "seconds"),
+    transform: Seconds.any)
+  var settling: Duration?
+
+  func request() throws -> TargetRequest { try options.request(settling: settling ?? .zero) }
+
+  func run() throws {
+    let request = try request()
+    var runner = Runner(
+      request: request,
+      session: WatchSession(targetCount: request.targets.count, countLimit: count),
+      formatter: options.formatter(for: request, showsTime: true), timeout: timeout, endsWithReader: true)
+    try DialtoneCommand.exit(runner.run())
+  }
+}

@@ -1,0 +1,29 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+
+/// What a command makes of the states of its targets: pure, event in, lines and an end out.
+///
+/// Times are those of one clock that never goes back, since any moment.
+protocol Session {
+  /// Takes a state that a target has come to. Answers the lines to print.
+  mutating func receive(_ state: Reachability, of target: Int, at now: Duration) -> [Report]
+
+  /// The time is up. Answers the lines to print; there is an `ending` afterwards.
+  mutating func timeOut() -> [Report]
+
+  /// The exit status, once there is nothing more to do.
+  var ending: ExitStatus? { get }
+
+  /// What is being waited for, for a person; `nil` where nothing is.
+  var waiting: Waiting? { get }
+}
+
+/// What a session waits for.
+struct Waiting: Equatable, Sendable {
+  /// The positions of the targets that it depends on.
+  let targets: [Int]
+  /// What shall become of them: "to be reachable".
+  let goal: String
+}

@@ -1,0 +1,39 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+
+/// `watch`: the first known state of each target, then each change, for ever or up to a number of lines.
+struct WatchSession: Session {
+  private var last: [(state: Reachability, since: Duration)?]
+  private let countLimit: Int?
+  private var count = 0
+  private(set) var ending: ExitStatus?
+
+  init(targetCount: Int, countLimit: Int?) {
+    last = Array(repeating: nil, count: targetCount)
+    self.countLimit = countLimit
+  }
+
+  mutating func receive(_ state: Reachability, of target: Int, at now: Duration) -> [Report] {
+    // Where states between were skipped, the newest may be the one that was printed last.
+    if ending != nil || last[target]?.state == state { return [] }
+    let former = last[target].map { Report.Former(state: $0.state, lasted: now - $0.since) }
+    last[target] = (state, now)
+    count += 1
+    if count == countLimit { ending = status }
+    return [Report(target: target, state: state, former: former)]
+  }
+
+  mutating func timeOut() -> [Report] {
+    ending = ending ?? status
+    return []
+  }
+
+  private var status: ExitStatus { last.allSatisfy { $0?.state.isDetermined == true } ? .holds : .undetermined }
+
+  var waiting: Waiting? {
+    let unknown = last.indices.filter { last[$0] == nil }
+    return unknown.isEmpty ? nil : Waiting(targets: unknown, goal: "to become known")
+  }
+}

@@ -1,0 +1,22 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNetlink
+
+/// What the shell tells of itself.
+enum Environment {
+  static func value(of name: String) -> String? {
+    // getenv(3) answers a text that stays while nobody changes the environment, and nobody here does; it is copied.
+    unsafe getenv(name).map { unsafe String(cString: $0) }
+  }
+
+  /// Whether the terminal understands escape sequences.
+  static var isDumb: Bool { value(of: "TERM") == "dumb" }
+
+  /// The looks of what is written to standard output.
+  static func style(isTerminal: Bool) -> Style {
+    Style(
+      isColoured: Style.isColoured(
+        isTerminal: isTerminal, noColor: value(of: "NO_COLOR"), term: value(of: "TERM")))
+  }
+}

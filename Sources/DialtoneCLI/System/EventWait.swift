@@ -1,0 +1,56 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNetlink
+internal import Dialtone
+
+/// Waits for letters, a closed pipe, or a time: epoll(7).
+final class EventWait {
+  struct Outcome {
+    var hasLetters = false
+    /// Nobody reads the output any more.
+    var isOutputClosed = false
+  }
+
+  private let descriptor: CInt
+  private static let letters: UInt64 = 0
+  private static let output: UInt64 = 1
+
+  /// `output` is whose reader to look after; `nil` where its going away is no reason to stop.
+  init(mailbox: Mailbox, output: StandardStream?) throws(SystemError) {
+    descriptor = epoll_create1(CInt(EPOLL_CLOEXEC))
+    if descriptor < 0 { throw SystemError("epoll_create1") }
+    // An epoll_event is a number and a union, of which only the integer is used. The kernel copies what it is given.
+    var event = unsafe epoll_event()
+    unsafe event.events = EPOLLIN.rawValue
+    unsafe event.data.u64 = Self.letters
+    if unsafe epoll_ctl(descriptor, EPOLL_CTL_ADD, mailbox.descriptor, &event) != 0 { throw SystemError("epoll_ctl") }
+    guard let output else { return }
+    // Errors and hang-ups are told without being asked for. A regular file is refused (EPERM), and never closed either.
+    unsafe event.events = 0
+    unsafe event.data.u64 = Self.output
+    _ = unsafe epoll_ctl(descriptor, EPOLL_CTL_ADD, output.descriptor, &event)
+  }
+
+  deinit { _ = close(descriptor) }
+
+  /// Waits, for `limit` at most.
+  func wait(atMost limit: Duration?) -> Outcome {
+    // The kernel fills as many as it is told there are.
+    var events = unsafe [epoll_event](repeating: epoll_event(), count: 2)
+    let count = unsafe epoll_wait(descriptor, &events, 2, Self.milliseconds(limit))
+    var outcome = Outcome()
+    let ready = unsafe events.prefix(max(0, Int(count))).map { unsafe $0.data.u64 }
+    outcome.hasLetters = ready.contains(Self.letters)
+    outcome.isOutputClosed = ready.contains(Self.output)
+    return outcome
+  }
+
+  /// Rounded up, so that a wait does not turn into a busy loop at its end; -1 is for ever.
+  private static func milliseconds(_ limit: Duration?) -> CInt {
+    guard let limit else { return -1 }
+    if limit <= .zero { return 0 }
+    let (seconds, attoseconds) = limit.components
+    return CInt(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1)
+  }
+}

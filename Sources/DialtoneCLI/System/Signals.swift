@@ -1,0 +1,68 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNetlink
+internal import Dialtone
+
+/// Takes the signals that ask the process to end on a thread of its own, so that what they do need not be safe inside a
+/// signal handler, and works while another thread is blocked writing.
+enum Signals {
+  private static let ending = [SIGINT, SIGTERM, SIGHUP]
+  private static let cleanUp = Lock<(@Sendable () -> Void)?>(nil)
+
+  /// From now on such a signal first does `action`, and then ends the process in its usual way: a shell sees 128 + n.
+  ///
+  /// To be called before other threads are started: they inherit the mask. Signals that the process was started to
+  /// ignore (nohup(1)) stay ignored.
+  static func onEnd(_ action: @escaping @Sendable () -> Void) {
+    var set = sigset_t()
+    // None of these calls keeps a pointer.
+    unsafe sigemptyset(&set)
+    for signal in ending where !isIgnored(signal) { unsafe sigaddset(&set, signal) }
+    unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+    cleanUp.withLock { $0 = action }
+
+    var thread = pthread_t()
+    let status = unsafe pthread_create(
+      &thread, nil,
+      { _ in
+        Signals.waitAndEnd()
+        return nil
+      }, nil)
+    if status == 0 {
+      pthread_detach(thread)
+    } else {
+      // No thread to be had: the signals do what they do by themselves.
+      unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    }
+  }
+
+  /// Ends the process as the signal does by itself.
+  static func end(by signal: CInt) {
+    // All zeros are SIG_DFL, without flags. The call keeps no pointer.
+    var usual = sigaction()
+    unsafe sigaction(signal, &usual, nil)
+    var set = sigset_t()
+    unsafe sigemptyset(&set)
+    unsafe sigaddset(&set, signal)
+    unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    raise(signal)
+  }
+
+  private static func waitAndEnd() {
+    var set = sigset_t()
+    // Both are filled or read during the calls.
+    unsafe pthread_sigmask(SIG_BLOCK, nil, &set)
+    var signal: CInt = 0
+    while unsafe sigwait(&set, &signal) != 0 {}
+    cleanUp.withLock { $0 }?()
+    end(by: signal)
+  }
+
+  private static func isIgnored(_ signal: CInt) -> Bool {
+    var action = sigaction()
+    unsafe sigaction(signal, nil, &action)
+    // SIG_IGN is the address 1, which Swift cannot import (signal.h).
+    return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+  }
+}

@@ -1,0 +1,96 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Dialtone
+import Testing
+
+@testable import DialtoneCLI
+
+struct ArgumentTests {
+  @Test(arguments: [
+    ("0.5", Duration.milliseconds(500)), ("10", .seconds(10)), ("2.50", .milliseconds(2500)), ("007", .seconds(7)),
+    ("0.000000001", .nanoseconds(1)), ("1.9999999999", .nanoseconds(1_999_999_999)),
+    ("999999999", .seconds(999_999_999)),
+  ])
+  func readsSeconds(text: String, duration: Duration) throws {
+    #expect(try Seconds.positive(text) == duration)
+  }
+
+  @Test(arguments: [
+    "", "-1", "-0.5", "nan", "NaN", "inf", "infinity", "1e3", "0x10", "1,5", "1.", ".5", "1.2.3", "5s", " 5", "5 ",
+    "+5",
+    "1000000000", "99999999999999999999", "٣", "0", "0.0", "0.0000000001",
+  ])
+  func refusesWhatIsNoTimeout(text: String) {
+    #expect(throws: ValidationError.self) { try Seconds.positive(text) }
+  }
+
+  @Test func takesZeroWhereNoTimeIsAnAnswer() throws {
+    #expect(try Seconds.any("0") == .zero)
+    #expect(throws: ValidationError.self) { try Seconds.any("-1") }
+  }
+
+  @Test(arguments: [("1", 1), ("42", 42), ("1000000000", 1_000_000_000)])
+  func readsLineCounts(text: String, count: Int) throws {
+    #expect(try LineCount.parse(text) == count)
+  }
+
+  @Test(arguments: [
+    "", "0", "-1", "1.5", "x", "0x1", "+1", "1000000001", "99999999999999999999", "-99999999999999999999",
+  ])
+  func refusesWhatIsNoLineCount(text: String) {
+    #expect(throws: ValidationError.self) { try LineCount.parse(text) }
+  }
+
+  @Test(arguments: [
+    ("0", UInt32(0)), ("51820", 51820), ("0xca6c", 0xCA6C), ("0XFF", 255), ("4294967295", .max), ("0xffffffff", .max),
+  ])
+  func readsMarks(text: String, mark: UInt32) throws {
+    #expect(try FirewallMark.parse(text) == mark)
+  }
+
+  @Test(arguments: ["", "-1", "0x", "zz", "1.0", "+1", "4294967296", "0x100000000", "0xg", "1/0xff", "٣"])
+  func refusesWhatIsNoMark(text: String) {
+    #expect(throws: ValidationError.self) { try FirewallMark.parse(text) }
+  }
+
+  @Test(arguments: ["eth0", "a", "abcdefghijklmno", "wlp2s0.100", "é"])
+  func takesInterfaceNames(text: String) throws {
+    #expect(try InterfaceName.parse(text) == text)
+  }
+
+  @Test(arguments: ["", "abcdefghijklmnop", "a b", "a/b", "a:b", "a\nb", "a\0b", ".", "..", "éééééééé"])
+  func refusesWhatNoInterfaceCanBeCalled(text: String) {
+    #expect(throws: ValidationError.self) { try InterfaceName.parse(text) }
+  }
+
+  @Test func readsSourceAddresses() throws {
+    #expect(try SourceAddress.parse("192.0.2.1") == IPAddress("192.0.2.1"))
+    #expect(try SourceAddress.parse("fe80::1%eth0") == IPAddress("fe80::1%eth0"))
+  }
+
+  @Test(arguments: ["", "eth0", "example.com", "0.0.0.0", "::", "224.0.0.1", "ff02::1%eth0", "fe80::1", "1.2.3.4/24"])
+  func refusesWhatIsNoSource(text: String) {
+    #expect(throws: ValidationError.self) { try SourceAddress.parse(text) }
+  }
+
+  @Test(arguments: [
+    ("statsu", "status"), ("stats", "status"), ("wacth", "watch"), ("interface", "interfaces"), ("Wait", "wait"),
+    ("waitt", "wait"),
+  ])
+  func recognisesMistypedCommands(text: String, command: String) {
+    #expect(CommandWord.isNear(text, command))
+    #expect(throws: ValidationError.self) { try CommandWord.check(implicitTargets: [text]) }
+  }
+
+  @Test(arguments: ["router", "localhost", "example.com", "status.example", "internet", "local-network", "a", "tstaus"])
+  func takesHostsForHosts(text: String) throws {
+    try CommandWord.check(implicitTargets: [text])
+  }
+
+  @Test(arguments: ["status", "watch", "check", "explain", "help"])
+  func doesNotWatchAHostNamedAsACommandUnasked(text: String) {
+    #expect(throws: ValidationError.self) { try CommandWord.check(implicitTargets: ["example.com", text]) }
+  }
+}

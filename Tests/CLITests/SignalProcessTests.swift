@@ -1,0 +1,97 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import CNetlink
+import NetworkLab
+import Testing
+
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(3)))
+struct SignalProcessTests {
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+  func endsByTheSignal(signal: CInt) async throws {
+    let lab = try NetworkLab()
+    let process = try Tool.start(["watch"], in: lab)
+    _ = try await process.output.nextLine()
+    try process.signal(signal)
+    #expect(try await process.exit(within: .seconds(60)) == .signalled(signal))
+    #expect(try await process.error.text() == "")
+  }
+
+  @Test func isNeverSuccessfulWhenInterrupted() async throws {
+    let lab = try NetworkLab()
+    let process = try Tool.start(["wait"], in: lab, terminal: LabTerminal())
+    // The terminal's echo ends the line, which has no end of its own.
+    try await eventually(within: .seconds(30), "it shows that it waits") {
+      try process.type("\n")
+      return try await process.output.nextLine().contains("waiting for internet to be reachable")
+    }
+    try process.signal(SIGINT)
+    #expect(try await process.exit(within: .seconds(60)) == .signalled(SIGINT))
+    let rest = try await process.output.text()
+    #expect(rest.hasSuffix("\r\u{1B}[K"), "the progress line is gone: \(rest.debugDescription)")
+  }
+
+  @Test func isSeenByTheShell() async throws {
+    let lab = try NetworkLab()
+    let script = "\"$0\" watch > /dev/null & kill -TERM $!; wait $!; echo status $?"
+    let process = try lab.spawn("/bin/sh", ["-c", script, Tool.path])
+    #expect(try await process.output.text() == "status 143\n")
+  }
+
+  @Test func leavesASignalIgnoredThatTheCallerIgnores() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    let process = try lab.spawn("/bin/sh", ["-c", "trap '' HUP; exec \"$0\" watch", Tool.path])
+    _ = try await process.output.nextLine()
+    try process.signal(SIGHUP)
+    try lab.down("v1")
+    #expect(try await process.output.nextLine().contains("no carrier"))
+    try process.signal(SIGINT)
+    #expect(try await process.exit(within: .seconds(60)) == .signalled(SIGINT))
+  }
+
+  @Test func endsSilentlyWithItsReader() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    let process = try Tool.start(["watch"], in: lab)
+    _ = try await process.output.nextLine()
+    // Nothing changes afterwards: it notices by itself.
+    process.output.close()
+    #expect(try await process.exit(within: .seconds(60)) == .signalled(SIGPIPE))
+    #expect(try await process.error.text() == "")
+  }
+
+  @Test func endsSilentlyWhereSIGPIPEIsIgnored() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    let script = "trap '' PIPE; { \"$0\" watch; echo status $? >&2; } | { read -r line; echo \"$line\"; }"
+    let process = try lab.spawn("/bin/sh", ["-c", script, Tool.path])
+    #expect(try await process.output.text().contains("reachable"))
+    #expect(try await process.error.text() == "status 141\n")
+  }
+
+  @Test func endsSilentlyWhereAWriteFindsNoReader() async throws {
+    let lab = try NetworkLab()
+    let process = try lab.spawn("/bin/sh", ["-c", "trap '' PIPE; exec \"$0\" wait", Tool.path])
+    process.output.close()
+    try lab.makeB()
+    #expect(try await process.exit(within: .seconds(60)) == .signalled(SIGPIPE))
+    #expect(try await process.error.text() == "")
+  }
+
+  @Test func reportsAFullDisk() async throws {
+    let lab = try NetworkLab()
+    for command in ["status", "interfaces", "--version"] {
+      let process = try lab.spawn("/bin/sh", ["-c", "exec \"$0\" \"$1\" > /dev/full", Tool.path, command])
+      #expect(try await process.exit(within: .seconds(60)) == .exited(74))
+      #expect(try await process.error.text() == "dialtone: standard output: No space left on device\n")
+    }
+  }
+
+  @Test func reportsAClosedOutput() async throws {
+    let lab = try NetworkLab()
+    let process = try lab.spawn("/bin/sh", ["-c", "exec \"$0\" status >&-", Tool.path])
+    #expect(try await process.exit(within: .seconds(60)) == .exited(74))
+    #expect(try await process.error.text() == "dialtone: standard output: Bad file descriptor\n")
+  }
+}

@@ -1,0 +1,105 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Dialtone
+import Testing
+
+@testable import DialtoneCLI
+
+struct TargetRequestTests {
+  private func configuration(
+    family: IPAddress.Family? = nil, interface: String? = nil
+  ) -> ReachabilityConfiguration {
+    var configuration = ReachabilityConfiguration()
+    configuration.family = family
+    configuration.interface = interface
+    return configuration
+  }
+
+  private func message(_ body: () throws -> TargetRequest) -> String {
+    do {
+      _ = try body()
+      return "no error"
+    } catch {
+      return (error as? ValidationError)?.message ?? "\(error)"
+    }
+  }
+
+  @Test func isTheInternetWhereNothingIsTyped() throws {
+    #expect(try TargetRequest([]).targets == [.usual])
+  }
+
+  @Test func readsEachKindOfTarget() throws {
+    let request = try TargetRequest([
+      "internet", "Local-Network", "example.com", "192.0.2.7", "fe80::1%eth0", "https://a.example:8080/x?y",
+      "http://[2001:db8::1]/", "internet.",
+    ])
+    #expect(
+      try request.targets.map(\.target) == [
+        .internet, .localNetwork, .host("example.com"), .host("192.0.2.7"), .host("fe80::1%eth0"), .host("a.example"),
+        .host("2001:db8::1"), .host("internet"),
+      ])
+    #expect(request.targets[1].typed == "Local-Network")
+    #expect(request.targets[5].typed == "https://a.example:8080/x?y")
+  }
+
+  @Test func countsATargetOnce() throws {
+    let request = try TargetRequest(["b", "a", "b", "a", "b"])
+    #expect(request.targets.map(\.typed) == ["b", "a"])
+  }
+
+  @Test(arguments: [
+    "", " ", "a b", "a\0b", "a\u{1B}[31m", "a..b", ".a", "-a", "a-", String(repeating: "a", count: 64),
+    String(repeating: "a.", count: 127) + "a", "1.2.3", "256.1.1.1", "1.2.3.4.5", "fe80::1", "fe80::1%", "fe80::1%a/b",
+    "fe80::1%abcdefghijklmnop", "2001:db8::1%eth0", "1.2.3.4%eth0", "::", "0.0.0.0", "[::1", "host:80", "host/path",
+    "user@host", "http://", "://a", "http://a:99999/", "http://a:x/", "http://::1/", "1:2:3",
+  ])
+  func refusesWhatIsNoTarget(text: String) {
+    #expect(message { try TargetRequest(["example.com", text]) }.hasPrefix("TARGET: "))
+  }
+
+  @Test func takesTheInterfaceForAZone() throws {
+    let request = try TargetRequest(["fe80::1"], configuration: configuration(interface: "eth0"))
+    #expect(request.targets[0].address == IPAddress("fe80::1"))
+    #expect(throws: Never.self) {
+      try TargetRequest(["fe80::1%eth0", "fe80::1%2"], configuration: configuration(interface: "eth0"))
+    }
+    let problem = message { try TargetRequest(["fe80::1%eth1"], configuration: configuration(interface: "eth0")) }
+    #expect(problem.contains("--interface") && problem.contains("eth1"))
+  }
+
+  @Test(arguments: [
+    ("2001:db8::1", IPAddress.Family.ipv4, "-4"), ("192.0.2.1", .ipv6, "-6"), ("::ffff:1.2.3.4", .ipv6, "-6"),
+  ])
+  func refusesAnAddressOfTheOtherFamily(text: String, family: IPAddress.Family, option: String) {
+    let problem = message { try TargetRequest([text], configuration: configuration(family: family)) }
+    #expect(problem.hasPrefix(option) && problem.contains(text))
+  }
+
+  @Test func takesAMappedAddressForIPv4() throws {
+    #expect(throws: Never.self) { try TargetRequest(["::ffff:1.2.3.4"], configuration: configuration(family: .ipv4)) }
+  }
+
+  @Test func pairsTargetsWithASource() throws {
+    let source = try #require(IPAddress("192.0.2.1"))
+    let remote = try #require(IPAddress("192.0.2.7"))
+    let request = try TargetRequest(["192.0.2.7"], source: source)
+    #expect(request.targets[0].target == .address(remote, from: source))
+    #expect(request.targets[0].typed == "192.0.2.7")
+  }
+
+  @Test(arguments: [[], ["internet"], ["local-network"], ["example.com"], ["192.0.2.7", "2001:db8::1"]])
+  func refusesASourceForWhatIsNoAddressOfItsFamily(texts: [String]) throws {
+    let source = try #require(IPAddress("192.0.2.1"))
+    #expect(message { try TargetRequest(texts, source: source) }.hasPrefix("--from"))
+  }
+
+  @Test func refusesASourceOfTheOtherFamily() throws {
+    let source = try #require(IPAddress("192.0.2.1"))
+    let problem = message {
+      try TargetRequest(["192.0.2.7"], source: source, configuration: configuration(family: .ipv6))
+    }
+    #expect(problem.hasPrefix("-6"))
+  }
+}

@@ -1,0 +1,90 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import CNetlink
+import NetworkLab
+import Testing
+
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(3)))
+struct TerminalProcessTests {
+  @Test func coloursOnATerminal() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    let process = try Tool.start(["watch"], in: lab, terminal: LabTerminal())
+    let line = try await process.output.nextLine()
+    let time = /\e\[2m\d\d:\d\d:\d\d\e\[0m/
+    let rest = "  internet  \u{1B}[32mreachable\u{1B}[0m    via wired (v0), gateway 10.0.0.2"
+    #expect(line.prefixMatch(of: time) != nil, "\(line.debugDescription)")
+    #expect(line.replacing(time, with: "") == rest)
+    try lab.down("v1")
+    let change = try await process.output.nextLine()
+    #expect(change.contains("\u{1B}[31munreachable\u{1B}[0m  wired (v0), no carrier  \u{1B}[2mafter "))
+    // Control-C, as a person does it.
+    try process.type("\u{3}")
+    #expect(try await process.exit(within: .seconds(60)) == .signalled(SIGINT))
+  }
+
+  @Test(arguments: [["NO_COLOR": "1"], ["TERM": "dumb"]])
+  func doesNotColourWhereNotWanted(environment: [String: String]) async throws {
+    let lab = try NetworkLab()
+    let result = try await Tool.run(
+      ["status"], in: lab, environment: environment.mapValues { $0 }, terminal: LabTerminal())
+    #expect(result.output == "internet  unreachable  no route to the destination\r\n")
+  }
+
+  @Test func doesNotColourInAPipe() async throws {
+    let lab = try NetworkLab()
+    let result = try await Tool.run(["watch", "--count", "1"], in: lab)
+    #expect(!result.output.contains("\u{1B}"))
+    let expected = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  internet  unreachable  no route to the destination\n/
+    #expect(result.output.wholeMatch(of: expected) != nil, "\(result.output)")
+  }
+
+  @Test func showsThatItWaits() async throws {
+    let lab = try NetworkLab()
+    let result = try await Tool.run(["wait"], untilTimeoutIn: lab, terminal: LabTerminal()) {
+      $0.output.contains("waiting")
+    }
+    #expect(result.ending == .exited(1))
+    let progress = /(\r\e\[K\e\[\?7lwaiting for internet to be reachable, \d+ s of [\d.]+ s\e\[\?7h)+/
+    let final = "\r\u{1B}[Kinternet  \u{1B}[31munreachable\u{1B}[0m  no route to the destination\r\n"
+    #expect(result.output.prefixMatch(of: progress) != nil, "\(result.output.debugDescription)")
+    #expect(result.output.hasSuffix("\u{1B}[?7h" + final), "\(result.output.debugDescription)")
+  }
+
+  @Test func showsNoControlCharacterThatWasTyped() async throws {
+    let lab = try NetworkLab()
+    for arguments in [["a\u{1B}[31m"], ["--\u{1B}[31m"], ["--mark", "\u{1B}[31m"], ["--interface", "\u{9B}31m "]] {
+      let result = try await Tool.run(arguments, in: lab, terminal: LabTerminal())
+      #expect(result.ending == .exited(64))
+      #expect(!result.output.contains("\u{1B}") && !result.output.contains("\u{9B}"), "\(result.output)")
+    }
+  }
+
+  @Test func helpsWithExamples() async throws {
+    let lab = try NetworkLab()
+    for arguments in [
+      ["--help"], ["watch", "--help"], ["status", "-h"], ["wait", "--help"], ["help", "interfaces"],
+    ] {
+      let result = try await Tool.run(arguments, in: lab)
+      #expect(result.ending == .exited(0))
+      #expect(result.output.contains("EXAMPLES\n  dialtone"), "\(arguments)")
+    }
+    #expect(try await Tool.run(["--version"], in: lab).output == "0.1.0\n")
+  }
+
+  @Test(arguments: ["bash", "zsh", "fish"])
+  func completes(shell: String) async throws {
+    let lab = try NetworkLab()
+    let result = try await Tool.run(["--generate-completion-script", shell], in: lab)
+    #expect(result.ending == .exited(0))
+    #expect(result.output.contains("local-network") && result.output.contains("not-cellular"))
+  }
+
+  @Test func completesInterfaces() async throws {
+    let lab = try NetworkLab()
+    try lab.addVeth("complete0", "complete1")
+    let result = try await Tool.run(["---completion", "watch", "--", "--interface", "0", "0"], in: lab)
+    #expect(result.output.split(separator: "\n").sorted() == ["complete0", "complete1", "lo"])
+  }
+}

@@ -1,0 +1,35 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import NetworkLab
+import Testing
+
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(3)))
+struct UsageProcessTests {
+  /// A command line, and what names the argument on standard error.
+  static let wrong: [(arguments: [String], name: String)] = [
+    ([""], "TARGET"), (["a b"], "a b"), ([String(repeating: "a.", count: 127) + "a"], "TARGET"), (["a..b"], "a..b"),
+    (["host:80"], "host:80"), (["host/path"], "host/path"), (["1.2.3"], "1.2.3"), (["fe80::1"], "fe80::1%eth0"),
+    (["fe80::1%"], "fe80::1%"), (["http://"], "http://"), (["watch", "127.0.0.1", "256.1.1.1"], "256.1.1.1"),
+    (["--timeout", "-5"], "--timeout"), (["--timeout=nan"], "--timeout"), (["--timeout", "inf"], "--timeout"),
+    (["--timeout", "1e400"], "--timeout"), (["--timeout", "0"], "--timeout"), (["--timeout"], "--timeout"),
+    (["--count", "0"], "--count"), (["--count", "-1"], "--count"), (["--count", "1.5"], "--count"),
+    (["--mark", "0x100000000"], "--mark"), (["--mark", "-1"], "--mark"), (["--settling", "-1"], "--settling"),
+    (["--interface", ""], "--interface"), (["--interface", "abcdefghijklmnop"], "--interface"),
+    (["--from", "10.0.0.1"], "--from"), (["--from", "10.0.0.1", "::1"], "--from"), (["--from", "x", "::1"], "--from"),
+    (["-4", "-6"], "-4 and -6"), (["-4", "2001:db8::1"], "-4"), (["-6", "192.0.2.1"], "-6"), (["-7"], "-7"),
+    (["--nonsense"], "--nonsense"), (["statsu"], "statsu"), (["--json", "status"], "status"), (["check"], "check"),
+    (["status", "--count", "1"], "--count"), (["interfaces", "eth0"], "eth0"),
+    (["wait", "--unreachable", "--not-cellular"], "--not-cellular"), (["wait", "--timeout", "x"], "--timeout"),
+  ]
+
+  @Test(arguments: wrong)
+  func saysWhatIsWrong(arguments: [String], name: String) async throws {
+    let lab = try NetworkLab()
+    let result = try await Tool.run(arguments, in: lab)
+    #expect(result.ending == .exited(64))
+    #expect(result.output == "", "nothing is half-done")
+    #expect(result.error.hasPrefix("Error: ") && result.error.contains(name), "\(result.error)")
+    #expect(result.error.contains("--help"), "\(result.error)")
+  }
+}
