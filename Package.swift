@@ -25,7 +25,7 @@ let package = Package(
     // The command `dialtone`.
     .executableTarget(
       name: "DialtoneCLI",
-      dependencies: ["CNetlink", "Netlink", "Dialtone", .product(name: "ArgumentParser", package: "swift-argument-parser")]
+      dependencies: ["CNetlink", "Dialtone", .product(name: "ArgumentParser", package: "swift-argument-parser")]
     ),
 
     // Real network namespaces, and a writer of links, addresses, routes, rules and nexthops, for the tests alone.
