@@ -41,6 +41,11 @@ package struct HostName: Hashable, Sendable {
   /// A name known to be well-formed.
   init(wellFormed text: String) { self.text = text }
 
+  /// The name in small letters: names are compared without case (RFC 4343).
+  var folded: HostName {
+    HostName(wellFormed: String(decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self))
+  }
+
   private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "a"..."z", "A"..."Z", "0"..."9", "-", "_": true

@@ -12,39 +12,49 @@ package enum HostText {
       throw ReachabilityError(.invalidHost, "the host is empty; give a name such as example.com, an IP address or a URL")
     }
     for scalar in text.unicodeScalars where scalar.value <= 0x20 || scalar.value == 0x7F {
+      // What stands before an @ may be a secret, wherever that is: no error repeats it.
+      let subject = text.utf8.contains(UInt8(ascii: "@")) ? "the text" : quoted(text)
       throw ReachabilityError(
-        .invalidHost, "\(quoted(text)) is not a host name: it contains \(named(scalar)); take it away")
+        .invalidHost, "\(subject) is not a host name: it contains \(named(scalar)); take it away")
     }
-    if let scheme = text.firstRange(of: "://") {
-      return try parse(urlText: text, scheme: text[..<scheme.lowerBound], rest: text[scheme.upperBound...])
+    // By scalars: as Characters, a combining mark would hide the separator that it follows.
+    if let scheme = text.unicodeScalars.firstRange(of: "://".unicodeScalars) {
+      return try parse(scheme: text[..<scheme.lowerBound], rest: text[scheme.upperBound...])
+    }
+    if let at = text.unicodeScalars.lastIndex(of: "@") {
+      let rest = text[text.unicodeScalars.index(after: at)...]
+      let end = rest.unicodeScalars.firstIndex(of: rest.first == "[" ? "]" : ":") ?? rest.endIndex
+      let host = Substring(rest[..<end].unicodeScalars.prefix { $0 != "/" })
+      throw ReachabilityError(
+        .invalidHost, "the host has a user before the @; give the host alone: \(host)\(rest.first == "[" ? "]" : "")")
     }
     return try parse(host: text, in: text)
   }
 
   /// Takes the host out of a URL (RFC 3986, 3.2); user information, port, path, query and fragment do not count.
-  private static func parse(
-    urlText: String, scheme: Substring, rest: Substring
-  ) throws(ReachabilityError) -> HostText {
+  private static func parse(scheme: Substring, rest: Substring) throws(ReachabilityError) -> HostText {
     // User information may be a secret: from here on no error repeats more than the host.
     guard let first = scheme.unicodeScalars.first, first.isASCII, first.properties.isAlphabetic,
       scheme.utf8.allSatisfy(isSchemeByte)
     else {
       throw ReachabilityError(.invalidHost, "the URL has no scheme before ://; write it as https://example.com/")
     }
-    let authority = rest.prefix { !"/?#\\".contains($0) }
-    let hostAndPort = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
+    let authority = Substring(rest.unicodeScalars.prefix { !"/?#\\".unicodeScalars.contains($0) })
+    let scalars = authority.unicodeScalars
+    let hostAndPort = scalars.lastIndex(of: "@").map { authority[scalars.index(after: $0)...] } ?? authority
     var host = hostAndPort
-    if hostAndPort.first == "[" {
-      guard let end = hostAndPort.firstIndex(of: "]") else {
+    if hostAndPort.unicodeScalars.first == "[" {
+      guard let end = hostAndPort.unicodeScalars.firstIndex(of: "]") else {
         throw ReachabilityError(.invalidAddress, "the IPv6 address in the URL has no closing bracket; write [2001:db8::1]")
       }
       host = hostAndPort[...end]
-      try check(port: hostAndPort[hostAndPort.index(after: end)...])
-    } else if let colon = hostAndPort.firstIndex(of: ":") {
+      try check(port: hostAndPort[hostAndPort.unicodeScalars.index(after: end)...])
+    } else if let colon = hostAndPort.unicodeScalars.firstIndex(of: ":") {
       host = hostAndPort[..<colon]
-      if hostAndPort[hostAndPort.index(after: colon)...].contains(":") {
+      if hostAndPort.unicodeScalars.count(where: { $0 == ":" }) > 1 {
+        let example = IPAddress(hostAndPort).map(\.description) ?? "2001:db8::1"
         throw ReachabilityError(
-          .invalidAddress, "an IPv6 address in a URL stands in brackets; write \(scheme)://[\(hostAndPort)]/")
+          .invalidAddress, "an IPv6 address in a URL stands in brackets; write \(scheme)://[\(example)]/")
       }
       try check(port: hostAndPort[colon...])
     }
@@ -71,7 +81,8 @@ package enum HostText {
     guard text.first == ":", digits.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }),
       digits.isEmpty || UInt16(digits) != nil
     else {
-      throw ReachabilityError(.invalidHost, "\(quoted(text.dropFirst())) is not a port of a URL; give 0 to 65535, or none")
+      // Not repeated: where user information holds a slash, this is a part of it.
+      throw ReachabilityError(.invalidHost, "what follows the URL's host is no port; give a colon and 0 to 65535, or nothing")
     }
   }
 
@@ -93,10 +104,6 @@ package enum HostText {
     if let colon = bare.firstIndex(of: ":") {
       throw ReachabilityError(
         .invalidHost, "\(quoted(whole)) has a port, and reachability has none; give the host alone: \(bare[..<colon])")
-    }
-    if let at = bare.firstIndex(of: "@") {
-      throw ReachabilityError(
-        .invalidHost, "the host has a user before the @; give the host alone: \(bare[bare.index(after: at)...])")
     }
     try checkIPv4Shape(bare)
     return try .name(HostName(bare))

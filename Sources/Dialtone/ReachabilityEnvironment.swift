@@ -23,14 +23,17 @@ package final class EngineSlot: Sendable {
 
   let clock: EngineClock
   let lookup: NameLookup
+  let names: NameLookupPool
   let makeSource: @Sendable () -> any NetworkSource
   private let running = Lock(Running())
 
   package init(
-    clock: EngineClock, lookup: @escaping NameLookup, makeSource: @escaping @Sendable () -> any NetworkSource
+    clock: EngineClock, lookup: @escaping NameLookup, names: NameLookupPool = .shared,
+    makeSource: @escaping @Sendable () -> any NetworkSource
   ) {
     self.clock = clock
     self.lookup = lookup
+    self.names = names
     self.makeSource = makeSource
   }
 

@@ -11,12 +11,10 @@ public struct ReachabilityError: Error, Hashable, Sendable {
     public static let invalidHost = Code(rawValue: 1)
     /// The text looks like an IP address but is none, or it is one that needs a zone, or has one it cannot have.
     public static let invalidAddress = Code(rawValue: 2)
-    /// The two addresses of a pair are not of one family.
-    public static let mismatchedFamilies = Code(rawValue: 3)
-    /// The time-out passed before the target became reachable.
-    public static let timedOut = Code(rawValue: 4)
+    /// The time-out passed before what was waited for came true.
+    public static let timedOut = Code(rawValue: 3)
     /// The system refuses to tell the network's state.
-    public static let denied = Code(rawValue: 5)
+    public static let denied = Code(rawValue: 4)
   }
 
   /// What kind of error it is.

@@ -42,7 +42,7 @@ extension ReachabilityMonitor {
   public func waitUntilReachable(
     over requirement: InterfaceRequirement = .any, timeout: Duration? = nil
   ) async throws -> Reachability {
-    try await wait(timeout: timeout) { requirement.isMet(by: $0) }
+    try await wait("reachable", timeout: timeout) { requirement.isMet(by: $0) }
   }
 
   /// Waits until the state is known, and returns it; at once if it is.
@@ -52,7 +52,7 @@ extension ReachabilityMonitor {
   /// - Parameter timeout: How long to wait at most; `nil` for as long as it takes.
   /// - Throws: ``ReachabilityError`` with the code `timedOut`; `CancellationError` when the task is cancelled.
   public func waitUntilKnown(timeout: Duration? = nil) async throws -> Reachability {
-    try await wait(timeout: timeout) { _ in true }
+    try await wait("known", timeout: timeout) { _ in true }
   }
 
   /// Runs `action` once, as soon as the target is reachable, in a task of its own: never on the caller's thread.
@@ -81,14 +81,17 @@ extension ReachabilityMonitor {
     return ReachabilityObservation(lease)
   }
 
-  private func wait(timeout: Duration?, until isMet: (Reachability) -> Bool) async throws -> Reachability {
+  /// - Parameter goal: What is waited for, in a word.
+  private func wait(
+    _ goal: String, timeout: Duration?, until isMet: (Reachability) -> Bool
+  ) async throws -> Reachability {
     try Task.checkCancellation()
     let subscription = Subscription(storage)
     storage.add(subscription)
     defer { subscription.cancel() }
     if let timeout, timeout <= .zero {
       if let state = storage.next(after: nil), isMet(state) { return state }
-      throw ReachabilityError(.timedOut, "\(target) was not reachable at once, and there was no time to wait")
+      throw ReachabilityError(.timedOut, "\(target) was not \(goal) at once, and there was no time to wait")
     }
     let timer = timeout.map { timeout in
       // Ends the subscription, and so the loop below.
@@ -99,6 +102,6 @@ extension ReachabilityMonitor {
       if isMet(state) { return state }
     }
     try Task.checkCancellation()
-    throw ReachabilityError(.timedOut, "\(target) was not reachable within \(timeout ?? .zero)")
+    throw ReachabilityError(.timedOut, "\(target) was not \(goal) within \(timeout ?? .zero)")
   }
 }

@@ -1,7 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-
 internal import Dialtone
 
 /// Time that passes only when a test says so.
@@ -16,8 +15,7 @@ public final class ManualClock: Sendable {
   /// Moves the time on; whatever is due by then is done soon after, on another thread.
   public func advance(by duration: Duration) {
     precondition(duration >= .zero, "A clock cannot be moved back")
-    let (seconds, attoseconds) = duration.components
-    nanoseconds.withLock { $0 += seconds * 1_000_000_000 + attoseconds / 1_000_000_000 }
+    nanoseconds.withLock { $0 = $0.addingClamped(duration.nanosecondsClamped) }
     for wake in wake.withLock({ $0 }) { wake() }
   }
 

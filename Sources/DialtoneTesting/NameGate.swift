@@ -3,12 +3,21 @@
 
 internal import Dialtone
 internal import CNetlink
+internal import Synchronization
 
 /// Where look-ups that hang wait until the script has another answer.
 ///
 /// A condition variable: look-ups run on threads that may block. The pointers are made in init, freed in deinit, and never
 /// change between; a thread that waits holds this object.
 @safe final class NameGate: Sendable {
+  /// Closes the gate when it is released.
+  final class Closer: Sendable {
+    private let gate: NameGate
+    init(_ gate: NameGate) { self.gate = gate }
+    deinit { gate.close() }
+  }
+
+  private let isClosed = Atomic<Bool>(false)
   private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private nonisolated(unsafe) let condition: UnsafeMutablePointer<pthread_cond_t>
 
@@ -35,6 +44,12 @@ internal import CNetlink
     unsafe pthread_mutex_unlock(mutex)
   }
 
+  /// Lets those that wait, and those that come, fail.
+  func close() {
+    isClosed.store(true, ordering: .releasing)
+    open()
+  }
+
   /// Answers as the script says, as soon as it does not say `hanging`.
   func lookUp(
     _ name: String, _ family: IPAddress.Family?, answer: () -> ScriptedNames?
@@ -48,6 +63,7 @@ internal import CNetlink
         return wanted.isEmpty ? .noAddress : .addresses(wanted)
       case nil, ScriptedNames.none?: return .noAddress
       case .failing?: return .failed
+      case .hanging? where isClosed.load(ordering: .acquiring): return .failed
       case .hanging?: unsafe pthread_cond_wait(condition, mutex)
       }
     }

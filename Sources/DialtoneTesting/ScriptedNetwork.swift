@@ -31,7 +31,9 @@ public final class ScriptedNetwork: Sendable {
   public let clock: ManualClock
 
   private let script: Box
-  private let names = NameGate()
+  private let names: NameGate
+  /// Lets look-ups that hang end with the network and the last engine: nobody could answer them any more.
+  private let closer: NameGate.Closer
 
   /// Holds the script apart from the network, so that its engine does not keep the network alive.
   private final class Box: Sendable {
@@ -42,12 +44,19 @@ public final class ScriptedNetwork: Sendable {
   public init(clock: ManualClock = ManualClock()) {
     self.clock = clock
     let box = Box()
-    let gate = names
+    let gate = NameGate()
+    let closer = NameGate.Closer(gate)
+    names = gate
+    self.closer = closer
     script = box
     let slot = EngineSlot(
       clock: EngineClock(passes: false) { clock.now },
-      lookup: { name, family in gate.lookUp(name, family) { box.script.withLock { $0.names[name] } } },
-      makeSource: { Source(box) })
+      lookup: { name, family in gate.lookUp(name, family) { box.script.withLock { $0.names[Self.key(name)] } } },
+      names: NameLookupPool(threads: 8),  // of its own: what hangs in one test delays no other
+      makeSource: { [closer] in
+        withExtendedLifetime(closer) {}
+        return Source(box)
+      })
     environment = ReachabilityEnvironment(slot)
     clock.onAdvance { [weak slot] in slot?.runningEngine?.wake() }
   }
@@ -62,13 +71,26 @@ public final class ScriptedNetwork: Sendable {
   public func setLocalNetwork(_ path: ScriptedPath?) { change { $0.localNetwork = path } }
 
   /// What a name's look-up answers from now on. A name that nothing was set for does not exist.
+  ///
+  /// A name that is watched is looked up again once the clock has moved on a second since the last time: the monitors
+  /// never ask more often.
   public func set(_ answer: ScriptedNames, forName name: String) {
-    change { $0.names[name] = answer }
+    change { $0.names[Self.key(name)] = answer }
     names.open()
+  }
+
+  /// Returns once all that the script said before has been decided: for tests that nothing is delivered.
+  public func settle() async throws {
+    _ = try await ReachabilityMonitor(.localNetwork, environment: environment).waitUntilKnown()
   }
 
   /// How many queries were asked so far.
   public var queryCount: Int { script.script.withLock { $0.queries } }
+
+  /// DNS compares names without case, and a trailing dot only says that the name is whole.
+  private static func key(_ name: String) -> String {
+    (name.utf8.last == UInt8(ascii: ".") ? String(name.dropLast()) : name).lowercased()
+  }
 
   private func change(_ body: (inout sending Script) -> Void) {
     script.script.withLock {
@@ -104,14 +126,26 @@ public final class ScriptedNetwork: Sendable {
         return script
       }
       for (position, query) in queries.enumerated() {
+        var state: Reachability
         switch query.destination {
-        case .localNetwork:
-          receive(position, (script.localNetwork ?? script.path).state)
+        case .localNetwork(let kind, _):
+          state = (script.localNetwork ?? script.path).state
+          // As the system: a wired or Wi-Fi link, or one of the kind asked for.
+          let counts: [InterfaceKind] = kind.map { [$0] } ?? [.wired, .wifi]
+          if state.isReachable, let found = state.interface?.kind, !counts.contains(found) {
+            state = Reachability(status: .unreachable, reason: .noCarrier)
+          }
         case .address(let address):
-          var state = (script.addresses[address] ?? script.path).state
+          state = (script.addresses[address] ?? script.path).state
+          if let source = query.source, source.family != address.family {
+            state = Reachability(status: .unreachable, reason: .noAddress)
+          }
           state.destination = address
-          receive(position, state)
         }
+        if !query.interface.isEmpty, let found = state.interface, found.inlineName != query.interface {
+          state = Reachability(status: .unreachable, destination: state.destination, reason: .noInterface)
+        }
+        receive(position, state)
       }
     }
   }

@@ -21,13 +21,16 @@ final class EngineCore: Sendable {
   private let clock: EngineClock
   private let makeSource: @Sendable () -> any NetworkSource
   private let lookup: NameLookup
+  private let names: NameLookupPool
 
   init(
-    clock: EngineClock, lookup: @escaping NameLookup, makeSource: @escaping @Sendable () -> any NetworkSource
+    clock: EngineClock, lookup: @escaping NameLookup, names: NameLookupPool,
+    makeSource: @escaping @Sendable () -> any NetworkSource
   ) throws(SystemError) {
     poll = try EventPoll()
     self.clock = clock
     self.lookup = lookup
+    self.names = names
     self.makeSource = makeSource
   }
 
@@ -122,8 +125,8 @@ final class EngineCore: Sendable {
         source.eventsCannotBeAwaited()
       }
     }
-    return EngineState(source: source) { [weak self, lookup] key, serial in
-      NameLookupPool.shared.submit(key.host.text, key.family, by: lookup) { [weak self] result in
+    return EngineState(source: source) { [weak self, lookup, names] key, serial in
+      names.submit(key.host.text, key.family, by: lookup) { [weak self] result in
         self?.post(.lookupEnded(key, serial: serial, result))
       }
     }

@@ -114,11 +114,7 @@ final class EngineState {
     case .schedule(let timer):
       timers.add(.call(timer), at: timer.deadline)
     case .forgetTimer:
-      forgottenTimers += 1
-      if forgottenTimers > 64, forgottenTimers * 2 > timers.count {
-        timers.removeAll { if case .call(let timer) = $0 { timer.isCancelled } else { false } }
-        forgottenTimers = 0
-      }
+      forgetTimers(1)
     case .lookupEnded(let key, let serial, let result):
       finishLookup(key, serial, result, now: now)
     }
@@ -143,6 +139,20 @@ final class EngineState {
     }
   }
 
+  /// So many timers are of no use any more. They are taken out when they are the larger part, so that it costs little for each.
+  private func forgetTimers(_ count: Int) {
+    forgottenTimers += count
+    if forgottenTimers <= 64 || forgottenTimers * 2 <= timers.count { return }
+    forgottenTimers = 0
+    timers.removeAll { event in
+      switch event {
+      case .call(let timer): timer.isCancelled
+      case .settle(let record): records[ObjectIdentifier(record.storage)] !== record
+      case .lookUp(let name), .overdue(let name): names[name.key] !== name
+      }
+    }
+  }
+
   // MARK: Targets and their queries
 
   private func add(_ record: TargetRecord, now: Int64) {
@@ -151,7 +161,7 @@ final class EngineState {
     switch record.target.storage {
     case .host(let host):
       record.pathNodes = attach(record.internetQueries, to: record)
-      attachName(NameRecord.Key(host: host, family: record.configuration.family), to: record, now: now)
+      attachName(NameRecord.Key(host: host.folded, family: record.configuration.family), to: record, now: now)
     case .address(let address) where record.usesTranslation(address):
       record.pathNodes = attach(
         record.internetQueries.filter { $0.address?.family == .ipv6 }, to: record)
@@ -293,6 +303,7 @@ final class EngineState {
     names[name.key] = nil
     name.refresh = nil
     name.abandon()
+    forgetTimers(2)  // its next look-up, and the end of patience with its first
   }
 
   private func markStale(_ name: NameRecord) {

@@ -13,7 +13,7 @@ package final class NetworkEngine: Sendable {
     clock = environment.clock
     do {
       let core = try EngineCore(
-        clock: environment.clock, lookup: environment.lookup, makeSource: environment.makeSource)
+        clock: environment.clock, lookup: environment.lookup, names: environment.names, makeSource: environment.makeSource)
       self.core = core.start() ? core : nil
     } catch {
       // Out of descriptors. Monitors say so: undetermined, denied.
@@ -50,7 +50,9 @@ package final class NetworkEngine: Sendable {
     if let core {
       core.post(.schedule(timer))
     } else {
-      timer.fire()
+      // Nothing will change, but a wait has to last as long as was asked.
+      let nanoseconds = Int(max(0, delay.nanosecondsClamped))
+      DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { timer.fire() }
     }
     return timer
   }

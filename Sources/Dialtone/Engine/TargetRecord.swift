@@ -43,7 +43,7 @@ final class TargetRecord {
     case .localNetwork(let kind): [PathQuery(.localNetwork(kind, configuration.family), interface: interface)]
     case .host: []
     case .address(let address):
-      address.isUnspecified ? [query(Self.rootServer(address.family))] : allowed([address]).map(query)
+      allowed([address.unmapped.isUnspecified ? Self.rootServer(address.unmapped.family) : address]).map(query)
     case .pair(_, let remote): allowed([remote]).map(query)
     }
   }

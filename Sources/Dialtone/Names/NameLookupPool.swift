@@ -7,26 +7,34 @@ internal import CNetlink
 /// be stopped.
 ///
 /// Invariants: a thread exists only while it looks something up; the pool keeps nothing of who asked but the closure, which it
-/// releases when the ticket is cancelled or the answer is there. A ticket that is cancelled before its turn costs no thread.
+/// releases when the ticket is cancelled or the answer is there. A ticket that is cancelled before its turn costs no thread. Of
+/// one name one look-up runs at a time: one that nobody waits for any more, but that hangs, keeps the next from hanging too.
 package final class NameLookupPool: Sendable {
   package static let shared = NameLookupPool(threads: 8)
 
   /// A look-up that was asked for.
   package final class Ticket: Sendable {
+    private let pool: NameLookupPool
     fileprivate let name: String
     fileprivate let family: IPAddress.Family?
     fileprivate let lookup: NameLookup
     fileprivate let answer: Lock<(@Sendable (NameLookupResult) -> Void)?>
 
     fileprivate init(
-      _ name: String, _ family: IPAddress.Family?, _ lookup: @escaping NameLookup,
+      _ pool: NameLookupPool, _ name: String, _ family: IPAddress.Family?, _ lookup: @escaping NameLookup,
       _ answer: @escaping @Sendable (NameLookupResult) -> Void
     ) {
+      self.pool = pool
       self.name = name
       self.family = family
       self.lookup = lookup
       self.answer = Lock(answer)
     }
+
+    /// Forgets the look-up: its answer is not called any more, unless a thread is already calling it.
+    func cancel() { pool.cancel(self) }
+
+    fileprivate func asksTheSame(as other: Ticket) -> Bool { name == other.name && family == other.family }
 
     fileprivate var isCancelled: Bool { answer.withLock { $0 == nil } }
 
@@ -40,7 +48,11 @@ package final class NameLookupPool: Sendable {
 
   private struct State {
     var waiting: [Ticket] = []
+    /// At most one a name.
+    var running: [Ticket] = []
     var threads = 0
+
+    func isRunning(_ ticket: Ticket) -> Bool { running.contains { $0.asksTheSame(as: ticket) } }
   }
 
   private let limit: Int
@@ -53,10 +65,11 @@ package final class NameLookupPool: Sendable {
     _ name: String, _ family: IPAddress.Family?, by lookup: @escaping NameLookup,
     answer: @escaping @Sendable (NameLookupResult) -> Void
   ) -> Ticket {
-    let ticket = Ticket(name, family, lookup, answer)
+    let ticket = Ticket(self, name, family, lookup, answer)
     let needsThread = state.withLock { state in
       state.waiting.append(ticket)
-      if state.threads == limit { return false }
+      // The thread that looks the name up now will do so once more.
+      if state.threads == limit || state.isRunning(ticket) { return false }
       state.threads += 1
       return true
     }
@@ -83,18 +96,23 @@ package final class NameLookupPool: Sendable {
   }
 
   private func work() {
+    var done: Ticket?
     while true {
-      let ticket = state.withLock { state -> Ticket? in
-        if state.waiting.isEmpty {
+      let next = state.withLock { state -> Ticket? in
+        if let done { state.running.removeAll { $0 === done } }
+        guard let position = state.waiting.firstIndex(where: { !state.isRunning($0) }) else {
           state.threads -= 1
           return nil
         }
-        return state.waiting.removeFirst()
+        let next = state.waiting.remove(at: position)
+        state.running.append(next)
+        return next
       }
-      guard let ticket else { return }
-      if ticket.isCancelled { continue }
-      let result = ticket.lookup(ticket.name, ticket.family)
-      ticket.takeAnswer()?(result)
+      guard let next else { return }
+      done = next
+      if next.isCancelled { continue }
+      let result = next.lookup(next.name, next.family)
+      next.takeAnswer()?(result)
     }
   }
 }

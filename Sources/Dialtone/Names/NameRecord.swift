@@ -56,7 +56,7 @@ final class NameRecord {
 
   /// Nobody wants to know any more.
   func abandon() {
-    if let lookup { NameLookupPool.shared.cancel(lookup) }
+    lookup?.cancel()
     lookup = nil
   }
 
