@@ -1,0 +1,88 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Dialtone
+
+struct NameRecordTests {
+  private static let addresses = NameLookupResult.addresses([ip("192.0.2.1")])
+  private static let minute: Int64 = 60_000_000_000
+
+  private static func record() -> NameRecord {
+    NameRecord(NameRecord.Key(host: HostName(wellFormed: "name.example"), family: nil))
+  }
+
+  @Test func isPendingUntilAnswered() {
+    let record = Self.record()
+    #expect(record.outcome == .pending)
+    #expect(record.refresh == nil)
+    #expect(record.finish(Self.addresses, at: 0))
+    #expect(record.outcome == .addresses([ip("192.0.2.1")]))
+  }
+
+  @Test func anAnswerIsGoodForFiveMinutes() {
+    for result in [Self.addresses, .noAddress] {
+      let record = Self.record()
+      _ = record.finish(result, at: 1_000)
+      #expect(record.refresh == 1_000 + 5 * Self.minute)
+    }
+  }
+
+  @Test func theSameAnswerIsNoChange() {
+    let record = Self.record()
+    _ = record.finish(Self.addresses, at: 0)
+    #expect(!record.finish(Self.addresses, at: 1))
+    #expect(record.finish(.addresses([ip("192.0.2.2")]), at: 2))
+    #expect(record.finish(.noAddress, at: 3))
+    #expect(!record.finish(.noAddress, at: 4))
+  }
+
+  @Test func anAnswerWithoutAddressesIsNone() {
+    let record = Self.record()
+    _ = record.finish(.addresses([]), at: 0)
+    #expect(record.outcome == .noAddress)
+  }
+
+  @Test func triesAgainEverLaterAfterFailures() {
+    let record = Self.record()
+    var delays: [Int64] = []
+    for _ in 0..<40 {
+      _ = record.finish(.failed, at: 0)
+      delays.append((record.refresh ?? 0) / 1_000_000_000)
+    }
+    #expect(delays.prefix(9) == [2, 4, 8, 16, 32, 64, 128, 256, 300])
+    #expect(delays.dropFirst(9).allSatisfy { $0 == 300 })
+    // An answer ends the series.
+    _ = record.finish(Self.addresses, at: 0)
+    _ = record.finish(.failed, at: 0)
+    #expect(record.refresh == 2_000_000_000)
+  }
+
+  @Test func earlierAddressesOutliveAFailureAndEarlierAbsenceDoesNot() {
+    let record = Self.record()
+    _ = record.finish(Self.addresses, at: 0)
+    #expect(!record.finish(.failed, at: 1))
+    #expect(record.outcome == .addresses([ip("192.0.2.1")]))
+    let absent = Self.record()
+    _ = absent.finish(.noAddress, at: 0)
+    #expect(absent.finish(.failed, at: 1))
+    #expect(absent.outcome == .failed)
+  }
+
+  @Test func becomesOverdueOnlyWhilePending() {
+    let record = Self.record()
+    #expect(record.becomeOverdue())
+    #expect(record.outcome == .overdue)
+    #expect(!record.becomeOverdue())
+    #expect(record.finish(Self.addresses, at: 0))
+    #expect(!record.becomeOverdue())
+    #expect(record.outcome == .addresses([ip("192.0.2.1")]))
+  }
+
+  @Test func takesATimeNearTheEnd() {
+    let record = Self.record()
+    _ = record.finish(Self.addresses, at: .max - 1)
+    #expect(record.refresh == .max)
+  }
+}

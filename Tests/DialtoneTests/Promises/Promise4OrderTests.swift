@@ -1,0 +1,78 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Dialtone
+import DialtoneTesting
+import Testing
+
+/// Promise 4: order of delivery is order of change.
+@Suite(.timeLimit(.minutes(1)))
+struct Promise4OrderTests {
+  @Test(arguments: Receiver.allCases)
+  func deliversInTheOrderOfChange(receiver: Receiver) async throws {
+    let network = ScriptedNetwork()
+    let log = Log<Reachability>()
+    let reception = await receiver.follow(network.monitor()) { log.append($0) }
+    for number in 1...2_000 {
+      network.set(.numbered(number))
+      if number % 7 == 0 { await Task.yield() }
+      if number % 100 == 0 { try await network.settle() }
+    }
+    try await log.wait("the last state") { $0.number == 2_000 }
+    let numbers = log.all.compactMap(\.number)
+    #expect(numbers == numbers.sorted())
+    // A follower that is told in vain would pass the test above.
+    #expect(numbers.count > 5)
+    reception.cancel()
+  }
+
+  @Test(arguments: Receiver.exact)
+  func deliversEachChangeToAReceiverThatIsQuickEnough(receiver: Receiver) async throws {
+    let network = ScriptedNetwork()
+    network.set(.numbered(1))
+    let log = Log<Reachability>()
+    let reception = await receiver.follow(network.monitor()) { log.append($0) }
+    for number in 1...100 {
+      network.set(.numbered(number))
+      try await log.wait("state \(number)") { $0.number == number }
+    }
+    #expect(log.all.compactMap(\.number) == Array(1...100))
+    reception.cancel()
+  }
+
+  @Test func receiversOfOneKindAreCalledInTurn() async throws {
+    let network = ScriptedNetwork()
+    let monitors = [network.monitor(), network.monitor(.localNetwork), network.monitor(.address(ip("192.0.2.9")))]
+    let running = Counter()
+    let overlaps = Counter()
+    let log = Log<Int?>()
+    let tokens = (0..<6).map { position in
+      monitors[position % monitors.count].observe { state in
+        if running.add() > 1 { overlaps.add() }
+        log.append(state.number)
+        running.add(-1)
+      }
+    }
+    for number in 1...200 {
+      network.set(.numbered(number))
+      if number % 20 == 0 { try await network.settle() }
+    }
+    try await eventually("each has had the last") { log.all.filter { $0 == 200 }.count == 6 }
+    #expect(overlaps.value == 0)
+    for token in tokens { token.cancel() }
+  }
+
+  @Test func timeOfAStateIsThatOfItsChange() async throws {
+    let network = ScriptedNetwork()
+    network.set(.wifi)
+    let monitor = network.monitor()
+    let first = try await monitor.waitUntilKnown()
+    #expect(first.timeSince1970 > .seconds(1_700_000_000))
+    network.set(.wifi)
+    try await network.settle()
+    #expect(monitor.current.timeSince1970 == first.timeSince1970)
+    network.set(.wired)
+    try await eventually("the change") { monitor.current.isVia("eth0") }
+    #expect(monitor.current.timeSince1970 > first.timeSince1970)
+  }
+}

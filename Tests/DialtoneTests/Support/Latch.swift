@@ -1,0 +1,26 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Synchronization
+
+/// A door that threads wait at until it is opened, once and for good.
+///
+/// For what runs on threads that may block (the engine's, a queue's, a look-up's), not for tasks. It opens by itself when it is
+/// released, and after half a minute, so that a test that fails does not hang.
+final class Latch: Sendable {
+  private let group = DispatchGroup()
+  private let opened = Atomic<Bool>(false)
+
+  init() { group.enter() }
+
+  deinit { open() }
+
+  var isOpen: Bool { opened.load(ordering: .acquiring) }
+
+  func open() {
+    if !opened.exchange(true, ordering: .acquiringAndReleasing) { group.leave() }
+  }
+
+  func wait() { _ = group.wait(timeout: .now() + .seconds(30)) }
+}

@@ -1,0 +1,33 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import DialtoneTesting
+
+@testable import Dialtone
+
+/// A scripted network of which nothing can be known until it is opened.
+final class SlowNetwork: Sendable {
+  let network = ScriptedNetwork()
+  let environment: ReachabilityEnvironment
+  private let latch = Latch()
+
+  init() {
+    let slot = network.environment.slot
+    environment = ReachabilityEnvironment(
+      EngineSlot(clock: slot.clock, lookup: slot.lookup) { [latch] in
+        latch.wait()
+        return slot.makeSource()
+      })
+  }
+
+  func open() { latch.open() }
+
+  func monitor(_ target: ReachabilityTarget = .internet) -> ReachabilityMonitor {
+    ReachabilityMonitor(target, environment: environment)
+  }
+
+  func set(_ path: ScriptedPath) {
+    network.set(path)
+    environment.slot.runningEngine?.wake()
+  }
+}

@@ -1,0 +1,175 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import DialtoneTesting
+import Testing
+
+@testable import Dialtone
+
+/// When names are looked up.
+@Suite(.timeLimit(.minutes(1)))
+struct HostLookupScheduleTests {
+  private static let first = NameLookupResult.addresses([ip("192.0.2.10")])
+  private static let second = NameLookupResult.addresses([ip("192.0.2.20")])
+
+  /// A lab with a monitor whose name is known.
+  private static func known(
+    _ name: String, _ answer: NameLookupResult = first
+  ) async throws -> (lab: NameLab, monitor: ReachabilityMonitor) {
+    let lab = NameLab()
+    lab.set(.wifi)
+    lab.answer(name, answer)
+    let monitor = try lab.monitor(name)
+    _ = try await monitor.waitUntilKnown()
+    #expect(lab.started(name) == 1)
+    return (lab, monitor)
+  }
+
+  @Test func onceAndNotAgainWhileNothingChanges() async throws {
+    let name = "once.example"
+    let (lab, monitor) = try await Self.known(name)
+    lab.advance(by: .seconds(299))
+    try await lab.settle()
+    #expect(lab.started(name) == 1)
+    withExtendedLifetime(monitor) {}
+  }
+
+  @Test func againAfterFiveMinutes() async throws {
+    let name = "five-minutes.example"
+    let (lab, monitor) = try await Self.known(name)
+    lab.answer(name, Self.second)
+    lab.advance(by: .seconds(300))
+    try await eventually("the new address") { monitor.current.destination == ip("192.0.2.20") }
+    #expect(lab.started(name) == 2)
+    lab.advance(by: .seconds(300))
+    try await eventually("looked up again") { lab.started(name) == 3 }
+  }
+
+  @Test func againWhenThePathChanges() async throws {
+    let name = "path-change.example"
+    let (lab, monitor) = try await Self.known(name)
+    lab.advance(by: .seconds(2))
+    lab.answer(name, Self.second)
+    lab.set(.wired)
+    try await eventually("the new address") { monitor.current.destination == ip("192.0.2.20") }
+    #expect(monitor.current.isVia("eth0"))
+    #expect(lab.started(name) == 2)
+  }
+
+  @Test func notMoreOftenThanOnceASecondWhateverHappens() async throws {
+    let name = "spaced.example"
+    let (lab, monitor) = try await Self.known(name)
+    for number in 1...20 {
+      lab.set(.numbered(number))
+      try await lab.settle()
+    }
+    #expect(lab.started(name) == 1)
+    // But the change that came too soon is not forgotten.
+    lab.advance(by: .milliseconds(999))
+    try await lab.settle()
+    #expect(lab.started(name) == 1)
+    lab.advance(by: .milliseconds(1))
+    try await eventually("looked up again") { lab.started(name) == 2 }
+    lab.advance(by: .seconds(10))
+    try await lab.settle()
+    #expect(lab.started(name) == 2)
+    withExtendedLifetime(monitor) {}
+  }
+
+  @Test func afterAFailureEverLater() async throws {
+    let name = "fails.example"
+    let (lab, monitor) = try await Self.known(name, .failed)
+    for (step, delay) in [2, 4, 8, 16].enumerated() {
+      lab.advance(by: .milliseconds(delay * 1_000 - 1))
+      try await lab.settle()
+      #expect(lab.started(name) == step + 1)
+      lab.advance(by: .milliseconds(1))
+      try await eventually("try \(step + 2)") { lab.started(name) == step + 2 && lab.running(name) == 0 }
+      // The answer has been taken in: the next delay counts from here.
+      try await lab.settle()
+    }
+    lab.answer(name, Self.first)
+    lab.advance(by: .seconds(32))
+    try await eventually("answered") { monitor.current.isReachable }
+  }
+
+  @Test func oneAtATimeForOneName() async throws {
+    let name = "one-at-a-time.example"
+    let lab = NameLab()
+    lab.set(.wifi)
+    lab.hang(name)
+    let monitors = try (0..<10).map { _ in try lab.monitor(name) }
+    try await eventually("it hangs") { lab.running(name) == 1 }
+    for number in 1...5 {
+      lab.advance(by: .seconds(400))
+      lab.set(.numbered(number))
+      try await lab.settle()
+    }
+    #expect(lab.started(name) == 1)
+    // What changed meanwhile is asked once more when the first has its answer.
+    lab.answer(name, Self.first)
+    for monitor in monitors { try await eventually("answered") { monitor.current.isReachable } }
+    try await eventually("asked once more") { lab.started(name) == 2 }
+    try await lab.settle()
+    #expect(lab.started(name) == 2)
+  }
+
+  @Test func anOverdueAnswerIsToldAndThenTheAnswer() async throws {
+    let name = "overdue.example"
+    let lab = NameLab()
+    lab.set(.wifi)
+    lab.hang(name)
+    let monitor = try lab.monitor(name)
+    let log = Log<Reachability>()
+    let token = monitor.observe { log.append($0) }
+    try await eventually("it hangs") { lab.running(name) == 1 }
+    lab.advance(by: .milliseconds(999))
+    try await lab.settle()
+    #expect(log.count == 0)
+    lab.advance(by: .milliseconds(1))
+    try await log.wait("overdue") { $0.isUndetermined(.nameNotResolved) }
+    lab.answer(name, Self.first)
+    try await log.wait("answered") { $0.isReachable }
+    #expect(log.count == 2)
+    token.cancel()
+  }
+
+  @Test func earlierAddressesStayWhileTheNameFails() async throws {
+    let name = "earlier.example"
+    let (lab, monitor) = try await Self.known(name)
+    lab.answer(name, .failed)
+    lab.advance(by: .seconds(300))
+    try await eventually("it has failed") { lab.started(name) == 2 && lab.running(name) == 0 }
+    try await lab.settle()
+    #expect(monitor.current.isReachable)
+    #expect(monitor.current.destination == ip("192.0.2.10"))
+    // And they follow the network.
+    lab.set(.unreachable(.noCarrier))
+    try await eventually("no carrier") { monitor.current.isUnreachable(.noCarrier) }
+  }
+
+  @Test func aNameThatGoesAwayTakesItsAddressesAlong() async throws {
+    let name = "gone.example"
+    let (lab, monitor) = try await Self.known(name)
+    lab.answer(name, .noAddress)
+    lab.advance(by: .seconds(300))
+    try await eventually("not resolved") { monitor.current.isUnreachable(.nameNotResolved) }
+  }
+
+  @Test func aNameThatNobodyWatchesIsNotLookedUpAgain() async throws {
+    let name = "unwatched.example"
+    let lab = NameLab()
+    lab.set(.wifi)
+    lab.answer(name, Self.first)
+    let anchor = ReachabilityMonitor(.internet, environment: lab.environment)
+    _ = try await lab.monitor(name).waitUntilKnown()
+    try await lab.settle()
+    for number in 1...3 {
+      lab.advance(by: .seconds(400))
+      lab.set(.numbered(number))
+      try await lab.settle()
+    }
+    #expect(lab.started(name) == 1)
+    withExtendedLifetime(anchor) {}
+  }
+}

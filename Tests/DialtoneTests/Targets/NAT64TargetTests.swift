@@ -1,0 +1,155 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import DialtoneTesting
+import Testing
+
+@testable import Dialtone
+
+/// An IPv4 literal on a network that has only IPv6.
+@Suite(.timeLimit(.minutes(1)))
+struct NAT64TargetTests {
+  private static let literal = ip("192.0.2.33")
+  private static let discovery = "ipv4only.arpa"
+  private static let prefix = ip("64:ff9b::192.0.0.170")
+  private static let translated = ip("64:ff9b::192.0.2.33")
+
+  /// IPv6 by Wi-Fi; no way to the literal.
+  private static func network(_ reason: Reachability.Reason = .noRoute) -> ScriptedNetwork {
+    let network = ScriptedNetwork()
+    network.set(.wifi)
+    network.set(.unreachable(reason), for: literal)
+    return network
+  }
+
+  @Test(arguments: [Reachability.Reason.noRoute, .noAddress, .noCarrier, .linkDown])
+  func isReachedThroughThePrefixThatTheNetworkReveals(reason: Reachability.Reason) async throws {
+    let network = Self.network(reason)
+    network.set(.addresses([Self.prefix]), forName: Self.discovery)
+    network.set(.wired, for: Self.translated)
+    let monitor = network.monitor(.address(Self.literal))
+    let state = try await monitor.waitUntilReachable()
+    #expect(state.isVia("eth0"))
+    #expect(state.destination == Self.translated)
+  }
+
+  @Test func readsAsBehindTheTranslatorEvenWhereThatIsUnreachable() async throws {
+    let network = Self.network()
+    network.set(.addresses([Self.prefix]), forName: Self.discovery)
+    network.set(.unreachable(.prohibited), for: Self.translated)
+    #expect(try await network.monitor(.address(Self.literal)).waitUntilKnown().isUnreachable(.prohibited))
+  }
+
+  @Test func anIPv4MappedLiteralIsTheIPv4AddressInIt() async throws {
+    let network = Self.network()
+    network.set(.addresses([Self.prefix]), forName: Self.discovery)
+    network.set(.wired, for: Self.translated)
+    let state = try await network.monitor(.address(ip("::ffff:192.0.2.33"))).waitUntilReachable()
+    #expect(state.destination == Self.translated)
+  }
+
+  @Test(arguments: [ScriptedNames.none, .failing, .addresses([ip("2001:db8::1")])])
+  func isUnreachableForItsOwnReasonWhereThereIsNoTranslator(names: ScriptedNames) async throws {
+    let network = Self.network(.noAddress)
+    network.set(names, forName: Self.discovery)
+    #expect(try await network.monitor(.address(Self.literal)).waitUntilKnown().isUnreachable(.noAddress))
+  }
+
+  @Test func isUndeterminedWhileThePrefixIsAsked() async throws {
+    let lab = NameLab()
+    lab.hang(Self.discovery)
+    lab.set(.wifi)
+    let monitor = ReachabilityMonitor(.address(Self.literal), environment: lab.environment)
+    let log = Log<Reachability>()
+    let token = monitor.observe { log.append($0) }
+    try await log.wait("by IPv4") { $0.isReachable }
+    lab.network.set(.unreachable(), for: Self.literal)
+    lab.advance(by: .zero)
+    try await log.wait("undetermined") { $0.status == .undetermined }
+    #expect(log.last?.reason == nil)
+    // The prefix takes too long: then what is known is told.
+    lab.advance(by: .seconds(1))
+    try await log.wait("its own reason") { $0.isUnreachable(.noRoute) }
+    lab.answer(Self.discovery, .addresses([Self.prefix]))
+    try await log.wait("through the translator") { $0.destination == Self.translated }
+    #expect(log.last?.isReachable == true)
+    token.cancel()
+  }
+
+  @Test func isToldNothingBeforeThePrefixIsKnown() async throws {
+    let lab = NameLab()
+    lab.hang(Self.discovery)
+    lab.set(.wifi)
+    lab.network.set(.unreachable(), for: Self.literal)
+    let monitor = ReachabilityMonitor(.address(Self.literal), environment: lab.environment)
+    let log = Log<Reachability>()
+    let token = monitor.observe { log.append($0) }
+    try await eventually("the prefix is asked for") { lab.running(Self.discovery) == 1 }
+    try await lab.settle()
+    #expect(log.count == 0)
+    lab.answer(Self.discovery, .addresses([Self.prefix]))
+    try await log.wait("through the translator") { $0.isReachable }
+    #expect(log.count == 1)
+    token.cancel()
+  }
+
+  @Test func goesBackToIPv4WhenThatComesBack() async throws {
+    let network = Self.network()
+    network.set(.addresses([Self.prefix]), forName: Self.discovery)
+    network.set(.cellular, for: Self.translated)
+    let log = Log<Reachability>()
+    let token = network.monitor(.address(Self.literal)).observe { log.append($0) }
+    try await log.wait("through the translator") { $0.isVia("wwan0") }
+    network.set(.wired, for: Self.literal)
+    try await log.wait("by IPv4") { $0.isVia("eth0") }
+    #expect(log.last?.destination == Self.literal)
+    network.set(.unreachable(), for: Self.literal)
+    // The prefix was asked for less than a second ago, but for a name that was let go since.
+    try await log.wait("through the translator again") { $0.isVia("wwan0") }
+    token.cancel()
+  }
+
+  @Test func asksForNothingWhereItIsNotNeeded() async throws {
+    let lab = NameLab()
+    lab.set(.wifi)
+    lab.network.set(.unreachable(), for: Self.literal)
+    func state(_ target: ReachabilityTarget, _ configure: (inout ReachabilityConfiguration) -> Void = { _ in })
+      async throws -> Reachability
+    {
+      var configuration = ReachabilityConfiguration()
+      configure(&configuration)
+      let monitor = ReachabilityMonitor(target, configuration: configuration, environment: lab.environment)
+      return try await monitor.waitUntilKnown()
+    }
+    #expect(try await state(.address(Self.literal)) { $0.nat64 = .off }.isUnreachable(.noRoute))
+    #expect(try await state(.address(Self.literal)) { $0.family = .ipv4 }.isUnreachable(.noRoute))
+    #expect(try await state(.address(ip("192.0.2.34"))).isReachable)
+    lab.set(.unreachable(.noCarrier))
+    // Without IPv6 there is nothing to translate.
+    #expect(try await state(.address(ip("192.0.2.34"))).isUnreachable(.noCarrier))
+    for text in ["127.0.0.1", "169.254.1.1", "224.0.0.1", "0.0.0.0"] { _ = try await state(.address(ip(text))) }
+    try await lab.settle()
+    #expect(lab.started(Self.discovery) == 0)
+  }
+
+  @Test(arguments: [Reachability.Reason.prohibited, .blackhole, .unreachableRoute, .noInterface])
+  func leavesAloneWhatIsUnreachableOnPurpose(reason: Reachability.Reason) async throws {
+    let network = Self.network(reason)
+    network.set(.addresses([Self.prefix]), forName: Self.discovery)
+    #expect(try await network.monitor(.address(Self.literal)).waitUntilKnown().isUnreachable(reason))
+  }
+
+  @Test func manyLiteralsShareOneLookup() async throws {
+    let lab = NameLab()
+    lab.answer(Self.discovery, .addresses([Self.prefix]))
+    lab.set(.unreachable())
+    lab.network.set(.wifi, for: TargetRecord.rootServer(.ipv6))
+    let monitors = (1...20).map { number in
+      let address = IPAddress(ipv4: 0xC000_0200 + UInt32(number))
+      lab.network.set(.wired, for: ip("64:ff9b::192.0.2.\(number)"))
+      return ReachabilityMonitor(.address(address), environment: lab.environment)
+    }
+    for monitor in monitors { #expect(try await monitor.waitUntilReachable().isVia("eth0")) }
+    #expect(lab.started(Self.discovery) == 1)
+  }
+}

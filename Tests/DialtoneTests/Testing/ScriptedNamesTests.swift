@@ -1,0 +1,80 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Dialtone
+import DialtoneTesting
+import Testing
+
+/// Scripted names as a user's test uses them.
+@Suite(.timeLimit(.minutes(1)))
+struct ScriptedNamesTests {
+  @Test func aNameThatNothingWasSetForDoesNotExist() async throws {
+    let network = ScriptedNetwork()
+    network.set(.wifi)
+    let monitor = ReachabilityMonitor(try .host("nobody.example"), environment: network.environment)
+    #expect(try await monitor.waitUntilKnown().reason == .nameNotResolved)
+  }
+
+  @Test(arguments: ["Name.Example", "name.example."])
+  func caseAndTrailingDotDoNotMatter(text: String) async throws {
+    let network = ScriptedNetwork()
+    network.set(.wifi)
+    network.set(.addresses([ip("192.0.2.1")]), forName: "name.example")
+    network.set(.none, forName: "other.example.")
+    let monitor = ReachabilityMonitor(try .host(text), environment: network.environment)
+    #expect(try await monitor.waitUntilKnown().isReachable)
+  }
+
+  @Test func aNewAnswerIsTakenUpOnceTimePasses() async throws {
+    let network = ScriptedNetwork()
+    network.set(.wifi)
+    network.set(.addresses([ip("192.0.2.1")]), forName: "name.example")
+    let monitor = ReachabilityMonitor(try .host("name.example"), environment: network.environment)
+    try await monitor.waitUntilReachable()
+    network.set(.none, forName: "name.example")
+    network.clock.advance(by: .seconds(1))
+    try await eventually("the new answer") { monitor.current.reason == .nameNotResolved }
+  }
+
+  @Test func aHangingNameIsAnsweredWhenItIsSet() async throws {
+    let network = ScriptedNetwork()
+    network.set(.wifi)
+    network.set(.hanging, forName: "slow.example")
+    let monitor = ReachabilityMonitor(try .host("slow.example"), environment: network.environment)
+    network.clock.advance(by: .seconds(1))
+    #expect(monitor.current.reason == nil)
+    network.set(.addresses([ip("192.0.2.1")]), forName: "slow.example")
+    try await monitor.waitUntilReachable()
+  }
+
+  #if os(Linux)
+  @Test func namesThatHangInOneNetworkDelayNoOther() async {
+    await #expect(processExitsWith: .success) {
+      let networks = (0..<12).map { _ in ScriptedNetwork() }
+      let monitors = try networks.map { network in
+        network.set(.hanging, forName: "slow.example")
+        return ReachabilityMonitor(try .host("slow.example"), environment: network.environment)
+      }
+      let other = ScriptedNetwork()
+      other.set(.wifi)
+      other.set(.addresses([ip("192.0.2.1")]), forName: "slow.example")
+      let monitor = ReachabilityMonitor(try .host("slow.example"), environment: other.environment)
+      try await eventually("it is answered") { monitor.current.isReachable }
+      withExtendedLifetime(monitors) {}
+    }
+  }
+
+  @Test func namesThatHangEndWithTheirNetwork() async {
+    await #expect(processExitsWith: .success) {
+      for _ in 0..<10 {
+        let network = ScriptedNetwork()
+        network.set(.hanging, forName: "slow.example")
+        let monitor = ReachabilityMonitor(try .host("slow.example"), environment: network.environment)
+        try await eventually("it hangs") { ProcessCensus.threads(named: "dialtone-names") > 0 }
+        withExtendedLifetime(monitor) {}
+      }
+      try await eventually("no thread is left") { ProcessCensus.threads(named: "dialtone-names") == 0 }
+    }
+  }
+  #endif
+}

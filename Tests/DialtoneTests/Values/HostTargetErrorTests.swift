@@ -1,0 +1,54 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Dialtone
+import Testing
+
+/// The words of the error: what is wrong, what to write instead, and never a secret.
+struct HostTargetErrorTests {
+  private static func message(_ text: String) throws -> String {
+    let error = #expect(throws: ReachabilityError.self) { try ReachabilityTarget.host(text) }
+    return try #require(error).message
+  }
+
+  @Test(arguments: [
+    ("", "empty"), ("a b.example", "a space"), ("a\0b", "a NUL character"), ("a\nb", "a line break"), ("a\tb", "a tab"),
+    ("example.com:8080", "give the host alone: example.com"), ("example.com/path", "give the host alone: example.com"),
+    ("user@example.com", "give the host alone: example.com"), ("fe80::1", "write fe80::1%eth0"),
+    ("0.0.0.0", "ask for the target internet"), ("1.2.3", "four numbers"),
+    ("https://2001:db8::1/", "https://[2001:db8::1]/"),
+    ("https://[2001:db8::1", "closing bracket"), ("https://example.com:99999/", "0 to 65535"),
+    ("192.0.2.1%eth0", "an IPv4 address has no zone"), ("2001:db8::1%eth0", "only a link-local address has a zone"),
+    ("fe80::1%", "the zone after the % is empty"), ("fe80::1%0123456789abcdef", "1 to 15 bytes"), ("a..b", "two dots"),
+    ("-a.example", "hyphen"), ("a!b", "\"!\""), ("://example.com", "https://example.com/"),
+    ("https:///x", "https://example.com/"),
+  ])
+  func saysWhatIsWrongAndWhatToWrite(text: String, words: String) throws {
+    let message = try Self.message(text)
+    #expect(message.contains(words))
+    #expect(!message.contains("\0") && !message.contains("\n"))
+  }
+
+  /// User information in every place where the rest is wrong too.
+  @Test(arguments: [
+    "https://user:sEcReT@-bad.example/", "https://user:sEcReT@/", "https://user:sEcReT@example.com:99999/",
+    "https://user:sEcReT@[2001:db8::1/", "https://user:sEcReT@2001:db8::1/", "https://user:sEcReT@[fe80::1]/",
+    "https://user:sEcReT@exa mple.com/", "https://user:sEc ReT@example.com/", "https://user:sEcReT@example.com/a b",
+    "https://user:sEcReT@exa!mple.com/", "https://user:sEcReT@1.2.3/", "https://user:sEcReT@a..b/",
+    "1https://user:sEcReT@example.com/", "https://user:sEcReT/@example.com/", "https://user:sEcReT#@example.com/",
+    "https://user:sEcReT@\u{301}exa!mple.com/", "https:/\u{301}/user:sEcReT@example.com/",
+    "user:sEcReT@example.com", "user:sEcReT@example.com/", "user:sEcReT@example.com:80", "user:sEc%25ReT@example.com",
+    "user:sEcReT@exa mple.com", "user:sEcReT@[2001:db8::1]", "user:sEcReT@1.2.3", "sEcReT@exa!mple.com", "sEcReT@a/b",
+  ])
+  func neverRepeatsUserInformation(text: String) throws {
+    let message = try Self.message(text)
+    #expect(!message.contains("sEc") && !message.contains("ReT"))
+  }
+
+  @Test(arguments: ["user@example.com", "user:word@example.com", "user:word@example.com:80", "user:word@example.com/x"])
+  func namesTheHostBehindAUser(text: String) throws {
+    let message = try Self.message(text)
+    #expect(message.contains("example.com"))
+    #expect(!message.contains("give the host alone: user"))
+  }
+}

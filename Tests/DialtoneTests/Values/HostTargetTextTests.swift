@@ -1,0 +1,106 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Dialtone
+import Testing
+
+/// What a person may write for a host.
+struct HostTargetTextTests {
+  private static let label63 = String(repeating: "a", count: 63)
+  private static let name253 = [label63, label63, label63, String(repeating: "b", count: 61)].joined(separator: ".")
+
+  @Test(arguments: [
+    ("example.com", "example.com"), ("example.com.", "example.com"), ("localhost", "localhost"), ("a", "a"),
+    ("EXAMPLE.com", "EXAMPLE.com"), ("_dmarc.example.com", "_dmarc.example.com"), ("1and1.com", "1and1.com"),
+    ("4.example", "4.example"), ("x--y.example", "x--y.example"), ("xn--bcher-kva.example", "xn--bcher-kva.example"),
+    ("bücher.example", "bücher.example"), ("例え.テスト", "例え.テスト"), (label63 + ".example", label63 + ".example"),
+    (name253, name253), (name253 + ".", name253),
+  ])
+  func takesAName(text: String, description: String) throws {
+    #expect(try ReachabilityTarget.host(text).description == description)
+  }
+
+  @Test(arguments: [
+    ("https://example.com", "example.com"), ("https://example.com/", "example.com"),
+    ("HTTP://example.com:8080/a/b?c=d#e", "example.com"), ("https://example.com?q", "example.com"),
+    ("https://example.com#f", "example.com"), ("https://example.com:/", "example.com"),
+    ("https://example.com:65535", "example.com"), ("https://example.com:0", "example.com"),
+    ("ftp://user@example.com/x", "example.com"), ("https://user:pass@example.com:1/x", "example.com"),
+    ("https://user:p%40ss@example.com", "example.com"), ("https://a@b@example.com", "example.com"),
+    ("git+ssh://example.com", "example.com"), ("https://192.0.2.1:80/x", "192.0.2.1"),
+    ("https://[2001:db8::1]", "2001:db8::1"), ("https://[2001:db8::1]:443/x", "2001:db8::1"),
+    ("https://user@[2001:db8::1]:443/x", "2001:db8::1"), ("https://[fe80::1%25eth0]/", "fe80::1%eth0"),
+    ("https://[fe80::1%25eth0]:80/", "fe80::1%eth0"), ("https://example.com./", "example.com"),
+    ("https://example.com\\@evil.example/", "example.com"),
+    ("https://example.com/\u{301}@evil.example/", "example.com"),
+    ("https://example.com?\u{301}@evil.example/", "example.com"), ("https://bücher.example/ü", "bücher.example"),
+  ])
+  func takesTheHostOfAURL(text: String, description: String) throws {
+    #expect(try ReachabilityTarget.host(text).description == description)
+  }
+
+  @Test(arguments: ["192.0.2.1", "2001:db8::1", "fe80::1%eth0", "::ffff:192.0.2.1", "::1", "169.254.1.1"])
+  func takesTheTextOfAnAddress(text: String) throws {
+    #expect(try ReachabilityTarget.host(text) == .address(ip(text)))
+  }
+
+  @Test(arguments: ["[2001:db8::1]", "[fe80::1%eth0]"])
+  func takesAnIPv6AddressInBrackets(text: String) throws {
+    #expect(try ReachabilityTarget.host(text) == .address(ip(String(text.dropFirst().dropLast()))))
+  }
+
+  @Test(arguments: [
+    "", " ", ".", "..", ".com", "a..b", "example.com..", "-a.example", "a-.example", "a b", "a\tb", "a\nb", "a\r\nb",
+    "a\0b", "example.com ", " example.com", "a!b", "a*b", "a,b", "a\\b", "a\u{7F}b", "a\u{85}b", "a\u{A0}b", "(a)", "[",
+    "a=b", "a&b",
+    "example.com:80", "example.com/path", "user@example.com", "https://", "https:///path", "https://:80/",
+    "https://user@/",
+    "://example.com", "1https://example.com", "ht tp://example.com", "https://exa mple.com", "https://example.com:x/",
+    "https://example.com:65536/", "https://example.com:-1/", "https://example.com:٨٠/", "https://example.com:8 0/",
+    "https://-a.example/", "https://a..b/", "https://192.0.2.1x:99999/",
+  ])
+  func refusesWhatIsNoHost(text: String) {
+    #expect(throws: ReachabilityError(.invalidHost, "")) { try ReachabilityTarget.host(text) }
+  }
+
+  @Test(arguments: [
+    "1.2.3", "1", "0", "127.1", "256.1.1.1", "1.2.3.4.5", "1.2.3.4.", "0x7f000001", "0x7f.1", "0177.0.0.1", "example.1",
+    "a.0x1f", "fe80::1", "ff02::1", "0.0.0.0", "::", "[::]", "1::2::3", "a:b:c", "[192.0.2.1]", "[example.com]", "[]",
+    "fe80::1%", "fe80::1%0123456789abcdef", "fe80::1%a/b", "2001:db8::1%eth0", "192.0.2.1%eth0", "example.com%eth0",
+    "https://[2001:db8::1", "https://2001:db8::1/", "https://[fe80::1]/", "https://[fe80::1%25]/", "https://1.2.3/",
+    "https://[example.com]/", "https://[192.0.2.1]/",
+  ])
+  func refusesWhatLooksLikeAnAddressButIsNone(text: String) {
+    #expect(throws: ReachabilityError(.invalidAddress, "")) { try ReachabilityTarget.host(text) }
+  }
+
+  @Test func refusesWhatIsTooLong() {
+    let cases = [
+      String(repeating: "a", count: 64) + ".example", Self.name253 + "b", String(repeating: "a.", count: 50_000),
+    ]
+    for text in cases {
+      do throws(ReachabilityError) {
+        _ = try ReachabilityTarget.host(text)
+        Issue.record("taken: \(text.prefix(80))")
+      } catch {
+        #expect(error.code == .invalidHost)
+        // What is repeated of it is cut.
+        #expect(error.message.utf8.count < 400)
+      }
+    }
+  }
+
+  @Test func sixtyThreeBytesAreCountedNotLetters() {
+    // 32 letters, 64 bytes.
+    #expect(throws: ReachabilityError(.invalidHost, "")) {
+      try ReachabilityTarget.host(String(repeating: "ü", count: 32) + ".example")
+    }
+  }
+
+  @Test func nilAndEmptyAreTheInternetWhereAsked() throws {
+    #expect(try ReachabilityTarget(hostOrInternet: nil) == .internet)
+    #expect(try ReachabilityTarget(hostOrInternet: "") == .internet)
+    #expect(try ReachabilityTarget(hostOrInternet: "example.com") == .host("example.com"))
+    #expect(throws: ReachabilityError(.invalidHost, "")) { try ReachabilityTarget(hostOrInternet: " ") }
+  }
+}

@@ -1,0 +1,162 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Dialtone
+import DialtoneTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct WaitUntilReachableTests {
+  typealias Requirement = ReachabilityMonitor.InterfaceRequirement
+  private static let timedOut = ReachabilityError(.timedOut, "")
+
+  @Test func returnsAtOnceWhereItIsReachable() async throws {
+    let network = ScriptedNetwork()
+    network.set(.wifi)
+    let monitor = network.monitor()
+    #expect(try await monitor.waitUntilReachable().isVia("wlan0"))
+    #expect(try await monitor.waitUntilReachable(timeout: .zero).isVia("wlan0"))
+    #expect(try await monitor.waitUntilReachable(over: .nonCellular, timeout: .seconds(-1)).isVia("wlan0"))
+  }
+
+  @Test func returnsOnceItBecomesReachable() async throws {
+    let network = ScriptedNetwork()
+    let monitor = network.monitor()
+    _ = try await monitor.waitUntilKnown()
+    async let state = monitor.waitUntilReachable(timeout: .seconds(30))
+    network.set(.requiresConnection(.dormant, over: interface("wlan0")))
+    network.set(.denied)
+    network.set(.wired)
+    #expect(try await state.isVia("eth0"))
+  }
+
+  @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(Int64.min)])
+  func asksOnlyForThePresentWithoutTime(timeout: Duration) async throws {
+    let network = ScriptedNetwork()
+    let monitor = network.monitor()
+    _ = try await monitor.waitUntilKnown()
+    await #expect(throws: Self.timedOut) { try await monitor.waitUntilReachable(timeout: timeout) }
+  }
+
+  @Test func timesOutByTheClockAndNotBefore() async throws {
+    let network = ScriptedNetwork()
+    let monitor = network.monitor()
+    _ = try await monitor.waitUntilKnown()
+    let ended = Counter()
+    let waiting = Task {
+      defer { ended.add() }
+      return try await monitor.waitUntilReachable(timeout: .seconds(3_600))
+    }
+    // Whenever it began to wait, less than an hour has passed.
+    for _ in 0..<59 {
+      network.clock.advance(by: .seconds(60))
+      try await network.settle()
+    }
+    #expect(ended.value == 0)
+    let ticking = network.clock.ticking(by: .seconds(60))
+    await #expect(throws: Self.timedOut) { try await waiting.value }
+    ticking.cancel()
+  }
+
+  @Test func theErrorNamesTheTargetAndTheTime() async throws {
+    let network = ScriptedNetwork()
+    network.set(.none, forName: "name.example")
+    let monitor = network.monitor(try .host("name.example"))
+    let ticking = network.clock.ticking()
+    do {
+      try await monitor.waitUntilReachable(timeout: .seconds(5))
+      Issue.record("It was not reachable")
+    } catch let error as ReachabilityError {
+      #expect(error.code == .timedOut)
+      #expect(error.message.contains("name.example"))
+      #expect(error.message.contains("5.0 seconds"))
+    }
+    ticking.cancel()
+  }
+
+  @Test func anAbsurdTimeoutIsNoProblem() async throws {
+    let network = ScriptedNetwork()
+    let monitor = network.monitor()
+    async let state = monitor.waitUntilReachable(timeout: .seconds(Int64.max))
+    network.clock.advance(by: .seconds(1_000_000))
+    network.set(.wifi)
+    #expect(try await state.isReachable)
+  }
+
+  @Test func isCancelledWithItsTask() async throws {
+    let network = ScriptedNetwork()
+    let monitor = network.monitor()
+    _ = try await monitor.waitUntilKnown()
+    let hasBegun = Counter()
+    let waiting = Task {
+      hasBegun.add()
+      return try await monitor.waitUntilReachable()
+    }
+    try await eventually("it has begun") { hasBegun.value == 1 }
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    // One that is cancelled already does not even look.
+    network.set(.wifi)
+    try await monitor.waitUntilReachable()
+    let late = Task {
+      while !Task.isCancelled { await Task.yield() }
+      return try await monitor.waitUntilReachable()
+    }
+    late.cancel()
+    await #expect(throws: CancellationError.self) { try await late.value }
+  }
+
+  static let cases: [(requirement: Requirement, path: ScriptedPath, isMet: Bool)] = [
+    (.any, .wifi, true), (.any, .cellular, true), (.any, .unreachable(), false), (.any, .denied, false),
+    (.any, .requiresConnection(.noSession, over: interface("wwan0", 4, .cellular)), false),
+    (.nonCellular, .wifi, true), (.nonCellular, .wired, true), (.nonCellular, .cellular, false),
+    (.nonCellular, .reachable(over: interface("wg0", 9, .tunnel)), true),
+    (.only(.wifi), .wifi, true), (.only(.wifi), .wired, false), (.only(.cellular), .cellular, true),
+    (.only(.tunnel), .reachable(over: interface("wg0", 9, .tunnel)), true), (.only(.other), .unreachable(), false),
+  ]
+
+  @Test(arguments: 0..<cases.count)
+  func onlyWhatMeetsTheRequirementEndsIt(position: Int) async throws {
+    let (requirement, path, isMet) = Self.cases[position]
+    let network = ScriptedNetwork()
+    network.set(path)
+    let monitor = network.monitor()
+    let known = try await monitor.waitUntilKnown()
+    #expect(requirement.isMet(by: known) == isMet)
+    if isMet {
+      try await monitor.waitUntilReachable(over: requirement, timeout: .zero)
+    } else {
+      await #expect(throws: Self.timedOut) {
+        try await monitor.waitUntilReachable(over: requirement, timeout: .zero)
+      }
+    }
+  }
+
+  @Test func severalWaitOnOneMonitorEachForItsOwn() async throws {
+    let network = ScriptedNetwork()
+    let monitor = network.monitor()
+    async let any = monitor.waitUntilReachable()
+    async let another = monitor.waitUntilReachable()
+    async let nonCellular = monitor.waitUntilReachable(over: .nonCellular)
+    async let wired = monitor.waitUntilReachable(over: .only(.wired))
+    network.set(.cellular)
+    #expect(try await any.isVia("wwan0"))
+    #expect(try await another.isVia("wwan0"))
+    network.set(.wifi)
+    #expect(try await nonCellular.isVia("wlan0"))
+    network.set(.wired)
+    #expect(try await wired.isVia("eth0"))
+  }
+
+  @Test func waitUntilKnownTakesAnyKnownState() async throws {
+    for path in [ScriptedPath.wifi, .unreachable(.prohibited), .denied] {
+      let network = ScriptedNetwork()
+      network.set(path)
+      let state = try await network.monitor().waitUntilKnown(timeout: .seconds(1))
+      #expect(state.isDetermined || state.reason != nil)
+    }
+    let slow = SlowNetwork()
+    await #expect(throws: Self.timedOut) { try await slow.monitor().waitUntilKnown(timeout: .zero) }
+    slow.open()
+  }
+}

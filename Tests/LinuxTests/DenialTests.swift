@@ -1,0 +1,89 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import CNetlink
+import Dialtone
+import NetworkLab
+import Testing
+
+/// Scenarios 42 and 43 of linux.md: what a sandbox refuses.
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(1)))
+struct DenialTests {
+  private static let denied = Reachability(status: .undetermined, reason: .denied)
+
+  @Test(
+    "42: netlink sockets are refused: undetermined, said once, asked again every 5 s",
+    arguments: [EPERM, EAFNOSUPPORT])
+  func socketsRefused(code: CInt) async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try lab.deny(.netlinkSockets(code))
+    let clock = SteppedClock(isStill: true)
+    let probe = NetworkProbe()
+    let monitors = try clock.monitors(lab, source: probe.makeSource)
+    let internet = try await monitors.record()
+    let local = try await monitors.record(.localNetwork)
+    let host = try await monitors.record(.host("192.0.2.1"))
+    for recording in [internet, local, host] { try await monitors.expect(recording, Self.denied) }
+    clock.advance(by: .seconds(4), monitors.environment)
+    try await monitors.settle()
+    #expect(probe.counts.polls == 0)
+    clock.advance(by: .seconds(60), monitors.environment)
+    try await eventually(within: .patience, "asked again") { probe.counts.polls > 0 }
+    for recording in [internet, local, host] { try await monitors.expect(recording, Self.denied) }
+  }
+
+  @Test("42: no loop: nothing is done between two polls")
+  func nothingIsDoneBetweenPolls() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try lab.deny(.netlinkSockets())
+    let probe = NetworkProbe()
+    let monitors = try SteppedClock(isStill: true).monitors(lab, source: probe.makeSource)
+    let internet = try await monitors.record()
+    let before = probe.counts
+    // What happens in the network wakes nobody.
+    for _ in 0..<20 {
+      try lab.down("v0")
+      try lab.up("v0")
+    }
+    try await monitors.settle()
+    // A turn for the new monitor, one for its end, and some for deliveries; a loop would make thousands.
+    #expect(probe.counts.drains - before.drains < 20)
+    #expect(probe.counts.polls == 0)
+    try await monitors.expect(internet, Self.denied)
+  }
+
+  @Test("42: listing the interfaces is refused with an error")
+  func listingRefused() throws {
+    let lab = try NetworkLab()
+    try lab.deny(.netlinkSockets())
+    try lab.run {
+      let error = #expect(throws: ReachabilityError.self) { try currentInterfaces() }
+      #expect(error?.code == .denied)
+    }
+  }
+
+  @Test("43: joining groups is refused: the truth by polling, every 5 s")
+  func multicastRefused() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try lab.deny(.multicast())
+    let clock = SteppedClock(isStill: true)
+    let probe = NetworkProbe()
+    let monitors = try clock.monitors(lab, source: probe.makeSource)
+    let internet = try await monitors.record()
+    let v0 = try lab.reachable("v0", via: "10.0.0.2")
+    let down = try lab.unreachable(.linkDown, "v0")
+    try await monitors.expect(internet, v0)
+    try lab.down("v0")
+    clock.advance(by: .seconds(4), monitors.environment)
+    try await monitors.expect(internet, v0)
+    #expect(probe.counts.polls == 0)
+    clock.advance(by: .seconds(60), monitors.environment)
+    try await monitors.expect(internet, v0, down)
+    #expect(probe.counts.polls > 0)
+  }
+}
+#endif

@@ -1,0 +1,128 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import CNetlink
+import Dialtone
+import NetworkLab
+import Testing
+
+/// Scenarios 41, 44 and 48 of linux.md (40 is in ``ForeignMessageTests``, 42 and 43 in ``DenialTests``): what is around a monitor.
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(1)))
+struct EnvironmentTests {
+  @Test("41: two monitors of one engine, and a second engine: all are told")
+  func twoMonitors() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    let monitors = try LabMonitors(lab)
+    let others = try LabMonitors(lab)
+    let recordings = [
+      try await monitors.record(), try await monitors.record(), try await others.record(),
+    ]
+    let v0 = try lab.reachable("v0", via: "10.0.0.2")
+    let down = try lab.unreachable(.linkDown, "v0")
+    try lab.down("v0")
+    try await monitors.expect(recordings[0], v0, down)
+    try await monitors.expect(recordings[1], v0, down)
+    try await others.expect(recordings[2], v0, down)
+  }
+
+  @Test("41: another process that listens, too", .enabled(if: NetworkLab.hasIPRoute2, "needs the command ip"))
+  func twoProcesses() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    let paths = ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip", "/bin/ip"]
+    // The path is only read, during the call.
+    let path = try #require(paths.first { unsafe access($0, X_OK) == 0 })
+    let other = try lab.spawn(path, ["monitor", "route"])
+    let monitors = try LabMonitors(lab)
+    let internet = try await monitors.record()
+    let v0 = try lab.reachable("v0", via: "10.0.0.2")
+    let w0 = try lab.reachable("v0", via: "10.0.0.3")
+    // It begins to listen some time after it was started: until it says something, routes go to and fro.
+    var said: String?
+    var expected = [v0]
+    while said == nil, expected.count < 200 {
+      let isBack = expected.count % 2 == 0
+      try lab.route(.replace, "default", via: isBack ? "10.0.0.2" : "10.0.0.3", dev: "v0")
+      expected.append(isBack ? v0 : w0)
+      try await internet.wait("step \(expected.count)") { $0 == (isBack ? v0 : w0) }
+      // Routes of the kernel's own are announced, too.
+      while let line = try? await other.output.line(within: .milliseconds(50)) {
+        if line.contains("default via 10.0.0.") { said = line }
+      }
+    }
+    #expect(said != nil)
+    try await monitors.settle()
+    #expect(internet.states == expected)
+  }
+
+  @Test("44: engines stop while blocked, their descriptors' numbers are used again at once: no leak, no cross-read")
+  func stopWhileBlocked() async throws {
+    await #expect(processExitsWith: .success) {
+      let lab = try NetworkLab()
+      try lab.makeB()
+      // What is there after the first time: dispatch's threads, a table or two.
+      try await EnvironmentTests.startAndStop(lab)
+      let before = try ProcessCensus()
+      for _ in 0..<100 { try await EnvironmentTests.startAndStop(lab) }
+      try await eventually(within: .patience, "all descriptors and threads are gone") {
+        let now = try ProcessCensus()
+        return now.descriptors <= before.descriptors && now.threads <= before.threads
+      }
+      #expect(try ProcessCensus().residentMemory - before.residentMemory < 8 << 20)
+    }
+  }
+
+  /// An engine that blocks in its wait for events is let go of; pipes take the numbers of its descriptors.
+  private static func startAndStop(_ lab: NetworkLab) async throws {
+    let probe = NetworkProbe()
+    var monitors: LabMonitors? = try LabMonitors(lab, source: probe.makeSource)
+    var recording: Recording? = try await monitors?.record()
+    #expect(recording?.last?.isReachable == true)
+    let numbers = Set(probe.counts.descriptors)
+    recording = nil
+    monitors = nil
+    var pipes: [[CInt]] = []
+    // As soon as a number is free it is taken.
+    try await eventually(within: .patience, "the numbers are used again") {
+      var ends: [CInt] = [-1, -1]
+      try #require(unsafe pipe(&ends) == 0)  // Writes both.
+      pipes.append(ends)
+      var byte = UInt8(truncatingIfNeeded: pipes.count)
+      try #require(unsafe write(ends[1], &byte, 1) == 1)
+      return pipes.joined().filter(numbers.contains).count == numbers.count || pipes.count > 200
+    }
+    #expect(pipes.joined().contains(where: numbers.contains))
+    // Nobody has read what is in them. (Without a writer an empty pipe is at its end instead of blocking.)
+    for (index, ends) in pipes.enumerated() {
+      var byte: UInt8 = 0
+      _ = close(ends[1])
+      defer { _ = close(ends[0]) }
+      #expect(unsafe read(ends[0], &byte, 1) == 1)
+      #expect(byte == UInt8(truncatingIfNeeded: index + 1))
+    }
+  }
+
+  @Test("48: no NetworkManager, no D-Bus: /run and /var/run are empty")
+  func withoutServices() async throws {
+    let lab = try NetworkLab(ownMounts: true)
+    var template = Array("/tmp/dialtone-XXXXXX".utf8CString)
+    // mkdtemp(3) writes within the template.
+    let path = try #require(unsafe mkdtemp(&template).map { unsafe String(cString: $0) })
+    // The path is only read, during the call.
+    defer { _ = unsafe rmdir(path) }
+    try lab.bindMount(path, over: "/run")
+    try lab.makeB()
+    let isThere = try lab.run { unsafe access("/run/dbus/system_bus_socket", F_OK) == 0 }
+    #expect(!isThere)
+    let monitors = try LabMonitors(lab)
+    let internet = try await monitors.record()
+    let local = try await monitors.record(.localNetwork) { $0.interface = "v0" }
+    let v0 = try lab.reachable("v0", via: "10.0.0.2")
+    try await monitors.expect(local, lab.reachable("v0", flags: .isDirect))
+    try lab.down("v0")
+    try await monitors.expect(internet, v0, lab.unreachable(.linkDown, "v0"))
+  }
+}
+#endif

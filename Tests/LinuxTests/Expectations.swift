@@ -1,0 +1,75 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import Dialtone
+import Netlink
+import NetworkLab
+import Testing
+
+/// The states that a test expects, in the words of linux.md. Two are equal where status, flags, interface (name, index and
+/// kind), gateway and reason are.
+extension NetworkLab {
+  /// Reachable over the interface, by a gateway, or directly with the flag `isDirect` added by the caller.
+  func reachable(
+    _ name: String, _ kind: InterfaceKind = .wired, via gateway: String? = nil, flags: ReachabilityFlags = []
+  ) throws -> Reachability {
+    Reachability(
+      status: .reachable, flags: flags.union(.reachable), interface: try interface(name, kind),
+      gateway: try gateway.map { try #require(IPAddress($0)) })
+  }
+
+  /// Unreachable, with the interface that is the reason where there is one.
+  func unreachable(
+    _ reason: Reachability.Reason, _ name: String? = nil, _ kind: InterfaceKind = .wired
+  ) throws -> Reachability {
+    Reachability(status: .unreachable, interface: try name.map { try interface($0, kind) }, reason: reason)
+  }
+
+  func interface(_ name: String, _ kind: InterfaceKind = .wired) throws -> NetworkInterface {
+    try #require(NetworkInterface(name: name, index: UInt32(try index(of: name)), kind: kind))
+  }
+
+  /// Waits until the operational state of every veth and bridge says what its carrier says: the kernel has announced all
+  /// changes of carriers then, which it does some time after the operations that cause them.
+  func waitForCarriers() async {
+    try? await eventually("carriers are announced") {
+      try run {
+        var isPending = false
+        var client = try NetlinkClient(.route)
+        _ = try client.dump(.getLink) { step, bytes in
+          guard case .message(let message) = step, let link = LinkMessage(message, in: bytes), link.flags.contains(.up),
+            link.infoKind == "veth" || link.infoKind == "bridge"
+          else { return }
+          let isUp = link.operationalState == .up || link.operationalState == .dormant
+          if link.carrier != isUp, link.operationalState != .unknown { isPending = true }
+        }
+        return !isPending
+      }
+    }
+  }
+
+  /// Waits until the kernel has told of the carrier that an operation took away or gave back: it does so later, and only
+  /// for the state in which it ends up.
+  func waitUntilOperating(_ name: String, _ isOperating: Bool) async throws {
+    try await eventually(within: .patience, "\(name) is \(isOperating ? "" : "not ")operating") {
+      try run { LinuxNetwork().interfaces().first { $0.interface.name == name }?.isOperating == isOperating }
+    }
+  }
+}
+
+extension LabMonitors {
+  /// Waits for the last of the states, then for everything announced so far; exactly `expected` was delivered then.
+  func expect(
+    _ recording: Recording, _ expected: Reachability..., sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    do {
+      try await eventually(within: .patience, "the last one is delivered") { recording.last == expected.last }
+    } catch {
+      // Told below, with all that was delivered.
+    }
+    try await settle()
+    #expect(recording.states == expected, sourceLocation: sourceLocation)
+  }
+}
+#endif

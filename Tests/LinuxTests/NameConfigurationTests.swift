@@ -1,0 +1,159 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import CNetlink
+import Dialtone
+import NetworkLab
+import Testing
+
+/// Scenario 46 of linux.md: the files that say how names are resolved, in a folder of the test's own.
+@Suite(.timeLimit(.minutes(1)))
+struct NameConfigurationTests {
+  /// A folder with an `etc` in it, which goes away with this.
+  private final class Root {
+    let path: String
+
+    init() throws {
+      var template = Array("/tmp/dialtone-XXXXXX".utf8CString)
+      // mkdtemp(3) writes within the template.
+      path = try #require(unsafe mkdtemp(&template).map { unsafe String(cString: $0) })
+      for folder in ["etc", "run"] { try #require(unsafe mkdir("\(path)/\(folder)", 0o755) == 0) }
+    }
+
+    deinit {
+      for name in ["etc/resolv.conf", "etc/new", "etc/hosts", "etc/nsswitch.conf", "run/stub", "run/other", "run/new"] {
+        _ = unsafe unlink("\(path)/\(name)")
+      }
+      for folder in ["etc", "run"] { _ = unsafe rmdir("\(path)/\(folder)") }
+      _ = unsafe rmdir(path)
+    }
+
+    // The names and texts below are only read, during the calls.
+
+    func write(_ name: String, _ text: String) throws {
+      let descriptor = unsafe creat("\(path)/\(name)", 0o644)
+      try #require(descriptor >= 0)
+      defer { _ = close(descriptor) }
+      try #require(unsafe CNetlink.write(descriptor, text, text.utf8.count) == text.utf8.count)
+    }
+
+    func move(_ name: String, to new: String) throws {
+      try #require(unsafe rename("\(path)/\(name)", "\(path)/\(new)") == 0)
+    }
+
+    func link(_ name: String, to target: String) throws {
+      try #require(unsafe symlink(target, "\(path)/\(name)") == 0)
+    }
+
+    func delete(_ name: String) throws { try #require(unsafe unlink("\(path)/\(name)") == 0) }
+  }
+
+  /// A watcher at work. A user has 128 instances of inotify by default (inotify(7), max_user_instances), and each engine of
+  /// the tests beside this one takes one.
+  private func watch(_ root: Root) async throws -> NameConfigurationWatcher {
+    var watcher = NameConfigurationWatcher(root: root.path)
+    try await eventually(within: .patience, "there is an instance of inotify") {
+      if watcher.descriptor == nil { watcher = NameConfigurationWatcher(root: root.path) }
+      return watcher.descriptor != nil
+    }
+    watcher.start()
+    return watcher
+  }
+
+  /// Whether inotify has anything to say, and if it does, whether it is a change.
+  private func changes(of watcher: NameConfigurationWatcher) throws -> Int {
+    let poll = epoll_create1(0)
+    defer { _ = close(poll) }
+    var event = unsafe epoll_event()
+    unsafe event.events = EPOLLIN.rawValue
+    // The kernel copies the event during the call, and writes at most one into the other.
+    try #require(unsafe epoll_ctl(poll, EPOLL_CTL_ADD, try #require(watcher.descriptor), &event) == 0)
+    var found = unsafe epoll_event()
+    var count = 0
+    // inotify(7): an event is there when the system call that causes it returns.
+    while unsafe epoll_wait(poll, &found, 1, 0) == 1 { count += watcher.hasChanged() ? 1 : 0 }
+    return count
+  }
+
+  @Test("46: renamed over: one event")
+  func renamedOver() async throws {
+    let root = try Root()
+    try root.write("etc/resolv.conf", "nameserver 192.0.2.1\n")
+    let watcher = try await watch(root)
+    try root.write("etc/new", "nameserver 192.0.2.2\n")
+    try root.move("etc/new", to: "etc/resolv.conf")
+    #expect(try changes(of: watcher) == 1)
+    #expect(try changes(of: watcher) == 0)
+  }
+
+  @Test("46: a symbolic link retargeted: one event")
+  func linkRetargeted() async throws {
+    let root = try Root()
+    try root.write("run/stub", "nameserver 127.0.0.53\n")
+    try root.write("run/other", "nameserver 192.0.2.2\n")
+    try root.link("etc/resolv.conf", to: "../run/stub")
+    let watcher = try await watch(root)
+    try root.link("etc/new", to: "../run/other")
+    try root.move("etc/new", to: "etc/resolv.conf")
+    #expect(try changes(of: watcher) == 1)
+    // What it points to now is watched.
+    try root.write("run/other", "nameserver 192.0.2.3\n")
+    #expect(try changes(of: watcher) == 1)
+    // What it pointed to is not what counts.
+    try root.write("run/stub", "nameserver 127.0.0.54\n")
+    #expect(try changes(of: watcher) == 0)
+  }
+
+  @Test("46: a symbolic link becomes a file: one event")
+  func linkBecomesFile() async throws {
+    let root = try Root()
+    try root.write("run/stub", "nameserver 127.0.0.53\n")
+    try root.link("etc/resolv.conf", to: "\(root.path)/run/stub")
+    let watcher = try await watch(root)
+    try root.write("etc/new", "nameserver 192.0.2.2\n")
+    try root.move("etc/new", to: "etc/resolv.conf")
+    #expect(try changes(of: watcher) == 1)
+  }
+
+  @Test("46: written again with the same text: no event", arguments: [true, false])
+  func writtenIdentically(byRenaming: Bool) async throws {
+    let root = try Root()
+    try root.write("etc/resolv.conf", "nameserver 192.0.2.1\n")
+    let watcher = try await watch(root)
+    try root.write(byRenaming ? "etc/new" : "etc/resolv.conf", "nameserver 192.0.2.1\n")
+    if byRenaming { try root.move("etc/new", to: "etc/resolv.conf") }
+    #expect(try changes(of: watcher) == 0)
+    try root.write("etc/resolv.conf", "nameserver 192.0.2.2\n")
+    #expect(try changes(of: watcher) == 1)
+  }
+
+  @Test(
+    "46: it comes, it goes, it comes back; so do its companions",
+    arguments: ["resolv.conf", "nsswitch.conf", "hosts"])
+  func comesAndGoes(name: String) async throws {
+    let root = try Root()
+    let watcher = try await watch(root)
+    for text in ["one\n", "two\n"] {
+      try root.write("etc/\(name)", text)
+      #expect(try changes(of: watcher) == 1)
+      try root.delete("etc/\(name)")
+      #expect(try changes(of: watcher) == 1)
+    }
+    watcher.stop()
+    try root.write("etc/\(name)", "three\n")
+    #expect(try changes(of: watcher) == 0)
+  }
+
+  @Test("46: a link to what is not there yet")
+  func linkToNothing() async throws {
+    let root = try Root()
+    try root.link("etc/resolv.conf", to: "../run/stub")
+    let watcher = try await watch(root)
+    try root.write("run/new", "nameserver 192.0.2.1\n")
+    #expect(try changes(of: watcher) == 0)
+    try root.move("run/new", to: "run/stub")
+    #expect(try changes(of: watcher) == 1)
+  }
+}
+#endif

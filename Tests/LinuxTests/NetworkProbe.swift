@@ -1,0 +1,104 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import CNetlink
+import Dialtone
+import Synchronization
+
+/// Stands between an engine and the lab's network: holds up the reading of events as a busy machine would, and counts.
+final class NetworkProbe: Sendable {
+  struct Counts: Sendable {
+    /// How often the tables were read anew because announcements were lost.
+    var resynchronisations = 0
+    /// Datagrams of other processes that were dropped.
+    var foreign: UInt64 = 0
+    /// Turns in which events were read.
+    var drains = 0
+    var polls = 0
+    /// Queries answered.
+    var answers = 0
+    /// The descriptors of the network, that of announcements first.
+    var descriptors: [CInt] = []
+  }
+
+  private let state = Mutex(Counts())
+  private let isStalled = Atomic(false)
+  private let rereads = Atomic(0)
+  private let gate = eventfd(0, CInt(EFD_CLOEXEC))
+
+  deinit { _ = close(gate) }
+
+  var counts: Counts { state.withLock { $0 } }
+
+  /// From now on no event is read, until `resume`.
+  func stall() { isStalled.store(true, ordering: .sequentiallyConsistent) }
+
+  func resume() {
+    isStalled.store(false, ordering: .sequentiallyConsistent)
+    _ = eventfd_write(gate, 1)
+  }
+
+  /// In the next turns, so many, the tables are read anew before events are.
+  func rereadTables(_ count: Int) { rereads.store(count, ordering: .sequentiallyConsistent) }
+
+  fileprivate func takeReread() -> Bool {
+    let (isNone, _) = rereads.compareExchange(expected: 0, desired: 0, ordering: .sequentiallyConsistent)
+    if isNone { return false }
+    return rereads.wrappingSubtract(1, ordering: .sequentiallyConsistent).oldValue > 0
+  }
+
+  /// For ``LabMonitors``.
+  @Sendable func makeSource() -> any NetworkSource { ProbedNetwork(self) }
+
+  fileprivate func waitWhileStalled() {
+    var count: eventfd_t = 0
+    while isStalled.load(ordering: .sequentiallyConsistent) {
+      // Blocks until `resume` has written; an old count makes one more turn.
+      _ = unsafe eventfd_read(gate, &count)
+    }
+  }
+
+  fileprivate func note(_ network: LinuxNetwork, _ body: (inout Counts) -> Void) {
+    state.withLock { counts in
+      counts.resynchronisations = network.resynchronisationCount
+      counts.foreign = network.foreignCount
+      counts.descriptors = network.descriptors
+      body(&counts)
+    }
+  }
+}
+
+private final class ProbedNetwork: NetworkSource {
+  private let network = LinuxNetwork()
+  private let probe: NetworkProbe
+
+  init(_ probe: NetworkProbe) {
+    self.probe = probe
+    probe.note(network) { _ in }
+  }
+
+  var descriptors: [CInt] { network.descriptors }
+  var nextPoll: Int64? { network.nextPoll }
+  func eventsCannotBeAwaited() { network.eventsCannotBeAwaited() }
+  func announceRoutes(to addresses: [IPAddress]?) { network.announceRoutes(to: addresses) }
+  func announceNameConfiguration(_ isWanted: Bool) { network.announceNameConfiguration(isWanted) }
+
+  func drain(ready: UInt64, into change: inout NetworkChange) {
+    probe.waitWhileStalled()
+    if probe.takeReread() { network.poll(into: &change) }
+    network.drain(ready: ready, into: &change)
+    probe.note(network) { $0.drains += 1 }
+  }
+
+  func poll(into change: inout NetworkChange) {
+    network.poll(into: &change)
+    probe.note(network) { $0.polls += 1 }
+  }
+
+  func answer(_ queries: [PathQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {
+    network.answer(queries, receive)
+    probe.note(network) { $0.answers += queries.count }
+  }
+}
+#endif

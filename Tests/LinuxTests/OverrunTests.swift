@@ -1,0 +1,141 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import CNetlink
+import Dialtone
+import NetworkLab
+import Testing
+
+/// Scenarios 31 to 33 of linux.md: more is announced than is read.
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(1)))
+struct OverrunTests {
+  /// So many IPv4 addresses watched that the kernel's filter lets every IPv4 route through.
+  private func openFilter(_ monitors: LabMonitors) async throws -> [Recording] {
+    var recordings: [Recording] = []
+    for number in UInt32(1)...20 {
+      recordings.append(try await monitors.record(.address(IPAddress(ipv4: 0xC612_0000 + number))))  // 198.18.0.1 …
+    }
+    return recordings
+  }
+
+  @Test("31: 20,000 routes while nobody reads, then the default deleted: one overrun, one resynchronisation")
+  func overrun() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    let probe = NetworkProbe()
+    let monitors = try LabMonitors(lab, source: probe.makeSource)
+    let start = ContinuousClock.now
+    let internet = try await monitors.record()
+    let others = try await openFilter(monitors)
+    let v0 = try lab.reachable("v0", via: "10.0.0.2")
+    #expect(probe.counts.resynchronisations == 0)
+
+    probe.stall()
+    try lab.addRoutes(from: "100.64.0.0/32", count: 20_000, dev: "v0")
+    try lab.deleteRoute("default")
+    // Sooner after the last reading of the tables the next one would be put off.
+    try await eventually(within: .patience, "tables may be read anew") { start.duration(to: .now) > .milliseconds(150) }
+    probe.resume()
+
+    let lost = try lab.unreachable(.noRoute)
+    try await monitors.expect(internet, v0, lost)
+    for other in others { try await monitors.expect(other, v0, lost) }
+    #expect(probe.counts.resynchronisations == 1)
+    // Later events arrive, and nothing is read anew for them.
+    try lab.addRoute("default", via: "10.0.0.2", dev: "v0")
+    try await monitors.expect(internet, v0, lost, v0)
+    try lab.down("v0")
+    try await internet.wait("the link is down") { $0 == (try? lab.unreachable(.linkDown, "v0")) }
+    #expect(probe.counts.resynchronisations == 1)
+  }
+
+  @Test("31: links and addresses that came and went during the overrun are known after it")
+  func overrunOfLinks() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try lab.makeW()
+    let probe = NetworkProbe()
+    let monitors = try LabMonitors(lab, source: probe.makeSource)
+    let internet = try await monitors.record()
+    let others = try await openFilter(monitors)
+    let v0 = try lab.reachable("v0", via: "10.0.0.2")
+    probe.stall()
+    try lab.addRoutes(from: "100.64.0.0/32", count: 20_000, dev: "w0")
+    try lab.deleteLink("v0")
+    try lab.addVeth("x0", "x1")
+    try lab.up("x0", "x1")
+    try lab.addAddress("10.2.0.1/24", "x0")
+    try lab.addRoute("default", via: "10.2.0.2", dev: "x0")
+    try await lab.waitUntilOperating("x0", true)
+    probe.resume()
+    try await monitors.expect(internet, v0, lab.reachable("x0", via: "10.2.0.2"))
+    #expect(others.count == 20)
+  }
+
+  @Test("32: EPOLLERR beside EPOLLIN is not fatal: events are read before and after")
+  func errorConditionIsRead() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try lab.run {
+      let network = LinuxNetwork()
+      let descriptor = try #require(network.descriptors.first)
+      try lab.addRoutes(from: "100.64.0.0/32", count: 20_000, dev: "v0")
+      let overrun = try events(on: descriptor)
+      #expect(overrun == EPOLLIN.rawValue | EPOLLERR.rawValue)
+      var change = NetworkChange()
+      network.drain(ready: .max, into: &change)
+      // Read anew at once, or as soon as that is allowed again.
+      #expect(change.touchesEverything || network.nextPoll != nil)
+      #expect(try events(on: descriptor) == 0)
+      try lab.deleteRoute("default")
+      #expect(try events(on: descriptor) == EPOLLIN.rawValue)
+      change = NetworkChange()
+      network.drain(ready: .max, into: &change)
+      #expect(!change.isEmpty)
+    }
+  }
+
+  /// What epoll says of a descriptor now.
+  private func events(on descriptor: CInt) throws -> UInt32 {
+    let poll = epoll_create1(0)
+    defer { _ = close(poll) }
+    var event = unsafe epoll_event()
+    unsafe event.events = EPOLLIN.rawValue
+    // The kernel copies the event during the call, and writes at most one into the other.
+    try #require(unsafe epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event) == 0)
+    var found = unsafe epoll_event()
+    return unsafe epoll_wait(poll, &found, 1, 0) == 1 ? unsafe found.events : 0
+  }
+
+  @Test("33: overruns for ten seconds: the tables are read anew ten times a second at most, and are right in the end")
+  func overrunsForTenSeconds() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    let probe = NetworkProbe()
+    let monitors = try LabMonitors(lab, source: probe.makeSource)
+    let internet = try await monitors.record()
+    let others = try await openFilter(monitors)
+    let v0 = try lab.reachable("v0", via: "10.0.0.2")
+    let start = ContinuousClock.now
+    var overruns = 0
+    while start.duration(to: .now) < .seconds(10) {
+      let drains = probe.counts.drains
+      probe.stall()
+      try lab.addRoutes(from: "100.64.0.0/32", count: 5000, dev: "v0")
+      probe.resume()
+      try await eventually(within: .patience, "events are read") { probe.counts.drains > drains }
+      try lab.deleteRoutes(from: "100.64.0.0/32", count: 5000, dev: "v0")
+      overruns += 1
+    }
+    let elapsed = start.duration(to: .now)
+    let limit = Int(elapsed / .milliseconds(100)) + 2
+    #expect(overruns > 20)
+    #expect((10...limit).contains(probe.counts.resynchronisations))
+    try await monitors.expect(internet, v0)
+    try lab.down("v0")
+    try await monitors.expect(internet, v0, lab.unreachable(.linkDown, "v0"))
+    #expect(others.count == 20)
+  }
+}
+#endif

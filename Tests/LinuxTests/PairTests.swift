@@ -1,0 +1,100 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import Dialtone
+import NetworkLab
+import Testing
+
+/// Targets with a local address: trap 13 of linux.md.
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(1)))
+struct PairTests {
+  private func pair(_ remote: String, _ local: String) throws -> ReachabilityTarget {
+    .address(try address(remote), from: try address(local))
+  }
+
+  @Test func localAddressIsOurs() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try lab.addAddress("2001:db8::1/64", "v0")
+    try lab.addRoute("default", via: "2001:db8::2", dev: "v0")
+    let monitors = try LabMonitors(lab)
+    let four = try await monitors.record(pair("192.0.2.1", "10.0.0.1"))
+    let six = try await monitors.record(pair("2001:db8:1::1", "2001:db8::1"))
+    let mapped = try await monitors.record(pair("::ffff:192.0.2.1", "::ffff:10.0.0.1"))
+    try await monitors.expect(four, lab.reachable("v0", via: "10.0.0.2"))
+    try await monitors.expect(six, lab.reachable("v0", via: "2001:db8::2"))
+    try await monitors.expect(mapped, lab.reachable("v0", via: "10.0.0.2"))
+    #expect(four.last?.source == IPAddress("10.0.0.1"))
+  }
+
+  @Test(
+    "trap 13: a local address that is not ours, or cannot be the source",
+    arguments: [
+      ("192.0.2.1", "10.0.0.9"), ("2001:db8:1::1", "2001:db8::9"), ("192.0.2.1", "2001:db8::1"),
+      ("2001:db8:1::1", "10.0.0.1"),
+    ])
+  func foreignLocalAddress(remote: String, local: String) async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try lab.addAddress("2001:db8::1/64", "v0")
+    try lab.addRoute("default", via: "2001:db8::2", dev: "v0")
+    let monitors = try LabMonitors(lab)
+    let recording = try await monitors.record(pair(remote, local))
+    try await monitors.expect(recording, lab.unreachable(.noAddress))
+  }
+
+  @Test("trap 13: a loopback address reaches nothing but this machine")
+  func loopbackLocalAddress() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    let monitors = try LabMonitors(lab)
+    let away = try await monitors.record(pair("192.0.2.1", "127.0.0.1"))
+    let here = try await monitors.record(pair("127.0.0.2", "127.0.0.1"))
+    try await monitors.expect(away, lab.unreachable(.noAddress))
+    try await monitors.expect(here, lab.reachable("lo", .loopback, flags: .isLocalAddress))
+  }
+
+  @Test func localAddressComesAndGoes() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    let monitors = try LabMonitors(lab)
+    let recording = try await monitors.record(pair("192.0.2.1", "10.0.0.7"))
+    let without = try lab.unreachable(.noAddress)
+    let v0 = try lab.reachable("v0", via: "10.0.0.2")
+    try lab.addAddress("10.0.0.7/24", "v0")
+    try await monitors.expect(recording, without, v0)
+    try lab.deleteAddress("10.0.0.7/24", "v0")
+    try await monitors.expect(recording, without, v0, without)
+  }
+
+  @Test("the local address decides the way, where a rule says so")
+  func sourceRule() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try lab.makeW()
+    try lab.addRoute("default", via: "10.1.0.2", dev: "w0", table: 77)
+    let monitors = try LabMonitors(lab)
+    let fromV = try await monitors.record(pair("192.0.2.1", "10.0.0.1"))
+    let fromW = try await monitors.record(pair("192.0.2.1", "10.1.0.1"))
+    let v0 = try lab.reachable("v0", via: "10.0.0.2")
+    try lab.addRule(priority: 100, .lookup(77), from: "10.1.0.1/32")
+    try await monitors.expect(fromV, v0)
+    try await monitors.expect(fromW, v0, lab.reachable("w0", via: "10.1.0.2"))
+  }
+
+  @Test("link-local on both ends")
+  func linkLocalPair() async throws {
+    let lab = try NetworkLab()
+    try lab.sysctl("ipv6/conf/default/addr_gen_mode", 1)
+    try lab.addVeth("v0", "v1")
+    try lab.up("v0", "v1")
+    try lab.addAddress("fe80::1/64", "v0")
+    let monitors = try LabMonitors(lab)
+    let ours = try await monitors.record(pair("fe80::9%v0", "fe80::1"))
+    let others = try await monitors.record(pair("fe80::9%v1", "fe80::1"))
+    try await monitors.expect(ours, lab.reachable("v0", flags: .isDirect))
+    try await monitors.expect(others, lab.unreachable(.noAddress))
+  }
+}
+#endif

@@ -1,0 +1,172 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import CNetlink
+import Dialtone
+import Netlink
+import Testing
+
+/// What the kernel's replies mean, on replies made by hand: those that a real kernel gives only in a race, or not here.
+struct PathDecisionTests {
+  typealias Fields = BuiltMessages.LinkFields
+
+  /// l0 (3) and l1 (4), wired, with addresses.
+  private func network() throws -> BuiltNetwork {
+    var network = BuiltNetwork()
+    try network.add(Fields(index: 1, name: "lo", deviceType: .loopback, flags: 0x10049, state: .unknown))
+    try network.add(Fields(index: 3, name: "l0"))
+    try network.add(Fields(index: 4, name: "l1"))
+    try network.add("10.0.0.1", 24, on: 3)
+    try network.add("2001:db8::1", 64, on: 3)
+    try network.add("10.1.0.1", 24, on: 4)
+    return network
+  }
+
+  private let target = IPAddress(ipv4: 0xC629_0004)
+  private let l0 = NetworkInterface(name: "l0", index: 3, kind: .wired)
+  private let l1 = NetworkInterface(name: "l1", index: 4, kind: .wired)
+
+  @Test(
+    "an error says why, in either reply",
+    arguments: [
+      (ENETUNREACH, Reachability.Reason.noRoute, Reachability.Status.unreachable),
+      (EHOSTUNREACH, .unreachableRoute, .unreachable), (EACCES, .prohibited, .unreachable),
+      (EINVAL, .blackhole, .unreachable), (EPERM, .denied, .undetermined), (ENOBUFS, .denied, .undetermined),
+    ])
+  func errors(errno: CInt, reason: Reachability.Reason, status: Reachability.Status) throws {
+    let state = try network().decision().decide(target, RouteReplies(match: .refusal(errno), plain: .refusal(errno)))
+    #expect(state == Reachability(status: status, reason: reason))
+    #expect(state.destination == target)
+  }
+
+  @Test("trap 12: with an output interface EHOSTUNREACH is no route")
+  func errorWithOutput() throws {
+    let state = try network().decision()
+      .decide(target, RouteReplies(match: .refusal(EHOSTUNREACH), plain: .refusal(EHOSTUNREACH)), output: 3)
+    #expect(state == Reachability(status: .unreachable, reason: .noRoute))
+  }
+
+  @Test("a kernel without IPv6 has no route")
+  func withoutIPv6() throws {
+    let six = try address("2001:db8:1::1")
+    let state = try network().decision().decide(six, RouteReplies(match: .refusal(EOPNOTSUPP)))
+    #expect(state == Reachability(status: .unreachable, reason: .noRoute))
+  }
+
+  @Test("a lost reply is not known, never reachable")
+  func lost() throws {
+    let match = try BuiltMessages.route(over: 3, via: "10.0.0.2")
+    for replies in [RouteReplies(), RouteReplies(match: match)] {
+      let state = try network().decision().decide(target, replies)
+      #expect(state == Reachability(status: .undetermined, reason: .denied))
+    }
+  }
+
+  @Test(
+    "a route of a type that refuses",
+    arguments: [
+      (RouteType.unreachable, Reachability.Reason.unreachableRoute), (.prohibit, .prohibited), (.blackhole, .blackhole),
+      (.throw, .noRoute),
+    ])
+  func refusingType(type: RouteType, reason: Reachability.Reason) throws {
+    let match = try BuiltMessages.route(type: type, over: 1)
+    let state = try network().decision().decide(target, RouteReplies(match: match, plain: match))
+    #expect(state == Reachability(status: .unreachable, reason: reason))
+  }
+
+  @Test("trap 1: a hop that is dead already, on a link that looks well")
+  func deadHop() throws {
+    let network = try network()
+    #expect(
+      try network.internet(over: 3, via: "10.0.0.2", from: "10.0.0.1", flags: .dead)
+        == Reachability(status: .unreachable, interface: l0, reason: .linkDown))
+    #expect(
+      try network.internet(over: 3, via: "10.0.0.2", from: "10.0.0.1", flags: .linkDown)
+        == Reachability(status: .unreachable, interface: l0, reason: .noCarrier))
+  }
+
+  @Test("a route over a link that is not known (yet)")
+  func unknownLink() throws {
+    let state = try network().internet(over: 77, via: "10.0.0.2", from: "10.0.0.1")
+    #expect(state == Reachability(status: .unreachable, reason: .linkDown))
+  }
+
+  @Test(
+    "trap 4: a source that cannot be one",
+    arguments: [nil, "::1", "fe80::1"])
+  func unusableSource(source: String?) throws {
+    let six = try address("2001:db8:1::1")
+    let state = try network().decision().decide(
+      six,
+      RouteReplies(
+        match: BuiltMessages.route(.ipv6, over: 3, via: "2001:db8::2"),
+        plain: BuiltMessages.route(.ipv6, over: 3, via: "2001:db8::2", from: source)))
+    #expect(state == Reachability(status: .unreachable, interface: l0, reason: .noAddress))
+  }
+
+  @Test("trap 4: the source may sit on another link", arguments: ["2001:db8:7::1", "fd00::1"])
+  func sourceOfAnotherLink(source: String) throws {
+    let six = try address("2001:db8:1::1")
+    let state = try network().decision().decide(
+      six,
+      RouteReplies(
+        match: BuiltMessages.route(.ipv6, over: 3, via: "fe80::9"),
+        plain: BuiltMessages.route(.ipv6, over: 3, via: "fe80::9", from: source)))
+    #expect(
+      state
+        == Reachability(status: .reachable, flags: .reachable, interface: l0, gateway: try address("fe80::9")))
+    #expect(state.source == IPAddress(source))
+  }
+
+  @Test("hops of a nexthop object count where the route names none; those over the wrong interface do not")
+  func nexthopObject() throws {
+    let hops = [
+      RouteNexthop(flags: .linkDown, weight: 1, interfaceIndex: 3, gateway: try address("10.0.0.2").bits),
+      RouteNexthop(flags: [], weight: 1, interfaceIndex: 4, gateway: try address("10.1.0.2").bits),
+    ]
+    let replies = RouteReplies(
+      match: try BuiltMessages.route(nexthopID: 7), plain: try BuiltMessages.route(over: 4, from: "10.1.0.1"),
+      objectHops: hops)
+    let decision = try network().decision()
+    let overL1 = Reachability(status: .reachable, flags: .reachable, interface: l1, gateway: try address("10.1.0.2"))
+    #expect(decision.decide(target, replies) == overL1)
+    #expect(decision.decide(target, replies, output: 4) == overL1)
+    #expect(
+      decision.decide(target, replies, output: 3)
+        == Reachability(status: .unreachable, interface: l0, reason: .noCarrier))
+  }
+
+  @Test(
+    "an address of this machine is reached over lo, whatever link the reply names",
+    arguments: [RouteType.local, .anycast])
+  func local(type: RouteType) throws {
+    var network = try network()
+    try network.add(Fields(index: 3, name: "l0", flags: 0x1002, state: .down))
+    let state = network.decision().decide(
+      try address("10.0.0.1"),
+      RouteReplies(
+        match: try BuiltMessages.route(type: type, over: 3), plain: try BuiltMessages.route(over: 1, from: "10.0.0.1")))
+    #expect(
+      state
+        == Reachability(
+          status: .reachable, flags: [.reachable, .isLocalAddress],
+          interface: NetworkInterface(name: "lo", index: 1, kind: .loopback)))
+  }
+
+  @Test("the reason where there is no route is that of the link that says most")
+  func bestCandidate() throws {
+    var network = BuiltNetwork()
+    #expect(network.decision().withoutRoute().reason == .noRoute)
+    try network.add(Fields(index: 3, name: "off", flags: 0x1002, state: .down))
+    #expect(network.decision().withoutRoute().reason == .linkDown)
+    try network.add(Fields(index: 4, name: "pulled", flags: 0x1003, state: .down))
+    #expect(network.decision().withoutRoute().reason == .noCarrier)
+    try network.add(Fields(index: 5, name: "fine"))
+    #expect(network.decision().withoutRoute().reason == .noRoute)
+    try network.add("10.0.0.1", 24, on: 4)
+    #expect(network.decision().withoutRoute().interface?.name == "pulled")
+    // Links of containers have no say.
+    try network.add(Fields(index: 6, name: "veth", flags: 0x1003, state: .down, infoKind: "veth"))
+    #expect(network.decision().withoutRoute().interface?.name == "pulled")
+  }
+}

@@ -1,0 +1,119 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import Dialtone
+import NetworkLab
+import Testing
+
+/// Scenarios 12 to 15 of linux.md: rules of policy routing.
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(1)))
+struct RoutingRuleTests {
+  @Test("12: a rule says unreachable; local addresses stay reachable")
+  func unreachableRule() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    let monitors = try LabMonitors(lab)
+    let internet = try await monitors.record()
+    let own = try await monitors.record(.address("10.0.0.1"))
+    let v0 = try lab.reachable("v0", via: "10.0.0.2")
+    try lab.addRule(priority: 100, .unreachable)
+    try await monitors.expect(internet, v0, lab.unreachable(.noRoute))
+    try lab.deleteRule(priority: 100)
+    try await monitors.expect(internet, v0, lab.unreachable(.noRoute), v0)
+    try await monitors.expect(own, lab.reachable("lo", .loopback, flags: .isLocalAddress))
+  }
+
+  @Test("12: rules that prohibit or swallow have their own reasons")
+  func otherRefusingRules() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    let monitors = try LabMonitors(lab)
+    let internet = try await monitors.record()
+    let v0 = try lab.reachable("v0", via: "10.0.0.2")
+    try lab.addRule(priority: 100, .prohibit)
+    try await monitors.expect(internet, v0, lab.unreachable(.prohibited))
+    try lab.addRule(priority: 90, .blackhole)
+    try await monitors.expect(internet, v0, lab.unreachable(.prohibited), lab.unreachable(.blackhole))
+  }
+
+  @Test("13: a default behind an fwmark rule is there for those with the mark alone")
+  func markedDefault() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try lab.deleteRoute("default")
+    try lab.addRoute("default", via: "10.0.0.2", dev: "v0", table: 201)
+    let monitors = try LabMonitors(lab)
+    let plain = try await monitors.record()
+    let marked = try await monitors.record { $0.mark = 0x201 }
+    let other = try await monitors.record { $0.mark = 0x202 }
+    try lab.addRule(priority: 100, .lookup(201), mark: 0x201)
+    try await monitors.expect(marked, lab.unreachable(.noRoute), lab.reachable("v0", via: "10.0.0.2"))
+    try await monitors.expect(plain, lab.unreachable(.noRoute))
+    try await monitors.expect(other, lab.unreachable(.noRoute))
+  }
+
+  @Test(
+    "14: a tunnel as wg-quick sets it up; its own packets, by their mark, go below it",
+    .enabled(if: NetworkLab.canMakeTun, "needs /dev/net/tun"))
+  func tunnelWithMark() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    let monitors = try LabMonitors(lab)
+    let plain = try await monitors.record()
+    let marked = try await monitors.record { $0.mark = 51820 }
+    let neighbour = try await monitors.record(.address("10.0.0.9"))
+    let tun = try lab.addTun("tun0")
+    defer { tun.close() }
+    try lab.addAddress("10.8.0.2/24", "tun0")
+    try lab.up("tun0")
+    try lab.addRoute("default", dev: "tun0", table: 51820)
+    try lab.addRule(priority: 100, .lookup(51820), mark: 51820, inverted: true)
+    try lab.addRule(priority: 90, .lookup(LabTable.main), suppressPrefixLength: 0)
+    let v0 = try lab.reachable("v0", via: "10.0.0.2")
+    try await plain.wait("over the tunnel") { $0.isVia("tun0") }
+    // Neither a gateway nor direct: at the other end of the tunnel.
+    try await monitors.expect(plain, v0, lab.reachable("tun0", .tunnel, flags: .transientConnection))
+    try await monitors.expect(marked, v0)
+    // What is more specific than a default in main is not suppressed. While the rules were made one after another it was
+    // in the tunnel, too.
+    #expect(neighbour.last == (try lab.reachable("v0", flags: .isDirect)))
+    try lab.deleteRule(priority: 100)
+    try await plain.wait("over the link again") { $0.isVia("v0") }
+  }
+
+  @Test("15: a rule for the caller's uid")
+  func ruleForOurUser() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    let monitors = try LabMonitors(lab)
+    let internet = try await monitors.record()
+    let v0 = try lab.reachable("v0", via: "10.0.0.2")
+    // Tests run as uid 0, in a user namespace of their own if need be.
+    try lab.addRule(priority: 100, .unreachable, uids: 0...0)
+    try await monitors.expect(internet, v0, lab.unreachable(.noRoute))
+    try lab.deleteRule(priority: 100)
+    try await monitors.expect(internet, v0, lab.unreachable(.noRoute), v0)
+  }
+
+  @Test("15: a rule for another's uid", .enabled(if: NetworkLab.canSwitchUser, "needs another user"))
+  func ruleForAnotherUser() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    let monitors = try LabMonitors(lab)
+    let internet = try await monitors.record()
+    try lab.addRule(priority: 100, .unreachable, uids: 1...65534)
+    try await monitors.expect(internet, lab.reachable("v0", via: "10.0.0.2"))
+  }
+
+  @Test("15: rules for ports and protocols are not seen, as documented; the mark needs no privilege")
+  func markNeedsNoPrivilege() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try lab.addRule(priority: 100, .unreachable, mark: 7)
+    let monitors = try LabMonitors(lab)
+    let marked = try await monitors.record { $0.mark = 7 }
+    try await monitors.expect(marked, lab.unreachable(.noRoute))
+  }
+}
+#endif

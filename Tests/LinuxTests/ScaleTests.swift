@@ -1,0 +1,114 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import CNetlink
+import Dialtone
+import NetworkLab
+import Testing
+
+/// Scenarios 34 to 36 of linux.md: large tables, and changes without end.
+///
+/// One after another, and the tables in processes of their own: they keep a processor and the kernel's lock busy.
+@Suite(
+  .serialized, .enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(1)))
+struct ScaleTests {
+  /// The processor time that this process, or the calling thread, has used.
+  private static func processorTime(_ clock: clockid_t) -> Duration {
+    var time = timespec()
+    // Cannot fail for these clocks.
+    unsafe clock_gettime(clock, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  }
+
+  @Test("34: a million routes, 1,000 changes a second: flat memory, hardly any processor time")
+  func millionRoutes() async throws {
+    // In a process of its own: other tests use memory and processors, too.
+    await #expect(processExitsWith: .success) {
+      let lab = try NetworkLab()
+      try lab.makeB()
+      try lab.addRoutes(from: "16.0.0.0/28", count: 1_000_000, dev: "v0")
+      let monitors = try LabMonitors(lab)
+      let internet = try await monitors.record()
+      let v0 = try lab.reachable("v0", via: "10.0.0.2")
+      /// 100 changes, the pace of a tenth of a second.
+      func change() throws {
+        try lab.addRoutes(from: "100.64.0.0/28", count: 50, dev: "v0")
+        try lab.deleteRoutes(from: "100.64.0.0/28", count: 50, dev: "v0")
+      }
+      try change()
+      try await monitors.settle()
+      let before = try ProcessCensus()
+      let time = ScaleTests.processorTime(CLOCK_PROCESS_CPUTIME_ID)
+      let start = ContinuousClock.now
+      for tenth in 1...20 {
+        try change()
+        // The pace is what is tested; nothing is waited for.
+        try await Task.sleep(until: start + .milliseconds(100 * tenth))
+      }
+      try await monitors.settle()
+      let used = ScaleTests.processorTime(CLOCK_PROCESS_CPUTIME_ID) - time
+      let after = try ProcessCensus()
+      // 2,000 changes in two seconds. The kernel's part of making them is in it, too.
+      #expect(used < .milliseconds(200))
+      #expect(after.residentMemory - before.residentMemory < 4 << 20)
+      #expect(after.descriptors == before.descriptors)
+      #expect(internet.states == [v0])
+      // And the default is still watched.
+      try lab.deleteRoute("default")
+      try await monitors.expect(internet, v0, lab.unreachable(.noRoute))
+    }
+  }
+
+  @Test("35: 500,000 routes in another table: an instant start")
+  func largeOtherTable() async throws {
+    await #expect(processExitsWith: .success) {
+      let lab = try NetworkLab()
+      try lab.makeB()
+      try lab.addRoutes(from: "16.0.0.0/28", count: 500_000, dev: "v0", table: 1000)
+      let v0 = try lab.reachable("v0", via: "10.0.0.2")
+      // Reading that table takes 180 ms. Of several starts the quickest: other tests want the processors, too.
+      let times = try (0..<5).map { _ in
+        try lab.run {
+          let time = ScaleTests.processorTime(CLOCK_THREAD_CPUTIME_ID)
+          let network = LinuxNetwork()
+          network.answer([PathQuery(.address(try address("198.41.0.4")))]) { _, state in #expect(state == v0) }
+          return ScaleTests.processorTime(CLOCK_THREAD_CPUTIME_ID) - time
+        }
+      }
+      #expect(try #require(times.min()) < .milliseconds(20))
+      let monitors = try LabMonitors(lab)
+      let internet = try await monitors.record()
+      try await monitors.expect(internet, v0)
+    }
+  }
+
+  @Test("36: a change every 100 ms for ever: delivered within four times the settling time")
+  func changesWithoutEnd() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    let clock = SteppedClock(isStill: true)
+    let monitors = try clock.monitors(lab, source: systemNetworkSource)
+    let settling = try await monitors.record { $0.settling = .milliseconds(200) }
+    let atOnce = try await monitors.record()
+    var expected = [try lab.reachable("v0", via: "10.0.0.2")]
+    // Each step: a change, to a gateway of its own, then 100 ms. A debounce that every change began anew would never
+    // deliver.
+    for step in 1...24 {
+      let gateway = "10.0.0.\(100 + step)"
+      try lab.route(.replace, "default", via: gateway, dev: "v0")
+      let changed = try lab.reachable("v0", via: gateway)
+      try await atOnce.wait("step \(step)") { $0 == changed }
+      #expect(settling.monitor.current == changed)
+      clock.advance(by: .milliseconds(100), monitors.environment)
+      // 800 ms after the first change the newest is told; the next change begins another 800 ms.
+      if step % 8 == 0 { expected.append(changed) }
+      try await eventually(within: .patience, "step \(step) is told of") { settling.count >= expected.count }
+      try await monitors.settle()
+      #expect(settling.states == expected)
+    }
+    #expect(expected.count == 4)
+    #expect(atOnce.count == 25)
+  }
+}
+#endif

@@ -1,0 +1,30 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import Dialtone
+import NetworkLab
+import Synchronization
+
+/// The system's clock, moved on by hand: an engine that goes by it does nothing by itself when time passes.
+final class SteppedClock: Sendable {
+  private let offset = Atomic<Int64>(0)
+  private let start: Int64?
+
+  /// - Parameter isStill: Whether it stands still between two steps, instead of going on as the system's.
+  init(isStill: Bool = false) { start = isStill ? EngineClock.system.now() : nil }
+
+  var now: Int64 { (start ?? EngineClock.system.now()) + offset.load(ordering: .sequentiallyConsistent) }
+
+  /// Moves the time on, and has the engine look at it.
+  func advance(by duration: Duration, _ environment: ReachabilityEnvironment) {
+    offset.add(duration.nanosecondsClamped, ordering: .sequentiallyConsistent)
+    environment.slot.runningEngine?.wake()
+  }
+
+  /// An environment in the lab that goes by this clock; what is returned with it keeps its engine.
+  func monitors(_ lab: NetworkLab, source: @escaping @Sendable () -> any NetworkSource) throws -> LabMonitors {
+    try LabMonitors(lab, clock: EngineClock(passes: false) { self.now }, source: source)
+  }
+}
+#endif
