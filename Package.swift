@@ -41,18 +41,21 @@ let package = Package(
 
 // The same settings for every target of our own.
 for target in package.targets {
-  target.swiftSettings = (target.swiftSettings ?? []) + [
-    .enableUpcomingFeature("ExistentialAny"),  // SE-0335
-    .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
-    .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // SE-0461
-    .enableUpcomingFeature("InferIsolatedConformances"),  // SE-0470
-    .strictMemorySafety(),  // SE-0458: kernel bytes are untrusted
-  ]
+  target.swiftSettings =
+    (target.swiftSettings ?? []) + [
+      .enableUpcomingFeature("ExistentialAny"),  // SE-0335
+      .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
+      .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
+      .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // SE-0461
+      .enableUpcomingFeature("InferIsolatedConformances"),  // SE-0470
+      .strictMemorySafety(),  // SE-0458: kernel bytes are untrusted
+    ]
   if Context.environment["CI"] != nil {
-    target.swiftSettings?.append(.treatAllWarnings(as: .error))  // SE-0480: in CI only, so that a newer compiler breaks nobody
+    // SE-0480: in CI only, so that a newer compiler breaks nobody.
+    target.swiftSettings?.append(.treatAllWarnings(as: .error))
   }
   if !target.isTest && target.name != "NetworkLab" {
-    target.swiftSettings?.append(.treatWarning("ExplicitSendable", as: .error))  // a public type says whether it is Sendable
+    // A public type says whether it is Sendable.
+    target.swiftSettings?.append(.treatWarning("ExplicitSendable", as: .error))
   }
 }

@@ -32,7 +32,8 @@ package struct HostName: Hashable, Sendable {
         throw invalid("the part \(HostText.quoted(label)) begins or ends with a hyphen")
       }
       for scalar in label.unicodeScalars where !Self.isAllowed(scalar) {
-        throw invalid("it contains \(HostText.named(scalar)); only letters, digits, hyphens and dots can stand in a name")
+        throw invalid(
+          "it contains \(HostText.named(scalar)); only letters, digits, hyphens and dots can stand in a name")
       }
     }
     self.text = name

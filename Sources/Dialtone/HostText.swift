@@ -9,7 +9,8 @@ package enum HostText {
   /// Reads `text`, or throws an error that says what is wrong with it and what to write instead.
   package static func parse(_ text: String) throws(ReachabilityError) -> HostText {
     if text.isEmpty {
-      throw ReachabilityError(.invalidHost, "the host is empty; give a name such as example.com, an IP address or a URL")
+      throw ReachabilityError(
+        .invalidHost, "the host is empty; give a name such as example.com, an IP address or a URL")
     }
     for scalar in text.unicodeScalars where scalar.value <= 0x20 || scalar.value == 0x7F {
       // What stands before an @ may be a secret, wherever that is: no error repeats it.
@@ -45,7 +46,8 @@ package enum HostText {
     var host = hostAndPort
     if hostAndPort.unicodeScalars.first == "[" {
       guard let end = hostAndPort.unicodeScalars.firstIndex(of: "]") else {
-        throw ReachabilityError(.invalidAddress, "the IPv6 address in the URL has no closing bracket; write [2001:db8::1]")
+        throw ReachabilityError(
+          .invalidAddress, "the IPv6 address in the URL has no closing bracket; write [2001:db8::1]")
       }
       host = hostAndPort[...end]
       try check(port: hostAndPort[hostAndPort.unicodeScalars.index(after: end)...])
@@ -82,7 +84,8 @@ package enum HostText {
       digits.isEmpty || UInt16(digits) != nil
     else {
       // Not repeated: where user information holds a slash, this is a part of it.
-      throw ReachabilityError(.invalidHost, "what follows the URL's host is no port; give a colon and 0 to 65535, or nothing")
+      throw ReachabilityError(
+        .invalidHost, "what follows the URL's host is no port; give a colon and 0 to 65535, or nothing")
     }
   }
 
@@ -117,7 +120,8 @@ package enum HostText {
     }
     if address.isUnspecified {
       throw ReachabilityError(
-        .invalidAddress, "\(quoted(text)) is the unspecified address and names no host; for the Internet in general, "
+        .invalidAddress,
+        "\(quoted(text)) is the unspecified address and names no host; for the Internet in general, "
           + "ask for the target internet")
     }
     return address
@@ -129,7 +133,8 @@ package enum HostText {
     let problem =
       switch IPAddress(parts[0]) {
       case nil: "\(quoted(parts[0])) before the % is not an IPv6 address; only such an address can have a zone"
-      case let address? where address.family == .ipv4: "an IPv4 address has no zone; give \(address), and the interface apart"
+      case let address? where address.family == .ipv4:
+        "an IPv4 address has no zone; give \(address), and the interface apart"
       case let address? where !address.isLinkLocal:
         "only a link-local address has a zone; give \(address), and the interface apart"
       default:

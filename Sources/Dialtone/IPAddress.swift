@@ -34,7 +34,8 @@ public struct IPAddress: Hashable, Sendable, BitwiseCopyable {
     }
     guard let bits = Self.parse(String(text[..<percent])),
       let zone = InlineName(text[text.index(after: percent)...]), !zone.isEmpty,
-      !zone.text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "%") })
+      !zone.text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "%") }
+      )
     else { return nil }
     self.init(bits, zone: zone)
     if !bits.isIPv6 || !isLinkLocal { return nil }

@@ -12,7 +12,7 @@ extension Reachability {
 
     /// The kernel has no route to the target (ENETUNREACH; a `throw` route cannot be told from none).
     public static let noRoute = Reason(code: 1)
-    /// A route or a rule of type `unreachable` stands in the way (EHOSTUNREACH).
+    /// A route of type `unreachable` stands in the way (EHOSTUNREACH). A rule of that type cannot be told from no route.
     public static let unreachableRoute = Reason(code: 2)
     /// A route or a rule of type `prohibit` stands in the way (EACCES).
     public static let prohibited = Reason(code: 3)
@@ -40,7 +40,7 @@ extension Reachability {
     /// Each reason with its stable identifier and its words for a person.
     private static let table: [(reason: Reason, identifier: String, words: String)] = [
       (.noRoute, "no-route", "no route to the destination"),
-      (.unreachableRoute, "unreachable-route", "a route or rule says unreachable"),
+      (.unreachableRoute, "unreachable-route", "an unreachable route stands in the way"),
       (.prohibited, "prohibited", "a route or rule prohibits it"),
       (.blackhole, "blackhole", "a blackhole route swallows it"),
       (.linkDown, "link-down", "the interface is down"),

@@ -1,7 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-
 /// Where monitors get their knowledge from: the system, or a script in tests.
 ///
 /// All monitors of one environment share one engine, which starts with the first and ends with the last of them.

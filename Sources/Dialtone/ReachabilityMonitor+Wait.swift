@@ -18,7 +18,9 @@ extension ReachabilityMonitor {
     public static let nonCellular = InterfaceRequirement(storage: .nonCellular)
 
     /// Only interfaces of this kind count.
-    public static func only(_ kind: InterfaceKind) -> InterfaceRequirement { InterfaceRequirement(storage: .only(kind)) }
+    public static func only(_ kind: InterfaceKind) -> InterfaceRequirement {
+      InterfaceRequirement(storage: .only(kind))
+    }
 
     /// Whether the target is reachable over an interface that counts.
     public func isMet(by state: Reachability) -> Bool {
@@ -50,6 +52,7 @@ extension ReachabilityMonitor {
   /// A state that is undetermined for a reason counts as known.
   ///
   /// - Parameter timeout: How long to wait at most; `nil` for as long as it takes.
+  /// - Returns: The first known state.
   /// - Throws: ``ReachabilityError`` with the code `timedOut`; `CancellationError` when the task is cancelled.
   public func waitUntilKnown(timeout: Duration? = nil) async throws -> Reachability {
     try await wait("known", timeout: timeout) { _ in true }
@@ -81,7 +84,7 @@ extension ReachabilityMonitor {
     return ReachabilityObservation(lease)
   }
 
-  /// - Parameter goal: What is waited for, in a word.
+  /// `goal` says in a word what is waited for.
   private func wait(
     _ goal: String, timeout: Duration?, until isMet: (Reachability) -> Bool
   ) async throws -> Reachability {

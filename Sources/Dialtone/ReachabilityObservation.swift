@@ -1,7 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-
 /// A receiver's registration: it lasts as long as this object, or until ``cancel()``.
 ///
 /// It keeps the monitoring alive by itself. For any thread.

@@ -21,7 +21,8 @@ public struct ReachabilityTarget: Hashable, Sendable {
   /// The network that this machine is attached to: a wired or Wi-Fi link that operates and has an address.
   public static let localNetwork = ReachabilityTarget(.localNetwork(nil))
 
-  /// The network on an interface of one kind, such as `.localNetwork(.wifi)`.
+  /// The network on an interface of one kind, `.localNetwork(.wifi)` or `.localNetwork(.wired)`. Of any other kind there is no
+  /// local network: it is unreachable for the reason `no-interface`.
   public static func localNetwork(_ kind: InterfaceKind) -> ReachabilityTarget {
     ReachabilityTarget(.localNetwork(kind))
   }
@@ -45,6 +46,7 @@ public struct ReachabilityTarget: Hashable, Sendable {
   ///
   /// - Parameter text: A host name (up to 253 bytes, with an optional trailing dot), the text of an IP address, which
   ///   is then the target, or a URL, whose host is. Names with letters outside ASCII are looked up as RFC 5890 A-labels.
+  /// - Returns: The target.
   /// - Throws: ``ReachabilityError`` with the code `invalidHost` or `invalidAddress`, where `text` is none of these.
   public static func host(_ text: String) throws(ReachabilityError) -> ReachabilityTarget {
     switch try HostText.parse(text) {

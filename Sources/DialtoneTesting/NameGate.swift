@@ -1,8 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dialtone
 internal import CNetlink
+internal import Dialtone
 internal import Synchronization
 
 /// Where look-ups that hang wait until the script has another answer.

@@ -14,6 +14,7 @@ public struct ScriptedPath: Sendable {
   ///     the latter.
   ///   - gateway: The router they go to first; without one the flag `isDirect` is set.
   ///   - source: The address that they come from.
+  /// - Returns: The path.
   public static func reachable(
     over interface: NetworkInterface, gateway: IPAddress? = nil, source: IPAddress? = nil
   ) -> ScriptedPath {
@@ -54,7 +55,8 @@ public struct ScriptedPath: Sendable {
 
   private static func standard(_ name: String, _ index: UInt32, _ kind: InterfaceKind) -> ScriptedPath {
     .reachable(
-      over: NetworkInterface(inlineName: InlineName(name) ?? InlineName(), index: index, kind: kind), gateway: IPAddress(ipv4: 0xC000_0201),
+      over: NetworkInterface(inlineName: InlineName(name) ?? InlineName(), index: index, kind: kind),
+      gateway: IPAddress(ipv4: 0xC000_0201),
       source: IPAddress(ipv4: 0xC000_0202))
   }
 
@@ -66,4 +68,3 @@ public struct ScriptedPath: Sendable {
     }
   }
 }
-

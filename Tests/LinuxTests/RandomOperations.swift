@@ -79,10 +79,14 @@ struct RandomOperations {
     let (near, far) = ("n\(number)", "p\(number)")
     let name = chance(50) ? near : far
     switch self.number(1...10) {
-    case 1...3: return ("link add \(near)", {
-      try lab.addVeth(near, far)
-      try lab.up(near, far)
-    })
+    case 1...3:
+      return (
+        "link add \(near)",
+        {
+          try lab.addVeth(near, far)
+          try lab.up(near, far)
+        }
+      )
     case 4: return ("link del \(near)", { try lab.deleteLink(near) })
     case 5...7: return ("link set \(name) down", { try lab.down(name) })
     default: return ("link set \(name) up", { try lab.up(name) })
@@ -94,7 +98,8 @@ struct RandomOperations {
     let number = number(0...2)
     let name = chance(90) ? "n\(number)" : "br0"
     let text =
-      chance(55) ? "10.\(number).0.\(self.number(1...2))/24"
+      chance(55)
+      ? "10.\(number).0.\(self.number(1...2))/24"
       : "2001:db8:\(number)::\(self.number(1...2))/64"
     if chance(65) { return ("address add \(text) \(name)", { try lab.addAddress(text, name) }) }
     return ("address del \(text) \(name)", { try lab.deleteAddress(text, name) })
@@ -110,31 +115,57 @@ struct RandomOperations {
     let table = chance(80) ? LabTable.main : 201
     let name = chance(90) ? "n\(number)" : "br0"
     switch self.number(1...20) {
-    case 1...7: return ("route add default via \(via) metric \(metric ?? 0) table \(table)", {
-      try lab.addRoute("default", via: via, dev: name, metric: metric, table: table, family: family)
-    })
-    case 8...9: return ("route replace default via \(via) metric \(metric ?? 0)", {
-      try lab.route(.replace, "default", via: via, dev: name, metric: metric, family: family)
-    })
-    case 10: return ("route append default via \(via)", {
-      try lab.route(.append, "default", via: via, dev: name, metric: metric, family: family)
-    })
-    case 11...12: return ("route add default dev \(name)", {
-      try lab.addRoute("default", dev: name, metric: metric, table: table, family: family)
-    })
+    case 1...7:
+      return (
+        "route add default via \(via) metric \(metric ?? 0) table \(table)",
+        {
+          try lab.addRoute("default", via: via, dev: name, metric: metric, table: table, family: family)
+        }
+      )
+    case 8...9:
+      return (
+        "route replace default via \(via) metric \(metric ?? 0)",
+        {
+          try lab.route(.replace, "default", via: via, dev: name, metric: metric, family: family)
+        }
+      )
+    case 10:
+      return (
+        "route append default via \(via)",
+        {
+          try lab.route(.append, "default", via: via, dev: name, metric: metric, family: family)
+        }
+      )
+    case 11...12:
+      return (
+        "route add default dev \(name)",
+        {
+          try lab.addRoute("default", dev: name, metric: metric, table: table, family: family)
+        }
+      )
     case 13:
       let kind = one(of: [.unreachable, .prohibit, .blackhole, .throw] as [LabRouteKind])
-      return ("route add \(kind) default", {
-        try lab.addRoute("default", metric: metric, table: table, kind: kind, family: family)
-      })
+      return (
+        "route add \(kind) default",
+        {
+          try lab.addRoute("default", metric: metric, table: table, kind: kind, family: family)
+        }
+      )
     case 14...15:
       let hops = [LabHop(via: via, dev: "n\(number)"), LabHop(via: gateway(other, isIPv6), dev: "n\(other)")]
-      return ("route add default nexthop n\(number) nexthop n\(other)", {
-        try lab.addRoute("default", metric: metric, hops: hops, family: family)
-      })
-    default: return ("route del default metric \(metric ?? 0) table \(table) \(family)", {
-      try lab.deleteRoute("default", metric: metric, table: table, family: family)
-    })
+      return (
+        "route add default nexthop n\(number) nexthop n\(other)",
+        {
+          try lab.addRoute("default", metric: metric, hops: hops, family: family)
+        }
+      )
+    default:
+      return (
+        "route del default metric \(metric ?? 0) table \(table) \(family)",
+        {
+          try lab.deleteRoute("default", metric: metric, table: table, family: family)
+        }
+      )
     }
   }
 
@@ -148,15 +179,22 @@ struct RandomOperations {
     let prefixes =
       isIPv6
       ? ["2001:db8:ffff::/48", "2001:db8:ffff::1/128", "2001:503::/32", "2001:db8::/32"]
-      : ["198.51.100.0/24", "198.51.100.7/32", "198.41.0.0/16", "203.0.113.0/24", "10.2.0.64/26", "0.0.0.0/1", "128.0.0.0/1"]
+      : [
+        "198.51.100.0/24", "198.51.100.7/32", "198.41.0.0/16", "203.0.113.0/24", "10.2.0.64/26", "0.0.0.0/1",
+        "128.0.0.0/1",
+      ]
     let prefix = one(of: prefixes)
     let number = number(0...2)
     let via = gateway(number, isIPv6)
     let table = chance(75) ? LabTable.main : 201
     switch self.number(1...10) {
-    case 1...4: return ("route add \(prefix) via \(via) table \(table)", {
-      try lab.addRoute(prefix, via: via, dev: "n\(number)", table: table)
-    })
+    case 1...4:
+      return (
+        "route add \(prefix) via \(via) table \(table)",
+        {
+          try lab.addRoute(prefix, via: via, dev: "n\(number)", table: table)
+        }
+      )
     case 5: return ("route replace \(prefix) dev n\(number)", { try lab.route(.replace, prefix, dev: "n\(number)") })
     case 6:
       let kind = one(of: [.unreachable, .prohibit, .blackhole, .throw] as [LabRouteKind])
@@ -170,19 +208,36 @@ struct RandomOperations {
     let family: LabFamily = chance(60) ? .v4 : .v6
     let priority = UInt32(number(100...103))
     switch number(1...10) {
-    case 1...2: return ("rule add \(priority) fwmark 7 lookup 201 \(family)", {
-      try lab.addRule(priority: priority, .lookup(201), family: family, mark: 7)
-    })
-    case 3: return ("rule add \(priority) lookup 201 \(family)", {
-      try lab.addRule(priority: priority, .lookup(201), family: family)
-    })
-    case 4: return ("rule add \(priority) unreachable \(family)", {
-      try lab.addRule(priority: priority, .unreachable, family: family)
-    })
-    case 5: return ("rule add \(priority) not fwmark 7 suppress_prefixlength 0 \(family)", {
-      try lab.addRule(
-        priority: priority, .lookup(LabTable.main), family: family, mark: 7, inverted: true, suppressPrefixLength: 0)
-    })
+    case 1...2:
+      return (
+        "rule add \(priority) fwmark 7 lookup 201 \(family)",
+        {
+          try lab.addRule(priority: priority, .lookup(201), family: family, mark: 7)
+        }
+      )
+    case 3:
+      return (
+        "rule add \(priority) lookup 201 \(family)",
+        {
+          try lab.addRule(priority: priority, .lookup(201), family: family)
+        }
+      )
+    case 4:
+      return (
+        "rule add \(priority) unreachable \(family)",
+        {
+          try lab.addRule(priority: priority, .unreachable, family: family)
+        }
+      )
+    case 5:
+      return (
+        "rule add \(priority) not fwmark 7 suppress_prefixlength 0 \(family)",
+        {
+          try lab.addRule(
+            priority: priority, .lookup(LabTable.main), family: family, mark: 7, inverted: true, suppressPrefixLength: 0
+          )
+        }
+      )
     default: return ("rule del \(priority) \(family)", { try lab.deleteRule(priority: priority, family: family) })
     }
   }
@@ -194,9 +249,13 @@ struct RandomOperations {
     let via = gateway(number, false)
     switch self.number(1...10) {
     case 1...3: return ("nexthop add \(id) via \(via)", { try lab.addNexthop(id, via: via, dev: "n\(number)") })
-    case 4: return ("nexthop replace \(id) via \(via)", {
-      try lab.nexthop(.replace, id, via: via, dev: "n\(number)")
-    })
+    case 4:
+      return (
+        "nexthop replace \(id) via \(via)",
+        {
+          try lab.nexthop(.replace, id, via: via, dev: "n\(number)")
+        }
+      )
     case 5: return ("nexthop add 10 group 1,2", { try lab.nexthop(.add, 10, group: [1, 2]) })
     case 6...7:
       let used = chance(70) ? id : 10
@@ -210,10 +269,14 @@ struct RandomOperations {
     let lab = lab
     let name = "n\(number(0...2))"
     switch number(1...10) {
-    case 1...2: return ("link add br0", {
-      try lab.addBridge("br0")
-      try lab.up("br0")
-    })
+    case 1...2:
+      return (
+        "link add br0",
+        {
+          try lab.addBridge("br0")
+          try lab.up("br0")
+        }
+      )
     case 3...4: return ("link set \(name) master br0", { try lab.setMaster(name, "br0") })
     case 5...7: return ("link set \(name) nomaster", { try lab.setMaster(name, nil) })
     default: return ("link del br0", { try lab.deleteLink("br0") })
@@ -225,10 +288,13 @@ struct RandomOperations {
     let value = chance(50) ? 1 : 0
     let name = one(of: ["all", "n0", "n1", "n2"])
     if chance(70) {
-      return ("\(name) ignore_routes_with_linkdown \(value)", {
-        try lab.sysctl("ipv4/conf/\(name)/ignore_routes_with_linkdown", value)
-        try lab.sysctl("ipv6/conf/\(name)/ignore_routes_with_linkdown", value)
-      })
+      return (
+        "\(name) ignore_routes_with_linkdown \(value)",
+        {
+          try lab.sysctl("ipv4/conf/\(name)/ignore_routes_with_linkdown", value)
+          try lab.sysctl("ipv6/conf/\(name)/ignore_routes_with_linkdown", value)
+        }
+      )
     }
     let off = chance(25) ? 1 : 0
     return ("\(name) disable_ipv6 \(off)", { try lab.sysctl("ipv6/conf/\(name)/disable_ipv6", off) })

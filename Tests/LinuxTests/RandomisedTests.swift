@@ -14,9 +14,10 @@ import Testing
 @Suite(
   .enabled(if: NetworkLab.isAvailable && NetworkLab.hasIPRoute2, "needs network namespaces, and iproute2 as the judge"))
 struct RandomisedTests {
-  private static let seeds: [UInt64] = environment("DIALTONE_SEED").map { [$0] } ?? [
-    1, 2, UInt64.random(in: 3...UInt64.max),
-  ]
+  private static let seeds: [UInt64] =
+    environment("DIALTONE_SEED").map { [$0] } ?? [
+      1, 2, UInt64.random(in: 3...UInt64.max),
+    ]
   private static let operations = Int(environment("DIALTONE_OPERATIONS") ?? 1000)
 
   @Test(.timeLimit(.minutes(10)), arguments: seeds)
@@ -49,7 +50,8 @@ struct RandomisedTests {
         differences = watched.enumerated().compactMap { position, pair in
           let state = pair.1.current
           let verdict = judge.verdicts[position]
-          return verdict.agrees(with: state) ? nil : "\(pair.0): \(state) (\(state.flags)), but: \(verdict) (\(judge.words[position]))"
+          return verdict.agrees(with: state)
+            ? nil : "\(pair.0): \(state) (\(state.flags)), but: \(verdict) (\(judge.words[position]))"
         }
         return differences.isEmpty
       }
@@ -132,7 +134,8 @@ private struct KernelJudge {
     verdicts = targets.indices.map { Self.judge(targets[$0], matches[$0], plain[$0], links) }
   }
 
-  private static func judge(_ target: JudgedTarget, _ match: String?, _ plain: String?, _ links: LinkStates) -> Verdict {
+  private static func judge(_ target: JudgedTarget, _ match: String?, _ plain: String?, _ links: LinkStates) -> Verdict
+  {
     guard let match, let plain, target.interface.map(links.exists) ?? true else { return .unreachable }
     let words = match.split(whereSeparator: { $0.isWhitespace || $0 == "\\" }).map(String.init)
     switch words.first {
@@ -164,7 +167,9 @@ private struct LinkStates {
     for line in output.split(separator: "\n") {
       // 2: n0@p0: <BROADCAST,UP,LOWER_UP> mtu 1500 qdisc noqueue master br0 state UP mode DEFAULT …
       let words = line.split(separator: " ").map(String.init)
-      guard words.count > 2, let name = words[1].split(whereSeparator: { $0 == "@" || $0 == ":" }).first else { continue }
+      guard words.count > 2, let name = words[1].split(whereSeparator: { $0 == "@" || $0 == ":" }).first else {
+        continue
+      }
       let flags = words[2].dropFirst().dropLast().split(separator: ",")
       links[String(name)] = (Set(flags), words.value(after: "state") ?? "", words.value(after: "master"))
     }

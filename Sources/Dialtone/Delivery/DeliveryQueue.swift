@@ -1,7 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-
 /// The handlers that wait for a thread of the engine, and which thread runs them.
 ///
 /// Invariant: at most one thread runs handlers at a time. So a handler that blocks holds up other such handlers, but never

@@ -1,7 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-
 /// The engine's loop: two threads that take turns.
 ///
 /// Invariants: a thread that is woken does the whole turn, from the kernel's event to the last receiver, so that one wake-up lies

@@ -1,7 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-
 /// Something to be done once at a time, by a thread of the engine and outside its lock, unless it is cancelled before.
 package final class EngineTimer: Sendable {
   let deadline: Int64

@@ -13,7 +13,8 @@ package final class NetworkEngine: Sendable {
     clock = environment.clock
     do {
       let core = try EngineCore(
-        clock: environment.clock, lookup: environment.lookup, names: environment.names, makeSource: environment.makeSource)
+        clock: environment.clock, lookup: environment.lookup, names: environment.names,
+        makeSource: environment.makeSource)
       self.core = core.start() ? core : nil
     } catch {
       // Out of descriptors. Monitors say so: undetermined, denied.

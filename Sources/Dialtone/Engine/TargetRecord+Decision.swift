@@ -48,7 +48,8 @@ extension TargetRecord {
     guard let name else { return nil }
     if !nodes.isEmpty { return Self.best(nodes) }
     switch name.outcome {
-    case .addresses: return Reachability(status: .unreachable, reason: .nameNotResolved)  // none of the family asked for
+    // None of the family asked for.
+    case .addresses: return Reachability(status: .unreachable, reason: .nameNotResolved)
     case .noAddress: return Reachability(status: .unreachable, reason: .nameNotResolved)
     case .failed, .overdue:
       guard let path = Self.best(pathNodes) else { return nil }

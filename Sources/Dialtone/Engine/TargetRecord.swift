@@ -53,7 +53,8 @@ final class TargetRecord {
   static func rootServer(_ family: IPAddress.Family) -> IPAddress {
     switch family {
     case .ipv4: IPAddress(ipv4: 0xC629_0004)  // 198.41.0.4
-    case .ipv6: IPAddress(IPAddressBits(ipv6High: 0x2001_0503_ba3e_0000, low: 0x0000_0000_0002_0030))  // 2001:503:ba3e::2:30
+    // 2001:503:ba3e::2:30.
+    case .ipv6: IPAddress(IPAddressBits(ipv6High: 0x2001_0503_ba3e_0000, low: 0x0000_0000_0002_0030))
     }
   }
 

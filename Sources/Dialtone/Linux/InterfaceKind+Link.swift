@@ -22,7 +22,9 @@ extension InterfaceKind {
   /// The first that answers decides: the kind that a virtual link was made as (IFLA_INFO_KIND), its hardware type
   /// (ARPHRD_…, linux/if_arp.h), nl80211, DEVTYPE.
   ///
-  /// - Parameter evidence: Asked only where it is needed.
+  /// - Parameters:
+  ///   - message: The kernel's message about the link.
+  ///   - evidence: Asked only where it is needed.
   package init(_ message: LinkMessage, evidence: () -> Evidence) {
     if message.flags.contains(.loopback) || message.deviceType == .loopback {
       self = .loopback
@@ -50,7 +52,8 @@ extension InterfaceKind {
     case "wwan", "rmnet": .cellular
     case "virt_wifi": .wifi
     case "ppp": evidence().deviceType == "wwan" ? .cellular : .tunnel
-    case "wireguard", "gre", "gretap", "ip6gre", "ip6gretap", "erspan", "ip6erspan", "ipip", "ip6tnl", "sit", "vti", "vti6",
+    case "wireguard", "gre", "gretap", "ip6gre", "ip6gretap", "erspan", "ip6erspan", "ipip", "ip6tnl", "sit", "vti",
+      "vti6",
       "xfrm", "vxlan", "geneve", "bareudp", "ovpn", "gtp", "amt", "pfcp":
       .tunnel
     default: .other  // dummy, ifb, vrf, nlmon, vcan; bridges and the like are looked through

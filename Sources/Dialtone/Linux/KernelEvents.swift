@@ -8,7 +8,8 @@ internal import Netlink
 final class KernelEvents {
   /// What is listened to. Each group has a case in linux.md of the project where nothing else tells of a change.
   private static let groups: [NetlinkGroup] = [
-    .link, .ipv4Address, .ipv6Address, .ipv4Route, .ipv6Route, .ipv4Rule, .ipv6Rule, .ipv4Netconf, .ipv6Netconf, .nexthop,
+    .link, .ipv4Address, .ipv6Address, .ipv4Route, .ipv6Route, .ipv4Rule, .ipv6Rule, .ipv4Netconf, .ipv6Netconf,
+    .nexthop,
   ]
   /// Longer than any announcement; a longer one counts as lost.
   private static let bufferSize = 32 * 1024

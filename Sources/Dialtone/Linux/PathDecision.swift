@@ -14,7 +14,8 @@ package struct PathDecision {
   /// Whether all radios of a kind are blocked.
   package let isBlocked: (InterfaceKind) -> Bool
 
-  package init(links: LinkTable, addresses: AddressTable, isBlocked: @escaping (InterfaceKind) -> Bool = { _ in false }) {
+  package init(links: LinkTable, addresses: AddressTable, isBlocked: @escaping (InterfaceKind) -> Bool = { _ in false })
+  {
     self.links = links
     self.addresses = addresses
     self.isBlocked = isBlocked
@@ -91,7 +92,8 @@ package struct PathDecision {
   }
 
   private func usable(
-    _ route: RouteMessage, _ hop: RouteNexthop, _ link: Link, _ plain: RouteReply, _ target: IPAddress, source: IPAddress?
+    _ route: RouteMessage, _ hop: RouteNexthop, _ link: Link, _ plain: RouteReply, _ target: IPAddress,
+    source: IPAddress?
   ) -> Reachability {
     let found: IPAddress?
     switch plain {
@@ -130,7 +132,8 @@ package struct PathDecision {
     case ENETUNREACH, ENETDOWN, ENODEV: return withoutRoute(output: output)
     // With an output interface this is how IPv4 says that there is no route.
     case EHOSTUNREACH:
-      return output == nil ? Reachability(status: .unreachable, reason: .unreachableRoute) : withoutRoute(output: output)
+      return output == nil
+        ? Reachability(status: .unreachable, reason: .unreachableRoute) : withoutRoute(output: output)
     case EACCES: return Reachability(status: .unreachable, reason: .prohibited)
     case EINVAL: return Reachability(status: .unreachable, reason: .blackhole)
     // A kernel without IPv6.
@@ -149,7 +152,8 @@ package struct PathDecision {
 
   private func best(_ candidates: [Candidate]) -> Reachability? {
     // The first of equals.
-    candidates.reduce(nil as Candidate?) { best, next in best.map { $0.rank >= next.rank } ?? false ? best : next }?.state
+    candidates.reduce(nil as Candidate?) { best, next in best.map { $0.rank >= next.rank } ?? false ? best : next }?
+      .state
   }
 
   private func candidate(_ link: Link, isAskedFor: Bool) -> Candidate? {

@@ -25,7 +25,9 @@ struct NAT64Prefix: Hashable {
       for length in [96, 64, 56, 48, 40, 32] {
         let (high, low) = mask(length)
         let prefix = NAT64Prefix(high: address.bits.high & high, low: address.bits.low & low, length: length)
-        guard wellKnown.contains(where: { prefix.embed(IPAddress(ipv4: UInt32($0))).bits == address.bits }) else { continue }
+        guard wellKnown.contains(where: { prefix.embed(IPAddress(ipv4: UInt32($0))).bits == address.bits }) else {
+          continue
+        }
         if !prefixes.contains(prefix) { prefixes.append(prefix) }
         break
       }

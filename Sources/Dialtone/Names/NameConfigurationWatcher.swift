@@ -13,7 +13,8 @@ package final class NameConfigurationWatcher {
   private static let names = ["resolv.conf", "nsswitch.conf", "hosts"]
   /// Symbolic links that are followed one after another; the kernel gives up at 40 (path_resolution(7)).
   private static let linkLimit = 40
-  private static let events = UInt32(IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
+  private static let events =
+    UInt32(IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
     | UInt32(IN_DELETE_SELF | IN_MOVE_SELF)
 
   /// `nil` where the process may have no more of its kind (inotify(7), max_user_instances); then changes go unnoticed
