@@ -31,10 +31,16 @@ let package = Package(
     // Real network namespaces, and a writer of links, addresses, routes, rules and nexthops, for the tests alone.
     .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
     .target(name: "NetworkLab", dependencies: ["CNetworkLab"], path: "Tests/NetworkLab"),
-    .testTarget(name: "NetlinkTests", dependencies: ["Netlink", "NetworkLab"]),
-    .testTarget(name: "DialtoneTests", dependencies: ["Dialtone", "DialtoneTesting"]),
-    .testTarget(name: "LinuxTests", dependencies: ["Dialtone", "Netlink", "NetworkLab"]),
-    .testTarget(name: "CLITests", dependencies: ["CNetlink", "Dialtone", "DialtoneCLI", "NetworkLab"]),
+    .testTarget(name: "NetlinkTests", dependencies: ["CNetlink", "Netlink"]),
+    .testTarget(name: "DialtoneTests", dependencies: ["Dialtone", "DialtoneTesting", "Netlink"]),
+    .testTarget(name: "LinuxTests", dependencies: ["CNetlink", "CNetworkLab", "Dialtone", "Netlink", "NetworkLab"]),
+    .testTarget(
+      name: "CLITests",
+      dependencies: [
+        "CNetlink", "Dialtone", "DialtoneCLI", "NetworkLab",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]
+    ),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -8,7 +8,7 @@ import NetworkLab
 import Testing
 
 /// Scenarios 42 and 43 of linux.md: what a sandbox refuses.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct DenialTests {
   private static let denied = Reachability(status: .undetermined, reason: .denied)
 

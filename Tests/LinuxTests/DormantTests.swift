@@ -7,7 +7,7 @@ import NetworkLab
 import Testing
 
 /// Trap 5 of linux.md: links that wait to be let in.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct DormantTests {
   private func dormant(_ lab: NetworkLab, _ name: String) throws -> Reachability {
     Reachability(

@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 
 /// Scenarios 37 to 39 of linux.md: the network changes while it is read.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct DumpTests {
   /// Does something again and again, on a thread that is not one of the tests' pool, until it is stopped.
   private final class Churn: Sendable {

@@ -7,7 +7,7 @@ import NetworkLab
 import Testing
 
 /// Scenario 47 of linux.md: interfaces that are renamed, moved and replaced.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct IdentityTests {
   @Test("47: renamed while it is up: the same way, under its new name")
   func renamed() async throws {

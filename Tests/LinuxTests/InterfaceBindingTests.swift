@@ -7,7 +7,7 @@ import NetworkLab
 import Testing
 
 /// Targets over one interface alone: traps 3, 10 and 12 of linux.md.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct InterfaceBindingTests {
   @Test("each monitor sees the way over its own interface")
   func twoInterfaces() async throws {

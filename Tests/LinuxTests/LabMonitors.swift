@@ -92,7 +92,7 @@ final class Recording: Sendable {
 extension Duration {
   /// How long a test waits for what is certain to come: other tests keep the kernel's locks for seconds, with a million
   /// routes.
-  static let patience = Duration.seconds(20)
+  static let patience = Duration.seconds(60)
 }
 
 extension Reachability {

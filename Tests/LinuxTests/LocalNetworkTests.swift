@@ -7,7 +7,7 @@ import NetworkLab
 import Testing
 
 /// What counts as being attached to a network.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct LocalNetworkTests {
   @Test func needsNoRoute() async throws {
     let lab = try NetworkLab()

@@ -8,7 +8,7 @@ import NetworkLab
 import Testing
 
 /// Scenario 46 of linux.md: the files that say how names are resolved, in a folder of the test's own.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct NameConfigurationTests {
   /// A folder with an `etc` in it, which goes away with this.
   private final class Root {

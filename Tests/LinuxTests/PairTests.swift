@@ -7,7 +7,7 @@ import NetworkLab
 import Testing
 
 /// Targets with a local address: trap 13 of linux.md.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct PairTests {
   private func pair(_ remote: String, _ local: String) throws -> ReachabilityTarget {
     .address(try address(remote), from: try address(local))

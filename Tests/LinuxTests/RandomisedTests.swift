@@ -11,7 +11,9 @@ import Testing
 /// the links say.
 ///
 /// `DIALTONE_SEED` and `DIALTONE_OPERATIONS` choose another sequence and its length.
+// One sequence after another: each keeps a thread of the pool busy, and there are few.
 @Suite(
+  .serialized,
   .enabled(if: NetworkLab.isAvailable && NetworkLab.hasIPRoute2, "needs network namespaces, and iproute2 as the judge"))
 struct RandomisedTests {
   private static let seeds: [UInt64] =
@@ -45,7 +47,7 @@ struct RandomisedTests {
     var differences: [String] = []
     do {
       // Carrier changes are told some time after what caused them, and IPv6 addresses take time.
-      try await eventually(within: .seconds(10), "all targets agree") {
+      try await eventually(within: .patience, "all targets agree") {
         let judge = try KernelJudge(lab, watched.map(\.0))
         differences = watched.enumerated().compactMap { position, pair in
           let state = pair.1.current

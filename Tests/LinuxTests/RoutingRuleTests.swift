@@ -7,7 +7,7 @@ import NetworkLab
 import Testing
 
 /// Scenarios 12 to 15 of linux.md: rules of policy routing.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct RoutingRuleTests {
   @Test("12: a rule says unreachable; local addresses stay reachable")
   func unreachableRule() async throws {

@@ -7,7 +7,7 @@ import NetworkLab
 import Testing
 
 /// Scenarios 1 to 8 of linux.md: routes that go without a route message.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct SilentRouteLossTests {
   @Test("1: the link is switched off")
   func linkDown() async throws {

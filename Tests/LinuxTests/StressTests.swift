@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// Much at once: the final state is right, memory is flat, later events are still delivered.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(2)))
+@Suite(.serialized, .enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct StressTests {
   /// A handler that blocks until it is let go.
   private final class Stall: Sendable {

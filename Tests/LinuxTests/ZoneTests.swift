@@ -7,7 +7,7 @@ import NetworkLab
 import Testing
 
 /// Link-local targets: trap 9 of linux.md.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct ZoneTests {
   /// v0 and w0, each with a link-local address.
   private func makeLinks(_ lab: NetworkLab) throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Dialtone
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SequenceLockTests {
   /// Every word of one value is the same number, so a torn copy shows. An odd size: the last word is filled in part.
   private struct Pattern: BitwiseCopyable, Sendable {

@@ -6,7 +6,7 @@ import DialtoneTesting
 import Testing
 
 /// Settling as receivers see it, by a clock that stands still until it is moved.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SettlingTests {
   @Test func theFirstStateComesAtOnce() async throws {
     let network = ScriptedNetwork()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Dialtone
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct NameLookupPoolTests {
   private static let found = NameLookupResult.addresses([ip("192.0.2.1")])
 

@@ -6,7 +6,7 @@ import DialtoneTesting
 import Testing
 
 /// Promise 4: order of delivery is order of change.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct Promise4OrderTests {
   @Test(arguments: Receiver.allCases)
   func deliversInTheOrderOfChange(receiver: Receiver) async throws {

@@ -40,10 +40,4 @@ extension ScriptedNetwork {
     configure(&configuration)
     return ReachabilityMonitor(target, configuration: configuration, environment: environment)
   }
-
-  /// Returns once all that the script said before has been decided: a new target's first state is decided in a turn of the
-  /// engine that has taken in the whole script.
-  func settle() async throws {
-    _ = try await monitor(.localNetwork).waitUntilKnown()
-  }
 }

@@ -10,7 +10,7 @@ struct DidNotHappen: Error, CustomStringConvertible {
 ///
 /// For what gives no signal of its own; the one place in these tests that asks again and again.
 func eventually(
-  within limit: Duration = .seconds(20), _ what: String, fileID: String = #fileID, line: Int = #line,
+  within limit: Duration = .seconds(60), _ what: String, fileID: String = #fileID, line: Int = #line,
   _ condition: () async throws -> Bool
 ) async throws {
   let start = ContinuousClock.now

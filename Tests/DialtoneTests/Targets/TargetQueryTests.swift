@@ -6,7 +6,7 @@ import DialtoneTesting
 import Testing
 
 /// Which addresses stand for a target.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TargetQueryTests {
   private static let rootIPv4 = ip("198.41.0.4")
   private static let rootIPv6 = ip("2001:503:ba3e::2:30")

@@ -6,7 +6,7 @@ import DialtoneTesting
 import Testing
 
 /// The manual clock as a user's test uses it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ManualClockTests {
   @Test func standsStillByItself() async throws {
     let network = ScriptedNetwork()

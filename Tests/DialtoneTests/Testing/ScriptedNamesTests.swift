@@ -6,7 +6,7 @@ import DialtoneTesting
 import Testing
 
 /// Scripted names as a user's test uses them.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ScriptedNamesTests {
   @Test func aNameThatNothingWasSetForDoesNotExist() async throws {
     let network = ScriptedNetwork()

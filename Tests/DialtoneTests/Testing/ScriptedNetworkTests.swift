@@ -6,7 +6,7 @@ import DialtoneTesting
 import Testing
 
 /// The scripted network as a user's test uses it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ScriptedNetworkTests {
   @Test func beginsWithoutAnyPath() async throws {
     let network = ScriptedNetwork()

@@ -6,7 +6,7 @@ import DialtoneTesting
 import Dispatch
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct WhenReachableTests {
   @Test func runsOnceAsSoonAsItIsReachable() async throws {
     let network = ScriptedNetwork()
