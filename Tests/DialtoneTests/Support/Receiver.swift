@@ -41,7 +41,10 @@ enum Receiver: String, CaseIterable, Sendable {
     case .queue:
       return monitor.observe(on: DispatchQueue(label: "dialtone-tests.serial"), handler)
     case .concurrentQueue:
-      return monitor.observe(on: DispatchQueue(label: "dialtone-tests.concurrent", attributes: .concurrent), handler)
+      // Of another quality of service than tasks have: a concurrent queue takes its threads from a pool as large as there are
+      // processors, and handlers that block would hold up the tests that let them go.
+      let queue = DispatchQueue(label: "dialtone-tests.concurrent", qos: .utility, attributes: .concurrent)
+      return monitor.observe(on: queue, handler)
     case .actor:
       let actor = ThreadedActor()
       // The observation does not retain the actor; the handler does.
