@@ -4,9 +4,13 @@
 #if os(Linux)
 import CNetworkLab
 import Dialtone
+import Glibc
 import NetworkLab
 import Synchronization
 import Testing
+
+/// Looks the names up in what is loaded; nothing is called.
+private var isSanitized: Bool { unsafe dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil }
 
 /// Much at once: the final state is right, memory is flat, later events are still delivered.
 @Suite(.serialized, .enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
@@ -26,34 +30,41 @@ struct StressTests {
     func letGo() { isStalled.withLock { $0 = false } }
   }
 
-  @Test func twentyThousandRouteChangesWhileTheConsumerIsStalled() async throws {
-    let lab = try NetworkLab()
-    try lab.makeB()
-    let monitors = try LabMonitors(lab)
-    let monitor = monitors.monitor()
-    let stall = Stall()
-    let stalled = monitor.observe(stall.handle)
-    try await eventually(within: .patience, "the handler is called") { stall.hasEntered }
-    let before = try ProcessCensus().residentMemory
+  /// In a process of its own, whose memory is nobody else's.
+  @Test func twentyThousandRouteChangesWhileTheConsumerIsStalled() async {
+    await #expect(processExitsWith: .success) {
+      let lab = try NetworkLab()
+      try lab.makeB()
+      let monitors = try LabMonitors(lab)
+      let monitor = monitors.monitor()
+      let stall = Stall()
+      let stalled = monitor.observe(stall.handle)
+      try await eventually("the handler is called") { stall.hasEntered }
 
-    // Defaults with other metrics pass the kernel's filter: each is an event, and a change that is decided.
-    for round in 0..<10_000 {
-      try lab.addRoute("default", via: "10.0.0.3", dev: "v0", metric: UInt32(1000 + round % 50))
-      try lab.deleteRoute("default", via: "10.0.0.3", dev: "v0", metric: UInt32(1000 + round % 50))
+      // Defaults with other metrics pass the kernel's filter: each is an event, and a change that is decided.
+      func change(_ count: Int) throws {
+        for round in 0..<count / 2 {
+          try lab.addRoute("default", via: "10.0.0.3", dev: "v0", metric: UInt32(1000 + round % 50))
+          try lab.deleteRoute("default", via: "10.0.0.3", dev: "v0", metric: UInt32(1000 + round % 50))
+        }
+      }
+      try change(2_000)
+      let before = try ProcessCensus().residentMemory
+      try change(20_000)
+      try lab.deleteRoute("default", via: "10.0.0.2")
+      // The engine goes on though its handler blocks.
+      try await eventually("current knows") { monitor.current.isUnreachable(.noRoute) }
+      let growth = try ProcessCensus().residentMemory - before
+      // A sanitizer keeps books of its own.
+      #expect(growth < 2 << 20 || isSanitized, "\(growth) bytes")
+
+      stall.letGo()
+      let recording = Recording(monitor)
+      try await recording.wait("the last state") { $0.isUnreachable(.noRoute) }
+      try lab.addRoute("default", via: "10.0.0.2", dev: "v0")
+      try await recording.wait("a later event") { $0.isVia("v0") }
+      stalled.cancel()
     }
-    try lab.deleteRoute("default", via: "10.0.0.2")
-    // The engine goes on though its handler blocks.
-    try await eventually(within: .patience, "current knows") { monitor.current.isUnreachable(.noRoute) }
-    // Other tests run beside this one, so the bound is wide; unbounded buffering would take over a hundred bytes an event
-    // for each of the queues on the way, and more for each state.
-    #expect(try ProcessCensus().residentMemory - before < 64 << 20)
-
-    stall.letGo()
-    let recording = Recording(monitor)
-    try await recording.wait("the last state") { $0.isUnreachable(.noRoute) }
-    try lab.addRoute("default", via: "10.0.0.2", dev: "v0")
-    try await recording.wait("a later event") { $0.isVia("v0") }
-    stalled.cancel()
   }
 
   @Test func fiveHundredVethPairsMadeAndDeleted() async throws {
