@@ -26,3 +26,18 @@ int cnetlink_receive(int socket, void *buffer, size_t size, struct cnetlink_data
   return received;
 }
 #endif
+
+#if defined(__linux__)
+#include <locale.h>
+
+static locale_t utf8_locale;
+static void make_utf8_locale(void) { utf8_locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0); }
+
+void cnetlink_use_utf8(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_utf8_locale);
+  if (utf8_locale != (locale_t)0) uselocale(utf8_locale);
+}
+#else
+void cnetlink_use_utf8(void) {}
+#endif

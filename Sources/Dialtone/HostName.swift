@@ -20,12 +20,14 @@ package struct HostName: Hashable, Sendable {
     }
     let name = text.utf8.last == UInt8(ascii: ".") ? String(text.dropLast()) : text
     if name.isEmpty { throw invalid("it is empty; give a name such as example.com") }
-    if name.utf8.count > Self.maximumLength {
+    // How long letters outside ASCII become as A-labels (RFC 5890), the resolver finds out.
+    let isASCII = name.utf8.allSatisfy { $0 < 0x80 }
+    if isASCII, name.utf8.count > Self.maximumLength {
       throw invalid("it has \(name.utf8.count) bytes, and \(Self.maximumLength) is the most")
     }
     for label in name.split(separator: ".", omittingEmptySubsequences: false) {
       if label.isEmpty { throw invalid("two dots stand together, or one at the beginning; take one away") }
-      if label.utf8.count > Self.maximumLabelLength {
+      if isASCII, label.utf8.count > Self.maximumLabelLength {
         throw invalid("the part \(HostText.quoted(label)) is longer than \(Self.maximumLabelLength) bytes")
       }
       if label.first == "-" || label.last == "-" {

@@ -87,6 +87,9 @@ public struct IPAddress: Hashable, Sendable, BitwiseCopyable {
   /// Whether the address is one of this machine's by definition: 127/8 or ::1.
   package var isLoopback: Bool { bits.isIPv6 ? bits.high == 0 && bits.low == 1 : bits.low >> 24 == 127 }
 
+  /// The IPv4 address in an IPv4-mapped one; else the address itself.
+  package var unmapped: IPAddress { bits.isIPv4Mapped ? IPAddress(bits.unmapped) : self }
+
   /// Whether it is a multicast address: 224/4 or ff00::/8.
   package var isMulticast: Bool { bits.isIPv6 ? bits.high >> 56 == 0xFF : bits.low >> 28 == 0xE }
 }

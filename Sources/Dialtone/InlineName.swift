@@ -25,6 +25,18 @@ package struct InlineName: Hashable, Sendable, BitwiseCopyable {
     }
   }
 
+  /// Holds as many characters of `text` as there is room for.
+  package init(truncating text: String) {
+    var text = Substring(text)
+    while true {
+      if let name = InlineName(text) {
+        self = name
+        return
+      }
+      text.unicodeScalars.removeLast()
+    }
+  }
+
   package var isEmpty: Bool { first == 0 }
 
   /// The name as text.

@@ -20,7 +20,10 @@ public final class ObservableReachability {
   /// Follows `monitor`.
   public init(_ monitor: ReachabilityMonitor) {
     current = monitor.current
-    observation = monitor.observeOnMainActor { [weak self] in self?.current = $0 }
+    observation = monitor.observeOnMainActor { [weak self] state in
+      // Assigning an equal state would have views drawn again for nothing.
+      if let self, self.current != state { self.current = state }
+    }
   }
 
   /// Follows a monitor of its own.

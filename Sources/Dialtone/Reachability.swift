@@ -66,6 +66,9 @@ public struct Reachability: Sendable, BitwiseCopyable {
   private var packedDestination = PackedAddress()
   private var destinationZone = InlineName()
 
+  /// The system does not say.
+  package static let denied = Reachability(status: .undetermined, reason: .denied)
+
   /// Nobody has asked yet.
   package static let unknown = Reachability(status: .undetermined)
 

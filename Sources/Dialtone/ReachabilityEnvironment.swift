@@ -41,7 +41,8 @@ package final class EngineSlot: Sendable {
     running.withLock { running in
       if let engine = running.engine { return engine }
       let engine = NetworkEngine(environment: self)
-      running.engine = engine
+      // One that found no descriptors or threads serves the monitor that asked; the next one tries again.
+      if engine.isRunning { running.engine = engine }
       return engine
     }
   }

@@ -6,9 +6,9 @@ public import Dispatch
 extension ReachabilityMonitor {
   /// Calls `handler` with the state that is known, as soon as one is, and then with each change.
   ///
-  /// - Parameter handler: Called on a thread of Dialtone's, never before this method has begun to return a value to act on,
-  ///   one call at a time among all such handlers: be short, or use a queue or an actor. While it runs, states may be
-  ///   skipped, but never the newest. It may call anything of Dialtone.
+  /// - Parameter handler: Called on a thread of Dialtone's, one call at a time among all such handlers: be short, or use a
+  ///   queue or an actor. The first call may come before this method has returned. While it runs, states may be skipped, but
+  ///   never the newest. It may call anything of Dialtone. Signals are blocked on its thread, but for those of faults.
   /// - Returns: What keeps the handler registered: it is called until that is cancelled or released.
   public func observe(_ handler: @escaping @Sendable (Reachability) -> Void) -> ReachabilityObservation {
     observe(Subscription(storage, handler: handler))
@@ -17,7 +17,8 @@ extension ReachabilityMonitor {
   /// Calls `handler` on `queue` with the state that is known, as soon as one is, and then with each change.
   ///
   /// - Parameters:
-  ///   - queue: Where to call it; one call at a time, also where the queue is concurrent.
+  ///   - queue: Where to call it; one call at a time, also where the queue is concurrent. The first call may come before this
+  ///     method has returned.
   ///   - handler: What to call.
   /// - Returns: What keeps the handler registered: it is called until that is cancelled or released.
   public func observe(
@@ -29,7 +30,7 @@ extension ReachabilityMonitor {
   /// Calls `handler` on `actor` with the state that is known, as soon as one is, and then with each change.
   ///
   /// - Parameters:
-  ///   - actor: Where to call it. It is not retained; the observation ends with it.
+  ///   - actor: Where to call it. It is not retained; once it has gone, the observation ends at the next change.
   ///   - handler: What to call. After `cancel()` was called on the actor, no call begins.
   /// - Returns: What keeps the handler registered: it is called until that is cancelled or released.
   public func observe<Isolation: Actor>(
@@ -82,13 +83,13 @@ extension ReachabilityMonitor {
     let lease = ReachabilityObservation.Lease(self)
     let subscription = Subscription(storage)
     storage.add(subscription)
-    // The task holds no monitor: once the registration ends, nothing keeps the monitoring alive.
     lease.onEnd { subscription.cancel() }
-    Task {
+    // Detached: what is local to the task that registers is no business of later calls.
+    Task.detached {
       while let state = await subscription.next() {
         guard await body(state, { lease.hasEnded }) else { break }
       }
-      subscription.cancel()
+      lease.end()
     }
     return ReachabilityObservation(lease)
   }

@@ -73,7 +73,7 @@ extension ReachabilityMonitor {
     let subscription = Subscription(storage)
     storage.add(subscription)
     lease.onEnd { subscription.cancel() }
-    Task {
+    Task.detached {
       while let state = await subscription.next() {
         guard requirement.isMet(by: state) else { continue }
         // Whoever ends it, this or a cancellation, does so alone.

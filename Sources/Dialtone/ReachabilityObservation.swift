@@ -11,8 +11,9 @@ public final class ReachabilityObservation: Sendable {
 
   deinit { lease.end() }
 
-  /// Ends it: once this has returned, no call of the handler begins. One that is already running on another thread may
-  /// still finish. Once is enough; more do no harm.
+  /// Ends it: once this has returned, no call of the handler begins, but for one that another thread was already about to
+  /// make; one that is running may finish. On the handler's own queue or actor there is no such call. Once is enough; more
+  /// do no harm.
   public func cancel() { lease.end() }
 
   /// What a registration keeps alive, until it ends.

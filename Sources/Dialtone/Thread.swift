@@ -10,13 +10,15 @@ enum Thread {
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
   }
 
-  /// Starts a detached thread, with every signal blocked so that the program's handlers run on the program's own threads.
+  /// Starts a detached thread, with signals blocked so that the program's handlers run on the program's own threads.
   /// Answers `false` where the system has no thread to give.
   static func start(named name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
     var all = sigset_t()
     var old = sigset_t()
     // pthread_create(3): the new thread inherits the mask. None of these calls keeps a pointer.
     unsafe sigfillset(&all)
+    // But for those that a fault of the thread itself raises: blocked, they would end the program without its crash handler.
+    for signal in [SIGILL, SIGTRAP, SIGFPE, SIGBUS, SIGSEGV, SIGSYS, SIGABRT] { unsafe sigdelset(&all, signal) }
     unsafe pthread_sigmask(SIG_SETMASK, &all, &old)
     defer { _ = unsafe pthread_sigmask(SIG_SETMASK, &old, nil) }
 

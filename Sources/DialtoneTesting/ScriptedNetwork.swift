@@ -21,6 +21,8 @@ public final class ScriptedNetwork: Sendable {
     var names: [String: ScriptedNames] = [:]
     /// Grows with each change.
     var version = 0
+    /// Grows with each change of a name.
+    var namesVersion = 0
     var queries = 0
   }
 
@@ -75,7 +77,10 @@ public final class ScriptedNetwork: Sendable {
   /// A name that is watched is looked up again once the clock has moved on a second since the last time: the monitors
   /// never ask more often.
   public func set(_ answer: ScriptedNames, forName name: String) {
-    change { $0.names[Self.key(name)] = answer }
+    change {
+      $0.names[Self.key(name)] = answer
+      $0.namesVersion += 1
+    }
     names.open()
   }
 
@@ -103,6 +108,7 @@ public final class ScriptedNetwork: Sendable {
   private final class Source: NetworkSource {
     private let box: Box
     private var seen = -1
+    private var seenNames = 0
 
     init(_ box: Box) { self.box = box }
 
@@ -114,7 +120,9 @@ public final class ScriptedNetwork: Sendable {
     func poll(into change: inout NetworkChange) {}
 
     func drain(ready: UInt64, into change: inout NetworkChange) {
-      let version = box.script.withLock { $0.version }
+      let (version, namesVersion) = box.script.withLock { ($0.version, $0.namesVersion) }
+      if namesVersion != seenNames { change.names() }
+      seenNames = namesVersion
       if version == seen { return }
       seen = version
       change.everything()

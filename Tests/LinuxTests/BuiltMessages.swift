@@ -117,7 +117,7 @@ struct BuiltNetwork {
   }
 
   mutating func add(_ address: String, _ length: UInt8, on link: UInt32) throws {
-    _ = addresses.update(try BuiltMessages.address(address, length, on: link))
+    addresses.update(try BuiltMessages.address(address, length, on: link))
   }
 
   func kind(of index: UInt32) throws -> InterfaceKind { links.kind(of: try #require(links[index])) }

@@ -55,6 +55,33 @@ struct DenialTests {
     try await monitors.expect(internet, Self.denied)
   }
 
+  @Test("43: announcements may be joined but not read: polled every 5 s, in no loop")
+  func announcementsCannotBeRead() throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try lab.run {
+      let network = LinuxNetwork()
+      let events = try #require(network.descriptors.first)
+      // In its place something that recvmmsg(2) refuses.
+      let null = unsafe cnetlink_open("/dev/null", O_RDONLY | O_CLOEXEC)
+      #expect(dup2(null, events) == events)
+      _ = close(null)
+      for _ in 0..<20 {
+        var change = NetworkChange()
+        network.drain(ready: .max, into: &change)
+      }
+      // Only the first time is it news, and the next look is five seconds away; or, once, a tenth of one.
+      #expect(network.resynchronisationCount <= 1)
+      var change = NetworkChange()
+      network.poll(into: &change)
+      let rest = try #require(network.nextPoll) - EngineClock.system.now()
+      #expect(rest > 4_000_000_000)
+      // The queries are answered all the same.
+      let query = PathQuery(.address(try address("198.41.0.4")))
+      network.answer([query]) { _, answer in #expect(answer.isVia("v0")) }
+    }
+  }
+
   @Test("42: listing the interfaces is refused with an error")
   func listingRefused() throws {
     let lab = try NetworkLab()

@@ -28,6 +28,21 @@ struct PairTests {
     #expect(four.last?.source == IPAddress("10.0.0.1"))
   }
 
+  @Test func oneOfTwoPeersOfALocalAddressIsDeleted() async throws {
+    let lab = try NetworkLab()
+    try lab.addVeth("v0", "v1")
+    try lab.up("v0", "v1")
+    try lab.addAddress("10.0.0.1/32", "v0", peer: "10.0.0.2/32")
+    try lab.addAddress("10.0.0.1/32", "v0", peer: "10.0.0.3/32")
+    let monitors = try LabMonitors(lab)
+    let second = try await monitors.record(pair("10.0.0.3", "10.0.0.1"))
+    try await second.wait("reachable") { $0.isVia("v0") }
+    #expect(try lab.ip("address del 10.0.0.1 peer 10.0.0.2/32 dev v0").status == 0)
+    try await monitors.settle()
+    // The address is still there, for the other peer.
+    #expect(second.last?.isVia("v0") == true)
+  }
+
   @Test(
     "trap 13: a local address that is not ours, or cannot be the source",
     arguments: [

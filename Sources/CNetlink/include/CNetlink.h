@@ -31,13 +31,17 @@ static inline int cnetlink_errno(void) { return errno; }
 // open(2) takes a variable number of arguments, which Swift cannot pass.
 static inline int cnetlink_open(const char *_Nonnull path, int flags) { return open(path, flags); }
 
+// Has the calling thread take names for UTF-8, whatever the program's locale: glibc's getaddrinfo(3) converts those with letters
+// outside ASCII from the locale's character set (AI_IDN).
+void cnetlink_use_utf8(void);
+
 // GNU extensions of netdb.h that need _GNU_SOURCE, which cannot be defined for an imported module; 0 where there is none.
 #if defined(__GLIBC__)
-enum { cnetlink_AI_IDN = 0x40, cnetlink_EAI_NODATA = -5, cnetlink_EAI_ADDRFAMILY = -9, cnetlink_EAI_IDN_ENCODE = -105 };
+enum { cnetlink_AI_IDN = 0x40, cnetlink_EAI_NODATA = -5, cnetlink_EAI_ADDRFAMILY = -9 };
 #elif defined(__linux__)
-enum { cnetlink_AI_IDN = 0, cnetlink_EAI_NODATA = -5, cnetlink_EAI_ADDRFAMILY = 0, cnetlink_EAI_IDN_ENCODE = 0 };
+enum { cnetlink_AI_IDN = 0, cnetlink_EAI_NODATA = -5, cnetlink_EAI_ADDRFAMILY = 0 };
 #else
-enum { cnetlink_AI_IDN = 0, cnetlink_EAI_NODATA = EAI_NODATA, cnetlink_EAI_ADDRFAMILY = EAI_ADDRFAMILY, cnetlink_EAI_IDN_ENCODE = 0 };
+enum { cnetlink_AI_IDN = 0, cnetlink_EAI_NODATA = EAI_NODATA, cnetlink_EAI_ADDRFAMILY = EAI_ADDRFAMILY };
 #endif
 
 #if defined(__linux__)

@@ -39,9 +39,10 @@ struct MonitorStateMachine {
     return .holdBack(until: until)
   }
 
-  /// The time of an earlier `holdBack` has come. Only the last one counts.
+  /// The time of an earlier `holdBack` has come; answers with another one where a later change has put it off.
   mutating func settle(now: Int64) -> Action {
-    guard let held, held.until <= now else { return .ignore }
+    guard let held else { return .ignore }
+    if held.until > now { return .holdBack(until: held.until) }
     self.held = nil
     return .deliver
   }

@@ -32,11 +32,20 @@ internal import Synchronization
 
   /// The value as it was last stored. Lock-free; for any thread.
   package func load() -> Value {
-    while true {
-      let before = sequence.load(ordering: .acquiring)
-      let value = read(Int(before & 1))
-      atomicMemoryFence(ordering: .acquiring)
-      if sequence.load(ordering: .relaxed) == before { return value }
+    unsafe withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Self.wordCount) { copy in
+      while true {
+        let before = sequence.load(ordering: .acquiring)
+        let start = unsafe words + Int(before & 1) * Self.wordCount
+        // In bounds: each of the two copies has wordCount words, and so has the allocation.
+        for position in 0..<Self.wordCount {
+          unsafe copy.initializeElement(at: position, to: start[position].load(ordering: .relaxed))
+        }
+        atomicMemoryFence(ordering: .acquiring)
+        // Only words that were stored together are made a value of.
+        if sequence.load(ordering: .relaxed) == before {
+          return unsafe UnsafeRawBufferPointer(copy).loadUnaligned(as: Value.self)
+        }
+      }
     }
   }
 
@@ -58,17 +67,6 @@ internal import Synchronization
       for position in 0..<Self.wordCount {
         unsafe start[position].store(Self.word(of: bytes, at: position), ordering: .relaxed)
       }
-    }
-  }
-
-  private func read(_ copy: Int) -> Value {
-    unsafe withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Self.wordCount) { words in
-      let start = unsafe self.words + copy * Self.wordCount
-      for position in 0..<Self.wordCount {
-        unsafe words.initializeElement(at: position, to: start[position].load(ordering: .relaxed))
-      }
-      // Any bits that were stored together are a Value; bits that were not are thrown away by load().
-      return unsafe UnsafeRawBufferPointer(words).loadUnaligned(as: Value.self)
     }
   }
 

@@ -89,12 +89,13 @@ final class EngineCore: Sendable {
   }
 
   private func turn(_ ready: UInt64) {
-    let (commands, isStopped) = inbox.withLock { inbox in
-      defer { inbox.commands = [] }
-      return (inbox.commands, inbox.isStopped)
-    }
-    if isStopped { return }
-    let outcome = state.withLock { state in
+    let outcome = state.withLock { state -> EngineState.Outcome? in
+      // Under the engine's lock: else two threads could do commands in another order than they were posted in.
+      let (commands, isStopped) = inbox.withLock { inbox in
+        defer { inbox.commands = [] }
+        return (inbox.commands, inbox.isStopped)
+      }
+      if isStopped { return nil }
       let now = clock.now()
       let engine = state ?? open()
       state = engine
@@ -105,6 +106,7 @@ final class EngineCore: Sendable {
       }
       return outcome
     }
+    guard let outcome else { return }
     // Before any handler is run, which may block: the other thread goes on with what is left.
     if outcome.isUnfinished { wake() }
     var waiting: [Subscription] = []

@@ -90,6 +90,7 @@ final class EngineState {
       source.drain(ready: ready, into: &change)
       mark(change)
       if change.touchesNames { names.values.forEach(markStale) }
+      outcome.isUnfinished = change.isUnfinished
       change = NetworkChange()
       if staleNodes.isEmpty { break }
       announce()
@@ -97,7 +98,7 @@ final class EngineState {
       settleTranslations(now: now)
       rounds += 1
     } while rounds < Self.roundLimit
-    outcome.isUnfinished = rounds == Self.roundLimit
+    if rounds == Self.roundLimit { outcome.isUnfinished = true }
 
     decide(realtime: realtime, now: now, outcome: &outcome)
     startLookups(now: now)
@@ -125,9 +126,15 @@ final class EngineState {
     case .call(let timer):
       outcome.fired.append(timer)
     case .settle(let record):
-      if record.machine.settle(now: now) == .deliver {
+      record.hasSettlingTimer = false
+      switch record.machine.settle(now: now) {
+      case .deliver:
         record.storage.holdBack(false)
         outcome.touched.append(record.storage)
+      case .holdBack(let until):
+        record.hasSettlingTimer = true
+        timers.add(.settle(record), at: until)
+      case .ignore, .store: break
       }
     case .lookUp(let name):
       if let refresh = name.refresh, refresh <= now {
@@ -173,8 +180,6 @@ final class EngineState {
   private func remove(_ record: TargetRecord) {
     detach(record.nodes + record.pathNodes + record.translatedNodes, from: record)
     detachName(from: record)
-    record.isStale = true  // so that nothing is decided for it any more in this turn
-    staleRecords.removeAll { $0 === record }
   }
 
   private func attach(_ queries: [PathQuery], to record: TargetRecord) -> [DestinationNode] {
@@ -236,7 +241,11 @@ final class EngineState {
         let node = batch[start + position]
         if let old = node.answer, old.isIdentical(to: answer) { return }
         node.answer = answer
-        node.forEachUser(touch)
+        node.forEachUser { user in
+          touch(user)
+          // The path that the user's name is looked up over has changed.
+          if let name = user.name, user.pathNodes.contains(where: { $0 === node }) { markStale(name) }
+        }
       }
       start += Self.batchSize
     }
@@ -256,7 +265,7 @@ final class EngineState {
   private func decide(realtime: Int64, now: Int64, outcome: inout Outcome) {
     for record in staleRecords {
       record.isStale = false
-      guard var new = record.decide() else { continue }
+      guard records[ObjectIdentifier(record.storage)] === record, var new = record.decide() else { continue }
       let storage = record.storage
       let old = storage.current
       new.realtime = new == old ? old.realtime : realtime
@@ -272,7 +281,10 @@ final class EngineState {
         storage.store(new)
         // A receiver that has had nothing yet need not wait.
         outcome.touched.append(storage)
-        timers.add(.settle(record), at: until)
+        if !record.hasSettlingTimer {
+          record.hasSettlingTimer = true
+          timers.add(.settle(record), at: until)
+        }
       }
     }
     staleRecords.removeAll(keepingCapacity: true)
@@ -358,7 +370,9 @@ final class EngineState {
   /// Asks for the network's NAT64 prefix where an IPv4 address has come to need it, and forgets it where it no longer does.
   private func settleTranslations(now: Int64) {
     for record in staleRecords {
-      guard case .address(let address) = record.target.storage, record.usesTranslation(address) else { continue }
+      guard records[ObjectIdentifier(record.storage)] === record, case .address(let address) = record.target.storage,
+        record.usesTranslation(address)
+      else { continue }
       if record.needsTranslation == (record.name != nil) { continue }
       if record.needsTranslation {
         attachName(NAT64Prefix.discoveryName, to: record, now: now)

@@ -25,22 +25,20 @@ package struct NetworkChange {
   package private(set) var prefixes: Set<Prefix> = []
   /// The targets that are not reachable may have another answer: a link changed that carries nothing.
   package private(set) var touchesUnreachable = false
-  /// Names may have other addresses: the path or the configuration of name resolution changed.
+  /// Names may have other addresses, for another reason than that the path changed: the configuration of name resolution
+  /// did, or the system was suspended.
   package private(set) var touchesNames = false
+  /// The source stopped reading before there was nothing more, and no descriptor will tell of the rest.
+  package private(set) var isUnfinished = false
 
   package init() {}
 
-  package var isEmpty: Bool { !touchesEverything && !touchesUnreachable && !touchesNames && prefixes.isEmpty }
+  package var isEmpty: Bool {
+    !touchesEverything && !touchesUnreachable && !touchesNames && !isUnfinished && prefixes.isEmpty
+  }
 
   /// A link, address, rule, nexthop or setting changed, or events were lost.
   package mutating func everything() {
-    touchesEverything = true
-    touchesNames = true
-    prefixes.removeAll()
-  }
-
-  /// An address was announced again, with nothing but its lifetime changed: routes may have come with it.
-  package mutating func everythingButNames() {
     touchesEverything = true
     prefixes.removeAll()
   }
@@ -50,8 +48,6 @@ package struct NetworkChange {
 
   /// A route to this prefix changed.
   package mutating func route(_ prefix: Prefix) {
-    // Through a default route (also the halves that VPN clients make of it) name servers are reached.
-    if prefix.length <= 1 { touchesNames = true }
     if touchesEverything { return }
     prefixes.insert(prefix)
     if prefixes.count > Self.limit {
@@ -60,6 +56,9 @@ package struct NetworkChange {
     }
   }
 
-  /// The configuration of name resolution changed.
+  /// Names may have other addresses.
   package mutating func names() { touchesNames = true }
+
+  /// There is more to be read.
+  package mutating func moreWaits() { isUnfinished = true }
 }

@@ -24,6 +24,8 @@ package final class NetworkEngine: Sendable {
 
   deinit { core?.stop() }
 
+  var isRunning: Bool { core != nil }
+
   func add(_ storage: MonitorStorage) {
     guard let core else {
       storage.store(

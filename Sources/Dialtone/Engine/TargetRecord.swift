@@ -8,6 +8,8 @@ internal import Netlink
 final class TargetRecord {
   let storage: MonitorStorage
   var machine: MonitorStateMachine
+  /// Whether a timer will ask whether it has settled.
+  var hasSettlingTimer = false
   /// Whether its state is to be decided in this turn.
   var isStale = false
 
@@ -74,9 +76,4 @@ final class TargetRecord {
     // A name that is too long can be no interface's; this one is none's either.
     configuration.interface.map { InlineName($0) ?? InlineName("/") ?? InlineName() } ?? InlineName()
   }
-}
-
-extension IPAddress {
-  /// The IPv4 address in an IPv4-mapped one; else the address itself.
-  package var unmapped: IPAddress { bits.isIPv4Mapped ? IPAddress(bits.unmapped) : self }
 }

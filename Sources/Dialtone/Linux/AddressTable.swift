@@ -8,6 +8,8 @@ package struct AddressTable: Sendable {
   package struct Entry: Equatable, Sendable {
     package let address: IPAddressBits
     package let prefixLength: UInt8
+    /// The address at the other end of the link.
+    package let peer: IPAddressBits?
     package let scope: RouteScope
     package var flags: AddressFlags
 
@@ -27,29 +29,26 @@ package struct AddressTable: Sendable {
 
   package mutating func removeAll() { entries.removeAll() }
 
-  /// Takes a message in. Answers whether anything but a lifetime is another than before.
-  package mutating func update(_ message: AddressMessage) -> Bool {
-    guard let address = message.localAddress else { return false }
+  package mutating func update(_ message: AddressMessage) {
+    guard let address = message.localAddress else { return }
     var flags = message.flags
     // Lifetimes running out change the source that is chosen, never whether there is one.
     flags.remove([.deprecated, .permanent, .noDAD])
-    let entry = Entry(address: address, prefixLength: message.prefixLength, scope: message.scope, flags: flags)
+    let entry = Entry(
+      address: address, prefixLength: message.prefixLength, peer: message.peer, scope: message.scope, flags: flags)
     var list = entries[message.interfaceIndex] ?? []
-    defer { entries[message.interfaceIndex] = list }
-    guard let position = list.firstIndex(where: { $0.hasIdentity(of: entry) }) else {
+    if let position = list.firstIndex(where: { $0.hasIdentity(of: message) }) {
+      list[position] = entry
+    } else {
       list.append(entry)
-      return true
     }
-    if list[position] == entry { return false }
-    list[position] = entry
-    return true
+    entries[message.interfaceIndex] = list
   }
 
   package mutating func remove(_ message: AddressMessage) {
-    guard let address = message.localAddress else { return }
-    entries[message.interfaceIndex]?.removeAll {
-      $0.address == address && $0.prefixLength == message.prefixLength
-    }
+    guard var list = entries[message.interfaceIndex] else { return }
+    list.removeAll { $0.hasIdentity(of: message) }
+    entries[message.interfaceIndex] = list.isEmpty ? nil : list
   }
 
   /// The addresses of a link, in the order in which the kernel told of them.
@@ -74,8 +73,9 @@ package struct AddressTable: Sendable {
 }
 
 extension AddressTable.Entry {
-  /// The kernel tells addresses of one link apart by these: the same IPv4 address can be there with two prefixes.
-  fileprivate func hasIdentity(of other: AddressTable.Entry) -> Bool {
-    address == other.address && prefixLength == other.prefixLength
+  /// The kernel tells addresses of one link apart by these: the same IPv4 address can be there with two prefixes, or with two
+  /// peers.
+  fileprivate func hasIdentity(of message: AddressMessage) -> Bool {
+    address == message.localAddress && prefixLength == message.prefixLength && peer == message.peer
   }
 }

@@ -13,10 +13,14 @@ final class KernelEvents {
   ]
   /// Longer than any announcement; a longer one counts as lost.
   private static let bufferSize = 32 * 1024
+  /// So many datagrams are read at a time.
+  private static let datagramLimit = 4096
 
   private var socket: NetlinkSocket
   private let buffer = NetlinkBuffer(byteCount: KernelEvents.bufferSize)
   private var filter: KernelFilter?
+  /// Whether announcements were lost that nobody has been told of.
+  private var wasIncomplete = false
 
   init() throws(NetlinkError) {
     socket = try NetlinkSocket(.route)
@@ -42,13 +46,26 @@ final class KernelEvents {
     }
   }
 
-  /// Hands over every message that waits. Answers whether some were lost.
-  func read(_ body: (NetlinkMessage, RawSpan) -> Void) -> Bool {
-    var isIncomplete = false
-    while true {
+  /// How reading ended.
+  enum End {
+    /// Everything that waited was read.
+    case empty
+    /// Everything was read, but some announcements had been lost.
+    case incomplete
+    /// So much waits that others have to have their turn; call again soon.
+    case moreWaits
+    /// The system does not let the socket be read.
+    case unreadable
+  }
+
+  /// Hands over the messages that wait, up to a limit.
+  func read(_ body: (NetlinkMessage, RawSpan) -> Void) -> End {
+    var isIncomplete = wasIncomplete
+    wasIncomplete = false
+    for _ in 0..<Self.datagramLimit {
       do {
         switch try socket.receive(into: buffer) {
-        case .empty: return isIncomplete
+        case .empty: return isIncomplete ? .incomplete : .empty
         case .foreign: continue
         case .overrun, .truncated: isIncomplete = true
         case .datagram(let count):
@@ -64,10 +81,12 @@ final class KernelEvents {
           if !isWhole { isIncomplete = true }
         }
       } catch {
-        // A socket that cannot be read any more tells nothing: what it would have said is lost.
-        return true
+        return .unreadable
       }
     }
+    // Should some have been lost among these, the next one to read is told of it: reported here, the rest would wait.
+    wasIncomplete = wasIncomplete || isIncomplete
+    return .moreWaits
   }
 }
 #endif

@@ -102,24 +102,25 @@ final class KernelQueries {
 
   // MARK: Tables
 
-  /// Calls `body` with every link, after `begin` for each attempt: what an interrupted one gave is void.
-  func links(begin: () -> Void, _ body: (LinkMessage) -> Void) throws(NetlinkError) {
-    _ = try client.dump(.getLink) { step, bytes in
+  /// Calls `body` with every link, after `begin` for each attempt: what an interrupted one gave is void. Answers whether the
+  /// last attempt was not interrupted, and so nothing is missing.
+  func links(begin: () -> Void, _ body: (LinkMessage) -> Void) throws(NetlinkError) -> Bool {
+    try !client.dump(.getLink) { step, bytes in
       switch step {
       case .began: begin()
       case .message(let message): LinkMessage(message, in: bytes).map(body)
       }
-    }
+    }.wasInterrupted
   }
 
-  /// Calls `body` with every address, after `begin` for each attempt.
-  func addresses(begin: () -> Void, _ body: (AddressMessage) -> Void) throws(NetlinkError) {
-    _ = try client.dump(.getAddress) { step, bytes in
+  /// Calls `body` with every address, after `begin` for each attempt. Answers as `links` does.
+  func addresses(begin: () -> Void, _ body: (AddressMessage) -> Void) throws(NetlinkError) -> Bool {
+    try !client.dump(.getAddress) { step, bytes in
       switch step {
       case .began: begin()
       case .message(let message): AddressMessage(message, in: bytes).map(body)
       }
-    }
+    }.wasInterrupted
   }
 }
 #endif

@@ -25,9 +25,10 @@ package struct Link: Equatable, Sendable {
 
   /// Takes what counts out of a message; `nil` where the message is no snapshot of a whole link.
   package init?(_ message: LinkMessage, kind: InterfaceKind) {
-    guard message.isSnapshot, let name = message.name.flatMap({ InlineName($0) }) else { return nil }
+    guard message.isSnapshot, let name = message.name else { return nil }
     index = message.index
-    self.name = name
+    // A name may be any bytes; made text, those that are none take more room. No link is left out for its name.
+    self.name = InlineName(truncating: name)
     deviceType = message.deviceType
     flags = message.flags.intersection(Self.significantFlags)
     operationalState = message.operationalState ?? .unknown

@@ -25,13 +25,17 @@ final class LinkClassifier {
 
   func kind(of message: LinkMessage) -> InterfaceKind {
     InterfaceKind(message) {
-      InterfaceKind.Evidence(isWireless: isWireless(message.index), deviceType: deviceType(message))
+      let isHardware = message.deviceType == .ethernet && message.infoKind == nil
+      return InterfaceKind.Evidence(
+        isWireless: isHardware && isWireless(message.index), deviceType: deviceType(message))
     }
   }
 
   /// Whether nl80211 knows the interface (NL80211_CMD_GET_INTERFACE, linux/nl80211.h).
   private func isWireless(_ index: UInt32) -> Bool {
-    // The family is numbered when its module is loaded, and that may happen at any time.
+    // To ask for a family that is not there makes the kernel load its module. Where there is sysfs, it shows whether cfg80211
+    // is loaded, in any namespace; that may happen at any time.
+    if SystemFile.exists("/sys/class/net"), !SystemFile.exists("/sys/class/ieee80211") { return false }
     builder.removeAll()
     builder.appendGetFamily(named: GenericNetlinkMessage.Wireless.familyName)
     guard let family = ask({ $0.familyID(in: $1) }) else { return false }

@@ -8,8 +8,8 @@ internal import Netlink
 /// The network as the Linux kernel tells it, over rtnetlink (rtnetlink(7)).
 ///
 /// Invariant: after `drain` the tables are what the announcements read so far say; nothing is kept of routes, which are asked
-/// for each time. Where announcements were lost, the tables are read anew before anything is answered, at most ten times
-/// a second.
+/// for each time. Where announcements were lost, the tables are read anew, at most ten times a second: until then, answers
+/// may go by tables that are up to 100 ms old.
 package final class LinuxNetwork: NetworkSource {
   /// How often to look where the kernel does not announce changes, or refuses altogether.
   private static let pollInterval: Int64 = 5_000_000_000
@@ -57,7 +57,7 @@ package final class LinuxNetwork: NetworkSource {
     add(radios?.descriptor, .radios)
     add(nameConfiguration.descriptor, .names)
     isPolled = queries == nil || events == nil
-    if isPolled { nextPoll = EngineClock.system.now().addingClamped(Self.pollInterval) }
+    if isPolled { pollAgain(after: Self.pollInterval) }
   }
 
   private func add(_ descriptor: CInt?, _ role: DescriptorRole) {
@@ -81,7 +81,7 @@ package final class LinuxNetwork: NetworkSource {
 
   package func eventsCannotBeAwaited() {
     isPolled = true
-    nextPoll = nextPoll ?? EngineClock.system.now().addingClamped(Self.pollInterval)
+    pollAgain(after: Self.pollInterval)
   }
 
   package func drain(ready: UInt64, into change: inout NetworkChange) {
@@ -89,7 +89,11 @@ package final class LinuxNetwork: NetworkSource {
     for (bit, role) in roles.enumerated() where ready & (1 << UInt64(bit)) != 0 {
       switch role {
       case .events: break  // read above, whatever is ready: nothing is decided while events wait
-      case .clock: if suspension?.hasResumed() ?? false { change.everything() }
+      case .clock:
+        if suspension?.hasResumed() ?? false {
+          change.everything()
+          change.names()
+        }
       case .radios: if radios?.read() ?? false { change.idleLink() }
       case .names: if nameConfiguration.hasChanged() { change.names() }
       }
@@ -97,11 +101,16 @@ package final class LinuxNetwork: NetworkSource {
   }
 
   package func poll(into change: inout NetworkChange) {
-    let now = EngineClock.system.now()
-    nextPoll = isPolled ? now.addingClamped(Self.pollInterval) : nil
+    nextPoll = nil
     if isResynchronisationPending { resynchronisationCount += 1 }
     if queries == nil { connect() } else { synchronise() }
+    if isPolled { pollAgain(after: Self.pollInterval) }
     change.everything()
+  }
+
+  /// Has `poll` called after so long, or before.
+  private func pollAgain(after interval: Int64) {
+    nextPoll = min(nextPoll ?? .max, EngineClock.system.now().addingClamped(interval))
   }
 
   package func announceRoutes(to addresses: [IPAddress]?) { events?.announceRoutes(to: addresses?.map(\.bits)) }
@@ -113,6 +122,7 @@ package final class LinuxNetwork: NetworkSource {
   package func answer(_ asked: [PathQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {
     guard let queries, isSynchronised else {
       for position in asked.indices { receive(position, .denied) }
+      pollAgain(after: Self.pollInterval)
       return
     }
     let decision = PathDecision(links: links, addresses: addresses) { [radios] in radios?.isBlocked($0) ?? false }
@@ -129,6 +139,8 @@ package final class LinuxNetwork: NetworkSource {
       let (askedPosition, target, destination) = toAsk[position]
       let answer = decision.decide(
         target, reply, output: destination.output, source: destination.source.map { IPAddress($0) })
+      // A query that failed, for lack of memory or because it is forbidden, is asked again whether or not anything changes.
+      if answer.status == .undetermined { pollAgain(after: Self.pollInterval) }
       receive(askedPosition, answer)
     }
   }
@@ -176,8 +188,22 @@ package final class LinuxNetwork: NetworkSource {
 
   private func readEvents(into change: inout NetworkChange) {
     guard let events else { return }
-    var needsTables = events.read { message, bytes in apply(message, bytes, &change) }
-    guard needsTables else { return }
+    var isUnderstood = true
+    let end = events.read { message, bytes in
+      if !apply(message, bytes, &change) { isUnderstood = false }
+    }
+    switch end {
+    case .empty: break
+    case .moreWaits: change.moreWaits()
+    case .incomplete: isUnderstood = false
+    case .unreadable:
+      // Reading is forbidden, though listening was not: the kernel is polled from now on.
+      self.events = nil
+      isPolled = true
+      isUnderstood = false
+      pollAgain(after: Self.pollInterval)
+    }
+    if isUnderstood { return }
     let now = EngineClock.system.now()
     if let last = lastSynchronisation, now < last.addingClamped(Self.resynchronisationSpacing) {
       // Too soon: the tables may be wrong until then, and are read anew whether or not anything else happens.
@@ -186,32 +212,30 @@ package final class LinuxNetwork: NetworkSource {
       return
     }
     resynchronisationCount += 1
-    needsTables = false
     synchronise()
     change.everything()
   }
 
-  private func apply(_ message: NetlinkMessage, _ bytes: RawSpan, _ change: inout NetworkChange) {
+  /// Takes a message in. Answers whether it could be read; one that could not is as good as lost.
+  private func apply(_ message: NetlinkMessage, _ bytes: RawSpan, _ change: inout NetworkChange) -> Bool {
     switch message.type {
     case .newLink, .deleteLink:
-      guard let link = LinkMessage(message, in: bytes) else { return change.everything() }
+      guard let link = LinkMessage(message, in: bytes) else { return false }
       switch apply(link, isGone: message.type == .deleteLink) {
       case .nothing: break
       case .idle: change.idleLink()
       case .everything: change.everything()
       }
     case .newAddress, .deleteAddress:
-      guard let address = AddressMessage(message, in: bytes) else { return change.everything() }
-      if message.type == .deleteAddress {
-        addresses.remove(address)
-        change.everything()
-      } else if addresses.update(address) {
-        change.everything()
-      } else {
-        change.everythingButNames()
-      }
+      guard let address = AddressMessage(message, in: bytes) else { return false }
+      if message.type == .newAddress { addresses.update(address) } else { addresses.remove(address) }
+      // Also where nothing but a lifetime is another: routes may have come with it.
+      change.everything()
     case .newRoute, .deleteRoute:
-      guard let route = RouteMessage(message, in: bytes) else { return change.everything() }
+      guard let route = RouteMessage(message, in: bytes) else {
+        change.everything()
+        return true
+      }
       let none = route.family == .ipv6 ? IPAddressBits(ipv6High: 0, low: 0) : IPAddressBits(ipv4: 0)
       change.route(.init(route.destination ?? none, length: Int(route.destinationLength)))
     case .newRule, .deleteRule, .newNexthop, .deleteNexthop, .newNetconf, .deleteNetconf:
@@ -219,6 +243,7 @@ package final class LinuxNetwork: NetworkSource {
     default:
       break
     }
+    return true
   }
 
   private func apply(_ message: LinkMessage, isGone: Bool) -> LinkTable.Effect {
@@ -252,19 +277,23 @@ package final class LinuxNetwork: NetworkSource {
     }
     do throws(NetlinkError) {
       var newLinks = LinkTable()
-      try queries.links(begin: { newLinks.removeAll() }) { message in
+      let areLinksWhole = try queries.links(begin: { newLinks.removeAll() }) { message in
         if let link = Link(message, kind: kinds.kind(of: message)) { _ = newLinks.update(link) }
       }
       var newAddresses = AddressTable()
-      try queries.addresses(begin: { newAddresses.removeAll() }) { _ = newAddresses.update($0) }
+      let areAddressesWhole = try queries.addresses(begin: { newAddresses.removeAll() }) { newAddresses.update($0) }
       links = newLinks
       addresses = newAddresses
       isSynchronised = true
+      if !areLinksWhole || !areAddressesWhole {
+        // Changes overtook every attempt: what there is may lack something, of which no event will tell.
+        isResynchronisationPending = true
+        pollAgain(after: Self.resynchronisationSpacing)
+      }
     } catch {
-      // Refused: nothing is known. Asked again with the next poll.
-      isSynchronised = false
-      isPolled = true
-      nextPoll = EngineClock.system.now().addingClamped(Self.pollInterval)
+      // Where it is refused nothing is known; where memory lacked for a moment, what was known is still the best there is.
+      if error.isRefusal { isSynchronised = false }
+      pollAgain(after: Self.pollInterval)
     }
   }
 
@@ -285,5 +314,15 @@ package final class LinuxNetwork: NetworkSource {
 
   /// Whether the kernel answers at all.
   package var isDenied: Bool { !isSynchronised }
+}
+
+extension NetlinkError {
+  /// Whether the system said no, and will again.
+  fileprivate var isRefusal: Bool {
+    switch errno {
+    case EPERM, EACCES, EAFNOSUPPORT, EOPNOTSUPP, ENOSYS: true
+    default: false
+    }
+  }
 }
 #endif

@@ -76,7 +76,7 @@ package struct PathDecision {
         if failure == nil || failure?.status == .unreachable && problem.status != .unreachable { failure = problem }
         continue
       }
-      return usable(route, hop, link, replies.plain, target, source: source)
+      return usable(route, hop, link, replies.plain, target, output: output, source: source)
     }
     return failure ?? Reachability(status: .unreachable, reason: .linkDown)
   }
@@ -92,7 +92,7 @@ package struct PathDecision {
   }
 
   private func usable(
-    _ route: RouteMessage, _ hop: RouteNexthop, _ link: Link, _ plain: RouteReply, _ target: IPAddress,
+    _ route: RouteMessage, _ hop: RouteNexthop, _ link: Link, _ plain: RouteReply, _ target: IPAddress, output: UInt32?,
     source: IPAddress?
   ) -> Reachability {
     let found: IPAddress?
@@ -100,7 +100,7 @@ package struct PathDecision {
     case .route(let plain): found = plain.preferredSource.map { IPAddress($0) } ?? source
     // The route is there, but no packet could be made for it, such as one from 127.0.0.1 to elsewhere (EINVAL).
     case .refusal(EINVAL), .refusal(EADDRNOTAVAIL): return unreachable(.noAddress, link)
-    case .refusal(let errno): return refused(errno, target, output: nil)
+    case .refusal(let errno): return refused(errno, target, output: output)
     case .lost: return Reachability(status: .undetermined, reason: .denied)
     }
     guard let found, target.isLinkLocal ? !found.isLoopback : found.isUsableSource else {
@@ -231,9 +231,4 @@ package struct PathDecision {
     if reason == .radioBlocked { flags.insert(.interventionRequired) }
     return Reachability(status: .requiresConnection, flags: flags, interface: links.interface(link), reason: reason)
   }
-}
-
-extension Reachability {
-  /// The system does not say.
-  package static let denied = Reachability(status: .undetermined, reason: .denied)
 }

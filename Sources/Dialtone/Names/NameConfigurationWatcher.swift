@@ -23,7 +23,8 @@ package final class NameConfigurationWatcher {
   private let folder: String
   private var isWatching = false
   private var watches: Set<CInt> = []
-  private var texts: [[UInt8]?] = []
+  /// What stands for the texts.
+  private var texts: [[UInt64]?] = []
 
   /// - Parameter root: What stands before `/etc`.
   package init(root: String = "") {
@@ -60,7 +61,7 @@ package final class NameConfigurationWatcher {
     return new != texts
   }
 
-  private func read() -> [[UInt8]?] { Self.names.map { SystemFile.bytes(at: "\(folder)/\($0)") } }
+  private func read() -> [[UInt64]?] { Self.names.map { SystemFile.fingerprint(of: "\(folder)/\($0)") } }
 
   private func forgetEvents() {
     guard let descriptor else { return }

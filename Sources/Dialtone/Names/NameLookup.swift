@@ -31,8 +31,7 @@ package func systemNameLookup(_ name: String, _ family: IPAddress.Family?) -> Na
   let status = unsafe getaddrinfo(name, nil, &hints, &list)
   guard status == 0 else {
     switch status {
-    case EAI_NONAME, CInt(cnetlink_EAI_NODATA), CInt(cnetlink_EAI_ADDRFAMILY), CInt(cnetlink_EAI_IDN_ENCODE):
-      return .noAddress
+    case EAI_NONAME, CInt(cnetlink_EAI_NODATA), CInt(cnetlink_EAI_ADDRFAMILY): return .noAddress
     default: return .failed
     }
   }

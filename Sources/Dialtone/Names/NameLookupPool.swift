@@ -96,6 +96,7 @@ package final class NameLookupPool: Sendable {
   }
 
   private func work() {
+    cnetlink_use_utf8()
     var done: Ticket?
     while true {
       let next = state.withLock { state -> Ticket? in

@@ -50,9 +50,9 @@ struct MonitorStateMachineTests {
     var machine = MonitorStateMachine(settling: .nanoseconds(10))
     #expect(machine.decided(Self.reachable, after: Self.unknown, now: 0) == .deliver)
     #expect(machine.decided(Self.noRoute, after: Self.reachable, now: 100) == .holdBack(until: 110))
-    #expect(machine.settle(now: 109) == .ignore)
+    #expect(machine.settle(now: 109) == .holdBack(until: 110))
     #expect(machine.decided(Self.noCarrier, after: Self.noRoute, now: 109) == .holdBack(until: 119))
-    #expect(machine.settle(now: 110) == .ignore)
+    #expect(machine.settle(now: 110) == .holdBack(until: 119))
     #expect(machine.settle(now: 119) == .deliver)
     #expect(machine.settle(now: 120) == .ignore)
   }
@@ -67,7 +67,7 @@ struct MonitorStateMachineTests {
       let next = state == Self.noRoute ? Self.noCarrier : Self.noRoute
       last = machine.decided(next, after: state, now: now)
       state = next
-      if now < 140 { #expect(machine.settle(now: now) == .ignore) }
+      if now < 140 { #expect(machine.settle(now: now) == .holdBack(until: min(now + 10, 140))) }
     }
     #expect(last == .holdBack(until: 140))
     #expect(machine.settle(now: 140) == .deliver)

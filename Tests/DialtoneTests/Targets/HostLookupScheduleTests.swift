@@ -56,6 +56,19 @@ struct HostLookupScheduleTests {
     #expect(lab.started(name) == 2)
   }
 
+  @Test func notWhereSomethingElseOfTheNetworkChanges() async throws {
+    let name = "noise.example"
+    let (lab, monitor) = try await Self.known(name)
+    for number in 1...5 {
+      lab.advance(by: .seconds(2))
+      // Everything is asked again; the path over which names are looked up stays as it was.
+      lab.network.set(.wired, for: ip("198.51.100.\(number)"))
+      try await lab.settle()
+    }
+    #expect(lab.started(name) == 1)
+    withExtendedLifetime(monitor) {}
+  }
+
   @Test func notMoreOftenThanOnceASecondWhateverHappens() async throws {
     let name = "spaced.example"
     let (lab, monitor) = try await Self.known(name)

@@ -44,4 +44,13 @@ struct InlineNameTests {
     #expect(interface("wlan0", 3, .wifi).description == "Wi-Fi (wlan0)")
     #expect(interface("wg0", 3, .tunnel).description == "tunnel (wg0)")
   }
+
+  /// A link of the kernel's may have any bytes for a name; made text, nine of them can take 27.
+  @Test(arguments: [
+    ("eth0", "eth0"), (String(repeating: "\u{FFFD}", count: 9), String(repeating: "\u{FFFD}", count: 5)),
+    ("aaaaaaaaaaaaaaab", "aaaaaaaaaaaaaaa"), ("", ""),
+  ])
+  func isCutAtACharacterWhereItDoesNotFit(text: String, kept: String) {
+    #expect(InlineName(truncating: text).text == kept)
+  }
 }
