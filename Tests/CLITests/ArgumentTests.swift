@@ -9,7 +9,8 @@ import Testing
 
 struct ArgumentTests {
   @Test(arguments: [
-    ("0.5", Duration.milliseconds(500)), ("10", .seconds(10)), ("2.50", .milliseconds(2500)), ("007", .seconds(7)),
+    ("0.5", Duration.milliseconds(500)), (".5", .milliseconds(500)), ("10", .seconds(10)),
+    ("2.50", .milliseconds(2500)), ("007", .seconds(7)),
     ("0.000000001", .nanoseconds(1)), ("1.9999999999", .nanoseconds(1_999_999_999)),
     ("999999999", .seconds(999_999_999)),
   ])
@@ -18,7 +19,7 @@ struct ArgumentTests {
   }
 
   @Test(arguments: [
-    "", "-1", "-0.5", "nan", "NaN", "inf", "infinity", "1e3", "0x10", "1,5", "1.", ".5", "1.2.3", "5s", " 5", "5 ",
+    "", "-1", "-0.5", "nan", "NaN", "inf", "infinity", "1e3", "0x10", "1,5", "1.", ".", ".x", "1.2.3", "5s", " 5", "5 ",
     "+5",
     "1000000000", "99999999999999999999", "٣", "0", "0.0", "0.0000000001",
   ])
@@ -55,6 +56,12 @@ struct ArgumentTests {
     #expect(throws: ValidationError.self) { try FirewallMark.parse(text) }
   }
 
+  @Test(arguments: ["010", "00", "051820"])
+  func refusesALeadingZeroOfAMark(text: String) throws {
+    let error = try #require(#expect(throws: ValidationError.self) { try FirewallMark.parse(text) })
+    #expect(error.message.contains("zero"))
+  }
+
   @Test(arguments: ["eth0", "a", "abcdefghijklmno", "wlp2s0.100", "é"])
   func takesInterfaceNames(text: String) throws {
     #expect(try InterfaceName.parse(text) == text)
@@ -82,6 +89,30 @@ struct ArgumentTests {
   func recognisesMistypedCommands(text: String, command: String) {
     #expect(CommandWord.isNear(text, command))
     #expect(throws: ValidationError.self) { try CommandWord.check(implicitTargets: [text]) }
+  }
+
+  @Test(arguments: [
+    ("local_network", "local-network"), ("localnetwork", "local-network"), ("local network", "local-network"),
+    ("Local_Network", "local-network"), ("intenret", "internet"), ("version", "--version"),
+  ])
+  func recognisesMistypedWords(text: String, word: String) throws {
+    let error = try #require(
+      #expect(throws: ValidationError.self) { try CommandWord.check(implicitTargets: ["example.com", text]) })
+    #expect(error.message.contains(word))
+    #expect(error.message.contains("dialtone watch \(text)") == (text != "local network"))
+  }
+
+  @Test(arguments: ["intranet", "Internet", "internet.", "local-network.", "network"])
+  func takesHostsLikeWordsForHosts(text: String) throws {
+    try CommandWord.check(implicitTargets: [text])
+  }
+
+  @Test func refusesWhatIsNotUTF8() throws {
+    #expect(try unsafe TypedArguments.text("é漢\u{FFFD}", position: 1) == "é漢\u{FFFD}")
+    let bytes: [CChar] = [97, -1, -2, 0]
+    let error = try #require(
+      #expect(throws: UsageError.self) { try unsafe TypedArguments.text(bytes, position: 2) })
+    #expect(error.description.hasPrefix("Error: argument 2, ") && error.description.contains("'dialtone --help'"))
   }
 
   @Test(arguments: ["router", "localhost", "example.com", "status.example", "internet", "local-network", "a", "tstaus"])

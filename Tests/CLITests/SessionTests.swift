@@ -65,9 +65,22 @@ struct SessionTests {
       #expect(session.timeOut().isEmpty)
       #expect(session.ending == .undetermined)
     }
-    var session = WatchSession(targetCount: 2, countLimit: 1)
+  }
+
+  @Test(arguments: [1, nil])
+  func watchMissesATargetThatNothingCameOfAtTheTimeoutAlone(countLimit: Int?) {
+    var session = WatchSession(targetCount: 2, countLimit: countLimit)
     _ = session.receive(reachable, of: 0, at: .zero)
-    #expect(session.ending == .undetermined, "the other target is not known")
+    #expect(session.ending == (countLimit == nil ? nil : .holds))
+    _ = session.timeOut()
+    #expect(session.ending == (countLimit == nil ? .undetermined : .holds))
+  }
+
+  @Test func watchTellsAtItsLastLineOfATargetThatIsUndetermined() {
+    var session = WatchSession(targetCount: 3, countLimit: 2)
+    _ = session.receive(unresolved, of: 1, at: .zero)
+    _ = session.receive(reachable, of: 0, at: .zero)
+    #expect(session.ending == .undetermined)
   }
 
   // MARK: status

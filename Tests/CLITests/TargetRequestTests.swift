@@ -50,6 +50,25 @@ struct TargetRequestTests {
   }
 
   @Test(arguments: [
+    ("http://user:secret@example.com:443/x", "http://example.com:443/x"),
+    ("ftp://u@[2001:db8::1]", "ftp://[2001:db8::1]"),
+    ("http://a@b:secret@example.com?q", "http://example.com?q"), ("http://:secret@a#f", "http://a#f"),
+    ("https://example.com/@me", "https://example.com/@me"), ("https://example.com?a@b", "https://example.com?a@b"),
+    ("https://us\u{301}er:secret@\u{301}a.example/", "https://\u{301}a.example/"), ("http://user:secret@/", nil),
+    ("example.com", "example.com"),
+  ])
+  func showsNoUserInformation(text: String, shown: String?) {
+    let typed = try? TargetRequest([text]).targets.map(\.typed)
+    #expect(typed == shown.map { [$0] })
+    #expect(!message { try TargetRequest([text]) }.contains("secret"))
+  }
+
+  @Test func countsAURLOnceWhoeverItsUserIs() throws {
+    let request = try TargetRequest(["http://a:1@example.com/", "http://b:2@example.com/", "http://example.com/"])
+    #expect(request.targets.map(\.typed) == ["http://example.com/"])
+  }
+
+  @Test(arguments: [
     "", " ", "a b", "a\0b", "a\u{1B}[31m", "a..b", ".a", "-a", "a-", String(repeating: "a", count: 64),
     String(repeating: "a.", count: 127) + "a", "1.2.3", "256.1.1.1", "1.2.3.4.5", "fe80::1", "fe80::1%", "fe80::1%a/b",
     "fe80::1%abcdefghijklmnop", "2001:db8::1%eth0", "1.2.3.4%eth0", "::", "0.0.0.0", "[::1", "host:80", "host/path",

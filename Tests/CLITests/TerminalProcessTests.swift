@@ -52,6 +52,14 @@ struct TerminalProcessTests {
     #expect(result.output.hasSuffix("\u{1B}[?7h" + final), "\(result.output.debugDescription)")
   }
 
+  @Test func showsNothingInPlaceOnADumbTerminal() async throws {
+    let lab = try NetworkLab()
+    let result = try await Tool.run(
+      ["wait", "--timeout", "2.5"], in: lab, environment: ["TERM": "dumb"], terminal: LabTerminal())
+    #expect(result.ending == .exited(1))
+    #expect(result.output == "internet  unreachable  no route to the destination\r\n")
+  }
+
   @Test func showsNoControlCharacterThatWasTyped() async throws {
     let lab = try NetworkLab()
     for arguments in [["a\u{1B}[31m"], ["--\u{1B}[31m"], ["--mark", "\u{1B}[31m"], ["--interface", "\u{9B}31m "]] {
@@ -69,7 +77,11 @@ struct TerminalProcessTests {
       let result = try await Tool.run(arguments, in: lab)
       #expect(result.ending == .exited(0))
       #expect(result.output.contains("EXAMPLES\n  dialtone"), "\(arguments)")
+      #expect(result.output.lowercased().contains("exit status"), "\(arguments)")
     }
+    let help = try await Tool.run(["--help"], in: lab).output
+    #expect(help.contains("USAGE: dialtone [watch] [<options>] [<target> ...]\n       dialtone status "), "\(help)")
+    #expect(help.contains("\n  64       wrong usage\n"), "\(help)")
     #expect(try await Tool.run(["--version"], in: lab).output == "0.1.0\n")
   }
 

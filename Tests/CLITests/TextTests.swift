@@ -105,6 +105,19 @@ struct TextTests {
     #expect(TextReportFormatter.details(of: local) == "via loopback (lo), this machine")
   }
 
+  @Test func tellsThatThereIsNoInterfaceAtAllFromOneThatDoesNotExist() throws {
+    let state = Reachability(status: .unreachable, reason: .noInterface)
+    func line(_ target: String, interface: String? = nil) throws -> String {
+      var formatter = TextReportFormatter(
+        targets: [try WatchedTarget(target)], interface: interface, style: Self.plain, isTerminal: true,
+        showsTime: false)
+      return formatter.line(for: Report(target: 0, state: state))
+    }
+    #expect(try line("local-network").hasSuffix("unreachable  there is no wired or Wi-Fi interface"))
+    #expect(try line("local-network", interface: "eth7").hasSuffix("unreachable  the interface does not exist"))
+    #expect(try line("internet").hasSuffix("unreachable  the interface does not exist"))
+  }
+
   @Test func tellsWhatWasBefore() throws {
     var formatter = try formatter(["internet"], isTerminal: false)
     let report = Report(

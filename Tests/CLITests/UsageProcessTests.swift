@@ -14,14 +14,25 @@ struct UsageProcessTests {
     (["--timeout", "-5"], "--timeout"), (["--timeout=nan"], "--timeout"), (["--timeout", "inf"], "--timeout"),
     (["--timeout", "1e400"], "--timeout"), (["--timeout", "0"], "--timeout"), (["--timeout"], "--timeout"),
     (["--count", "0"], "--count"), (["--count", "-1"], "--count"), (["--count", "1.5"], "--count"),
-    (["--mark", "0x100000000"], "--mark"), (["--mark", "-1"], "--mark"), (["--settling", "-1"], "--settling"),
+    (["--mark", "0x100000000"], "--mark"), (["--mark", "-1"], "--mark"), (["--mark", "010"], "--mark"),
+    (["--settling", "-1"], "--settling"),
     (["--interface", ""], "--interface"), (["--interface", "abcdefghijklmnop"], "--interface"),
     (["--from", "10.0.0.1"], "--from"), (["--from", "10.0.0.1", "::1"], "--from"), (["--from", "x", "::1"], "--from"),
     (["-4", "-6"], "-4 and -6"), (["-4", "2001:db8::1"], "-4"), (["-6", "192.0.2.1"], "-6"), (["-7"], "-7"),
     (["--nonsense"], "--nonsense"), (["statsu"], "statsu"), (["--json", "status"], "status"), (["check"], "check"),
+    (["local_network"], "local-network"), (["version"], "--version"),
     (["status", "--count", "1"], "--count"), (["interfaces", "eth0"], "eth0"),
     (["wait", "--unreachable", "--not-cellular"], "--not-cellular"), (["wait", "--timeout", "x"], "--timeout"),
   ]
+
+  @Test func refusesBytesThatAreNotUTF8() async throws {
+    let lab = try NetworkLab()
+    let process = try lab.spawn(
+      "/bin/sh", ["-c", #"exec "$0" status internet "$(printf '\377\376')""#, Tool.path])
+    #expect(try await process.output.text(within: .seconds(60)) == "")
+    #expect(try await process.error.text(within: .seconds(60)).hasPrefix("Error: argument 3, "))
+    #expect(try await process.exit(within: .seconds(60)) == .exited(64))
+  }
 
   @Test(arguments: wrong)
   func saysWhatIsWrong(arguments: [String], name: String) async throws {

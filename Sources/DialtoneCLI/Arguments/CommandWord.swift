@@ -19,10 +19,23 @@ enum CommandWord {
       if reserved.contains(target) {
         throw ValidationError("TARGET: \"\(target)\" is not a command of this version; \(remedy)")
       }
+      if target.lowercased() == "version" {
+        throw ValidationError("TARGET: \"\(target)\" is an option: dialtone --version; \(remedy)")
+      }
+      if let word = WatchedTarget.words.first(where: { isNear(target, $0) && !isWord(target, $0) }) {
+        // With a space it is no host either.
+        let end = target.contains(" ") ? "" : " Or, \(remedy)"
+        throw ValidationError("TARGET: unknown word \"\(target)\"; did you mean \(word)?\(end)")
+      }
       if position == 0, let near = known.first(where: { isNear(target, $0) }) {
         throw ValidationError("TARGET: unknown command \"\(target)\"; did you mean \(near)? Or, \(remedy)")
       }
     }
+  }
+
+  /// Whether `target` is the word, or with a dot at its end the host of that name.
+  private static func isWord(_ target: String, _ word: String) -> Bool {
+    [word, word + "."].contains(target.lowercased())
   }
 
   /// Whether one is the other with one letter added, lost, changed, or two neighbours swapped.

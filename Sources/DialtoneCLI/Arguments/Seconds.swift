@@ -21,7 +21,7 @@ enum Seconds {
   static func any(_ text: String) throws -> Duration {
     if text.first == "-" { throw ValidationError("a span of time is not negative; give seconds, such as 2.5") }
     let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-    let whole = parts[0]
+    let whole = parts.count > 1 && parts[0].isEmpty ? "0" : parts[0]
     let fraction = parts.count > 1 ? parts[1] : "0"
     guard !whole.isEmpty, !fraction.isEmpty, isDecimal(whole), isDecimal(fraction) else {
       throw ValidationError("that is not a number of seconds; give digits, with a point where wanted, such as 2.5")

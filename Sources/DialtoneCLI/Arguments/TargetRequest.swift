@@ -15,9 +15,8 @@ struct TargetRequest: Equatable, Sendable {
   init(_ texts: [String], source: IPAddress? = nil, configuration: ReachabilityConfiguration = .init()) throws {
     self.configuration = configuration
     var seen: Set<String> = []
-    targets = try texts.filter { seen.insert($0).inserted }.map { text in
-      try WatchedTarget(text, interface: configuration.interface)
-    }
+    targets = try texts.map { try WatchedTarget($0, interface: configuration.interface) }
+      .filter { seen.insert($0.typed).inserted }
     if texts.isEmpty { targets = [.usual] }
     for target in targets { try check(target) }
     if let source {

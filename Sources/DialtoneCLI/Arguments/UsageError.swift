@@ -4,8 +4,11 @@
 /// Arguments that are well-formed one by one, and wrong together.
 struct UsageError: Error, CustomStringConvertible {
   let message: String
-  /// The command that they were given to.
-  let command: String
+  /// The command that they were given to, where that is known.
+  let command: String?
 
-  var description: String { "Error: \(message)\n  See 'dialtone \(command) --help' for more information." }
+  var description: String {
+    let help = ["dialtone", command, "--help"].compactMap { $0 }.joined(separator: " ")
+    return "Error: \(message)\n  See '\(help)' for more information."
+  }
 }

@@ -4,7 +4,7 @@
 internal import ArgumentParser
 internal import Dialtone
 
-/// A target, and the text it was typed as.
+/// A target, and the text it was typed as, without the user information of a URL, which may be a secret.
 struct WatchedTarget: Equatable, Sendable {
   let typed: String
   let target: ReachabilityTarget
@@ -17,7 +17,7 @@ struct WatchedTarget: Equatable, Sendable {
 
   /// Reads a target. The interface asked for stands in for the zone of a link-local address.
   init(_ text: String, interface: String? = nil) throws {
-    typed = text
+    typed = Self.withoutUserInformation(text)
     switch text.lowercased() {
     case "internet": target = .internet
     case "local-network": target = .localNetwork
@@ -28,6 +28,15 @@ struct WatchedTarget: Equatable, Sendable {
   init(typed: String, target: ReachabilityTarget) {
     self.typed = typed
     self.target = target
+  }
+
+  /// A URL without what stands before the @ of its authority (RFC 3986, 3.2); any other text as it is.
+  private static func withoutUserInformation(_ text: String) -> String {
+    // By scalars: as Characters, a combining mark would hide the separator that it follows.
+    guard let scheme = text.unicodeScalars.firstRange(of: "://".unicodeScalars) else { return text }
+    let authority = text.unicodeScalars[scheme.upperBound...].prefix { !"/?#\\".unicodeScalars.contains($0) }
+    guard let at = authority.lastIndex(of: "@") else { return text }
+    return String(text[..<scheme.upperBound]) + String(text[authority.index(after: at)...])
   }
 
   private static func host(_ text: String, interface: String?) throws -> ReachabilityTarget {

@@ -13,9 +13,23 @@ struct DialtoneCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "dialtone",
     abstract: "Tell whether the network is there: over which interface, since when, and why not.",
+    usage: """
+      dialtone [watch] [<options>] [<target> ...]
+      dialtone status [<options>] [<target> ...]
+      dialtone wait [<options>] [<target> ...]
+      dialtone interfaces [--json]
+      """,
     discussion: """
       The answer is the kernel's own: nothing is sent, but for name lookups. That a target is reachable says that a \
       packet for it can leave this machine, not that it answers. Without a command, it is watch.
+
+      EXIT STATUS
+        0        what was asked holds
+        1        it does not
+        2        it cannot be told
+        64       wrong usage
+        74       the output could not be written
+        128 + n  ended by signal n
 
       EXAMPLES
         dialtone                          watch the Internet
@@ -33,9 +47,8 @@ struct DialtoneCommand: ParsableCommand {
   static func main() {
     do {
       try StandardStream.prepare()
-      let arguments = Array(CommandLine.arguments.dropFirst())
       do {
-        var command = try parse(arguments)
+        var command = try parse(TypedArguments.all())
         try command.run()
       } catch let error as ExitCode {
         CNetlink.exit(error.rawValue)

@@ -62,7 +62,7 @@ struct TargetOptions: ParsableArguments {
     if json { return JSONReportFormatter(targets: request.targets) }
     let isTerminal = StandardStream.output.isTerminal
     return TextReportFormatter(
-      targets: request.targets, style: Environment.style(isTerminal: isTerminal), isTerminal: isTerminal,
-      showsTime: showsTime)
+      targets: request.targets, interface: interface, style: Environment.style(isTerminal: isTerminal),
+      isTerminal: isTerminal, showsTime: showsTime)
   }
 }

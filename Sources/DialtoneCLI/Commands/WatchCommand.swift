@@ -11,9 +11,11 @@ struct WatchCommand: TargetCommand {
     abstract: "Print the state of each target once it is known, and then each change.",
     usage: "dialtone [watch] [<options>] [<target> ...]",
     discussion: """
-      It goes on until it is stopped, the lines of --count are printed, or the time of --timeout is over; then the exit \
-      status is 0, or 2 if a target is still undetermined. A target given twice counts once. A host that is named as a \
-      command can be given here.
+      It goes on until it is stopped, the lines of --count are printed, or the time of --timeout is over. A target \
+      given twice counts once. A host that is named as a command can be given here.
+
+      Exit status: 0, or 2 where a target is undetermined at the end, or nothing came of it within the time of \
+      --timeout. Interrupted, it is never 0.
 
       EXAMPLES
         dialtone                             the Internet, as long as you look

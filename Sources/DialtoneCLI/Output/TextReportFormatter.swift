@@ -14,6 +14,8 @@ struct TextReportFormatter: ReportFormatter {
 
   private let names: [String]
   private let nameColumns: Int
+  /// Whether the target is one that any wired or Wi-Fi interface would do for.
+  private let takesAnyInterface: [Bool]
   private let style: Style
   private let isTerminal: Bool
   private let showsTime: Bool
@@ -21,7 +23,10 @@ struct TextReportFormatter: ReportFormatter {
   private var statusColumns = "unreachable".count
 
   /// On a terminal, names are cut to what it has room for, and the day is left out of the time.
-  init(targets: [WatchedTarget], style: Style, isTerminal: Bool, showsTime: Bool) {
+  ///
+  /// `interface` is the one asked for.
+  init(targets: [WatchedTarget], interface: String? = nil, style: Style, isTerminal: Bool, showsTime: Bool) {
+    takesAnyInterface = targets.map { $0.target == .localNetwork && interface == nil }
     names = targets.map { target in
       let name = TerminalText.visible(target.typed)
       return isTerminal ? TerminalText.fitted(name, to: Self.targetLimit) : name
@@ -37,11 +42,14 @@ struct TextReportFormatter: ReportFormatter {
     let status = state.status.identifier
     statusColumns = max(statusColumns, status.count)
 
-    let line = line(for: report, status: status, details: Self.details(of: state), isBrief: false)
+    let takesAny = takesAnyInterface[report.target]
+    let full = Self.details(of: state, takesAnyInterface: takesAny)
+    let line = line(for: report, status: status, details: full, isBrief: false)
     guard isTerminal, line.columns > Self.lineLimit, let former = report.former else { return line.styled }
     // Of all that is said, the gateway is missed least, unless nothing else is new; then what it was before, which
     // stands in a line further up.
-    let details = Self.details(of: state, withGateway: !Self.isOtherWay(former.state, state))
+    let details = Self.details(
+      of: state, takesAnyInterface: takesAny, withGateway: !Self.isOtherWay(former.state, state))
     let shorter = self.line(for: report, status: status, details: details, isBrief: false)
     if shorter.columns <= Self.lineLimit { return shorter.styled }
     return self.line(for: report, status: status, details: details, isBrief: true).styled
@@ -77,10 +85,12 @@ struct TextReportFormatter: ReportFormatter {
   }
 
   /// The way to the target, or why there is none, such as "wired (eth0), no carrier".
-  static func details(of state: Reachability, withGateway showsGateway: Bool = true) -> String {
+  static func details(
+    of state: Reachability, takesAnyInterface: Bool = false, withGateway showsGateway: Bool = true
+  ) -> String {
     var details: [String] = []
     if let interface = state.interface { details.append((state.isReachable ? "via " : "") + interface.description) }
-    if let reason = state.reason { details.append(words(for: reason)) }
+    if let reason = state.reason { details.append(words(for: reason, takesAnyInterface: takesAnyInterface)) }
     if state.flags.contains(.isLocalAddress) {
       details.append("this machine")
     } else if let gateway = state.gateway {
@@ -98,8 +108,9 @@ struct TextReportFormatter: ReportFormatter {
   }
 
   /// The reason up to where its explanation begins: "no carrier".
-  static func words(for reason: Reachability.Reason) -> String {
-    String(reason.description.prefix { $0 != ":" })
+  static func words(for reason: Reachability.Reason, takesAnyInterface: Bool) -> String {
+    if takesAnyInterface, reason == .noInterface { return "there is no wired or Wi-Fi interface" }
+    return String(reason.description.prefix { $0 != ":" })
   }
 
   /// How long it had been otherwise: "after 3 min 12 s unreachable", or "after 5 s via eth0" where only the way changed.

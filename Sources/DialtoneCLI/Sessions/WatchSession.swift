@@ -21,16 +21,19 @@ struct WatchSession: Session {
     let former = last[target].map { Report.Former(state: $0.state, lasted: now - $0.since) }
     last[target] = (state, now)
     count += 1
-    if count == countLimit { ending = status }
+    // A target that no state has come of yet leaves nothing open: it was the lines that were asked for.
+    if count == countLimit { ending = status(whereNothingCame: .holds) }
     return [Report(target: target, state: state, former: former)]
   }
 
   mutating func timeOut() -> [Report] {
-    ending = ending ?? status
+    ending = ending ?? status(whereNothingCame: .unknown)
     return []
   }
 
-  private var status: ExitStatus { last.allSatisfy { $0?.state.isDetermined == true } ? .holds : .undetermined }
+  private func status(whereNothingCame verdict: Verdict) -> ExitStatus {
+    Verdict.all(last.map { $0?.state.verdict { _ in true } ?? verdict }).exitStatus
+  }
 
   var waiting: Waiting? {
     let unknown = last.indices.filter { last[$0] == nil }

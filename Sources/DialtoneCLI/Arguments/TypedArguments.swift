@@ -1,0 +1,25 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// The arguments of the process.
+enum TypedArguments {
+  /// All of them, without the command's own name.
+  static func all() throws -> [String] {
+    // The C runtime keeps `argc` pointers to C strings for the life of the process, and nobody changes them.
+    let arguments = unsafe UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
+    return try unsafe arguments.dropFirst().enumerated().compactMap { position, argument in
+      guard let argument = unsafe argument else { return nil }
+      return try unsafe text(argument, position: position + 1)
+    }
+  }
+
+  /// One of them, counted from 1. Swift alone would take what is not UTF-8 for other characters, and so for another host.
+  static func text(_ argument: UnsafePointer<CChar>, position: Int) throws -> String {
+    guard let text = unsafe String(validatingCString: argument) else {
+      let repaired = unsafe String(cString: argument)
+      throw UsageError(
+        message: "argument \(position), \"\(repaired)\", is not valid UTF-8; write it in UTF-8", command: nil)
+    }
+    return text
+  }
+}
