@@ -44,8 +44,9 @@ struct Promise6ProcessTests {
       try await eventually("the engine has ended") { ProcessCensus.threads(named: "dialtone") == 0 }
       let one = network.monitor()
       try await one.waitUntilReachable()
+      // A thread is named only once it runs.
+      try await eventually("both threads run") { ProcessCensus.threads(named: "dialtone") == 2 }
       let descriptors = ProcessCensus.descriptors
-      #expect(ProcessCensus.threads(named: "dialtone") == 2)
       let told = Counter()
       var many: [ReachabilityMonitor] = []
       var tokens: [ReachabilityObservation] = []

@@ -79,7 +79,8 @@ struct Promise7HangingResolverTests {
         var tokens = hosts.map { $0.observe { _ in } }
         try await eventually("the pool is full") { Promise7HangingResolverTests.threads == 8 }
         try await network.settle()
-        #expect(ProcessCensus.threads(named: "dialtone") == 2)
+        // A thread is named only once it runs.
+        try await eventually("both threads run") { ProcessCensus.threads(named: "dialtone") == 2 }
         let start = ContinuousClock.now
         tokens = []
         hosts = []
