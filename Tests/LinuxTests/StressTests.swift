@@ -4,13 +4,9 @@
 #if os(Linux)
 import CNetworkLab
 import Dialtone
-import Glibc
 import NetworkLab
 import Synchronization
 import Testing
-
-/// Looks the names up in what is loaded; nothing is called.
-private var isSanitized: Bool { unsafe dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil }
 
 /// Much at once: the final state is right, memory is flat, later events are still delivered.
 @Suite(.serialized, .enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
