@@ -69,42 +69,13 @@ extension ReachabilityMonitor {
   public func whenReachable(
     over requirement: InterfaceRequirement = .any, _ action: @escaping @Sendable () async -> Void
   ) -> ReachabilityObservation {
-    let lease = ReachabilityObservation.Lease(self)
-    let subscription = Subscription(storage)
-    storage.add(subscription)
-    lease.onEnd { subscription.cancel() }
-    Task.detached {
-      while let state = await subscription.next() {
-        guard requirement.isMet(by: state) else { continue }
-        // Whoever ends it, this or a cancellation, does so alone.
-        if lease.end() { await action() }
-        return
-      }
-    }
-    return ReachabilityObservation(lease)
+    updates.feed.once({ requirement.isMet(by: $0) }, action)
   }
 
   /// `goal` says in a word what is waited for.
   private func wait(
     _ goal: String, timeout: Duration?, until isMet: (Reachability) -> Bool
   ) async throws -> Reachability {
-    try Task.checkCancellation()
-    let subscription = Subscription(storage)
-    storage.add(subscription)
-    defer { subscription.cancel() }
-    if let timeout, timeout <= .zero {
-      if let state = storage.next(after: nil), isMet(state) { return state }
-      throw ReachabilityError(.timedOut, "\(target) was not \(goal) at once, and there was no time to wait")
-    }
-    let timer = timeout.map { timeout in
-      // Ends the subscription, and so the loop below.
-      engine.schedule(after: timeout) { subscription.cancel() }
-    }
-    defer { timer.map(engine.cancel) }
-    while let state = await subscription.next() {
-      if isMet(state) { return state }
-    }
-    try Task.checkCancellation()
-    throw ReachabilityError(.timedOut, "\(target) was not \(goal) within \(timeout ?? .zero)")
+    try await updates.feed.wait(until: isMet, timeout: timeout, goal: "\(target) was not \(goal)")
   }
 }

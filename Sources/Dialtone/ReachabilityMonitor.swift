@@ -12,18 +12,20 @@
 ///
 /// It watches from the moment it is made until it, its observations and its sequences have all been released. Making one
 /// never blocks; any number of them share one engine. All of it is for any thread and any isolation.
-public final class ReachabilityMonitor: Sendable {
+public final class ReachabilityMonitor: StateMonitor, EngineUser {
   /// One monitor of ``ReachabilityTarget/internet`` for the whole program, made when it is first used.
   public static let shared = ReachabilityMonitor(.internet)
 
-  /// What is watched.
-  public var target: ReachabilityTarget { storage.target }
-
-  /// How it is looked at.
+  /// How the target is looked at.
   public var configuration: ReachabilityConfiguration { storage.configuration }
 
+  let environment: ReachabilityEnvironment
   let storage: MonitorStorage
-  let engine: NetworkEngine
+  /// The engine that watches; `nil` while paused.
+  private let watcher: Lock<NetworkEngine?>
+
+  /// The engine that watches, or, while paused, the environment's.
+  package var engine: NetworkEngine { watcher.withLock { $0 } ?? environment.slot.engine() }
 
   /// Begins to watch `target`.
   ///
@@ -35,16 +37,67 @@ public final class ReachabilityMonitor: Sendable {
     _ target: ReachabilityTarget = .internet, configuration: ReachabilityConfiguration = .init(),
     environment: ReachabilityEnvironment = .system
   ) {
+    self.environment = environment
     storage = MonitorStorage(target, configuration)
-    engine = environment.slot.engine()
+    let engine = environment.slot.engine()
+    watcher = Lock(engine)
     engine.add(storage)
   }
 
-  deinit { engine.remove(storage) }
+  deinit { watcher.withLock { $0 }?.remove(storage) }
 
   /// The newest state. Never blocks and takes no lock; `undetermined` without a reason until something is known.
   public var current: Reachability { storage.current }
 
   /// The states one after another, as an asynchronous sequence: first the one that is known, then each change.
-  public var updates: ReachabilityUpdates { ReachabilityUpdates(self) }
+  public var updates: MonitorUpdates<Reachability> { MonitorUpdates(StateFeed(of: self, storage)) }
+
+  /// What is watched. It can be changed at any time, and whoever listens goes on listening.
+  ///
+  /// From the moment it is set, ``current`` is never again a state of the former target: it is `undetermined` until the new one's
+  /// is known. Receivers are told of that as of any change: once it is known, and only if it differs from the
+  /// state that they were given last. Waits go on, for the new target. Setting the target that is already there does nothing.
+  public var target: ReachabilityTarget {
+    get { storage.target }
+    set {
+      watcher.withLock { engine in
+        guard storage.beginEpoch(newValue), let engine else { return }
+        engine.remove(storage)
+        engine.add(storage)
+      }
+    }
+  }
+
+  // MARK: Pausing
+
+  /// Stops watching until ``resume()``, for a program that goes to the background: once all monitors are paused, Dialtone has no
+  /// thread, no socket and no wake-up.
+  ///
+  /// While paused nothing is known: ``current`` is `undetermined` without a reason, receivers stay registered and are told
+  /// nothing, and waits wait. To pause twice is to pause once.
+  public func pause() {
+    let ended = watcher.withLock { engine in
+      defer { engine = nil }
+      guard let engine, storage.beginEpoch() else { return nil as NetworkEngine? }
+      engine.remove(storage)
+      return engine
+    }
+    // Perhaps the last reference, whose release ends the engine: outside the lock.
+    withExtendedLifetime(ended) {}
+  }
+
+  /// Goes on watching after ``pause()``; does nothing where it was not paused.
+  ///
+  /// Receivers are told of the state once it is known, if it differs from the last that they were given.
+  public func resume() {
+    watcher.withLock { engine in
+      if engine != nil { return }
+      let running = environment.slot.engine()
+      running.add(storage)
+      engine = running
+    }
+  }
+
+  /// Whether it is paused.
+  public var isPaused: Bool { watcher.withLock { $0 == nil } }
 }

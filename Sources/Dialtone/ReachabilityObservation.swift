@@ -19,13 +19,13 @@ public final class ReachabilityObservation: Sendable {
   /// What a registration keeps alive, until it ends.
   final class Lease: Sendable {
     private struct Held {
-      let monitor: ReachabilityMonitor
+      let monitor: any AnyObject & Sendable
       var end: (@Sendable () -> Void)?
     }
 
     private let held: Lock<Held?>
 
-    init(_ monitor: ReachabilityMonitor) { held = Lock(Held(monitor: monitor)) }
+    init(_ monitor: any AnyObject & Sendable) { held = Lock(Held(monitor: monitor)) }
 
     var hasEnded: Bool { held.withLock { $0 == nil } }
 

@@ -3,55 +3,97 @@
 
 internal import Synchronization
 
-/// What a monitor, its receivers and the engine share: the newest state and who wants to know of it.
+/// What a monitor, its receivers and the engine share: the target, its newest state and who wants to know of it.
 ///
-/// The engine writes, under its own lock; everybody reads. No lock of this type is held while user code runs.
-package final class MonitorStorage: Sendable {
-  let target: ReachabilityTarget
+/// The engine writes, everybody reads. Invariant: `current` is always a state of the present target. What the engine still
+/// decides for an earlier one, or from before a pause, carries an earlier epoch and is not stored. No lock of this type is held while
+/// user code runs.
+package final class MonitorStorage: StateSource {
+  /// One target, watched without a pause.
+  struct Epoch: Equatable {
+    fileprivate var number: UInt32 = 0
+  }
+
+  private struct Book {
+    var target: ReachabilityTarget
+    var epoch = Epoch()
+    var subscriptions: [Subscription<Reachability>] = []
+  }
+
   let configuration: ReachabilityConfiguration
   private let snapshot = SequenceLock<Reachability>(.unknown)
   private let isHeldBack = Atomic<Bool>(false)
-  private let subscriptions = Lock<[Subscription]>([])
+  private let book: Lock<Book>
 
   init(_ target: ReachabilityTarget = .internet, _ configuration: ReachabilityConfiguration = .init()) {
-    self.target = target
     self.configuration = configuration
+    book = Lock(Book(target: target))
   }
+
+  /// What is watched now.
+  var target: ReachabilityTarget { book.withLock { $0.target } }
+
+  /// What is watched now, and which epoch its states belong to.
+  var assignment: (target: ReachabilityTarget, epoch: Epoch) { book.withLock { ($0.target, $0.epoch) } }
 
   /// The newest state. Lock-free; for any thread.
   package var current: Reachability { snapshot.load() }
 
   /// The state that a receiver is to be given next: the newest, unless it was given an equal one last, or it is not known
   /// yet, or changes are held back until it has settled.
-  func next(after last: Reachability?) -> Reachability? {
+  package func next(after last: Reachability?) -> Reachability? {
     let newest = snapshot.load()
     guard let last else { return newest.isDetermined || newest.reason != nil ? newest : nil }
     return newest == last || isHeldBack.load(ordering: .acquiring) ? nil : newest
   }
 
-  // MARK: For the engine, which calls these under its lock
+  /// Begins a new epoch, of `target` where one is given: nothing is known until its first state is stored, and receivers
+  /// are told of none before. Answers `false`, and does nothing, where that is the target already.
+  func beginEpoch(_ target: ReachabilityTarget? = nil) -> Bool {
+    book.withLock { book in
+      if let target {
+        if target == book.target { return false }
+        book.target = target
+      }
+      book.epoch.number &+= 1
+      isHeldBack.store(true, ordering: .releasing)
+      snapshot.store(.unknown)
+      return true
+    }
+  }
 
-  func store(_ state: Reachability) { snapshot.store(state) }
+  // MARK: For the engine
 
-  func holdBack(_ isHeldBack: Bool) { self.isHeldBack.store(isHeldBack, ordering: .releasing) }
+  /// Stores a state of the epoch, if that is the present one; answers whether it is. With `holdingBack`, receivers that
+  /// have had a state are not told of it before `release`.
+  func store(_ state: Reachability, of epoch: Epoch, holdingBack: Bool = false) -> Bool {
+    // The lock makes one writer at a time of the engine and whoever begins an epoch.
+    book.withLock { book in
+      if book.epoch != epoch { return false }
+      if holdingBack { isHeldBack.store(true, ordering: .releasing) }
+      snapshot.store(state)
+      return true
+    }
+  }
+
+  /// Lets receivers have what was held back, if it is of the present epoch.
+  func release(_ epoch: Epoch) {
+    book.withLock { book in
+      if book.epoch == epoch { isHeldBack.store(false, ordering: .releasing) }
+    }
+  }
 
   // MARK: For receivers and threads that deliver
 
-  func add(_ subscription: Subscription) { subscriptions.withLock { $0.append(subscription) } }
+  package func add(_ subscription: Subscription<Reachability>) {
+    book.withLock { $0.subscriptions.append(subscription) }
+  }
 
-  func remove(_ subscription: Subscription) {
-    // The array may hold the last reference; what that releases is released outside the lock.
-    let removed = subscriptions.withLock { subscriptions -> Subscription? in
-      guard let position = subscriptions.firstIndex(where: { $0 === subscription }) else { return nil }
-      return subscriptions.remove(at: position)
-    }
+  package func remove(_ subscription: Subscription<Reachability>) {
+    let removed = book.withLock { $0.subscriptions.remove(subscription) }
     withExtendedLifetime(removed) {}
   }
 
-  /// Lets every receiver look for a newer state; those that wait for a thread of the engine are added to `waiting`.
-  func wakeReceivers(waiting: inout [Subscription]) {
-    for subscription in subscriptions.withLock({ $0 }) where subscription.wake() {
-      waiting.append(subscription)
-    }
-  }
+  /// Lets every receiver look for a newer state. Answers with those that wait for a thread of the engine.
+  func wakeReceivers() -> [any Deliverable] { book.withLock { $0.subscriptions }.wake() }
 }

@@ -8,9 +8,9 @@ internal import Dispatch
 /// Invariants: two states given in a row are never equal; each is the newest there is when it is given; they are given
 /// one after the other, in the order of change; none is given after `cancel()` has returned, but for one that a thread was
 /// already about to give. The lock is never held while a handler runs or a continuation is resumed.
-package final class Subscription: Sendable {
-  typealias Handler = @Sendable (Reachability) -> Void
-  typealias Waiter = CheckedContinuation<Reachability?, Never>
+package final class Subscription<Value: Sendable>: Deliverable {
+  typealias Handler = @Sendable (Value) -> Void
+  typealias Waiter = CheckedContinuation<Value?, Never>
 
   private enum Receiver {
     /// A closure that a thread of the engine runs.
@@ -23,31 +23,40 @@ package final class Subscription: Sendable {
     case cancelled
   }
 
+  /// What `wake` leaves to do outside the lock.
+  private enum Action {
+    case nothing, deliver
+    case resume(Waiter, Value)
+    case enqueue(DispatchQueue)
+  }
+
   private struct State {
     var receiver: Receiver
-    var last: Reachability?
+    var last: Value?
     /// A handler: it waits for its turn. A queue: a block of ours is on it.
     var isScheduled = false
   }
 
-  private let storage: MonitorStorage
+  private let source: any StateSource<Value>
   private let state: Lock<State>
 
-  private init(_ storage: MonitorStorage, _ receiver: sending Receiver) {
-    self.storage = storage
+  private init(_ source: any StateSource<Value>, _ receiver: sending Receiver) {
+    self.source = source
     self.state = Lock(State(receiver: receiver))
   }
 
   /// A closure that a thread of the engine runs.
-  convenience init(_ storage: MonitorStorage, handler: @escaping Handler) { self.init(storage, .handler(handler)) }
+  convenience init(_ source: any StateSource<Value>, handler: @escaping Handler) {
+    self.init(source, .handler(handler))
+  }
 
   /// A closure that `queue` runs, one call at a time even where the queue is concurrent.
-  convenience init(_ storage: MonitorStorage, queue: DispatchQueue, handler: @escaping Handler) {
-    self.init(storage, .queue(queue, handler))
+  convenience init(_ source: any StateSource<Value>, queue: DispatchQueue, handler: @escaping Handler) {
+    self.init(source, .queue(queue, handler))
   }
 
   /// A task that calls ``next()``.
-  convenience init(_ storage: MonitorStorage) { self.init(storage, .task(nil)) }
+  convenience init(_ source: any StateSource<Value>) { self.init(source, .task(nil)) }
 
   /// Ends it. For any thread, also inside the receiver's own handler; once or several times.
   func cancel() {
@@ -56,7 +65,7 @@ package final class Subscription: Sendable {
       return state.receiver
     }
     if case .task(let waiter?) = receiver { waiter.resume(returning: nil) }
-    storage.remove(self)
+    source.remove(self)
     // The handler, and what it captured, is released here, outside the lock.
     withExtendedLifetime(receiver) {}
   }
@@ -64,21 +73,16 @@ package final class Subscription: Sendable {
   /// Looks for a newer state: resumes a waiting task, puts a block on a queue. Answers whether a thread of the engine has
   /// to call `deliver()`.
   func wake() -> Bool {
-    enum Action {
-      case nothing, deliver
-      case resume(Waiter, Reachability)
-      case enqueue(DispatchQueue)
-    }
     let action: Action = state.withLock { state in
       switch state.receiver {
       case .cancelled, .task(nil): return .nothing
       case .task(let waiter?):
-        guard let newest = storage.next(after: state.last) else { return .nothing }
+        guard let newest = source.next(after: state.last) else { return .nothing }
         state.last = newest
         state.receiver = .task(nil)
         return .resume(waiter, newest)
       case .handler, .queue:
-        if state.isScheduled || storage.next(after: state.last) == nil { return .nothing }
+        if state.isScheduled || source.next(after: state.last) == nil { return .nothing }
         state.isScheduled = true
         if case .queue(let queue, _) = state.receiver { return .enqueue(queue) }
         return .deliver
@@ -96,14 +100,14 @@ package final class Subscription: Sendable {
   /// Runs the handler with the newest state, if it has not had it. Answers whether there is a newer one by now, and this
   /// is to be called again.
   @discardableResult
-  func deliver() -> Bool {
-    let next = state.withLock { state -> (Handler, Reachability)? in
+  package func deliver() -> Bool {
+    let next = state.withLock { state -> (Handler, Value)? in
       let handler: Handler
       switch state.receiver {
       case .handler(let it), .queue(_, let it): handler = it
       case .task, .cancelled: return nil
       }
-      guard let newest = storage.next(after: state.last) else { return nil }
+      guard let newest = source.next(after: state.last) else { return nil }
       state.last = newest
       return (handler, newest)
     }
@@ -114,12 +118,12 @@ package final class Subscription: Sendable {
   }
 
   /// The next state, as soon as there is one that differs from the last; `nil` once cancelled, or when the task is.
-  func next() async -> Reachability? {
+  func next() async -> Value? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let result: Reachability?? = state.withLock { state in
+        let result: Value?? = state.withLock { state in
           guard case .task(nil) = state.receiver, !Task.isCancelled else { return .some(nil) }
-          if let newest = storage.next(after: state.last) {
+          if let newest = source.next(after: state.last) {
             state.last = newest
             return newest
           }

@@ -66,10 +66,22 @@ final class EngineCore: Sendable {
     if isFirst { wake() }
   }
 
-  /// Has a thread run a receiver's handler, soon.
-  func deliver(_ subscription: Subscription) {
-    deliveries.add([subscription])
+  /// Has a thread run receivers' handlers, soon.
+  func deliver(_ handlers: [any Deliverable]) {
+    deliveries.add(handlers)
     wake()
+  }
+
+  /// What is true of a target now, asked on the calling thread.
+  func answer(_ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration) -> Reachability {
+    let (answer, isTurnDue) = state.withLock { state in
+      let engine = state ?? open()
+      state = engine
+      return engine.answer(target, configuration)
+    }
+    // What was read on the way concerns others, too.
+    if isTurnDue { wake() }
+    return answer
   }
 
   /// Has a thread do a turn: something it cannot see by itself has changed.
@@ -109,8 +121,8 @@ final class EngineCore: Sendable {
     guard let outcome else { return }
     // Before any handler is run, which may block: the other thread goes on with what is left.
     if outcome.isUnfinished { wake() }
-    var waiting: [Subscription] = []
-    for storage in outcome.touched { storage.wakeReceivers(waiting: &waiting) }
+    var waiting: [any Deliverable] = []
+    for storage in outcome.touched { waiting += storage.wakeReceivers() }
     for timer in outcome.fired { timer.fire() }
     deliveries.add(waiting)
     deliveries.deliver()

@@ -27,7 +27,7 @@ final class EngineState {
   }
 
   /// How often events are read and queries asked again before states are told all the same: where events never end.
-  private static let roundLimit = 8
+  static let roundLimit = 8
   /// So many queries are asked at a time.
   private static let batchSize = 256
   /// For so many addresses it pays to name them to the source.
@@ -89,7 +89,6 @@ final class EngineState {
     repeat {
       source.drain(ready: ready, into: &change)
       mark(change)
-      if change.touchesNames { names.values.forEach(markStale) }
       outcome.isUnfinished = change.isUnfinished
       change = NetworkChange()
       if staleNodes.isEmpty { break }
@@ -129,7 +128,7 @@ final class EngineState {
       record.hasSettlingTimer = false
       switch record.machine.settle(now: now) {
       case .deliver:
-        record.storage.holdBack(false)
+        record.storage.release(record.epoch)
         outcome.touched.append(record.storage)
       case .holdBack(let until):
         record.hasSettlingTimer = true
@@ -219,6 +218,7 @@ final class EngineState {
   }
 
   private func mark(_ change: NetworkChange) {
+    if change.touchesNames { names.values.forEach(markStale) }
     if change.touchesEverything {
       nodes.forEach(touch)
     } else {
@@ -251,6 +251,22 @@ final class EngineState {
     }
   }
 
+  /// Asks these, which are nobody's but the caller's, at once.
+  func ask(_ nodes: [DestinationNode]) {
+    source.answer(nodes.map(\.query)) { position, answer in nodes[position].answer = answer }
+  }
+
+  /// Reads what waits, and marks what it touches for the next turn. Answers whether there was anything.
+  func readEvents() -> Bool {
+    var change = NetworkChange()
+    source.drain(ready: .max, into: &change)
+    mark(change)
+    return !change.isEmpty
+  }
+
+  /// The name's record, if a monitor has asked for it.
+  func name(_ key: NameRecord.Key) -> NameRecord? { names[key] }
+
   private func announce() {
     if areAnnouncementsStale {
       areAnnouncementsStale = false
@@ -271,14 +287,14 @@ final class EngineState {
       new.realtime = new == old ? old.realtime : realtime
       switch record.machine.decided(new, after: old, now: now) {
       case .ignore: break
-      case .store: storage.store(new)
+      case .store: _ = storage.store(new, of: record.epoch)
       case .deliver:
-        storage.store(new)
-        storage.holdBack(false)
+        // Where it is of an earlier epoch, the record of the present one is on its way.
+        if !storage.store(new, of: record.epoch) { continue }
+        storage.release(record.epoch)
         outcome.touched.append(storage)
       case .holdBack(let until):
-        storage.holdBack(true)
-        storage.store(new)
+        if !storage.store(new, of: record.epoch, holdingBack: true) { continue }
         // A receiver that has had nothing yet need not wait.
         outcome.touched.append(storage)
         if !record.hasSettlingTimer {
@@ -352,8 +368,7 @@ final class EngineState {
   /// Has `record` ask about the addresses that the name has now.
   private func adopt(_ name: NameRecord, for record: TargetRecord) {
     touch(record)
-    var addresses: [IPAddress] = []
-    if case .addresses(let found) = name.outcome { addresses = found }
+    let addresses = name.addresses
     // Attached before the old ones are let go, so that what is in both keeps its answer.
     if case .address(let address) = record.target.storage {
       let old = record.translatedNodes

@@ -28,8 +28,10 @@ package final class NetworkEngine: Sendable {
 
   func add(_ storage: MonitorStorage) {
     guard let core else {
-      storage.store(
-        Reachability(status: .undetermined, reason: .denied, realtime: EngineClock.realtime()))
+      let state = Reachability(status: .undetermined, reason: .denied, realtime: EngineClock.realtime())
+      let epoch = storage.assignment.epoch
+      if storage.store(state, of: epoch) { storage.release(epoch) }
+      deliver(storage.wakeReceivers())
       return
     }
     core.post(.add(storage))
@@ -37,13 +39,31 @@ package final class NetworkEngine: Sendable {
 
   func remove(_ storage: MonitorStorage) { core?.post(.remove(storage)) }
 
-  /// Runs the handler of a new receiver, if there is a state that it can be given.
-  func deliverFirst(_ subscription: Subscription) {
-    if !subscription.wake() { return }
+  /// Runs a receiver's handler on a thread of the engine, soon: the caller has something new for it.
+  package func deliver(_ handlers: [any Deliverable]) {
+    if handlers.isEmpty { return }
     if let core {
-      core.deliver(subscription)
+      core.deliver(handlers)
     } else {
-      DispatchQueue.global().async { subscription.deliver() }
+      DispatchQueue.global().async {
+        for handler in handlers {
+          while handler.deliver() {}
+        }
+      }
+    }
+  }
+
+  /// What is true of a target now, asked on the calling thread. Waits for no network; a turn of the engine that is under way
+  /// is waited for.
+  func answer(_ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration) -> Reachability {
+    core?.answer(target, configuration) ?? .denied
+  }
+
+  /// Returns once everything that the system had told until now has been read, and decided for all targets.
+  func settled() async {
+    await withCheckedContinuation { continuation in
+      // Timers that are due fire at the end of a turn.
+      _ = schedule(after: .zero) { continuation.resume() }
     }
   }
 

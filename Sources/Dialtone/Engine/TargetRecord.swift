@@ -7,6 +7,9 @@ internal import Netlink
 /// engine's lock.
 final class TargetRecord {
   let storage: MonitorStorage
+  /// What was to be watched when this was made; the monitor may have been given another target by now.
+  let target: ReachabilityTarget
+  let epoch: MonitorStorage.Epoch
   var machine: MonitorStateMachine
   /// Whether a timer will ask whether it has settled.
   var hasSettlingTimer = false
@@ -24,10 +27,10 @@ final class TargetRecord {
 
   init(_ storage: MonitorStorage) {
     self.storage = storage
+    (target, epoch) = storage.assignment
     self.machine = MonitorStateMachine(settling: storage.configuration.settling)
   }
 
-  var target: ReachabilityTarget { storage.target }
   var configuration: ReachabilityConfiguration { storage.configuration }
 
   /// A query for an address with this target's interface, mark and source.

@@ -46,6 +46,9 @@ final class NameRecord {
 
   init(_ key: Key) { self.key = key }
 
+  /// The addresses that it has; none where it has none, or that is not known.
+  var addresses: [IPAddress] { if case .addresses(let found) = outcome { found } else { [] } }
+
   func begin(_ ticket: NameLookupPool.Ticket, serial: UInt64, at now: Int64) {
     lookup = ticket
     self.serial = serial

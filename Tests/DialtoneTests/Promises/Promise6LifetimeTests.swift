@@ -72,7 +72,7 @@ struct Promise6LifetimeTests {
   @Test func aSequenceKeepsTheMonitoringAliveByItself() async throws {
     let network = ScriptedNetwork()
     network.set(.numbered(1))
-    var updates: ReachabilityUpdates? = network.monitor().updates
+    var updates: MonitorUpdates<Reachability>? = network.monitor().updates
     var iterator = updates?.makeAsyncIterator()
     #expect(await iterator?.next()?.number == 1)
     updates = nil

@@ -3,15 +3,15 @@
 
 public import Dispatch
 
-extension ReachabilityMonitor {
+extension StateMonitor {
   /// Calls `handler` with the state that is known, as soon as one is, and then with each change.
   ///
   /// - Parameter handler: Called on a thread of Dialtone's, one call at a time among all such handlers: be short, or use a
   ///   queue or an actor. The first call may come before this method has returned. While it runs, states may be skipped, but
   ///   never the newest. It may call anything of Dialtone. Signals are blocked on its thread, but for those of faults.
   /// - Returns: What keeps the handler registered: it is called until that is cancelled or released.
-  public func observe(_ handler: @escaping @Sendable (Reachability) -> Void) -> ReachabilityObservation {
-    observe(Subscription(storage, handler: handler))
+  public func observe(_ handler: @escaping @Sendable (State) -> Void) -> ReachabilityObservation {
+    updates.feed.observe(handler)
   }
 
   /// Calls `handler` on `queue` with the state that is known, as soon as one is, and then with each change.
@@ -22,9 +22,9 @@ extension ReachabilityMonitor {
   ///   - handler: What to call.
   /// - Returns: What keeps the handler registered: it is called until that is cancelled or released.
   public func observe(
-    on queue: DispatchQueue, _ handler: @escaping @Sendable (Reachability) -> Void
+    on queue: DispatchQueue, _ handler: @escaping @Sendable (State) -> Void
   ) -> ReachabilityObservation {
-    observe(Subscription(storage, queue: queue, handler: handler))
+    updates.feed.observe(on: queue, handler)
   }
 
   /// Calls `handler` on `actor` with the state that is known, as soon as one is, and then with each change.
@@ -34,9 +34,9 @@ extension ReachabilityMonitor {
   ///   - handler: What to call. After `cancel()` was called on the actor, no call begins.
   /// - Returns: What keeps the handler registered: it is called until that is cancelled or released.
   public func observe<Isolation: Actor>(
-    on actor: Isolation, _ handler: @escaping @Sendable (isolated Isolation, Reachability) -> Void
+    on actor: Isolation, _ handler: @escaping @Sendable (isolated Isolation, State) -> Void
   ) -> ReachabilityObservation {
-    observe { [weak actor] state, isCancelled in
+    updates.feed.observe { [weak actor] state, isCancelled in
       guard let actor else { return false }
       return await Self.call(on: actor) { actor in
         if isCancelled() { return false }
@@ -51,9 +51,9 @@ extension ReachabilityMonitor {
   /// - Parameter handler: What to call. After `cancel()` was called on the main actor, no call begins.
   /// - Returns: What keeps the handler registered: it is called until that is cancelled or released.
   public func observeOnMainActor(
-    _ handler: @escaping @MainActor @Sendable (Reachability) -> Void
+    _ handler: @escaping @MainActor @Sendable (State) -> Void
   ) -> ReachabilityObservation {
-    observe { state, isCancelled in
+    updates.feed.observe { state, isCancelled in
       await MainActor.run {
         if isCancelled() { return false }
         handler(state)
@@ -66,31 +66,5 @@ extension ReachabilityMonitor {
     on actor: isolated Isolation, _ body: @Sendable (isolated Isolation) -> Bool
   ) async -> Bool {
     body(actor)
-  }
-
-  private func observe(_ subscription: Subscription) -> ReachabilityObservation {
-    let lease = ReachabilityObservation.Lease(self)
-    lease.onEnd { subscription.cancel() }
-    storage.add(subscription)
-    engine.deliverFirst(subscription)
-    return ReachabilityObservation(lease)
-  }
-
-  /// One task for the whole observation, so that calls keep the order of changes. `body` answers whether to go on.
-  private func observe(
-    _ body: @escaping @Sendable (Reachability, _ isCancelled: @Sendable () -> Bool) async -> Bool
-  ) -> ReachabilityObservation {
-    let lease = ReachabilityObservation.Lease(self)
-    let subscription = Subscription(storage)
-    storage.add(subscription)
-    lease.onEnd { subscription.cancel() }
-    // Detached: what is local to the task that registers is no business of later calls.
-    Task.detached {
-      while let state = await subscription.next() {
-        guard await body(state, { lease.hasEnded }) else { break }
-      }
-      lease.end()
-    }
-    return ReachabilityObservation(lease)
   }
 }

@@ -1,0 +1,144 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+package import Dispatch
+
+/// A monitor, as those see it who deliver its states.
+package protocol EngineUser: AnyObject, Sendable {
+  /// The engine whose threads and timers serve its receivers. Whoever takes it keeps it for as long as it has work there.
+  var engine: NetworkEngine { get }
+}
+
+/// All that a receiver of a monitor's states needs: the monitor, which it keeps alive, the states, and the engine's threads
+/// and timers. Every way to listen is built on this, once for all kinds of monitors.
+package struct StateFeed<State: Sendable>: Sendable {
+  private let monitor: any EngineUser
+  private let source: any StateSource<State>
+
+  package init(of monitor: any EngineUser, _ source: any StateSource<State>) {
+    self.monitor = monitor
+    self.source = source
+  }
+
+  // MARK: Handlers
+
+  package func observe(_ handler: @escaping @Sendable (State) -> Void) -> ReachabilityObservation {
+    observe(Subscription(source, handler: handler))
+  }
+
+  package func observe(
+    on queue: DispatchQueue, _ handler: @escaping @Sendable (State) -> Void
+  ) -> ReachabilityObservation {
+    observe(Subscription(source, queue: queue, handler: handler))
+  }
+
+  private func observe(_ subscription: Subscription<State>) -> ReachabilityObservation {
+    let lease = ReachabilityObservation.Lease(monitor)
+    lease.onEnd { subscription.cancel() }
+    source.add(subscription)
+    // The state that is known now, if one is.
+    if subscription.wake() { monitor.engine.deliver([subscription]) }
+    return ReachabilityObservation(lease)
+  }
+
+  /// One task for the whole observation, so that calls keep the order of changes. `body` answers whether to go on.
+  package func observe(
+    _ body: @escaping @Sendable (State, _ isCancelled: @Sendable () -> Bool) async -> Bool
+  ) -> ReachabilityObservation {
+    let lease = ReachabilityObservation.Lease(monitor)
+    let subscription = Subscription(source)
+    source.add(subscription)
+    lease.onEnd { subscription.cancel() }
+    // Detached: what is local to the task that registers is no business of later calls.
+    Task.detached {
+      while let state = await subscription.next() {
+        guard await body(state, { lease.hasEnded }) else { break }
+      }
+      lease.end()
+    }
+    return ReachabilityObservation(lease)
+  }
+
+  // MARK: One by one
+
+  /// Ends the subscription with the last reference, and keeps the monitor until then.
+  final class Lease: Sendable {
+    private let feed: StateFeed
+    let subscription: Subscription<State>
+
+    fileprivate init(_ feed: StateFeed) {
+      self.feed = feed
+      subscription = Subscription(feed.source)
+      feed.source.add(subscription)
+    }
+
+    deinit { subscription.cancel() }
+  }
+
+  func subscribe() -> Lease { Lease(self) }
+
+  // MARK: Once
+
+  /// Waits for a state that meets the condition. `goal` says in the words of an error what is waited for.
+  package func wait(
+    until isMet: (State) -> Bool, timeout: Duration?, goal: @autoclosure () -> String
+  ) async throws -> State {
+    try Task.checkCancellation()
+    let subscription = Subscription(source)
+    source.add(subscription)
+    defer { subscription.cancel() }
+    if let timeout, timeout <= .zero {
+      if let state = source.next(after: nil), isMet(state) { return state }
+      throw ReachabilityError(.timedOut, "\(goal()) at once, and there was no time to wait")
+    }
+    let engine = timeout == nil ? nil : monitor.engine
+    let timer = timeout.flatMap { timeout in
+      // Ends the subscription, and so the loop below.
+      engine?.schedule(after: timeout) { subscription.cancel() }
+    }
+    defer { timer.map { engine?.cancel($0) } }
+    while let state = await subscription.next() {
+      if isMet(state) { return state }
+    }
+    try Task.checkCancellation()
+    throw ReachabilityError(.timedOut, "\(goal()) within \(timeout ?? .zero)")
+  }
+
+  /// Blocks the thread until a state is known. `goal` says in the words of an error what is waited for.
+  func block(timeout: Duration, goal: @autoclosure () -> String) throws(ReachabilityError) -> State {
+    let known = Lock<State?>(nil)
+    let isOver = DispatchSemaphore(value: 0)
+    // Not by a timer of the engine's: it may run by another clock, and this thread is to be let go in any case.
+    let observation = observe { state in
+      let isFirst = known.withLock { known in
+        defer { known = known ?? state }
+        return known == nil
+      }
+      if isFirst { isOver.signal() }
+    }
+    let nanoseconds = Int(clamping: max(0, timeout.nanosecondsClamped))
+    _ = isOver.wait(timeout: .now() + .nanoseconds(nanoseconds))
+    observation.cancel()
+    if let state = known.withLock({ $0 }) { return state }
+    throw ReachabilityError(.timedOut, "\(goal()) within \(timeout)")
+  }
+
+  /// Runs `action` once, in a task of its own, as soon as a state meets the condition.
+  package func once(
+    _ isMet: @escaping @Sendable (State) -> Bool, _ action: @escaping @Sendable () async -> Void
+  ) -> ReachabilityObservation {
+    let lease = ReachabilityObservation.Lease(monitor)
+    let subscription = Subscription(source)
+    source.add(subscription)
+    lease.onEnd { subscription.cancel() }
+    Task.detached {
+      while let state = await subscription.next() {
+        guard isMet(state) else { continue }
+        // Whoever ends it, this or a cancellation, does so alone.
+        if lease.end() { await action() }
+        return
+      }
+    }
+    return ReachabilityObservation(lease)
+  }
+}
