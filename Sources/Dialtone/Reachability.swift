@@ -98,16 +98,19 @@ public struct Reachability: Sendable, BitwiseCopyable {
   public var timeSince1970: Duration { .nanoseconds(realtime) }
 }
 
+extension Reachability: MonitoredState {
+  package var isKnown: Bool { isDetermined || reason != nil }
+
+  package func isIdentical(to other: Reachability) -> Bool {
+    self == other && source == other.source && destination == other.destination
+  }
+}
+
 extension Reachability: Hashable {
   /// Whether a receiver would not be told of a difference; see the type's description.
   public static func == (a: Reachability, b: Reachability) -> Bool {
     a.status == b.status && a.flags == b.flags && a.interface == b.interface && a.gateway == b.gateway
       && a.reason == b.reason
-  }
-
-  /// Whether they are equal in what receivers are not told of by itself, too; but for the time.
-  package func isIdentical(to other: Reachability) -> Bool {
-    self == other && source == other.source && destination == other.destination
   }
 
   /// Feeds what `==` compares.

@@ -17,6 +17,7 @@ public final class ScriptedNetwork: Sendable {
   private struct Script {
     var path = ScriptedPath.unreachable()
     var localNetwork: ScriptedPath?
+    var networkPath: NetworkPath?
     var addresses: [IPAddress: ScriptedPath] = [:]
     var names: [String: ScriptedNames] = [:]
     /// Grows with each change.
@@ -72,6 +73,10 @@ public final class ScriptedNetwork: Sendable {
   /// What the local network answers from now on; `nil` for what addresses do.
   public func setLocalNetwork(_ path: ScriptedPath?) { change { $0.localNetwork = path } }
 
+  /// What path monitors are told from now on, as far as their configuration allows its interfaces; `nil` for what follows from
+  /// what addresses answer.
+  public func set(_ path: NetworkPath?) { change { $0.networkPath = path } }
+
   /// What a name's look-up answers from now on. A name that nothing was set for does not exist.
   ///
   /// A name that is watched is looked up again once the clock has moved on a second since the last time: the monitors
@@ -126,6 +131,11 @@ public final class ScriptedNetwork: Sendable {
       if version == seen { return }
       seen = version
       change.everything()
+    }
+
+    func path(_ configuration: PathConfiguration) -> NetworkPath {
+      let script = box.script.withLock { $0 }
+      return (script.networkPath ?? script.path.networkPath).restricted(to: configuration)
     }
 
     func answer(_ queries: [PathQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {

@@ -100,5 +100,7 @@ private final class ProbedNetwork: NetworkSource {
     network.answer(queries, receive)
     probe.note(network) { $0.answers += queries.count }
   }
+
+  func path(_ configuration: PathConfiguration) -> NetworkPath { network.path(configuration) }
 }
 #endif

@@ -26,11 +26,11 @@ struct MonitorStateMachine {
   init(settling: Duration) { self.settling = max(0, settling.nanosecondsClamped) }
 
   /// A state was decided at `now`, where `old` was the newest.
-  mutating func decided(_ new: Reachability, after old: Reachability, now: Int64) -> Action {
+  mutating func decided<State: MonitoredState>(_ new: State, after old: State, now: Int64) -> Action {
     let isChange = new != old
     if !isChange { return new.isIdentical(to: old) ? .ignore : .store }
     let wasKnown = isKnown
-    isKnown = isKnown || new.isDetermined || new.reason != nil
+    isKnown = isKnown || new.isKnown
     if !isKnown { return .store }
     if !wasKnown || settling == 0 { return .deliver }
     let first = held?.first ?? now

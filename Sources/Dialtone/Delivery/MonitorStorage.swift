@@ -43,7 +43,7 @@ package final class MonitorStorage: StateSource {
   /// yet, or changes are held back until it has settled.
   package func next(after last: Reachability?) -> Reachability? {
     let newest = snapshot.load()
-    guard let last else { return newest.isDetermined || newest.reason != nil ? newest : nil }
+    guard let last else { return newest.isKnown ? newest : nil }
     return newest == last || isHeldBack.load(ordering: .acquiring) ? nil : newest
   }
 
@@ -94,6 +94,5 @@ package final class MonitorStorage: StateSource {
     withExtendedLifetime(removed) {}
   }
 
-  /// Lets every receiver look for a newer state. Answers with those that wait for a thread of the engine.
-  func wakeReceivers() -> [any Deliverable] { book.withLock { $0.subscriptions }.wake() }
+  package func wakeReceivers() -> [any Deliverable] { book.withLock { $0.subscriptions }.wake() }
 }

@@ -12,6 +12,9 @@ package protocol StateSource<State>: AnyObject, Sendable {
   func add(_ subscription: Subscription<State>)
 
   func remove(_ subscription: Subscription<State>)
+
+  /// Lets every receiver look for a newer state. Answers with those that wait for a thread of the engine.
+  func wakeReceivers() -> [any Deliverable]
 }
 
 extension Array {

@@ -8,13 +8,15 @@ final class DestinationNode {
   var answer: Reachability?
   /// Whether it is to be asked in this turn.
   var isStale = false
+  /// Whether path monitors hang on it: what touches it touches them.
+  var isOfPaths = false
   /// The targets that hang on it: mostly one, which needs no array.
   private var firstUser: TargetRecord?
   private var moreUsers: [TargetRecord] = []
 
   init(_ query: PathQuery) { self.query = query }
 
-  var hasUsers: Bool { firstUser != nil }
+  var hasUsers: Bool { firstUser != nil || isOfPaths }
 
   func add(_ user: TargetRecord) {
     if firstUser == nil { firstUser = user } else { moreUsers.append(user) }

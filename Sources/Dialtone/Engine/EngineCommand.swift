@@ -7,6 +7,10 @@ enum EngineCommand: Sendable {
   case add(MonitorStorage)
   /// Watch it no longer.
   case remove(MonitorStorage)
+  /// Watch the paths that the configuration allows, and store them there.
+  case addPath(ValueStorage<NetworkPath>, PathConfiguration)
+  /// Watch them no longer.
+  case removePath(ValueStorage<NetworkPath>)
   /// Fire a timer at its deadline.
   case schedule(EngineTimer)
   /// A timer was cancelled.

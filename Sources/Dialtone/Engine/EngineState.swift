@@ -12,16 +12,17 @@ final class EngineState {
   /// What a turn leaves to do outside the lock.
   struct Outcome {
     /// Monitors whose receivers may have something new.
-    var touched: [MonitorStorage] = []
+    var touched: [any StateSource] = []
     /// Timers whose time has come.
     var fired: [EngineTimer] = []
     /// Whether events may be left, and another turn is due at once.
     var isUnfinished = false
   }
 
-  private enum TimerEvent {
+  enum TimerEvent {
     case call(EngineTimer)
     case settle(TargetRecord)
+    case settlePath(PathRecord)
     case lookUp(NameRecord)
     case overdue(NameRecord)
   }
@@ -33,19 +34,21 @@ final class EngineState {
   /// For so many addresses it pays to name them to the source.
   private static let announcementLimit = 16
 
-  private let source: any NetworkSource
+  let source: any NetworkSource
   /// Starts to look a name up; the answer comes as a command with the same number.
   private let lookUp: (NameRecord.Key, _ serial: UInt64) -> NameLookupPool.Ticket
   private var records: [ObjectIdentifier: TargetRecord] = [:]
   private var nodes: Set<DestinationNode> = []
   private var index = DestinationIndex()
   private var names: [NameRecord.Key: NameRecord] = [:]
-  private var timers = TimerQueue<TimerEvent>()
+  var paths: [ObjectIdentifier: PathRecord] = [:]
+  var timers = TimerQueue<TimerEvent>()
   private var forgottenTimers = 0
 
   private var staleNodes: [DestinationNode] = []
   private var staleRecords: [TargetRecord] = []
   private var areNamesStale = false
+  var arePathsStale = false
   private var lookupSerial: UInt64 = 0
   private var areAnnouncementsStale = true
   private var areNamesAnnounced = false
@@ -91,15 +94,17 @@ final class EngineState {
       mark(change)
       outcome.isUnfinished = change.isUnfinished
       change = NetworkChange()
-      if staleNodes.isEmpty { break }
+      if staleNodes.isEmpty, !arePathsStale { break }
       announce()
       ask()
+      askPaths()
       settleTranslations(now: now)
       rounds += 1
     } while rounds < Self.roundLimit
     if rounds == Self.roundLimit { outcome.isUnfinished = true }
 
     decide(realtime: realtime, now: now, outcome: &outcome)
+    decidePaths(realtime: realtime, now: now, outcome: &outcome)
     startLookups(now: now)
     announce()
     return outcome
@@ -111,6 +116,10 @@ final class EngineState {
       add(TargetRecord(storage), now: now)
     case .remove(let storage):
       if let record = records.removeValue(forKey: ObjectIdentifier(storage)) { remove(record) }
+    case .addPath(let storage, let configuration):
+      addPath(storage, configuration)
+    case .removePath(let storage):
+      removePath(storage)
     case .schedule(let timer):
       timers.add(.call(timer), at: timer.deadline)
     case .forgetTimer:
@@ -135,6 +144,8 @@ final class EngineState {
         timers.add(.settle(record), at: until)
       case .ignore, .store: break
       }
+    case .settlePath(let record):
+      settle(record, now: now, outcome: &outcome)
     case .lookUp(let name):
       if let refresh = name.refresh, refresh <= now {
         name.refresh = nil
@@ -154,6 +165,7 @@ final class EngineState {
       switch event {
       case .call(let timer): timer.isCancelled
       case .settle(let record): records[ObjectIdentifier(record.storage)] !== record
+      case .settlePath(let record): paths[ObjectIdentifier(record.storage)] !== record
       case .lookUp(let name), .overdue(let name): names[name.key] !== name
       }
     }
@@ -183,29 +195,39 @@ final class EngineState {
 
   private func attach(_ queries: [PathQuery], to record: TargetRecord) -> [DestinationNode] {
     queries.map { query in
-      let new = DestinationNode(query)
-      let (isNew, node) = nodes.insert(new)
-      if isNew {
-        if let address = query.address { index.add(node, at: address.bits) }
-        areAnnouncementsStale = true
-        touch(node)
-      }
+      let node = node(of: query)
       node.add(record)
       return node
     }
   }
 
+  /// The query's node, made where there is none; the caller gives it a user.
+  func node(of query: PathQuery) -> DestinationNode {
+    let (isNew, node) = nodes.insert(DestinationNode(query))
+    if isNew {
+      if let address = query.address { index.add(node, at: address.bits) }
+      areAnnouncementsStale = true
+      touch(node)
+    }
+    return node
+  }
+
   private func detach(_ released: [DestinationNode], from record: TargetRecord) {
     for node in released {
       node.remove(record)
-      if node.hasUsers { continue }
-      nodes.remove(node)
-      if let address = node.query.address { index.remove(node, at: address.bits) }
-      areAnnouncementsStale = true
+      removeIfUnused(node)
     }
   }
 
+  func removeIfUnused(_ node: DestinationNode) {
+    if node.hasUsers { return }
+    nodes.remove(node)
+    if let address = node.query.address { index.remove(node, at: address.bits) }
+    areAnnouncementsStale = true
+  }
+
   private func touch(_ node: DestinationNode) {
+    if node.isOfPaths { arePathsStale = true }
     if node.isStale { return }
     node.isStale = true
     staleNodes.append(node)
@@ -219,6 +241,9 @@ final class EngineState {
 
   private func mark(_ change: NetworkChange) {
     if change.touchesNames { names.values.forEach(markStale) }
+    // What supports DNS may have changed, or what no node stands for: a link without a route.
+    let touchesPaths = change.touchesNames || change.touchesEverything || change.touchesUnreachable
+    if touchesPaths, !paths.isEmpty { arePathsStale = true }
     if change.touchesEverything {
       nodes.forEach(touch)
     } else {
@@ -272,8 +297,9 @@ final class EngineState {
       areAnnouncementsStale = false
       source.announceRoutes(to: index.count <= Self.announcementLimit ? index.addresses : nil)
     }
-    if areNamesAnnounced == names.isEmpty {
-      areNamesAnnounced = !names.isEmpty
+    let isWanted = !names.isEmpty || !paths.isEmpty
+    if areNamesAnnounced != isWanted {
+      areNamesAnnounced = isWanted
       source.announceNameConfiguration(areNamesAnnounced)
     }
   }

@@ -37,6 +37,18 @@ package final class NetworkEngine: Sendable {
     core.post(.add(storage))
   }
 
+  func add(_ storage: ValueStorage<NetworkPath>, _ configuration: PathConfiguration) {
+    guard let core else {
+      var path = NetworkPath.denied
+      path.realtime = EngineClock.realtime()
+      storage.store(path)
+      return
+    }
+    core.post(.addPath(storage, configuration))
+  }
+
+  func remove(_ storage: ValueStorage<NetworkPath>) { core?.post(.removePath(storage)) }
+
   func remove(_ storage: MonitorStorage) { core?.post(.remove(storage)) }
 
   /// Runs a receiver's handler on a thread of the engine, soon: the caller has something new for it.

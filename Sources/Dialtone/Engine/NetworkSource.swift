@@ -24,6 +24,9 @@ package protocol NetworkSource: AnyObject {
   /// Answers each query by what is true now: `receive` is called once for each, with its position.
   func answer(_ queries: [PathQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void)
 
+  /// All ways that packets can leave by now, as far as the configuration allows them.
+  func path(_ configuration: PathConfiguration) -> NetworkPath
+
   /// Names the addresses that queries are about, before the queries are asked: routes to others need not be announced.
   /// `nil` stands for more than it pays to name.
   func announceRoutes(to addresses: [IPAddress]?)

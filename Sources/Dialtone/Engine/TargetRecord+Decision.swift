@@ -14,12 +14,19 @@ extension TargetRecord {
   }
 
   /// The best of the answers, the first of equals; `nil` while one is missing.
+  static func best(_ nodes: [DestinationNode]) -> Reachability? {
+    // Mostly there is one; no array is made for it.
+    if nodes.count == 1 { return nodes[0].answer }
+    if nodes.contains(where: { $0.answer == nil }) { return nil }
+    return best(of: nodes.lazy.compactMap(\.answer))
+  }
+
+  /// The best of the answers, the first of equals; `nil` where there are none.
   ///
   /// What cannot be known ranks above what is known to fail. Among failures, any reason says more than "no route".
-  static func best(_ nodes: [DestinationNode]) -> Reachability? {
+  static func best(of answers: some Sequence<Reachability>) -> Reachability? {
     var best: Reachability?
-    for node in nodes {
-      guard let answer = node.answer else { return nil }
+    for answer in answers {
       guard let first = best else {
         best = answer
         continue

@@ -12,7 +12,7 @@ internal import Netlink
 /// may go by tables that are up to 100 ms old.
 package final class LinuxNetwork: NetworkSource {
   /// How often to look where the kernel does not announce changes, or refuses altogether.
-  private static let pollInterval: Int64 = 5_000_000_000
+  static let pollInterval: Int64 = 5_000_000_000
   /// Tables are read anew at most so often.
   private static let resynchronisationSpacing: Int64 = 100_000_000
 
@@ -21,18 +21,19 @@ package final class LinuxNetwork: NetworkSource {
   }
 
   /// `nil` where netlink is refused.
-  private var queries: KernelQueries?
+  private(set) var queries: KernelQueries?
   /// `nil` where announcements are refused, too.
   private var events: KernelEvents?
   private let kinds = LinkClassifier()
   private let radios = RadioSwitches()
   private let suspension = SuspensionDetector()
   private let nameConfiguration: NameConfigurationWatcher
+  let nameConfigurationRoot: String
 
-  private var links = LinkTable()
+  private(set) var links = LinkTable()
   private var addresses = AddressTable()
   private var roles: [DescriptorRole] = []
-  private var isSynchronised = false
+  private(set) var isSynchronised = false
   private var lastSynchronisation: Int64?
   private var isPolled = false
   /// Announcements were lost, and the tables are to be read anew with the next poll.
@@ -50,6 +51,7 @@ package final class LinuxNetwork: NetworkSource {
   ///
   /// - Parameter nameConfigurationRoot: What stands before `/etc`, for tests.
   package init(nameConfigurationRoot: String = "") {
+    self.nameConfigurationRoot = nameConfigurationRoot
     nameConfiguration = NameConfigurationWatcher(root: nameConfigurationRoot)
     connect()
     add(events?.descriptor, .events)
@@ -109,8 +111,13 @@ package final class LinuxNetwork: NetworkSource {
   }
 
   /// Has `poll` called after so long, or before.
-  private func pollAgain(after interval: Int64) {
+  func pollAgain(after interval: Int64) {
     nextPoll = min(nextPoll ?? .max, EngineClock.system.now().addingClamped(interval))
+  }
+
+  /// Decides by the tables as they are now.
+  var decision: PathDecision {
+    PathDecision(links: links, addresses: addresses) { [radios] in radios?.isBlocked($0) ?? false }
   }
 
   package func announceRoutes(to addresses: [IPAddress]?) { events?.announceRoutes(to: addresses?.map(\.bits)) }
@@ -125,7 +132,7 @@ package final class LinuxNetwork: NetworkSource {
       pollAgain(after: Self.pollInterval)
       return
     }
-    let decision = PathDecision(links: links, addresses: addresses) { [radios] in radios?.isBlocked($0) ?? false }
+    let decision = decision
     var toAsk: [(position: Int, target: IPAddress, destination: KernelQueries.Destination)] = []
     for (position, query) in asked.enumerated() {
       switch prepare(query, decision) {
@@ -301,7 +308,7 @@ package final class LinuxNetwork: NetworkSource {
 
   /// The interfaces there are, in the order of their indices.
   package func interfaces() -> [InterfaceStatus] {
-    let decision = PathDecision(links: links, addresses: addresses) { [radios] in radios?.isBlocked($0) ?? false }
+    let decision = decision
     return links.all.map { link in
       InterfaceStatus(
         interface: links.interface(link), isUp: link.isUp, isOperating: links.isOperating(link),

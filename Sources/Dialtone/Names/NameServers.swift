@@ -1,0 +1,28 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+/// The name servers that getaddrinfo(3) asks, by resolv.conf(5).
+package enum NameServers {
+  /// As many as libc takes (MAXNS, resolv.h).
+  private static let limit = 3
+
+  /// The servers of the file; the one on this machine where it names none, or is not there.
+  ///
+  /// - Parameter root: What stands before `/etc`.
+  static func configured(root: String = "") -> [IPAddress] {
+    parse(SystemFile.text(at: root + "/etc/resolv.conf") ?? "")
+  }
+
+  package static func parse(_ text: String) -> [IPAddress] {
+    var servers: [IPAddress] = []
+    for line in text.split(whereSeparator: \.isNewline) {
+      // The keyword begins the line (resolv.conf(5)).
+      guard line.hasPrefix("nameserver"), servers.count < limit else { continue }
+      let words = line.split { $0 == " " || $0 == "\t" }
+      if words.first == "nameserver", words.count > 1, let address = IPAddress(words[1]) { servers.append(address) }
+    }
+    return servers.isEmpty ? [IPAddress(ipv4: 0x7F00_0001)] : servers
+  }
+}
+#endif

@@ -1,0 +1,41 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which interfaces count for a path, and what they cost.
+public struct PathConfiguration: Hashable, Sendable {
+  /// The only kinds of interface that count; empty for all.
+  public var requiredKinds: Set<InterfaceKind> = []
+
+  /// Kinds of interface that do not count.
+  public var prohibitedKinds: Set<InterfaceKind> = []
+
+  /// The only interface that counts, by name; `nil` for any. It need not exist yet.
+  public var interface: String?
+
+  /// The firewall mark (SO_MARK, socket(7)) that the packets would carry, for policy routing; 0 is none.
+  public var mark: UInt32 = 0
+
+  /// The names of interfaces whose traffic costs money, besides cellular ones. The kernel does not know of such.
+  public var meteredInterfaces: Set<String> = []
+
+  /// The names of interfaces that are to be used sparingly, by the user's choice. The kernel does not know of such.
+  public var constrainedInterfaces: Set<String> = []
+
+  /// How long it must be quiet before a change is delivered. Zero delivers at once.
+  ///
+  /// A change is held back until nothing has changed for this long, and at most four times as long after the first
+  /// change. The first path, and ``PathMonitor/current``, are never held back. Negative counts as zero.
+  public var settling: Duration = .zero
+
+  /// All interfaces, no mark, cellular ones expensive, no settling.
+  public init() {}
+
+  /// Whether all interfaces count.
+  package var isUnrestricted: Bool { requiredKinds.isEmpty && prohibitedKinds.isEmpty && interface == nil }
+
+  /// Whether the interface counts.
+  package func allows(_ interface: NetworkInterface) -> Bool {
+    (requiredKinds.isEmpty || requiredKinds.contains(interface.kind)) && !prohibitedKinds.contains(interface.kind)
+      && (self.interface == nil || self.interface == interface.name || self.interface == String(interface.index))
+  }
+}

@@ -1,0 +1,82 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Follows the ways that packets can leave this machine by: all usable interfaces with kinds, addresses and gateways.
+///
+/// ```swift
+/// for await path in PathMonitor().updates {
+///   print(path)  // "satisfied via Wi-Fi (wlan0), wired (eth0)"
+/// }
+/// ```
+///
+/// It watches from the moment it is made until it, its observations and its sequences have all been released. Making one
+/// never blocks; it shares the engine of all other monitors. All of it is for any thread and any isolation.
+public final class PathMonitor: StateMonitor, EngineUser {
+  /// Which interfaces count.
+  public let configuration: PathConfiguration
+
+  package let engine: NetworkEngine
+  private let storage: ValueStorage<NetworkPath>
+
+  /// Begins to watch.
+  ///
+  /// - Parameters:
+  ///   - configuration: Which interfaces count, and what they cost.
+  ///   - environment: Where the knowledge comes from; the system, but for tests.
+  public init(_ configuration: PathConfiguration = .init(), environment: ReachabilityEnvironment = .system) {
+    self.configuration = configuration
+    storage = ValueStorage(unknown: .unknown)
+    engine = environment.slot.engine()
+    engine.add(storage, configuration)
+  }
+
+  /// Begins to watch interfaces of one kind.
+  public convenience init(requiring kind: InterfaceKind, environment: ReachabilityEnvironment = .system) {
+    var configuration = PathConfiguration()
+    configuration.requiredKinds = [kind]
+    self.init(configuration, environment: environment)
+  }
+
+  /// Begins to watch interfaces of all kinds but these.
+  public convenience init(prohibiting kinds: Set<InterfaceKind>, environment: ReachabilityEnvironment = .system) {
+    var configuration = PathConfiguration()
+    configuration.prohibitedKinds = kinds
+    self.init(configuration, environment: environment)
+  }
+
+  deinit { engine.remove(storage) }
+
+  /// The newest path; `undetermined` without a reason until something is known. Takes a lock for the time of a copy.
+  public var current: NetworkPath { storage.current }
+
+  /// The paths one after another, as an asynchronous sequence: first the one that is known, then each change.
+  public var updates: MonitorUpdates<NetworkPath> { MonitorUpdates(StateFeed(of: self, storage)) }
+
+  /// Waits until the path is satisfied; returns at once if it is.
+  ///
+  /// - Parameter timeout: How long to wait at most; `nil` for as long as it takes. Zero and less ask only for the present path.
+  /// - Returns: The path that ended the wait.
+  /// - Throws: ``ReachabilityError`` with the code `timedOut`; `CancellationError` when the task is cancelled.
+  @discardableResult
+  public func waitUntilSatisfied(timeout: Duration? = nil) async throws -> NetworkPath {
+    try await updates.feed.wait(
+      until: { $0.status == .satisfied }, timeout: timeout, goal: "the path was not satisfied")
+  }
+
+  /// Waits until the path is known, and returns it; at once if it is. One that is undetermined for a reason counts as known.
+  ///
+  /// - Parameter timeout: How long to wait at most; `nil` for as long as it takes.
+  /// - Returns: The first known path.
+  /// - Throws: ``ReachabilityError`` with the code `timedOut`; `CancellationError` when the task is cancelled.
+  public func waitUntilKnown(timeout: Duration? = nil) async throws -> NetworkPath {
+    try await updates.feed.wait(until: { _ in true }, timeout: timeout, goal: "the path was not known")
+  }
+
+  /// Runs `action` once, as soon as the path is satisfied, in a task of its own: never on the caller's thread.
+  ///
+  /// - Parameter action: What to do.
+  /// - Returns: What keeps it waiting: cancelled or released before the action has begun, it never will.
+  public func whenSatisfied(_ action: @escaping @Sendable () async -> Void) -> ReachabilityObservation {
+    updates.feed.once({ $0.status == .satisfied }, action)
+  }
+}
