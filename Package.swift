@@ -32,7 +32,7 @@ let package = Package(
     .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
     .target(name: "NetworkLab", dependencies: ["CNetworkLab"], path: "Tests/NetworkLab"),
     .testTarget(name: "NetlinkTests", dependencies: ["CNetlink", "Netlink"]),
-    .testTarget(name: "DialtoneTests", dependencies: ["Dialtone", "DialtoneTesting", "Netlink"]),
+    .testTarget(name: "DialtoneTests", dependencies: ["CNetlink", "Dialtone", "DialtoneTesting", "Netlink"]),
     .testTarget(name: "LinuxTests", dependencies: ["CNetlink", "CNetworkLab", "Dialtone", "Netlink", "NetworkLab"]),
     .testTarget(
       name: "CLITests",
