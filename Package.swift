@@ -7,6 +7,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "Dialtone", targets: ["Dialtone"]),
+    .library(name: "DialtoneFoundation", targets: ["DialtoneFoundation"]),
     .library(name: "DialtoneTesting", targets: ["DialtoneTesting"]),
     .executable(name: "dialtone", targets: ["DialtoneCLI"]),
   ],
@@ -20,6 +21,8 @@ let package = Package(
     .target(name: "Netlink", dependencies: ["CNetlink"]),
     // Targets, flags, monitors. No Foundation, no other dependency.
     .target(name: "Dialtone", dependencies: ["CNetlink", "Netlink"]),
+    // NotificationCenter and URL: what needs Foundation.
+    .target(name: "DialtoneFoundation", dependencies: ["Dialtone"]),
     // A scripted network and clock, for users' own tests.
     .target(name: "DialtoneTesting", dependencies: ["CNetlink", "Dialtone"]),
     // The command `dialtone`.
@@ -33,6 +36,7 @@ let package = Package(
     .target(name: "NetworkLab", dependencies: ["CNetworkLab"], path: "Tests/NetworkLab"),
     .testTarget(name: "NetlinkTests", dependencies: ["CNetlink", "Netlink"]),
     .testTarget(name: "DialtoneTests", dependencies: ["CNetlink", "Dialtone", "DialtoneTesting", "Netlink"]),
+    .testTarget(name: "DialtoneFoundationTests", dependencies: ["Dialtone", "DialtoneFoundation", "DialtoneTesting"]),
     .testTarget(name: "LinuxTests", dependencies: ["CNetlink", "CNetworkLab", "Dialtone", "Netlink", "NetworkLab"]),
     .testTarget(
       name: "CLITests",
