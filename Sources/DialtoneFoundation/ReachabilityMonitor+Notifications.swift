@@ -19,7 +19,7 @@ extension ReachabilityMonitor {
   /// ```
   ///
   /// The object of each notification is the monitor. Its `userInfo` has the state and the flags, under
-  /// ``ReachabilityNotificationKey``, so that no listener has to ask again. What ``Dialtone/ReachabilityMonitor/observe(_:)``
+  /// ``ReachabilityNotificationKey``, so that no listener has to ask again. What `observe(_:)`
   /// promises holds for the notifications: nothing before it is known, never two equal states in a row, the newest always,
   /// none once the registration has been cancelled. Listeners may add and remove listeners, make and cancel registrations,
   /// and release the monitor.
@@ -29,7 +29,7 @@ extension ReachabilityMonitor {
   /// reason, such as `denied`, is posted as a change and does not count as determined.
   ///
   /// Add listeners first: the first notification may be posted before this method has returned. A center does not repeat
-  /// what it has posted; who comes later reads ``Dialtone/ReachabilityMonitor/current``.
+  /// what it has posted; who comes later reads `current`.
   ///
   /// - Parameters:
   ///   - center: Where to post. It is kept until the registration ends.

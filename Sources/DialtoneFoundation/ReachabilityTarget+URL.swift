@@ -11,7 +11,7 @@ extension ReachabilityTarget {
   /// with letters outside ASCII is looked up as RFC 5890 A-labels. A relative URL has the host of its base.
   ///
   /// - Parameter url: Any URL with a host.
-  /// - Throws: ``Dialtone/ReachabilityError`` with the code `invalidHost` where the URL has no host (`file:`, `mailto:`) or
+  /// - Throws: `ReachabilityError` with the code `invalidHost` where the URL has no host (`file:`, `mailto:`) or
   ///   one that is no name, `invalidAddress` where it looks like an address but is none that can be reached. The error
   ///   repeats no more of the URL than its host.
   public init(url: URL) throws(ReachabilityError) {
