@@ -31,11 +31,21 @@ let package = Package(
       dependencies: ["CNetlink", "Dialtone", .product(name: "ArgumentParser", package: "swift-argument-parser")]
     ),
 
+    // Samples to read, to run and to copy from.
+    .executableTarget(name: "Listening", dependencies: ["Dialtone", "DialtoneFoundation"], path: "Examples/Listening"),
+    .executableTarget(name: "SyncWhenBack", dependencies: ["Dialtone"], path: "Examples/SyncWhenBack"),
+
     // Real network namespaces, and a writer of links, addresses, routes, rules and nexthops, for the tests alone.
     .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
     .target(name: "NetworkLab", dependencies: ["CNetworkLab"], path: "Tests/NetworkLab"),
     .testTarget(name: "NetlinkTests", dependencies: ["CNetlink", "Netlink"]),
-    .testTarget(name: "DialtoneTests", dependencies: ["CNetlink", "Dialtone", "DialtoneTesting", "Netlink"]),
+    // Two libraries that use Dialtone and do not know of each other, for the test that they share one engine.
+    .target(name: "FirstLibrary", dependencies: ["Dialtone"], path: "Tests/SharingLibraries/FirstLibrary"),
+    .target(name: "SecondLibrary", dependencies: ["Dialtone"], path: "Tests/SharingLibraries/SecondLibrary"),
+    .testTarget(
+      name: "DialtoneTests",
+      dependencies: ["CNetlink", "Dialtone", "DialtoneTesting", "FirstLibrary", "Netlink", "SecondLibrary"]
+    ),
     .testTarget(name: "DialtoneFoundationTests", dependencies: ["Dialtone", "DialtoneFoundation", "DialtoneTesting"]),
     .testTarget(name: "LinuxTests", dependencies: ["CNetlink", "CNetworkLab", "Dialtone", "Netlink", "NetworkLab"]),
     .testTarget(
@@ -48,6 +58,11 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+#if os(macOS)
+package.targets.append(
+  .executableTarget(name: "ReachabilityApp", dependencies: ["Dialtone"], path: "Examples/ReachabilityApp"))
+#endif
 
 // The same settings for every target of our own.
 for target in package.targets {
