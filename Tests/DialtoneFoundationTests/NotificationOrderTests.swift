@@ -4,6 +4,7 @@
 import Dialtone
 import DialtoneFoundation
 import DialtoneTesting
+import Dispatch
 import Foundation
 import Testing
 

@@ -4,6 +4,7 @@
 import Dialtone
 import DialtoneFoundation
 import DialtoneTesting
+import Dispatch
 import Foundation
 import Testing
 
@@ -38,9 +39,15 @@ struct NotificationReentrancyTests {
     let monitor = network.monitor()
     let center = NotificationCenter()
     let token = Box<ReachabilityObservation?>(nil)
-    let listener = Listener(center) { if $0.name == name { token.value?.cancel() } }
+    let isReady = DispatchGroup()
+    isReady.enter()
+    let listener = Listener(center) {
+      _ = isReady.wait(timeout: .now() + .seconds(30))
+      if $0.name == name { token.value?.cancel() }
+    }
     network.set(.denied)
     token.value = posting.begin(monitor, to: center)
+    isReady.leave()
     try await listener.hear { $0.state?.reason == .denied }
     if name == .reachabilityDidChange {
       #expect(listener.names == [.reachabilityDidChange])
