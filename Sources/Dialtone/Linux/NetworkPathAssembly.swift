@@ -71,10 +71,13 @@ package struct NetworkPathAssembly {
     }
   }
 
+  /// The path.
+  ///
   /// - Parameters:
   ///   - general: The ways that a packet gets which is bound to no interface.
   ///   - bound: Those that it gets over each of the ``candidates``.
   ///   - nameServers: What is known of the way to each name server.
+  /// - Returns: The path, as it is at the time of the replies.
   package func path(general: [Way], bound: [Ways], nameServers: [Reachability]) -> NetworkPath {
     let ways = inOrder(complete(bound, by: general), first: TargetRecord.best(of: general.map(\.state)))
     let verdict = configuration.isUnrestricted ? general.map(\.state) : ways.flatMap(\.ways).map(\.state) + idle(ways)

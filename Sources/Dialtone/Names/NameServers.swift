@@ -9,10 +9,8 @@ package enum NameServers {
   /// As many as libc takes (MAXNS, resolv.h).
   private static let limit = 3
 
-  /// The servers of the file; the one on this machine where it names none, or is not there. The unspecified address is this
-  /// machine's too: packets to it go there.
-  ///
-  /// - Parameter root: What stands before `/etc`.
+  /// The servers of `/etc/resolv.conf` below `root`; the one on this machine where it names none, or is not there. The unspecified
+  /// address is this machine's too: packets to it go there.
   static func configured(root: String = "") -> [IPAddress] {
     parse(SystemFile.text(at: root + "/etc/resolv.conf") ?? "")
   }
