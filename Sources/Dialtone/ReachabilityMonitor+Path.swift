@@ -26,9 +26,9 @@ extension ReachabilityMonitor {
     defer { patience = remaining() }
 
     do {
-      // Mostly it is known, and this decides what the kernel has told until now.
-      await engine.settled()
+      // Mostly it is known.
       _ = try await waitUntilKnown(timeout: remaining())
+      // Whether the path is to blame may be under way still.
       if !isPathLost(over: requirement), !storage.hasChanged(since: mark) { await catchUp() }
       // Whatever it was before, there is nothing to wait for.
       if current.reason == .denied { return .isNotToBlame }
@@ -42,8 +42,8 @@ extension ReachabilityMonitor {
 
   private func isPathLost(over requirement: InterfaceRequirement) -> Bool { !requirement.isMet(by: current) }
 
-  /// Returns once a change that the kernel is at has been decided, too. A send can fail before the event that says why is sent: the
-  /// kernel announces a change when it has made it. A query of its routes waits for that.
+  /// Returns once everything that the kernel had done until now has been decided: also a change that it is at. A send can fail
+  /// before the event that says why, since the kernel announces a change when it has made it. A query of its routes waits for that.
   ///
   /// Away from the caller's isolation, since that may take the kernel a while.
   @concurrent private func catchUp() async {

@@ -136,6 +136,22 @@ struct WithReachabilityTests {
     #expect(runs == 2)
   }
 
+  @Test func aChangeThatIsNotAnnouncedYetCounts() async throws {
+    let network = HesitantNetwork()
+    network.set(.wifi)
+    let monitor = ReachabilityMonitor(environment: network.environment)
+    try await monitor.waitUntilReachable()
+    var runs = 0
+    try await withReachability(of: monitor) {
+      runs += 1
+      if runs > 1 { return }
+      network.set(.cellular)
+      throw WorkFailed()
+    }
+    #expect(runs == 2)
+    #expect(monitor.current.isVia("wwan0"))
+  }
+
   @Test func eachRunIsJudgedByItsOwnBeginning() async throws {
     let (network, monitor) = try await Self.onWiFi()
     var runs = 0
