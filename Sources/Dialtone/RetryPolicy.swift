@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// When work that failed for want of a network is run again; see
-/// ``withReachability(of:over:retrying:_:)-(ReachabilityMonitor,_,_,_)``.
+/// ``withReachability(of:over:retrying:_:)``.
 ///
 /// ```swift
 /// var policy = RetryPolicy.default

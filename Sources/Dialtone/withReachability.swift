@@ -66,7 +66,7 @@ public nonisolated(nonsending) func withReachability<Success: ~Copyable, Failure
 
 /// Runs `work`, and runs it again where it failed because the network went away or changed meanwhile.
 ///
-/// As ``withReachability(of:over:retrying:_:)-(ReachabilityMonitor,_,_,_)``, with a monitor of its own for as long as it takes. **The
+/// As ``withReachability(of:over:retrying:_:)``, with a monitor of its own for as long as it takes. **The
 /// work may run more than once.** It begins before anything is known of the target, so that what changed in the first
 /// moment, or before a name was looked up, is not noticed.
 ///
@@ -91,7 +91,7 @@ public nonisolated(nonsending) func withReachability<Success: ~Copyable, Failure
 
 /// Runs `work`, and runs it again where it failed because the network went away or changed meanwhile.
 ///
-/// As ``withReachability(of:over:retrying:_:)-(ReachabilityMonitor,_,_,_)``, for a host given as text, with a monitor of its own for as
+/// As ``withReachability(of:over:retrying:_:)``, for a host given as text, with a monitor of its own for as
 /// long as it takes. **The work may run more than once.**
 ///
 /// ```swift
