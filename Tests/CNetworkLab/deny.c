@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-// Refuses netlink the way a container's seccomp profile does. A filter sees the arguments of a system call, not what
+// Refuses netlink, and other things, the way a container's seccomp profile does. A filter sees the arguments of a system call, not what
 // they point to: groups joined by bind() cannot be refused this way, only those joined by setsockopt().
 
 #if defined(__linux__)
@@ -55,9 +55,16 @@ int lab_deny(int denial, int error) {
       LOAD(ARGUMENT(2)),                         REQUIRE(NETLINK_ADD_MEMBERSHIP, 1),
       RETURN(refusal),                           RETURN(SECCOMP_RET_ALLOW),
   };
+  struct sock_filter inotify[] = {
+      LOAD(offsetof(struct seccomp_data, arch)), REQUIRE(NATIVE_ARCH, 3),
+      LOAD(offsetof(struct seccomp_data, nr)),   REQUIRE(__NR_inotify_init1, 1),
+      RETURN(refusal),                           RETURN(SECCOMP_RET_ALLOW),
+  };
   struct sock_fprog program = {.len = sizeof sockets / sizeof *sockets, .filter = sockets};
   if (denial == LAB_DENY_MULTICAST)
     program = (struct sock_fprog){.len = sizeof multicast / sizeof *multicast, .filter = multicast};
+  if (denial == LAB_DENY_INOTIFY)
+    program = (struct sock_fprog){.len = sizeof inotify / sizeof *inotify, .filter = inotify};
   // Raw system calls: this also runs between vfork and exec.
   if (syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -errno;
   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0 ? -errno : 0;

@@ -34,6 +34,25 @@ struct DenialTests {
     for recording in [internet, local, host] { try await monitors.expect(recording, Self.denied) }
   }
 
+  @Test("46: no instance of inotify is to be had: the configuration of names is looked at every 5 s")
+  func inotifyRefused() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try lab.addRoute("10.7.0.0/16", kind: .unreachable)
+    try lab.deny(.inotify())
+    let root = try ConfigurationRoot()
+    try root.write("etc/resolv.conf", "nameserver 10.0.0.53\n")
+    let clock = SteppedClock(isStill: true)
+    let monitors = try clock.monitors(lab, source: { LinuxNetwork(nameConfigurationRoot: root.path) })
+    let path = try await monitors.recordPath()
+    #expect(path.last?.supportsDNS == true)
+    for (server, isReached) in [("10.7.0.53", false), ("10.0.0.53", true)] {
+      try root.write("etc/resolv.conf", "nameserver \(server)\n")
+      clock.advance(by: .seconds(60), monitors.environment)
+      try await path.wait(server) { $0.supportsDNS == isReached }
+    }
+  }
+
   @Test("42: no loop: nothing is done between two polls")
   func nothingIsDoneBetweenPolls() async throws {
     let lab = try NetworkLab()

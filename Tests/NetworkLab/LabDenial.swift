@@ -4,7 +4,7 @@
 #if os(Linux)
 import CNetworkLab
 
-/// A part of netlink that a system call filter refuses, as a sandbox does.
+/// What a system call filter refuses, as a sandbox does.
 package struct LabDenial: Sendable, Hashable {
   let kind: Int32
   let code: Int32
@@ -17,5 +17,8 @@ package struct LabDenial: Sendable, Hashable {
   /// Joining a group by `setsockopt` fails with that errno. Groups joined by `bind` are not refused: a filter cannot
   /// see them.
   package static func multicast(_ code: Int32 = EPERM) -> LabDenial { LabDenial(kind: LAB_DENY_MULTICAST, code: code) }
+
+  /// `inotify_init1` fails with that errno: EMFILE, where the user has as many instances as are allowed.
+  package static func inotify(_ code: Int32 = EMFILE) -> LabDenial { LabDenial(kind: LAB_DENY_INOTIFY, code: code) }
 }
 #endif

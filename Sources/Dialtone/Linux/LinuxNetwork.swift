@@ -106,7 +106,8 @@ package final class LinuxNetwork: NetworkSource {
     nextPoll = nil
     if isResynchronisationPending { resynchronisationCount += 1 }
     if queries == nil { connect() } else { synchronise() }
-    if isPolled { pollAgain(after: Self.pollInterval) }
+    if nameConfiguration.hasToBePolled, nameConfiguration.hasChanged() { change.names() }
+    if isPolled || nameConfiguration.hasToBePolled { pollAgain(after: Self.pollInterval) }
     change.everything()
   }
 
@@ -124,6 +125,7 @@ package final class LinuxNetwork: NetworkSource {
 
   package func announceNameConfiguration(_ isWanted: Bool) {
     if isWanted { nameConfiguration.start() } else { nameConfiguration.stop() }
+    if nameConfiguration.hasToBePolled { pollAgain(after: Self.pollInterval) }
   }
 
   package func answer(_ asked: [PathQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {

@@ -17,8 +17,8 @@ package final class NameConfigurationWatcher {
     UInt32(IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
     | UInt32(IN_DELETE_SELF | IN_MOVE_SELF)
 
-  /// `nil` where the process may have no more of its kind (inotify(7), max_user_instances); then changes go unnoticed
-  /// until the names are looked up again anyway.
+  /// `nil` where the process may have no more of its kind (inotify(7), max_user_instances); then somebody has to look from time
+  /// to time.
   package let descriptor: CInt?
   private let folder: String
   private var isWatching = false
@@ -49,6 +49,9 @@ package final class NameConfigurationWatcher {
     }
     watches = []
   }
+
+  /// Whether changes are to be noticed, and inotify says nothing of them.
+  package var hasToBePolled: Bool { isWatching && descriptor == nil }
 
   /// Whether any of the texts is another than at the last call.
   package func hasChanged() -> Bool {

@@ -125,6 +125,8 @@ int lab_close(int fd);
 #define LAB_DENY_NETLINK 1
 /// setsockopt(…, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, …) fails.
 #define LAB_DENY_MULTICAST 2
+/// inotify_init1(…) fails.
+#define LAB_DENY_INOTIFY 3
 
 /// Installs a system call filter for the calling thread, and what it starts from then on, for good.
 int lab_deny(int denial, int error);
