@@ -51,7 +51,7 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "CNetlink", "Dialtone", "DialtoneCLI", "NetworkLab",
+        "CNetlink", "Dialtone", "DialtoneCLI", "Listening", "NetworkLab", "SyncWhenBack",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
