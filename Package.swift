@@ -7,11 +7,14 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "Dialtone", targets: ["Dialtone"]),
+    .library(name: "DialtoneSites", targets: ["DialtoneSites"]),
     .library(name: "DialtoneTesting", targets: ["DialtoneTesting"]),
     .executable(name: "dialtone", targets: ["DialtoneCLI"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
   ],
   targets: [
     // The libc and the kernel headers, in one place. No logic.
@@ -20,6 +23,17 @@ let package = Package(
     .target(name: "Netlink", dependencies: ["CNetlink"]),
     // Targets, flags, monitors. No Foundation, no other dependency.
     .target(name: "Dialtone", dependencies: ["CNetlink", "Netlink"]),
+    // Whether a site really answers: checks over HTTP. No Foundation.
+    .target(
+      name: "DialtoneSites",
+      dependencies: [
+        "CNetlink", "Dialtone",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ]
+    ),
     // A scripted network and clock, for users' own tests.
     .target(name: "DialtoneTesting", dependencies: ["CNetlink", "Dialtone"]),
     // The command `dialtone`.
@@ -34,6 +48,7 @@ let package = Package(
     .testTarget(name: "NetlinkTests", dependencies: ["CNetlink", "Netlink"]),
     .testTarget(name: "DialtoneTests", dependencies: ["Dialtone", "DialtoneTesting", "Netlink"]),
     .testTarget(name: "LinuxTests", dependencies: ["CNetlink", "CNetworkLab", "Dialtone", "Netlink", "NetworkLab"]),
+    .testTarget(name: "SitesTests", dependencies: ["Dialtone", "DialtoneSites", "DialtoneTesting"]),
     .testTarget(
       name: "CLITests",
       dependencies: [
