@@ -27,10 +27,11 @@ let package = Package(
     .target(
       name: "DialtoneSites",
       dependencies: [
-        "CNetlink", "Dialtone",
+        "CNetlink", "Dialtone", "Netlink",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOTLS", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ]
     ),

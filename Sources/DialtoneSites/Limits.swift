@@ -7,6 +7,8 @@ enum Limits {
   static let headers = 65_536
   /// Bytes of body, decoded; and as many before they are decoded.
   static let body = 65_536
+  /// Bytes that may come on one connection in all, what TLS and chunks add included.
+  static let connection = 524_288
   /// A 2xx page of more bytes than these is a page (design.md: "more than 4 bytes"); a few stray ones, such as a line break, are none.
   static let strayBytes = 4
   /// Characters of a redirect's target that are kept.

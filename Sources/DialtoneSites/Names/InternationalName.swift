@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-package import Dialtone
+internal import Dialtone
 
 /// International host names as they stand in DNS, in the Host header and in certificates: A-labels (RFC 5890).
 enum InternationalName {

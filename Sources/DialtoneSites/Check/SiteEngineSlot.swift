@@ -1,0 +1,45 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+package import Dialtone
+internal import NIOCore
+
+/// What an environment's engine is made of, and the one that runs, if any.
+package final class SiteEngineSlot: Sendable {
+  /// A check: its verdict, or `CancellationError`.
+  package typealias Perform = @Sendable (SiteURL, SiteConfiguration) async throws -> SiteVerdict
+
+  private struct Running {
+    weak var engine: SiteEngine?
+  }
+
+  package let reachability: ReachabilityEnvironment
+  let group: (any EventLoopGroup)?
+  let maximumConnections: Int
+  let random: @Sendable () -> Double
+  let perform: Perform?
+  /// Kept beyond the engine: reading the system's certificates takes longer than a check.
+  let trust = TrustStore()
+  private let running = Lock(Running())
+
+  init(
+    reachability: ReachabilityEnvironment, group: (any EventLoopGroup)?, maximumConnections: Int,
+    random: @escaping @Sendable () -> Double, perform: Perform?
+  ) {
+    self.reachability = reachability
+    self.group = group
+    self.maximumConnections = maximumConnections
+    self.random = random
+    self.perform = perform
+  }
+
+  /// The engine that runs, or else a new one.
+  func engine() -> SiteEngine {
+    running.withLock { running in
+      if let engine = running.engine { return engine }
+      let engine = SiteEngine(self)
+      running.engine = engine
+      return engine
+    }
+  }
+}
