@@ -6,8 +6,8 @@ package import NIOCore
 
 /// Where checks and monitors of sites get their network, their names and their time from: the system, or a script in tests.
 ///
-/// All checks and monitors of one environment share one set of event loops, at most four threads, and a bound on the connections that are
-/// open at a time. The threads start with the first of them, and end about a second after the last has gone.
+/// All checks and monitors of one environment share one set of event loops, at most four threads, and a bound: 256 checks at a time, each
+/// with one connection, or up to four while it tries several addresses. Further checks wait for their turn. The threads start with the first of them, and end about a second after the last has gone.
 public struct SiteEnvironment: Sendable {
   package let slot: SiteEngineSlot
 
@@ -19,15 +19,15 @@ public struct SiteEnvironment: Sendable {
   /// - Parameters:
   ///   - reachability: Paths, names, and the clock that monitors go by.
   ///   - group: Where sockets are made and served; `nil` for threads of its own. It is never shut down.
-  ///   - maximumConnections: How many connections may be open at a time.
+  ///   - maximumChecks: How many checks may be under way at a time.
   ///   - random: Numbers from 0 up to 1, for jitter.
   ///   - perform: What monitors do in place of a check.
   package init(
-    reachability: ReachabilityEnvironment = .system, group: (any EventLoopGroup)? = nil, maximumConnections: Int = 256,
+    reachability: ReachabilityEnvironment = .system, group: (any EventLoopGroup)? = nil, maximumChecks: Int = 256,
     random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }, perform: SiteEngineSlot.Perform? = nil
   ) {
     slot = SiteEngineSlot(
-      reachability: reachability, group: group, maximumConnections: maximumConnections, random: random, perform: perform
+      reachability: reachability, group: group, maximumChecks: maximumChecks, random: random, perform: perform
     )
   }
 }

@@ -12,7 +12,7 @@ extension CheckRun {
   func connect(_ method: SiteConfiguration.Method) {
     begin(.connect)
     let race = ConnectionRace(
-      routes, port: proxy?.port ?? url.port, interface: configuration.interface, permits: engine.permits, loop
+      routes, port: proxy?.port ?? url.port, interface: configuration.interface, loop
     ) { [self] result, last in
       self.race = nil
       route = last

@@ -3,11 +3,9 @@
 
 internal import Dialtone
 
-/// The bound on connections that are open at a time.
+/// The bound on checks, and so on connections, at a time: a check has one connection, and at most four while it tries addresses.
 ///
-/// Invariants: there are never more permits out than the limit; who waits is served in the order of asking. Each check holds one
-/// permit from before its first connection until after its last, so it can always go on; for a second attempt beside the first it takes
-/// another only where one is free.
+/// Invariants: there are never more permits out than the limit; who waits is served in the order of asking.
 final class ConnectionPermits: Sendable {
   private typealias Waiter = CheckedContinuation<Bool, Never>
 
@@ -70,9 +68,6 @@ final class ConnectionPermits: Sendable {
     }
     if !isGranted { throw CancellationError() }
   }
-
-  /// Takes a permit where one is free and nobody waits for it. Answers whether it did.
-  func acquireIfFree() -> Bool { state.withLock { $0.takeIfFree() } }
 
   /// Gives a permit back, to the one who has waited longest.
   func release() {

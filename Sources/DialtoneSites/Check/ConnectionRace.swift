@@ -7,29 +7,25 @@ internal import NIOCore
 internal import NIOPosix
 
 /// Connects to the first of several addresses that lets it (RFC 8305, "happy eyeballs"): each has a quarter of a second before
-/// the next is tried beside it, or until it fails; the first connection made wins, and all others are closed at once.
+/// the next is tried beside it, or until it fails; the first connection made wins, and all others are closed at once. At most four are
+/// tried at a time: a fifth takes the place of the oldest, which has had a second.
 ///
 /// Belongs to its event loop. Ends once, by `end`, or by `cancel`, after which it says nothing more.
 final class ConnectionRace {
   /// RFC 8305, 5: the Connection Attempt Delay that is recommended.
   static let attemptDelay = TimeAmount.milliseconds(250)
+  private static let maximumAttempts = 4
 
   private final class Attempt {
     let route: Route
-    /// Whether it holds a permit of its own, beside the check's.
-    let hasOwnPermit: Bool
     var channel: (any Channel)?
 
-    init(_ route: Route, hasOwnPermit: Bool) {
-      self.route = route
-      self.hasOwnPermit = hasOwnPermit
-    }
+    init(_ route: Route) { self.route = route }
   }
 
   private let loop: any EventLoop
   private let port: UInt16
   private let interface: InlineName?
-  private let permits: ConnectionPermits
   private let end: (Result<(any Channel, Route), SiteError>, _ last: Route?) -> Void
   private var waiting: ArraySlice<Route>
   private var attempts: [Attempt] = []
@@ -42,14 +38,13 @@ final class ConnectionRace {
   ///   - interface: The only one that may be used.
   ///   - end: Called with the connection, or with why none could be made and what was tried last.
   init(
-    _ routes: [Route], port: UInt16, interface: String?, permits: ConnectionPermits, _ loop: any EventLoop,
+    _ routes: [Route], port: UInt16, interface: String?, _ loop: any EventLoop,
     end: @escaping (Result<(any Channel, Route), SiteError>, _ last: Route?) -> Void
   ) {
     waiting = routes[...]
     self.port = port
     // One that is no interface's name has had no path.
     self.interface = interface.flatMap { InlineName($0) }
-    self.permits = permits
     self.loop = loop
     self.end = end
   }
@@ -62,23 +57,22 @@ final class ConnectionRace {
   func cancel() {
     hasEnded = true
     nextAttempt?.cancel()
-    for attempt in attempts { close(attempt) }
-    attempts = []
+    closeAll()
   }
 
-  private func close(_ attempt: Attempt) {
-    attempt.channel?.close(promise: nil)
-    if attempt.hasOwnPermit { permits.release() }
+  private func closeAll() {
+    // Forgotten first: closing ends an attempt, and what ends after it was forgotten changes nothing.
+    let losers = attempts
+    attempts = []
+    for attempt in losers { attempt.channel?.close(promise: nil) }
   }
 
   private func tryNext() {
     nextAttempt?.cancel()
     nextAttempt = nil
-    // The first goes by the check's own permit; one beside it only where one is free.
-    let needsPermit = attempts.contains { !$0.hasOwnPermit }
-    if let route = waiting.first, !needsPermit || permits.acquireIfFree() {
-      waiting.removeFirst()
-      let attempt = Attempt(route, hasOwnPermit: needsPermit)
+    if attempts.count == Self.maximumAttempts { attempts.removeFirst().channel?.close(promise: nil) }
+    if let route = waiting.popFirst() {
+      let attempt = Attempt(route)
       attempts.append(attempt)
       connect(attempt)
     }
@@ -125,12 +119,9 @@ final class ConnectionRace {
     switch result {
     case .success(let channel):
       nextAttempt?.cancel()
-      if attempt.hasOwnPermit { permits.release() }
-      for other in attempts { close(other) }
-      attempts = []
+      closeAll()
       finish(.success((channel, attempt.route)), last: attempt.route)
     case .failure(let error):
-      if attempt.hasOwnPermit { permits.release() }
       lastFailure = (SiteError(connecting: error), attempt.route)
       if !waiting.isEmpty { return tryNext() }
       if attempts.isEmpty, let lastFailure { finish(.failure(lastFailure.error), last: lastFailure.route) }

@@ -6,7 +6,7 @@ internal import Dispatch
 internal import NIOCore
 internal import NIOPosix
 
-/// What all checks of an environment share: event loops, the bound on connections, look-ups and paths.
+/// What all checks of an environment share: event loops, the bound on checks, look-ups and paths.
 ///
 /// It lives for as long as a check or a monitor holds it, and a second more, so that checks one after the other start no threads
 /// anew. Then its threads end.
@@ -32,7 +32,7 @@ final class SiteEngine: Sendable {
   private let lingering = Lock(Lingering())
 
   init(_ slot: SiteEngineSlot) {
-    permits = ConnectionPermits(slot.maximumConnections)
+    permits = ConnectionPermits(slot.maximumChecks)
     names = NameDesk(slot.reachability.slot)
     paths = PathBook(slot.reachability)
     trust = slot.trust

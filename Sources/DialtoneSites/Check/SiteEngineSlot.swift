@@ -15,7 +15,7 @@ package final class SiteEngineSlot: Sendable {
 
   package let reachability: ReachabilityEnvironment
   let group: (any EventLoopGroup)?
-  let maximumConnections: Int
+  let maximumChecks: Int
   let random: @Sendable () -> Double
   let perform: Perform?
   /// Kept beyond the engine: reading the system's certificates takes longer than a check.
@@ -23,12 +23,12 @@ package final class SiteEngineSlot: Sendable {
   private let running = Lock(Running())
 
   init(
-    reachability: ReachabilityEnvironment, group: (any EventLoopGroup)?, maximumConnections: Int,
+    reachability: ReachabilityEnvironment, group: (any EventLoopGroup)?, maximumChecks: Int,
     random: @escaping @Sendable () -> Double, perform: Perform?
   ) {
     self.reachability = reachability
     self.group = group
-    self.maximumConnections = maximumConnections
+    self.maximumChecks = maximumChecks
     self.random = random
     self.perform = perform
   }
