@@ -40,7 +40,10 @@ let package = Package(
     // The command `dialtone`.
     .executableTarget(
       name: "DialtoneCLI",
-      dependencies: ["CNetlink", "Dialtone", .product(name: "ArgumentParser", package: "swift-argument-parser")]
+      dependencies: [
+        "CNetlink", "Dialtone", "DialtoneSites",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]
     ),
 
     // Real network namespaces, and a writer of links, addresses, routes, rules and nexthops, for the tests alone.
@@ -53,7 +56,7 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "CNetlink", "Dialtone", "DialtoneCLI", "NetworkLab",
+        "CNetlink", "Dialtone", "DialtoneCLI", "DialtoneSites", "NetworkLab",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),

@@ -51,7 +51,7 @@ public struct SiteCheck: Sendable {
   static func perform(
     _ url: SiteURL, _ configuration: SiteConfiguration, _ engine: SiteEngine
   ) async throws -> SiteVerdict {
-    let proxy = configuration.proxy == .environment ? try ProxySettings.environment.proxy(for: url) : nil
+    let proxy = try configuration.proxyServer(for: url)
     try Task.checkCancellation()
     try await engine.permits.acquire()
     defer {

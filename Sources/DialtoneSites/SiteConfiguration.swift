@@ -74,8 +74,19 @@ public struct SiteConfiguration: Hashable, Sendable {
 }
 
 extension SiteConfiguration {
+  /// Throws where the configuration contradicts itself, or the proxy that `url` would be asked by cannot be read.
+  package func validate(for url: SiteURL) throws(SiteError) {
+    try validate()
+    _ = try proxyServer(for: url)
+  }
+
+  /// The proxy that `url` is to be asked by.
+  func proxyServer(for url: SiteURL) throws(SiteError) -> ProxyServer? {
+    proxy == .environment ? try ProxySettings.environment.proxy(for: url) : nil
+  }
+
   /// Throws where the configuration contradicts itself.
-  package func validate() throws(SiteError) {
+  func validate() throws(SiteError) {
     func invalid(_ message: String) -> SiteError { SiteError(.invalidConfiguration, message) }
     if timeout <= .zero { throw invalid("the time-out is \(timeout); it has to be above zero") }
     switch expectation.storage {

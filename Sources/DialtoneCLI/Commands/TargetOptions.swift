@@ -58,7 +58,7 @@ struct TargetOptions: ParsableArguments {
   }
 
   /// What makes lines in the form asked for.
-  func formatter(for request: TargetRequest, showsTime: Bool) -> any ReportFormatter {
+  func formatter(for request: TargetRequest, showsTime: Bool) -> any ReportFormatter<Reachability> {
     if json { return JSONReportFormatter(targets: request.targets) }
     let isTerminal = StandardStream.output.isTerminal
     return TextReportFormatter(

@@ -81,14 +81,9 @@ extension SiteError {
   private static func reason(_ error: any Error) -> String? {
     guard case .handshakeFailed(.sslError(let stack)) = error as? NIOSSLError, let last = stack.last else { return nil }
     // "Error: 268435581 error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED at /path:297"
-    let text = last.description.split(separator: ":").first {
-      !$0.isEmpty && $0.prefix { $0 != " " }.allSatisfy(isCapital)
-    }
-    return text.map { String($0.prefix { $0 != " " }) }
-  }
-
-  private static func isCapital(_ character: Character) -> Bool {
-    character == "_" || ("A"..."Z").contains(character) || ("0"..."9").contains(character)
+    let text = last.description
+    guard let origin = text.firstRange(of: "OPENSSL_internal:") else { return nil }
+    return String(text[origin.upperBound...].prefix { $0 != " " })
   }
 
   /// The system's words for an error number, such as "connection refused".

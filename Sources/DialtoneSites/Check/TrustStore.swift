@@ -11,9 +11,12 @@ internal import NIOSSL
 actor TrustStore {
   /// Where certificates are read from, and how to see that they have changed.
   private struct Source: Hashable {
-    var paths: [String] = []
+    var file: String?
+    var directories: [String] = []
     var pem: String?
     var stamps: [Stamp?] = []
+
+    var paths: [String] { (file.map { [$0] } ?? []) + directories }
   }
 
   /// A file or directory as it was.
@@ -52,7 +55,7 @@ actor TrustStore {
     if let found = contexts.first(where: { $0.source == source }) { return found.context }
     let context: NIOSSLContext
     do {
-      context = try NIOSSLContext(configuration: Self.configuration(source, isSystem: trust == .system))
+      context = try NIOSSLContext(configuration: Self.configuration(source))
     } catch {
       let place = source.paths.isEmpty ? "text" : source.paths.joined(separator: ":")
       throw SiteError(.trustUnreadable, "the trusted certificates could not be read (\(place)): \(error)")
@@ -66,19 +69,18 @@ actor TrustStore {
     var source = Source()
     switch trust.storage {
     case .system:
-      let file = EnvironmentVariable["SSL_CERT_FILE"].map { [$0] } ?? []
-      let directories = EnvironmentVariable["SSL_CERT_DIR"]?.split(separator: ":").map(String.init) ?? []
-      source.paths = file + directories
+      source.file = EnvironmentVariable["SSL_CERT_FILE"]
+      source.directories = EnvironmentVariable["SSL_CERT_DIR"]?.split(separator: ":").map(String.init) ?? []
       source.stamps = (source.paths.isEmpty ? systemFiles : source.paths).map(Stamp.init)
     case .file(let path):
-      source.paths = [path]
+      source.file = path
       source.stamps = [Stamp(path)]
     case .pem(let text): source.pem = text
     }
     return source
   }
 
-  private static func configuration(_ source: Source, isSystem: Bool) throws -> TLSConfiguration {
+  private static func configuration(_ source: Source) throws -> TLSConfiguration {
     var configuration = TLSConfiguration.makeClientConfiguration()
     configuration.minimumTLSVersion = .tlsv12
     configuration.certificateVerification = .fullVerification
@@ -87,11 +89,17 @@ actor TrustStore {
     configuration.shutdownTimeout = .nanoseconds(0)
     if let pem = source.pem {
       configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(pem.utf8)))
-    } else if let first = source.paths.first {
-      configuration.trustRoots = .file(first)
-      configuration.additionalTrustRoots = source.paths.dropFirst().map { .file($0) }
-    } else {
+    } else if source.paths.isEmpty {
       configuration.trustRoots = .default
+    } else {
+      // As openssl does: a directory that is not there has no certificates; a file that is not there is a mistake.
+      let directories = source.directories.filter(CertificateDirectory.exists)
+      let file =
+        try source.file.map { [NIOSSLAdditionalTrustRoots.certificates(try NIOSSLCertificate.fromPEMFile($0))] } ?? []
+      // BoringSSL looks into one directory by itself, as far as it needs to; those of others are read.
+      configuration.trustRoots = directories.first.map { .file($0) } ?? .certificates([])
+      configuration.additionalTrustRoots =
+        file + directories.dropFirst().map { .certificates(CertificateDirectory.certificates(in: $0)) }
     }
     return configuration
   }
