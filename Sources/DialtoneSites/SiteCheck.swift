@@ -42,9 +42,7 @@ public struct SiteCheck: Sendable {
   /// - Throws: `CancellationError` when the task is cancelled, at once; ``SiteError`` with the code `invalidConfiguration` where the
   ///   configuration contradicts itself, or asks for the environment's proxy, and that cannot be read.
   public func run() async throws -> SiteVerdict {
-    try configuration.validate()
-    if let perform = environment.slot.perform { return try await perform(url, configuration) }
-    return try await Self.perform(url, configuration, environment.slot.engine())
+    try await environment.slot.check(url, configuration)
   }
 
   /// Checks with an engine that the caller holds.

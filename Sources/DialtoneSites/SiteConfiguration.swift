@@ -80,6 +80,14 @@ extension SiteConfiguration {
     _ = try proxyServer(for: url)
   }
 
+  /// How the path to the site is looked at.
+  var path: ReachabilityConfiguration {
+    var path = ReachabilityConfiguration()
+    path.interface = interface
+    path.family = family
+    return path
+  }
+
   /// The proxy that `url` is to be asked by.
   func proxyServer(for url: SiteURL) throws(SiteError) -> ProxyServer? {
     proxy == .environment ? try ProxySettings.environment.proxy(for: url) : nil

@@ -46,8 +46,6 @@ public struct SiteError: Error, Hashable, Sendable {
     public static let proxyFailed = Code(16)
     /// The trusted certificates could not be read.
     public static let trustUnreadable = Code(17)
-    /// A time-out passed before what a wait was for came true.
-    public static let waitTimedOut = Code(18)
   }
 
   /// What kind of error it is.

@@ -9,13 +9,6 @@ extension CheckRun {
   /// Who is connected to: the site, or the proxy in its place.
   private var peer: SiteURL.Host { proxy?.host ?? url.host }
 
-  private var pathConfiguration: ReachabilityConfiguration {
-    var configuration = ReachabilityConfiguration()
-    configuration.interface = self.configuration.interface
-    configuration.family = self.configuration.family
-    return configuration
-  }
-
   func findName() {
     switch peer {
     case .address(let address): findPaths([address], isTranslated: true)
@@ -41,13 +34,13 @@ extension CheckRun {
 
   /// A name has not been found: is there any path at all, by which it could have been?
   private func findPathToNames(_ error: SiteError) {
-    paths = [engine.paths.path(to: .internet, pathConfiguration)]
+    paths = [engine.paths.path(to: .internet, configuration.path)]
     whenPathsAreKnown { $0.fail(error) }
   }
 
   /// Whether there is a path at all, as far as is known. Only in the stage of the name.
   var isPathToNamesThere: Bool {
-    switch (paths.first ?? engine.paths.path(to: .internet, pathConfiguration)).known?.status {
+    switch (paths.first ?? engine.paths.path(to: .internet, configuration.path)).known?.status {
     case .unreachable, .requiresConnection: false
     case .reachable, .undetermined, nil: true
     }
@@ -55,10 +48,10 @@ extension CheckRun {
 
   private func findPaths(_ addresses: [IPAddress], isTranslated: Bool) {
     if stage == .name { begin(.connect) }
-    var configuration = pathConfiguration
+    var path = configuration.path
     // A name's addresses stand for themselves: where there is a translator, the resolver has made IPv6 ones (RFC 6147).
-    configuration.nat64 = isTranslated ? .automatic : .off
-    paths = addresses.map { engine.paths.path(to: .address($0), configuration) }
+    path.nat64 = isTranslated ? .automatic : .off
+    paths = addresses.map { engine.paths.path(to: .address($0), path) }
     whenPathsAreKnown { run in run.pathsAreKnown(addresses) }
   }
 

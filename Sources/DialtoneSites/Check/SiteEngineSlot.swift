@@ -33,6 +33,13 @@ package final class SiteEngineSlot: Sendable {
     self.perform = perform
   }
 
+  /// Checks a site: by what stands in for a check, or else by the engine.
+  func check(_ url: SiteURL, _ configuration: SiteConfiguration) async throws -> SiteVerdict {
+    try configuration.validate()
+    if let perform { return try await perform(url, configuration) }
+    return try await SiteCheck.perform(url, configuration, engine())
+  }
+
   /// The engine that runs, or else a new one.
   func engine() -> SiteEngine {
     running.withLock { running in
