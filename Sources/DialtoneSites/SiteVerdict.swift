@@ -19,7 +19,7 @@ public struct SiteVerdict: Sendable {
   public let status: Int?
 
   /// Where a redirect leads, made absolute and cut at 2,048 characters; only with `captivePortal` and `unexpectedResponse`, and only an
-  /// http or https URL. It is a stranger's text: Dialtone never opens it, and control characters in it are percent-encoded.
+  /// http or https URL. It is a stranger's text: Dialtone never opens it, and all in it but printable ASCII is percent-encoded.
   public let location: String?
 
   /// Where it failed; only with `failed`.

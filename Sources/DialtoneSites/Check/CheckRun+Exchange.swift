@@ -56,6 +56,9 @@ extension CheckRun {
   func tlsWasAgreedUpon() {
     if hasEnded { return }
     timings.tls = begin(.request)
+    guard exchange?.hasIdentity ?? false else {
+      return end(.intercepted, error: SiteError(.certificateNameMismatch, "the certificate is for another name"))
+    }
     attempt { try exchange?.ask() }
   }
 

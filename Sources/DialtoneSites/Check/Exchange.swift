@@ -57,11 +57,33 @@ final class Exchange {
       position: .before(try pipeline.handler(type: TLSWatcher.self)))
   }
 
+  /// The certificate that the peer has shown; `nil` before it has.
+  private var peerCertificate: NIOSSLCertificate? {
+    do {
+      return try channel.pipeline.syncOperations.nioSSL_peerCertificate()
+    } catch {
+      // There is no TLS on this connection, and so nobody who could have shown one.
+      return nil
+    }
+  }
+
+  /// Whether the certificate that the peer has just shown is for the site. Before a byte of the request is written.
+  var hasIdentity: Bool {
+    guard let certificate = peerCertificate else { return false }
+    // NIOSSL has no other way to the names than this underscored one.
+    let names = certificate._subjectAlternativeNames().compactMap { name -> CertificateIdentity.AlternativeName? in
+      switch name.nameType {
+      case .dnsName: .dns(Array(name.contents))
+      case .ipAddress: .address(Array(name.contents))
+      default: nil
+      }
+    }
+    return CertificateIdentity.matches(run.url.host, names)
+  }
+
   /// Why TLS failed.
   func tlsError(_ error: any Error) -> SiteError {
-    // Not there before the peer has shown one.
-    let certificate = (try? channel.pipeline.syncOperations.nioSSL_peerCertificate()) ?? nil
-    return SiteError(handshaking: error, certificate: certificate, now: time(nil))
+    return SiteError(handshaking: error, certificate: peerCertificate, now: time(nil))
   }
 
   /// Sends the request.

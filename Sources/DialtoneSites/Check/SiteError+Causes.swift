@@ -38,12 +38,6 @@ extension SiteError {
 
   /// Why TLS could not be agreed upon. `certificate` is the one that the peer showed, where it came to that.
   init(handshaking error: any Error, certificate: NIOSSLCertificate?, now: Int) {
-    if error as? NIOSSLExtraError == .failedToValidateHostname
-      || error as? NIOSSLExtraError == .serverHostnameImpossibleToMatch
-    {
-      self.init(.certificateNameMismatch, "the certificate is for another name")
-      return
-    }
     let reason = Self.reason(error)
     guard reason == "CERTIFICATE_VERIFY_FAILED" || reason == nil && Self.isAboutCertificate(error) else {
       if let error = error as? IOError {

@@ -144,28 +144,17 @@ struct RedirectTarget: Equatable {
     return "/" + segments.joined(separator: "/") + reference[path.endIndex...]
   }
 
-  /// The text as it may be shown: control characters and spaces percent-encoded, and cut where it is long.
+  /// The text as it may be shown: all but printable ASCII percent-encoded, and cut where it is long.
   private static func reported(_ text: String) -> String {
-    var shown = String.UnicodeScalarView()
-    var count = 0
-    for scalar in text.unicodeScalars {
-      let encoded =
-        isVisible(scalar)
-        ? String(scalar)
-        : String(scalar).utf8.map { "%" + ($0 < 0x10 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
-      count += encoded.unicodeScalars.count
-      if count > Limits.location { break }
-      shown.append(contentsOf: encoded.unicodeScalars)
+    var shown: [UInt8] = []
+    for byte in text.utf8 {
+      let isPrintable = (0x21...0x7E).contains(byte)
+      let encoded = isPrintable ? [byte] : [UInt8(ascii: "%"), hexadecimal(byte >> 4), hexadecimal(byte & 15)]
+      if shown.count + encoded.count > Limits.location { break }
+      shown += encoded
     }
-    return String(shown)
+    return String(decoding: shown, as: UTF8.self)
   }
 
-  private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    // Format characters turn the direction of writing, among other things.
-    case .control, .format, .lineSeparator, .paragraphSeparator, .spaceSeparator, .surrogate, .unassigned, .privateUse:
-      false
-    default: true
-    }
-  }
+  private static func hexadecimal(_ digit: UInt8) -> UInt8 { digit + (digit < 10 ? 0x30 : 0x37) }
 }
