@@ -34,9 +34,13 @@ struct SiteOptions: ParsableArguments {
     help: ArgumentHelp("Send this User-Agent header (default: none).", valueName: "text"))
   var userAgent: String?
 
-  /// Whether any of them was given.
-  var isGiven: Bool {
-    expect != nil || method != nil || requiresPublicAddress || usesProxy || userAgent != nil
+  /// The first of them that was given, as it is typed.
+  var given: String? {
+    if expect != nil { return "--expect" }
+    if method != nil { return "--method" }
+    if requiresPublicAddress { return "--public-address" }
+    if usesProxy { return "--use-proxy" }
+    return userAgent == nil ? nil : "--user-agent"
   }
 
   /// The configuration that they stand for, with those that all commands have.
