@@ -7,6 +7,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "Dialtone", targets: ["Dialtone"]),
+    .library(name: "DialtoneFoundation", targets: ["DialtoneFoundation"]),
     .library(name: "DialtoneSites", targets: ["DialtoneSites"]),
     .library(name: "DialtoneTesting", targets: ["DialtoneTesting"]),
     .executable(name: "dialtone", targets: ["DialtoneCLI"]),
@@ -23,6 +24,8 @@ let package = Package(
     .target(name: "Netlink", dependencies: ["CNetlink"]),
     // Targets, flags, monitors. No Foundation, no other dependency.
     .target(name: "Dialtone", dependencies: ["CNetlink", "Netlink"]),
+    // NotificationCenter and URL: what needs Foundation.
+    .target(name: "DialtoneFoundation", dependencies: ["Dialtone"]),
     // Whether a site really answers: checks over HTTP. No Foundation.
     .target(
       name: "DialtoneSites",
@@ -46,11 +49,22 @@ let package = Package(
       ]
     ),
 
+    // Samples to read, to run and to copy from.
+    .executableTarget(name: "Listening", dependencies: ["Dialtone", "DialtoneFoundation"], path: "Examples/Listening"),
+    .executableTarget(name: "SyncWhenBack", dependencies: ["Dialtone"], path: "Examples/SyncWhenBack"),
+
     // Real network namespaces, and a writer of links, addresses, routes, rules and nexthops, for the tests alone.
     .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
     .target(name: "NetworkLab", dependencies: ["CNetworkLab"], path: "Tests/NetworkLab"),
     .testTarget(name: "NetlinkTests", dependencies: ["CNetlink", "Netlink"]),
-    .testTarget(name: "DialtoneTests", dependencies: ["Dialtone", "DialtoneTesting", "Netlink"]),
+    // Two libraries that use Dialtone and do not know of each other, for the test that they share one engine.
+    .target(name: "FirstLibrary", dependencies: ["Dialtone"], path: "Tests/SharingLibraries/FirstLibrary"),
+    .target(name: "SecondLibrary", dependencies: ["Dialtone"], path: "Tests/SharingLibraries/SecondLibrary"),
+    .testTarget(
+      name: "DialtoneTests",
+      dependencies: ["CNetlink", "Dialtone", "DialtoneTesting", "FirstLibrary", "Netlink", "SecondLibrary"]
+    ),
+    .testTarget(name: "DialtoneFoundationTests", dependencies: ["Dialtone", "DialtoneFoundation", "DialtoneTesting"]),
     .testTarget(name: "LinuxTests", dependencies: ["CNetlink", "CNetworkLab", "Dialtone", "Netlink", "NetworkLab"]),
     .testTarget(name: "SitesTests", dependencies: ["Dialtone", "DialtoneSites", "DialtoneTesting"]),
     .testTarget(
@@ -63,6 +77,11 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+#if os(macOS)
+package.targets.append(
+  .executableTarget(name: "ReachabilityApp", dependencies: ["Dialtone"], path: "Examples/ReachabilityApp"))
+#endif
 
 // The same settings for every target of our own.
 for target in package.targets {

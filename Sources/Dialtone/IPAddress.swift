@@ -53,12 +53,7 @@ public struct IPAddress: Hashable, Sendable, BitwiseCopyable {
     }
     var v6 = in6_addr()
     guard unsafe inet_pton(AF_INET6, text, &v6) == 1 else { return nil }
-    // An in6_addr is sixteen bytes in network order.
-    return unsafe withUnsafeBytes(of: &v6) { bytes in
-      IPAddressBits(
-        ipv6High: UInt64(bigEndian: unsafe bytes.loadUnaligned(as: UInt64.self)),
-        low: UInt64(bigEndian: unsafe bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
-    }
+    return IPAddressBits(v6)
   }
 
   /// The version of the Internet protocol that the address belongs to.
@@ -70,9 +65,12 @@ public struct IPAddress: Hashable, Sendable, BitwiseCopyable {
   /// Whether the address is of link-local scope, unicast (169.254/16, fe80::/10) or multicast (224.0.0/24, ff02::/16,
   /// ff01::/16), and so means nothing without its link.
   public var isLinkLocal: Bool {
-    guard bits.isIPv6 else { return bits.low >> 16 == 0xA9FE || bits.low >> 8 == 0xE00000 }
+    guard bits.isIPv6 else { return isIPv4LinkLocal || bits.low >> 8 == 0xE00000 }
     return bits.high >> 54 == 0x3FA || bits.high >> 48 == 0xFF02 || bits.high >> 48 == 0xFF01
   }
+
+  /// Whether the address is of 169.254/16 (RFC 3927).
+  package var isIPv4LinkLocal: Bool { !bits.isIPv6 && bits.low >> 16 == 0xA9FE }
 
   /// Whether the address is the unspecified one: 0.0.0.0 or `::`.
   public var isUnspecified: Bool { bits.high == 0 && bits.low == 0 }

@@ -56,3 +56,8 @@ extension InterfaceKind: CustomStringConvertible {
     }
   }
 }
+
+extension InterfaceKind {
+  /// The kind's name in the words of `translation`; see ``description``.
+  public func description(in translation: ReachabilityTranslation) -> String { translation[.kind(self)] }
+}

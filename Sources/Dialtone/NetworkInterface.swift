@@ -30,5 +30,12 @@ public struct NetworkInterface: Hashable, Sendable, BitwiseCopyable {
 
 extension NetworkInterface: CustomStringConvertible {
   /// Kind and name, such as "Wi-Fi (wlan0)".
-  public var description: String { "\(kind) (\(name))" }
+  public var description: String { description(in: .english) }
+}
+
+extension NetworkInterface {
+  /// Kind and name in the words of `translation`; see ``description``.
+  public func description(in translation: ReachabilityTranslation) -> String {
+    translation.fill(.interface, ["kind": kind.description(in: translation), "name": name])
+  }
 }

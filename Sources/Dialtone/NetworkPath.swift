@@ -3,6 +3,11 @@
 
 /// The ways that packets can leave this machine by: all usable interfaces, in order of preference.
 ///
+/// What it says of the path as a whole is true of packets that are bound to no interface, or, where the configuration restricts the
+/// interfaces, of packets over those that count. What it says of one interface is true of packets that are bound to that interface
+/// (SO_BINDTODEVICE, socket(7)): one of them may lead to the Internet while the path is unsatisfied, because what comes before it
+/// has lost its carrier.
+///
 /// Two values are equal when a receiver would not be told of a difference: the time does not count, nor do temporary addresses
 /// (RFC 8981), which rotate.
 public struct NetworkPath: Sendable {
@@ -22,20 +27,20 @@ public struct NetworkPath: Sendable {
   public struct Interface: Sendable {
     /// Name, index and kind.
     public var interface: NetworkInterface
-    /// Its usable addresses in the order in which the kernel told of them, temporary ones last.
+    /// Its usable addresses but for temporary ones: IPv4 before IPv6, those of link-local scope last, each in the order of their bits.
     public var addresses: [IPAddress]
+    /// Its usable temporary addresses (RFC 8981). They rotate, and a path that differs in nothing else is equal.
+    public var temporaryAddresses: [IPAddress] = []
     /// The routers that lead from it to the Internet: the IPv4 one, the IPv6 one, as far as there are.
     public var gateways: [IPAddress]
     /// Whether its traffic may cost money: a cellular one, or one that the configuration names.
     public var isExpensive: Bool
     /// Whether it is to be used sparingly: one that the configuration names.
     public var isConstrained: Bool
-    /// Whether the Internet is reachable over it by IPv4.
+    /// Whether packets for the Internet that are bound to it can leave by IPv4.
     public var supportsIPv4: Bool
-    /// Whether the Internet is reachable over it by IPv6.
+    /// Whether packets for the Internet that are bound to it can leave by IPv6.
     public var supportsIPv6: Bool
-    /// How many of the addresses, at the end, are temporary.
-    package var temporaryCount = 0
 
     /// An interface of a path, for tests and previews.
     public init(
@@ -57,6 +62,9 @@ public struct NetworkPath: Sendable {
     /// The interface's name.
     public var name: String { interface.name }
 
+    /// The interface's index.
+    public var index: UInt32 { interface.index }
+
     /// Whether the Internet is reachable over it, by either family; if not, only the network on its link is.
     public var leadsToInternet: Bool { supportsIPv4 || supportsIPv6 }
   }
@@ -67,9 +75,19 @@ public struct NetworkPath: Sendable {
   /// Why it is not satisfied; `nil` exactly where it is, or where nothing is known yet.
   public var reason: Reachability.Reason?
 
-  /// The interfaces that operate and have a usable address, but for the loopback interface. The one that packets for the Internet leave by comes
-  /// first; then the others that lead there, by the metric of their route; then those that only reach their own link.
+  /// The interfaces that count, operate and have a usable address, in order of preference: the one that packets for the Internet
+  /// leave by; then the others that lead there, by the metric of their route; then those that only reach their own link.
+  ///
+  /// Not among them, unless packets for the Internet leave by them or the configuration names them: ports of a bridge, bond or team,
+  /// which carry the packets of that; and virtual links with nothing but link-local addresses, such as containers' by the hundred.
+  /// The loopback interface never is.
   public var interfaces: [Interface]
+
+  /// Whether packets for the Internet can leave by IPv4.
+  public var supportsIPv4: Bool
+
+  /// Whether packets for the Internet can leave by IPv6.
+  public var supportsIPv6: Bool
 
   /// Whether a name server can be reached, by resolv.conf(5); without an entry there, it is the one on this machine. A server
   /// on this machine counts where the path is satisfied: it asks others.
@@ -78,10 +96,12 @@ public struct NetworkPath: Sendable {
   /// Nanoseconds since 1970-01-01T00:00:00Z.
   package var realtime: Int64 = 0
 
-  /// A path, for tests and previews.
+  /// A path, for tests and previews. A satisfied one supports the families that one of its interfaces does, any other none.
   public init(
     _ status: Status, reason: Reachability.Reason? = nil, interfaces: [Interface] = [], supportsDNS: Bool = false
   ) {
+    supportsIPv4 = status == .satisfied && interfaces.contains { $0.supportsIPv4 }
+    supportsIPv6 = status == .satisfied && interfaces.contains { $0.supportsIPv6 }
     self.status = status
     self.reason = reason
     self.interfaces = interfaces
@@ -91,26 +111,32 @@ public struct NetworkPath: Sendable {
   package static let unknown = NetworkPath(.undetermined)
   package static let denied = NetworkPath(.undetermined, reason: .denied)
 
-  /// The interface that packets for the Internet leave by; `nil` where none does.
-  public var preferredInterface: Interface? { interfaces.first { $0.leadsToInternet } }
+  /// The interfaces that lead to the Internet, in order of preference; none where the path is not satisfied.
+  private var leading: [Interface] { status == .satisfied ? interfaces.filter(\.leadsToInternet) : [] }
 
-  /// The routers that lead to the Internet, in the order of ``interfaces``.
-  public var gateways: [IPAddress] { interfaces.flatMap(\.gateways) }
+  /// The interface that packets for the Internet leave by; `nil` where the path is not satisfied.
+  public var preferredInterface: Interface? { leading.first }
 
-  /// Whether packets for the Internet may cost money: those of the preferred interface do.
-  public var isExpensive: Bool { preferredInterface?.isExpensive ?? false }
+  /// The routers that lead to the Internet, in the order of ``interfaces``; none where the path is not satisfied.
+  public var gateways: [IPAddress] { leading.flatMap(\.gateways) }
 
-  /// Whether the path is to be used sparingly: the preferred interface is.
-  public var isConstrained: Bool { preferredInterface?.isConstrained ?? false }
+  /// Whether packets for the Internet may cost money: those of the preferred interface do, or, where that is a tunnel, those of the
+  /// next one that is none, which carries the tunnel's.
+  public var isExpensive: Bool { carriers.contains { $0.isExpensive } }
 
-  /// Whether the Internet is reachable by IPv4.
-  public var supportsIPv4: Bool { interfaces.contains { $0.supportsIPv4 } }
+  /// Whether the path is to be used sparingly: the preferred interface is, or the one that carries its packets where it is a tunnel.
+  public var isConstrained: Bool { carriers.contains { $0.isConstrained } }
 
-  /// Whether the Internet is reachable by IPv6.
-  public var supportsIPv6: Bool { interfaces.contains { $0.supportsIPv6 } }
+  /// The preferred interface, and what carries its packets as far as that is known. The kernel does not tell which interface a
+  /// tunnel's packets leave by; those of a tunnel to the Internet take what would be preferred without it.
+  private var carriers: [Interface] {
+    guard let preferredInterface else { return [] }
+    if preferredInterface.kind != .tunnel { return [preferredInterface] }
+    return [preferredInterface] + leading.filter { $0.kind != .tunnel }.prefix(1)
+  }
 
-  /// Whether some interface of this kind leads to the Internet.
-  public func uses(_ kind: InterfaceKind) -> Bool { interfaces.contains { $0.kind == kind && $0.leadsToInternet } }
+  /// Whether the path is satisfied and some interface of this kind leads to the Internet.
+  public func uses(_ kind: InterfaceKind) -> Bool { leading.contains { $0.kind == kind } }
 
   /// When the kernel's event that led to this path was read, as time since 1970-01-01T00:00:00Z (CLOCK_REALTIME).
   public var timeSince1970: Duration { .nanoseconds(realtime) }
@@ -119,7 +145,8 @@ public struct NetworkPath: Sendable {
 extension NetworkPath: Hashable {
   /// Whether a receiver would not be told of a difference; see the type's description.
   public static func == (a: NetworkPath, b: NetworkPath) -> Bool {
-    a.status == b.status && a.reason == b.reason && a.interfaces == b.interfaces && a.supportsDNS == b.supportsDNS
+    a.status == b.status && a.reason == b.reason && a.interfaces == b.interfaces && a.supportsIPv4 == b.supportsIPv4
+      && a.supportsIPv6 == b.supportsIPv6 && a.supportsDNS == b.supportsDNS
   }
 
   /// Feeds what `==` compares.
@@ -127,6 +154,8 @@ extension NetworkPath: Hashable {
     hasher.combine(status)
     hasher.combine(reason)
     hasher.combine(interfaces)
+    hasher.combine(supportsIPv4)
+    hasher.combine(supportsIPv6)
     hasher.combine(supportsDNS)
   }
 }
@@ -134,7 +163,7 @@ extension NetworkPath: Hashable {
 extension NetworkPath.Interface: Hashable {
   /// Whether all is equal but for temporary addresses.
   public static func == (a: Self, b: Self) -> Bool {
-    a.interface == b.interface && a.lastingAddresses == b.lastingAddresses && a.gateways == b.gateways
+    a.interface == b.interface && a.addresses == b.addresses && a.gateways == b.gateways
       && a.isExpensive == b.isExpensive && a.isConstrained == b.isConstrained && a.supportsIPv4 == b.supportsIPv4
       && a.supportsIPv6 == b.supportsIPv6
   }
@@ -142,18 +171,16 @@ extension NetworkPath.Interface: Hashable {
   /// Feeds what `==` compares.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(interface)
-    hasher.combine(lastingAddresses)
+    hasher.combine(addresses)
     hasher.combine(gateways)
   }
-
-  private var lastingAddresses: ArraySlice<IPAddress> { addresses.dropLast(temporaryCount) }
 }
 
 extension NetworkPath: MonitoredState {
   package var isKnown: Bool { status != .undetermined || reason != nil }
 
   package func isIdentical(to other: NetworkPath) -> Bool {
-    self == other && interfaces.map(\.addresses) == other.interfaces.map(\.addresses)
+    self == other && interfaces.map(\.temporaryAddresses) == other.interfaces.map(\.temporaryAddresses)
   }
 }
 
@@ -167,7 +194,7 @@ extension NetworkPath: CustomStringConvertible {
       case .requiresConnection: "requires a connection"
       case .satisfied: "satisfied"
       }
-    let used = interfaces.filter(\.leadsToInternet).map(\.interface.description)
+    let used = leading.map(\.interface.description)
     if !used.isEmpty { text += " via " + used.joined(separator: ", ") }
     if let reason { text += ": \(reason)" }
     if isExpensive { text += ", expensive" }

@@ -36,4 +36,10 @@ public final class ObservableReachability {
 
   /// Whether a packet for the target can leave now.
   public var isReachable: Bool { current.isReachable }
+
+  /// Whether the state is known: `false` until something is, and while the system does not say.
+  public var isDetermined: Bool { current.isDetermined }
+
+  /// The state's flags; empty until something is known.
+  public var flags: ReachabilityFlags { current.flags }
 }

@@ -3,13 +3,14 @@
 
 /// Which interfaces count for a path, and what they cost.
 public struct PathConfiguration: Hashable, Sendable {
-  /// The only kinds of interface that count; empty for all.
+  /// The only kinds of interface that count; empty for all. The loopback interface never counts.
   public var requiredKinds: Set<InterfaceKind> = []
 
   /// Kinds of interface that do not count.
   public var prohibitedKinds: Set<InterfaceKind> = []
 
-  /// The only interface that counts, by name; `nil` for any. It need not exist yet.
+  /// The only interface that counts, by name, or, where none has it, by index; `nil` for any. It need not exist yet: until it does,
+  /// the path is unsatisfied for the reason `no-interface`.
   public var interface: String?
 
   /// The firewall mark (SO_MARK, socket(7)) that the packets would carry, for policy routing; 0 is none.
@@ -33,9 +34,8 @@ public struct PathConfiguration: Hashable, Sendable {
   /// Whether all interfaces count.
   package var isUnrestricted: Bool { requiredKinds.isEmpty && prohibitedKinds.isEmpty && interface == nil }
 
-  /// Whether the interface counts.
-  package func allows(_ interface: NetworkInterface) -> Bool {
-    (requiredKinds.isEmpty || requiredKinds.contains(interface.kind)) && !prohibitedKinds.contains(interface.kind)
-      && (self.interface == nil || self.interface == interface.name || self.interface == String(interface.index))
+  /// Whether interfaces of this kind count.
+  package func allows(_ kind: InterfaceKind) -> Bool {
+    (requiredKinds.isEmpty || requiredKinds.contains(kind)) && !prohibitedKinds.contains(kind)
   }
 }

@@ -62,7 +62,8 @@ extension Reachability {
       self = row.reason
     }
 
-    /// A short text that never changes, for files and other programs, such as `no-route`; also the key for a translation.
+    /// A short text that never changes, for files and other programs, such as `no-route`. For a
+    /// translation's key, see ``ReachabilityText``.
     public var identifier: String { Self.table[Int(code) - 1].identifier }
   }
 }

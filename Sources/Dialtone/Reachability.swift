@@ -125,16 +125,5 @@ extension Reachability: Hashable {
 
 extension Reachability: CustomStringConvertible {
   /// The state in words, such as "reachable via Wi-Fi (wlan0)" or "unreachable: no route to the destination".
-  public var description: String {
-    var text =
-      switch status {
-      case .undetermined: "undetermined"
-      case .unreachable: "unreachable"
-      case .requiresConnection: "requires a connection"
-      case .reachable: "reachable"
-      }
-    if let interface { text += " via \(interface)" }
-    if let reason { text += ": \(reason)" }
-    return text
-  }
+  public var description: String { description(in: .english) }
 }

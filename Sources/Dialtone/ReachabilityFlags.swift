@@ -30,35 +30,3 @@ public struct ReachabilityFlags: OptionSet, Hashable, Sendable, BitwiseCopyable 
   /// The way leads over a cellular link.
   public static let isWWAN = ReachabilityFlags(rawValue: 1 << 18)
 }
-
-extension ReachabilityFlags {
-  /// Each flag with its letter and its name, in the order of ``description``.
-  private static let letters: [(flag: ReachabilityFlags, letter: Character, name: String)] = [
-    (.isWWAN, "W", "isWWAN"),
-    (.reachable, "R", "reachable"),
-    (.connectionRequired, "c", "connectionRequired"),
-    (.transientConnection, "t", "transientConnection"),
-    (.interventionRequired, "i", "interventionRequired"),
-    (.connectionOnTraffic, "C", "connectionOnTraffic"),
-    (.connectionOnDemand, "D", "connectionOnDemand"),
-    (.isLocalAddress, "l", "isLocalAddress"),
-    (.isDirect, "d", "isDirect"),
-  ]
-
-  /// The names of the flags that are set, in ascending order of their bits.
-  public var names: [String] {
-    Self.letters.filter { contains($0.flag) }.sorted { $0.flag.rawValue < $1.flag.rawValue }.map(\.name)
-  }
-}
-
-extension ReachabilityFlags: CustomStringConvertible {
-  /// Ten characters, `WR ctiCDld`, with `-` for each flag that is clear: "-R -------" is reachable and no more.
-  public var description: String {
-    var text = ""
-    for (flag, letter, _) in Self.letters {
-      text.append(contains(flag) ? letter : "-")
-      if flag == .reachable { text.append(" ") }
-    }
-    return text
-  }
-}

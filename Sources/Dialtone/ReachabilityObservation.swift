@@ -16,6 +16,9 @@ public final class ReachabilityObservation: Sendable {
   /// do no harm.
   public func cancel() { lease.end() }
 
+  /// Whether it has ended.
+  package var hasEnded: Bool { lease.hasEnded }
+
   /// What a registration keeps alive, until it ends.
   final class Lease: Sendable {
     private struct Held {

@@ -133,9 +133,9 @@ public final class ScriptedNetwork: Sendable {
       change.everything()
     }
 
-    func path(_ configuration: PathConfiguration) -> NetworkPath {
+    func path(_ configuration: PathConfiguration) -> PathAnswer {
       let script = box.script.withLock { $0 }
-      return (script.networkPath ?? script.path.networkPath).restricted(to: configuration)
+      return PathAnswer((script.networkPath ?? script.path.networkPath(configuration)).restricted(to: configuration))
     }
 
     func answer(_ queries: [PathQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {

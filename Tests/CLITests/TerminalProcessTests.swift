@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CNetlink
+import Dialtone
 import NetworkLab
 import Testing
 
@@ -82,7 +83,7 @@ struct TerminalProcessTests {
     let help = try await Tool.run(["--help"], in: lab).output
     #expect(help.contains("USAGE: dialtone [watch] [<options>] [<target> ...]\n       dialtone status "), "\(help)")
     #expect(help.contains("\n  64       wrong usage\n"), "\(help)")
-    #expect(try await Tool.run(["--version"], in: lab).output == "0.1.0\n")
+    #expect(try await Tool.run(["--version"], in: lab).output == "\(Dialtone.version)\n")
   }
 
   @Test(arguments: ["bash", "zsh", "fish"])

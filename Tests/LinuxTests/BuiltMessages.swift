@@ -52,14 +52,17 @@ enum BuiltMessages {
     return try decode(bytes) { LinkMessage($0, in: $1) }
   }
 
-  /// A usable address with the prefix.
-  static func address(_ text: String, _ length: UInt8, on link: UInt32) throws -> AddressMessage {
+  /// An address with the prefix; usable unless the flags say otherwise.
+  static func address(
+    _ text: String, _ length: UInt8, on link: UInt32, _ flags: AddressFlags = []
+  ) throws -> AddressMessage {
     let bits = try #require(IPAddress(text)).bits
     let bytes = bytes(.newAddress) { builder in
       builder.appendAddressHeader(
         family: bits.family, prefixLength: length, scope: IPAddress(bits).isLinkLocal ? .link : .universe, index: link)
       builder.append(AddressMessage.Attribute.address, address: bits)
       if !bits.isIPv6 { builder.append(AddressMessage.Attribute.local, address: bits) }
+      if !flags.isEmpty { builder.append(AddressMessage.Attribute.flags, flags.rawValue) }
     }
     return try decode(bytes) { AddressMessage($0, in: $1) }
   }
@@ -116,8 +119,8 @@ struct BuiltNetwork {
     return Link(message, kind: InterfaceKind(message) { evidence }).map { links.update($0) }
   }
 
-  mutating func add(_ address: String, _ length: UInt8, on link: UInt32) throws {
-    addresses.update(try BuiltMessages.address(address, length, on: link))
+  mutating func add(_ address: String, _ length: UInt8, on link: UInt32, _ flags: AddressFlags = []) throws {
+    addresses.update(try BuiltMessages.address(address, length, on: link, flags))
   }
 
   func kind(of index: UInt32) throws -> InterfaceKind { links.kind(of: try #require(links[index])) }

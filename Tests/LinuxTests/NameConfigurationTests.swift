@@ -10,48 +10,9 @@ import Testing
 /// Scenario 46 of linux.md: the files that say how names are resolved, in a folder of the test's own.
 @Suite(.timeLimit(.minutes(5)))
 struct NameConfigurationTests {
-  /// A folder with an `etc` in it, which goes away with this.
-  private final class Root {
-    let path: String
-
-    init() throws {
-      var template = Array("/tmp/dialtone-XXXXXX".utf8CString)
-      // mkdtemp(3) writes within the template.
-      path = try #require(unsafe mkdtemp(&template).map { unsafe String(cString: $0) })
-      for folder in ["etc", "run"] { try #require(unsafe mkdir("\(path)/\(folder)", 0o755) == 0) }
-    }
-
-    deinit {
-      for name in ["etc/resolv.conf", "etc/new", "etc/hosts", "etc/nsswitch.conf", "run/stub", "run/other", "run/new"] {
-        _ = unsafe unlink("\(path)/\(name)")
-      }
-      for folder in ["etc", "run"] { _ = unsafe rmdir("\(path)/\(folder)") }
-      _ = unsafe rmdir(path)
-    }
-
-    // The names and texts below are only read, during the calls.
-
-    func write(_ name: String, _ text: String) throws {
-      let descriptor = unsafe creat("\(path)/\(name)", 0o644)
-      try #require(descriptor >= 0)
-      defer { _ = close(descriptor) }
-      try #require(unsafe CNetlink.write(descriptor, text, text.utf8.count) == text.utf8.count)
-    }
-
-    func move(_ name: String, to new: String) throws {
-      try #require(unsafe rename("\(path)/\(name)", "\(path)/\(new)") == 0)
-    }
-
-    func link(_ name: String, to target: String) throws {
-      try #require(unsafe symlink(target, "\(path)/\(name)") == 0)
-    }
-
-    func delete(_ name: String) throws { try #require(unsafe unlink("\(path)/\(name)") == 0) }
-  }
-
   /// A watcher at work. A user has 128 instances of inotify by default (inotify(7), max_user_instances), and each engine of
   /// the tests beside this one takes one.
-  private func watch(_ root: Root) async throws -> NameConfigurationWatcher {
+  private func watch(_ root: ConfigurationRoot) async throws -> NameConfigurationWatcher {
     var watcher = NameConfigurationWatcher(root: root.path)
     try await eventually(within: .patience, "there is an instance of inotify") {
       if watcher.descriptor == nil { watcher = NameConfigurationWatcher(root: root.path) }
@@ -78,7 +39,7 @@ struct NameConfigurationTests {
 
   @Test("46: renamed over: one event")
   func renamedOver() async throws {
-    let root = try Root()
+    let root = try ConfigurationRoot()
     try root.write("etc/resolv.conf", "nameserver 192.0.2.1\n")
     let watcher = try await watch(root)
     try root.write("etc/new", "nameserver 192.0.2.2\n")
@@ -89,7 +50,7 @@ struct NameConfigurationTests {
 
   @Test("46: a symbolic link retargeted: one event")
   func linkRetargeted() async throws {
-    let root = try Root()
+    let root = try ConfigurationRoot()
     try root.write("run/stub", "nameserver 127.0.0.53\n")
     try root.write("run/other", "nameserver 192.0.2.2\n")
     try root.link("etc/resolv.conf", to: "../run/stub")
@@ -107,7 +68,7 @@ struct NameConfigurationTests {
 
   @Test("46: a symbolic link becomes a file: one event")
   func linkBecomesFile() async throws {
-    let root = try Root()
+    let root = try ConfigurationRoot()
     try root.write("run/stub", "nameserver 127.0.0.53\n")
     try root.link("etc/resolv.conf", to: "\(root.path)/run/stub")
     let watcher = try await watch(root)
@@ -118,7 +79,7 @@ struct NameConfigurationTests {
 
   @Test("46: written again with the same text: no event", arguments: [true, false])
   func writtenIdentically(byRenaming: Bool) async throws {
-    let root = try Root()
+    let root = try ConfigurationRoot()
     try root.write("etc/resolv.conf", "nameserver 192.0.2.1\n")
     let watcher = try await watch(root)
     try root.write(byRenaming ? "etc/new" : "etc/resolv.conf", "nameserver 192.0.2.1\n")
@@ -132,7 +93,7 @@ struct NameConfigurationTests {
     "46: it comes, it goes, it comes back; so do its companions",
     arguments: ["resolv.conf", "nsswitch.conf", "hosts"])
   func comesAndGoes(name: String) async throws {
-    let root = try Root()
+    let root = try ConfigurationRoot()
     let watcher = try await watch(root)
     for text in ["one\n", "two\n"] {
       try root.write("etc/\(name)", text)
@@ -147,7 +108,7 @@ struct NameConfigurationTests {
 
   @Test("46: a link to what is not there yet")
   func linkToNothing() async throws {
-    let root = try Root()
+    let root = try ConfigurationRoot()
     try root.link("etc/resolv.conf", to: "../run/stub")
     let watcher = try await watch(root)
     try root.write("run/new", "nameserver 192.0.2.1\n")

@@ -18,6 +18,8 @@ final class NetworkProbe: Sendable {
     var polls = 0
     /// Queries answered.
     var answers = 0
+    /// Paths answered.
+    var paths = 0
     /// The descriptors of the network, that of announcements first.
     var descriptors: [CInt] = []
   }
@@ -101,6 +103,13 @@ private final class ProbedNetwork: NetworkSource {
     probe.note(network) { $0.answers += queries.count }
   }
 
-  func path(_ configuration: PathConfiguration) -> NetworkPath { network.path(configuration) }
+  func path(_ configuration: PathConfiguration) -> PathAnswer {
+    let answer = network.path(configuration)
+    probe.note(network) {
+      $0.paths += 1
+      $0.answers += answer.queryCount
+    }
+    return answer
+  }
 }
 #endif

@@ -7,8 +7,8 @@ import Dialtone
 import NetworkLab
 import Testing
 
-/// After any sequence of operations, once it is quiet, every target's state is what `ip route get fibmatch` and the state of
-/// the links say.
+/// After any sequence of operations, once it is quiet, every target's state and the path are what `ip route get fibmatch` and the
+/// state of the links say.
 ///
 /// `DIALTONE_SEED` and `DIALTONE_OPERATIONS` choose another sequence and its length.
 // One sequence after another: each keeps a thread of the pool busy, and there are few.
@@ -30,20 +30,21 @@ struct RandomisedTests {
     var world = RandomOperations(lab, seed: seed)
     try world.begin()
     let watched = try JudgedTarget.all.map { ($0, try $0.monitor(of: monitors)) }
+    let path = monitors.pathMonitor()
     var done = 0
     while done < Self.operations {
       let batch = world.perform(Int.random(in: 1...5, using: &world.generator))
       done += batch.count
       try await monitors.settle()
-      try await check(watched, lab, "seed \(seed), operation \(done), after \(batch)")
+      try await check(watched, path, lab, "seed \(seed), operation \(done), after \(batch)")
     }
     // Many operations must have been taken by the kernel, or nothing was tested.
     #expect(world.accepted * 4 > done, "only \(world.accepted) of \(done) operations were accepted")
   }
 
-  private func check(_ watched: [(JudgedTarget, ReachabilityMonitor)], _ lab: NetworkLab, _ context: String)
-    async throws
-  {
+  private func check(
+    _ watched: [(JudgedTarget, ReachabilityMonitor)], _ path: PathMonitor, _ lab: NetworkLab, _ context: String
+  ) async throws {
     var differences: [String] = []
     do {
       // Carrier changes are told some time after what caused them, and IPv6 addresses take time.
@@ -55,6 +56,7 @@ struct RandomisedTests {
           return verdict.agrees(with: state)
             ? nil : "\(pair.0): \(state) (\(state.flags)), but: \(verdict) (\(judge.words[position]))"
         }
+        differences += judge.differences(of: path.current, watched.map(\.0))
         return differences.isEmpty
       }
     } catch {
@@ -76,15 +78,19 @@ private struct JudgedTarget: CustomStringConvertible, Sendable {
 
   var description: String { address + (mark == 0 ? "" : " mark \(mark)") + (interface.map { " oif \($0)" } ?? "") }
 
-  static let all: [JudgedTarget] = [
-    JudgedTarget(address: "198.41.0.4"), JudgedTarget(address: "2001:503:ba3e::2:30"),
-    JudgedTarget(address: "198.51.100.7"), JudgedTarget(address: "10.0.0.2"), JudgedTarget(address: "10.0.0.1"),
-    JudgedTarget(address: "10.2.0.77"), JudgedTarget(address: "203.0.113.5", mark: 7),
-    JudgedTarget(address: "198.51.100.7", interface: "n1"), JudgedTarget(address: "2001:db8::2"),
-    JudgedTarget(address: "2001:db8:1::9"), JudgedTarget(address: "2001:db8:ffff::1"),
-    JudgedTarget(address: "2001:db8:ffff::1", mark: 7), JudgedTarget(address: "2001:db8:ffff::1", interface: "n2"),
-    JudgedTarget(address: "127.0.0.1"), JudgedTarget(address: "224.0.0.251"),
-  ]
+  static let all: [JudgedTarget] =
+    [
+      JudgedTarget(address: "198.41.0.4"), JudgedTarget(address: "2001:503:ba3e::2:30"),
+      JudgedTarget(address: "198.51.100.7"), JudgedTarget(address: "10.0.0.2"), JudgedTarget(address: "10.0.0.1"),
+      JudgedTarget(address: "10.2.0.77"), JudgedTarget(address: "203.0.113.5", mark: 7),
+      JudgedTarget(address: "198.51.100.7", interface: "n1"), JudgedTarget(address: "2001:db8::2"),
+      JudgedTarget(address: "2001:db8:1::9"), JudgedTarget(address: "2001:db8:ffff::1"),
+      JudgedTarget(address: "2001:db8:ffff::1", mark: 7), JudgedTarget(address: "2001:db8:ffff::1", interface: "n2"),
+      JudgedTarget(address: "127.0.0.1"), JudgedTarget(address: "224.0.0.251"),
+    ] + internet.flatMap { address in ["n0", "n1", "n2"].map { JudgedTarget(address: address, interface: $0) } }
+
+  /// What a path asks about.
+  static let internet = ["198.41.0.4", "2001:503:ba3e::2:30"]
 
   func monitor(of monitors: LabMonitors) throws -> ReachabilityMonitor {
     monitors.monitor(.address(try #require(IPAddress(address)))) {
@@ -102,6 +108,9 @@ private struct KernelJudge {
   enum Verdict: CustomStringConvertible {
     case unreachable
     case reachable(over: String, gateway: String?)
+
+    /// What packets leave by.
+    var interface: String? { if case .reachable(let name, _) = self { name } else { nil } }
 
     func agrees(with state: Reachability) -> Bool {
       switch self {
@@ -134,6 +143,29 @@ private struct KernelJudge {
     let plain = try lab.ip(batch: questions.map { "route get \($0)" })
     words = targets.indices.map { "match: \(matches[$0] ?? "none"), plain: \(plain[$0] ?? "none")" }
     verdicts = targets.indices.map { Self.judge(targets[$0], matches[$0], plain[$0], links) }
+  }
+
+  /// What the path says that the verdicts do not.
+  func differences(of path: NetworkPath, _ targets: [JudgedTarget]) -> [String] {
+    func verdict(_ address: String, over name: String?) -> Verdict? {
+      targets.firstIndex { $0.address == address && $0.interface == name && $0.mark == 0 }.map { verdicts[$0] }
+    }
+    var differences: [String] = []
+    for (address, supports) in zip(JudgedTarget.internet, [path.supportsIPv4, path.supportsIPv6]) {
+      let general = verdict(address, over: nil)?.interface
+      if supports != (general != nil) { differences.append("\(address): \(path), but over \(general ?? "nothing")") }
+      for interface in path.interfaces {
+        // Packets leave by it that are bound to it, or that are bound to nothing.
+        guard let bound = verdict(address, over: interface.name) else { continue }
+        let leads = bound.interface != nil || general == interface.name
+        if leads != (address.contains(":") ? interface.supportsIPv6 : interface.supportsIPv4) {
+          differences.append("\(address) over \(interface.name): \(path), but \(bound)")
+        }
+      }
+    }
+    let first = JudgedTarget.internet.lazy.compactMap { verdict($0, over: nil)?.interface }.first
+    if path.preferredInterface?.name != first { differences.append("\(path), but \(first ?? "nothing") is preferred") }
+    return differences
   }
 
   private static func judge(_ target: JudgedTarget, _ match: String?, _ plain: String?, _ links: LinkStates) -> Verdict

@@ -1,8 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
-
 /// What a monitor, its receivers and the engine share: the target, its newest state and who wants to know of it.
 ///
 /// The engine writes, everybody reads. Invariant: `current` is always a state of the present target. What the engine still
@@ -14,15 +12,29 @@ package final class MonitorStorage: StateSource {
     fileprivate var number: UInt32 = 0
   }
 
+  /// The newest state, and whether receivers are told of it. Read together: else a receiver could take what one store left for
+  /// what the next one lets it have.
+  private struct Snapshot: BitwiseCopyable, Sendable {
+    var state = Reachability.unknown
+    /// Receivers that have had a state are not told of this one yet.
+    var isHeldBack = false
+  }
+
+  /// How often the state has changed up to one moment; see ``hasChanged(since:)``.
+  struct Mark {
+    fileprivate let revision: UInt64
+  }
+
   private struct Book {
     var target: ReachabilityTarget
     var epoch = Epoch()
+    /// Grows with each store of a state that differs in anything, and with each epoch.
+    var revision: UInt64 = 0
     var subscriptions: [Subscription<Reachability>] = []
   }
 
   let configuration: ReachabilityConfiguration
-  private let snapshot = SequenceLock<Reachability>(.unknown)
-  private let isHeldBack = Atomic<Bool>(false)
+  private let snapshot = SequenceLock(Snapshot())
   private let book: Lock<Book>
 
   init(_ target: ReachabilityTarget = .internet, _ configuration: ReachabilityConfiguration = .init()) {
@@ -37,15 +49,24 @@ package final class MonitorStorage: StateSource {
   var assignment: (target: ReachabilityTarget, epoch: Epoch) { book.withLock { ($0.target, $0.epoch) } }
 
   /// The newest state. Lock-free; for any thread.
-  package var current: Reachability { snapshot.load() }
+  package var current: Reachability { snapshot.load().state }
 
   /// The state that a receiver is to be given next: the newest, unless it was given an equal one last, or it is not known
   /// yet, or changes are held back until it has settled.
   package func next(after last: Reachability?) -> Reachability? {
     let newest = snapshot.load()
-    guard let last else { return newest.isKnown ? newest : nil }
-    return newest == last || isHeldBack.load(ordering: .acquiring) ? nil : newest
+    guard let last else { return newest.state.isKnown ? newest.state : nil }
+    return newest.state == last || newest.isHeldBack ? nil : newest.state
   }
+
+  /// What ``hasChanged(since:)`` compares with: the state of this moment, or, where none is known yet, the one known first.
+  var mark: Mark {
+    book.withLock { book in Mark(revision: snapshot.load().state.isKnown ? book.revision : book.revision + 1) }
+  }
+
+  /// Whether there has been another state than the one marked, be it only for a while or only in what receivers are not told
+  /// of by itself; or another target, or a pause.
+  func hasChanged(since mark: Mark) -> Bool { book.withLock { $0.revision > mark.revision } }
 
   /// Begins a new epoch, of `target` where one is given: nothing is known until its first state is stored, and receivers
   /// are told of none before. Answers `false`, and does nothing, where that is the target already.
@@ -56,8 +77,8 @@ package final class MonitorStorage: StateSource {
         book.target = target
       }
       book.epoch.number &+= 1
-      isHeldBack.store(true, ordering: .releasing)
-      snapshot.store(.unknown)
+      book.revision += 1
+      snapshot.store(Snapshot(isHeldBack: true))
       return true
     }
   }
@@ -70,8 +91,8 @@ package final class MonitorStorage: StateSource {
     // The lock makes one writer at a time of the engine and whoever begins an epoch.
     book.withLock { book in
       if book.epoch != epoch { return false }
-      if holdingBack { isHeldBack.store(true, ordering: .releasing) }
-      snapshot.store(state)
+      book.revision += 1
+      snapshot.store(Snapshot(state: state, isHeldBack: holdingBack || snapshot.load().isHeldBack))
       return true
     }
   }
@@ -79,7 +100,7 @@ package final class MonitorStorage: StateSource {
   /// Lets receivers have what was held back, if it is of the present epoch.
   func release(_ epoch: Epoch) {
     book.withLock { book in
-      if book.epoch == epoch { isHeldBack.store(false, ordering: .releasing) }
+      if book.epoch == epoch { snapshot.store(Snapshot(state: snapshot.load().state)) }
     }
   }
 

@@ -96,6 +96,9 @@ final class EngineCore: Sendable {
       turn(ready)
       ready = poll.wait()
     }
+    // What was added just before: each of these handlers counts on being asked, and would else never be again, though its
+    // monitor may go on with another engine.
+    deliveries.deliver()
     // Only one thread was woken by stop(): pass it on.
     wake()
   }

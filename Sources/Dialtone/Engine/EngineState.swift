@@ -23,6 +23,7 @@ final class EngineState {
     case call(EngineTimer)
     case settle(TargetRecord)
     case settlePath(PathRecord)
+    case askPaths
     case lookUp(NameRecord)
     case overdue(NameRecord)
   }
@@ -41,14 +42,13 @@ final class EngineState {
   private var nodes: Set<DestinationNode> = []
   private var index = DestinationIndex()
   private var names: [NameRecord.Key: NameRecord] = [:]
-  var paths: [ObjectIdentifier: PathRecord] = [:]
+  var paths = Paths()
   var timers = TimerQueue<TimerEvent>()
   private var forgottenTimers = 0
 
   private var staleNodes: [DestinationNode] = []
   private var staleRecords: [TargetRecord] = []
   private var areNamesStale = false
-  var arePathsStale = false
   private var lookupSerial: UInt64 = 0
   private var areAnnouncementsStale = true
   private var areNamesAnnounced = false
@@ -94,17 +94,18 @@ final class EngineState {
       mark(change)
       outcome.isUnfinished = change.isUnfinished
       change = NetworkChange()
-      if staleNodes.isEmpty, !arePathsStale { break }
+      if staleNodes.isEmpty, !paths.isDueWithTargets { break }
       announce()
       ask()
-      askPaths()
+      if paths.isDueWithTargets { askPaths(now: now) }
       settleTranslations(now: now)
       rounds += 1
     } while rounds < Self.roundLimit
     if rounds == Self.roundLimit { outcome.isUnfinished = true }
 
-    decide(realtime: realtime, now: now, outcome: &outcome)
     decidePaths(realtime: realtime, now: now, outcome: &outcome)
+    decide(realtime: realtime, now: now, outcome: &outcome)
+    askManyPaths(realtime: realtime, now: now, outcome: &outcome)
     startLookups(now: now)
     announce()
     return outcome
@@ -146,6 +147,8 @@ final class EngineState {
       }
     case .settlePath(let record):
       settle(record, now: now, outcome: &outcome)
+    case .askPaths:
+      paths.hasTimer = false
     case .lookUp(let name):
       if let refresh = name.refresh, refresh <= now {
         name.refresh = nil
@@ -165,7 +168,8 @@ final class EngineState {
       switch event {
       case .call(let timer): timer.isCancelled
       case .settle(let record): records[ObjectIdentifier(record.storage)] !== record
-      case .settlePath(let record): paths[ObjectIdentifier(record.storage)] !== record
+      case .settlePath(let record): !isCurrent(record)
+      case .askPaths: false
       case .lookUp(let name), .overdue(let name): names[name.key] !== name
       }
     }
@@ -227,7 +231,7 @@ final class EngineState {
   }
 
   private func touch(_ node: DestinationNode) {
-    if node.isOfPaths { arePathsStale = true }
+    if node.isOfPaths { paths.areStale = true }
     if node.isStale { return }
     node.isStale = true
     staleNodes.append(node)
@@ -241,9 +245,7 @@ final class EngineState {
 
   private func mark(_ change: NetworkChange) {
     if change.touchesNames { names.values.forEach(markStale) }
-    // What supports DNS may have changed, or what no node stands for: a link without a route.
-    let touchesPaths = change.touchesNames || change.touchesEverything || change.touchesUnreachable
-    if touchesPaths, !paths.isEmpty { arePathsStale = true }
+    markPaths(change)
     if change.touchesEverything {
       nodes.forEach(touch)
     } else {
@@ -289,6 +291,9 @@ final class EngineState {
     return !change.isEmpty
   }
 
+  /// Whether queries of targets are to be asked.
+  var hasStaleNodes: Bool { !staleNodes.isEmpty }
+
   /// The name's record, if a monitor has asked for it.
   func name(_ key: NameRecord.Key) -> NameRecord? { names[key] }
 
@@ -297,7 +302,7 @@ final class EngineState {
       areAnnouncementsStale = false
       source.announceRoutes(to: index.count <= Self.announcementLimit ? index.addresses : nil)
     }
-    let isWanted = !names.isEmpty || !paths.isEmpty
+    let isWanted = !names.isEmpty || !paths.records.isEmpty
     if areNamesAnnounced != isWanted {
       areNamesAnnounced = isWanted
       source.announceNameConfiguration(areNamesAnnounced)

@@ -25,7 +25,7 @@ package protocol NetworkSource: AnyObject {
   func answer(_ queries: [PathQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void)
 
   /// All ways that packets can leave by now, as far as the configuration allows them.
-  func path(_ configuration: PathConfiguration) -> NetworkPath
+  func path(_ configuration: PathConfiguration) -> PathAnswer
 
   /// Names the addresses that queries are about, before the queries are asked: routes to others need not be announced.
   /// `nil` stands for more than it pays to name.

@@ -82,6 +82,12 @@ package struct LinkTable: Sendable {
     return kinds.count == 1 ? kinds.first ?? .other : .other
   }
 
+  /// Whether it carries the packets of a master: a bridge, a bond, a team or the like. A port of a VRF carries its own.
+  package func isPort(_ link: Link) -> Bool {
+    guard let master = link.master else { return false }
+    return links[master]?.infoKind != "vrf"
+  }
+
   private func ports(of master: Link) -> [Link] { links.values.filter { $0.master == master.index } }
 
   /// The interface as it is reported.

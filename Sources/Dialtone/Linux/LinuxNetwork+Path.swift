@@ -8,43 +8,50 @@ extension LinuxNetwork {
   /// So many destinations are asked for at a time.
   private static let batchSize = 256
 
-  package func path(_ configuration: PathConfiguration) -> NetworkPath {
-    guard let queries, isSynchronised else {
+  package func path(_ configuration: PathConfiguration) -> PathAnswer {
+    guard queries != nil, isSynchronised else {
       pollAgain(after: Self.pollInterval)
-      return .denied
+      return PathAnswer(.denied)
     }
     let assembly = NetworkPathAssembly(decision, configuration)
     let candidates = assembly.candidates
-    let internet = [IPAddress.Family.ipv4, .ipv6].map(TargetRecord.rootServer)
+    let outputs = [nil] + candidates.map(\.index)
+    let ways = ways(over: outputs, mark: configuration.mark)
+    let bound = zip(candidates, ways.dropFirst()).map { NetworkPathAssembly.Ways($0, $1) }
+
     let servers = NameServers.configured(root: nameConfigurationRoot)
-
-    var asked: [(target: IPAddress, destination: KernelQueries.Destination)] = []
-    func ask(_ target: IPAddress, over output: UInt32?, mark: UInt32) {
-      let destination = KernelQueries.Destination(address: target.bits, source: nil, output: output, mark: mark)
-      asked.append((target, destination))
-    }
-    for output in [nil] + candidates.map(\.index) {
-      for target in internet { ask(target, over: output, mark: configuration.mark) }
-    }
+    var serverStates: [Reachability] = []
     // Whoever resolves names knows nothing of our mark.
-    for server in servers {
-      ask(server, over: server.zone.flatMap { _ in links.link(named: server.inlineZone)?.index }, mark: 0)
-    }
+    answer(servers.map { PathQuery(.address($0)) }) { _, state in serverStates.append(state) }
+    return PathAnswer(
+      assembly.path(general: ways[0], bound: bound, nameServers: serverStates), nameServers: servers,
+      queryCount: 2 * outputs.count + servers.count)
+  }
 
-    var ways: [NetworkPathAssembly.Way] = []
-    for start in stride(from: 0, to: asked.count, by: Self.batchSize) {
-      let batch = asked[start..<min(start + Self.batchSize, asked.count)]
-      for (question, replies) in zip(batch, queries.routes(to: batch.map(\.destination))) {
-        let state = decision.decide(question.target, replies, output: question.destination.output)
-        // As for targets: a query that failed is asked again whether or not anything changes.
-        if state.status == .undetermined { pollAgain(after: Self.pollInterval) }
-        ways.append(.init(state, metric: replies.metric))
+  /// The ways to the Internet over each of the outputs, by IPv4 and by IPv6; `nil` is any.
+  private func ways(over outputs: [UInt32?], mark: UInt32) -> [[NetworkPathAssembly.Way]] {
+    guard let queries else { return [] }
+    let decision = decision
+    let targets = [IPAddress.Family.ipv4, .ipv6].map(TargetRecord.rootServer)
+    var ways: [[NetworkPathAssembly.Way]] = []
+    for start in stride(from: 0, to: outputs.count, by: Self.batchSize / targets.count) {
+      let batch = outputs[start..<min(start + Self.batchSize / targets.count, outputs.count)]
+      let replies = queries.routes(
+        to: batch.flatMap { output in
+          targets.map { KernelQueries.Destination(address: $0.bits, source: nil, output: output, mark: mark) }
+        })
+      for (position, output) in batch.enumerated() {
+        ways.append(
+          targets.indices.map { index in
+            let reply = replies[position * targets.count + index]
+            let state = decision.decide(targets[index], reply, output: output)
+            // As for targets: a query that failed is asked again whether or not anything changes.
+            if state.status == .undetermined { pollAgain(after: Self.pollInterval) }
+            return NetworkPathAssembly.Way(state, metric: reply.metric)
+          })
       }
     }
-    func pair(_ position: Int) -> [NetworkPathAssembly.Way] { Array(ways[(2 * position)..<(2 * position + 2)]) }
-    return assembly.path(
-      general: pair(0), bound: candidates.enumerated().map { .init($1, pair($0 + 1)) },
-      nameServers: ways.suffix(servers.count).map(\.state))
+    return ways
   }
 }
 

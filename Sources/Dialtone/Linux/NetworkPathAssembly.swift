@@ -17,6 +17,8 @@ package struct NetworkPathAssembly {
       self.state = state
       self.metric = metric
     }
+
+    fileprivate var family: IPAddress.Family? { state.destination?.family }
   }
 
   /// The ways over one link, of both families.
@@ -35,73 +37,88 @@ package struct NetworkPathAssembly {
 
   private let decision: PathDecision
   private let configuration: PathConfiguration
+  /// The link that the configuration names, if it names one that is there.
+  private let named: Link?
 
   package init(_ decision: PathDecision, _ configuration: PathConfiguration) {
     self.decision = decision
     self.configuration = configuration
+    named = configuration.interface.flatMap { InlineName($0) }.flatMap { decision.links.link(named: $0) }
   }
 
   private var links: LinkTable { decision.links }
 
-  /// The links that count.
-  private var allowed: [Link] {
-    links.all.filter { !$0.flags.contains(.loopback) && configuration.allows(links.interface($0)) }
+  /// Whether packets over the link count.
+  private func counts(_ link: Link) -> Bool {
+    if link.flags.contains(.loopback) || (configuration.interface != nil && link.index != named?.index) { return false }
+    return configuration.allows(links.kind(of: link))
+  }
+
+  /// Whether the link is nobody's choice: a port carries another link's packets; and a virtual link that has been given no
+  /// address was not made for this one's, such as those of containers, which there may be hundreds of.
+  private func isInner(_ link: Link) -> Bool {
+    if configuration.interface != nil { return false }
+    if links.isPort(link) { return true }
+    guard link.infoKind != nil, links.kind(of: link) != .cellular else { return false }
+    return decision.addresses.usableAddress(of: link.index)?.isLinkLocal ?? true
   }
 
   /// The links whose ways are to be asked for: those that count, operate and have a usable address.
   package var candidates: [Link] {
-    allowed.filter { links.isOperating($0) && decision.addresses.usableAddress(of: $0.index) != nil }
+    links.all.filter { link in
+      counts(link) && !isInner(link) && links.isOperating(link)
+        && decision.addresses.usableAddress(of: link.index) != nil
+    }
   }
 
+  /// The path.
+  ///
   /// - Parameters:
   ///   - general: The ways that a packet gets which is bound to no interface.
   ///   - bound: Those that it gets over each of the ``candidates``.
   ///   - nameServers: What is known of the way to each name server.
+  /// - Returns: The path, as it is at the time of the replies.
   package func path(general: [Way], bound: [Ways], nameServers: [Reachability]) -> NetworkPath {
-    let verdict = verdict(general, bound)
-    var path =
-      switch verdict.status {
-      case .undetermined: NetworkPath(.undetermined, reason: verdict.reason)
-      case .unreachable: NetworkPath(.unsatisfied, reason: verdict.reason)
-      case .requiresConnection: NetworkPath(.requiresConnection, reason: verdict.reason)
-      case .reachable: NetworkPath(.satisfied)
-      }
+    let ways = inOrder(complete(bound, by: general), first: TargetRecord.best(of: general.map(\.state)))
+    let verdict = configuration.isUnrestricted ? general.map(\.state) : ways.flatMap(\.ways).map(\.state) + idle(ways)
+    var path = path(TargetRecord.best(of: verdict) ?? Reachability(status: .unreachable, reason: .noInterface))
+    let families = verdict.filter(\.isReachable).compactMap { $0.destination?.family }
+    path.supportsIPv4 = families.contains(.ipv4)
+    path.supportsIPv6 = families.contains(.ipv6)
     // A server on this machine asks others, so it says something only where those can be reached.
     path.supportsDNS = nameServers.contains {
       $0.isReachable && (path.status == .satisfied || !$0.flags.contains(.isLocalAddress))
     }
-    let first = configuration.isUnrestricted && verdict.isReachable ? verdict.interface?.index : nil
-    path.interfaces = complete(bound, by: general).sorted { a, b in
-      let keys = [a, b].map { ($0.link.index == first ? 0 : 1, $0.reachable.isEmpty ? 1 : 0, $0.metric, $0.link.index) }
-      return keys[0] < keys[1]
-    }.map(interface)
+    path.interfaces = ways.map(interface)
     return path
   }
 
-  private func verdict(_ general: [Way], _ bound: [Ways]) -> Reachability {
-    if configuration.isUnrestricted {
-      return TargetRecord.best(of: general.map(\.state)) ?? Reachability(status: .unreachable, reason: .noRoute)
+  private func path(_ verdict: Reachability) -> NetworkPath {
+    switch verdict.status {
+    case .undetermined: NetworkPath(.undetermined, reason: verdict.reason)
+    case .unreachable: NetworkPath(.unsatisfied, reason: verdict.reason)
+    case .requiresConnection: NetworkPath(.requiresConnection, reason: verdict.reason)
+    case .reachable: NetworkPath(.satisfied)
     }
-    // In the order of preference, so that the first of equals is the one that packets take.
-    let ways = bound.sorted { ($0.metric, $0.link.index) < ($1.metric, $1.link.index) }.flatMap(\.ways).map(\.state)
-    let asked = Set(bound.map(\.link.index))
-    let idle = allowed.filter { !asked.contains($0.index) }.map { decision.withoutRoute(output: $0.index) }
-    return TargetRecord.best(of: ways + idle) ?? Reachability(status: .unreachable, reason: .noInterface)
   }
 
-  /// Adds what packets take that are bound to no interface: a link without an address of its own, or one that is no way for
-  /// packets which are bound to it.
+  /// Why nothing leaves by the links that count and are not asked for.
+  private func idle(_ asked: [Ways]) -> [Reachability] {
+    let asked = Set(asked.map(\.link.index))
+    return links.all.filter { counts($0) && !asked.contains($0.index) && (named != nil || !links.isPort($0)) }
+      .map { decision.withoutRoute(output: $0.index) }
+  }
+
+  /// Adds what packets take that are bound to no interface: a link that is no candidate, or one that is no way for packets which
+  /// are bound to it.
   private func complete(_ bound: [Ways], by general: [Way]) -> [Ways] {
     var all = bound
     for way in general where way.state.isReachable {
-      guard let index = way.state.interface?.index, let link = links[index], !link.flags.contains(.loopback),
-        configuration.allows(links.interface(link))
-      else { continue }
-      let family = way.state.destination?.family
+      guard let index = way.state.interface?.index, let link = links[index], counts(link) else { continue }
       if let position = all.firstIndex(where: { $0.link.index == index }) {
         let known = all[position]
-        if known.reachable.contains(where: { $0.state.destination?.family == family }) { continue }
-        all[position] = Ways(link, known.ways.filter { $0.state.destination?.family != family } + [way])
+        if known.reachable.contains(where: { $0.family == way.family }) { continue }
+        all[position] = Ways(link, known.ways.filter { $0.family != way.family } + [way])
       } else {
         all.append(Ways(link, [way]))
       }
@@ -109,23 +126,40 @@ package struct NetworkPathAssembly {
     return all
   }
 
+  /// The link that packets take which are bound to none, then those that lead to the Internet, by metric, then the others.
+  private func inOrder(_ all: [Ways], first: Reachability?) -> [Ways] {
+    let first = first.flatMap { $0.isReachable ? $0.interface?.index : nil }
+    let ranked = all.map { ways in
+      (rank: ways.link.index == first ? 0 : ways.reachable.isEmpty ? 2 : 1, metric: ways.metric, ways: ways)
+    }
+    return ranked.sorted { a, b in (a.rank, a.metric, a.ways.link.index) < (b.rank, b.metric, b.ways.link.index) }
+      .map(\.ways)
+  }
+
   private func interface(_ ways: Ways) -> NetworkPath.Interface {
-    let link = ways.link
-    let known = links.interface(link)
-    let usable = decision.addresses.addresses(of: link.index).filter(\.isUsable)
-    let (lasting, temporary) = (usable.filter { !$0.isTemporary }, usable.filter(\.isTemporary))
-    let families = Set(ways.reachable.compactMap { $0.state.destination?.family })
+    let known = links.interface(ways.link)
+    let families = ways.reachable.compactMap(\.family)
     var gateways: [IPAddress] = []
     for gateway in ways.reachable.compactMap(\.state.gateway) where !gateways.contains(gateway) {
       gateways.append(gateway)
     }
+    let usable = decision.addresses.addresses(of: ways.link.index).filter(\.isUsable)
     var interface = NetworkPath.Interface(
-      known, addresses: (lasting + temporary).map(\.ipAddress), gateways: gateways,
+      known, addresses: inOrder(usable.filter { !$0.isTemporary }), gateways: gateways,
       isExpensive: known.kind == .cellular || configuration.meteredInterfaces.contains(known.name),
       isConstrained: configuration.constrainedInterfaces.contains(known.name),
       supportsIPv4: families.contains(.ipv4), supportsIPv6: families.contains(.ipv6))
-    interface.temporaryCount = temporary.count
+    interface.temporaryAddresses = inOrder(usable.filter(\.isTemporary))
     return interface
+  }
+
+  /// In an order of their own: the kernel's is another where the tables were read anew. The same address may be there with two
+  /// prefixes.
+  private func inOrder(_ entries: [AddressTable.Entry]) -> [IPAddress] {
+    Set(entries.map(\.ipAddress)).sorted { a, b in
+      if a.family == b.family, a.isLinkLocal != b.isLinkLocal { return b.isLinkLocal }
+      return a.bits < b.bits
+    }
   }
 }
 

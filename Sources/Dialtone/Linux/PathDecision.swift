@@ -144,7 +144,9 @@ package struct PathDecision {
 
   /// There is no route: says which link would have to change for there to be one.
   package func withoutRoute(output: UInt32? = nil) -> Reachability {
-    best(links.all.compactMap { output == nil || $0.index == output ? candidate($0, isAskedFor: output != nil) : nil })
+    // One is looked up: a path asks for hundreds of links, one by one.
+    let looked = output.map { index in links[index].map { [$0] } ?? [] } ?? links.all
+    return best(looked.compactMap { candidate($0, isAskedFor: output != nil) })
       ?? Reachability(status: .unreachable, reason: .noRoute)
   }
 

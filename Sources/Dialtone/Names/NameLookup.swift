@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CNetlink
-internal import Netlink
 
 /// What came of a name's look-up.
 package enum NameLookupResult: Sendable, Equatable {
@@ -52,18 +51,10 @@ private func address(of entry: addrinfo) -> IPAddress? {
   switch unsafe entry.ai_family {
   case AF_INET:
     guard let v4 = unsafe address?.loadUnaligned(as: sockaddr_in.self) else { return nil }
-    return IPAddress(ipv4: UInt32(bigEndian: v4.sin_addr.s_addr))
+    return IPAddress(v4)
   case AF_INET6:
     guard let v6 = unsafe address?.loadUnaligned(as: sockaddr_in6.self) else { return nil }
-    var bytes = v6.sin6_addr
-    let bits = unsafe withUnsafeBytes(of: &bytes) { bytes in
-      IPAddressBits(
-        ipv6High: UInt64(bigEndian: unsafe bytes.loadUnaligned(as: UInt64.self)),
-        low: UInt64(bigEndian: unsafe bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
-    }
-    // A scope identifier is an interface's index, which the zone may be written as.
-    let zone = v6.sin6_scope_id == 0 ? InlineName() : InlineName(String(v6.sin6_scope_id)) ?? InlineName()
-    return IPAddress(bits, zone: zone)
+    return IPAddress(v6)
   default: return nil
   }
 }

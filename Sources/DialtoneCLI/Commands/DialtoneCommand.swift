@@ -8,8 +8,6 @@ internal import Dialtone
 /// The command `dialtone`.
 @main
 struct DialtoneCommand: ParsableCommand {
-  static let version = "0.1.0"
-
   static let configuration = CommandConfiguration(
     commandName: "dialtone",
     abstract:
@@ -43,7 +41,7 @@ struct DialtoneCommand: ParsableCommand {
 
       Completion for a shell: dialtone --generate-completion-script bash
       """,
-    version: version,
+    version: Dialtone.version,
     subcommands: [WatchCommand.self, StatusCommand.self, WaitCommand.self, CheckCommand.self, InterfacesCommand.self],
     defaultSubcommand: WatchCommand.self)
 

@@ -13,6 +13,16 @@ enum ProcessCensus {
   /// How many descriptors are open.
   static var descriptors: Int { names(in: "/proc/self/fd").count - 1 }  // the folder is open itself meanwhile
 
+  /// How many of them are sockets (proc_pid_fd(5)).
+  static var sockets: Int {
+    names(in: "/proc/self/fd").count { descriptor in
+      var text = [CChar](repeating: 0, count: 64)
+      // Writes at most one byte less than there is room for; the folder itself is closed by now, and so is no link.
+      let length = unsafe readlink("/proc/self/fd/\(descriptor)", &text, text.count - 1)
+      return length > 0 && String(decoding: text.lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self).hasPrefix("socket:")
+    }
+  }
+
   /// Whether a sanitizer keeps books in this process's memory: then its size says nothing of ours.
   static var isSanitized: Bool {
     // Looks the names up in what is loaded; nothing is called.

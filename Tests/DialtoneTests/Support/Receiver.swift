@@ -33,9 +33,22 @@ enum Receiver: String, CaseIterable, Sendable {
     }
   }
 
+  /// Has `handler` called with each state of any monitor; an observable object follows one kind alone.
+  func follow<State>(
+    any monitor: some StateMonitor<State>, _ handler: @escaping @Sendable (State) -> Void
+  ) -> Reception {
+    guard self == .updates else {
+      let token = observe(monitor, handler)
+      return Reception { token.cancel() }
+    }
+    let updates = monitor.updates
+    let task = Task { for await state in updates { handler(state) } }
+    return Reception { task.cancel() }
+  }
+
   /// Has `handler` called, by a receiver that has a token.
-  func observe(
-    _ monitor: ReachabilityMonitor, _ handler: @escaping @Sendable (Reachability) -> Void
+  func observe<State>(
+    _ monitor: some StateMonitor<State>, _ handler: @escaping @Sendable (State) -> Void
   ) -> ReachabilityObservation {
     switch self {
     case .queue:

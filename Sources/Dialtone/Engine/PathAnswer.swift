@@ -1,0 +1,17 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// A source's answer to what a path monitor asks.
+package struct PathAnswer: Sendable {
+  package var path: NetworkPath
+  /// The name servers that the path's support of DNS depends on: changes of routes to them have to be announced.
+  package var nameServers: [IPAddress]
+  /// How many queries it took.
+  package var queryCount: Int
+
+  package init(_ path: NetworkPath, nameServers: [IPAddress] = [], queryCount: Int = 0) {
+    self.path = path
+    self.nameServers = nameServers
+    self.queryCount = queryCount
+  }
+}

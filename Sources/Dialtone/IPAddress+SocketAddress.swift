@@ -1,0 +1,85 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNetlink
+internal import Netlink
+
+// Raw pointers stand in the public functions, not `sockaddr`: Swift converts pointers to any structure of that family, and
+// `&structure`, to them, and users need not import the C library as this module does.
+extension IPAddress {
+  /// The address in a C structure, `sockaddr_in` or `sockaddr_in6`, that is known by a pointer and a length, as
+  /// getaddrinfo(3), accept(2) and getifaddrs(3) give them.
+  ///
+  /// The port and the flow do not count. A scope identifier becomes the ``zone``, as a number, where the address is of
+  /// link-local scope; elsewhere it means nothing and is left out, as the kernel does.
+  ///
+  /// - Parameters:
+  ///   - socketAddress: The structure, of any alignment; read before the call returns, and not kept.
+  ///   - length: How many bytes are there, of which no more are read. It may be larger than the structure, as that of a
+  ///     `sockaddr_storage` is.
+  /// - Throws: ``ReachabilityError`` with the code `invalidAddress`, where `socketAddress` is `nil`, `length` is smaller
+  ///   than the structure of its family (16 bytes for IPv4, 28 for IPv6), or the family is another.
+  public init(
+    socketAddress: UnsafeRawPointer?, length: some BinaryInteger
+  ) throws(ReachabilityError) {
+    // The caller vouches for the bytes, as this function's contract asks.
+    try unsafe self.init(socketAddress: socketAddress, length: length, subject: "the socket address")
+  }
+
+  /// As the public one; `subject` names the structure in errors.
+  init(
+    socketAddress: UnsafeRawPointer?, length: some BinaryInteger, subject: String
+  ) throws(ReachabilityError) {
+    guard let pointer = unsafe socketAddress else {
+      throw ReachabilityError(.invalidAddress, "\(subject) is missing: its pointer is nil")
+    }
+    // Both structures are at least as long as `sockaddr`, which holds the family where every system has it.
+    let smallest = MemoryLayout<sockaddr>.size
+    guard length >= smallest else {
+      throw ReachabilityError(
+        .invalidAddress, "\(subject) has \(length) bytes, too few for any: one of IPv4 (sockaddr_in) has \(smallest)")
+    }
+    // The caller vouches for `length` bytes. Each load stays inside of them.
+    let family = CInt(unsafe pointer.loadUnaligned(as: sockaddr.self).sa_family)
+    switch family {
+    case AF_INET: self.init(unsafe pointer.loadUnaligned(as: sockaddr_in.self))
+    case AF_INET6:
+      let size = MemoryLayout<sockaddr_in6>.size
+      guard length >= size else {
+        throw ReachabilityError(
+          .invalidAddress, "\(subject) has \(length) bytes, too few for IPv6: one of it (sockaddr_in6) has \(size)")
+      }
+      self.init(unsafe pointer.loadUnaligned(as: sockaddr_in6.self))
+    case AF_UNSPEC:
+      throw ReachabilityError(.invalidAddress, "\(subject) has no family; set it to AF_INET or AF_INET6")
+    default:
+      throw ReachabilityError(
+        .invalidAddress, "\(subject) is of family \(family), neither IPv4 (AF_INET) nor IPv6 (AF_INET6)")
+    }
+  }
+
+  /// The address of an IPv4 socket address.
+  init(_ address: sockaddr_in) { self.init(ipv4: UInt32(bigEndian: address.sin_addr.s_addr)) }
+
+  /// The address of an IPv6 socket address, with its scope identifier for a zone. It is an interface's index, which a
+  /// zone may be written as.
+  init(_ address: sockaddr_in6) {
+    let bits = IPAddressBits(address.sin6_addr)
+    self.init(bits)
+    if isLinkLocal, address.sin6_scope_id != 0 {
+      self.init(bits, zone: InlineName(truncating: String(address.sin6_scope_id)))
+    }
+  }
+}
+
+extension IPAddressBits {
+  /// The bits of an IPv6 address.
+  init(_ address: in6_addr) {
+    // An in6_addr is sixteen bytes in network order.
+    self = unsafe withUnsafeBytes(of: address) { bytes in
+      IPAddressBits(
+        ipv6High: UInt64(bigEndian: unsafe bytes.loadUnaligned(as: UInt64.self)),
+        low: UInt64(bigEndian: unsafe bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+    }
+  }
+}

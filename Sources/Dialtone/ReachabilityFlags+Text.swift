@@ -1,0 +1,72 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+extension ReachabilityFlags {
+  /// Each flag with its letter and its name, in the order of ``description``.
+  private static let letters: [(flag: ReachabilityFlags, letter: Character, name: String)] = [
+    (.isWWAN, "W", "isWWAN"),
+    (.reachable, "R", "reachable"),
+    (.connectionRequired, "c", "connectionRequired"),
+    (.transientConnection, "t", "transientConnection"),
+    (.interventionRequired, "i", "interventionRequired"),
+    (.connectionOnTraffic, "C", "connectionOnTraffic"),
+    (.connectionOnDemand, "D", "connectionOnDemand"),
+    (.isLocalAddress, "l", "isLocalAddress"),
+    (.isDirect, "d", "isDirect"),
+  ]
+
+  /// The same in ascending order of their bits.
+  private static let ascending = letters.sorted { $0.flag.rawValue < $1.flag.rawValue }
+
+  /// The names of the flags that are set, in ascending order of their bits.
+  public var names: [String] { Self.ascending.filter { contains($0.flag) }.map(\.name) }
+
+  /// Nine characters, `WdlDiCcRt`, the most significant bit first, with `-` for each flag that is clear: "-------R-" is
+  /// reachable and no more.
+  ///
+  /// The form that SCNetworkReachabilityKit prints. ``init(_:)`` reads it.
+  public var descriptionByBit: String {
+    String(Self.ascending.reversed().map { contains($0.flag) ? $0.letter : "-" })
+  }
+
+  /// Reads what ``description`` or ``descriptionByBit`` wrote; the length tells which of the two it is.
+  ///
+  /// Each letter must stand in its place, and nothing may stand around the text; `nil` where it is neither form. Bits
+  /// without a letter are not written, and so are clear in what is read.
+  ///
+  /// - Parameter text: Ten characters, `WR ctiCDld`, or nine, `WdlDiCcRt`; `-` for a flag that is clear.
+  public init?(_ text: some StringProtocol) {
+    // By scalars: a combining mark must not hide behind the letter that it follows.
+    let scalars = text.unicodeScalars.map(Character.init)
+    let places: [(flag: ReachabilityFlags, letter: Character)?]? =
+      switch scalars.count {
+      case 10: Self.letters.flatMap { [($0.flag, $0.letter)] + ($0.flag == .reachable ? [nil] : []) }
+      case 9: Self.ascending.reversed().map { ($0.flag, $0.letter) }
+      default: nil
+      }
+    guard let places else { return nil }
+    self = []
+    for (character, place) in zip(scalars, places) {
+      switch (character, place) {
+      case (" ", nil): break
+      case ("-", _?): break
+      case (_, let (flag, letter)?) where letter == character: insert(flag)
+      default: return nil
+      }
+    }
+  }
+}
+
+extension ReachabilityFlags: CustomStringConvertible {
+  /// Ten characters, `WR ctiCDld`, with `-` for each flag that is clear: "-R -------" is reachable and no more.
+  ///
+  /// The form that Apple's Reachability sample and RKReachabilityObserver print. ``init(_:)`` reads it.
+  public var description: String {
+    var text = ""
+    for (flag, letter, _) in Self.letters {
+      text.append(contains(flag) ? letter : "-")
+      if flag == .reachable { text.append(" ") }
+    }
+    return text
+  }
+}

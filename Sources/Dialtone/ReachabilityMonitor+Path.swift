@@ -1,0 +1,54 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+extension ReachabilityMonitor {
+  /// What came of waiting for the path after a failure.
+  enum PathOutcome {
+    /// It was lost or changed, and is there.
+    case isThere
+    /// It was there and the same all the time, or nobody can say.
+    case isNotToBlame
+    /// It was lost, and did not come back in time.
+    case cameTooLate
+    /// The task was cancelled.
+    case wasNotAwaited
+  }
+
+  /// Waits until the target is reachable, if the path was lost or has changed since the mark; at most for as long as there is
+  /// patience, which it takes from.
+  nonisolated(nonsending) func waitForPath(
+    over requirement: InterfaceRequirement, changedSince mark: MonitorStorage.Mark, patience: inout Duration?
+  ) async -> PathOutcome {
+    let clock = environment.slot.clock
+    let start = clock.now()
+    let whole = patience
+    func remaining() -> Duration? { whole.map { $0 - .nanoseconds(clock.now() - start) } }
+    defer { patience = remaining() }
+
+    do {
+      // Mostly it is known, and this decides what the kernel has told until now.
+      await engine.settled()
+      _ = try await waitUntilKnown(timeout: remaining())
+      if !isPathLost(over: requirement), !storage.hasChanged(since: mark) { await catchUp() }
+      // Whatever it was before, there is nothing to wait for.
+      if current.reason == .denied { return .isNotToBlame }
+      guard isPathLost(over: requirement) || storage.hasChanged(since: mark) else { return .isNotToBlame }
+      try await waitUntilReachable(over: requirement, timeout: remaining())
+      return .isThere
+    } catch {
+      return Task.isCancelled ? .wasNotAwaited : .cameTooLate
+    }
+  }
+
+  private func isPathLost(over requirement: InterfaceRequirement) -> Bool { !requirement.isMet(by: current) }
+
+  /// Returns once a change that the kernel is at has been decided, too. A send can fail before the event that says why is sent: the
+  /// kernel announces a change when it has made it. A query of its routes waits for that.
+  ///
+  /// Away from the caller's isolation, since that may take the kernel a while.
+  @concurrent private func catchUp() async {
+    let engine = engine
+    _ = engine.answer(.internet, .init())
+    await engine.settled()
+  }
+}

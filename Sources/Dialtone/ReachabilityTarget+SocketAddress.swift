@@ -1,0 +1,53 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+extension ReachabilityTarget {
+  /// The address in a C structure, `sockaddr_in` or `sockaddr_in6`, as ``address(_:)`` takes it.
+  ///
+  /// A `sockaddr_storage` and whatever else begins with one of them will do. The port does not count. What is unspecified
+  /// is the Internet over that family.
+  ///
+  /// ```swift
+  /// let target = try ReachabilityTarget(socketAddress: entry.ai_addr, length: entry.ai_addrlen)  // of getaddrinfo
+  /// ```
+  ///
+  /// See ``IPAddress/init(socketAddress:length:)`` for what is checked.
+  ///
+  /// - Parameters:
+  ///   - socketAddress: The structure, of any alignment; read before the call returns, and not kept.
+  ///   - length: How many bytes are there, of which no more are read.
+  /// - Throws: ``ReachabilityError`` with the code `invalidAddress`, where there is no address or the length is too small.
+  public init(
+    socketAddress: UnsafeRawPointer?, length: some BinaryInteger
+  ) throws(ReachabilityError) {
+    // The caller vouches for the bytes, as this function's contract asks.
+    self = try .address(unsafe IPAddress(socketAddress: socketAddress, length: length))
+  }
+
+  /// The remote address in a C structure, as it can be reached from the local one in another, as
+  /// ``address(_:from:)`` takes them.
+  ///
+  /// - Parameters:
+  ///   - socketAddress: The remote address, as for ``init(socketAddress:length:)``.
+  ///   - length: How many bytes are there.
+  ///   - localSocketAddress: The address of this machine.
+  ///   - localLength: How many bytes are there.
+  /// - Throws: ``ReachabilityError`` with the code `invalidAddress`, where one of them is not as it should be; the
+  ///   message says which.
+  public init(
+    socketAddress: UnsafeRawPointer?, length: some BinaryInteger, from localSocketAddress: UnsafeRawPointer?,
+    length localLength: some BinaryInteger
+  ) throws(ReachabilityError) {
+    // The caller vouches for the bytes, as this function's contract asks.
+    let remote = try unsafe IPAddress(
+      socketAddress: socketAddress, length: length, subject: "the remote socket address")
+    let local = try unsafe IPAddress(
+      socketAddress: localSocketAddress, length: localLength, subject: "the local socket address")
+    self = .address(remote, from: local)
+  }
+
+  /// An IPv4 address from its 32 bits in host order: `0x7F000001` is 127.0.0.1.
+  ///
+  /// The `s_addr` of an `in_addr` is in network order: `UInt32(bigEndian: s_addr)`.
+  public init(ipv4 value: UInt32) { self = .address(IPAddress(ipv4: value)) }
+}

@@ -1,0 +1,111 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// A text for people that this library makes, in English, under a key that never changes, so that it can be translated.
+///
+/// ``all`` lists every one of them. A ``ReachabilityTranslation`` supplies the words of another language; whatever it has
+/// none for stays English.
+///
+/// | keys | texts |
+/// |---|---|
+/// | `status.` and the ``Reachability/Status-swift.enum/identifier`` | each status |
+/// | `reason.` and the ``Reachability/Reason-swift.struct/identifier`` | each reason |
+/// | `kind.` and the ``InterfaceKind/identifier`` | each kind of interface |
+/// | `interface` | how an interface is named, with `{kind}` and `{name}` |
+/// | `state…` | the forms of a ``Reachability/description``, with `{status}`, `{interface}` and `{reason}` |
+/// | `flags…` | the phrases of a ``ReachabilityFlags/summary``, with `{state}` and `{condition}` |
+///
+/// What stands in braces is filled in; a translation may hold the same braces in any order. More texts may come, with
+/// more reasons and kinds.
+public struct ReachabilityText: Hashable, Sendable {
+  /// What names the text in a table of translations, such as `reason.no-route`. It never changes.
+  public let key: String
+
+  /// The text in English, such as "no route to the destination".
+  public let english: String
+
+  private init(_ key: String, _ english: String) {
+    self.key = key
+    self.english = english
+  }
+
+  /// Whether the keys are the same.
+  public static func == (a: ReachabilityText, b: ReachabilityText) -> Bool { a.key == b.key }
+
+  /// Feeds the key.
+  public func hash(into hasher: inout Hasher) { hasher.combine(key) }
+}
+
+extension ReachabilityText {
+  /// Every text, in a fixed order: what a translator has to translate.
+  public static let all: [ReachabilityText] =
+    [Reachability.Status.undetermined, .unreachable, .requiresConnection, .reachable].map(status)
+    + Reachability.Reason.all.map(reason) + InterfaceKind.all.map(kind) + [interface]
+    + [stateAlone, stateOverInterface, stateForReason, stateOverInterfaceForReason]
+    + [flagsUnreachable, flagsReachable, flagsReachableCellular, flagsReachableLocalAddress]
+    + [flagsReachableTransient, flagsReachableDirect, flagsConditional, flagsOnConnection, flagsOnTraffic]
+    + [flagsOnDemand, flagsOnIntervention]
+
+  /// A status, such as "requires a connection".
+  public static func status(_ status: Reachability.Status) -> ReachabilityText {
+    let english =
+      switch status {
+      case .undetermined: "undetermined"
+      case .unreachable: "unreachable"
+      case .requiresConnection: "requires a connection"
+      case .reachable: "reachable"
+      }
+    return ReachabilityText("status.\(status.identifier)", english)
+  }
+
+  /// A reason, such as "no route to the destination".
+  public static func reason(_ reason: Reachability.Reason) -> ReachabilityText {
+    ReachabilityText("reason.\(reason.identifier)", reason.description)
+  }
+
+  /// A kind of interface, such as "Wi-Fi".
+  public static func kind(_ kind: InterfaceKind) -> ReachabilityText {
+    ReachabilityText("kind.\(kind.identifier)", kind.description)
+  }
+
+  /// An interface by its kind and its name: "Wi-Fi (wlan0)".
+  public static let interface = ReachabilityText("interface", "{kind} ({name})")
+
+  /// A state of which nothing but the status is known.
+  public static let stateAlone = ReachabilityText("state", "{status}")
+  /// A state over an interface: "reachable via Wi-Fi (wlan0)".
+  public static let stateOverInterface = ReachabilityText("state.interface", "{status} via {interface}")
+  /// A state that has a reason: "unreachable: no route to the destination".
+  public static let stateForReason = ReachabilityText("state.reason", "{status}: {reason}")
+  /// A state over an interface that has a reason.
+  public static let stateOverInterfaceForReason = ReachabilityText(
+    "state.interface-and-reason", "{status} via {interface}: {reason}")
+
+  /// Flags without `reachable`.
+  public static let flagsUnreachable = ReachabilityText("flags.unreachable", "not reachable")
+  /// Flags that say that the target is reachable, and of the way no more.
+  public static let flagsReachable = ReachabilityText("flags.reachable", "reachable")
+  /// Reachable, with `isWWAN`.
+  public static let flagsReachableCellular = ReachabilityText(
+    "flags.reachable-cellular", "reachable over a cellular interface")
+  /// Reachable, with `isLocalAddress`.
+  public static let flagsReachableLocalAddress = ReachabilityText(
+    "flags.reachable-local-address", "reachable on this machine")
+  /// Reachable, with `transientConnection`, and not over a cellular interface.
+  public static let flagsReachableTransient = ReachabilityText(
+    "flags.reachable-transient", "reachable over a transient connection")
+  /// Reachable, with `isDirect`.
+  public static let flagsReachableDirect = ReachabilityText("flags.reachable-direct", "reachable without a gateway")
+
+  /// How one of the phrases on being reachable and one of the conditions are put together.
+  public static let flagsConditional = ReachabilityText("flags.conditional", "{state}, {condition}")
+  /// The condition where `connectionRequired` stands alone.
+  public static let flagsOnConnection = ReachabilityText("flags.on-connection", "once a connection is made")
+  /// The condition where traffic makes the connection.
+  public static let flagsOnTraffic = ReachabilityText("flags.on-traffic", "once traffic makes a connection")
+  /// The condition where a demand makes the connection.
+  public static let flagsOnDemand = ReachabilityText("flags.on-demand", "once a connection is made on demand")
+  /// The condition where somebody has to act.
+  public static let flagsOnIntervention = ReachabilityText(
+    "flags.on-intervention", "once somebody acts and a connection is made")
+}

@@ -1,0 +1,96 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+public import Dialtone
+public import Dispatch
+public import Foundation
+
+extension ReachabilityMonitor {
+  /// Posts a notification with the state that is known, as soon as one is, and then with each change, on a thread of
+  /// Dialtone's.
+  ///
+  /// ```swift
+  /// let observer = NotificationCenter.default.addObserver(
+  ///   forName: .reachabilityDidChange, object: monitor, queue: nil
+  /// ) { notification in
+  ///   print(notification[.reachability]?.isReachable ?? false)
+  /// }
+  /// let posting = monitor.postNotifications()  // keep it
+  /// ```
+  ///
+  /// The object of each notification is the monitor. Its `userInfo` has the state and the flags, under
+  /// ``ReachabilityNotificationKey``, so that no listener has to ask again. What `observe(_:)`
+  /// promises holds for the notifications: nothing before it is known, never two equal states in a row, the newest always,
+  /// none once the registration has been cancelled. Listeners may add and remove listeners, make and cancel registrations,
+  /// and release the monitor.
+  ///
+  /// "Was determined" is posted once for each registration, right before the "did change" with the first determined state.
+  /// Where the state is known by now, both are posted for this registration all the same. A state that is undetermined for a
+  /// reason, such as `denied`, is posted as a change and does not count as determined.
+  ///
+  /// Add listeners first: the first notification may be posted before this method has returned. A center does not repeat
+  /// what it has posted; who comes later reads `current`.
+  ///
+  /// - Parameters:
+  ///   - center: Where to post. It is kept until the registration ends.
+  ///   - name: The name of the notifications of each state.
+  ///   - determinedName: The name of the one notification that the state was determined.
+  /// - Returns: What keeps the notifications coming: until it is cancelled or released. It keeps the monitor. Two
+  ///   registrations with one center post everything twice.
+  public func postNotifications(
+    to center: NotificationCenter = .default, named name: Notification.Name = .reachabilityDidChange,
+    whenDetermined determinedName: Notification.Name = .reachabilityWasDetermined
+  ) -> ReachabilityObservation {
+    let sequence = Self.notifications(to: center, named: name, whenDetermined: determinedName)
+    return sequence.begin(observe { [weak self] state in sequence.announce(state, of: self) })
+  }
+
+  /// As ``postNotifications(to:named:whenDetermined:)``, on a dispatch queue; one at a time, also where it is concurrent.
+  ///
+  /// - Parameters:
+  ///   - center: Where to post. It is kept until the registration ends.
+  ///   - name: The name of the notifications of each state.
+  ///   - determinedName: The name of the one notification that the state was determined.
+  ///   - queue: Where the listeners run, but for those that gave the center a queue of their own.
+  /// - Returns: What keeps the notifications coming: until it is cancelled or released.
+  public func postNotifications(
+    to center: NotificationCenter = .default, named name: Notification.Name = .reachabilityDidChange,
+    whenDetermined determinedName: Notification.Name = .reachabilityWasDetermined, on queue: DispatchQueue
+  ) -> ReachabilityObservation {
+    let sequence = Self.notifications(to: center, named: name, whenDetermined: determinedName)
+    return sequence.begin(observe(on: queue) { [weak self] state in sequence.announce(state, of: self) })
+  }
+
+  /// As ``postNotifications(to:named:whenDetermined:)``, on the main actor: safe for user interfaces.
+  ///
+  /// Called on the main actor, it posts nothing before the caller has come to its end or to an `await`: listeners that are
+  /// added until then miss nothing. Cancelled on the main actor, it posts nothing more.
+  ///
+  /// - Parameters:
+  ///   - center: Where to post. It is kept until the registration ends.
+  ///   - name: The name of the notifications of each state.
+  ///   - determinedName: The name of the one notification that the state was determined.
+  /// - Returns: What keeps the notifications coming: until it is cancelled or released.
+  public func postNotificationsOnMainActor(
+    to center: NotificationCenter = .default, named name: Notification.Name = .reachabilityDidChange,
+    whenDetermined determinedName: Notification.Name = .reachabilityWasDetermined
+  ) -> ReachabilityObservation {
+    let sequence = Self.notifications(to: center, named: name, whenDetermined: determinedName)
+    return sequence.begin(observeOnMainActor { [weak self] state in sequence.announce(state, of: self) })
+  }
+
+  private static func notifications(
+    to center: NotificationCenter, named name: Notification.Name, whenDetermined determinedName: Notification.Name
+  ) -> AnnouncementSequence {
+    let post: @Sendable (Notification.Name, Reachability, ReachabilityMonitor) -> Void = { name, state, monitor in
+      center.post(
+        name: name, object: monitor,
+        userInfo: [
+          ReachabilityNotificationKey.reachability.rawValue: state,
+          ReachabilityNotificationKey.flags.rawValue: state.flags,
+        ])
+    }
+    return AnnouncementSequence(
+      wasDetermined: { post(determinedName, $0, $1) }, didChange: { post(name, $0, $1) })
+  }
+}

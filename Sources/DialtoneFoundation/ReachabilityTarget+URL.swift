@@ -1,0 +1,29 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+public import Dialtone
+public import Foundation
+
+extension ReachabilityTarget {
+  /// The host of a URL: its name, looked up in the background, or its address.
+  ///
+  /// Scheme, user, port, path, query and fragment do not count. A host that is percent-encoded is decoded first; a name
+  /// with letters outside ASCII is looked up as RFC 5890 A-labels. A relative URL has the host of its base.
+  ///
+  /// - Parameter url: Any URL with a host.
+  /// - Throws: `ReachabilityError` with the code `invalidHost` where the URL has no host (`file:`, `mailto:`) or
+  ///   one that is no name, `invalidAddress` where it looks like an address but is none that can be reached. The error
+  ///   repeats no more of the URL than its host.
+  public init(url: URL) throws(ReachabilityError) {
+    // nil also where the bytes are no UTF-8; encoded, they are refused like any other text that is no name.
+    let host = url.host(percentEncoded: false) ?? url.host(percentEncoded: true) ?? ""
+    if host.isEmpty {
+      throw ReachabilityError(.invalidHost, "the URL has no host; give one such as https://example.com/")
+    }
+    // Decoded, it could pass for a path or another URL.
+    if host.contains("/") {
+      throw ReachabilityError(.invalidHost, "the URL's host contains a slash; give one such as https://example.com/")
+    }
+    self = try .host(host)
+  }
+}

@@ -1,0 +1,126 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Dialtone
+import DialtoneFoundation
+import DialtoneTesting
+import Foundation
+import Testing
+
+/// What a notification says, under which name, and in which center.
+@Suite(.timeLimit(.minutes(2)))
+struct NotificationContentTests {
+  @Test(arguments: Posting.allCases)
+  func carriesTheMonitorTheStateAndTheFlags(posting: Posting) async throws {
+    let network = ScriptedNetwork()
+    network.set(.cellular)
+    let monitor = network.monitor()
+    let center = NotificationCenter()
+    let listener = Listener(center)
+    let token = posting.begin(monitor, to: center)
+    let change = try await listener.hear { $0.name == .reachabilityDidChange }
+    #expect(change.state == monitor.current)
+    #expect(change.state?.interface?.kind == .cellular)
+    #expect(change.flags == [.reachable, .isWWAN, .transientConnection])
+    #expect(change.monitor == ObjectIdentifier(monitor))
+    let determined = try #require(listener.heard.first)
+    #expect(determined.state == change.state)
+    #expect(determined.flags == change.flags)
+    #expect(determined.monitor == change.monitor)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func userInfoCanBeReadWithoutTheTypedAccessors() async throws {
+    let network = ScriptedNetwork()
+    network.set(.wifi)
+    let monitor = network.monitor()
+    let center = NotificationCenter()
+    let read = Box<[String]>([])
+    let old = center.addObserver(forName: .reachabilityDidChange, object: monitor, queue: nil) { notification in
+      let keys = notification.userInfo?.keys.compactMap { $0 as? String }.sorted() ?? []
+      let flags = notification.userInfo?[ReachabilityNotificationKey.flags.rawValue] as? ReachabilityFlags
+      read.value = keys + [flags?.description ?? "no flags"]
+    }
+    let listener = Listener(center)
+    let token = monitor.postNotifications(to: center)
+    network.set(.wired)
+    try await listener.hear { $0.state?.interface?.kind == .wired && $0.name == .reachabilityDidChange }
+    token.cancel()
+    center.removeObserver(old)
+    #expect(read.value == ["DialtoneReachability", "DialtoneReachabilityFlags", "-R -------"])
+  }
+
+  @Test func theAccessorsAreNilInNotificationsOfOthers() {
+    for notification in [
+      Notification(name: Notification.Name("other")),
+      Notification(name: .reachabilityDidChange, object: "a text", userInfo: ["DialtoneReachability": 1]),
+    ] {
+      #expect(notification.reachability == nil)
+      #expect(notification[.reachability] == nil)
+      #expect(notification[.flags] == nil)
+      #expect(notification.reachabilityMonitor == nil)
+    }
+  }
+
+  @Test(arguments: Posting.allCases)
+  func namesCanBeChosen(posting: Posting) async throws {
+    let network = ScriptedNetwork()
+    network.set(.numbered(1))
+    let center = NotificationCenter()
+    let changed = Notification.Name("uplinkDidChange")
+    let determined = Notification.Name("uplinkWasDetermined")
+    let listener = Listener(center, to: [changed, determined])
+    let standard = Listener(center)
+    let token = posting.begin(network.monitor(), to: center, named: changed, whenDetermined: determined)
+    try await listener.hear { $0.name == changed }
+    #expect(listener.names == [determined, changed])
+    #expect(standard.names.isEmpty)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test(arguments: Posting.allCases)
+  func eachCenterHearsOfItsOwnRegistrationAlone(posting: Posting) async throws {
+    let network = ScriptedNetwork()
+    network.set(.numbered(1))
+    let monitor = network.monitor()
+    let centers = (0..<3).map { _ in NotificationCenter() }
+    let listeners = centers.map { Listener($0) }
+    let tokens = centers.dropLast().map { posting.begin(monitor, to: $0) }
+    for listener in listeners.dropLast() { try await listener.hear(change: 1) }
+    tokens.first?.cancel()
+    network.set(.numbered(2))
+    try await listeners[1].hear(change: 2)
+    try await network.settle()
+    #expect(listeners.map(\.count) == [2, 3, 0])
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test func theDefaultCenterIsTheDefault() async throws {
+    let network = ScriptedNetwork()
+    network.set(.numbered(1))
+    let monitor = network.monitor()
+    let listener = Listener(.default, of: monitor)
+    let token = monitor.postNotifications()
+    try await listener.hear(change: 1)
+    #expect(listener.names == [.reachabilityWasDetermined, .reachabilityDidChange])
+    withExtendedLifetime(token) {}
+  }
+
+  @Test(arguments: Posting.allCases)
+  func aListenerToOneMonitorDoesNotHearOthers(posting: Posting) async throws {
+    let network = ScriptedNetwork()
+    network.set(.numbered(1))
+    let center = NotificationCenter()
+    let monitors = [network.monitor(), network.monitor(.localNetwork)]
+    let listeners = monitors.map { Listener(center, of: $0) }
+    let tokens = monitors.map { posting.begin($0, to: center) }
+    for number in 2...4 {
+      network.set(.numbered(number))
+      for listener in listeners { try await listener.hear(change: number) }
+    }
+    for (monitor, listener) in zip(monitors, listeners) {
+      #expect(listener.heard.allSatisfy { $0.monitor == ObjectIdentifier(monitor) })
+    }
+    withExtendedLifetime(tokens) {}
+  }
+}

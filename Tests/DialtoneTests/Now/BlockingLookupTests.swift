@@ -1,0 +1,99 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Dialtone
+import DialtoneTesting
+import Dispatch
+import Testing
+
+/// `Reachability.blockingLookup`: for threads that may block.
+@Suite(.timeLimit(.minutes(5)))
+struct BlockingLookupTests {
+  /// Looks it up on a thread that may block.
+  private static func lookUp(
+    _ target: ReachabilityTarget, timeout: Duration = .seconds(60), _ environment: ReachabilityEnvironment
+  ) async throws -> Reachability {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue(label: "dialtone-tests.blocking", qos: .utility).async {
+        continuation.resume(
+          with: Result { try Reachability.blockingLookup(of: target, timeout: timeout, environment: environment) })
+      }
+    }
+  }
+
+  @Test func looksANameUp() async throws {
+    let network = ScriptedNetwork()
+    network.set(.wifi)
+    network.set(.addresses([ip("192.0.2.65")]), forName: "name.example")
+    let state = try await Self.lookUp(.host("name.example"), network.environment)
+    #expect(state.isVia("wlan0"))
+    #expect(state.destination == ip("192.0.2.65"))
+    try await eventually("the engine has ended") { network.environment.slot.runningEngine == nil }
+  }
+
+  @Test(arguments: [
+    (ScriptedNames.none, Reachability.Status.unreachable), (.failing, .undetermined),
+  ])
+  func tellsWhatIsKnownOfANameWithoutAnAddress(names: ScriptedNames, status: Reachability.Status) async throws {
+    let network = ScriptedNetwork()
+    network.set(.wifi)
+    network.set(names, forName: "name.example")
+    let state = try await Self.lookUp(.host("name.example"), network.environment)
+    #expect(state.status == status)
+    #expect(state.reason == .nameNotResolved)
+  }
+
+  @Test func waitsForALookUpThatTakesItsTime() async throws {
+    let lab = NameLab()
+    lab.set(.wifi)
+    lab.hang("slow.example")
+    async let state = Self.lookUp(.host("slow.example"), lab.environment)
+    try await eventually("the name is looked up") { lab.running("slow.example") == 1 }
+    lab.answer("slow.example", .addresses([ip("192.0.2.65")]))
+    #expect(try await state.isVia("wlan0"))
+  }
+
+  /// By the system's clock: the environment's stands still here.
+  @Test(arguments: [Duration.zero, .seconds(-1), .milliseconds(50)])
+  func letsTheThreadGoAtItsDeadlineWhateverHangs(timeout: Duration) async throws {
+    let lab = NameLab()
+    lab.set(.wifi)
+    lab.hang("slow.example")
+    let start = ContinuousClock.now
+    do {
+      _ = try await Self.lookUp(.host("slow.example"), timeout: timeout, lab.environment)
+      Issue.record("nothing is known")
+    } catch let error as ReachabilityError {
+      #expect(error.code == .timedOut)
+      #expect(error.message.contains("slow.example"))
+    }
+    let elapsed = start.duration(to: .now)
+    #expect(elapsed >= timeout)
+    #expect(elapsed < .seconds(30))
+    try await eventually("the engine has ended") { lab.environment.slot.runningEngine == nil }
+    lab.answer("slow.example", .noAddress)
+  }
+
+  @Test func anAbsurdTimeoutIsNoProblem() async throws {
+    let network = ScriptedNetwork()
+    network.set(.wifi)
+    for timeout in [Duration.seconds(Int64.max), .nanoseconds(Int64.max)] {
+      #expect(try await Self.lookUp(.internet, timeout: timeout, network.environment).isVia("wlan0"))
+    }
+  }
+
+  @Test func aHandlerThatBlocksADifferentThreadDoesNotHoldItUp() async throws {
+    let network = ScriptedNetwork()
+    network.set(.wifi)
+    let latch = Latch()
+    let asked = Counter()
+    let token = network.monitor().observe(on: DispatchQueue(label: "dialtone-tests.blocked", qos: .utility)) { _ in
+      asked.add()
+      latch.wait()
+    }
+    try await eventually("it blocks") { asked.value == 1 }
+    #expect(try await Self.lookUp(.localNetwork, network.environment).isVia("wlan0"))
+    latch.open()
+    token.cancel()
+  }
+}

@@ -1,0 +1,106 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Dialtone
+import Testing
+
+/// What a path says of itself.
+struct NetworkPathTests {
+  private static let wifi = NetworkPath.Interface(
+    interface("wlan0", 2, .wifi), addresses: [ip("192.0.2.2"), ip("2001:db8::2")], gateways: [ip("192.0.2.1")])
+  private static let wired = NetworkPath.Interface(
+    interface("eth0", 3, .wired), gateways: [ip("198.51.100.1"), ip("fe80::1")], supportsIPv6: true)
+  private static let cellular = NetworkPath.Interface(interface("wwan0", 4, .cellular), isExpensive: true)
+  private static let tunnel = NetworkPath.Interface(interface("wg0", 5, .tunnel))
+  private static let idle = NetworkPath.Interface(interface("eth1", 6, .wired), supportsIPv4: false)
+
+  @Test func theFirstInterfaceThatLeadsOnIsPreferred() {
+    let path = NetworkPath(.satisfied, interfaces: [Self.idle, Self.wifi, Self.wired])
+    #expect(path.preferredInterface == Self.wifi)
+    #expect(path.gateways == [ip("192.0.2.1"), ip("198.51.100.1"), ip("fe80::1")])
+    #expect(path.uses(.wifi) && path.uses(.wired) && !path.uses(.cellular))
+    #expect(path.supportsIPv4 && path.supportsIPv6)
+  }
+
+  @Test func anInterfaceThatOnlyReachesItsLinkIsNotUsed() {
+    let path = NetworkPath(.satisfied, interfaces: [Self.wifi, Self.idle])
+    #expect(!path.uses(.wired))
+    #expect(!Self.idle.leadsToInternet)
+    #expect(path.description == "satisfied via Wi-Fi (wlan0)")
+  }
+
+  @Test(arguments: [NetworkPath.Status.undetermined, .unsatisfied, .requiresConnection])
+  func onlyASatisfiedPathUsesAnything(status: NetworkPath.Status) {
+    let path = NetworkPath(status, reason: .noCarrier, interfaces: [Self.cellular, Self.wired])
+    #expect(path.preferredInterface == nil)
+    #expect(path.gateways.isEmpty)
+    #expect(!path.uses(.cellular))
+    #expect(!path.isExpensive)
+    #expect(!path.supportsIPv4 && !path.supportsIPv6)
+  }
+
+  @Test(
+    "what the preferred interface costs; of a tunnel, also what carries it",
+    arguments: [
+      ([wifi, cellular], false), ([cellular, wifi], true), ([tunnel, cellular], true),
+      ([tunnel, wifi, cellular], false),
+      ([tunnel], false), ([wifi, tunnel, cellular], false), ([], false),
+    ])
+  func costs(interfaces: [NetworkPath.Interface], isExpensive: Bool) {
+    #expect(NetworkPath(.satisfied, interfaces: interfaces).isExpensive == isExpensive)
+    let constrained = interfaces.map { interface in
+      var interface = interface
+      interface.isConstrained = interface.isExpensive
+      return interface
+    }
+    #expect(NetworkPath(.satisfied, interfaces: constrained).isConstrained == isExpensive)
+  }
+
+  @Test(arguments: [
+    (NetworkPath(.undetermined), "undetermined"),
+    (NetworkPath(.undetermined, reason: .denied), "undetermined: the system denies access to the network's state"),
+    (NetworkPath(.unsatisfied, reason: .noRoute, interfaces: [idle]), "unsatisfied: no route to the destination"),
+    (NetworkPath(.requiresConnection, reason: .noSession), "requires a connection: the modem has no session"),
+    (NetworkPath(.satisfied, interfaces: [wifi, wired]), "satisfied via Wi-Fi (wlan0), wired (eth0)"),
+    (NetworkPath(.satisfied, interfaces: [cellular]), "satisfied via cellular (wwan0), expensive"),
+    (NetworkPath(.satisfied), "satisfied"),
+  ])
+  func readsAsWords(path: NetworkPath, description: String) {
+    #expect(path.description == description)
+  }
+
+  private static let base = NetworkPath(.satisfied, interfaces: [wifi, wired], supportsDNS: true)
+
+  /// Each changes one thing that receivers are told of.
+  private static let changes: [@Sendable (inout NetworkPath) -> Void] = [
+    { $0.status = .unsatisfied }, { $0.reason = .noRoute }, { $0.interfaces.swapAt(0, 1) },
+    { $0.interfaces.removeLast() }, { $0.supportsDNS = false }, { $0.supportsIPv4 = false },
+    { $0.supportsIPv6 = false },
+    { $0.interfaces[0].addresses.removeLast() }, { $0.interfaces[0].gateways = [] },
+    { $0.interfaces[0].isExpensive = true }, { $0.interfaces[0].isConstrained = true },
+    { $0.interfaces[0].supportsIPv4 = false }, { $0.interfaces[0].supportsIPv6 = true },
+    { $0.interfaces[0].interface = interface("wlan0", 9, .wifi) },
+  ]
+
+  @Test(arguments: changes.indices)
+  func aDifferenceThatReceiversAreToldOfMakesItUnequal(change: Int) {
+    var path = Self.base
+    Self.changes[change](&path)
+    #expect(path != Self.base)
+  }
+
+  @Test func temporaryAddressesAndTimeMakeNoDifference() {
+    var path = Self.base
+    path.interfaces[0].temporaryAddresses = [ip("2001:db8::abcd")]
+    path.realtime = 7
+    #expect(path == Self.base)
+    #expect(path.hashValue == Self.base.hashValue)
+    #expect(path.timeSince1970 == .nanoseconds(7))
+    #expect(!path.isIdentical(to: Self.base))
+  }
+
+  @Test func anInterfaceHasWhatItIsMadeOf() {
+    #expect(Self.wired.name == "eth0" && Self.wired.index == 3 && Self.wired.kind == .wired)
+    #expect(Self.wired.leadsToInternet)
+  }
+}

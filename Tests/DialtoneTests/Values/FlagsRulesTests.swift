@@ -1,0 +1,101 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Dialtone
+import DialtoneTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct FlagsRulesTests {
+  struct Rule: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    /// It holds exactly where one of these patterns matches.
+    let patterns: [String]
+    let holds: @Sendable (ReachabilityFlags) -> Bool
+  }
+
+  static let rules: [Rule] = [
+    Rule(testDescription: "DTReachability isReachable", patterns: ["R!c"]) { $0.isReachableWithoutConnection },
+    Rule(testDescription: "DTReachability isWWAN", patterns: ["W"]) { $0.isCellular },
+    Rule(testDescription: "KSReachability reachable", patterns: ["R!c", "RD!i", "RC!i"]) {
+      $0.isReachableWithoutIntervention
+    },
+    Rule(testDescription: "KSReachability WWANOnly", patterns: ["RW"]) { $0.isCellularOnly },
+    Rule(testDescription: "RKReachabilityObserver isConnectionRequired", patterns: ["c"]) { $0.isConnectionRequired },
+    Rule(testDescription: "RKReachabilityObserver isConnectionOnDemand", patterns: ["cC", "cD"]) {
+      $0.isConnectionOnDemand
+    },
+    Rule(testDescription: "RKReachabilityObserver isInterventionRequired", patterns: ["ci"]) {
+      $0.isInterventionRequired
+    },
+  ]
+
+  @Test(arguments: rules)
+  func holdsExactlyWhereItsPatternsMatch(rule: Rule) {
+    for flags in ReachabilityFlags.combinations {
+      #expect(rule.holds(flags) == rule.patterns.contains { flags.match($0) }, "\(flags)")
+    }
+  }
+
+  @Test func nothingIsAnsweredBeforeItIsKnown() {
+    let network = ScriptedNetwork()
+    network.set(.denied)
+    let monitor = network.monitor()
+    #expect(monitor.current.determinedFlags == nil)
+    #expect(monitor.current.determinedFlags?.isConnectionRequired == nil)
+    #expect(monitor.current.connectivity() == nil)
+    #expect(monitor.connectivity == nil)
+  }
+
+  @Test func undeterminedForAReasonIsNotKnown() async throws {
+    let network = ScriptedNetwork()
+    network.set(.denied)
+    let state = try await network.monitor().waitUntilKnown()
+    #expect(state.reason == .denied)
+    #expect(state.determinedFlags == nil)
+    #expect(state.connectivity(to: .localNetwork) == nil)
+  }
+
+  @Test(arguments: [
+    (ScriptedPath.wifi, ReachabilityFlags.Connectivity.nonCellular, true, false, false, false),
+    (.wired, .nonCellular, true, false, false, false),
+    (.cellular, .cellular, true, false, false, false),
+    (.unreachable(), .unreachable, false, false, false, false),
+    (.requiresConnection(.dormant, over: interface("wlan0")), .nonCellular, false, true, true, false),
+    (.requiresConnection(.radioBlocked, over: interface("wlan0")), .unreachable, false, true, false, true),
+    (.requiresConnection(.noSession, over: interface("wwan0", 4, .cellular)), .cellular, false, true, false, false),
+  ])
+  func aKnownStateAnswersEveryQuestion(
+    path: ScriptedPath, connectivity: ReachabilityFlags.Connectivity, isReachable: Bool, isRequired: Bool,
+    isOnDemand: Bool, isIntervention: Bool
+  ) async throws {
+    let network = ScriptedNetwork()
+    network.set(path)
+    let monitor = network.monitor()
+    let state = try await monitor.waitUntilKnown()
+    #expect(state.connectivity() == connectivity)
+    #expect(monitor.connectivity == connectivity)
+    let flags = try #require(state.determinedFlags)
+    #expect(flags == state.flags)
+    #expect(flags.isReachableWithoutConnection == isReachable)
+    #expect(flags.isReachableWithoutConnection == state.isReachable)
+    #expect(flags.isConnectionRequired == isRequired)
+    #expect(flags.isConnectionOnDemand == isOnDemand)
+    #expect(flags.isInterventionRequired == isIntervention)
+  }
+
+  /// RKReachabilityObserver's three states of local Wi-Fi.
+  @Test(arguments: [
+    (ScriptedPath.reachable(over: interface("wlan0")), ReachabilityFlags.Connectivity?.some(.nonCellular)),
+    (.cellular, .some(.unreachable)), (.reachable(over: interface("wwan0", 4, .cellular)), .some(.nonCellular)),
+    (.unreachable(), .some(.unreachable)), (.denied, nil),
+  ])
+  func aLocalNetworkHasThreeStates(path: ScriptedPath, connectivity: ReachabilityFlags.Connectivity?) async throws {
+    let network = ScriptedNetwork()
+    network.set(path)
+    let monitor = network.monitor(.address(ip("169.254.0.0")))
+    _ = try await monitor.waitUntilKnown()
+    #expect(monitor.connectivity == connectivity)
+    #expect(monitor.connectivity != .cellular)
+  }
+}

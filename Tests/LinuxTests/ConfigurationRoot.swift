@@ -1,0 +1,46 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import CNetlink
+import Testing
+
+/// A folder with an `etc` in it, which goes away with this.
+final class ConfigurationRoot: Sendable {
+  let path: String
+
+  init() throws {
+    var template = Array("/tmp/dialtone-XXXXXX".utf8CString)
+    // mkdtemp(3) writes within the template.
+    path = try #require(unsafe mkdtemp(&template).map { unsafe String(cString: $0) })
+    for folder in ["etc", "run"] { try #require(unsafe mkdir("\(path)/\(folder)", 0o755) == 0) }
+  }
+
+  deinit {
+    for name in ["etc/resolv.conf", "etc/new", "etc/hosts", "etc/nsswitch.conf", "run/stub", "run/other", "run/new"] {
+      _ = unsafe unlink("\(path)/\(name)")
+    }
+    for folder in ["etc", "run"] { _ = unsafe rmdir("\(path)/\(folder)") }
+    _ = unsafe rmdir(path)
+  }
+
+  // The names and texts below are only read, during the calls.
+
+  func write(_ name: String, _ text: String) throws {
+    let descriptor = unsafe creat("\(path)/\(name)", 0o644)
+    try #require(descriptor >= 0)
+    defer { _ = close(descriptor) }
+    try #require(unsafe CNetlink.write(descriptor, text, text.utf8.count) == text.utf8.count)
+  }
+
+  func move(_ name: String, to new: String) throws {
+    try #require(unsafe rename("\(path)/\(name)", "\(path)/\(new)") == 0)
+  }
+
+  func link(_ name: String, to target: String) throws {
+    try #require(unsafe symlink(target, "\(path)/\(name)") == 0)
+  }
+
+  func delete(_ name: String) throws { try #require(unsafe unlink("\(path)/\(name)") == 0) }
+}
+#endif
