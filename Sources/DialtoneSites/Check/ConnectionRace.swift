@@ -33,10 +33,8 @@ final class ConnectionRace {
   private var lastFailure: (error: SiteError, route: Route)?
   private var hasEnded = false
 
-  /// - Parameters:
-  ///   - routes: In the order in which to try them; at least one.
-  ///   - interface: The only one that may be used.
-  ///   - end: Called with the connection, or with why none could be made and what was tried last.
+  /// Tries `routes`, of which there is at least one, in their order, over `interface` alone where one is given. `end` is called with the
+  /// connection, or with why none could be made, and what was tried last.
   init(
     _ routes: [Route], port: UInt16, interface: String?, _ loop: any EventLoop,
     end: @escaping (Result<(any Channel, Route), SiteError>, _ last: Route?) -> Void

@@ -33,9 +33,7 @@ struct Inflate {
     self.limit = limit
   }
 
-  /// Decodes `input`, to at most `limit` bytes.
-  ///
-  /// - Parameter isWhole: Whether `input` is all there is; then it must not end in the middle.
+  /// Decodes `input`, to at most `limit` bytes. Where `isWhole` says that the input is all there is, it must not end in the middle.
   static func decode(_ input: [UInt8], _ format: Format, limit: Int, isWhole: Bool) throws(Malformed) -> [UInt8] {
     var inflate = Inflate(input, limit: limit)
     do {
