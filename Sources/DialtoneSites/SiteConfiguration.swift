@@ -42,8 +42,11 @@ public struct SiteConfiguration: Hashable, Sendable {
   /// How long after a check the next begins, where nothing happens between; above zero. Each is jittered by a tenth.
   public var interval: Duration = .seconds(300)
 
-  /// The same while the path is expensive: cellular.
+  /// The same while the path is expensive: cellular, or over one of ``meteredInterfaces``.
   public var expensiveInterval: Duration = .seconds(3_600)
+
+  /// The names of interfaces whose traffic costs money, besides cellular ones. The kernel does not know of such.
+  public var meteredInterfaces: Set<String> = []
 
   /// The first pause after a failed check; it doubles with each further one, up to ``maximumRetryDelay``. Each is jittered by a fifth.
   public var retryDelay: Duration = .seconds(1)

@@ -75,6 +75,22 @@ public final class SiteMonitor: StateMonitor {
   /// Checks the site now, if there is a path to it and no check is under way.
   public func check() { core.check() }
 
+  // MARK: Pausing
+
+  /// Stops watching and checking until ``resume()``, for a program that goes to the background: a second after the last monitor has been paused,
+  /// Dialtone has no thread, no socket and no wake-up. A check under way is cancelled.
+  ///
+  /// While paused nothing is known: ``current`` is `undetermined`, receivers stay registered and are told nothing, and waits wait. To
+  /// pause twice is to pause once.
+  public func pause() { core.stop() }
+
+  /// Goes on after ``pause()``, with a check; does nothing where it was not paused. Receivers are told of the verdict if it differs from the last
+  /// that they were given.
+  public func resume() { core.start() }
+
+  /// Whether it is paused.
+  public var isPaused: Bool { core.isPaused }
+
   // MARK: Once
 
   /// Waits until the site is available; returns at once if it is.
@@ -92,6 +108,7 @@ public final class SiteMonitor: StateMonitor {
   /// - Parameter timeout: How long to wait at most; `nil` for as long as it takes.
   /// - Returns: The first verdict.
   /// - Throws: `ReachabilityError` with the code `timedOut`; `CancellationError` when the task is cancelled.
+  @discardableResult
   public func waitUntilKnown(timeout: Duration? = nil) async throws -> SiteVerdict {
     try await updates.feed.wait(until: { _ in true }, timeout: timeout, goal: "nothing was known of \(url)")
   }

@@ -3,6 +3,7 @@
 
 package import Dialtone
 internal import NIOCore
+internal import Synchronization
 
 /// What an environment's engine is made of, and the one that runs, if any.
 package final class SiteEngineSlot: Sendable {
@@ -20,6 +21,8 @@ package final class SiteEngineSlot: Sendable {
   let perform: Perform?
   /// Kept beyond the engine: reading the system's certificates takes longer than a check.
   let trust = TrustStore()
+  /// How many monitors are watching.
+  let monitorCount = Atomic(0)
   private let running = Lock(Running())
 
   init(

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dialtone
+internal import Synchronization
 
 /// What a monitor of a site is made of: the path, the machine that decides, one timer and one check.
 ///
@@ -17,20 +18,22 @@ final class SiteMonitorCore: EngineUser {
     var path: ReachabilityObservation?
     var check: Task<Void, Never>?
     var timer: EngineTimer?
-    var isStopped = false
+    /// `nil` while paused, and at the end.
+    var engine: NetworkEngine?
   }
 
-  let engine: NetworkEngine
   let storage: ValueStorage<SiteVerdict>
   private let slot: SiteEngineSlot
   private let state: Lock<State>
 
   init(_ sites: SitePair, _ configuration: SiteConfiguration, _ slot: SiteEngineSlot) {
     self.slot = slot
-    engine = slot.reachability.slot.engine()
     storage = ValueStorage(unknown: SiteVerdict(url: sites.primary, kind: .undetermined))
     state = Lock(State(sites: sites, configuration: configuration, machine: SiteMonitorStateMachine(configuration)))
   }
+
+  /// The engine that watches, or, while paused, the environment's.
+  var engine: NetworkEngine { state.withLock { $0.engine } ?? slot.reachability.slot.engine() }
 
   var sites: SitePair { state.withLock { $0.sites } }
 
@@ -38,11 +41,19 @@ final class SiteMonitorCore: EngineUser {
 
   var isChecking: Bool { state.withLock { $0.machine.isChecking } }
 
+  var isPaused: Bool { state.withLock { $0.engine == nil } }
+
   // MARK: Beginning, change, end
 
-  /// Begins to watch.
+  /// Begins to watch, or goes on after `stop`.
   func start() {
-    let (sites, configuration, epoch) = state.withLock { ($0.sites, $0.configuration, $0.epoch) }
+    let begun = state.withLock { state -> (SitePair, SiteConfiguration, UInt64)? in
+      if state.engine != nil { return nil }
+      state.engine = slot.reachability.slot.engine()
+      return (state.sites, state.configuration, state.epoch)
+    }
+    guard let (sites, configuration, epoch) = begun else { return }
+    slot.monitorCount.add(1, ordering: .relaxed)
     watchPath(sites, configuration, epoch)
   }
 
@@ -52,42 +63,50 @@ final class SiteMonitorCore: EngineUser {
     var (sites, configuration) = state.withLock { ($0.sites, $0.configuration) }
     change(&sites, &configuration)
     let (epoch, ended) = state.withLock { state -> (UInt64?, ReachabilityObservation?) in
-      if state.isStopped || state.sites == sites && state.configuration == configuration { return (nil, nil) }
+      if state.sites == sites && state.configuration == configuration { return (nil, nil) }
       state.sites = sites
       state.configuration = configuration
-      state.machine = SiteMonitorStateMachine(configuration)
-      state.epoch += 1
-      state.check?.cancel()
-      state.check = nil
-      arm(&state)
-      storage.store(SiteVerdict(url: sites.primary, kind: .undetermined))
-      defer { state.path = nil }
-      return (state.epoch, state.path)
+      let ended = beginAnew(&state)
+      return (state.engine == nil ? nil : state.epoch, ended)
     }
     ended?.cancel()
     if let epoch { watchPath(sites, configuration, epoch) }
   }
 
-  /// Ends everything.
+  /// Ends what is under way: nothing is watched until `start`.
   func stop() {
-    let ended = state.withLock { state in
-      state.isStopped = true
-      state.epoch += 1
-      state.check?.cancel()
-      state.check = nil
-      state.timer.map(engine.cancel)
-      state.timer = nil
-      defer { state.path = nil }
-      return state.path
+    let (path, engine) = state.withLock { state -> (ReachabilityObservation?, NetworkEngine?) in
+      guard state.engine != nil else { return (nil, nil) }
+      let path = beginAnew(&state)
+      defer { state.engine = nil }
+      return (path, state.engine)
     }
-    ended?.cancel()
+    if engine != nil { slot.monitorCount.subtract(1, ordering: .relaxed) }
+    // Perhaps the last references, whose release ends the engine: outside the lock.
+    path?.cancel()
+    withExtendedLifetime(engine) {}
+  }
+
+  /// Forgets what has been found out. Answers the path's observation, to be ended outside the lock.
+  private func beginAnew(_ state: inout State) -> ReachabilityObservation? {
+    state.epoch += 1
+    state.machine = SiteMonitorStateMachine(state.configuration)
+    state.check?.cancel()
+    state.check = nil
+    if let timer = state.timer { state.engine?.cancel(timer) }
+    state.timer = nil
+    storage.store(SiteVerdict(url: state.sites.primary, kind: .undetermined))
+    defer { state.path = nil }
+    return state.path
   }
 
   private func watchPath(_ sites: SitePair, _ configuration: SiteConfiguration, _ epoch: UInt64) {
     let monitor = ReachabilityMonitor(
       Self.target(sites, configuration), configuration: configuration.path, environment: slot.reachability)
     let observation = monitor.observe { [weak self] path in
-      self?.take(epoch) { machine, now, random in machine.pathChanged(path, now: now, random: random) }
+      guard let self else { return }
+      let spread = Backoff.spread(monitors: slot.monitorCount.load(ordering: .relaxed))
+      take(epoch) { machine, now, random in machine.pathChanged(path, now: now, random: random, spread: spread) }
     }
     let isCurrent = state.withLock { state in
       if state.epoch != epoch { return false }
@@ -126,14 +145,14 @@ final class SiteMonitorCore: EngineUser {
       @Sendable (inout SiteMonitorStateMachine, _ now: Int64, _ random: Double) -> [SiteMonitorStateMachine.Action]
   ) {
     let random = slot.random()
-    let isNew = state.withLock { state in
-      guard state.epoch == epoch, !state.isStopped else { return false }
+    let engine = state.withLock { state -> NetworkEngine? in
+      guard state.epoch == epoch, let engine = state.engine else { return nil }
       let actions = event(&state.machine, engine.clock.now(), random)
       for action in actions { perform(action, &state) }
-      arm(&state)
-      return actions.contains(where: \.isReport)
+      arm(&state, engine)
+      return actions.contains(where: \.isReport) ? engine : nil
     }
-    if isNew { engine.deliver(storage.wakeReceivers()) }
+    engine?.deliver(storage.wakeReceivers())
   }
 
   private func perform(_ action: SiteMonitorStateMachine.Action, _ state: inout State) {
@@ -160,7 +179,7 @@ final class SiteMonitorCore: EngineUser {
   }
 
   /// Sets the timer for the machine's deadline.
-  private func arm(_ state: inout State) {
+  private func arm(_ state: inout State, _ engine: NetworkEngine) {
     state.timer.map(engine.cancel)
     state.timer = nil
     guard let deadline = state.machine.deadline else { return }

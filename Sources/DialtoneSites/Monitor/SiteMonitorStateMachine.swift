@@ -52,8 +52,9 @@ struct SiteMonitorStateMachine {
 
   // MARK: Events
 
-  /// The path to the site has been found out, or has changed. `random` is from 0 up to 1, as everywhere here.
-  mutating func pathChanged(_ new: Reachability, now: Int64, random: Double) -> [Action] {
+  /// The path to the site has been found out, or has changed. `random` is from 0 up to 1, as everywhere here; `spread` is how long the checks of all
+  /// monitors shall take to begin that learn of it at the same time.
+  mutating func pathChanged(_ new: Reachability, now: Int64, random: Double, spread: Int64 = 0) -> [Action] {
     let old = path
     if old == new { return [] }
     path = new
@@ -68,14 +69,17 @@ struct SiteMonitorStateMachine {
     }
     if old == nil {
       // Where the path was there before anybody asked, there is nothing to settle.
-      return actions + startCheck()
+      let delay = Int64(exactly: (Double(spread) * random).rounded()) ?? .max
+      if delay == 0 { return actions + startCheck() }
+      deadline = now.addingClamped(delay)
+      return actions
     }
     // Quiet for `settling`, but at most four times that after the first change; then not all monitors of a path at once.
     let settling = configuration.settling.nanosecondsClamped
     let end = settlingEnd ?? now.addingClamped(settling.multipliedClamped(by: 4))
     settlingEnd = end
-    let spread = Int64(Double(settling) * random)
-    deadline = min(now.addingClamped(settling), max(end, now)).addingClamped(spread)
+    let delay = Int64(exactly: (Double(max(settling, spread)) * random).rounded()) ?? .max
+    deadline = min(now.addingClamped(settling), max(end, now)).addingClamped(delay)
     return actions
   }
 
@@ -113,7 +117,14 @@ struct SiteMonitorStateMachine {
   // MARK: Checks
 
   private var interval: Duration {
-    path?.isExpensive ?? false ? configuration.expensiveInterval : configuration.interval
+    isExpensive ? configuration.expensiveInterval : configuration.interval
+  }
+
+  /// Whether what is sent is likely to cost money.
+  private var isExpensive: Bool {
+    guard let path else { return false }
+    return path.flags.contains(.isWWAN) || path.interface?.kind == .cellular
+      || path.interface.map { configuration.meteredInterfaces.contains($0.name) } ?? false
   }
 
   private mutating func startCheck() -> [Action] {
@@ -140,15 +151,5 @@ extension Reachability {
     case .reachable, .undetermined: true
     case .unreachable, .requiresConnection: reason == .nameNotResolved
     }
-  }
-
-  /// Whether what is sent is likely to cost money.
-  fileprivate var isExpensive: Bool { flags.contains(.isWWAN) || interface?.kind == .cellular }
-}
-
-extension Int64 {
-  fileprivate func multipliedClamped(by other: Int64) -> Int64 {
-    let (product, overflow) = multipliedReportingOverflow(by: other)
-    return overflow ? .max : product
   }
 }

@@ -148,6 +148,40 @@ struct SiteMonitorStateMachineTests {
     #expect(machine.deadline == 3_600 * Self.second)
   }
 
+  @Test(arguments: [("eth0", 3_600), ("eth1", 300)])
+  func checksSeldomOverAMeteredInterface(_ metered: String, _ seconds: Int64) {
+    var machine = machine { $0.meteredInterfaces = [metered] }
+    _ = machine.pathChanged(reachable, now: 0, random: 0.5)
+    _ = machine.checkEnded(1, available, now: 0, random: 0.5)
+    #expect(machine.deadline == seconds * Self.second)
+  }
+
+  @Test func spreadsTheFirstChecksOfACrowd() {
+    let deadlines = stride(from: 0.1, to: 1, by: 0.1).map { random -> Int64? in
+      var machine = machine()
+      #expect(machine.pathChanged(reachable, now: 7, random: random, spread: Self.second) == [])
+      return machine.deadline
+    }
+    #expect(deadlines == (1...9).map { 7 + $0 * Self.second / 10 })
+    var first = machine()
+    #expect(first.pathChanged(reachable, now: 7, random: 0, spread: Self.second) == [.startCheck(1)])
+  }
+
+  @Test func aCrowdIsSpreadBeyondTheSettlingOfAPathToo() {
+    var machine = availableMachine()
+    _ = machine.pathChanged(overWiFi, now: 0, random: 0.5, spread: 4 * Self.second)
+    #expect(machine.deadline == Self.second * 5 / 2)
+    _ = machine.pathChanged(reachable, now: 0, random: 0.5, spread: .max)
+    #expect(machine.deadline ?? 0 > 1_000_000 * Self.second, "clamped, not trapped")
+  }
+
+  @Test func whoAsksNowDoesNotWaitForTheCrowd() {
+    var machine = machine()
+    _ = machine.pathChanged(reachable, now: 0, random: 0.5, spread: Self.second)
+    #expect(machine.checkWasAskedFor() == [.startCheck(1)])
+    #expect(machine.deadline == nil)
+  }
+
   @Test func asksTheCheckWhyANameHasNoAddress() {
     var machine = machine()
     let noName = Reachability(status: .unreachable, reason: .nameNotResolved)

@@ -84,6 +84,96 @@ import Testing
     #expect(try await monitor.waitUntilAvailable().url == "http://192.0.2.2/")
   }
 
+  @Test func beginsAnewWithAnotherExpectation() async throws {
+    network.set(.wifi)
+    let monitor = monitor()
+    await site.answer(.failed)
+    #expect(try await monitor.waitUntilKnown().kind == .failed)
+    monitor.configuration.expectation = .success
+    #expect(monitor.current.kind == .undetermined)
+    await site.answer(.available)
+    try await monitor.waitUntilAvailable()
+    monitor.configuration.expectation = .success
+    #expect(monitor.current.kind == .available, "what is there already changes nothing")
+  }
+
+  @Test func checksByTheClock() async throws {
+    network.set(.wifi)
+    let monitor = monitor()
+    await site.answer(.failed)
+    try await monitor.waitUntilKnown()
+    // Jitter stands still in the middle: 1 s after the first failure, 2 s after the second, 300 s once it is available.
+    for (delay, kind) in [(1, SiteVerdict.Kind.failed), (2, .available), (300, .captivePortal), (1, .captivePortal)] {
+      try await settle(monitor)
+      network.clock.advance(by: .seconds(delay) - .nanoseconds(1))
+      try await network.settle()
+      #expect(!monitor.isChecking, "not before \(delay) s")
+      network.clock.advance(by: .nanoseconds(1))
+      await site.answer(kind)
+    }
+    var updates = monitor.updates.makeAsyncIterator()
+    while let verdict = await updates.next(), verdict.kind != .captivePortal {}
+  }
+
+  /// Returns once no check is under way and the next is due at a time of the clock's.
+  private func settle(_ monitor: SiteMonitor) async throws {
+    while monitor.isChecking { await Task.yield() }
+    try await network.settle()
+  }
+
+  @Test func pausedItAsksNobodyAndKnowsNothing() async throws {
+    network.set(.wifi)
+    let monitor = monitor()
+    var updates = monitor.updates.makeAsyncIterator()
+    await site.answer(.failed)
+    #expect(await updates.next()?.kind == .failed)
+    monitor.pause()
+    monitor.pause()
+    #expect(monitor.isPaused && !monitor.isChecking && monitor.current.kind == .undetermined)
+    monitor.check()
+    network.clock.advance(by: .seconds(1_000))
+    network.set(.unreachable())
+    try await network.settle()
+    #expect(!monitor.isChecking && monitor.current.kind == .undetermined)
+    network.set(.wifi)
+    monitor.resume()
+    monitor.resume()
+    #expect(!monitor.isPaused)
+    await site.answer(.available)
+    #expect(await updates.next()?.kind == .available, "whoever listened goes on listening")
+  }
+
+  @Test func aCheckUnderWayWhenItIsPausedChangesNothing() async throws {
+    network.set(.wifi)
+    let monitor = monitor()
+    await site.begun()
+    monitor.pause()
+    monitor.url = "http://192.0.2.2/"
+    await site.answer(.available)
+    try await network.settle()
+    #expect(monitor.current.kind == .undetermined && monitor.current.url == "http://192.0.2.2/")
+    monitor.resume()
+    await site.answer(.captivePortal)
+    #expect(try await monitor.waitUntilKnown().kind == .captivePortal)
+  }
+
+  @Test func runsWhatWaitsForTheSiteOnce() async throws {
+    network.set(.wifi)
+    let monitor = monitor()
+    let (runs, run) = AsyncStream<Void>.makeStream()
+    let waiting = monitor.whenAvailable { run.yield() }
+    await site.answer(.failed)
+    try await monitor.waitUntilKnown()
+    await #expect(throws: ReachabilityError.self) { try await monitor.waitUntilAvailable(timeout: .zero) }
+    monitor.check()
+    await site.answer(.available)
+    var iterator = runs.makeAsyncIterator()
+    await iterator.next()
+    waiting.cancel()
+    run.finish()
+    #expect(await iterator.next() == nil)
+  }
+
   @Test func aConfigurationThatContradictsItselfIsAVerdict() async throws {
     network.set(.wifi)
     let monitor = SiteMonitor("http://192.0.2.1/", configuration: .init(timeout: .zero), environment: environment)
