@@ -8,11 +8,14 @@ let package = Package(
   products: [
     .library(name: "Dialtone", targets: ["Dialtone"]),
     .library(name: "DialtoneFoundation", targets: ["DialtoneFoundation"]),
+    .library(name: "DialtoneSites", targets: ["DialtoneSites"]),
     .library(name: "DialtoneTesting", targets: ["DialtoneTesting"]),
     .executable(name: "dialtone", targets: ["DialtoneCLI"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
   ],
   targets: [
     // The libc and the kernel headers, in one place. No logic.
@@ -23,12 +26,27 @@ let package = Package(
     .target(name: "Dialtone", dependencies: ["CNetlink", "Netlink"]),
     // NotificationCenter and URL: what needs Foundation.
     .target(name: "DialtoneFoundation", dependencies: ["Dialtone"]),
+    // Whether a site really answers: checks over HTTP. No Foundation.
+    .target(
+      name: "DialtoneSites",
+      dependencies: [
+        "CNetlink", "Dialtone", "Netlink",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOTLS", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ]
+    ),
     // A scripted network and clock, for users' own tests.
     .target(name: "DialtoneTesting", dependencies: ["CNetlink", "Dialtone"]),
     // The command `dialtone`.
     .executableTarget(
       name: "DialtoneCLI",
-      dependencies: ["CNetlink", "Dialtone", .product(name: "ArgumentParser", package: "swift-argument-parser")]
+      dependencies: [
+        "CNetlink", "Dialtone", "DialtoneSites",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]
     ),
 
     // Samples to read, to run and to copy from.
@@ -48,10 +66,11 @@ let package = Package(
     ),
     .testTarget(name: "DialtoneFoundationTests", dependencies: ["Dialtone", "DialtoneFoundation", "DialtoneTesting"]),
     .testTarget(name: "LinuxTests", dependencies: ["CNetlink", "CNetworkLab", "Dialtone", "Netlink", "NetworkLab"]),
+    .testTarget(name: "SitesTests", dependencies: ["Dialtone", "DialtoneSites", "DialtoneTesting"]),
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "CNetlink", "Dialtone", "DialtoneCLI", "Listening", "NetworkLab", "SyncWhenBack",
+        "CNetlink", "Dialtone", "DialtoneCLI", "DialtoneSites", "Listening", "NetworkLab", "SyncWhenBack",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
