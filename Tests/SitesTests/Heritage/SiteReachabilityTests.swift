@@ -61,8 +61,8 @@ struct SiteReachabilityTests {
     for number in 0..<4 { try await site.request(number, passing: network.clock).answer(.available, 200) }
     // The fifth check has begun: what came of the others has been taken in.
     _ = try await site.request(4, passing: network.clock)
-    network.set(.unreachable())
     #expect(await verdicts.next()?.kind == .available)
+    network.set(.unreachable())
     #expect(await verdicts.next()?.kind == .offline)
   }
 
