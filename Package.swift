@@ -72,6 +72,7 @@ let package = Package(
       dependencies: [
         "CNetlink", "Dialtone", "DialtoneCLI", "DialtoneSites", "NetworkLab",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ]
