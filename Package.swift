@@ -72,6 +72,9 @@ let package = Package(
       dependencies: [
         "CNetlink", "Dialtone", "DialtoneCLI", "DialtoneSites", "Listening", "NetworkLab", "SyncWhenBack",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
       ]
     ),
   ],

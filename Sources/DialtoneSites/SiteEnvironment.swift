@@ -9,7 +9,7 @@ package import NIOCore
 /// All checks and monitors of one environment share one set of event loops, at most four threads, and a bound: 256 checks at a time, each
 /// with one connection, or up to four while it tries several addresses. Further checks wait for their turn. The threads start with the
 /// first of them, and end about a second after the last has gone. Where many monitors would begin at once, made together or told of the same
-/// new path, their checks are spread: beyond the first 16, over 2 ms for each.
+/// new path, their checks are spread: 16 at once, then 500 a second.
 public struct SiteEnvironment: Sendable {
   package let slot: SiteEngineSlot
 

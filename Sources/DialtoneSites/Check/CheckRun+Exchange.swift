@@ -94,6 +94,11 @@ extension CheckRun {
     guard head.version.major == 1, (200...999).contains(status) else {
       return fail(SiteError(.malformedResponse, "what came is no final answer of HTTP/1"))
     }
+    // RFC 9110, 15.5.8: it is the proxy that says so.
+    if proxy != nil, !url.isSecure, status == 407 {
+      begin(.connect)
+      return fail(SiteError(.proxyFailed, "the proxy refused to connect to the site (407)"))
+    }
     let observed = VerdictRules.Head(
       method: exchange.method, status: status, location: head.headers.first(name: "Location"),
       contentLength: head.headers.first(name: "Content-Length").flatMap { Int($0) })

@@ -86,11 +86,25 @@ final class ConnectionRace {
       .connectTimeout(.hours(24))
       .channelInitializer { [loop, interface] channel in
         bound.value.channel = channel
+        do {
+          try Self.closeOnExec(channel)
+        } catch {
+          return loop.makeFailedFuture(error)
+        }
         return Self.bind(channel, to: interface, loop)
       }
       .connect(to: attempt.route.socketAddress(port: port))
       .assumeIsolated()
       .whenComplete { result in self.attempt(attempt, endedWith: result) }
+  }
+
+  /// Keeps a socket from programs that this process starts meanwhile, which NIO does not: they would hold the connection open. As good as
+  /// socket(2)'s SOCK_CLOEXEC, but for a program that another thread starts just between the two calls.
+  private static func closeOnExec(_ channel: any Channel) throws {
+    try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
+      let result = cnetlink_close_on_exec(socket)
+      if result != 0 { throw IOError(errnoCode: cnetlink_errno(), reason: "close-on-exec") }
+    }
   }
 
   /// Keeps a socket to one interface, which takes no privilege (socket(7), SO_BINDTODEVICE, since Linux 5.7).

@@ -3,7 +3,6 @@
 
 package import Dialtone
 internal import NIOCore
-internal import Synchronization
 
 /// What an environment's engine is made of, and the one that runs, if any.
 package final class SiteEngineSlot: Sendable {
@@ -14,6 +13,11 @@ package final class SiteEngineSlot: Sendable {
     weak var engine: SiteEngine?
   }
 
+  private struct Monitors {
+    var count = 0
+    var pacer = CheckPacer()
+  }
+
   package let reachability: ReachabilityEnvironment
   let group: (any EventLoopGroup)?
   let maximumChecks: Int
@@ -21,9 +25,8 @@ package final class SiteEngineSlot: Sendable {
   let perform: Perform?
   /// Kept beyond the engine: reading the system's certificates takes longer than a check.
   let trust = TrustStore()
-  /// How many monitors are watching.
-  let monitorCount = Atomic(0)
   private let running = Lock(Running())
+  private let monitors = Lock(Monitors())
 
   init(
     reachability: ReachabilityEnvironment, group: (any EventLoopGroup)?, maximumChecks: Int,
@@ -51,5 +54,18 @@ package final class SiteEngineSlot: Sendable {
       running.engine = engine
       return engine
     }
+  }
+
+  // MARK: Monitors
+
+  /// A monitor watches from now on.
+  func monitorBegan() { monitors.withLock { $0.count += 1 } }
+
+  /// A monitor has ended, or is paused.
+  func monitorEnded() { monitors.withLock { $0.count -= 1 } }
+
+  /// How long the check of a monitor has to wait that begins now, perhaps with many others.
+  func standBack(now: Int64, random: Double) -> Int64 {
+    monitors.withLock { $0.pacer.delay(now: now, monitors: $0.count, random: random) }
   }
 }

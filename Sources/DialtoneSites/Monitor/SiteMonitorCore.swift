@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dialtone
-internal import Synchronization
 
 /// What a monitor of a site is made of: the path, the machine that decides, one timer and one check.
 ///
@@ -53,7 +52,7 @@ final class SiteMonitorCore: EngineUser {
       return (state.sites, state.configuration, state.epoch)
     }
     guard let (sites, configuration, epoch) = begun else { return }
-    slot.monitorCount.add(1, ordering: .relaxed)
+    slot.monitorBegan()
     watchPath(sites, configuration, epoch)
   }
 
@@ -81,7 +80,7 @@ final class SiteMonitorCore: EngineUser {
       defer { state.engine = nil }
       return (path, state.engine)
     }
-    if engine != nil { slot.monitorCount.subtract(1, ordering: .relaxed) }
+    if engine != nil { slot.monitorEnded() }
     // Perhaps the last references, whose release ends the engine: outside the lock.
     path?.cancel()
     withExtendedLifetime(engine) {}
@@ -105,8 +104,9 @@ final class SiteMonitorCore: EngineUser {
       Self.target(sites, configuration), configuration: configuration.path, environment: slot.reachability)
     let observation = monitor.observe { [weak self] path in
       guard let self else { return }
-      let spread = Backoff.spread(monitors: slot.monitorCount.load(ordering: .relaxed))
-      take(epoch) { machine, now, random in machine.pathChanged(path, now: now, random: random, spread: spread) }
+      take(epoch) { [slot] machine, now, random in
+        machine.pathChanged(path, now: now, random: random) { slot.standBack(now: now, random: random) }
+      }
     }
     let isCurrent = state.withLock { state in
       if state.epoch != epoch { return false }

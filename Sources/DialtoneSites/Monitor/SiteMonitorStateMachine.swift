@@ -52,9 +52,9 @@ struct SiteMonitorStateMachine {
 
   // MARK: Events
 
-  /// The path to the site has been found out, or has changed. `random` is from 0 up to 1, as everywhere here; `spread` is how long the checks of all
-  /// monitors shall take to begin that learn of it at the same time.
-  mutating func pathChanged(_ new: Reachability, now: Int64, random: Double, spread: Int64 = 0) -> [Action] {
+  /// The path to the site has been found out, or has changed. `random` is from 0 up to 1, as everywhere here; `delay` is how long
+  /// this monitor's check has to stand back behind those of others that learn of it at the same time, asked for where there is one.
+  mutating func pathChanged(_ new: Reachability, now: Int64, random: Double, delay: () -> Int64 = { 0 }) -> [Action] {
     let old = path
     if old == new { return [] }
     path = new
@@ -69,7 +69,7 @@ struct SiteMonitorStateMachine {
     }
     if old == nil {
       // Where the path was there before anybody asked, there is nothing to settle.
-      let delay = Int64(exactly: (Double(spread) * random).rounded()) ?? .max
+      let delay = delay()
       if delay == 0 { return actions + startCheck() }
       deadline = now.addingClamped(delay)
       return actions
@@ -78,8 +78,8 @@ struct SiteMonitorStateMachine {
     let settling = configuration.settling.nanosecondsClamped
     let end = settlingEnd ?? now.addingClamped(settling.multipliedClamped(by: 4))
     settlingEnd = end
-    let delay = Int64(exactly: (Double(max(settling, spread)) * random).rounded()) ?? .max
-    deadline = min(now.addingClamped(settling), max(end, now)).addingClamped(delay)
+    let spread = max(Int64(exactly: (Double(settling) * random).rounded()) ?? .max, delay())
+    deadline = min(now.addingClamped(settling), max(end, now)).addingClamped(spread)
     return actions
   }
 

@@ -21,18 +21,6 @@ struct Backoff: Equatable, Sendable {
     jittered(interval.nanosecondsClamped, by: 0.1, random: random)
   }
 
-  /// Over how long the checks are spread that so many monitors would begin at once: the path that they share has come, or all were
-  /// made together. A few need not be.
-  static func spread(monitors: Int) -> Int64 {
-    let crowd = Int64(max(0, monitors - companionable))
-    return crowd.multipliedClamped(by: perMonitor)
-  }
-
-  /// So many checks at a time are no burst.
-  private static let companionable = 16
-  /// 500 checks a second.
-  private static let perMonitor: Int64 = 2_000_000
-
   private static func jittered(_ delay: Int64, by part: Double, random: Double) -> Int64 {
     let factor = 1 - part + 2 * part * random
     return Int64(exactly: (Double(delay) * factor).rounded()) ?? .max

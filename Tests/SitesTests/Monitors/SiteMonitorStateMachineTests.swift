@@ -157,27 +157,31 @@ struct SiteMonitorStateMachineTests {
   }
 
   @Test func spreadsTheFirstChecksOfACrowd() {
-    let deadlines = stride(from: 0.1, to: 1, by: 0.1).map { random -> Int64? in
-      var machine = machine()
-      #expect(machine.pathChanged(reachable, now: 7, random: random, spread: Self.second) == [])
-      return machine.deadline
+    var machine = machine()
+    #expect(machine.pathChanged(reachable, now: 7, random: 0.5) { Self.second } == [])
+    #expect(machine.deadline == 7 + Self.second && !machine.isChecking)
+    #expect(machine.timePassed(now: 7 + Self.second) == [.startCheck(1)])
+  }
+
+  @Test func aPathThatGoesTakesNoTurn() {
+    var machine = availableMachine()
+    _ = machine.pathChanged(gone, now: 0, random: 0.5) {
+      Issue.record("there is no check that has to stand back")
+      return 0
     }
-    #expect(deadlines == (1...9).map { 7 + $0 * Self.second / 10 })
-    var first = machine()
-    #expect(first.pathChanged(reachable, now: 7, random: 0, spread: Self.second) == [.startCheck(1)])
   }
 
   @Test func aCrowdIsSpreadBeyondTheSettlingOfAPathToo() {
     var machine = availableMachine()
-    _ = machine.pathChanged(overWiFi, now: 0, random: 0.5, spread: 4 * Self.second)
-    #expect(machine.deadline == Self.second * 5 / 2)
-    _ = machine.pathChanged(reachable, now: 0, random: 0.5, spread: .max)
-    #expect(machine.deadline ?? 0 > 1_000_000 * Self.second, "clamped, not trapped")
+    _ = machine.pathChanged(overWiFi, now: 0, random: 0.5) { 4 * Self.second }
+    #expect(machine.deadline == Self.second * 9 / 2)
+    _ = machine.pathChanged(reachable, now: 0, random: 0.5) { .max }
+    #expect(machine.deadline == .max, "clamped, not trapped")
   }
 
   @Test func whoAsksNowDoesNotWaitForTheCrowd() {
     var machine = machine()
-    _ = machine.pathChanged(reachable, now: 0, random: 0.5, spread: Self.second)
+    _ = machine.pathChanged(reachable, now: 0, random: 0.5) { Self.second }
     #expect(machine.checkWasAskedFor() == [.startCheck(1)])
     #expect(machine.deadline == nil)
   }

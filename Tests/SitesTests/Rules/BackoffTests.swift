@@ -26,11 +26,4 @@ struct BackoffTests {
     #expect(Backoff.interval(.seconds(300), random: 0.5) == 300_000_000_000)
     #expect(Backoff.interval(.seconds(Int64.max), random: 0.999) > 0)
   }
-
-  @Test(arguments: [
-    (0, Int64(0)), (1, 0), (16, 0), (17, 2_000_000), (1_016, 2_000_000_000), (Int.max, .max),
-  ])
-  func spreadsCrowds(_ monitors: Int, _ spread: Int64) {
-    #expect(Backoff.spread(monitors: monitors) == spread)
-  }
 }
