@@ -55,9 +55,13 @@ struct CheckProcessTests {
   @Test func endsWithTheTimeOfEachCheck() async throws {
     let lab = try NetworkLab()
     let deaf = try await LabSite(nil, in: lab)
-    let result = try await Tool.run(["check", "--timeout", "0.2", "--json", deaf.url], in: lab)
-    #expect(result.ending == .exited(1))
-    #expect(result.output.contains(#""verdict":"failed""#) && result.output.contains(#""stage":"response""#))
+    // A busy machine may not even connect in the shortest time.
+    for timeout in ["0.2", "1.5", "10"] {
+      let result = try await Tool.run(["check", "--timeout", timeout, "--json", deaf.url], in: lab)
+      #expect(result.ending == .exited(1) && result.output.contains(#""verdict":"failed""#))
+      if result.output.contains(#""stage":"response""#) { return }
+    }
+    Issue.record("the request was never sent")
   }
 
   @Test func checksSoManyAtATime() async throws {
