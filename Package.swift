@@ -8,11 +8,18 @@ let package = Package(
   products: [
     .library(name: "Dialtone", targets: ["Dialtone"]),
     .library(name: "DialtoneFoundation", targets: ["DialtoneFoundation"]),
+    .library(name: "DialtoneSites", targets: ["DialtoneSites"]),
     .library(name: "DialtoneTesting", targets: ["DialtoneTesting"]),
     .executable(name: "dialtone", targets: ["DialtoneCLI"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    // For the tests alone, which make certificates: whoever depends on this package does not fetch them.
+    .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+    .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
   ],
   targets: [
     // The libc and the kernel headers, in one place. No logic.
@@ -23,12 +30,27 @@ let package = Package(
     .target(name: "Dialtone", dependencies: ["CNetlink", "Netlink"]),
     // NotificationCenter and URL: what needs Foundation.
     .target(name: "DialtoneFoundation", dependencies: ["Dialtone"]),
+    // Whether a site really answers: checks over HTTP. No Foundation.
+    .target(
+      name: "DialtoneSites",
+      dependencies: [
+        "CNetlink", "Dialtone", "Netlink",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOTLS", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ]
+    ),
     // A scripted network and clock, for users' own tests.
     .target(name: "DialtoneTesting", dependencies: ["CNetlink", "Dialtone"]),
     // The command `dialtone`.
     .executableTarget(
       name: "DialtoneCLI",
-      dependencies: ["CNetlink", "Dialtone", .product(name: "ArgumentParser", package: "swift-argument-parser")]
+      dependencies: [
+        "CNetlink", "Dialtone", "DialtoneSites",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]
     ),
 
     // Samples to read, to run and to copy from.
@@ -38,6 +60,21 @@ let package = Package(
     // Real network namespaces, and a writer of links, addresses, routes, rules and nexthops, for the tests alone.
     .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
     .target(name: "NetworkLab", dependencies: ["CNetworkLab"], path: "Tests/NetworkLab"),
+    // Servers for trials of site checks, honest and hostile, and their certificates, for the tests alone.
+    .target(
+      name: "SiteLab",
+      dependencies: [
+        "CNetworkLab", "NetworkLab",
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "SwiftASN1", package: "swift-asn1"),
+        .product(name: "X509", package: "swift-certificates"),
+      ],
+      path: "Tests/SiteLab"
+    ),
     .testTarget(name: "NetlinkTests", dependencies: ["CNetlink", "Netlink"]),
     // Two libraries that use Dialtone and do not know of each other, for the test that they share one engine.
     .target(name: "FirstLibrary", dependencies: ["Dialtone"], path: "Tests/SharingLibraries/FirstLibrary"),
@@ -49,10 +86,22 @@ let package = Package(
     .testTarget(name: "DialtoneFoundationTests", dependencies: ["Dialtone", "DialtoneFoundation", "DialtoneTesting"]),
     .testTarget(name: "LinuxTests", dependencies: ["CNetlink", "CNetworkLab", "Dialtone", "Netlink", "NetworkLab"]),
     .testTarget(
+      name: "SitesTests",
+      dependencies: [
+        "CNetworkLab", "Dialtone", "DialtoneSites", "DialtoneTesting", "NetworkLab", "SiteLab",
+        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ]
+    ),
+    .testTarget(
       name: "CLITests",
       dependencies: [
-        "CNetlink", "Dialtone", "DialtoneCLI", "Listening", "NetworkLab", "SyncWhenBack",
+        "CNetlink", "Dialtone", "DialtoneCLI", "DialtoneSites", "Listening", "NetworkLab", "SyncWhenBack",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
       ]
     ),
   ],
@@ -79,7 +128,7 @@ for target in package.targets {
     // SE-0480: in CI only, so that a newer compiler breaks nobody.
     target.swiftSettings?.append(.treatAllWarnings(as: .error))
   }
-  if !target.isTest && target.name != "NetworkLab" {
+  if !target.isTest && !["NetworkLab", "SiteLab"].contains(target.name) {
     // A public type says whether it is Sendable.
     target.swiftSettings?.append(.treatWarning("ExplicitSendable", as: .error))
   }

@@ -6,7 +6,7 @@
 /// It keeps the monitoring alive by itself. Each iterator is a subscription of its own: any number can run, each gets every
 /// change that it is quick enough for, and always the last one. It ends only when its task is cancelled.
 public struct MonitorUpdates<State: Sendable>: AsyncSequence, Sendable {
-  let feed: StateFeed<State>
+  package let feed: StateFeed<State>
 
   package init(_ feed: StateFeed<State>) { self.feed = feed }
 

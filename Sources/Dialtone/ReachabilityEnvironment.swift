@@ -20,9 +20,9 @@ package final class EngineSlot: Sendable {
     weak var engine: NetworkEngine?
   }
 
-  let clock: EngineClock
-  let lookup: NameLookup
-  let names: NameLookupPool
+  package let clock: EngineClock
+  package let lookup: NameLookup
+  package let names: NameLookupPool
   let makeSource: @Sendable () -> any NetworkSource
   private let running = Lock(Running())
 
@@ -37,7 +37,7 @@ package final class EngineSlot: Sendable {
   }
 
   /// The engine that runs, or else a new one.
-  func engine() -> NetworkEngine {
+  package func engine() -> NetworkEngine {
     running.withLock { running in
       if let engine = running.engine { return engine }
       let engine = NetworkEngine(environment: self)

@@ -20,7 +20,7 @@ struct JSONTests {
 
   @Test func putsCommasWhereTheyBelong() {
     let text = JSONWriter.object { writer in
-      writer.field("a", nil)
+      writer.field("a", nil as String?)
       writer.field("b", [])
       writer.field("c", ["x", "y"])
       writer.key("d")

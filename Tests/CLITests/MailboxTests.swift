@@ -12,14 +12,14 @@ struct MailboxTests {
   }
 
   @Test func keepsOrder() throws {
-    let mailbox = try Mailbox()
+    let mailbox = try Mailbox<Reachability>()
     for index in 0..<10 { mailbox.post(state(UInt32(index)), for: index % 2) }
     #expect(mailbox.takeAll().map { $0.state.interface?.index } == (0..<10).map { UInt32($0) })
     #expect(mailbox.takeAll().isEmpty)
   }
 
   @Test func staysBoundedAndKeepsTheNewestOfEach() throws {
-    let mailbox = try Mailbox()
+    let mailbox = try Mailbox<Reachability>()
     for index in 1...100_000 { mailbox.post(state(UInt32(index)), for: index % 3) }
     let letters = mailbox.takeAll()
     #expect(letters.count <= 1024)
@@ -30,7 +30,7 @@ struct MailboxTests {
   }
 
   @Test func wakesItsReader() throws {
-    let mailbox = try Mailbox()
+    let mailbox = try Mailbox<Reachability>()
     let wait = try EventWait(mailbox: mailbox, output: nil)
     #expect(!wait.wait(atMost: .zero).hasLetters)
     mailbox.post(state(1), for: 0)

@@ -47,7 +47,7 @@ struct ParsingTests {
   @Test(arguments: [
     ["--timeout", "-5"], ["--timeout=nan"], ["--timeout"], ["--count", "0"], ["--mark", "-1"], ["--interface", ""],
     ["--from", "x", "192.0.2.1"], ["--from", "192.0.2.1"], ["-4", "-6"], ["-46"], ["-4", "::1"], ["-7"], ["--nonsense"],
-    ["statsu"], ["--json", "status"], ["check", "https://example.com/"], ["status", "--count", "1"],
+    ["statsu"], ["--json", "status"], ["check"], ["check", "example.com"], ["status", "--count", "1"],
     ["status", "--settling", "1"], ["interfaces", "eth0"], ["interfaces", "-4"],
     ["wait", "--unreachable", "--not-cellular"],
     ["wait", "a b"], ["watch", "--settling", "-1"], ["status", "fe80::1"],

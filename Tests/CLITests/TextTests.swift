@@ -45,7 +45,8 @@ struct TextTests {
     let targets = try ["a", "b", "c", "d"].map { try WatchedTarget($0) }
     func line(_ positions: [Int], _ elapsed: Duration, _ limit: Duration? = nil) -> String {
       ProgressText.line(
-        Waiting(targets: positions, goal: "to be reachable"), targets: targets, elapsed: elapsed, limit: limit)
+        Waiting(targets: positions, goal: "to be reachable"), names: targets.map(\.typed), elapsed: elapsed,
+        limit: limit)
     }
     #expect(line([1], .milliseconds(3005)) == "waiting for b to be reachable, 3 s")
     #expect(

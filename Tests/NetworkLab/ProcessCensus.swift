@@ -11,6 +11,9 @@ package struct ProcessCensus: Sendable, Hashable {
   package var threads: Int
   /// In bytes.
   package var residentMemory: Int
+  /// What the process has asked the allocator for and not given back, in bytes; nil where that is not counted. Unlike the
+  /// resident memory it does not grow by what the allocator keeps.
+  package var heap: Int?
 
   /// Of this process, or another.
   package init(of pid: Int32? = nil) throws(LabError) {
@@ -26,6 +29,8 @@ package struct ProcessCensus: Sendable, Hashable {
     try check(count, "reading statm")
     // The second number is the resident pages (proc_pid_statm(5)).
     let pages = String(text).split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+    // Of this process alone.
+    heap = pid == nil ? Int(exactly: lab_heap_in_use()).flatMap { $0 < 0 ? nil : $0 } : nil
     residentMemory = pages * sysconf(Int32(_SC_PAGESIZE))
   }
 

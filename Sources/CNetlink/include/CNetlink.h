@@ -8,6 +8,7 @@
 #define CNETLINK_H
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -30,6 +31,9 @@ static inline int cnetlink_errno(void) { return errno; }
 
 // open(2) takes a variable number of arguments, which Swift cannot pass.
 static inline int cnetlink_open(const char *_Nonnull path, int flags) { return open(path, flags); }
+
+// fcntl(2), too: has a descriptor closed in programs that this process starts.
+static inline int cnetlink_close_on_exec(int descriptor) { return fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
 
 // Has the calling thread take names for UTF-8, whatever the program's locale: glibc's getaddrinfo(3) converts those with letters
 // outside ASCII from the locale's character set (AI_IDN).

@@ -7,7 +7,7 @@ internal import Dispatch
 package final class NetworkEngine: Sendable {
   /// `nil` where the system had no descriptors or threads to give; then nothing can be known.
   private let core: EngineCore?
-  private let clock: EngineClock
+  package let clock: EngineClock
 
   init(environment: EngineSlot) {
     clock = environment.clock
@@ -80,7 +80,7 @@ package final class NetworkEngine: Sendable {
   }
 
   /// Calls `action` on a thread of the engine after `delay`, unless the timer is cancelled before.
-  func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> EngineTimer {
+  package func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> EngineTimer {
     let timer = EngineTimer(at: clock.now().addingClamped(max(0, delay.nanosecondsClamped)), action)
     if let core {
       core.post(.schedule(timer))
@@ -92,7 +92,7 @@ package final class NetworkEngine: Sendable {
     return timer
   }
 
-  func cancel(_ timer: EngineTimer) {
+  package func cancel(_ timer: EngineTimer) {
     timer.cancel()
     core?.post(.forgetTimer)
   }

@@ -14,7 +14,7 @@ package struct HostName: Hashable, Sendable {
   /// practice), and of letters outside ASCII.
   ///
   /// - Throws: ``ReachabilityError`` with the code `invalidHost` and words that say what to do.
-  init(_ text: String) throws(ReachabilityError) {
+  package init(_ text: String) throws(ReachabilityError) {
     func invalid(_ problem: String) -> ReachabilityError {
       ReachabilityError(.invalidHost, "\(HostText.quoted(text)) is not a host name: \(problem)")
     }
@@ -45,7 +45,7 @@ package struct HostName: Hashable, Sendable {
   init(wellFormed text: String) { self.text = text }
 
   /// The name in small letters: names are compared without case (RFC 4343).
-  var folded: HostName {
+  package var folded: HostName {
     HostName(wellFormed: String(decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self))
   }
 

@@ -162,7 +162,10 @@ package enum HostText {
   }
 
   /// `text` in quotation marks, cut where it is long, with control characters made visible.
-  static func quoted(_ text: some StringProtocol) -> String {
+  package static func quoted(_ text: some StringProtocol) -> String { "\"\(shown(text))\"" }
+
+  /// `text`, cut where it is long, with control characters made visible.
+  package static func shown(_ text: some StringProtocol) -> String {
     var shown = ""
     for (position, scalar) in text.unicodeScalars.enumerated() {
       if position == 80 {
@@ -175,11 +178,11 @@ package enum HostText {
         shown.unicodeScalars.append(scalar)
       }
     }
-    return "\"\(shown)\""
+    return shown
   }
 
   /// A scalar by name, for an error.
-  static func named(_ scalar: Unicode.Scalar) -> String {
+  package static func named(_ scalar: Unicode.Scalar) -> String {
     switch scalar {
     case " ": "a space"
     case "\0": "a NUL character"

@@ -5,9 +5,9 @@ internal import ArgumentParser
 
 /// Tells a mistyped command from a host: `dialtone HOST` watches a host, so nothing else would notice `dialtone statsu`.
 enum CommandWord {
-  static let known = ["watch", "status", "wait", "interfaces", "help"]
+  static let known = ["watch", "status", "wait", "check", "interfaces", "help"]
   /// Commands of other versions; a host of such a name can be given after `watch`.
-  static let reserved = ["check", "explain"]
+  static let reserved = ["explain"]
 
   /// Refuses targets that are likely commands, where no command was named.
   static func check(implicitTargets targets: [String]) throws {

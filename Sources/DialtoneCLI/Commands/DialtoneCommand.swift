@@ -10,16 +10,18 @@ internal import Dialtone
 struct DialtoneCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "dialtone",
-    abstract: "Tell whether the network is there: over which interface, since when, and why not.",
+    abstract:
+      "Tell whether the network is there: over which interface, since when, and why not; and whether sites answer.",
     usage: """
       dialtone [watch] [<options>] [<target> ...]
       dialtone status [<options>] [<target> ...]
       dialtone wait [<options>] [<target> ...]
+      dialtone check [<options>] <url> ...
       dialtone interfaces [--json]
       """,
     discussion: """
       The answer is the kernel's own: nothing is sent, but for name lookups. That a target is reachable says that a \
-      packet for it can leave this machine, not that it answers. Without a command, it is watch.
+      packet for it can leave this machine, not that it answers; that is what check asks, by asking the site. Without a command, it is watch.
 
       EXIT STATUS
         0        what was asked holds
@@ -34,12 +36,13 @@ struct DialtoneCommand: ParsableCommand {
         dialtone example.com 192.0.2.7    watch a host and an address
         dialtone status --json            ask once, for a program
         dialtone wait && git push         wait for the Internet, then go on
+        dialtone check https://example.com/
         dialtone interfaces               what there is
 
       Completion for a shell: dialtone --generate-completion-script bash
       """,
     version: Dialtone.version,
-    subcommands: [WatchCommand.self, StatusCommand.self, WaitCommand.self, InterfacesCommand.self],
+    subcommands: [WatchCommand.self, StatusCommand.self, WaitCommand.self, CheckCommand.self, InterfacesCommand.self],
     defaultSubcommand: WatchCommand.self)
 
   static func main() {
@@ -64,14 +67,14 @@ struct DialtoneCommand: ParsableCommand {
   /// Reads and checks all arguments; nothing has been begun where it throws.
   static func parse(_ arguments: [String]) throws -> any ParsableCommand {
     let command = try parseAsRoot(arguments)
-    guard let checked = command as? any TargetCommand else { return command }
+    guard let checked = command as? any CheckedCommand else { return command }
     let name = type(of: checked).configuration.commandName ?? ""
     do {
-      if command is WatchCommand, arguments.first != name {
-        try CommandWord.check(implicitTargets: checked.options.targets)
+      if let watch = command as? WatchCommand, arguments.first != name {
+        try CommandWord.check(implicitTargets: watch.options.targets)
       }
       // ArgumentParser would do this in `validate`, before it finds options that there are not.
-      _ = try checked.request()
+      try checked.check()
     } catch let error as ValidationError {
       throw UsageError(message: error.message, command: name)
     }

@@ -4,7 +4,7 @@
 internal import ArgumentParser
 
 /// A command that watches targets.
-protocol TargetCommand: ParsableCommand {
+protocol TargetCommand: CheckedCommand {
   var options: TargetOptions { get }
 
   /// What is to be watched, or an error that says what is wrong with it.
@@ -13,4 +13,6 @@ protocol TargetCommand: ParsableCommand {
 
 extension TargetCommand {
   func request() throws -> TargetRequest { try options.request() }
+
+  func check() throws { _ = try request() }
 }

@@ -3,6 +3,7 @@
 
 internal import ArgumentParser
 internal import Dialtone
+internal import DialtoneSites
 
 /// What is to be watched: the same for all commands that watch something.
 struct TargetOptions: ParsableArguments {
@@ -45,6 +46,24 @@ struct TargetOptions: ParsableArguments {
   @Flag(name: .customLong("no-nat64"), help: "Do not look for IPv4 addresses behind the network's NAT64.")
   var noNAT64 = false
 
+  /// The sites that the targets are, checked as a whole; `nil` where they are to be reached, and not asked.
+  func siteRequest(_ site: WatchedSiteOptions, settling: Duration? = nil) throws -> SiteRequest? {
+    guard site.isWanted else {
+      if let option = site.options.given {
+        throw ValidationError("\(option) is about sites; add --site, or leave it out")
+      }
+      return nil
+    }
+    if let option = mark != nil ? "--mark" : from != nil ? "--from" : noNAT64 ? "--no-nat64" : nil {
+      throw ValidationError("\(option) and --site exclude each other; leave one of them out")
+    }
+    if onlyIPv4, onlyIPv6 { throw ValidationError("-4 and -6 exclude each other; give one of them, or none for both") }
+    var configuration = site.options.configuration(
+      timeout: nil, interface: interface, family: onlyIPv4 ? .ipv4 : onlyIPv6 ? .ipv6 : nil)
+    if let settling { configuration.settling = settling }
+    return try SiteRequest(targets, configuration: configuration)
+  }
+
   /// The same, checked as a whole.
   func request(settling: Duration = .zero) throws -> TargetRequest {
     if onlyIPv4, onlyIPv6 { throw ValidationError("-4 and -6 exclude each other; give one of them, or none for both") }
@@ -58,7 +77,7 @@ struct TargetOptions: ParsableArguments {
   }
 
   /// What makes lines in the form asked for.
-  func formatter(for request: TargetRequest, showsTime: Bool) -> any ReportFormatter {
+  func formatter(for request: TargetRequest, showsTime: Bool) -> any ReportFormatter<Reachability> {
     if json { return JSONReportFormatter(targets: request.targets) }
     let isTerminal = StandardStream.output.isTerminal
     return TextReportFormatter(

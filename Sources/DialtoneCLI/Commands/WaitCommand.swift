@@ -3,6 +3,7 @@
 
 internal import ArgumentParser
 internal import Dialtone
+internal import DialtoneSites
 
 /// `dialtone wait`.
 struct WaitCommand: TargetCommand {
@@ -23,14 +24,17 @@ struct WaitCommand: TargetCommand {
         dialtone wait --any 192.0.2.7 2001:db8::7
         dialtone wait --not-cellular && upload
         dialtone wait --unreachable --interface tun0
+        dialtone wait --site https://example.com/health && deploy
       """)
 
   @OptionGroup var options: TargetOptions
 
+  @OptionGroup var site: WatchedSiteOptions
+
   @Flag(help: "One target is enough.")
   var any = false
 
-  @Flag(help: "Wait until the targets are not reachable.")
+  @Flag(help: "Wait until the targets are not reachable, or the sites not available.")
   var unreachable = false
 
   @Flag(help: "What is reachable over a cellular link does not count.")
@@ -50,12 +54,35 @@ struct WaitCommand: TargetCommand {
     return try options.request()
   }
 
+  func siteRequest() throws -> SiteRequest? {
+    let request = try options.siteRequest(site)
+    if request != nil, notCellular {
+      throw ValidationError("--not-cellular and --site exclude each other; for one interface there is --interface")
+    }
+    return request
+  }
+
+  func check() throws {
+    if try siteRequest() == nil { _ = try request() }
+  }
+
   func run() throws {
+    if let request = try siteRequest() { return try DialtoneCommand.exit(wait(for: request)) }
     let request = try request()
     let goal: WaitSession.Goal = unreachable ? .unreachable : notCellular ? .reachableNotOverCellular : .reachable
     var runner = Runner(
       request: request, session: WaitSession(targetCount: request.targets.count, goal: goal, anySuffices: any),
       formatter: options.formatter(for: request, showsTime: false), timeout: timeout, endsWithReader: false)
     try DialtoneCommand.exit(runner.run())
+  }
+
+  private func wait(for request: SiteRequest) throws -> ExitStatus {
+    var runner = Runner(
+      names: request.urls.map(\.text),
+      session: SiteWaitSession(
+        siteCount: request.urls.count, goal: unreachable ? .unavailable : .available, anySuffices: any),
+      formatter: SiteFormatter.make(for: request, json: options.json, showsTime: false), timeout: timeout,
+      endsWithReader: false, watch: SiteWatcher(request: request).start)
+    return try runner.run()
   }
 }

@@ -3,6 +3,7 @@
 
 internal import ArgumentParser
 internal import Dialtone
+internal import DialtoneSites
 
 /// `dialtone watch`.
 struct WatchCommand: TargetCommand {
@@ -23,9 +24,12 @@ struct WatchCommand: TargetCommand {
         dialtone watch --json --count 1      the first state alone, for a program
         dialtone -6 --interface wlan0        IPv6 over Wi-Fi
         dialtone watch fe80::1%eth0 --settling 2
+        dialtone watch --site https://example.com/health
       """)
 
   @OptionGroup var options: TargetOptions
+
+  @OptionGroup var site: WatchedSiteOptions
 
   @Option(
     parsing: .unconditional, help: ArgumentHelp("End after this number of lines in all.", valueName: "lines"),
@@ -45,12 +49,28 @@ struct WatchCommand: TargetCommand {
 
   func request() throws -> TargetRequest { try options.request(settling: settling ?? .zero) }
 
+  func siteRequest() throws -> SiteRequest? { try options.siteRequest(site, settling: settling) }
+
+  func check() throws {
+    if try siteRequest() == nil { _ = try request() }
+  }
+
   func run() throws {
+    if let request = try siteRequest() { return try DialtoneCommand.exit(watch(request)) }
     let request = try request()
     var runner = Runner(
       request: request,
       session: WatchSession(targetCount: request.targets.count, countLimit: count),
       formatter: options.formatter(for: request, showsTime: true), timeout: timeout, endsWithReader: true)
     try DialtoneCommand.exit(runner.run())
+  }
+
+  private func watch(_ request: SiteRequest) throws -> ExitStatus {
+    var runner = Runner(
+      names: request.urls.map(\.text),
+      session: SiteWatchSession(siteCount: request.urls.count, countLimit: count),
+      formatter: SiteFormatter.make(for: request, json: options.json, showsTime: true), timeout: timeout,
+      endsWithReader: true, watch: SiteWatcher(request: request).start)
+    return try runner.run()
   }
 }

@@ -16,16 +16,7 @@ struct JSONReportFormatter: ReportFormatter {
       writer.field("status", state.status.identifier)
       writer.field("flags", state.flags.names)
       writer.field("flagsDescription", state.flags.description)
-      writer.key("interface")
-      if let interface = state.interface {
-        writer.object { writer in
-          writer.field("name", interface.name)
-          writer.field("index", interface.index)
-          writer.field("kind", interface.kind.identifier)
-        }
-      } else {
-        writer.null()
-      }
+      writer.field("interface", state.interface)
       writer.field("source", state.source?.description)
       writer.field("gateway", state.gateway?.description)
       writer.field("destination", state.destination?.description)

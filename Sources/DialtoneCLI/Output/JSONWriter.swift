@@ -34,15 +34,18 @@ struct JSONWriter {
     element(value ? "true" : "false")
   }
 
-  mutating func field(_ name: String, _ value: UInt32) {
+  mutating func field(_ name: String, _ value: UInt32?) {
     key(name)
-    element(String(value))
+    if let value { number(String(value)) } else { null() }
   }
 
   mutating func field(_ name: String, _ values: [String]) {
     key(name)
     array { writer in for value in values { writer.string(value) } }
   }
+
+  /// A number, as RFC 8259 writes it.
+  mutating func number(_ text: String) { element(text) }
 
   mutating func null() { element("null") }
 

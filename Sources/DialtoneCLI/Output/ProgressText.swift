@@ -4,9 +4,9 @@
 /// The line that says what is being waited for.
 enum ProgressText {
   /// Such as "waiting for example.com to be reachable, 12 s of 30 s".
-  static func line(_ waiting: Waiting, targets: [WatchedTarget], elapsed: Duration, limit: Duration?) -> String {
+  static func line(_ waiting: Waiting, names typed: [String], elapsed: Duration, limit: Duration?) -> String {
     let names = waiting.targets.prefix(2).map { position in
-      TerminalText.fitted(TerminalText.visible(targets[position].typed), to: TextReportFormatter.targetLimit)
+      TerminalText.fitted(TerminalText.visible(typed[position]), to: TextReportFormatter.targetLimit)
     }
     let more = waiting.targets.count - names.count
     let list =

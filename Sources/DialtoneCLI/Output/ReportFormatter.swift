@@ -1,10 +1,10 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dialtone
-
 /// Makes a line of a report.
-protocol ReportFormatter {
+protocol ReportFormatter<State> {
+  associatedtype State: Equatable & Sendable
+
   /// The line without its end.
-  mutating func line(for report: Report) -> String
+  mutating func line(for report: StateReport<State>) -> String
 }

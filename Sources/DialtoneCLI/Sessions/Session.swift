@@ -1,17 +1,17 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dialtone
-
 /// What a command makes of the states of its targets: pure, event in, lines and an end out.
 ///
 /// Times are those of one clock that never goes back, since any moment.
 protocol Session {
+  associatedtype State: Equatable & Sendable
+
   /// Takes a state that a target has come to. Answers the lines to print.
-  mutating func receive(_ state: Reachability, of target: Int, at now: Duration) -> [Report]
+  mutating func receive(_ state: State, of target: Int, at now: Duration) -> [StateReport<State>]
 
   /// The time is up. Answers the lines to print; there is an `ending` afterwards.
-  mutating func timeOut() -> [Report]
+  mutating func timeOut() -> [StateReport<State>]
 
   /// The exit status, once there is nothing more to do.
   var ending: ExitStatus? { get }

@@ -17,7 +17,7 @@ final class EventWait {
   private static let output: UInt64 = 1
 
   /// `output` is whose reader to look after; `nil` where its going away is no reason to stop.
-  init(mailbox: Mailbox, output: StandardStream?) throws(SystemError) {
+  init(mailbox: Mailbox<some Sendable>, output: StandardStream?) throws(SystemError) {
     descriptor = epoll_create1(CInt(EPOLL_CLOEXEC))
     if descriptor < 0 { throw SystemError("epoll_create1") }
     // An epoll_event is a number and a union, of which only the integer is used. The kernel copies what it is given.

@@ -4,17 +4,17 @@
 internal import CNetlink
 internal import Dialtone
 
-/// States on their way from Dialtone's threads to the main one.
+/// States of one kind on their way from Dialtone's threads to the main one.
 ///
 /// Invariants: each target's states stay in order; its newest is never lost; memory is bounded, for where the reader of the
 /// output stalls: beyond `limit`, a target's older state makes room for its newer one.
-final class Mailbox: Sendable {
+final class Mailbox<State: Sendable>: Sendable {
   struct Letter: Sendable {
     let target: Int
-    let state: Reachability
+    let state: State
   }
 
-  private static let limit = 1024
+  private static var limit: Int { 1024 }
 
   /// Readable while there is something to take: an eventfd(2).
   let descriptor: CInt
@@ -28,7 +28,7 @@ final class Mailbox: Sendable {
   deinit { _ = close(descriptor) }
 
   /// For any thread.
-  func post(_ state: Reachability, for target: Int) {
+  func post(_ state: State, for target: Int) {
     let wasEmpty = letters.withLock { letters in
       if letters.count >= Self.limit, let old = letters.lastIndex(where: { $0.target == target }) {
         letters.remove(at: old)

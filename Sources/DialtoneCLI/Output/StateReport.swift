@@ -4,15 +4,18 @@
 internal import Dialtone
 
 /// One line to be: the state of a target, and the one before.
-struct Report: Equatable, Sendable {
+struct StateReport<State: Equatable & Sendable>: Equatable, Sendable {
   /// The state that ended with this one, and how long it had lasted.
   struct Former: Equatable, Sendable {
-    let state: Reachability
+    let state: State
     let lasted: Duration
   }
 
   /// The target's position among those watched.
   let target: Int
-  let state: Reachability
+  let state: State
   var former: Former?
 }
+
+/// A line about a target that packets can reach, or cannot.
+typealias Report = StateReport<Reachability>

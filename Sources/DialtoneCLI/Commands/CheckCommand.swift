@@ -1,0 +1,88 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Dialtone
+internal import DialtoneSites
+
+/// `dialtone check`.
+struct CheckCommand: CheckedCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check",
+    abstract: "Ask sites over HTTP whether they really answer, and not something in their place.",
+    usage: "dialtone check [<options>] <url> ...",
+    discussion: """
+      Each site gets one request, without cookies or credentials; redirects are not followed. One line for each, as \
+      it is done. A URL given twice counts once.
+
+      VERDICTS
+        available            the site answered as expected
+        captive-portal       a network that wants a login answered in its place
+        intercepted          somebody answered who could not prove to be the site
+        unexpected-response  another answer than the one expected
+        failed               no answer
+        offline              no path to the site; nothing was sent
+
+      Exit status: 0 all sites are available, 1 some are not. Interrupted, it is never 0.
+
+      EXAMPLES
+        dialtone check https://example.com/
+        dialtone check --expect success --timeout 5 https://example.com/health
+        dialtone check --expect 204 http://example.com/generate_204
+        dialtone check --expect body:OK --interface wlan0 http://example.com/
+        xargs dialtone check --json --concurrency 16 < urls
+      """)
+
+  @Argument(help: ArgumentHelp("An http or https URL, with its scheme.", valueName: "url"))
+  var urls: [String] = []
+
+  @OptionGroup var site: SiteOptions
+
+  @Flag(name: .customShort("4"), help: "Only IPv4 counts.")
+  var onlyIPv4 = false
+
+  @Flag(name: .customShort("6"), help: "Only IPv6 counts.")
+  var onlyIPv6 = false
+
+  @Flag(help: "Print JSON, one object a line.")
+  var json = false
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Ask over this interface alone.", valueName: "name"),
+    completion: .custom { _, _, _ in InterfaceName.completions() }, transform: InterfaceName.parse)
+  var interface: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Let each check take this long at most; fractions are allowed (default: 15).", valueName: "seconds"),
+    transform: Seconds.positive)
+  var timeout: Duration?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Check this many at a time (default: \(Concurrency.usual)).", valueName: "number"),
+    transform: Concurrency.parse)
+  var concurrency: Int?
+
+  func request() throws -> SiteRequest {
+    if onlyIPv4, onlyIPv6 { throw ValidationError("-4 and -6 exclude each other; give one of them, or none for both") }
+    return try SiteRequest(
+      urls,
+      configuration: site.configuration(
+        timeout: timeout, interface: interface, family: onlyIPv4 ? .ipv4 : onlyIPv6 ? .ipv6 : nil))
+  }
+
+  func check() throws { _ = try request() }
+
+  func run() throws {
+    let request = try request()
+    let checker = SiteChecker(request: request, concurrency: concurrency ?? Concurrency.usual)
+    var runner = Runner(
+      names: request.urls.map(\.text), session: CheckSession(siteCount: request.urls.count),
+      formatter: SiteFormatter.make(for: request, json: json, showsTime: false), timeout: nil, endsWithReader: true,
+      watch: checker.start)
+    try DialtoneCommand.exit(runner.run())
+  }
+}

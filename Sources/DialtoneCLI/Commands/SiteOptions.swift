@@ -1,0 +1,70 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Dialtone
+internal import DialtoneSites
+
+/// What is asked of sites: the same for all commands that ask some.
+struct SiteOptions: ParsableArguments {
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      """
+      What the site has to answer: answer (anything of its own), success (200 to 299), statuses such as 200,204, or \
+      body:TEXT (default: answer).
+      """, valueName: "what"),
+    transform: ExpectationText.parse)
+  var expect: SiteExpectation?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "HEAD or GET, and no second request (default: HEAD, and GET where a body is needed).", valueName: "method"))
+  var method: SiteMethod?
+
+  @Flag(name: .customLong("public-address"), help: "A name that leads only to private addresses counts as intercepted.")
+  var requiresPublicAddress = false
+
+  @Flag(name: .customLong("use-proxy"), help: "Ask by the proxies that http_proxy, https_proxy and no_proxy name.")
+  var usesProxy = false
+
+  @Option(
+    name: .customLong("user-agent"), parsing: .unconditional,
+    help: ArgumentHelp("Send this User-Agent header (default: none).", valueName: "text"))
+  var userAgent: String?
+
+  /// The first of them that was given, as it is typed.
+  var given: String? {
+    if expect != nil { return "--expect" }
+    if method != nil { return "--method" }
+    if requiresPublicAddress { return "--public-address" }
+    if usesProxy { return "--use-proxy" }
+    return userAgent == nil ? nil : "--user-agent"
+  }
+
+  /// The configuration that they stand for, with those that all commands have.
+  func configuration(timeout: Duration?, interface: String?, family: IPAddress.Family?) -> SiteConfiguration {
+    var configuration = SiteConfiguration()
+    if let expect { configuration.expectation = expect }
+    configuration.method = method?.method
+    if let timeout { configuration.timeout = timeout }
+    configuration.interface = interface
+    configuration.family = family
+    configuration.requiresPublicAddress = requiresPublicAddress
+    configuration.proxy = usesProxy ? .environment : .none
+    configuration.userAgent = userAgent
+    return configuration
+  }
+}
+
+/// A request's method, as it is typed.
+enum SiteMethod: String, ExpressibleByArgument, CaseIterable {
+  case head = "HEAD"
+  case get = "GET"
+
+  /// Takes it in small letters, too.
+  init?(argument: String) { self.init(rawValue: argument.uppercased()) }
+
+  var method: SiteConfiguration.Method { self == .head ? .head : .get }
+}

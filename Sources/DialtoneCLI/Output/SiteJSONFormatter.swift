@@ -1,0 +1,31 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+internal import DialtoneSites
+
+/// One JSON object a line: all keys always there, `null` where nothing is known.
+struct SiteJSONFormatter: ReportFormatter {
+  func line(for report: StateReport<SiteVerdict>) -> String {
+    let verdict = report.state
+    return JSONWriter.object { writer in
+      writer.field("time", verdict.timeSince1970 == .zero ? nil : TimeText.universal(verdict.timeSince1970))
+      writer.field("url", verdict.url.text)
+      writer.field("verdict", verdict.kind.identifier)
+      writer.field("status", verdict.status.map { UInt32($0) })
+      writer.field("location", verdict.location)
+      writer.field("stage", verdict.stage?.identifier)
+      writer.field("error", verdict.error?.message)
+      writer.field("address", verdict.address?.description)
+      writer.field("interface", verdict.interface)
+      writer.key("timings")
+      writer.object { writer in
+        writer.field("name", milliseconds: verdict.timings.name)
+        writer.field("connect", milliseconds: verdict.timings.connect)
+        writer.field("tls", milliseconds: verdict.timings.tls)
+        writer.field("firstByte", milliseconds: verdict.timings.firstByte)
+        writer.field("total", milliseconds: verdict.timings.total)
+      }
+    }
+  }
+}

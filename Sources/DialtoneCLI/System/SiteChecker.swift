@@ -1,0 +1,28 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import DialtoneSites
+
+/// Runs checks, so many at a time.
+struct SiteChecker {
+  let request: SiteRequest
+  let concurrency: Int
+
+  /// Begins; the checks end with the process.
+  func start(_ mailbox: Mailbox<SiteVerdict>) -> any Sendable {
+    Task.detached { [request, concurrency] in
+      await withTaskGroup(of: Void.self) { group in
+        for (position, url) in request.urls.enumerated() {
+          if position >= concurrency { await group.next() }
+          group.addTask {
+            do {
+              mailbox.post(try await SiteCheck(url, configuration: request.configuration).run(), for: position)
+            } catch {
+              preconditionFailure("The request was found right, and nobody cancels its checks: \(error)")
+            }
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,18 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+internal import DialtoneSites
+
+/// Watches sites by monitors.
+struct SiteWatcher {
+  let request: SiteRequest
+
+  /// Begins; what it answers keeps the monitors.
+  func start(_ mailbox: Mailbox<SiteVerdict>) -> any Sendable {
+    request.urls.enumerated().map { position, url in
+      SiteMonitor(url, configuration: request.configuration)
+        .observe { verdict in mailbox.post(verdict, for: position) }
+    }
+  }
+}

@@ -1,0 +1,159 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+internal import NIOCore
+internal import NIOHTTP1
+
+/// From the addresses to the verdict.
+extension CheckRun {
+  // MARK: The connection
+
+  func connect(_ method: SiteConfiguration.Method) {
+    begin(.connect)
+    let race = ConnectionRace(
+      routes, port: proxy?.port ?? url.port, interface: configuration.interface, loop
+    ) { [self] result, last in
+      self.race = nil
+      route = last
+      switch result {
+      case .success((let channel, let winner)):
+        timings.connect = begin(url.isSecure ? .tls : .request)
+        // A second request goes where the first one went.
+        routes = [winner] + routes.filter { $0.address != winner.address }
+        start(Exchange(self, channel, method))
+      case .failure(let error): fail(error)
+      }
+    }
+    self.race = race
+    race.start()
+  }
+
+  private func start(_ exchange: Exchange) {
+    self.exchange = exchange
+    attempt { try exchange.start() }
+  }
+
+  /// Does what a closed connection refuses.
+  private func attempt(_ body: () throws -> Void) {
+    do {
+      try body()
+    } catch {
+      fail(SiteError(losing: error))
+    }
+  }
+
+  /// The proxy has let us through, or not.
+  func tunnelEnded(_ error: SiteError?) {
+    if hasEnded { return }
+    if let error {
+      begin(.connect)
+      return fail(error)
+    }
+    attempt { try exchange?.startTLS() }
+  }
+
+  func tlsWasAgreedUpon() {
+    if hasEnded { return }
+    timings.tls = begin(.request)
+    guard exchange?.hasIdentity ?? false else {
+      return end(.intercepted, error: SiteError(.certificateNameMismatch, "the certificate is for another name"))
+    }
+    attempt { try exchange?.ask() }
+  }
+
+  func tlsFailed(_ error: any Error) {
+    if hasEnded { return }
+    guard let exchange else { return }
+    let cause = error as? SiteError ?? exchange.tlsError(error)
+    if cause.isAboutIdentity { end(.intercepted, error: cause) } else { fail(cause) }
+  }
+
+  // MARK: The answer
+
+  /// The request is on its way, or could not be sent.
+  func requestEnded(_ result: Result<Void, any Error>) {
+    if hasEnded { return }
+    switch result {
+    // An answer may have come before.
+    case .success: if stage == .request { begin(.response) }
+    case .failure(let error): if stage == .request { fail(SiteError(losing: error)) }
+    }
+  }
+
+  var hasHead: Bool { exchange?.head != nil }
+
+  func firstByteCame() {
+    if !hasEnded { timings.firstByte = begin(.response) }
+  }
+
+  func headCame(_ head: HTTPResponseHead) {
+    guard !hasEnded, let exchange, exchange.head == nil else { return }
+    let status = Int(head.status.code)
+    // HTTP/1 it has to be, and a final status: nobody asked to switch protocols (RFC 9110, 15.2.2).
+    guard head.version.major == 1, (200...999).contains(status) else {
+      return fail(SiteError(.malformedResponse, "what came is no final answer of HTTP/1"))
+    }
+    // RFC 9110, 15.5.8: it is the proxy that says so.
+    if proxy != nil, !url.isSecure, status == 407 {
+      begin(.connect)
+      return fail(SiteError(.proxyFailed, "the proxy refused to connect to the site (407)"))
+    }
+    let observed = VerdictRules.Head(
+      method: exchange.method, status: status, location: head.headers.first(name: "Location"),
+      contentLength: head.headers.first(name: "Content-Length").flatMap { Int($0) })
+    exchange.head = observed
+    let decision = rules.judge(observed)
+    if decision == .readBody {
+      begin(.body)
+      exchange.body = BodyCollector(
+        rules.expectation.bodyText, coding: head.headers.first(name: "Content-Encoding"))
+    }
+    act(on: decision, status)
+  }
+
+  func bodyCame(_ bytes: ByteBuffer) { bodyChanged { body throws(SiteError) in try body.append(bytes) } }
+
+  func bodyEnded() { bodyChanged { body throws(SiteError) in try body.end() } }
+
+  private func bodyChanged(_ change: (inout BodyCollector) throws(SiteError) -> Void) {
+    guard !hasEnded, let exchange, let head = exchange.head, var collector = exchange.body else { return }
+    exchange.body = nil
+    do throws(SiteError) {
+      try change(&collector)
+    } catch {
+      return fail(error)
+    }
+    let body = collector.body
+    exchange.body = collector
+    act(on: rules.judge(head, body), head.status)
+  }
+
+  private func act(on decision: VerdictRules.Decision, _ status: Int) {
+    switch decision {
+    case .readBody: break
+    case .verdict(let kind, let location): end(kind, status: status, location: location)
+    case .askAgain:
+      guard let finished = exchange else { return }
+      exchange = nil
+      timings.connect = nil
+      timings.tls = nil
+      timings.firstByte = nil
+      finished.close { [self] in
+        if !hasEnded { connect(.get) }
+      }
+    }
+  }
+
+  /// The connection brought an error instead of an answer.
+  func lost(_ error: any Error) {
+    if !hasEnded { fail(error as? SiteError ?? SiteError(losing: error)) }
+  }
+
+  /// The connection is closed. That of a first request, which a second one follows, is no matter.
+  func connectionClosed() {
+    if !hasEnded, exchange != nil {
+      fail(SiteError(.connectionLost, "the connection was closed before the answer was complete"))
+    }
+  }
+}

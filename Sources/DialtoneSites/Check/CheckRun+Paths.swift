@@ -1,0 +1,102 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+internal import NIOCore
+
+/// From the URL to the addresses that can be tried.
+extension CheckRun {
+  /// Who is connected to: the site, or the proxy in its place.
+  private var peer: SiteURL.Host { proxy?.host ?? url.host }
+
+  func findName() {
+    switch peer {
+    case .address(let address): findPaths([address], isTranslated: true)
+    case .name(let name):
+      let run = NIOLoopBound(self, eventLoop: loop)
+      inquiry = engine.names.ask(name.text, configuration.family) { [loop] result in
+        loop.execute { run.value.nameWasFound(result) }
+      }
+    }
+  }
+
+  private func nameWasFound(_ result: NameLookupResult) {
+    if hasEnded { return }
+    inquiry = nil
+    switch result {
+    case .addresses(let addresses):
+      timings.name = begin(.connect)
+      findPaths(addresses, isTranslated: false)
+    case .noAddress: findPathToNames(SiteError(.nameNotResolved, "the name has no address"))
+    case .failed: findPathToNames(SiteError(.nameNotResolved, "the name could not be looked up"))
+    }
+  }
+
+  /// A name has not been found: is there any path at all, by which it could have been?
+  private func findPathToNames(_ error: SiteError) {
+    paths = [engine.paths.path(to: .internet, configuration.path)]
+    whenPathsAreKnown { $0.fail(error) }
+  }
+
+  /// Whether there is a path at all, as far as is known. Only in the stage of the name.
+  var isPathToNamesThere: Bool {
+    switch (paths.first ?? engine.paths.path(to: .internet, configuration.path)).known?.status {
+    case .unreachable, .requiresConnection: false
+    case .reachable, .undetermined, nil: true
+    }
+  }
+
+  private func findPaths(_ addresses: [IPAddress], isTranslated: Bool) {
+    if stage == .name { begin(.connect) }
+    var path = configuration.path
+    // A name's addresses stand for themselves: where there is a translator, the resolver has made IPv6 ones (RFC 6147).
+    path.nat64 = isTranslated ? .automatic : .off
+    paths = addresses.map { engine.paths.path(to: .address($0), path) }
+    whenPathsAreKnown { run in run.pathsAreKnown(addresses) }
+  }
+
+  /// Goes on at once where all is known, as it is while other checks go the same way.
+  private func whenPathsAreKnown(_ next: @escaping (CheckRun) -> Void) {
+    if hasEnded { return }
+    pathObservation?.cancel()
+    pathObservation = nil
+    guard let unknown = paths.first(where: { $0.known == nil }) else { return next(self) }
+    let bound = NIOLoopBound((run: self, next: next), eventLoop: loop)
+    pathObservation = unknown.monitor.observe { [loop] _ in
+      loop.execute { bound.value.run.whenPathsAreKnown(bound.value.next) }
+    }
+  }
+
+  private func pathsAreKnown(_ addresses: [IPAddress]) {
+    let states = paths.map { $0.known ?? .unknown }
+    routes = zip(addresses, states).compactMap { address, state in
+      switch state.status {
+      case .unreachable, .requiresConnection: return nil
+      // The kernel is not asked, or does not say: the attempt will tell.
+      case .undetermined: return Route(address: address, interface: nil)
+      case .reachable:
+        // Another address only where a translator stands between.
+        let isTranslated = state.destination.map { $0.family != address.unmapped.family } ?? false
+        return Route(address: isTranslated ? state.destination ?? address : address, interface: state.interface)
+      }
+    }
+    if routes.isEmpty {
+      let reason = states.lazy.compactMap(\.reason).first
+      return endOffline(SiteError(.noPath, "no path to the site: \(reason.map(\.description) ?? "none is known")"))
+    }
+    if configuration.requiresPublicAddress, case .name = peer, proxy == nil {
+      let isPrivate = { (route: Route) in route.address.isPrivate }
+      if routes.allSatisfy(isPrivate) {
+        route = routes[0]
+        return end(
+          .intercepted,
+          error: SiteError(.privateAddress, "the name leads only to private addresses, such as \(routes[0].address)"))
+      }
+      routes.removeAll(where: isPrivate)
+    }
+    routes = AddressOrder.interleaved(routes) { $0.address.family }
+    connect(rules.firstMethod)
+  }
+
+  func endOffline(_ error: SiteError) { end(.offline, error: error) }
+}

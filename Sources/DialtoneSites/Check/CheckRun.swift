@@ -1,0 +1,131 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+internal import NIOCore
+internal import NIOSSL
+
+/// One check under way: name, paths, connection, TLS, request, answer, each stage begun by the end of the one before.
+///
+/// Invariants: everything happens on the event loop. It ends once, by `end`, whoever comes first: a verdict, the deadline or a
+/// cancellation; from then on whatever arrives late changes nothing. It is reported when the last of its connections is closed.
+final class CheckRun {
+  /// What vouches for the site.
+  enum Trust: Sendable {
+    case none
+    case context(NIOSSLContext)
+  }
+
+  let url: SiteURL
+  let configuration: SiteConfiguration
+  let rules: VerdictRules
+  let engine: SiteEngine
+  let loop: any EventLoop
+  let proxy: ProxyServer?
+  private let trust: Result<Trust, SiteError>
+  private let report: (Result<SiteVerdict, any Error>) -> Void
+
+  // What has been found out so far.
+  var stage = SiteVerdict.Stage.name
+  var timings = SiteVerdict.Timings()
+  var routes: [Route] = []
+  var route: Route?
+
+  // What is under way.
+  var inquiry: NameDesk.Inquiry?
+  var paths: [PathBook.Path] = []
+  var pathObservation: ReachabilityObservation?
+  var race: ConnectionRace?
+  var exchange: Exchange?
+
+  private let began = NIODeadline.now()
+  private var stageBegan = NIODeadline.now()
+  private var deadline: Scheduled<Void>?
+  private(set) var hasEnded = false
+
+  init(
+    _ url: SiteURL, _ configuration: SiteConfiguration, _ trust: Result<Trust, SiteError>, _ proxy: ProxyServer?,
+    _ engine: SiteEngine, _ loop: any EventLoop, _ report: @escaping (Result<SiteVerdict, any Error>) -> Void
+  ) {
+    self.url = url
+    self.configuration = configuration
+    self.trust = trust
+    self.engine = engine
+    self.loop = loop
+    self.report = report
+    rules = VerdictRules(url: url, configuration: configuration)
+    self.proxy = proxy
+  }
+
+  // MARK: Beginning and end
+
+  func start() {
+    let timeout = TimeAmount.nanoseconds(configuration.timeout.nanosecondsClamped)
+    deadline = loop.assumeIsolated().scheduleTask(in: timeout) {
+      self.fail(SiteError(.timedOut, "no answer within \(self.configuration.timeout)"))
+    }
+    findName()
+  }
+
+  func cancel() { end(.failure(CancellationError())) }
+
+  /// Ends the check where it stands: the present stage has failed.
+  func fail(_ error: SiteError) {
+    if hasEnded { return }
+    if stage == .name, !isPathToNamesThere { return endOffline(error) }
+    end(.failed, stage: stage, error: error)
+  }
+
+  /// Ends the check with a verdict.
+  func end(
+    _ kind: SiteVerdict.Kind, status: Int? = nil, location: String? = nil, stage: SiteVerdict.Stage? = nil,
+    error: SiteError? = nil
+  ) {
+    timings.total = .nanoseconds((.now() - began).nanoseconds)
+    end(
+      .success(
+        SiteVerdict(
+          url: url, kind: kind, status: status, location: location, stage: stage, error: error, address: route?.address,
+          interface: route?.interface, timings: timings, timeSince1970: .nanoseconds(EngineClock.realtime()))))
+  }
+
+  private func end(_ result: Result<SiteVerdict, any Error>) {
+    if hasEnded { return }
+    hasEnded = true
+    deadline?.cancel()
+    inquiry?.cancel()
+    pathObservation?.cancel()
+    pathObservation = nil
+    paths = []
+    race?.cancel()
+    race = nil
+    let report = report
+    guard let exchange else { return report(result) }
+    self.exchange = nil
+    exchange.close { report(result) }
+  }
+
+  // MARK: Stages
+
+  /// Begins a stage. Answers how long the one before took.
+  @discardableResult
+  func begin(_ next: SiteVerdict.Stage) -> Duration {
+    let now = NIODeadline.now()
+    defer {
+      stage = next
+      stageBegan = now
+    }
+    return .nanoseconds((now - stageBegan).nanoseconds)
+  }
+
+  /// The TLS context; ends the check and answers `nil` where there is none.
+  func takeContext() -> NIOSSLContext? {
+    switch trust {
+    case .success(.context(let context)): return context
+    case .success(.none): preconditionFailure("TLS without a context: an https URL has one")
+    case .failure(let error):
+      fail(error)
+      return nil
+    }
+  }
+}

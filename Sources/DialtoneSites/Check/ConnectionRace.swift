@@ -1,0 +1,148 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNetlink
+internal import Dialtone
+internal import NIOCore
+internal import NIOPosix
+
+/// Connects to the first of several addresses that lets it (RFC 8305, "happy eyeballs"): each has a quarter of a second before
+/// the next is tried beside it, or until it fails; the first connection made wins, and all others are closed at once. At most four are
+/// tried at a time: a fifth takes the place of the oldest, which has had a second.
+///
+/// Belongs to its event loop. Ends once, by `end`, or by `cancel`, after which it says nothing more.
+final class ConnectionRace {
+  /// RFC 8305, 5: the Connection Attempt Delay that is recommended.
+  static let attemptDelay = TimeAmount.milliseconds(250)
+  private static let maximumAttempts = 4
+
+  private final class Attempt {
+    let route: Route
+    var channel: (any Channel)?
+
+    init(_ route: Route) { self.route = route }
+  }
+
+  private let loop: any EventLoop
+  private let port: UInt16
+  private let interface: InlineName?
+  private let end: (Result<(any Channel, Route), SiteError>, _ last: Route?) -> Void
+  private var waiting: ArraySlice<Route>
+  private var attempts: [Attempt] = []
+  private var nextAttempt: Scheduled<Void>?
+  private var lastFailure: (error: SiteError, route: Route)?
+  private var hasEnded = false
+
+  /// Tries `routes`, of which there is at least one, in their order, over `interface` alone where one is given. `end` is called with the
+  /// connection, or with why none could be made, and what was tried last.
+  init(
+    _ routes: [Route], port: UInt16, interface: String?, _ loop: any EventLoop,
+    end: @escaping (Result<(any Channel, Route), SiteError>, _ last: Route?) -> Void
+  ) {
+    waiting = routes[...]
+    self.port = port
+    // One that is no interface's name has had no path.
+    self.interface = interface.flatMap { InlineName($0) }
+    self.loop = loop
+    self.end = end
+  }
+
+  /// What is being tried, the latest last.
+  var lastRoute: Route? { attempts.last?.route ?? lastFailure?.route }
+
+  func start() { tryNext() }
+
+  func cancel() {
+    hasEnded = true
+    nextAttempt?.cancel()
+    closeAll()
+  }
+
+  private func closeAll() {
+    // Forgotten first: closing ends an attempt, and what ends after it was forgotten changes nothing.
+    let losers = attempts
+    attempts = []
+    for attempt in losers { attempt.channel?.close(promise: nil) }
+  }
+
+  private func tryNext() {
+    nextAttempt?.cancel()
+    nextAttempt = nil
+    if attempts.count == Self.maximumAttempts { attempts.removeFirst().channel?.close(promise: nil) }
+    if let route = waiting.popFirst() {
+      let attempt = Attempt(route)
+      attempts.append(attempt)
+      connect(attempt)
+    }
+    // An attempt that failed at once has gone on by itself.
+    if hasEnded || waiting.isEmpty || nextAttempt != nil { return }
+    nextAttempt = loop.assumeIsolated().scheduleTask(in: Self.attemptDelay) { self.tryNext() }
+  }
+
+  private func connect(_ attempt: Attempt) {
+    let bound = NIOLoopBound(attempt, eventLoop: loop)
+    ClientBootstrap(group: loop)
+      // The check's own deadline is the only one.
+      .connectTimeout(.hours(24))
+      .channelInitializer { [loop, interface] channel in
+        bound.value.channel = channel
+        do {
+          try Self.closeOnExec(channel)
+        } catch {
+          return loop.makeFailedFuture(error)
+        }
+        return Self.bind(channel, to: interface, loop)
+      }
+      .connect(to: attempt.route.socketAddress(port: port))
+      .assumeIsolated()
+      .whenComplete { result in self.attempt(attempt, endedWith: result) }
+  }
+
+  /// Keeps a socket from programs that this process starts meanwhile, which NIO does not: they would hold the connection open. As good as
+  /// socket(2)'s SOCK_CLOEXEC, but for a program that another thread starts just between the two calls.
+  private static func closeOnExec(_ channel: any Channel) throws {
+    try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
+      let result = cnetlink_close_on_exec(socket)
+      if result != 0 { throw IOError(errnoCode: cnetlink_errno(), reason: "close-on-exec") }
+    }
+  }
+
+  /// Keeps a socket to one interface, which takes no privilege (socket(7), SO_BINDTODEVICE, since Linux 5.7).
+  private static func bind(
+    _ channel: any Channel, to interface: InlineName?, _ loop: any EventLoop
+  ) -> EventLoopFuture<Void> {
+    guard let interface else { return loop.makeSucceededVoidFuture() }
+    guard let options = channel as? any SocketOptionProvider else {
+      preconditionFailure("A channel of ClientBootstrap's is a socket")
+    }
+    #if os(Linux)  // the option has another name, and takes an index, elsewhere
+    // A name of at most 15 bytes in 16, the rest zero, as IFNAMSIZ wants it: the value is read and not kept.
+    return options.unsafeSetSocketOption(
+      level: .socket, name: NIOBSDSocket.Option(rawValue: SO_BINDTODEVICE), value: interface)
+    #else
+    let index = unsafe if_nametoindex(interface.text)
+    return options.setInterface(index)
+    #endif
+  }
+
+  private func attempt(_ attempt: Attempt, endedWith result: Result<any Channel, any Error>) {
+    guard let position = attempts.firstIndex(where: { $0 === attempt }) else { return }
+    attempts.remove(at: position)
+    switch result {
+    case .success(let channel):
+      nextAttempt?.cancel()
+      closeAll()
+      finish(.success((channel, attempt.route)), last: attempt.route)
+    case .failure(let error):
+      lastFailure = (SiteError(connecting: error), attempt.route)
+      if !waiting.isEmpty { return tryNext() }
+      if attempts.isEmpty, let lastFailure { finish(.failure(lastFailure.error), last: lastFailure.route) }
+    }
+  }
+
+  private func finish(_ result: Result<(any Channel, Route), SiteError>, last: Route) {
+    if hasEnded { return }
+    hasEnded = true
+    end(result, last)
+  }
+}

@@ -1,0 +1,36 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+
+/// Stands before the decoder: lets the headers, interim responses included, have so many bytes and no more, and notes when the
+/// first came.
+final class HeaderLimit: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias InboundOut = ByteBuffer
+
+  private let run: CheckRun
+  private var count = 0
+
+  init(_ run: CheckRun) { self.run = run }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    var buffer = unwrapInboundIn(data)
+    if count == 0 { run.firstByteCame() }
+    count += buffer.readableBytes
+    // Up to the limit first: whether the headers end there, the decoder knows.
+    if !run.hasHead, count > Limits.headers {
+      let allowed = Limits.headers - (count - buffer.readableBytes)
+      if let start = buffer.readSlice(length: max(0, allowed)) { context.fireChannelRead(wrapInboundOut(start)) }
+      if run.hasEnded { return }
+      if !run.hasHead {
+        return run.fail(SiteError(.headersTooLarge, "the headers are longer than \(Limits.headers) bytes"))
+      }
+    }
+    // What chunks are wrapped in is no body, and has no end of its own.
+    if count > Limits.connection {
+      return run.fail(SiteError(.malformedResponse, "more than \(Limits.connection) bytes came for a body of less"))
+    }
+    context.fireChannelRead(wrapInboundOut(buffer))
+  }
+}

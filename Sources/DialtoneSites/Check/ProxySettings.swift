@@ -1,0 +1,107 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+internal import Netlink
+
+/// The proxies that the environment names: `http_proxy`, `https_proxy` and `no_proxy`, as curl(1) reads them.
+struct ProxySettings {
+  /// By scheme; `nil` for none.
+  var http: String?
+  var https: String?
+  var exceptions: String?
+
+  /// Those of this process.
+  static var environment: ProxySettings {
+    // HTTP_PROXY is what a CGI program's client can set by a header "Proxy" (httpoxy, CVE-2016-5385).
+    ProxySettings(
+      http: EnvironmentVariable["http_proxy"],
+      https: EnvironmentVariable["https_proxy"] ?? EnvironmentVariable["HTTPS_PROXY"],
+      exceptions: EnvironmentVariable["no_proxy"] ?? EnvironmentVariable["NO_PROXY"])
+  }
+
+  /// What is wrong with the proxy that is to be asked for `url`; checked before anything is sent.
+  func proxy(for url: SiteURL) throws(SiteError) -> ProxyServer? {
+    guard let text = url.isSecure ? https : http, !isException(url.host) else { return nil }
+    return try Self.server(text, variable: url.isSecure ? "https_proxy" : "http_proxy")
+  }
+
+  /// The text is a URL that may have a user and a password; neither is ever repeated.
+  static func server(_ text: String, variable: String) throws(SiteError) -> ProxyServer {
+    var rest = text[...]
+    if let scheme = rest.unicodeScalars.firstRange(of: "://".unicodeScalars) {
+      guard rest[..<scheme.lowerBound].lowercased() == "http" else {
+        throw SiteError(.invalidConfiguration, "the proxy in \(variable) has to be an http URL")
+      }
+      rest = rest[scheme.upperBound...]
+    }
+    rest = Substring(rest.unicodeScalars.prefix { $0 != "/" })
+    var authorization: String?
+    if let at = rest.unicodeScalars.lastIndex(of: "@") {
+      let user = Self.percentDecoded(rest[..<at])
+      authorization = "Basic " + Base64.encode(user)
+      rest = rest[rest.unicodeScalars.index(after: at)...]
+    }
+    do {
+      let url = try SiteURL(parsing: "http://\(rest)/")
+      // curl's own: 1080 where the proxy has no port.
+      let hasPort =
+        rest.unicodeScalars.lastIndex(of: ":").map { rest[$0...].unicodeScalars.allSatisfy { $0 != "]" } } ?? false
+      return ProxyServer(host: url.host, port: hasPort ? url.port : 1_080, authorization: authorization)
+    } catch {
+      throw SiteError(.invalidConfiguration, "the proxy in \(variable) has no host and port that could be read")
+    }
+  }
+
+  private static func percentDecoded(_ text: Substring) -> [UInt8] {
+    let bytes = Array(text.utf8)
+    var decoded: [UInt8] = []
+    var position = 0
+    while position < bytes.count {
+      if bytes[position] == UInt8(ascii: "%"), position + 2 < bytes.count,
+        let value = UInt8(String(decoding: bytes[position + 1...position + 2], as: UTF8.self), radix: 16)
+      {
+        decoded.append(value)
+        position += 3
+      } else {
+        decoded.append(bytes[position])
+        position += 1
+      }
+    }
+    return decoded
+  }
+
+  // MARK: Exceptions
+
+  /// Whether the host is to be asked itself.
+  func isException(_ host: SiteURL.Host) -> Bool {
+    guard let exceptions else { return false }
+    return exceptions.split { $0 == "," || $0 == " " || $0 == "\t" }.contains { Self.covers($0, host) }
+  }
+
+  private static func covers(_ entry: Substring, _ host: SiteURL.Host) -> Bool {
+    if entry == "*" { return true }
+    switch host {
+    case .name(let name):
+      var domain = entry.lowercased()[...]
+      while domain.first == "." { domain.removeFirst() }
+      while domain.last == "." { domain.removeLast() }
+      return !domain.isEmpty && (name.text == domain || name.text.hasSuffix("." + domain))
+    case .address(let address):
+      let parts = entry.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+      let bare = parts[0].first == "[" && parts[0].last == "]" ? parts[0].dropFirst().dropLast() : parts[0]
+      guard let network = IPAddress(bare), network.family == address.family else { return false }
+      let width = network.family == .ipv4 ? 32 : 128
+      guard let length = parts.count == 1 ? width : Int(parts[1]), (0...width).contains(length) else { return false }
+      return sharesPrefix(network.bits, address.bits, length, width)
+    }
+  }
+
+  private static func sharesPrefix(_ a: IPAddressBits, _ b: IPAddressBits, _ length: Int, _ width: Int) -> Bool {
+    let difference =
+      width == 32
+      ? UInt128(truncatingIfNeeded: a.low ^ b.low)
+      : UInt128(a.high ^ b.high) << 64 | UInt128(a.low ^ b.low)
+    return difference >> UInt128(width - length) == 0
+  }
+}

@@ -1,0 +1,80 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+internal import Dispatch
+internal import NIOCore
+internal import NIOPosix
+
+/// What all checks of an environment share: event loops, the bound on checks, look-ups and paths.
+///
+/// It lives for as long as a check or a monitor holds it, and a second more, so that checks one after the other start no threads
+/// anew. Then its threads end.
+final class SiteEngine: Sendable {
+  private struct Lingering {
+    var lastUse = NIODeadline.uptimeNanoseconds(0)
+    var isScheduled = false
+  }
+
+  private static let lingerTime = TimeAmount.seconds(1)
+  /// A check is mostly waiting: few threads serve many.
+  private static let maximumThreads = 4
+
+  let permits: ConnectionPermits
+  let names: NameDesk
+  let paths: PathBook
+  let trust: TrustStore
+  /// Held, so that the paths' engine is not started and ended with each check.
+  private let network: NetworkEngine
+  private let group: any EventLoopGroup
+  /// The group, if it is this engine's own.
+  private let ownGroup: MultiThreadedEventLoopGroup?
+  private let lingering = Lock(Lingering())
+
+  init(_ slot: SiteEngineSlot) {
+    permits = ConnectionPermits(slot.maximumChecks)
+    names = NameDesk(slot.reachability.slot)
+    paths = PathBook(slot.reachability)
+    trust = slot.trust
+    network = slot.reachability.slot.engine()
+    if let group = slot.group {
+      self.group = group
+      ownGroup = nil
+    } else {
+      let own = MultiThreadedEventLoopGroup(numberOfThreads: min(Self.maximumThreads, System.coreCount))
+      group = own
+      ownGroup = own
+    }
+  }
+
+  deinit {
+    // Every check has ended, so nothing is left to go wrong; the threads end in the background.
+    ownGroup?.shutdownGracefully(queue: .global()) { _ in }
+  }
+
+  /// The loop for the next check.
+  func nextLoop() -> any EventLoop { group.next() }
+
+  /// Keeps the engine for a second from now.
+  func linger() {
+    let isFirst = lingering.withLock { lingering in
+      lingering.lastUse = .now()
+      defer { lingering.isScheduled = true }
+      return !lingering.isScheduled
+    }
+    if isFirst { scheduleEnd(in: Self.lingerTime) }
+  }
+
+  /// The task holds the engine until then.
+  private func scheduleEnd(in delay: TimeAmount) {
+    group.any().scheduleTask(in: delay) {
+      let rest = self.lingering.withLock { lingering -> TimeAmount? in
+        let rest = lingering.lastUse + Self.lingerTime - .now()
+        if rest > .nanoseconds(0) { return rest }
+        lingering.isScheduled = false
+        return nil
+      }
+      if let rest { self.scheduleEnd(in: rest) }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+package import Dialtone
+internal import NIOCore
+
+/// What an environment's engine is made of, and the one that runs, if any.
+package final class SiteEngineSlot: Sendable {
+  /// A check: its verdict, or `CancellationError`.
+  package typealias Perform = @Sendable (SiteURL, SiteConfiguration) async throws -> SiteVerdict
+
+  private struct Running {
+    weak var engine: SiteEngine?
+  }
+
+  private struct Monitors {
+    var count = 0
+    var pacer = CheckPacer()
+  }
+
+  package let reachability: ReachabilityEnvironment
+  let group: (any EventLoopGroup)?
+  let maximumChecks: Int
+  let random: @Sendable () -> Double
+  let perform: Perform?
+  /// Kept beyond the engine: reading the system's certificates takes longer than a check.
+  let trust = TrustStore()
+  private let running = Lock(Running())
+  private let monitors = Lock(Monitors())
+
+  init(
+    reachability: ReachabilityEnvironment, group: (any EventLoopGroup)?, maximumChecks: Int,
+    random: @escaping @Sendable () -> Double, perform: Perform?
+  ) {
+    self.reachability = reachability
+    self.group = group
+    self.maximumChecks = maximumChecks
+    self.random = random
+    self.perform = perform
+  }
+
+  /// Checks a site: by what stands in for a check, or else by the engine.
+  func check(_ url: SiteURL, _ configuration: SiteConfiguration) async throws -> SiteVerdict {
+    try configuration.validate()
+    if let perform { return try await perform(url, configuration) }
+    return try await SiteCheck.perform(url, configuration, engine())
+  }
+
+  /// The engine that runs, or else a new one.
+  func engine() -> SiteEngine {
+    running.withLock { running in
+      if let engine = running.engine { return engine }
+      let engine = SiteEngine(self)
+      running.engine = engine
+      return engine
+    }
+  }
+
+  // MARK: Monitors
+
+  /// A monitor watches from now on.
+  func monitorBegan() { monitors.withLock { $0.count += 1 } }
+
+  /// A monitor has ended, or is paused.
+  func monitorEnded() { monitors.withLock { $0.count -= 1 } }
+
+  /// How long the check of a monitor has to wait that begins now, perhaps with many others.
+  func standBack(now: Int64, random: Double) -> Int64 {
+    monitors.withLock { $0.pacer.delay(now: now, monitors: $0.count, random: random) }
+  }
+}

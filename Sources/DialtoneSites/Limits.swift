@@ -1,0 +1,16 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a server can make a check hold or read at most, whatever it sends.
+enum Limits {
+  /// Bytes of response headers: status lines, interim responses and trailers of one request together.
+  static let headers = 65_536
+  /// Bytes of body, decoded; and as many before they are decoded.
+  static let body = 65_536
+  /// Bytes that may come on one connection in all, what TLS and chunks add included.
+  static let connection = 524_288
+  /// A 2xx page of more bytes than these is a page (design.md: "more than 4 bytes"); a few stray ones, such as a line break, are none.
+  static let strayBytes = 4
+  /// Characters of a redirect's target that are kept.
+  static let location = 2_048
+}

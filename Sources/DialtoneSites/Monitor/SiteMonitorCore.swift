@@ -1,0 +1,220 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+
+/// What a monitor of a site is made of: the path, the machine that decides, one timer and one check.
+///
+/// Invariants: events are taken in one at a time, under the lock, and what the machine wants done is begun there, in its order; nothing of
+/// that waits, and none of it is user code. An event of a path, a timer or a check that belongs to what was watched before changes
+/// nothing: it carries another epoch. Handlers are called by threads of the engine, outside the lock.
+final class SiteMonitorCore: EngineUser {
+  private struct State {
+    var sites: SitePair
+    var configuration: SiteConfiguration
+    var machine: SiteMonitorStateMachine
+    var epoch: UInt64 = 0
+    var path: ReachabilityObservation?
+    var check: Task<Void, Never>?
+    var timer: EngineTimer?
+    /// `nil` while paused, and at the end.
+    var engine: NetworkEngine?
+  }
+
+  let storage: ValueStorage<SiteVerdict>
+  private let slot: SiteEngineSlot
+  private let state: Lock<State>
+
+  init(_ sites: SitePair, _ configuration: SiteConfiguration, _ slot: SiteEngineSlot) {
+    self.slot = slot
+    storage = ValueStorage(unknown: SiteVerdict(url: sites.primary, kind: .undetermined))
+    state = Lock(State(sites: sites, configuration: configuration, machine: SiteMonitorStateMachine(configuration)))
+  }
+
+  /// The engine that watches, or, while paused, the environment's.
+  var engine: NetworkEngine { state.withLock { $0.engine } ?? slot.reachability.slot.engine() }
+
+  var sites: SitePair { state.withLock { $0.sites } }
+
+  var configuration: SiteConfiguration { state.withLock { $0.configuration } }
+
+  var isChecking: Bool { state.withLock { $0.machine.isChecking } }
+
+  var isPaused: Bool { state.withLock { $0.engine == nil } }
+
+  // MARK: Beginning, change, end
+
+  /// Begins to watch, or goes on after `stop`.
+  func start() {
+    let begun = state.withLock { state -> (SitePair, SiteConfiguration, UInt64)? in
+      if state.engine != nil { return nil }
+      state.engine = slot.reachability.slot.engine()
+      return (state.sites, state.configuration, state.epoch)
+    }
+    guard let (sites, configuration, epoch) = begun else { return }
+    slot.monitorBegan()
+    watchPath(sites, configuration, epoch)
+  }
+
+  /// Watches something else from now on.
+  func change(_ change: (inout SitePair, inout SiteConfiguration) -> Void) {
+    // A copy: user code does not run under the lock.
+    var (sites, configuration) = state.withLock { ($0.sites, $0.configuration) }
+    change(&sites, &configuration)
+    let (epoch, ended) = state.withLock { state -> (UInt64?, ReachabilityObservation?) in
+      if state.sites == sites && state.configuration == configuration { return (nil, nil) }
+      state.sites = sites
+      state.configuration = configuration
+      let ended = beginAnew(&state)
+      return (state.engine == nil ? nil : state.epoch, ended)
+    }
+    ended?.cancel()
+    if let epoch { watchPath(sites, configuration, epoch) }
+  }
+
+  /// Ends what is under way: nothing is watched until `start`.
+  func stop() {
+    let (path, engine) = state.withLock { state -> (ReachabilityObservation?, NetworkEngine?) in
+      guard state.engine != nil else { return (nil, nil) }
+      let path = beginAnew(&state)
+      defer { state.engine = nil }
+      return (path, state.engine)
+    }
+    if engine != nil { slot.monitorEnded() }
+    // Perhaps the last references, whose release ends the engine: outside the lock.
+    path?.cancel()
+    withExtendedLifetime(engine) {}
+  }
+
+  /// Forgets what has been found out. Answers the path's observation, to be ended outside the lock.
+  private func beginAnew(_ state: inout State) -> ReachabilityObservation? {
+    state.epoch += 1
+    state.machine = SiteMonitorStateMachine(state.configuration)
+    state.check?.cancel()
+    state.check = nil
+    if let timer = state.timer { state.engine?.cancel(timer) }
+    state.timer = nil
+    storage.store(SiteVerdict(url: state.sites.primary, kind: .undetermined))
+    defer { state.path = nil }
+    return state.path
+  }
+
+  private func watchPath(_ sites: SitePair, _ configuration: SiteConfiguration, _ epoch: UInt64) {
+    let monitor = ReachabilityMonitor(
+      Self.target(sites, configuration), configuration: configuration.path, environment: slot.reachability)
+    let observation = monitor.observe { [weak self] path in
+      guard let self else { return }
+      take(epoch) { [slot] machine, now, random in
+        machine.pathChanged(path, now: now, random: random) { slot.standBack(now: now, random: random) }
+      }
+    }
+    let isCurrent = state.withLock { state in
+      if state.epoch != epoch { return false }
+      state.path = observation
+      return true
+    }
+    if !isCurrent { observation.cancel() }
+  }
+
+  /// The host that is connected to.
+  private static func target(_ sites: SitePair, _ configuration: SiteConfiguration) -> ReachabilityTarget {
+    var host = sites.primary.host
+    do throws(SiteError) {
+      if let proxy = try configuration.proxyServer(for: sites.primary) { host = proxy.host }
+    } catch {
+      // Each check will say so.
+    }
+    switch host {
+    case .name(let name): return ReachabilityTarget(.host(name))
+    case .address(let address): return .address(address)
+    }
+  }
+
+  // MARK: Events
+
+  /// Checks now, if there is a path and no check is under way.
+  func check() {
+    let epoch = state.withLock { $0.epoch }
+    take(epoch) { machine, _, _ in machine.checkWasAskedFor() }
+  }
+
+  /// Takes an event in, if it is of what is watched now, and does what the machine wants done.
+  private func take(
+    _ epoch: UInt64,
+    _ event:
+      @Sendable (inout SiteMonitorStateMachine, _ now: Int64, _ random: Double) -> [SiteMonitorStateMachine.Action]
+  ) {
+    let random = slot.random()
+    let engine = state.withLock { state -> NetworkEngine? in
+      guard state.epoch == epoch, let engine = state.engine else { return nil }
+      let actions = event(&state.machine, engine.clock.now(), random)
+      for action in actions { perform(action, &state) }
+      arm(&state, engine)
+      return actions.contains(where: \.isReport) ? engine : nil
+    }
+    engine?.deliver(storage.wakeReceivers())
+  }
+
+  private func perform(_ action: SiteMonitorStateMachine.Action, _ state: inout State) {
+    switch action {
+    case .startCheck(let number):
+      let (sites, configuration, epoch) = (state.sites, state.configuration, state.epoch)
+      state.check = Task.detached { [weak self, slot] in
+        guard let verdict = await Self.verdict(on: sites, configuration, slot) else { return }
+        self?.take(epoch) { machine, now, random in
+          machine.checkEnded(number, verdict, now: now, random: random)
+        }
+      }
+    case .cancelCheck:
+      state.check?.cancel()
+      state.check = nil
+    case .report(let verdict): storage.store(verdict)
+    case .reportOffline(let reason):
+      let words = reason.map(\.description) ?? "none is known"
+      storage.store(
+        SiteVerdict(
+          url: state.sites.primary, kind: .offline, error: SiteError(.noPath, "no path to the site: \(words)"),
+          timeSince1970: .nanoseconds(EngineClock.realtime())))
+    }
+  }
+
+  /// Sets the timer for the machine's deadline.
+  private func arm(_ state: inout State, _ engine: NetworkEngine) {
+    state.timer.map(engine.cancel)
+    state.timer = nil
+    guard let deadline = state.machine.deadline else { return }
+    let epoch = state.epoch
+    let delay = max(0, deadline - engine.clock.now())
+    state.timer = engine.schedule(after: .nanoseconds(delay)) { [weak self] in
+      self?.take(epoch) { machine, now, _ in machine.timePassed(now: now) }
+    }
+  }
+
+  // MARK: Checks
+
+  /// The verdict on one site, or on both of its URLs, asked at the same time; `nil` where the task was cancelled.
+  private static func verdict(
+    on sites: SitePair, _ configuration: SiteConfiguration, _ slot: SiteEngineSlot
+  ) async -> SiteVerdict? {
+    guard let plain = sites.plain else { return await verdict(on: sites.primary, configuration, slot) }
+    async let plainVerdict = verdict(on: plain, configuration, slot)
+    async let secureVerdict = verdict(on: sites.primary, configuration, slot)
+    guard let first = await plainVerdict, let second = await secureVerdict else { return nil }
+    return SitePair.combine(plain: first, secure: second)
+  }
+
+  private static func verdict(
+    on url: SiteURL, _ configuration: SiteConfiguration, _ slot: SiteEngineSlot
+  ) async -> SiteVerdict? {
+    do {
+      let verdict = try await slot.check(url, configuration)
+      // What comes after a cancellation is late: the path that it was about has gone.
+      return Task.isCancelled ? nil : verdict
+    } catch let error as SiteError {
+      return SiteVerdict(
+        url: url, kind: .failed, stage: .request, error: error, timeSince1970: .nanoseconds(EngineClock.realtime()))
+    } catch {
+      return nil
+    }
+  }
+}

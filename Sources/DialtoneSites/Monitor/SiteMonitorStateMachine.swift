@@ -1,0 +1,155 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+
+/// When a site is checked, and which of the verdicts receivers are told of: pure, event in, actions out.
+///
+/// Invariants: no check is under way without a path; the loss of the path is told at once, whatever is under way; an available site is told
+/// to be lost only after so many failures in a row, and so is one that fails when its path has just come; a check whose number is
+/// not the present one's changes nothing.
+struct SiteMonitorStateMachine {
+  enum Action: Equatable {
+    /// Begin a check with this number, by which its end is told.
+    case startCheck(UInt64)
+    /// The check that is under way is of no use any more.
+    case cancelCheck
+    /// Tell receivers.
+    case report(SiteVerdict)
+    /// Tell receivers that there is no path.
+    case reportOffline(Reachability.Reason?)
+
+    /// Whether receivers are to be told something.
+    var isReport: Bool {
+      switch self {
+      case .report, .reportOffline: true
+      case .startCheck, .cancelCheck: false
+      }
+    }
+  }
+
+  /// What receivers were told last.
+  private enum Told {
+    case nothing, available, unavailable
+    /// There was no path; how the site is has not been told since.
+    case offline
+  }
+
+  private let configuration: SiteConfiguration
+  private var path: Reachability?
+  private var told = Told.nothing
+  /// How many checks have failed since one found the site available, or since the path changed.
+  private var failures = 0
+  private var serial: UInt64 = 0
+  /// Whether the check with the number `serial` is under way.
+  private(set) var isChecking = false
+  /// When the next check is due, by the environment's clock; `nil` where none is. To be asked for after each event.
+  private(set) var deadline: Int64?
+  /// While the path settles: when it has in any case.
+  private var settlingEnd: Int64?
+
+  init(_ configuration: SiteConfiguration) { self.configuration = configuration }
+
+  // MARK: Events
+
+  /// The path to the site has been found out, or has changed. `random` is from 0 up to 1, as everywhere here; `delay` is how long
+  /// this monitor's check has to stand back behind those of others that learn of it at the same time, asked for where there is one.
+  mutating func pathChanged(_ new: Reachability, now: Int64, random: Double, delay: () -> Int64 = { 0 }) -> [Action] {
+    let old = path
+    if old == new { return [] }
+    path = new
+    failures = 0
+    var actions = stopCheck()
+    guard new.leadsToSite else {
+      deadline = nil
+      settlingEnd = nil
+      told = .offline
+      actions.append(.reportOffline(new.reason))
+      return actions
+    }
+    if old == nil {
+      // Where the path was there before anybody asked, there is nothing to settle.
+      let delay = delay()
+      if delay == 0 { return actions + startCheck() }
+      deadline = now.addingClamped(delay)
+      return actions
+    }
+    // Quiet for `settling`, but at most four times that after the first change; then not all monitors of a path at once.
+    let settling = configuration.settling.nanosecondsClamped
+    let end = settlingEnd ?? now.addingClamped(settling.multipliedClamped(by: 4))
+    settlingEnd = end
+    let spread = max(Int64(exactly: (Double(settling) * random).rounded()) ?? .max, delay())
+    deadline = min(now.addingClamped(settling), max(end, now)).addingClamped(spread)
+    return actions
+  }
+
+  /// The time that `deadline` said has come.
+  mutating func timePassed(now: Int64) -> [Action] {
+    guard let deadline, deadline <= now else { return [] }
+    return startCheck()
+  }
+
+  /// Somebody wants to know now.
+  mutating func checkWasAskedFor() -> [Action] { path?.leadsToSite ?? false ? startCheck() : [] }
+
+  /// A check has ended.
+  mutating func checkEnded(_ number: UInt64, _ verdict: SiteVerdict, now: Int64, random: Double) -> [Action] {
+    guard isChecking, number == serial else { return [] }
+    isChecking = false
+    if verdict.isAvailable {
+      failures = 0
+      told = .available
+      deadline = now.addingClamped(Backoff.interval(interval, random: random))
+      return [.report(verdict)]
+    }
+    failures += 1
+    deadline = now.addingClamped(Backoff.retryDelay(failure: failures, configuration: configuration, random: random))
+    switch told {
+    case .available where failures < configuration.failuresBeforeLoss && verdict.kind != .offline,
+      .offline where failures < configuration.failuresBeforeLoss && verdict.kind != .offline:
+      return []
+    case .available, .offline, .nothing, .unavailable:
+      told = verdict.kind == .offline ? .offline : .unavailable
+      return [.report(verdict)]
+    }
+  }
+
+  // MARK: Checks
+
+  private var interval: Duration {
+    isExpensive ? configuration.expensiveInterval : configuration.interval
+  }
+
+  /// Whether what is sent is likely to cost money.
+  private var isExpensive: Bool {
+    guard let path else { return false }
+    return path.flags.contains(.isWWAN) || path.interface?.kind == .cellular
+      || path.interface.map { configuration.meteredInterfaces.contains($0.name) } ?? false
+  }
+
+  private mutating func startCheck() -> [Action] {
+    deadline = nil
+    settlingEnd = nil
+    if isChecking { return [] }
+    isChecking = true
+    serial += 1
+    return [.startCheck(serial)]
+  }
+
+  private mutating func stopCheck() -> [Action] {
+    guard isChecking else { return [] }
+    isChecking = false
+    return [.cancelCheck]
+  }
+}
+
+extension Reachability {
+  /// Whether a check over this path can tell more than the path itself: not where it is known that no packet leaves. Why a name has no
+  /// address, and whether anybody could have been asked for it, the check finds out.
+  fileprivate var leadsToSite: Bool {
+    switch status {
+    case .reachable, .undetermined: true
+    case .unreachable, .requiresConnection: reason == .nameNotResolved
+    }
+  }
+}

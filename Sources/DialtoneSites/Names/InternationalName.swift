@@ -1,0 +1,64 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+
+/// International host names as they stand in DNS, in the Host header and in certificates: A-labels (RFC 5890).
+enum InternationalName {
+  /// The name in small letters, with every label outside ASCII as an A-label (RFC 5891, 4.4).
+  ///
+  /// Letters are mapped to small ones as RFC 5895 says. A label has to be in normalization form C: one with a combining mark of its
+  /// first block, which is mostly a letter written in two pieces, is refused with words that say so.
+  static func ascii(_ name: HostName) throws(SiteError) -> HostName {
+    if name.text.utf8.allSatisfy({ $0 < 0x80 }) { return name.folded }
+    var labels: [String] = []
+    // RFC 5895, 2: the ideographic full stop parts labels too.
+    for label in name.text.unicodeScalars.split(omittingEmptySubsequences: false, whereSeparator: isSeparator) {
+      labels.append(try aLabel(String(String.UnicodeScalarView(label)), of: name))
+    }
+    let text = labels.joined(separator: ".")
+    do {
+      return try HostName(text)
+    } catch {
+      throw SiteError(.invalidURL, error.message)
+    }
+  }
+
+  private static func isSeparator(_ scalar: Unicode.Scalar) -> Bool { scalar == "." || scalar == "\u{3002}" }
+
+  private static func aLabel(_ label: String, of name: HostName) throws(SiteError) -> String {
+    var mapped = String.UnicodeScalarView()
+    for scalar in label.unicodeScalars { mapped.append(contentsOf: scalar.properties.lowercaseMapping.unicodeScalars) }
+    for (position, scalar) in mapped.enumerated() {
+      guard let problem = problem(with: scalar, isFirst: position == 0) else { continue }
+      throw SiteError(
+        .invalidURL,
+        "the host \(HostText.quoted(name.text)) \(problem); write it in normalization form C, or as it stands in DNS (xn--…)"
+      )
+    }
+    let text = String(mapped)
+    return text.utf8.allSatisfy { $0 < 0x80 } ? text : "xn--" + Punycode.encode(text)
+  }
+
+  /// What RFC 5892 disallows, in words; `nil` for a letter, a mark or a digit.
+  private static func problem(with scalar: Unicode.Scalar, isFirst: Bool) -> String? {
+    if scalar.isASCII { return nil }
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark where (0x300...0x36F).contains(scalar.value):
+      return "has a letter with a combining mark apart"
+    case .nonspacingMark, .spacingMark: return isFirst ? "has a part that begins with a combining mark" : nil
+    // Half-width, full-width and presentation forms stand for other letters (RFC 5892, 2.2: Unstable).
+    case .lowercaseLetter, .otherLetter, .modifierLetter, .decimalNumber:
+      return (0xF900...0xFAFF).contains(scalar.value) || (0xFB00...0xFDFF).contains(scalar.value)
+        || (0xFE70...0xFEFF).contains(scalar.value) || (0xFF00...0xFFEF).contains(scalar.value)
+        ? "has a compatibility form of a letter" : nil
+    default:
+      // ZERO WIDTH JOINER and NON-JOINER (RFC 5892, A.1 and A.2), MIDDLE DOT and KATAKANA MIDDLE DOT (A.3, A.7).
+      switch scalar.value {
+      case 0x200C, 0x200D, 0xB7, 0x30FB, 0x375, 0x5F3, 0x5F4:
+        return isFirst ? "has a part that begins with a sign" : nil
+      default: return "has a character that is no letter and no digit"
+      }
+    }
+  }
+}

@@ -1,0 +1,49 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+internal import Netlink
+
+/// Whether a certificate is for a site (RFC 9525): by its subject alternative names alone, a name by DNS names and an address by
+/// addresses. NIOSSL's own check is not used: it takes the common name of a certificate without others, and for a name also one
+/// for the address that was connected to, which whoever leads a name astray may well have.
+enum CertificateIdentity {
+  /// A subject alternative name, as it stands in a certificate.
+  enum AlternativeName: Equatable {
+    case dns([UInt8])
+    /// 4 or 16 bytes in network order.
+    case address([UInt8])
+  }
+
+  static func matches(_ host: SiteURL.Host, _ names: [AlternativeName]) -> Bool {
+    switch host {
+    case .name(let name): names.contains { covers($0, Array(name.text.utf8)) }
+    case .address(let address): names.contains(.address(bytes(of: address.unmapped)))
+    }
+  }
+
+  /// Whether the name in a certificate covers `host`, which is in small letters and A-labels, without trailing dot.
+  private static func covers(_ name: AlternativeName, _ host: [UInt8]) -> Bool {
+    guard case .dns(let bytes) = name else { return false }
+    var pattern = bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+    if pattern.last == dot { pattern.removeLast() }
+    if pattern == host { return true }
+    // RFC 9525, 6.3: a star stands for the whole first part. What it stands before has two parts at least, or it would cover a
+    // whole top-level domain.
+    guard pattern.starts(with: [UInt8(ascii: "*"), dot]), let hostDot = host.firstIndex(of: dot), hostDot > 0 else {
+      return false
+    }
+    let rest = pattern[1...]
+    return rest.dropFirst().contains(dot) && rest == host[hostDot...]
+  }
+
+  private static let dot = UInt8(ascii: ".")
+
+  private static func bytes(of address: IPAddress) -> [UInt8] {
+    let bits = address.bits
+    if !bits.isIPv6 { return (0..<4).map { UInt8(truncatingIfNeeded: bits.low >> UInt64(24 - 8 * $0)) } }
+    return [bits.high, bits.low].flatMap { word in
+      (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(56 - 8 * $0)) }
+    }
+  }
+}

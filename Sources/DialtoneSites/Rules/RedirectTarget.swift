@@ -1,0 +1,160 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+
+/// Where a redirect leads: a stranger's text, read only to be reported. Nothing is ever sent there.
+///
+/// It is read as browsers read it (WHATWG URL): backslashes are slashes, tabs do not count. So whatever a browser would take for another
+/// host is one here.
+struct RedirectTarget: Equatable {
+  /// The target made absolute, for reports; `nil` where it is no http or https URL.
+  let location: String?
+  /// Whether it leads to another host than the site's, or to something that is no site at all.
+  let isOtherHost: Bool
+
+  /// Reads the header's text in an answer of `url`.
+  init(_ header: String, from url: SiteURL) {
+    let text = Self.cleaned(header)
+    if let (scheme, rest) = Self.splitScheme(text) {
+      guard scheme == "http" || scheme == "https" else {
+        self.init(location: nil, isOtherHost: true)
+        return
+      }
+      // "http:page", of an http site, is a page of that site.
+      if scheme != url.scheme.rawValue || rest.hasPrefix("//") {
+        self.init(scheme: scheme, hierarchy: rest, from: url)
+        return
+      }
+      self.init(reference: rest, from: url)
+    } else if text.hasPrefix("//") {
+      self.init(scheme: url.scheme.rawValue, hierarchy: text, from: url)
+    } else {
+      self.init(reference: text, from: url)
+    }
+  }
+
+  private init(location: String?, isOtherHost: Bool) {
+    self.location = location
+    self.isOtherHost = isOtherHost
+  }
+
+  /// What stands after the scheme, with a host in it.
+  private init(scheme: String, hierarchy: Substring, from url: SiteURL) {
+    let rest = hierarchy.drop { $0 == "/" }
+    let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    guard let host = Self.host(of: authority) else {
+      self.init(location: nil, isOtherHost: true)
+      return
+    }
+    let path = rest[authority.endIndex...]
+    let isRooted = path.first == "/"
+    self.init(
+      location: Self.reported("\(scheme)://\(authority)\(isRooted ? "" : "/")\(path)"),
+      isOtherHost: host != Self.comparable(url.hostText))
+  }
+
+  /// A reference to a page of the same site (RFC 3986, 5.2).
+  private init(reference: Substring, from url: SiteURL) {
+    let origin = "\(url.scheme.rawValue)://\(url.authority)"
+    let base = url.target.prefix { $0 != "?" }
+    let path: String
+    switch reference.first {
+    case nil: path = url.target
+    case "/": path = Self.withoutDotSegments(reference)
+    case "?": path = String(base) + reference
+    case "#": path = url.target + reference
+    default: path = Self.withoutDotSegments(base[...(base.lastIndex(of: "/") ?? base.startIndex)] + reference)
+    }
+    self.init(location: Self.reported(origin + path), isOtherHost: false)
+  }
+
+  /// The text without what surrounds it, without tabs and line breaks, and with slashes for backslashes before the query.
+  private static func cleaned(_ header: String) -> Substring {
+    var text = String.UnicodeScalarView()
+    var isInQuery = false
+    for scalar in header.unicodeScalars where scalar != "\t" && scalar != "\n" && scalar != "\r" {
+      if scalar == "?" || scalar == "#" { isInQuery = true }
+      text.append(scalar == "\\" && !isInQuery ? "/" : scalar)
+    }
+    let start = text.drop { $0.value <= 0x20 }
+    return Substring(
+      start.prefix(upTo: start.lastIndex { $0.value > 0x20 }.map(start.index(after:)) ?? start.startIndex))
+  }
+
+  /// The scheme in small letters and what follows its colon; `nil` where there is none.
+  private static func splitScheme(_ text: Substring) -> (String, Substring)? {
+    guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), let first = text.utf8.first else { return nil }
+    let scheme = text.utf8[..<colon]
+    let isLetter = (0x41...0x5A).contains(first) || (0x61...0x7A).contains(first)
+    guard isLetter, scheme.allSatisfy(isSchemeByte) else { return nil }
+    return (folded(Substring(scheme)), text[text.utf8.index(after: colon)...])
+  }
+
+  private static func isSchemeByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x41...0x5A, 0x61...0x7A, 0x30...0x39, UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."): true
+    default: false
+    }
+  }
+
+  private static func folded(_ text: Substring) -> String {
+    String(decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+  }
+
+  /// The host of an authority in the form that hosts are compared in; `nil` where there is none.
+  private static func host(of authority: Substring) -> String? {
+    let scalars = authority.unicodeScalars
+    let hostAndPort = scalars.lastIndex(of: "@").map { authority[scalars.index(after: $0)...] } ?? authority
+    if hostAndPort.first == "[" {
+      guard let end = hostAndPort.firstIndex(of: "]") else { return nil }
+      return comparable(String(hostAndPort[...end]))
+    }
+    let host = hostAndPort.prefix { $0 != ":" }
+    return host.isEmpty ? nil : comparable(String(host))
+  }
+
+  /// Hosts are compared without case and trailing dot, and `www.` before one makes no difference.
+  static func comparable(_ host: String) -> String {
+    var text = folded(host[...])
+    do {
+      text = try SiteURL(parsing: "http://\(text)/").hostText
+    } catch {
+      // No host of a URL of ours, then; it is compared as it stands.
+    }
+    if text.utf8.last == UInt8(ascii: ".") { text.removeLast() }
+    return text.hasPrefix("www.") ? String(text.dropFirst(4)) : text
+  }
+
+  /// RFC 3986, 5.2.4; what stands after the path is left alone.
+  private static func withoutDotSegments(_ reference: Substring) -> String {
+    let path = reference.prefix { $0 != "?" && $0 != "#" }
+    var segments: [Substring] = []
+    let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+    for (position, part) in parts.enumerated() {
+      let isLast = position == parts.count - 1
+      switch part {
+      case ".": if isLast { segments.append("") }
+      case "..":
+        if !segments.isEmpty { segments.removeLast() }
+        if isLast { segments.append("") }
+      default: segments.append(part)
+      }
+    }
+    return "/" + segments.joined(separator: "/") + reference[path.endIndex...]
+  }
+
+  /// The text as it may be shown: all but printable ASCII percent-encoded, and cut where it is long.
+  private static func reported(_ text: String) -> String {
+    var shown: [UInt8] = []
+    for byte in text.utf8 {
+      let isPrintable = (0x21...0x7E).contains(byte)
+      let encoded = isPrintable ? [byte] : [UInt8(ascii: "%"), hexadecimal(byte >> 4), hexadecimal(byte & 15)]
+      if shown.count + encoded.count > Limits.location { break }
+      shown += encoded
+    }
+    return String(decoding: shown, as: UTF8.self)
+  }
+
+  private static func hexadecimal(_ digit: UInt8) -> UInt8 { digit + (digit < 10 ? 0x30 : 0x37) }
+}

@@ -1,0 +1,79 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+internal import NIOCore
+
+/// One check of one site: resolve, connect, agree on TLS, ask once, and judge the answer.
+///
+/// ```swift
+/// let verdict = try await SiteCheck("https://example.com/health").run()
+/// if verdict.isAvailable { upload() }
+/// ```
+///
+/// A value: it can be run any number of times, also at the same time. <doc:Sites> has the rules by which an answer is judged.
+public struct SiteCheck: Sendable {
+  /// What is checked.
+  public var url: SiteURL
+
+  /// How it is checked.
+  public var configuration: SiteConfiguration
+
+  private let environment: SiteEnvironment
+
+  /// A check, which begins when it is run.
+  ///
+  /// - Parameters:
+  ///   - url: What is checked.
+  ///   - configuration: How; what is for monitors does not count here.
+  ///   - environment: Where the network is; the system, but for tests.
+  public init(_ url: SiteURL, configuration: SiteConfiguration = .init(), environment: SiteEnvironment = .system) {
+    self.url = url
+    self.configuration = configuration
+    self.environment = environment
+  }
+
+  /// Checks the site, and returns the verdict within ``SiteConfiguration/timeout``.
+  ///
+  /// A site that does not answer is a verdict, not an error. Nothing is left open when this has returned. Where as many checks are
+  /// under way already as the environment allows (256), the check first waits for its turn; the time-out counts from then.
+  ///
+  /// - Returns: The verdict.
+  /// - Throws: `CancellationError` when the task is cancelled, at once; ``SiteError`` with the code `invalidConfiguration` where the
+  ///   configuration contradicts itself, or asks for the environment's proxy, and that cannot be read.
+  public func run() async throws -> SiteVerdict {
+    try await environment.slot.check(url, configuration)
+  }
+
+  /// Checks with an engine that the caller holds.
+  static func perform(
+    _ url: SiteURL, _ configuration: SiteConfiguration, _ engine: SiteEngine
+  ) async throws -> SiteVerdict {
+    let proxy = try configuration.proxyServer(for: url)
+    try Task.checkCancellation()
+    try await engine.permits.acquire()
+    defer {
+      engine.permits.release()
+      engine.linger()
+    }
+    var trust: Result<CheckRun.Trust, SiteError> = .success(.none)
+    if url.isSecure {
+      do throws(SiteError) {
+        trust = .success(.context(try await engine.trust.context(for: configuration.trust)))
+      } catch {
+        trust = .failure(error)
+      }
+    }
+    let loop = engine.nextLoop()
+    let handle = CheckHandle(loop)
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        handle.start { [trust] in
+          CheckRun(url, configuration, trust, proxy, engine, loop) { continuation.resume(with: $0) }
+        }
+      }
+    } onCancel: {
+      handle.cancel()
+    }
+  }
+}

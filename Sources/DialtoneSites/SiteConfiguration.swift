@@ -1,0 +1,128 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+public import Dialtone
+
+/// How a site is checked, and how often.
+public struct SiteConfiguration: Hashable, Sendable {
+  // MARK: One check
+
+  /// What the site has to answer.
+  public var expectation: SiteExpectation = .answer
+
+  /// The request's method; `nil` lets HEAD be followed by GET where only a body can tell. With one given there is no second request.
+  public var method: Method?
+
+  /// How long one check may take at most, all its stages together; above zero. A check that waits for its turn behind others has
+  /// not begun.
+  public var timeout: Duration = .seconds(15)
+
+  /// The only interface that the check may use, by name; `nil` for any. No privilege is needed (SO_BINDTODEVICE, socket(7), Linux 5.7).
+  public var interface: String?
+
+  /// The only address family that counts; `nil` for both, raced as in RFC 8305.
+  public var family: IPAddress.Family?
+
+  /// Who may vouch for the site's certificate.
+  public var trust: SiteTrust = .system
+
+  /// Whether a proxy may be asked in the site's place.
+  public var proxy: SiteProxy = .none
+
+  /// Whether a name that leads only to private addresses counts as intercepted. Literal addresses are exempt, and so are
+  /// sites behind a proxy, whose names the proxy looks up.
+  public var requiresPublicAddress = false
+
+  /// What the request's User-Agent header says; `nil` sends none, so that nothing in the request tells who asks. Some sites refuse
+  /// requests without one (status 403).
+  public var userAgent: String?
+
+  // MARK: A monitor
+
+  /// How long after a check the next begins, where nothing happens between; above zero. Each is jittered by a tenth.
+  public var interval: Duration = .seconds(300)
+
+  /// The same while the path is expensive: cellular, or over one of ``meteredInterfaces``.
+  public var expensiveInterval: Duration = .seconds(3_600)
+
+  /// The names of interfaces whose traffic costs money, besides cellular ones. The kernel does not know of such.
+  public var meteredInterfaces: Set<String> = []
+
+  /// The first pause after a failed check; it doubles with each further one, up to ``maximumRetryDelay``. Each is jittered by a fifth.
+  public var retryDelay: Duration = .seconds(1)
+
+  /// The longest pause after a failed check.
+  public var maximumRetryDelay: Duration = .seconds(300)
+
+  /// How many checks in a row have to fail before the loss of an available site is reported; at least 1. The loss of the
+  /// path is reported at once.
+  public var failuresBeforeLoss = 2
+
+  /// How long the path must be quiet before it is checked over.
+  public var settling: Duration = .milliseconds(500)
+
+  /// A request's method.
+  public enum Method: String, Hashable, Sendable {
+    /// Asks for the head of the answer alone (RFC 9110, 9.3.2).
+    case head = "HEAD"
+    /// Asks for the whole answer (RFC 9110, 9.3.1).
+    case get = "GET"
+  }
+
+  /// Any answer, within 15 seconds, over any interface, trusting whom the system trusts.
+  public init() {}
+
+  /// The same within `timeout`.
+  public init(timeout: Duration) { self.timeout = timeout }
+}
+
+extension SiteConfiguration {
+  /// Throws where the configuration contradicts itself, or the proxy that `url` would be asked by cannot be read.
+  package func validate(for url: SiteURL) throws(SiteError) {
+    try validate()
+    _ = try proxyServer(for: url)
+  }
+
+  /// How the path to the site is looked at.
+  var path: ReachabilityConfiguration {
+    var path = ReachabilityConfiguration()
+    path.interface = interface
+    path.family = family
+    return path
+  }
+
+  /// The proxy that `url` is to be asked by.
+  func proxyServer(for url: SiteURL) throws(SiteError) -> ProxyServer? {
+    proxy == .environment ? try ProxySettings.environment.proxy(for: url) : nil
+  }
+
+  /// Throws where the configuration contradicts itself.
+  func validate() throws(SiteError) {
+    func invalid(_ message: String) -> SiteError { SiteError(.invalidConfiguration, message) }
+    if timeout <= .zero { throw invalid("the time-out is \(timeout); it has to be above zero") }
+    switch expectation.storage {
+    case .body(let text):
+      if method == .head {
+        throw invalid("HEAD asks for no body, and the expectation needs one; use GET, or no method")
+      }
+      if text.isEmpty { throw invalid("the text that is expected in the body is empty; use the expectation success") }
+      if text.utf8.count > Limits.body {
+        throw invalid(
+          "the text that is expected in the body is longer than the \(Limits.body) bytes that are read of it")
+      }
+    case .statuses(let statuses):
+      if statuses.isEmpty { throw invalid("no status is expected; list one, or expect an answer") }
+      if let status = statuses.sorted().first(where: { !(100...999).contains($0) || (100...199).contains($0) }) {
+        throw invalid("\(status) is no status of a final answer; give 200 to 999")
+      }
+    case .answer, .success: break
+    }
+    if let userAgent, !userAgent.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) || userAgent == "" {
+      throw invalid("the user agent has to be printable ASCII, and not empty")
+    }
+    if interval <= .zero || expensiveInterval <= .zero || retryDelay <= .zero || maximumRetryDelay < retryDelay {
+      throw invalid("intervals and delays have to be above zero, and the longest delay no shorter than the first")
+    }
+    if failuresBeforeLoss < 1 { throw invalid("a loss takes at least one failure") }
+  }
+}

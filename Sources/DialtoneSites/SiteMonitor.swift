@@ -1,0 +1,137 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+public import Dialtone
+
+/// Follows whether a site answers.
+///
+/// ```swift
+/// let monitor = SiteMonitor("https://example.com/health", configuration: .init(timeout: .seconds(5)))
+/// for await verdict in monitor.updates {
+///   print(verdict)  // "available (200)"
+/// }
+/// ```
+///
+/// It is driven by the path to the site: without one it is offline, at once and without a request; when the path has changed and
+/// settled, the site is checked. Apart from that it is checked every five minutes, and after a failure again after 1 s, 2 s, 4 s and so on.
+/// <doc:Sites> has the rules. It works from the moment it is made until it, its observations and its sequences have all been released. Making
+/// one never blocks. All of it is for any thread and any isolation.
+public final class SiteMonitor: StateMonitor {
+  private let core: SiteMonitorCore
+
+  /// Begins to watch a site.
+  ///
+  /// - Parameters:
+  ///   - url: What is asked.
+  ///   - configuration: How, and how often. One that contradicts itself makes every verdict `failed`, with an ``SiteError`` that says so.
+  ///   - environment: Where the network is; the system, but for tests.
+  public init(_ url: SiteURL, configuration: SiteConfiguration = .init(), environment: SiteEnvironment = .system) {
+    core = SiteMonitorCore(SitePair(primary: url), configuration, environment.slot)
+    core.start()
+  }
+
+  /// Begins to watch a site by both of its URLs: where http is fine and https is not, the verdict is `partial`.
+  ///
+  /// Both are asked at the same time. The verdict is that of https, unless a captive portal answered over http.
+  ///
+  /// - Throws: ``SiteError`` with the code `invalidURL` where the schemes are not http and https, or the hosts differ.
+  public init(
+    http: SiteURL, https: SiteURL, configuration: SiteConfiguration = .init(), environment: SiteEnvironment = .system
+  ) throws(SiteError) {
+    guard !http.isSecure, https.isSecure else {
+      throw SiteError(.invalidURL, "the first URL has to be http, and the second https")
+    }
+    guard http.host == https.host else {
+      throw SiteError(.invalidURL, "the two URLs have to be of one host: \(http.hostText) is not \(https.hostText)")
+    }
+    core = SiteMonitorCore(SitePair(primary: https, plain: http), configuration, environment.slot)
+    core.start()
+  }
+
+  deinit { core.stop() }
+
+  /// The newest verdict; `undetermined` until one is found. Takes a lock for the time of a copy.
+  public var current: SiteVerdict { core.storage.current }
+
+  /// The verdicts one after another, as an asynchronous sequence: first the one that is known, then each change.
+  public var updates: MonitorUpdates<SiteVerdict> { MonitorUpdates(StateFeed(of: self, core.storage)) }
+
+  /// What is asked; the https URL where there are two. Setting another makes it the only one, and begins anew: nothing is known until it has been
+  /// checked, and ``current`` is never again a verdict on the former.
+  public var url: SiteURL {
+    get { core.sites.primary }
+    set { core.change { sites, _ in sites = newValue == sites.primary ? sites : SitePair(primary: newValue) } }
+  }
+
+  /// How it is asked, and how often. Setting another begins anew, as for ``url``.
+  public var configuration: SiteConfiguration {
+    get { core.configuration }
+    set { core.change { _, configuration in configuration = newValue } }
+  }
+
+  /// Whether a check is under way.
+  public var isChecking: Bool { core.isChecking }
+
+  /// Checks the site now, if there is a path to it and no check is under way.
+  public func check() { core.check() }
+
+  // MARK: Pausing
+
+  /// Stops watching and checking until ``resume()``, for a program that goes to the background: a second after the last monitor has been paused,
+  /// Dialtone has no thread, no socket and no wake-up. A check under way is cancelled.
+  ///
+  /// While paused nothing is known: ``current`` is `undetermined`, receivers stay registered and are told nothing, and waits wait. To
+  /// pause twice is to pause once.
+  public func pause() { core.stop() }
+
+  /// Goes on after ``pause()``, with a check; does nothing where it was not paused. Receivers are told of the verdict if it differs from the last
+  /// that they were given.
+  public func resume() { core.start() }
+
+  /// Whether it is paused.
+  public var isPaused: Bool { core.isPaused }
+
+  // MARK: Once
+
+  /// Waits until the site is available; returns at once if it is.
+  ///
+  /// - Parameter timeout: How long to wait at most; `nil` for as long as it takes. Zero and less ask only for the present verdict.
+  /// - Returns: The verdict that ended the wait.
+  /// - Throws: `ReachabilityError` with the code `timedOut`; `CancellationError` when the task is cancelled.
+  @discardableResult
+  public func waitUntilAvailable(timeout: Duration? = nil) async throws -> SiteVerdict {
+    try await updates.feed.wait(until: { $0.isAvailable }, timeout: timeout, goal: "\(url) was not available")
+  }
+
+  /// Waits until a verdict is found, and returns it; at once if one is.
+  ///
+  /// - Parameter timeout: How long to wait at most; `nil` for as long as it takes.
+  /// - Returns: The first verdict.
+  /// - Throws: `ReachabilityError` with the code `timedOut`; `CancellationError` when the task is cancelled.
+  @discardableResult
+  public func waitUntilKnown(timeout: Duration? = nil) async throws -> SiteVerdict {
+    try await updates.feed.wait(until: { _ in true }, timeout: timeout, goal: "nothing was known of \(url)")
+  }
+
+  /// Runs `action` once, as soon as the site is available, in a task of its own: never on the caller's thread.
+  ///
+  /// - Parameter action: What to do.
+  /// - Returns: What keeps it waiting: cancelled or released before the action has begun, it never will.
+  public func whenAvailable(_ action: @escaping @Sendable () async -> Void) -> ReachabilityObservation {
+    updates.feed.once({ $0.isAvailable }, action)
+  }
+}
+
+extension SiteMonitor: EngineUser {
+  package var engine: NetworkEngine { core.engine }
+}
+
+extension SiteVerdict: MonitoredState {
+  /// Whether a check has come to it.
+  package var isKnown: Bool { kind != .undetermined }
+
+  /// Whether they are equal in what receivers are not told of by itself, too; but for the times.
+  package func isIdentical(to other: SiteVerdict) -> Bool {
+    self == other && location == other.location && error == other.error && address == other.address
+  }
+}

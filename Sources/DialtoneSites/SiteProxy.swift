@@ -1,0 +1,23 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Whether a proxy may be asked in a site's place.
+public struct SiteProxy: Hashable, Sendable {
+  package enum Storage: Hashable, Sendable {
+    case none
+    case environment
+  }
+
+  package let storage: Storage
+
+  private init(_ storage: Storage) { self.storage = storage }
+
+  /// The site itself is asked, whatever the environment says.
+  public static let none = SiteProxy(.none)
+
+  /// The proxies that the environment variables `http_proxy` and `https_proxy` name are asked, but for hosts in `no_proxy`.
+  ///
+  /// Names are tried in small letters, then, but for `HTTP_PROXY`, in capitals. A proxy is an http URL; credentials in it are sent
+  /// to the proxy alone (RFC 7617). `no_proxy` lists domains, addresses, networks (`10.0.0.0/8`) or `*`, parted by commas.
+  public static let environment = SiteProxy(.environment)
+}

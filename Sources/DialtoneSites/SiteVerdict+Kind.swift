@@ -1,0 +1,56 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+extension SiteVerdict {
+  /// A verdict in a word.
+  ///
+  /// More may come: a `switch` over them needs a `default`.
+  public struct Kind: Hashable, Sendable {
+    private let code: UInt8
+
+    private init(code: UInt8) { self.code = code }
+
+    /// The site answered as expected.
+    public static let available = Kind(code: 1)
+    /// A network that asks its users to log in, or to pay, answered in the site's place.
+    public static let captivePortal = Kind(code: 2)
+    /// Somebody answered who could not prove to be the site; or its name leads only to private addresses where a public one is
+    /// required. Nothing was sent to it.
+    public static let intercepted = Kind(code: 3)
+    /// An answer came that is well-formed, and is not the one expected.
+    public static let unexpectedResponse = Kind(code: 4)
+    /// Monitors only: of one site's two URLs, the http one is fine and the https one is not.
+    public static let partial = Kind(code: 5)
+    /// No well-formed answer came; ``SiteVerdict/stage`` and ``SiteVerdict/error`` say where and why.
+    public static let failed = Kind(code: 6)
+    /// No packet for the site can leave this machine. Nothing was sent.
+    public static let offline = Kind(code: 7)
+    /// Monitors only: nothing has been found out yet. Receivers are never told of it.
+    public static let undetermined = Kind(code: 8)
+
+    private static let table: [(kind: Kind, identifier: String, words: String)] = [
+      (.available, "available", "available"),
+      (.captivePortal, "captive-portal", "captive portal"),
+      (.intercepted, "intercepted", "intercepted"),
+      (.unexpectedResponse, "unexpected-response", "unexpected response"),
+      (.partial, "partial", "partly available"),
+      (.failed, "failed", "failed"),
+      (.offline, "offline", "offline"),
+      (.undetermined, "undetermined", "undetermined"),
+    ]
+
+    /// The kind with this ``identifier``, or `nil` where there is none.
+    public init?(identifier: some StringProtocol) {
+      guard let row = Self.table.first(where: { $0.identifier == identifier }) else { return nil }
+      self = row.kind
+    }
+
+    /// A short text that never changes, for files and other programs, such as `captive-portal`.
+    public var identifier: String { Self.table[Int(code) - 1].identifier }
+  }
+}
+
+extension SiteVerdict.Kind: CustomStringConvertible {
+  /// The verdict in words, such as "captive portal".
+  public var description: String { Self.table[Int(code) - 1].words }
+}

@@ -1,0 +1,79 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import Foundation
+package import NetworkLab
+
+/// A real nginx in a lab, on ports 80 and 443 (TLS) of all its addresses; it ends with this.
+package final class NginxServer: Sendable {
+  private let folder: URL
+  private let process: LabProcess
+
+  /// Where Debian and others put it.
+  package static let path: String? = ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/sbin/nginx"]
+    .first { FileManager.default.isExecutableFile(atPath: $0) }
+
+  /// Serves / (200, a page), /204, /302 (to another host), /same (to itself), /511 and /get-only (405 for HEAD); nothing
+  /// else is found.
+  package init(as identity: SiteIdentity, in lab: NetworkLab) async throws {
+    guard let path = Self.path else { throw LabError("nginx is not installed") }
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("dialtone-nginx-\(UUID())")
+    func write(_ text: String, _ name: String) throws {
+      try text.write(to: folder.appendingPathComponent(name), atomically: true, encoding: .utf8)
+    }
+    do {
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      try write(identity.chain.joined(), "chain.pem")
+      try write(identity.key, "key.pem")
+      try write(Self.configuration, "nginx.conf")
+      let process = try lab.spawn(path, ["-p", folder.path, "-c", "nginx.conf", "-e", "error.log"])
+      // nginx writes this file when it listens.
+      let ready = folder.appendingPathComponent("nginx.pid").path
+      do {
+        try await eventually(within: .seconds(30), "nginx listens") { FileManager.default.fileExists(atPath: ready) }
+      } catch {
+        let words = try String(contentsOf: folder.appendingPathComponent("error.log"), encoding: .utf8)
+        throw LabError("\(error); it says: \(words)")
+      }
+      self.process = process
+      self.folder = folder
+    } catch {
+      try FileManager.default.removeItem(at: folder)
+      throw error
+    }
+  }
+
+  deinit {
+    // Nobody is left to be told where it cannot be removed.
+    _ = try? FileManager.default.removeItem(at: folder)
+  }
+
+  /// As one process, which needs no other user: in a user namespace of its own a test has none to give.
+  private static let configuration = """
+    daemon off;
+    master_process off;
+    user root;
+    pid nginx.pid;
+    events { worker_connections 1024; }
+    http {
+      access_log off;
+      client_body_temp_path tmp; proxy_temp_path tmp; fastcgi_temp_path tmp; uwsgi_temp_path tmp; scgi_temp_path tmp;
+      server {
+        listen 80;
+        listen 443 ssl;
+        ssl_certificate chain.pem;
+        ssl_certificate_key key.pem;
+        default_type text/html;
+        location = / { return 200 "<html>the site</html>\\n"; }
+        location = /204 { return 204; }
+        location = /302 { return 302 http://login.example/; }
+        location = /same { return 302 /; }
+        location = /511 { return 511; }
+        location = /get-only { if ($request_method = HEAD) { return 405; } return 200 "<html>the site</html>\\n"; }
+      }
+    }
+
+    """
+}
+#endif

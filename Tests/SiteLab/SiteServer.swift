@@ -1,0 +1,119 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import Glibc
+import NIOCore
+import NIOPosix
+import NIOSSL
+package import NetworkLab
+
+/// A server for one trial: it does to each client what its behaviour says, and keeps what the client did.
+///
+/// It listens from `init` on, and is gone, with all its connections, once this is.
+package final class SiteServer: Sendable {
+  /// The port that it listens on.
+  package let port: Int
+  private let listener: any Channel
+  private let record: SiteServerRecord
+
+  /// The threads of all servers: any number of them, of any lab, share these. Listening sockets belong to the namespace
+  /// in which they were made, and so do the connections accepted from them.
+  private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+
+  /// Listens on that address, in the lab or else in the test's own network.
+  ///
+  /// With an identity it speaks TLS, in these versions. Where it is not `recording` only the counts are kept: for
+  /// thousands of connections.
+  package init(
+    _ behaviour: SiteBehaviour, as identity: SiteIdentity? = nil, tls versions: ClosedRange<SiteTLSVersion> = .modern,
+    at address: String = "127.0.0.1", port: Int = 0, in lab: NetworkLab? = nil, recording: Bool = true
+  ) async throws {
+    let record = SiteServerRecord(isRecording: recording)
+    let context = try identity?.context(minimum: versions.lowerBound.value, maximum: versions.upperBound.value)
+    let listen: @Sendable () -> EventLoopFuture<any Channel> = {
+      Self.bootstrap(behaviour, context, record).bind(host: address, port: port)
+    }
+    // A socket is in the network namespace of the thread that makes it, which is the caller of bind.
+    let listening = try lab?.run(listen) ?? listen()
+    listener = try await listening.get()
+    self.record = record
+    self.port = listener.localAddress?.port ?? 0
+  }
+
+  private static func bootstrap(
+    _ behaviour: SiteBehaviour, _ context: NIOSSLContext?, _ record: SiteServerRecord
+  ) -> ServerBootstrap {
+    ServerBootstrap(group: group)
+      .serverChannelOption(.backlog, value: 1024)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+      // Small, so that what the kernel took is about what the client read.
+      .childChannelOption(.socketOption(.so_sndbuf), value: 16 << 10)
+      .serverChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try closeOnExec(channel) }
+      }
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try closeOnExec(channel)
+          let number = record.accept(channel)
+          let pipeline = channel.pipeline.syncOperations
+          if let context {
+            try pipeline.addHandler(SiteTap(record: record, number: number))
+            try pipeline.addHandler(NIOSSLServerHandler(context: context))
+          }
+          try pipeline.addHandler(SiteHandler(behaviour, record: record, number: number))
+        }
+      }
+  }
+
+  /// A port stays open as long as any process holds it, and other tests start processes.
+  private static func closeOnExec(_ channel: any Channel) throws {
+    try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
+      guard fcntl(socket, F_SETFD, FD_CLOEXEC) == 0 else { throw LabError("setting close-on-exec", code: errno) }
+    }
+  }
+
+  deinit {
+    listener.close(promise: nil)
+    record.closeAll()
+  }
+
+  /// What came of each connection so far, in the order in which they came.
+  package var connections: [SiteConnection] { record.connections }
+
+  /// How many connections there were.
+  package var connectionCount: Int { record.count }
+
+  /// How many are open now.
+  package var openCount: Int { record.openCount }
+
+  /// The requests of all connections.
+  package var requests: [SiteRequest] { connections.flatMap(\.requests) }
+
+  /// Stops listening; what is connected stays so.
+  package func stopListening() async throws { try await listener.close() }
+
+  /// Ends all connections with a reset.
+  package func resetAll() { record.closeAll() }
+}
+
+/// A version of TLS.
+package enum SiteTLSVersion: Sendable, Comparable {
+  case tls10, tls11, tls12, tls13
+
+  var value: TLSVersion {
+    switch self {
+    case .tls10: .tlsv1
+    case .tls11: .tlsv11
+    case .tls12: .tlsv12
+    case .tls13: .tlsv13
+    }
+  }
+}
+
+extension ClosedRange<SiteTLSVersion> {
+  /// What a server of today offers.
+  package static var modern: Self { .tls12 ... .tls13 }
+}
+#endif

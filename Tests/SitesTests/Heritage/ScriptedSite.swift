@@ -1,0 +1,98 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Dialtone
+import DialtoneSites
+import DialtoneTesting
+import Testing
+
+/// A site whose checks the test sees, and answers when it likes: also after they were cancelled, as the slowest of checks would.
+final class ScriptedSite: Sendable {
+  /// A check that is under way, until it is answered.
+  final class Request: Sendable {
+    let url: SiteURL
+    let configuration: SiteConfiguration
+    private let continuation: Lock<CheckedContinuation<SiteVerdict, any Error>?>
+    private let cancelled = Lock(false)
+
+    fileprivate init(
+      _ url: SiteURL, _ configuration: SiteConfiguration, _ continuation: CheckedContinuation<SiteVerdict, any Error>
+    ) {
+      self.url = url
+      self.configuration = configuration
+      self.continuation = Lock(continuation)
+    }
+
+    deinit { take()?.resume(throwing: CancellationError()) }
+
+    var wasCancelled: Bool { cancelled.withLock { $0 } }
+
+    fileprivate func cancel() { cancelled.withLock { $0 = true } }
+
+    /// Ends the check with this verdict. The status tells one answer from another.
+    func answer(_ kind: SiteVerdict.Kind, _ status: Int? = nil, over interface: NetworkInterface? = nil) {
+      take()?.resume(returning: SiteVerdict(url: url, kind: kind, status: status, interface: interface))
+    }
+
+    private func take() -> CheckedContinuation<SiteVerdict, any Error>? { continuation.withLock { $0.take() } }
+  }
+
+  private let begun = Lock<[Request]>([])
+  private let answersAtOnce: Bool
+
+  /// - Parameter answersAtOnce: Whether every check finds the site available, without the test.
+  init(answersAtOnce: Bool = false) { self.answersAtOnce = answersAtOnce }
+
+  /// How many checks have begun.
+  var count: Int { begun.withLock { $0.count } }
+
+  /// Where monitors of this site live.
+  func environment(_ network: ScriptedNetwork) -> SiteEnvironment {
+    SiteEnvironment(
+      reachability: network.environment, random: { 0 },
+      perform: { [weak self] url, configuration in
+        guard let self else { throw CancellationError() }
+        return try await self.perform(url, configuration)
+      })
+  }
+
+  /// The check of this number, from 0, once it has begun. Time passes until then where a clock is given.
+  func request(_ number: Int, passing clock: ManualClock? = nil) async throws -> Request {
+    var request: Request?
+    try await eventually("check \(number) begins") {
+      request = begun.withLock { $0.indices.contains(number) ? $0[number] : nil }
+      if request == nil { clock?.advance(by: .seconds(60)) }
+      return request != nil
+    }
+    return try #require(request)
+  }
+
+  private func perform(_ url: SiteURL, _ configuration: SiteConfiguration) async throws -> SiteVerdict {
+    if answersAtOnce { return SiteVerdict(url: url, kind: .available, status: 200) }
+    let started = Lock<Request?>(nil)
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let request = Request(url, configuration, continuation)
+        started.withLock { $0 = request }
+        if Task.isCancelled { request.cancel() }
+        begun.withLock { $0.append(request) }
+      }
+    } onCancel: {
+      started.withLock { $0 }?.cancel()
+    }
+  }
+}
+
+/// What a test waited for did not come.
+struct DidNotHappen: Error, CustomStringConvertible {
+  let description: String
+}
+
+/// Waits until the condition is true.
+func eventually(_ what: String, within limit: Duration = .seconds(60), _ condition: () -> Bool) async throws {
+  let start = ContinuousClock.now
+  while !condition() {
+    guard start.duration(to: .now) < limit else { throw DidNotHappen(description: "within \(limit): \(what)") }
+    try await Task.sleep(for: .milliseconds(1))
+  }
+}

@@ -1,0 +1,222 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Dialtone
+import Testing
+
+@testable import DialtoneSites
+
+struct SiteMonitorStateMachineTests {
+  private static let second: Int64 = 1_000_000_000
+  private static let url: SiteURL = "https://example.com/"
+  private let reachable = Reachability(
+    status: .reachable, flags: .reachable, interface: NetworkInterface(name: "eth0", index: 2, kind: .wired))
+  private let overWiFi = Reachability(
+    status: .reachable, flags: .reachable, interface: NetworkInterface(name: "wlan0", index: 3, kind: .wifi))
+  private let gone = Reachability(status: .unreachable, reason: .noCarrier)
+  private let available = SiteVerdict(url: url, kind: .available, status: 200)
+  private let failed = SiteVerdict(url: url, kind: .failed, stage: .connect)
+  private let portal = SiteVerdict(url: url, kind: .captivePortal, status: 302)
+
+  private func machine(_ change: (inout SiteConfiguration) -> Void = { _ in }) -> SiteMonitorStateMachine {
+    var configuration = SiteConfiguration()
+    change(&configuration)
+    return SiteMonitorStateMachine(configuration)
+  }
+
+  /// One that has found the site available at time 0, by its first check.
+  private func availableMachine(_ change: (inout SiteConfiguration) -> Void = { _ in }) -> SiteMonitorStateMachine {
+    var machine = machine(change)
+    _ = machine.pathChanged(reachable, now: 0, random: 0.5)
+    _ = machine.checkEnded(1, available, now: 0, random: 0.5)
+    return machine
+  }
+
+  @Test func checksAtOnceWhereThePathWasThereBefore() {
+    var machine = machine()
+    #expect(machine.pathChanged(reachable, now: 0, random: 0.5) == [.startCheck(1)])
+    #expect(machine.isChecking && machine.deadline == nil)
+    #expect(machine.checkEnded(1, available, now: 5, random: 0.5) == [.report(available)])
+    #expect(machine.deadline == 5 + 300 * Self.second)
+  }
+
+  @Test func tellsTheFirstVerdictAtOnce() {
+    var machine = machine()
+    _ = machine.pathChanged(reachable, now: 0, random: 0.5)
+    #expect(machine.checkEnded(1, failed, now: 0, random: 0.5) == [.report(failed)])
+    #expect(machine.deadline == Self.second)
+  }
+
+  @Test func isOfflineAtOnceAndCancelsWhatIsUnderWay() {
+    var machine = availableMachine()
+    #expect(machine.checkWasAskedFor() == [.startCheck(2)])
+    #expect(machine.pathChanged(gone, now: 1, random: 0.5) == [.cancelCheck, .reportOffline(.noCarrier)])
+    #expect(machine.deadline == nil && !machine.isChecking)
+    #expect(machine.checkEnded(2, available, now: 2, random: 0.5) == [], "a late answer changes nothing")
+    #expect(machine.checkWasAskedFor() == [], "without a path nothing is sent")
+  }
+
+  @Test func settlesBeforeItChecksANewPath() {
+    var machine = availableMachine()
+    _ = machine.pathChanged(gone, now: 0, random: 0)
+    #expect(machine.pathChanged(reachable, now: 0, random: 0) == [])
+    #expect(machine.deadline == Self.second / 2)
+    #expect(machine.pathChanged(overWiFi, now: Self.second / 4, random: 0) == [])
+    #expect(machine.deadline == Self.second * 3 / 4)
+    #expect(machine.timePassed(now: Self.second / 2) == [], "not yet")
+    #expect(machine.timePassed(now: Self.second * 3 / 4) == [.startCheck(2)])
+  }
+
+  @Test func aPathThatNeverSettlesIsCheckedAllTheSame() {
+    var machine = availableMachine()
+    var now: Int64 = 0
+    var checks = 0
+    for round in 0..<100 {
+      now += Self.second / 10
+      _ = machine.pathChanged(round.isMultiple(of: 2) ? overWiFi : reachable, now: now, random: 0)
+      if let deadline = machine.deadline, deadline < now + Self.second / 10 {
+        checks += machine.timePassed(now: deadline).count
+      }
+    }
+    #expect(checks >= 4, "at most four times the settling after the first change: 2 s of 10")
+  }
+
+  @Test func spreadsTheChecksOfMonitorsThatShareAPath() {
+    let deadlines = stride(from: 0.0, to: 1, by: 0.01).map { random -> Int64 in
+      var machine = availableMachine()
+      _ = machine.pathChanged(overWiFi, now: 0, random: random)
+      return machine.deadline ?? -1
+    }
+    #expect(Set(deadlines).count == 100)
+    #expect((deadlines.max() ?? 0) - (deadlines.min() ?? 0) > Self.second * 4 / 10)
+  }
+
+  @Test(arguments: [1, 2, 3, 5]) func tellsALossAfterFailuresInARow(_ threshold: Int) {
+    var machine = availableMachine { $0.failuresBeforeLoss = threshold }
+    for failure in 1...threshold {
+      #expect(machine.timePassed(now: machine.deadline ?? -1) == [.startCheck(UInt64(failure + 1))])
+      let actions = machine.checkEnded(UInt64(failure + 1), failed, now: 0, random: 0.5)
+      #expect(actions == (failure == threshold ? [.report(failed)] : []))
+    }
+  }
+
+  @Test func aSuccessBetweenFailuresBeginsTheCountAnew() {
+    var machine = availableMachine()
+    for (number, verdict) in [failed, available, failed, available].enumerated() {
+      _ = machine.timePassed(now: machine.deadline ?? -1)
+      let actions = machine.checkEnded(UInt64(number + 2), verdict, now: 0, random: 0.5)
+      #expect(actions == (verdict.isAvailable ? [.report(available)] : []))
+    }
+  }
+
+  @Test func triesAgainBeforeItTellsAFailureJustAfterThePathCame() {
+    var machine = machine()
+    #expect(machine.pathChanged(gone, now: 0, random: 0) == [.reportOffline(.noCarrier)])
+    _ = machine.pathChanged(reachable, now: 0, random: 0)
+    #expect(machine.timePassed(now: machine.deadline ?? -1) == [.startCheck(1)])
+    #expect(machine.checkEnded(1, failed, now: 0, random: 0.5) == [])
+    #expect(machine.timePassed(now: machine.deadline ?? -1) == [.startCheck(2)])
+    #expect(machine.checkEnded(2, available, now: 0, random: 0.5) == [.report(available)])
+  }
+
+  @Test func tellsEachKindOfTroubleOnceItIsTold() {
+    var machine = machine()
+    _ = machine.pathChanged(reachable, now: 0, random: 0)
+    _ = machine.checkEnded(1, failed, now: 0, random: 0.5)
+    _ = machine.timePassed(now: machine.deadline ?? -1)
+    #expect(machine.checkEnded(2, portal, now: 0, random: 0.5) == [.report(portal)])
+  }
+
+  @Test func retriesEverMoreSeldom() {
+    var machine = availableMachine()
+    var delays: [Int64] = []
+    for number in 2...12 {
+      _ = machine.timePassed(now: machine.deadline ?? -1)
+      _ = machine.checkEnded(UInt64(number), failed, now: 0, random: 0.5)
+      delays.append((machine.deadline ?? -1) / Self.second)
+    }
+    #expect(delays == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
+  }
+
+  @Test func checksSeldomOverAnExpensivePath() {
+    var machine = machine()
+    let cellular = Reachability(
+      status: .reachable, flags: [.reachable, .isWWAN],
+      interface: NetworkInterface(name: "wwan0", index: 4, kind: .cellular))
+    _ = machine.pathChanged(cellular, now: 0, random: 0.5)
+    _ = machine.checkEnded(1, available, now: 0, random: 0.5)
+    #expect(machine.deadline == 3_600 * Self.second)
+  }
+
+  @Test(arguments: [("eth0", 3_600), ("eth1", 300)])
+  func checksSeldomOverAMeteredInterface(_ metered: String, _ seconds: Int64) {
+    var machine = machine { $0.meteredInterfaces = [metered] }
+    _ = machine.pathChanged(reachable, now: 0, random: 0.5)
+    _ = machine.checkEnded(1, available, now: 0, random: 0.5)
+    #expect(machine.deadline == seconds * Self.second)
+  }
+
+  @Test func spreadsTheFirstChecksOfACrowd() {
+    var machine = machine()
+    #expect(machine.pathChanged(reachable, now: 7, random: 0.5) { Self.second } == [])
+    #expect(machine.deadline == 7 + Self.second && !machine.isChecking)
+    #expect(machine.timePassed(now: 7 + Self.second) == [.startCheck(1)])
+  }
+
+  @Test func aPathThatGoesTakesNoTurn() {
+    var machine = availableMachine()
+    _ = machine.pathChanged(gone, now: 0, random: 0.5) {
+      Issue.record("there is no check that has to stand back")
+      return 0
+    }
+  }
+
+  @Test func aCrowdIsSpreadBeyondTheSettlingOfAPathToo() {
+    var machine = availableMachine()
+    _ = machine.pathChanged(overWiFi, now: 0, random: 0.5) { 4 * Self.second }
+    #expect(machine.deadline == Self.second * 9 / 2)
+    _ = machine.pathChanged(reachable, now: 0, random: 0.5) { .max }
+    #expect(machine.deadline == .max, "clamped, not trapped")
+  }
+
+  @Test func whoAsksNowDoesNotWaitForTheCrowd() {
+    var machine = machine()
+    _ = machine.pathChanged(reachable, now: 0, random: 0.5) { Self.second }
+    #expect(machine.checkWasAskedFor() == [.startCheck(1)])
+    #expect(machine.deadline == nil)
+  }
+
+  @Test func asksTheCheckWhyANameHasNoAddress() {
+    var machine = machine()
+    let noName = Reachability(status: .unreachable, reason: .nameNotResolved)
+    #expect(machine.pathChanged(noName, now: 0, random: 0.5) == [.startCheck(1)])
+  }
+
+  @Test func checksWhereTheSystemDoesNotSay() {
+    var machine = machine()
+    #expect(machine.pathChanged(.denied, now: 0, random: 0.5) == [.startCheck(1)])
+  }
+
+  @Test func anEqualPathIsNoEvent() {
+    var machine = availableMachine()
+    let deadline = machine.deadline
+    #expect(machine.pathChanged(reachable, now: 9, random: 0.5) == [])
+    #expect(machine.deadline == deadline)
+  }
+
+  @Test(arguments: [
+    (SiteVerdict.Kind.available, SiteVerdict.Kind.available, SiteVerdict.Kind.available, true),
+    (.available, .failed, .partial, true), (.available, .intercepted, .partial, true),
+    (.failed, .available, .available, true), (.captivePortal, .failed, .captivePortal, false),
+    (.failed, .failed, .failed, true), (.failed, .intercepted, .intercepted, true),
+    (.available, .offline, .offline, true),
+  ])
+  func twoURLsHaveOneVerdict(
+    _ plain: SiteVerdict.Kind, _ secure: SiteVerdict.Kind, _ both: SiteVerdict.Kind, _ isOfSecure: Bool
+  ) {
+    let verdict = SitePair.combine(
+      plain: SiteVerdict(url: "http://example.com/", kind: plain), secure: SiteVerdict(url: Self.url, kind: secure))
+    #expect(verdict.kind == both)
+    #expect(verdict.url.isSecure == isOfSecure)
+  }
+}

@@ -1,0 +1,237 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Dialtone
+import DialtoneSites
+import DialtoneTesting
+import Testing
+
+/// Monitors on a scripted network, with scripted checks and a clock that is moved by hand.
+@Suite(.timeLimit(.minutes(2))) struct SiteMonitorTests {
+  /// What the checks answer, and which are waiting for it.
+  private actor Site {
+    private var answers: [CheckedContinuation<SiteVerdict.Kind, Never>] = []
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+
+    /// A check, as the environment performs it; ends at once where it is cancelled.
+    func check() async -> SiteVerdict.Kind {
+      await withCheckedContinuation { answer in
+        answers.append(answer)
+        waiters.forEach { $0.resume() }
+        waiters = []
+      }
+    }
+
+    /// Answers the oldest check, as soon as there is one.
+    func answer(_ kind: SiteVerdict.Kind) async {
+      while answers.isEmpty { await withCheckedContinuation { waiters.append($0) } }
+      answers.removeFirst().resume(returning: kind)
+    }
+
+    /// Returns once a check has begun.
+    func begun() async {
+      while answers.isEmpty { await withCheckedContinuation { waiters.append($0) } }
+    }
+  }
+
+  private let network = ScriptedNetwork()
+  private let site = Site()
+
+  private var environment: SiteEnvironment {
+    SiteEnvironment(
+      reachability: network.environment, random: { 0.5 },
+      perform: { [site] url, _ in SiteVerdict(url: url, kind: await site.check()) })
+  }
+
+  private func monitor(_ url: SiteURL = "http://192.0.2.1/") -> SiteMonitor {
+    SiteMonitor(url, environment: environment)
+  }
+
+  @Test func isOfflineWithoutAPathAndAsksNobody() async throws {
+    let monitor = monitor()
+    let verdict = try await monitor.waitUntilKnown(timeout: nil)
+    #expect(verdict.kind == .offline && verdict.error?.code == .noPath)
+    #expect(!monitor.isChecking)
+  }
+
+  @Test func isUndeterminedUntilTheFirstVerdict() async throws {
+    network.set(.wifi)
+    let monitor = monitor()
+    #expect(monitor.current.kind == .undetermined)
+    await site.answer(.available)
+    #expect(try await monitor.waitUntilAvailable().kind == .available)
+  }
+
+  @Test func aLateAnswerChangesNothing() async throws {
+    network.set(.wifi)
+    let monitor = monitor()
+    await site.begun()
+    network.set(.unreachable(.noCarrier))
+    #expect(try await monitor.waitUntilKnown().kind == .offline)
+    await site.answer(.available)
+    try await network.settle()
+    #expect(monitor.current.kind == .offline)
+  }
+
+  @Test func beginsAnewWithAnotherURL() async throws {
+    network.set(.wifi)
+    let monitor = monitor()
+    await site.answer(.failed)
+    #expect(try await monitor.waitUntilKnown().kind == .failed)
+    monitor.url = "http://192.0.2.2/"
+    #expect(monitor.current.kind == .undetermined && monitor.current.url == "http://192.0.2.2/")
+    await site.answer(.available)
+    #expect(try await monitor.waitUntilAvailable().url == "http://192.0.2.2/")
+  }
+
+  @Test func beginsAnewWithAnotherExpectation() async throws {
+    network.set(.wifi)
+    let monitor = monitor()
+    await site.answer(.failed)
+    #expect(try await monitor.waitUntilKnown().kind == .failed)
+    monitor.configuration.expectation = .success
+    #expect(monitor.current.kind == .undetermined)
+    await site.answer(.available)
+    try await monitor.waitUntilAvailable()
+    monitor.configuration.expectation = .success
+    #expect(monitor.current.kind == .available, "what is there already changes nothing")
+  }
+
+  @Test func checksByTheClock() async throws {
+    network.set(.wifi)
+    let monitor = monitor()
+    await site.answer(.failed)
+    try await monitor.waitUntilKnown()
+    // Jitter stands still in the middle: 1 s after the first failure, 2 s after the second, 300 s once it is available.
+    for (delay, kind) in [(1, SiteVerdict.Kind.failed), (2, .available), (300, .captivePortal), (1, .captivePortal)] {
+      try await settle(monitor)
+      network.clock.advance(by: .seconds(delay) - .nanoseconds(1))
+      try await network.settle()
+      #expect(!monitor.isChecking, "not before \(delay) s")
+      network.clock.advance(by: .nanoseconds(1))
+      await site.answer(kind)
+    }
+    var updates = monitor.updates.makeAsyncIterator()
+    while let verdict = await updates.next(), verdict.kind != .captivePortal {}
+  }
+
+  /// Returns once no check is under way and the next is due at a time of the clock's.
+  private func settle(_ monitor: SiteMonitor) async throws {
+    while monitor.isChecking { await Task.yield() }
+    try await network.settle()
+  }
+
+  @Test func pausedItAsksNobodyAndKnowsNothing() async throws {
+    network.set(.wifi)
+    let monitor = monitor()
+    var updates = monitor.updates.makeAsyncIterator()
+    await site.answer(.failed)
+    #expect(await updates.next()?.kind == .failed)
+    monitor.pause()
+    monitor.pause()
+    #expect(monitor.isPaused && !monitor.isChecking && monitor.current.kind == .undetermined)
+    monitor.check()
+    network.clock.advance(by: .seconds(1_000))
+    network.set(.unreachable())
+    try await network.settle()
+    #expect(!monitor.isChecking && monitor.current.kind == .undetermined)
+    network.set(.wifi)
+    monitor.resume()
+    monitor.resume()
+    #expect(!monitor.isPaused)
+    await site.answer(.available)
+    #expect(await updates.next()?.kind == .available, "whoever listened goes on listening")
+  }
+
+  @Test func aCheckUnderWayWhenItIsPausedChangesNothing() async throws {
+    network.set(.wifi)
+    let monitor = monitor()
+    await site.begun()
+    monitor.pause()
+    monitor.url = "http://192.0.2.2/"
+    await site.answer(.available)
+    try await network.settle()
+    #expect(monitor.current.kind == .undetermined && monitor.current.url == "http://192.0.2.2/")
+    monitor.resume()
+    await site.answer(.captivePortal)
+    #expect(try await monitor.waitUntilKnown().kind == .captivePortal)
+  }
+
+  @Test func runsWhatWaitsForTheSiteOnce() async throws {
+    network.set(.wifi)
+    let monitor = monitor()
+    let (runs, run) = AsyncStream<Void>.makeStream()
+    let waiting = monitor.whenAvailable { run.yield() }
+    await site.answer(.failed)
+    try await monitor.waitUntilKnown()
+    await #expect(throws: ReachabilityError.self) { try await monitor.waitUntilAvailable(timeout: .zero) }
+    monitor.check()
+    await site.answer(.available)
+    var iterator = runs.makeAsyncIterator()
+    await iterator.next()
+    waiting.cancel()
+    run.finish()
+    #expect(await iterator.next() == nil)
+  }
+
+  @Test func aConfigurationThatContradictsItselfIsAVerdict() async throws {
+    network.set(.wifi)
+    let monitor = SiteMonitor("http://192.0.2.1/", configuration: .init(timeout: .zero), environment: environment)
+    let verdict = try await monitor.waitUntilKnown()
+    #expect(verdict.kind == .failed && verdict.error?.code == .invalidConfiguration)
+  }
+
+  @Test func receiversAreToldOfEachChangeInOrder() async throws {
+    network.set(.wifi)
+    let monitor = monitor()
+    var updates = monitor.updates.makeAsyncIterator()
+    await site.answer(.captivePortal)
+    #expect(await updates.next()?.kind == .captivePortal)
+    monitor.check()
+    await site.answer(.available)
+    #expect(await updates.next()?.kind == .available)
+    network.set(.unreachable())
+    #expect(await updates.next()?.kind == .offline)
+  }
+
+  @Test func refusesTwoURLsThatAreNotOfOneSite() {
+    #expect(throws: SiteError(.invalidURL, "")) { try SiteMonitor(http: "http://a/", https: "https://b/") }
+    #expect(throws: SiteError(.invalidURL, "")) { try SiteMonitor(http: "https://a/", https: "http://a/") }
+  }
+
+  @Test func endsWithItsLastReference() async throws {
+    network.set(.wifi)
+    weak var ended: SiteMonitor?
+    do {
+      let monitor = monitor()
+      ended = monitor
+      await site.begun()
+    }
+    #expect(ended == nil)
+    await site.answer(.available)
+  }
+
+  @Test func aGroupIsOnlineWithItsQuorum() async throws {
+    network.set(.wifi)
+    network.set(.unreachable(), for: try #require(IPAddress("192.0.2.3")))
+    let urls: [SiteURL] = ["http://192.0.2.1/", "http://192.0.2.2/", "http://192.0.2.3/"]
+    let group = try SiteGroup(urls, quorum: 2, environment: environment)
+    #expect(!group.current.isDetermined)
+    await site.answer(.available)
+    await site.answer(.available)
+    let summary = try await group.waitUntilOnline()
+    #expect(summary.isOnline && summary.isDetermined && summary.availableCount == 2)
+    network.set(.unreachable())
+    var updates = group.updates.makeAsyncIterator()
+    while let summary = await updates.next(), summary.isOnline {}
+    #expect(!group.current.isOnline && group.current.isDetermined)
+  }
+
+  @Test(arguments: [0, 3, -1]) func aQuorumHasToBePossible(_ quorum: Int) {
+    #expect(throws: SiteError(.invalidConfiguration, "")) { try SiteGroup(["http://a/", "http://b/"], quorum: quorum) }
+  }
+
+  @Test func aSiteCountsOnce() {
+    #expect(throws: SiteError(.invalidConfiguration, "")) { try SiteGroup(["http://a/", "http://a/"], quorum: 1) }
+  }
+}

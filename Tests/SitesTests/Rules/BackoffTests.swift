@@ -1,0 +1,29 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Dialtone
+import Testing
+
+@testable import DialtoneSites
+
+struct BackoffTests {
+  @Test(arguments: [(1, 1.0), (2, 2), (3, 4), (8, 128), (9, 256), (10, 300), (11, 300), (1_000_000, 300)])
+  func doublesUpToTheLongest(_ failure: Int, _ seconds: Double) {
+    let delay = Backoff.retryDelay(failure: failure, configuration: SiteConfiguration(), random: 0.5)
+    #expect(Double(delay) == seconds * 1e9)
+  }
+
+  @Test(arguments: 1...12) func isJitteredByAFifth(_ failure: Int) {
+    let delays = [0.0, 0.5, 0.999_999].map {
+      Backoff.retryDelay(failure: failure, configuration: SiteConfiguration(), random: $0)
+    }
+    #expect(delays[0] == delays[1] / 5 * 4)
+    #expect(Double(delays[2]) / Double(delays[1]) > 1.19 && Double(delays[2]) / Double(delays[1]) <= 1.2)
+  }
+
+  @Test func intervalsAreJitteredByATenth() {
+    #expect(Backoff.interval(.seconds(300), random: 0) == 270_000_000_000)
+    #expect(Backoff.interval(.seconds(300), random: 0.5) == 300_000_000_000)
+    #expect(Backoff.interval(.seconds(Int64.max), random: 0.999) > 0)
+  }
+}

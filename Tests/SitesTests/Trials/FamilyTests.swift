@@ -1,0 +1,98 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import Dialtone
+import DialtoneSites
+import NetworkLab
+import SiteLab
+import Testing
+
+/// Scenario 49 of linux.md: both families raced (RFC 8305).
+@Suite(
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(2)))
+struct FamilyTests {
+  /// One family's packets come, and nobody ever answers.
+  private func blackhole(_ family: LabFamily, of cable: LabCable) throws {
+    try cable.server.addRoute(family == .v6 ? "2001:db8:0::1/128" : "10.0.0.1/32", kind: .blackhole)
+  }
+
+  @Test("49: IPv6 blackholed, IPv4 works: success in under 1 s", arguments: Transport.allCases)
+  func ipv6Blackholed(_ transport: Transport) async throws {
+    try await succeeds(without: .v6, transport)
+  }
+
+  @Test("49: the other way round", arguments: Transport.allCases)
+  func ipv4Blackholed(_ transport: Transport) async throws {
+    try await succeeds(without: .v4, transport)
+  }
+
+  private func succeeds(without family: LabFamily, _ transport: Transport) async throws {
+    let cable = try LabCable()
+    try blackhole(family, of: cable)
+    let identity = transport == .secure ? try Trust.identity.get() : nil
+    let four = try await SiteServer(.answer(204), as: identity, at: "192.0.2.80", port: 80, in: cable.server)
+    let six = try await SiteServer(.answer(204), as: identity, at: "2001:db8:80::80", port: 80, in: cable.server)
+    // The dead family first, and more than one address of it: each new attempt begins 250 ms after the last, families in turn.
+    let dead = family == .v6 ? ["2001:db8:80::80", "2001:db8:80::81"] : ["192.0.2.80", "192.0.2.81"]
+    let alive = family == .v6 ? "192.0.2.80" : "2001:db8:80::80"
+    let sites = try LabSites(cable.client, names: ["site.example": dead + [alive]])
+    // What a busy machine is late only adds: one quick check shows that the dead family costs no more.
+    var quickest = Duration.seconds(1_000)
+    var count = 0
+    while count < 10, quickest >= .seconds(1) {
+      count += 1
+      let start = ContinuousClock.now
+      let verdict = try await sites.check("\(transport)://site.example:80/")
+      quickest = min(quickest, start.duration(to: .now))
+      #expect(verdict.kind == .available, "\(verdict)")
+      #expect(verdict.address == IPAddress(alive))
+    }
+    #expect(quickest < .seconds(1), "\(quickest)")
+    #expect((family == .v6 ? six : four).connectionCount == 0)
+    #expect((family == .v6 ? four : six).requests.count == count)
+    try await eventually(within: .seconds(30), "the connection is closed") { four.openCount + six.openCount == 0 }
+  }
+
+  @Test("49: both work: the first address given is asked, and only it")
+  func bothWork() async throws {
+    let cable = try LabCable()
+    let four = try await SiteServer(.answer(204), at: "192.0.2.80", port: 80, in: cable.server)
+    let six = try await SiteServer(.answer(204), at: "2001:db8:80::80", port: 80, in: cable.server)
+    let sites = try LabSites(cable.client, names: ["site.example": ["2001:db8:80::80", "192.0.2.80"]])
+    let verdict = try await sites.check("http://site.example/")
+    #expect(verdict.address == IPAddress("2001:db8:80::80"), "\(verdict)")
+    #expect(six.requests.map { $0.values(of: "Host") } == [["site.example"]])
+    #expect(four.connectionCount == 0)
+  }
+
+  @Test("49: an address that refuses costs no waiting")
+  func refusedFirst() async throws {
+    let cable = try LabCable()
+    let four = try await SiteServer(.answer(204), at: "192.0.2.80", port: 80, in: cable.server)
+    let sites = try LabSites(cable.client, names: ["site.example": ["2001:db8:80::80", "192.0.2.80"]])
+    var quickest = Duration.seconds(1_000)
+    var count = 0
+    // The attempt that follows for lack of an answer begins after 250 ms.
+    while count < 10, quickest >= .milliseconds(240) {
+      count += 1
+      let verdict = try await sites.check("http://site.example/")
+      #expect(verdict.kind == .available, "\(verdict)")
+      quickest = min(quickest, try #require(verdict.timings.connect))
+    }
+    #expect(quickest < .milliseconds(240), "\(quickest)")
+    #expect(four.requests.count == count)
+  }
+
+  @Test("49: one family asked for", arguments: [(IPAddress.Family.ipv4, "192.0.2.80"), (.ipv6, "2001:db8:80::80")])
+  func oneFamily(_ family: IPAddress.Family, address: String) async throws {
+    let cable = try LabCable()
+    let four = try await SiteServer(.answer(204), at: "192.0.2.80", port: 80, in: cable.server)
+    let six = try await SiteServer(.answer(204), at: "2001:db8:80::80", port: 80, in: cable.server)
+    let sites = try LabSites(cable.client, names: ["site.example": ["2001:db8:80::80", "192.0.2.80"]])
+    let verdict = try await sites.check("http://site.example/") { $0.family = family }
+    #expect(verdict.address == IPAddress(address), "\(verdict)")
+    #expect(four.connectionCount + six.connectionCount == 1)
+  }
+}
+#endif

@@ -1,0 +1,184 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import CNetworkLab
+import Dialtone
+import DialtoneSites
+import DialtoneTesting
+import NIOConcurrencyHelpers
+import NetworkLab
+import SiteLab
+import Testing
+
+/// Scenario 59 of linux.md: 1,000 monitored sites that come and go. In processes of their own, whose memory is nobody else's.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct FlappingTests {
+  /// A thousand sites, the time, and a record of when each was asked.
+  private final class World: Sendable {
+    private struct State {
+      var isUp: [Bool]
+      var requests: [Int] = [0]
+      var perSite: [Int]
+    }
+
+    static let step = Duration.milliseconds(250)
+    static let count = 1_000
+    let network = ScriptedNetwork()
+    private let state = NIOLockedValueBox(
+      State(isUp: Array(repeating: true, count: count), perSite: Array(repeating: 0, count: count)))
+    private let numbers = NIOLockedValueBox((generator: SeededNumbers(seed: 59), count: 0))
+
+    /// Answers each check at once, as the site is at that time.
+    func environment() -> SiteEnvironment {
+      SiteEnvironment(
+        reachability: network.environment,
+        random: {
+          self.numbers.withLockedValue { numbers in
+            numbers.count += 1
+            return Double.random(in: 0..<1, using: &numbers.generator)
+          }
+        },
+        perform: { url, _ in
+          let number = Int(url.text.dropFirst("http://192.0.2.1/".count)) ?? 0
+          let isUp = self.state.withLockedValue { state in
+            state.requests[state.requests.count - 1] += 1
+            state.perSite[number] += 1
+            return state.isUp[number]
+          }
+          return isUp
+            ? SiteVerdict(url: url, kind: .available, status: 204)
+            : SiteVerdict(url: url, kind: .failed, stage: .connect)
+        })
+    }
+
+    /// Monitors of all sites, which know how their sites are.
+    func monitors() async throws -> [SiteMonitor] {
+      network.set(.wifi)
+      let environment = environment()
+      var configuration = SiteConfiguration()
+      configuration.interval = .seconds(60)
+      let monitors = try (0..<Self.count).map { number in
+        SiteMonitor(try SiteURL("http://192.0.2.1/\(number)"), configuration: configuration, environment: environment)
+      }
+      try await settle(monitors, decisions: Self.count)
+      try await pass(.seconds(5), monitors)
+      try #require(monitors.allSatisfy { $0.current.isAvailable })
+      return monitors
+    }
+
+    /// Has time pass, and waits until all that is due has been done.
+    func pass(_ duration: Duration, _ monitors: [SiteMonitor]) async throws {
+      for _ in 0..<Int(duration / Self.step) {
+        state.withLockedValue { $0.requests.append(0) }
+        network.clock.advance(by: Self.step)
+        try await settle(monitors)
+      }
+    }
+
+    /// Changes the path for all, and waits until each has taken that in.
+    func set(_ path: ScriptedPath, _ monitors: [SiteMonitor]) async throws {
+      let before = decisions
+      network.set(path)
+      try await settle(monitors, decisions: before + Self.count)
+    }
+
+    /// Waits until so many decisions have been made, and none follows: a monitor asks for a random number whenever it
+    /// decides something. What is due has begun once the engine has settled.
+    private func settle(_ monitors: [SiteMonitor], decisions least: Int = 0) async throws {
+      var last = -1
+      try await eventually(within: .seconds(60), "all is quiet") {
+        let before = decisions
+        try await network.settle()
+        defer { last = before }
+        return before >= least && before == last && before == decisions && monitors.allSatisfy { !$0.isChecking }
+      }
+    }
+
+    private var decisions: Int { numbers.withLockedValue { $0.count } }
+
+    func set(_ isUp: (Int) -> Bool) { state.withLockedValue { $0.isUp = (0..<Self.count).map(isUp) } }
+
+    /// How many there were in each step.
+    var requests: [Int] { state.withLockedValue { $0.requests } }
+    var requestsPerSite: [Int] { state.withLockedValue { $0.perSite } }
+    var isUp: [Bool] { state.withLockedValue { $0.isUp } }
+  }
+
+  @Test("59: a thousand sites flap: jittered, no burst in step, flat memory, and each is right in the end")
+  func aThousandSites() async {
+    await #expect(processExitsWith: .success) {
+      lab_keep_no_backtraces()
+      let world = World()
+      let monitors = try await world.monitors()
+
+      // All of them fail together, come back together, again and again; then each as it likes.
+      for isUp in [true, false, true, false, true, false] {
+        world.set { _ in isUp }
+        try await world.pass(.seconds(40), monitors)
+      }
+      let before = try ProcessCensus()
+      for round in 0..<10 {
+        world.set { ($0 + round) % 3 != 0 }
+        try await world.pass(.seconds(20), monitors)
+      }
+      let after = try ProcessCensus()
+      #expect(after.descriptors <= before.descriptors + 10)
+      let growth = after.residentMemory - before.residentMemory
+      #expect(growth < 4 << 20 || isSanitized, "\(growth) bytes")
+
+      // After the longest interval, jitter included, each site has been asked since it last changed.
+      try await world.pass(.seconds(70), monitors)
+      for (number, monitor) in monitors.enumerated() {
+        #expect(monitor.current.isAvailable == world.isUp[number], "\(number): \(monitor.current)")
+      }
+
+      // From the first check on. Were they in step, 1,000 requests would come within one step of 250 ms.
+      let requests = world.requests
+      let most = requests.max() ?? 0
+      #expect(most <= World.count / 4, "\(most) requests within \(World.step): \(requests)")
+      #expect(requests.reduce(0, +) > 3 * World.count)
+      // Nobody is forgotten, and nobody asks more than anybody else: 1 s, 2 s, 4 s, … after each failure.
+      let perSite = world.requestsPerSite
+      #expect((perSite.min() ?? 0) >= 5 && (perSite.max() ?? 0) <= 60, "\(perSite.min() ?? 0) to \(perSite.max() ?? 0)")
+    }
+  }
+
+  @Test("59: the path comes back for all: they are not all asked at once")
+  func thePathComesBack() async {
+    await #expect(processExitsWith: .success) {
+      let world = World()
+      let monitors = try await world.monitors()
+      for _ in 0..<5 {
+        try await world.set(.unreachable(.noCarrier), monitors)
+        #expect(monitors.allSatisfy { $0.current.kind == .offline })
+        let quiet = world.requests.count
+        try await world.pass(.seconds(10), monitors)
+        #expect(world.requests.dropFirst(quiet).allSatisfy { $0 == 0 })
+        let start = world.requests.count
+        try await world.set(.wifi, monitors)
+        try await world.pass(.seconds(10), monitors)
+        #expect(monitors.allSatisfy { $0.current.isAvailable })
+        let requests = world.requests.dropFirst(start)
+        #expect(requests.reduce(0, +) == World.count)
+        #expect((requests.max() ?? 0) <= World.count / 4, "\(requests.prefix(16))")
+      }
+    }
+  }
+}
+
+/// Random numbers that are the same in each run (SplitMix64).
+private struct SeededNumbers: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
+#endif

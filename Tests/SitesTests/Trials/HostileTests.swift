@@ -1,0 +1,151 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import DialtoneSites
+import NetworkLab
+import SiteLab
+import Testing
+
+/// Scenario 55 of linux.md: a server costs a check its deadline and 1 MiB at most, whatever it does.
+@Suite(.timeLimit(.minutes(5)))
+struct HostileTests {
+  /// How long a check of a hostile server may take: not longer than its deadline, but for what the machine is late. Each of
+  /// its steps, about four, waits for its turn once.
+  private static func limit(_ deadline: Duration, lateness: Duration) -> Duration {
+    deadline + .seconds(2) + max(.zero, lateness) * 4
+  }
+
+  private func judge(
+    _ site: HostileSite, _ transport: Transport, servedOver served: Transport,
+    _ configure: (inout SiteConfiguration) -> Void
+  ) async throws {
+    let deadlines: [Duration] =
+      switch site.outcome {
+      // On a busy machine the first may pass before the server has done what it is to be judged by.
+      case .timesOut: [.seconds(1), .seconds(5), .seconds(25)]
+      case .fails: [.seconds(60)]
+      case .isNotAvailable: [.seconds(3)]
+      }
+    for deadline in deadlines {
+      let server = try await SiteServer(site.behaviour, served)
+      // Only what ends with its deadline is compared with a pause of that length.
+      let pause = deadline > .seconds(25) ? .zero : deadline
+      let (verdict, elapsed, lateness) = try await besidePause(pause) {
+        try await check(server.url(transport)) {
+          configure(&$0)
+          $0.timeout = deadline
+        }
+      }
+      #expect(elapsed < Self.limit(deadline, lateness: lateness), "\(verdict)")
+      // The check is over: so is its connection, with all that the kernel kept for it.
+      try await eventually(within: .seconds(30), "the connections are closed") { server.openCount == 0 }
+      for connection in server.connections {
+        #expect(connection.sentCount < 1 << 20, "\(connection.sentCount) bytes were taken")
+        #expect(served == transport || !connection.received.contains(bytesOf: "HTTP/1"))
+      }
+      #expect(server.connectionCount <= 2)
+      switch site.outcome {
+      case .timesOut(let stage):
+        #expect(elapsed >= deadline - .milliseconds(1))
+        #expect(verdict.kind == .failed, "\(verdict)")
+        #expect(verdict.error?.code == .timedOut, "\(verdict)")
+        if verdict.stage?.identifier == stage { return }
+        #expect(deadline != deadlines.last, "\(verdict)")
+      case .fails(let stages):
+        #expect(verdict.kind == .failed, "\(verdict)")
+        #expect(stages.contains(verdict.stage?.identifier ?? "none"), "\(verdict)")
+        #expect(verdict.error != nil && verdict.error?.code != .timedOut, "\(verdict)")
+      case .isNotAvailable:
+        #expect(verdict.kind != .available && verdict.kind != .offline, "\(verdict)")
+      }
+    }
+  }
+
+  @Test(arguments: Transport.allCases, HostileSite.beforeBody + HostileSite.garbage)
+  func beforeTheBody(_ transport: Transport, _ site: HostileSite) async throws {
+    try await judge(site, transport, servedOver: transport) { _ in }
+  }
+
+  /// To GET, too, which waits for a body.
+  @Test(arguments: Transport.allCases, HostileSite.inBody)
+  func inTheBody(_ transport: Transport, _ site: HostileSite) async throws {
+    try await judge(site, transport, servedOver: transport) {
+      $0.expectation = .body(containing: "the text that never comes")
+    }
+  }
+
+  @Test(arguments: HostileSite.insteadOfTLS)
+  func insteadOfTLS(_ site: HostileSite) async throws {
+    try await judge(site, .secure, servedOver: .plain) { _ in }
+  }
+
+  /// Nobody answers at all.
+  @Test(arguments: Transport.allCases)
+  func whileConnecting(_ transport: Transport) async throws {
+    let listener = try DeafListener()
+    let (verdict, elapsed, lateness) = try await besidePause(.seconds(1)) {
+      try await check(try SiteURL("\(transport)://127.0.0.1:\(listener.port)/")) { $0.timeout = .seconds(1) }
+    }
+    #expect(verdict.kind == .failed, "\(verdict)")
+    #expect(verdict.stage == .connect)
+    #expect(verdict.error?.code == .timedOut)
+    #expect(elapsed >= .milliseconds(999) && elapsed < Self.limit(.seconds(1), lateness: lateness))
+    #expect(verdict.timings.connect == nil)
+  }
+
+  /// The deadline is one for both requests, where GET follows HEAD.
+  @Test(arguments: Transport.allCases)
+  func oneDeadlineForBothRequests(_ transport: Transport) async throws {
+    let server = try await SiteServer(
+      .head(SiteBehaviour { [.pause(.seconds(3)), .answer(405, to: $0), .close] }, otherwise: SiteBehaviour()),
+      transport)
+    let (verdict, elapsed, lateness) = try await besidePause(.seconds(6)) {
+      try await check(server.url(transport)) { $0.timeout = .seconds(6) }
+    }
+    #expect(verdict.error?.code == .timedOut, "\(verdict)")
+    // With a deadline for each request it would be 9 s.
+    #expect(elapsed < Self.limit(.seconds(6), lateness: lateness))
+    #expect(server.requests.map(\.method) == ["HEAD", "GET"])
+  }
+
+  /// Hostile ones beside an honest one: the honest one's checks are as quick as ever.
+  @Test func onlyItsOwnCheckSuffers() async throws {
+    let honest = try await SiteServer(.answer(204), .plain)
+    let hostile = HostileSite.beforeBody.filter { if case .timesOut = $0.outcome { true } else { false } }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for site in hostile + HostileSite.inBody {
+        group.addTask {
+          let server = try await SiteServer(site.behaviour, .plain)
+          for _ in 0..<4 {
+            _ = try await check(server.url(.plain)) {
+              $0.expectation = .body(containing: "the text that never comes")
+              $0.timeout = .seconds(2)
+            }
+          }
+        }
+      }
+      for _ in 0..<50 {
+        let verdict = try await check(honest.url(.plain)) { $0.timeout = .seconds(20) }
+        #expect(verdict.kind == .available, "\(verdict)")
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  /// A check that is given up ends its connection, and says so.
+  @Test(arguments: Transport.allCases)
+  func cancelled(_ transport: Transport) async throws {
+    let server = try await SiteServer(SiteBehaviour(), transport)
+    let url = try server.url(transport)
+    let task = Task { try await check(url) { $0.timeout = .seconds(60) } }
+    try await eventually(within: .seconds(30), "the request has come") { !server.requests.isEmpty }
+    let (_, elapsed, lateness) = try await besidePause(.milliseconds(100)) {
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+    }
+    #expect(elapsed < Self.limit(.zero, lateness: lateness))
+    try await eventually(within: .seconds(30), "the connection is closed") { server.openCount == 0 }
+  }
+}
+#endif

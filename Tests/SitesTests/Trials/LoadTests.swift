@@ -1,0 +1,150 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import CNetworkLab
+import DialtoneSites
+import Glibc
+import NIOConcurrencyHelpers
+import NetworkLab
+import SiteLab
+import Testing
+
+/// Many checks: nothing is left of them. Each test runs in a process of its own, servers included.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct LoadTests {
+  /// Swift's runtime opens a few descriptors of its own, late on a busy machine. A leak is one or more for each check.
+  private static let descriptorsOfTheRuntime = 10
+
+  /// Checks the site that often, 256 at a time.
+  private static func check(_ url: SiteURL, times count: Int) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for worker in 0..<256 {
+        group.addTask {
+          for _ in stride(from: worker, to: count, by: 256) {
+            let verdict = try await SitesTests.check(url) { $0.timeout = .seconds(120) }
+            #expect(verdict.kind == .available, "\(verdict)")
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  /// Five rounds of so many checks, after one that makes what is kept: threads, pools, tables that have grown.
+  private static func rounds(_ transport: Transport, checks: Int) async throws {
+    // Inside each connect an error is thrown, and caught.
+    lab_keep_no_backtraces()
+    let server = try await SiteServer(.answer(204), transport, recording: false)
+    let url = try server.url(transport)
+    let count = isSanitized ? checks / 10 : checks
+    func round() async throws {
+      try await check(url, times: count)
+      try await eventually(within: .seconds(60), "all connections are closed") { server.openCount == 0 }
+    }
+    try await round()
+    lab_trim_heap()
+    let before = try ProcessCensus()
+    for _ in 0..<5 { try await round() }
+    #expect(server.connectionCount == 6 * count)
+    lab_trim_heap()
+    let after = try ProcessCensus()
+    #expect(after.descriptors < before.descriptors + descriptorsOfTheRuntime)
+    #expect(after.threads <= before.threads + 2)
+    // A sanitizer keeps books, and what was freed.
+    if isSanitized { return }
+    // The runtime's pools are some 10 KB more or less at any time. 32 bytes lost in each of 10,000 checks would be 320 KB.
+    if let old = before.heap, let new = after.heap {
+      #expect(new - old < 256 << 10, "the heap grew by \(new - old) bytes")
+    }
+    // Pages with something in use on them stay, however much of them is free.
+    let growth = after.residentMemory - before.residentMemory
+    #expect(growth < 8 << 20, "the process grew by \(growth) bytes")
+  }
+
+  /// 10,000 in five rounds; with DIALTONE_CHECKS in the environment so many in each.
+  @Test func tenThousandChecksLeaveNothing() async {
+    await #expect(processExitsWith: .success) {
+      // The text lives in the environment, which nobody changes, and is copied.
+      let wanted = unsafe getenv("DIALTONE_CHECKS").flatMap { unsafe Int(String(cString: $0)) }
+      try await LoadTests.rounds(.plain, checks: wanted ?? 2_000)
+    }
+  }
+
+  @Test func checksOverTLSLeaveNothing() async {
+    await #expect(processExitsWith: .success) { try await LoadTests.rounds(.secure, checks: 500) }
+  }
+
+  /// What is asked at the same time is bounded, whoever asks for how much; the rest waits for its turn.
+  @Test func checksAtATimeAreBounded() async {
+    await #expect(processExitsWith: .success) {
+      // Those that were asked and are not answered: a client cannot have done with them.
+      let asked = NIOLockedValueBox((now: 0, most: 0))
+      let server = try await SiteServer(
+        SiteBehaviour { request in
+          asked.withLockedValue { asked in
+            asked.now += 1
+            asked.most = max(asked.most, asked.now)
+          }
+          return [
+            .pause(.milliseconds(20)), .perform { asked.withLockedValue { $0.now -= 1 } }, .answer(204, to: request),
+            .close,
+          ]
+        }, .plain, recording: false)
+      let url = try server.url(.plain)
+      let environment = SiteEnvironment(maximumChecks: 16)
+      try await withThrowingTaskGroup(of: SiteVerdict.self) { group in
+        for _ in 0..<500 {
+          group.addTask { try await SitesTests.check(url, in: environment) { $0.timeout = .seconds(60) } }
+        }
+        for try await verdict in group { #expect(verdict.kind == .available, "\(verdict)") }
+      }
+      #expect(asked.withLockedValue { $0.most } <= 16)
+      #expect(asked.withLockedValue { $0.most } > 1)
+      #expect(server.connectionCount == 500)
+    }
+  }
+
+  /// Servers that send without end, all at once: each costs 1 MiB at most, the servers' own memory included.
+  @Test func hostileServersCostLittleMemory() async {
+    await #expect(processExitsWith: .success) {
+      lab_keep_no_backtraces()
+      let sites = HostileSite.beforeBody + HostileSite.inBody
+      func round() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          for site in sites {
+            group.addTask {
+              let server = try await SiteServer(site.behaviour, .plain)
+              for _ in 0..<2 {
+                let verdict = try await SitesTests.check(server.url(.plain)) {
+                  $0.expectation = .body(containing: "the text that never comes")
+                  $0.timeout = .seconds(1)
+                }
+                #expect(verdict.kind != .available, "\(verdict)")
+              }
+              try await eventually(within: .seconds(30), "the connections are closed") { server.openCount == 0 }
+            }
+          }
+          try await group.waitForAll()
+        }
+      }
+      try await round()
+      let before = try ProcessCensus()
+      let peak = LoadTests.peakMemory
+      for _ in 0..<3 { try await round() }
+      let after = try ProcessCensus()
+      #expect(after.descriptors < before.descriptors + LoadTests.descriptorsOfTheRuntime)
+      let growth = LoadTests.peakMemory - peak
+      #expect(growth < sites.count << 20 || isSanitized, "\(growth) bytes")
+    }
+  }
+
+  /// The most that was ever resident, in bytes.
+  private static var peakMemory: Int {
+    var usage = rusage()
+    // getrusage(2) writes one structure; it cannot fail for oneself.
+    unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    return usage.ru_maxrss << 10
+  }
+}
+#endif

@@ -1,0 +1,77 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import Dialtone
+import DialtoneSites
+import Glibc
+import SiteLab
+import Testing
+
+/// TLS through a proxy. In processes of their own: the environment is the whole process's.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct ProxyTunnelTests {
+  /// Has the process ask this proxy for https.
+  private static func use(_ proxy: TunnelProxy) {
+    // The texts are copied.
+    unsafe unsetenv("no_proxy")
+    unsafe unsetenv("NO_PROXY")
+    unsafe setenv("https_proxy", "http://me:word@127.0.0.1:\(proxy.port)", 1)
+  }
+
+  @Test func isWithTheSiteItself() async {
+    await #expect(processExitsWith: .success) {
+      let server = try await SiteServer(.answer(204), .secure)
+      let proxy = try await TunnelProxy(to: server.port)
+      Self.use(proxy)
+      // Nobody but the proxy knows this name.
+      let verdict = try await check("https://site.example/x") { $0.proxy = .environment }
+      #expect(verdict.kind == .available, "\(verdict)")
+      #expect(verdict.timings.tls != nil && verdict.address?.description == "127.0.0.1")
+      let asked = try #require(proxy.requests.first)
+      #expect(asked.hasPrefix("CONNECT site.example:443 HTTP/1.1\r\nHost: site.example:443\r\n"), "\(asked)")
+      #expect(asked.contains("\r\nProxy-Authorization: Basic bWU6d29yZA==\r\n"))
+      // The site sees what it would without a proxy, and nothing of the proxy's credentials.
+      let request = try #require(server.requests.first)
+      #expect(request.target == "/x" && request.values(of: "Host") == ["site.example"])
+      #expect(request.values(of: "Proxy-Authorization").isEmpty)
+      #expect(proxy.requests.count == 1 && server.requests.count == 1)
+    }
+  }
+
+  @Test func anImpostorBehindItIsOneToo() async {
+    await #expect(processExitsWith: .success) {
+      let identity = try Trust.authority.get().identity(for: ["127.0.0.1", "localhost"])
+      let server = try await SiteServer(.answer(204), as: identity)
+      let proxy = try await TunnelProxy(to: server.port)
+      Self.use(proxy)
+      let verdict = try await check("https://site.example/") { $0.proxy = .environment }
+      #expect(verdict.kind == .intercepted && verdict.error?.code == .certificateNameMismatch, "\(verdict)")
+      #expect(server.connections.allSatisfy { $0.received.isEmpty })
+    }
+  }
+
+  @Test func isNotUsedUnlessAskedFor() async {
+    await #expect(processExitsWith: .success) {
+      let server = try await SiteServer(.answer(204), .secure)
+      let proxy = try await TunnelProxy(to: server.port)
+      Self.use(proxy)
+      let verdict = try await check(try server.url(.secure))
+      #expect(verdict.kind == .available, "\(verdict)")
+      #expect(proxy.requests.isEmpty && server.requests.count == 1)
+    }
+  }
+
+  @Test func aProxyThatReachesNobodyIsNoAnswer() async {
+    await #expect(processExitsWith: .success) {
+      let server = try await SiteServer(.answer(204), .secure)
+      let proxy = try await TunnelProxy(to: server.port)
+      Self.use(proxy)
+      try await server.stopListening()
+      let verdict = try await check("https://site.example/") { $0.proxy = .environment }
+      #expect(verdict.kind == .failed && verdict.stage == .connect, "\(verdict)")
+      #expect(verdict.error?.code == .proxyFailed, "\(verdict)")
+    }
+  }
+}
+#endif

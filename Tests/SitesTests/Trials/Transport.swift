@@ -1,0 +1,40 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import DialtoneSites
+import SiteLab
+
+/// Without TLS, or with it.
+enum Transport: String, CaseIterable, CustomStringConvertible {
+  case plain = "http"
+  case secure = "https"
+
+  var description: String { rawValue }
+}
+
+/// Vouches for the servers of all trials.
+enum Trust {
+  static let authority = Result { try SiteAuthority() }
+  /// For the hosts that servers of trials are asked by.
+  static let identity = Result { try authority.get().identity(for: ["localhost", "127.0.0.1", "::1", "site.example"]) }
+
+  /// What a check trusts.
+  static func trust() throws -> SiteTrust { .pem(try authority.get().root) }
+}
+
+extension SiteServer {
+  /// With that transport, as a host of `Trust.identity`.
+  convenience init(
+    _ behaviour: SiteBehaviour, _ transport: Transport, recording: Bool = true
+  ) async throws {
+    try await self.init(
+      behaviour, as: transport == .secure ? try Trust.identity.get() : nil, recording: recording)
+  }
+
+  /// Where the server can be asked.
+  func url(_ transport: Transport, host: String = "127.0.0.1", _ path: String = "/") throws -> SiteURL {
+    try SiteURL("\(transport)://\(host):\(port)\(path)")
+  }
+}
+#endif

@@ -1,0 +1,113 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import DialtoneSites
+import Foundation
+import SiteLab
+import Testing
+
+/// SSL_CERT_FILE and SSL_CERT_DIR. In processes of their own: the environment is the whole process's.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct TrustEnvironmentTests {
+  /// A folder that goes with this.
+  private final class Folder {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("dialtone-trust-\(UUID())").path
+
+    init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+
+    deinit {
+      // Nobody is left to be told where it cannot be removed.
+      _ = try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// Writes the text to a file in it, and answers its path.
+    @discardableResult
+    func write(_ text: String, _ name: String) throws -> String {
+      try text.write(toFile: "\(path)/\(name)", atomically: true, encoding: .utf8)
+      return "\(path)/\(name)"
+    }
+  }
+
+  private static let openssl = "/usr/bin/openssl"
+
+  /// The verdict on the trials' own server, by whom the environment says vouches.
+  private static func verdict(_ server: SiteServer) async throws -> SiteVerdict {
+    try await check(server.url(.secure)) { $0.trust = .system }
+  }
+
+  /// The name under which openssl looks for a certificate.
+  private static func hashedName(of file: String) throws -> String {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = URL(fileURLWithPath: openssl)
+    process.arguments = ["x509", "-hash", "-noout", "-in", file]
+    process.standardOutput = output
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return text.trimmingCharacters(in: .whitespacesAndNewlines) + ".0"
+  }
+
+  @Test func aFileIsBelieved() async {
+    await #expect(processExitsWith: .success) {
+      let server = try await SiteServer(.answer(204), .secure)
+      let folder = try Folder()
+      unsafe setenv("SSL_CERT_FILE", try folder.write(Trust.authority.get().root, "root.pem"), 1)
+      #expect(try await Self.verdict(server).kind == .available)
+      // From then on, whoever is in it: it is read anew where it has changed.
+      try folder.write(SiteAuthority(name: "Another").root, "root.pem")
+      #expect(try await Self.verdict(server).kind == .intercepted)
+      unsafe unsetenv("SSL_CERT_FILE")
+      #expect(try await Self.verdict(server).kind != .available)
+    }
+  }
+
+  @Test func aFileThatIsNotThereIsAMistake() async {
+    await #expect(processExitsWith: .success) {
+      let server = try await SiteServer(.answer(204), .secure)
+      unsafe setenv("SSL_CERT_FILE", "/nowhere/root.pem", 1)
+      let verdict = try await Self.verdict(server)
+      #expect(verdict.kind == .failed && verdict.error?.code == .trustUnreadable, "\(verdict)")
+      #expect(server.connections.allSatisfy { $0.received.isEmpty })
+    }
+  }
+
+  @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: openssl), "openssl is not installed"))
+  func aDirectoryIsBelieved() async {
+    await #expect(processExitsWith: .success) {
+      let server = try await SiteServer(.answer(204), .secure)
+      let folder = try Folder()
+      let elsewhere = try Folder()
+      let root = try Trust.authority.get().root
+      try folder.write(root, try Self.hashedName(of: elsewhere.write(root, "root.pem")))
+      unsafe setenv("SSL_CERT_DIR", folder.path, 1)
+      #expect(try await Self.verdict(server).kind == .available)
+      // A name that is no hash is not looked for.
+      unsafe setenv("SSL_CERT_DIR", elsewhere.path, 1)
+      #expect(try await Self.verdict(server).kind == .intercepted)
+    }
+  }
+
+  @Test func eachOfSeveralDirectoriesIsBelieved() async {
+    await #expect(processExitsWith: .success) {
+      let server = try await SiteServer(.answer(204), .secure)
+      let empty = try Folder()
+      let folder = try Folder()
+      try folder.write(Trust.authority.get().root, "00000000.0")
+      unsafe setenv("SSL_CERT_DIR", "/nowhere:\(empty.path):\(folder.path)", 1)
+      #expect(try await Self.verdict(server).kind == .available)
+      unsafe setenv("SSL_CERT_DIR", "/nowhere:\(empty.path)", 1)
+      #expect(try await Self.verdict(server).kind == .intercepted)
+    }
+  }
+
+  @Test func nobodyIsBelievedWhereNothingIsThere() async {
+    await #expect(processExitsWith: .success) {
+      let server = try await SiteServer(.answer(204), .secure)
+      unsafe setenv("SSL_CERT_DIR", "/nowhere", 1)
+      #expect(try await Self.verdict(server).kind == .intercepted)
+    }
+  }
+}
+#endif

@@ -1,0 +1,99 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import Dialtone
+import DialtoneSites
+import NetworkLab
+import SiteLab
+import Testing
+
+/// Scenario 53 of linux.md, and `offline`: a verdict for each way out, and none where there is no way out.
+@Suite(
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(2)))
+struct UplinkTests {
+  @Test("53: two uplinks, one captive: a verdict for each")
+  func oneOfTwoIsCaptive() async throws {
+    let cable = try LabCable()
+    let captive = try NetworkLab()
+    try LabCable.connect(cable.client, "w0", to: captive, 1)
+    let site = try await SiteServer(.answer(204), at: "192.0.2.80", port: 80, in: cable.server)
+    let portal = try await SiteServer(
+      .redirect(to: "http://login.example/"), at: "192.0.2.80", port: 80, in: captive)
+    let sites = try LabSites(cable.client)
+    for (name, kind) in [("v0", SiteVerdict.Kind.available), ("w0", .captivePortal), ("v0", .available)] {
+      let verdict = try await sites.check("http://192.0.2.80/") {
+        $0.expectation = .status(204)
+        $0.interface = name
+      }
+      #expect(verdict.kind == kind, "\(verdict)")
+      #expect(verdict.interface?.name == name)
+      #expect(verdict.interface?.index == UInt32(try cable.client.index(of: name)))
+    }
+    #expect(site.requests.count == 2 && portal.requests.count == 1)
+    // Without a choice the kernel's: the default of the smaller metric.
+    #expect(try await sites.check("http://192.0.2.80/").interface?.name == "v0")
+    // Each at the same time as the other.
+    async let first = sites.check("http://192.0.2.80/") { $0.interface = "v0" }
+    async let second = sites.check("http://192.0.2.80/") { $0.interface = "w0" }
+    #expect(try await [first.kind, second.kind] == [.available, .captivePortal])
+  }
+
+  @Test("53: an uplink that is down, or not there, is offline; the other is not asked")
+  func oneOfTwoIsDown() async throws {
+    let cable = try LabCable()
+    let other = try NetworkLab()
+    try LabCable.connect(cable.client, "w0", to: other, 1)
+    let site = try await SiteServer(.answer(204), at: "192.0.2.80", port: 80, in: cable.server)
+    let sites = try LabSites(cable.client)
+    try cable.client.down("w0")
+    for name in ["w0", "nothing0"] {
+      let verdict = try await sites.check("http://192.0.2.80/") { $0.interface = name }
+      #expect(verdict.kind == .offline, "\(verdict)")
+      #expect(verdict.stage == nil && verdict.status == nil)
+    }
+    #expect(site.connectionCount == 0)
+  }
+
+  @Test("no path: offline at once, and nothing is sent")
+  func noPath() async throws {
+    let lab = try NetworkLab()
+    let sites = try LabSites(lab, names: ["site.example": ["192.0.2.80", "2001:db8:80::80"]])
+    for host in ["192.0.2.80", "[2001:db8:80::80]", "site.example", "nowhere.example"] {
+      for transport in Transport.allCases {
+        let verdict = try await sites.check("\(transport)://\(host)/")
+        #expect(verdict.kind == .offline, "\(verdict)")
+        #expect(verdict.stage == nil && verdict.timings.connect == nil)
+        // What is known at once is told at once.
+        #expect(try #require(verdict.timings.total) < .seconds(10))
+      }
+    }
+  }
+
+  @Test("a path, but not for the name's addresses: offline; a name without addresses: failed")
+  func pathsForSome() async throws {
+    let cable = try LabCable()
+    try cable.client.addRoute("192.0.2.0/24", kind: .unreachable)
+    try cable.client.addRoute("2001:db8:80::/64", kind: .unreachable)
+    let sites = try LabSites(cable.client, names: ["site.example": ["192.0.2.80", "2001:db8:80::80"]])
+    #expect(try await sites.check("http://site.example/").kind == .offline)
+    let verdict = try await sites.check("http://nowhere.example/")
+    #expect(verdict.kind == .failed, "\(verdict)")
+    #expect(verdict.stage == .name)
+    #expect(verdict.error?.code == .nameNotResolved)
+    #expect(verdict.address == nil && verdict.timings.connect == nil)
+  }
+
+  @Test("only one family has a path: the other is not tried")
+  func onlyIPv4() async throws {
+    let cable = try LabCable()
+    try cable.client.deleteAddress("2001:db8:0::1/64", "v0")
+    let server = try await SiteServer(.answer(204), at: "192.0.2.80", port: 80, in: cable.server)
+    let sites = try LabSites(cable.client, names: ["site.example": ["2001:db8:80::80", "192.0.2.80"]])
+    let verdict = try await sites.check("http://site.example/")
+    #expect(verdict.kind == .available, "\(verdict)")
+    #expect(verdict.address == IPAddress("192.0.2.80"))
+    #expect(server.requests.count == 1)
+  }
+}
+#endif

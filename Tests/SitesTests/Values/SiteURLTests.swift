@@ -1,0 +1,82 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import DialtoneSites
+import Testing
+
+struct SiteURLTests {
+  @Test(arguments: [
+    ("http://example.com", "example.com", "/"),
+    ("HTTPS://Example.COM./a?b#c", "example.com", "/a?b"),
+    ("http://example.com:80/", "example.com", "/"),
+    ("http://example.com:8080", "example.com:8080", "/"),
+    ("https://example.com:80/", "example.com:80", "/"),
+    ("https://example.com:/x", "example.com", "/x"),
+    ("http://example.com?q=1", "example.com", "/?q=1"),
+    ("http://[2001:DB8::1]:81/", "[2001:db8::1]:81", "/"),
+    ("http://[fe80::1%25eth0]/", "[fe80::1]", "/"),
+    ("http://192.0.2.1/", "192.0.2.1", "/"),
+    ("http://bücher.example/ä", "xn--bcher-kva.example", "/%C3%A4"),
+    ("http://BÜCHER.example/", "xn--bcher-kva.example", "/"),
+    ("http://日本語。jp/", "xn--wgv71a119e.jp", "/"),
+    ("http://example.com/a|b\"", "example.com", "/a%7Cb%22"),
+    ("http://example.com/%41", "example.com", "/%41"),
+  ])
+  func readsWhatIsSent(_ text: String, authority: String, target: String) throws {
+    let url = try SiteURL(text)
+    #expect(url.text == text)
+    #expect(url.authority == authority)
+    #expect(url.target == target)
+  }
+
+  @Test(arguments: [
+    ("example.com/health", "https://example.com/health"),
+    ("localhost:8080", "https://localhost:8080"),
+    ("example.com:80", "http://example.com:80"),
+    ("http:/example.com", "http://example.com"),
+    ("https:example.com/x", "https://example.com/x"),
+    ("//example.com/x", "https://example.com/x"),
+    ("ftp://example.com/x", "https://example.com/x"),
+  ])
+  func namesTheURLThatWasProbablyMeant(_ text: String, meant: String) {
+    let error = #expect(throws: SiteError.self) { try SiteURL(text) }
+    #expect(error?.code == .invalidURL)
+    #expect(error?.message.contains("write it as \(meant)") == true, "\(String(describing: error))")
+  }
+
+  @Test(arguments: [
+    "http://user:secret@example.com/", "user:secret@example.com", "http:user:secret@example.com",
+    "https://secret@example.com", "ftp://user:secret@example.com/", "http://user:sec ret@example.com/secret",
+    "https://a:secret\u{301}@example.com/", "http://user:secret/@example.com", "http://secret\u{0}@example.com/",
+  ])
+  func neverRepeatsUserInformation(_ text: String) throws {
+    do {
+      // What stands behind the first slash is a path, whatever it looks like.
+      let url = try SiteURL(text)
+      Issue.record("\(url) was taken")
+    } catch {
+      #expect(!error.message.contains("secret"), "\(error)")
+    }
+  }
+
+  @Test(arguments: [
+    "", "http://", "https:///path", "http://?x", "http://example.com:0/", "http://example.com:65536/",
+    "http://example.com:x/", "http://exa mple.com/", "http://example.com/a b", "http://example.com/\u{7}",
+    "http://2001:db8::1/", "http://[2001:db8::1/", "http://[fe80::1]/", "http://0.0.0.0/", "http://10.1/",
+    "http://-a.example/", "http://a..b/", "http://example.com\\x", "http://e\u{301}.example/", "http://a☃.example/",
+    "http://ｅxample.com/", "mailto:a@example.com",
+  ])
+  func refusesWhatCannotBeChecked(_ text: String) {
+    #expect(throws: SiteError(.invalidURL, "")) { try SiteURL(text) }
+  }
+
+  @Test func refusesWhatIsLongerThanServersTake() throws {
+    _ = try SiteURL("http://example.com/" + String(repeating: "a", count: 8_000 - 19))
+    #expect(throws: SiteError.self) { try SiteURL("http://example.com/" + String(repeating: "a", count: 8_000 - 18)) }
+  }
+
+  @Test func aLiteralIsAURL() {
+    let url: SiteURL = "https://example.com/health"
+    #expect(url.isSecure && url.description == "https://example.com/health")
+  }
+}
