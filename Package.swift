@@ -38,6 +38,8 @@ let package = Package(
     // Real network namespaces, and a writer of links, addresses, routes, rules and nexthops, for the tests alone.
     .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
     .target(name: "NetworkLab", dependencies: ["CNetworkLab"], path: "Tests/NetworkLab"),
+    // The program under test of Scripts/radio-lab.
+    .executableTarget(name: "radio-probe", dependencies: ["CNetlink", "Dialtone"], path: "Tests/RadioLab/Probe"),
     .testTarget(name: "NetlinkTests", dependencies: ["CNetlink", "Netlink"]),
     // Two libraries that use Dialtone and do not know of each other, for the test that they share one engine.
     .target(name: "FirstLibrary", dependencies: ["Dialtone"], path: "Tests/SharingLibraries/FirstLibrary"),

@@ -1,0 +1,132 @@
+# This source file is part of Dialtone.
+# SPDX-License-Identifier: Apache-2.0
+#
+# Watching with the command and with a program that uses the library, and comparing what both say with what is expected.
+#
+# A state is written as one line:
+#
+#   STATUS FLAGS INTERFACE/KIND [via GATEWAY] [because REASON]
+#
+# with `-` for no interface, and as many spaces as look well.
+
+declare -A watch_fence # what the watch is fenced with; empty where it cannot be
+declare -A watch_position
+fence_count=0
+
+# watch NAME [OPTION…] TARGET: starts `dialtone watch` and the program that uses the library with these arguments, in the
+# namespace of $within, if that is set.
+watch() {
+  local name=$1 fence=192.0.2.99
+  shift
+  case " $* " in
+    *" --interface "* | *" --from "*) fence= ;; # routes of other interfaces are not looked at
+    *" -6 "*) fence=2001:db8:99::1 ;;
+  esac
+  [[ -z ${within-} ]] || fence=
+  watch_fence[$name]=$fence
+  watch_position[$name.json]=0 watch_position[$name.probe]=0
+  ${within-} dialtone watch --json "$@" $fence > "$state/$name.json" 2> "$state/$name.command.error" &
+  ${within-} radio-probe "$@" $fence > "$state/$name.probe" 2> "$state/$name.probe.error" &
+}
+
+json='"target":"([^"]*)","status":"([^"]*)".*"flagsDescription":"([^"]*)",'
+json+='"interface":(null|\{"name":"([^"]*)","index":[0-9]+,"kind":"([^"]*)"\}),'
+json+='"source":.*,"gateway":(null|"([^"]*)"),.*"reason":(null|"([^"]*)")'
+
+# Reads the states in a file of either program, those of the fence or those of the target, into the array `states`.
+read_states() {
+  local name=${1%.*} file=$state/$1 wants_fence=$2 line text is_fence
+  states=()
+  while read -r line; do
+    if [[ $1 == *.json ]]; then
+      [[ $line =~ $json ]] || fail "no line of JSON as it is documented: $line"
+      text="${BASH_REMATCH[1]} ${BASH_REMATCH[2]} ${BASH_REMATCH[3]} ${BASH_REMATCH[5]:--}"
+      text+="${BASH_REMATCH[6]:+/${BASH_REMATCH[6]}}${BASH_REMATCH[8]:+ via ${BASH_REMATCH[8]}}"
+      text+="${BASH_REMATCH[10]:+ because ${BASH_REMATCH[10]}}"
+    else
+      text=$line
+    fi
+    is_fence=
+    [[ -n ${watch_fence[$name]} && ${text%% *} == "${watch_fence[$name]}" ]] && is_fence=1
+    [[ $is_fence == "$wants_fence" ]] && states+=("${text#* }")
+  done < "$file"
+}
+
+# How the states from a position on stand to those wanted: `same`, `begun` where more may come, or `different`. A state marked
+# `?` need not be there.
+compare() {
+  local file=$1 position=$2 next=0 found
+  shift 2
+  local wanted=("$@")
+  read_states "$file" ""
+  for found in "${states[@]:position}"; do
+    while ((next < ${#wanted[@]})) && [[ ${wanted[next]} == "? "* && ${wanted[next]#"? "} != "$found" ]]; do
+      next=$((next + 1))
+    done
+    if ((next == ${#wanted[@]})) || [[ ${wanted[next]#"? "} != "$found" ]]; then
+      comparison=different
+      return
+    fi
+    next=$((next + 1))
+  done
+  comparison=same
+  for found in "${wanted[@]:next}"; do [[ $found == "? "* ]] || comparison=begun; done
+}
+
+# Makes a change of no concern, and waits until every watch has told of it: what happened before has been told, too.
+fence() {
+  local reasons=(blackhole prohibited unreachable-route) types=(blackhole prohibit unreachable) name
+  fence_count=$((fence_count + 1))
+  fence_reason=${reasons[fence_count % 3]}
+  must ip route replace "${types[fence_count % 3]}" 192.0.2.99/32
+  must ip -6 route replace "${types[fence_count % 3]}" 2001:db8:99::1/128
+  for name in "${!watch_fence[@]}"; do
+    [[ -n ${watch_fence[$name]} ]] || continue
+    eventually has_passed_fence "$name.json"
+    eventually has_passed_fence "$name.probe"
+  done
+}
+
+has_passed_fence() {
+  read_states "$1" 1
+  ((${#states[@]} > 0)) && [[ ${states[-1]} == *" because $fence_reason" ]]
+}
+
+# expect NAME: the states that both programs have told, or tell within the limit, since the last time are those of the
+# standard input, one a line; and no more.
+expect() {
+  local name=$1 wanted=() line words file end=$((SECONDS + limit))
+  while read -ra words; do
+    ((${#words[@]} == 0)) || wanted+=("${words[*]}")
+  done
+  for file in "$name.json" "$name.probe"; do
+    while true; do
+      compare "$file" "${watch_position[$file]}" ${wanted[@]+"${wanted[@]}"}
+      [[ $comparison == begun ]] && ((SECONDS < end)) || break
+      pause
+    done
+    [[ $comparison == same ]] || differ "$file" ${wanted[@]+"${wanted[@]}"}
+  done
+  fence
+  for file in "$name.json" "$name.probe"; do
+    compare "$file" "${watch_position[$file]}" ${wanted[@]+"${wanted[@]}"}
+    [[ $comparison == same ]] || differ "$file" ${wanted[@]+"${wanted[@]}"}
+    watch_position[$file]=${#states[@]}
+  done
+  if ((${#wanted[@]} == 0)); then say "$name: nothing new"; fi
+  for line in ${wanted[@]+"${wanted[@]}"}; do say "$name: $line"; done
+}
+
+# expect_nothing NAME: nothing has been told since the last time.
+expect_nothing() { expect "$1" < /dev/null; }
+
+differ() {
+  local file=$1
+  shift
+  say "$file has:"
+  read_states "$file" ""
+  printf '         %s\n' "${states[@]:watch_position[$file]}"
+  say "wanted:"
+  printf '         %s\n' "$@"
+  fail "$file: not the states expected ($comparison)"
+}

@@ -1,0 +1,46 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNetlink
+internal import Dialtone
+
+/// The program under test of the radio lab: it uses the library as any program would, and prints one line for each state
+/// that it is given, in the form that `Tests/RadioLab/Guest/watch.bash` describes.
+///
+///     radio-probe [-4 | -6] [--interface NAME] [--mark N] [--settling SECONDS] [--not-cellular] TARGET…
+///
+/// Beside it runs `dialtone`, with the same arguments; the two have to agree.
+@main
+struct RadioProbe {
+  static func main() async {
+    let arguments: ProbeArguments
+    do {
+      arguments = try ProbeArguments(CommandLine.arguments.dropFirst())
+    } catch {
+      Line.write("radio-probe: \(error)", to: 2)
+      exit(64)
+    }
+    await withDiscardingTaskGroup { group in
+      for target in arguments.targets {
+        let monitor = ReachabilityMonitor(target.value, configuration: arguments.configuration)
+        group.addTask {
+          if arguments.isWaiting {
+            await wait(for: monitor, target.text)
+          } else {
+            for await state in monitor.updates { Line.write("\(target.text) \(Line.text(state))", to: 1) }
+          }
+        }
+      }
+    }
+  }
+
+  /// Prints the first state in which the target is reachable, and not over a modem.
+  private static func wait(for monitor: ReachabilityMonitor, _ target: String) async {
+    do {
+      let state = try await monitor.waitUntilReachable(over: .nonCellular)
+      Line.write("\(target) \(Line.text(state))", to: 1)
+    } catch {
+      Line.write("\(target) \(error)", to: 2)
+    }
+  }
+}
