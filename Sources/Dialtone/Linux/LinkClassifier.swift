@@ -23,25 +23,32 @@ final class LinkClassifier {
     }
   }
 
-  func kind(of message: LinkMessage) -> InterfaceKind {
-    InterfaceKind(message) {
-      let isHardware = message.deviceType == .ethernet && message.infoKind == nil
-      return InterfaceKind.Evidence(
-        isWireless: isHardware && isWireless(message.index), deviceType: deviceType(message))
+  /// What the link is, and the number of its radio, where it has one that nl80211 knows.
+  func classify(_ message: LinkMessage) -> (kind: InterfaceKind, radio: UInt32?) {
+    var wireless = (isKnown: false, radio: nil as UInt32?)
+    let kind = InterfaceKind(message) {
+      if message.deviceType == .ethernet && message.infoKind == nil { wireless = wirelessInterface(message.index) }
+      return InterfaceKind.Evidence(isWireless: wireless.isKnown, deviceType: deviceType(message))
     }
+    return (kind, wireless.radio)
   }
 
-  /// Whether nl80211 knows the interface (NL80211_CMD_GET_INTERFACE, linux/nl80211.h).
-  private func isWireless(_ index: UInt32) -> Bool {
+  /// Whether nl80211 knows the interface, and its radio (NL80211_CMD_GET_INTERFACE, linux/nl80211.h).
+  private func wirelessInterface(_ index: UInt32) -> (isKnown: Bool, radio: UInt32?) {
     // To ask for a family that is not there makes the kernel load its module. Where there is sysfs, it shows whether cfg80211
     // is loaded, in any namespace; that may happen at any time.
-    if SystemFile.exists("/sys/class/net"), !SystemFile.exists("/sys/class/ieee80211") { return false }
+    if SystemFile.exists("/sys/class/net"), !SystemFile.exists("/sys/class/ieee80211") { return (false, nil) }
     builder.removeAll()
     builder.appendGetFamily(named: GenericNetlinkMessage.Wireless.familyName)
-    guard let family = ask({ $0.familyID(in: $1) }) else { return false }
+    guard let family = ask({ $0.familyID(in: $1) }) else { return (false, nil) }
     builder.removeAll()
     builder.appendGetWirelessInterface(index: index, family: family)
-    return ask { $0.wirelessInterfaceIndex(in: $1) } == index
+    var radio: UInt32?
+    let found = ask {
+      radio = $0.wirelessRadio(in: $1)
+      return $0.wirelessInterfaceIndex(in: $1)
+    }
+    return found == index ? (true, radio) : (false, nil)
   }
 
   private func ask<Result>(_ read: (GenericNetlinkMessage, RawSpan) -> Result?) -> Result? {

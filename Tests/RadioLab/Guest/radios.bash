@@ -60,3 +60,11 @@ wpa() {
 
 # is_associated: with its keys in place.
 is_associated() { file_is /sys/class/net/wlan0/operstate up; }
+
+# block PHY, unblock PHY: by software, as rfkill(8) does it. Every radio has a switch of its own.
+block() { switch "$1" 1; }
+unblock() { switch "$1" 0; }
+switch() {
+  local file
+  for file in "/sys/class/ieee80211/phy$1"/rfkill*/soft; do printf '%d' "$2" > "$file" || fail "$file"; done
+}

@@ -15,7 +15,11 @@ begin() {
   ip link set lo up
 }
 
-say() { printf '%7.2f  %s\n' "$(< /proc/uptime cut -d ' ' -f 1)" "$*"; }
+say() {
+  local uptime
+  read -r uptime _ < /proc/uptime
+  printf '%7.2f  %s\n' "$uptime" "$*"
+}
 
 # step WORDS…: what follows.
 step() { say "--- $*"; }

@@ -25,3 +25,29 @@ expect local << 'END'
   requires-connection  -R c--C---  wlan0/wifi  because dormant
   unreachable          -- -------  wlan0/wifi  because no-address
 END
+
+step "an address, then a route"
+must ip address add 192.168.77.2/24 dev wlan0
+expect local << 'END'
+  reachable            -R ------d  wlan0/wifi
+END
+expect_nothing internet
+must ip route add default via 192.168.77.1
+expect internet << 'END'
+  reachable            -R -------  wlan0/wifi  via 192.168.77.1
+END
+must ping -c 1 -W 10 192.168.77.1
+
+step "scans: the kernel sends messages that have IFLA_WIRELESS alone"
+ip monitor link > "$state/messages.log" &
+for _ in 1 2 3; do must iw dev wlan0 scan freq 2412; done
+wpa scan
+eventually grep -q wlan0 "$state/messages.log"
+expect_nothing internet
+expect_nothing local
+
+step "given new keys by the access point"
+must ip netns exec ap hostapd_cli -p /run/hostapd -i wlan1 raw REKEY_GTK
+eventually grep -q "WPA: Group rekeying completed" "$state/station.log"
+expect_nothing internet
+expect_nothing local
