@@ -12,7 +12,7 @@ radios() {
   eventually test -e "/sys/class/net/wlan$(($1 - 1))"
 }
 
-# access_point INTERFACE NAMESPACE NAME ADDRESS: starts one that asks for the key of WPA2.
+# access_point INTERFACE NAMESPACE NAME [ADDRESS [BRIDGE]]: starts one that asks for the key of WPA2.
 access_point() {
   local interface=$1 namespace=$2
   [[ -e /run/netns/$namespace ]] || must ip netns add "$namespace"
@@ -30,6 +30,7 @@ wpa=2
 wpa_key_mgmt=WPA-PSK
 rsn_pairwise=CCMP
 wpa_psk=$key
+${5:+bridge=$5}
 END
   must ip netns exec "$namespace" hostapd -B -f "$state/$interface.log" -P "$state/$interface.pid" "$state/$interface.conf"
   [[ -z ${4-} ]] || must ip -n "$namespace" address replace "$4" dev "$interface"
@@ -57,6 +58,12 @@ wpa() {
   local answer
   answer=$(wpa_cli -p /run/wpa -i wlan0 "$@" 2>&1) && [[ $answer != *FAIL* ]] || fail "wpa_cli $*: $answer"
 }
+
+# can_see ADDRESS: the last scan found the access point.
+can_see() { wpa_cli -p /run/wpa -i wlan0 scan_results | grep -q "^$1"; }
+
+# is_at ADDRESS: the station is at this access point.
+is_at() { iw dev wlan0 link | grep -q "^Connected to $1"; }
 
 # is_associated: with its keys in place.
 is_associated() { file_is /sys/class/net/wlan0/operstate up; }

@@ -67,7 +67,7 @@ file_is() { [[ -r $1 && $(< "$1") == "$2" ]]; }
 show_everything() {
   local file
   for file in "$state"/*.json "$state"/*.probe "$state"/*.error "$state"/*.log; do
-    [[ -s $file ]] && printf '\n=== %s\n' "$file" && tail -40 "$file"
+    [[ -s $file ]] && printf '\n=== %s\n' "$file" && tail -n 40 "$file"
   done
   printf '\n=== links, addresses, routes\n'
   ip -details -brief link
@@ -75,5 +75,5 @@ show_everything() {
   ip route show table all
   ip -6 route
   printf '\n=== kernel\n'
-  dmesg | tail -20
+  dmesg | tail -n 20
 }

@@ -117,6 +117,47 @@ expect() {
   for line in ${wanted[@]+"${wanted[@]}"}; do say "$name: $line"; done
 }
 
+# expect_interface NAME type NUMBER devtype TEXT link-kind TEXT is KIND: what the kernel says of an interface (its hardware type,
+# DEVTYPE in sysfs, IFLA_INFO_KIND), and what dialtone makes of it. `-` is nothing.
+expect_interface() {
+  local name=$1 wanted="${*:2}" found info devtype kind
+  info=$(ip -details -json link show dev "$name") || fail "no interface $name"
+  [[ $info =~ \"info_kind\":\"([^\"]*)\" ]] && info=${BASH_REMATCH[1]} || info=-
+  devtype=$(sed -n 's/^DEVTYPE=//p' "/sys/class/net/$name/uevent")
+  kind=$(dialtone interfaces --json | sed -n "s/.*\"name\":\"$name\",\"index\":[0-9]*,\"kind\":\"\([a-z]*\)\".*/\1/p")
+  found="type $(< "/sys/class/net/$name/type") devtype ${devtype:--} link-kind $info is $kind"
+  [[ $found == "$wanted" ]] || fail "$name: $found; wanted: $wanted"
+  say "interface $name: $found"
+}
+
+# wait_without_cellular TARGET: has both programs wait until it is reachable, but not over a modem.
+wait_without_cellular() {
+  dialtone wait --json --not-cellular "$1" > "$state/wait.json" 2> "$state/wait.command.error" &
+  wait_jobs=($!)
+  radio-probe --not-cellular "$1" > "$state/wait.probe" 2> "$state/wait.probe.error" &
+  wait_jobs+=($!)
+  watch_fence[wait]=
+}
+
+still_waits() {
+  local job
+  for job in "${wait_jobs[@]}"; do kill -0 "$job" 2> /dev/null || fail "waits no longer"; done
+  [[ ! -s $state/wait.json && ! -s $state/wait.probe ]] || fail "the waiting has ended"
+  say "wait: still waits"
+}
+
+# has_waited STATE: both have ended, with success and this state.
+has_waited() {
+  local job file
+  for job in "${wait_jobs[@]}"; do wait "$job" || fail "exit status $?"; done
+  for file in wait.json wait.probe; do
+    read_states "$file" ""
+    [[ ${#states[@]} == 1 && ${states[0]} == "$1" ]] || fail "$file: ${states[*]}"
+  done
+  unset "watch_fence[wait]"
+  say "wait: $1"
+}
+
 # expect_nothing NAME: nothing has been told since the last time.
 expect_nothing() { expect "$1" < /dev/null; }
 

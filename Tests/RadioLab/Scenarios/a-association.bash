@@ -12,9 +12,11 @@ expect local << 'END'
   unreachable          -- -------  wlan0/wifi  because link-down
 END
 
-step "switched on, associated, given its keys; there is no address yet"
+step "switched on, associated, given its keys; a link-local address is all it has"
 station home "$key"
 eventually is_associated
+expect_interface wlan0 type 1 devtype wlan link-kind - is wifi
+expect_interface hwsim0 type 803 devtype - link-kind - is other
 expect internet << 'END'
   unreachable          -- -------  wlan0/wifi  because no-carrier
   requires-connection  -R c--C---  wlan0/wifi  because dormant
@@ -24,13 +26,12 @@ expect local << 'END'
   unreachable          -- -------  wlan0/wifi  because no-carrier
   requires-connection  -R c--C---  wlan0/wifi  because dormant
   unreachable          -- -------  wlan0/wifi  because no-address
+  reachable            -R ------d  wlan0/wifi
 END
 
 step "an address, then a route"
 must ip address add 192.168.77.2/24 dev wlan0
-expect local << 'END'
-  reachable            -R ------d  wlan0/wifi
-END
+expect_nothing local
 expect_nothing internet
 must ip route add default via 192.168.77.1
 expect internet << 'END'
