@@ -7,7 +7,9 @@
 #
 #   STATUS FLAGS INTERFACE/KIND [via GATEWAY] [because REASON]
 #
-# with `-` for no interface, and as many spaces as look well.
+# with `-` for no interface, and as many spaces as look well. Where a state is expected, `?` before it says that the kernel
+# leaves it by itself, and so soon that it may be over before a program has asked: being given the newest state and not each
+# one is what the library promises.
 
 declare -A watch_fence # what the watch is fenced with; empty where it cannot be
 declare -A watch_position
@@ -73,18 +75,17 @@ compare() {
   for found in "${wanted[@]:next}"; do [[ $found == "? "* ]] || comparison=begun; done
 }
 
-# Makes a change of no concern, and waits until every watch has told of it: what happened before has been told, too.
+# fence NAME: makes a change of no concern, and waits until both programs have told of it: what happened before has been
+# told, too.
 fence() {
-  local reasons=(blackhole prohibited unreachable-route) types=(blackhole prohibit unreachable) name
+  local reasons=(blackhole prohibited unreachable-route) types=(blackhole prohibit unreachable) name=$1
   fence_count=$((fence_count + 1))
   fence_reason=${reasons[fence_count % 3]}
   must ip route replace "${types[fence_count % 3]}" 192.0.2.99/32
   must ip -6 route replace "${types[fence_count % 3]}" 2001:db8:99::1/128
-  for name in "${!watch_fence[@]}"; do
-    [[ -n ${watch_fence[$name]} ]] || continue
-    eventually has_passed_fence "$name.json"
-    eventually has_passed_fence "$name.probe"
-  done
+  [[ -n ${watch_fence[$name]} ]] || return 0
+  eventually has_passed_fence "$name.json"
+  eventually has_passed_fence "$name.probe"
 }
 
 has_passed_fence() {
@@ -107,7 +108,7 @@ expect() {
     done
     [[ $comparison == same ]] || differ "$file" ${wanted[@]+"${wanted[@]}"}
   done
-  fence
+  fence "$name"
   for file in "$name.json" "$name.probe"; do
     compare "$file" "${watch_position[$file]}" ${wanted[@]+"${wanted[@]}"}
     [[ $comparison == same ]] || differ "$file" ${wanted[@]+"${wanted[@]}"}

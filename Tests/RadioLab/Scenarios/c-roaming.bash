@@ -12,7 +12,7 @@ access_point wlan3 cafe cafe 10.9.0.1/24
 must ip address add 192.168.77.2/24 dev wlan0
 must ip route add default via 192.168.77.1
 watch internet internet
-watch settled --settling 3 internet
+watch settled --settling 2 internet
 expect internet << 'END'
   reachable            -R -------  wlan0/wifi  via 192.168.77.1
 END
@@ -21,14 +21,14 @@ expect settled << 'END'
 END
 
 step "roams there and back: the kernel takes the carrier away for some 100 ms; settled, it is the same path"
-wpa scan
+wpa scan freq=2412
 eventually can_see 02:00:00:00:02:00
 for access_point in 02:00:00:00:02:00 02:00:00:00:01:00; do
   wpa roam "$access_point"
   eventually is_at "$access_point"
   expect internet << 'END'
     unreachable          -- -------  wlan0/wifi  because no-carrier
-    requires-connection  -R c--C---  wlan0/wifi  because dormant
+    ? requires-connection -R c--C---  wlan0/wifi  because dormant
     reachable            -R -------  wlan0/wifi  via 192.168.77.1
 END
 done
@@ -39,7 +39,7 @@ step "another network, with another address and gateway"
 wpa select_network 1
 expect internet << 'END'
   unreachable          -- -------  wlan0/wifi  because no-carrier
-  requires-connection  -R c--C---  wlan0/wifi  because dormant
+  ? requires-connection -R c--C---  wlan0/wifi  because dormant
   reachable            -R -------  wlan0/wifi  via 192.168.77.1
 END
 must ip address flush dev wlan0 scope global
