@@ -37,7 +37,14 @@ END
 }
 
 # access_point_dies INTERFACE: without a word to its stations.
-access_point_dies() { kill -KILL "$(< "$state/$1.pid")"; }
+access_point_dies() {
+  local process
+  process=$(< "$state/$1.pid")
+  kill -KILL "$process"
+  eventually has_ended "$process"
+}
+
+has_ended() { [[ ! -e /proc/$1 ]] || grep -q '^State:.Z' "/proc/$1/status"; }
 
 # station NAME KEY [NAME KEY…]: starts the supplicant of wlan0 with these networks, the first of them chosen.
 station() {

@@ -77,3 +77,12 @@ show_everything() {
   printf '\n=== kernel\n'
   dmesg | tail -n 20
 }
+
+# has_address BEGINNING [FLAG]: wlan0 has an IPv6 address that begins so, is past duplicate address detection, and has the flag.
+has_address() {
+  local line
+  while read -r line; do
+    [[ $line == *"inet6 $1"*" ${2-}"* && $line != *tentative* ]] && return
+  done < <(ip -6 -oneline address show dev wlan0)
+  return 1
+}

@@ -26,6 +26,7 @@ struct ProbeArguments {
       case "--interface": configuration.interface = try value(of: argument)
       case "--mark": configuration.mark = try Self.number(value(of: argument))
       case "--settling": configuration.settling = .seconds(try Self.number(value(of: argument)))
+      case "--no-nat64": configuration.nat64 = .off
       case "--not-cellular": isWaiting = true
       default: targets.append((argument, try Self.target(argument)))
       }

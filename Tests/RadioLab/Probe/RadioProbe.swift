@@ -7,7 +7,7 @@ internal import Dialtone
 /// The program under test of the radio lab: it uses the library as any program would, and prints one line for each state
 /// that it is given, in the form that `Tests/RadioLab/Guest/watch.bash` describes.
 ///
-///     radio-probe [-4 | -6] [--interface NAME] [--mark N] [--settling SECONDS] [--not-cellular] TARGET…
+///     radio-probe [-4 | -6] [--interface NAME] [--mark N] [--settling SECONDS] [--no-nat64] [--not-cellular] TARGET…
 ///
 /// Beside it runs `dialtone`, with the same arguments; the two have to agree.
 @main

@@ -57,7 +57,7 @@ unblock 0
 eventually is_associated
 must ip route add default via 192.168.77.1
 expect internet << 'END'
-  unreachable          -- -------  wlan0/wifi  because link-down
+  ? unreachable        -- -------  wlan0/wifi  because link-down
   unreachable          -- -------  wlan0/wifi  because no-carrier
   ? requires-connection -R c--C---  wlan0/wifi  because dormant
   unreachable          -- -------  -           because no-route

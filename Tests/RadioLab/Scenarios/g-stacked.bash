@@ -1,6 +1,7 @@
 # Links that stand on others: a VLAN on a bond, bridges over wired links and over Wi-Fi, macvlans, a dummy without a carrier.
 radios 2
-for module in netdevsim 8021q bridge macvlan dummy; do must modprobe "$module"; done
+must modprobe netdevsim
+must modprobe dummy numdummies=0
 must modprobe bonding max_bonds=0
 
 step "a VLAN on a bond of two network cards"
