@@ -8,7 +8,8 @@ internal import Netlink
 /// Finds out what a link is, with nl80211 and sysfs where the kernel's message alone does not tell.
 ///
 /// nl80211 answers for the namespace that its socket was opened in. sysfs shows the namespace of whoever mounted it, which
-/// may be another: what it says of a name counts only where it shows the same index and hardware address for it.
+/// may be another: what it says of a name counts only where it shows the same index and hardware address for it. Where it does
+/// not, the driver is asked.
 final class LinkClassifier {
   /// `nil` where generic netlink is refused.
   private var wireless: NetlinkClient?
@@ -28,7 +29,7 @@ final class LinkClassifier {
     var wireless = (isKnown: false, radio: nil as UInt32?)
     let kind = InterfaceKind(message) {
       if message.deviceType == .ethernet && message.infoKind == nil { wireless = wirelessInterface(message.index) }
-      return InterfaceKind.Evidence(isWireless: wireless.isKnown, deviceType: deviceType(message))
+      return InterfaceKind.Evidence(isWireless: wireless.isKnown, deviceType: deviceType(message) ?? driverDeviceType(message))
     }
     return (kind, wireless.radio)
   }
@@ -76,6 +77,21 @@ final class LinkClassifier {
     else { return nil }
     let line = event.split(separator: "\n").first { $0.hasPrefix("DEVTYPE=") }
     return line.map { String($0.dropFirst("DEVTYPE=".count)) }
+  }
+
+  /// What DEVTYPE would be, by what the driver says.
+  private func driverDeviceType(_ message: LinkMessage) -> String? {
+    guard let descriptor = wireless?.descriptor, let name = message.name else { return nil }
+    let size = Int(CNETLINK_DRIVER_TEXT_SIZE)
+    var texts = [UInt8](repeating: 0, count: 2 * size)
+    // The call writes two strings of `size` bytes; the name becomes a C string for it.
+    let result = unsafe texts.withUnsafeMutableBytes { buffer in
+      let start = unsafe buffer.baseAddress!.assumingMemoryBound(to: CChar.self)
+      return unsafe cnetlink_driver(descriptor, name, start, start + size)
+    }
+    guard result == 0 else { return nil }
+    func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
+    return InterfaceKind.Evidence.deviceType(driver: text(texts[..<size]), firmware: text(texts[size...]))
   }
 
   private static func hexadecimal(_ byte: UInt8) -> String {

@@ -29,6 +29,7 @@ package struct NetlinkClient: ~Copyable, Sendable {
   }
 
   /// How many datagrams of other processes were dropped.
+  package var descriptor: CInt { socket.descriptor }
   package var foreignCount: UInt64 { socket.foreignCount }
   /// Whether the kernel takes the filters in requests seriously.
   package var checksStrictly: Bool { socket.checksStrictly }

@@ -31,6 +31,26 @@ expect internet << 'END'
   reachable            WR -t-----  wwan0/cellular  via 192.168.8.1
 END
 
+step "moved to a namespace where sysfs shows another one: a modem all the same"
+must ip netns add room
+must ip link set wwan0 netns room
+expect internet << 'END'
+  unreachable          -- -------  -               because no-route
+END
+within="nsenter --net=/run/netns/room"
+watch room internet
+within=
+expect room << 'END'
+  requires-connection  WR ct-----  wwan0/cellular  because no-session
+END
+must ip -n room link set wwan0 netns 1
+expect room << 'END'
+  unreachable          -- -------  -               because no-route
+END
+expect internet << 'END'
+  requires-connection  WR ct-----  wwan0/cellular  because no-session
+END
+
 step "unplugged, and plugged in again: another index, and the session is gone"
 device=/sys/bus/usb/devices/${port%%:*}
 index=$(< /sys/class/net/wwan0/ifindex)
