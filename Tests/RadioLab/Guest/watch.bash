@@ -131,6 +131,16 @@ expect_interface() {
   say "interface $name: $found"
 }
 
+# expect_path WORDS…: what the library's path is now, and what it says of its interfaces' price:
+#
+#   STATUS [expensive] INTERFACE/KIND[/expensive]… [because REASON]
+expect_path() {
+  local found
+  found=$(radio-probe --path) || fail "no path: $found"
+  [[ $found == "$*" ]] || fail "path: $found; wanted: $*"
+  say "path: $found"
+}
+
 # wait_without_cellular TARGET: has both programs wait until it is reachable, but not over a modem.
 wait_without_cellular() {
   dialtone wait --json --not-cellular "$1" > "$state/wait.json" 2> "$state/wait.command.error" &

@@ -15,6 +15,15 @@ enum Line {
     return words.joined(separator: " ")
   }
 
+  /// `STATUS [expensive] INTERFACE/KIND[/expensive]… [because REASON]`
+  static func text(_ path: NetworkPath) -> String {
+    var words = ["\(path.status)"]
+    if path.isExpensive { words.append("expensive") }
+    words += path.interfaces.map { "\($0.name)/\($0.kind.identifier)\($0.isExpensive ? "/expensive" : "")" }
+    if let reason = path.reason { words += ["because", reason.identifier] }
+    return words.joined(separator: " ")
+  }
+
   /// Writes a line at once and whole, from any thread: shorter than PIPE_BUF, it is not mixed with others (write(2), pipe(7)).
   static func write(_ line: String, to descriptor: CInt) {
     let bytes = Array((line + "\n").utf8)

@@ -11,6 +11,7 @@ struct ProbeArguments {
 
   var configuration = ReachabilityConfiguration()
   var isWaiting = false
+  var asksForPath = false
   var targets: [(text: String, value: ReachabilityTarget)] = []
 
   init(_ arguments: ArraySlice<String>) throws {
@@ -28,6 +29,7 @@ struct ProbeArguments {
       case "--settling": configuration.settling = .seconds(try Self.number(value(of: argument)))
       case "--no-nat64": configuration.nat64 = .off
       case "--not-cellular": isWaiting = true
+      case "--path": asksForPath = true
       default: targets.append((argument, try Self.target(argument)))
       }
     }

@@ -8,8 +8,9 @@ internal import Dialtone
 /// that it is given, in the form that `Tests/RadioLab/Guest/watch.bash` describes.
 ///
 ///     radio-probe [-4 | -6] [--interface NAME] [--mark N] [--settling SECONDS] [--no-nat64] [--not-cellular] TARGET…
+///     radio-probe --path
 ///
-/// Beside it runs `dialtone`, with the same arguments; the two have to agree.
+/// Beside it runs `dialtone`, with the same arguments; the two have to agree. With `--path` it prints the path as it is now.
 @main
 struct RadioProbe {
   static func main() async {
@@ -19,6 +20,15 @@ struct RadioProbe {
     } catch {
       Line.write("radio-probe: \(error)", to: 2)
       exit(64)
+    }
+    if arguments.asksForPath {
+      do {
+        Line.write(Line.text(try await PathMonitor().waitUntilKnown()), to: 1)
+      } catch {
+        Line.write("radio-probe: \(error)", to: 2)
+        exit(1)
+      }
+      return
     }
     await withDiscardingTaskGroup { group in
       for target in arguments.targets {

@@ -37,6 +37,7 @@ must ip route add default via 192.168.77.1
 expect internet << 'END'
   reachable            -R -------  wlan0/wifi  via 192.168.77.1
 END
+expect_path satisfied wlan0/wifi
 must ping -c 1 -W 10 192.168.77.1
 
 step "scans: the kernel sends messages that have IFLA_WIRELESS alone"

@@ -25,6 +25,7 @@ expect internet << 'END'
 END
 expect_nothing local
 still_waits
+expect_path satisfied expensive wwan0/cellular/expensive
 
 step "a second session beside it is another interface"
 must ip link add dev wwan0-7 parentdev wwan0 type wwan linkid 7

@@ -30,6 +30,7 @@ expect internet << 'END'
   unreachable          -- -------  -               because no-route
   reachable            WR -t-----  wwan0/cellular  via 192.168.8.1
 END
+expect_path satisfied expensive wwan0/cellular/expensive
 
 step "moved to a namespace where sysfs shows another one: a modem all the same"
 must ip netns add room

@@ -18,6 +18,7 @@ END
 expect cellular << 'END'
   reachable            WR -t-----  wwan0/cellular
 END
+expect_path satisfied wlan0/wifi wwan0/cellular/expensive
 
 step "without the setting, the kernel goes on sending into the dead link"
 wpa disconnect

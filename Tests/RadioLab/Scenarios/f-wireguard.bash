@@ -47,6 +47,7 @@ expect_interface tunnel type 65534 devtype wireguard link-kind wireguard is tunn
 expect internet << 'END'
   reachable            -R -t-----  tunnel/tunnel
 END
+expect_path satisfied tunnel/tunnel wlan0/wifi
 # wg-quick's first rule sends everything there, its second one takes what main knows away again.
 expect endpoint << 'END'
   ? reachable          -R -t-----  tunnel/tunnel
