@@ -29,7 +29,7 @@ final class LinkClassifier {
     var wireless = (isKnown: false, radio: nil as UInt32?)
     let kind = InterfaceKind(message) {
       if message.deviceType == .ethernet && message.infoKind == nil { wireless = wirelessInterface(message.index) }
-      return InterfaceKind.Evidence(isWireless: wireless.isKnown, deviceType: deviceType(message) ?? driverDeviceType(message))
+      return InterfaceKind.Evidence(isWireless: wireless.isKnown, deviceType: deviceType(message))
     }
     return (kind, wireless.radio)
   }
@@ -66,27 +66,32 @@ final class LinkClassifier {
     return result
   }
 
-  /// DEVTYPE of the link's uevent, as sysfs has it.
+  /// DEVTYPE of the link's uevent, as sysfs has it; where sysfs does not show the link, by what its driver says.
   private func deviceType(_ message: LinkMessage) -> String? {
-    guard let name = message.name, !name.contains("/") else { return nil }
-    let folder = "/sys/class/net/\(name)"
-    guard let index = SystemFile.text(at: "\(folder)/ifindex"), UInt32(index.trimmed) == message.index,
-      let address = SystemFile.text(at: "\(folder)/address"),
-      address.trimmed == (message.hardwareAddress ?? []).map(Self.hexadecimal).joined(separator: ":"),
-      let event = SystemFile.text(at: "\(folder)/uevent")
-    else { return nil }
+    guard let event = event(of: message) else { return driverDeviceType(message) }
     let line = event.split(separator: "\n").first { $0.hasPrefix("DEVTYPE=") }
     return line.map { String($0.dropFirst("DEVTYPE=".count)) }
   }
 
-  /// What DEVTYPE would be, by what the driver says.
+  /// The link's uevent, where sysfs shows this very link.
+  private func event(of message: LinkMessage) -> String? {
+    guard let name = message.name, !name.contains("/") else { return nil }
+    let folder = "/sys/class/net/\(name)"
+    guard let index = SystemFile.text(at: "\(folder)/ifindex"), UInt32(index.trimmed) == message.index,
+      let address = SystemFile.text(at: "\(folder)/address"),
+      address.trimmed == (message.hardwareAddress ?? []).map(Self.hexadecimal).joined(separator: ":")
+    else { return nil }
+    return SystemFile.text(at: "\(folder)/uevent")
+  }
+
+  /// What DEVTYPE would be, by what the driver says of itself.
   private func driverDeviceType(_ message: LinkMessage) -> String? {
     guard let descriptor = wireless?.descriptor, let name = message.name else { return nil }
     let size = Int(CNETLINK_DRIVER_TEXT_SIZE)
     var texts = [UInt8](repeating: 0, count: 2 * size)
     // The call writes two strings of `size` bytes; the name becomes a C string for it.
     let result = unsafe texts.withUnsafeMutableBytes { buffer in
-      let start = unsafe buffer.baseAddress!.assumingMemoryBound(to: CChar.self)
+      guard let start = unsafe buffer.baseAddress?.assumingMemoryBound(to: CChar.self) else { return CInt(-1) }
       return unsafe cnetlink_driver(descriptor, name, start, start + size)
     }
     guard result == 0 else { return nil }

@@ -27,9 +27,12 @@ package struct RadioTable: Sendable {
 
   package init() {}
 
-  /// Takes an event in. Answers whether it was one.
+  /// Takes an event in.
   ///
-  /// - Parameter radio: Finds the radio of the switch with this number; asked once for each Wi-Fi switch.
+  /// - Parameters:
+  ///   - event: The bytes of a `struct rfkill_event`, or a longer one.
+  ///   - radio: Finds the radio of the switch with this number; asked once for each Wi-Fi switch.
+  /// - Returns: Whether it was an event.
   package mutating func apply(_ event: [UInt8], radio: (UInt32) -> UInt32?) -> Bool {
     // Bytes have no padding between them.
     let bytes = unsafe event.span.bytes
@@ -45,9 +48,12 @@ package struct RadioTable: Sendable {
     return true
   }
 
-  /// Whether the link's radio is blocked: by its own switch, where it is known; else where every switch of its kind is on.
+  /// Whether the link's radio is blocked.
   ///
-  /// - Parameter state: What a switch is set to now, where something knows better than the last event.
+  /// - Parameters:
+  ///   - link: A link that stands on no other.
+  ///   - state: What a switch is set to now, where something knows better than the last event.
+  /// - Returns: Whether its own switch is on, where it is known; else whether there are switches of its kind, and all are on.
   package func isBlocked(_ link: Link, state: (UInt32) -> Bool? = { _ in nil }) -> Bool {
     let type: UInt8
     switch link.ownKind {
