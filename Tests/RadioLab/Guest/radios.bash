@@ -44,7 +44,8 @@ access_point_dies() {
   eventually has_ended "$process"
 }
 
-has_ended() { [[ ! -e /proc/$1 ]] || grep -q '^State:.Z' "/proc/$1/status"; }
+# Gone, or a zombie, which nobody waits for.
+has_ended() { ! grep -qs '^State:.[^Z]' "/proc/$1/status"; }
 
 # station NAME KEY [NAME KEY…]: starts the supplicant of wlan0 with these networks, the first of them chosen.
 station() {

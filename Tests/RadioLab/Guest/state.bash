@@ -37,7 +37,8 @@ finish() {
   exit 0
 }
 
-pause() { read -rt 0.05 -u "$never"; }
+# Of the machine's time, which leaps.
+pause() { read -rt 0.2 -u "$never"; }
 
 # eventually COMMAND…: tries until it succeeds; fails after the limit.
 eventually() {

@@ -7,16 +7,20 @@
 #
 #   STATUS FLAGS INTERFACE/KIND [via GATEWAY] [because REASON]
 #
-# with `-` for no interface, and as many spaces as look well. Where a state is expected, `?` before it says that the kernel
+# with `-` for no interface, and as many spaces as look well; a path as in `expect_path`, with ` from ADDRESS… via GATEWAY…` after
+# each interface. Where a state is expected, `?` before it says that the kernel
 # leaves it by itself, and so soon that it may be over before a program has asked: being given the newest state and not each
 # one is what the library promises.
 
-declare -A watch_fence # what the watch is fenced with; empty where it cannot be
+declare -A watch_fence # the address that the watch is fenced with; empty where it cannot be
+declare -A watch_files # what its programs have told
 declare -A watch_position
+fence_types=(blackhole prohibit unreachable)
+fence_reasons=(blackhole prohibited unreachable-route)
 fence_count=0
 
 # watch NAME [OPTION…] TARGET: starts `dialtone watch` and the program that uses the library with these arguments, in the
-# namespace of $within, if that is set.
+# namespace of $within, if that is set. The target `path` is the library's path, which the program alone tells.
 watch() {
   local name=$1 fence=192.0.2.99
   shift
@@ -26,8 +30,13 @@ watch() {
   esac
   [[ -z ${within-} ]] || fence=
   watch_fence[$name]=$fence
+  watch_files[$name]=$name.probe
+  : > "$state/$name.json" > "$state/$name.probe"
   watch_position[$name.json]=0 watch_position[$name.probe]=0
-  ${within-} dialtone watch --json "$@" $fence > "$state/$name.json" 2> "$state/$name.command.error" &
+  if [[ ${!#} != path ]]; then
+    watch_files[$name]="$name.json $name.probe"
+    ${within-} dialtone watch --json "$@" $fence > "$state/$name.json" 2> "$state/$name.command.error" &
+  fi
   ${within-} radio-probe "$@" $fence > "$state/$name.probe" 2> "$state/$name.probe.error" &
 }
 
@@ -76,31 +85,39 @@ compare() {
 }
 
 # fence NAME: makes a change of no concern, and waits until both programs have told of it: what happened before has been
-# told, too.
+# told, too. The change before has to be told first, for it may be one to the same.
 fence() {
-  local reasons=(blackhole prohibited unreachable-route) types=(blackhole prohibit unreachable) name=$1
+  wait_for_fence "$1"
   fence_count=$((fence_count + 1))
-  fence_reason=${reasons[fence_count % 3]}
-  must ip route replace "${types[fence_count % 3]}" 192.0.2.99/32
-  must ip -6 route replace "${types[fence_count % 3]}" 2001:db8:99::1/128
-  [[ -n ${watch_fence[$name]} ]] || return 0
-  eventually has_passed_fence "$name.json"
-  eventually has_passed_fence "$name.probe"
+  set_fence
+  wait_for_fence "$1"
+}
+
+set_fence() {
+  local type=${fence_types[fence_count % 3]}
+  must ip route replace "$type" 192.0.2.99/32
+  must ip -6 route replace "$type" 2001:db8:99::1/128
+}
+
+wait_for_fence() {
+  local file
+  [[ -n ${watch_fence[$1]} ]] || return 0
+  for file in ${watch_files[$1]}; do eventually has_passed_fence "$file"; done
 }
 
 has_passed_fence() {
   read_states "$1" 1
-  ((${#states[@]} > 0)) && [[ ${states[-1]} == *" because $fence_reason" ]]
+  ((${#states[@]} > 0)) && [[ ${states[-1]} == *" because ${fence_reasons[fence_count % 3]}" ]]
 }
 
 # expect NAME: the states that both programs have told, or tell within the limit, since the last time are those of the
 # standard input, one a line; and no more.
 expect() {
-  local name=$1 wanted=() line words file end=$((SECONDS + limit))
+  local name=$1 wanted=() told=() line words file end=$((SECONDS + limit))
   while read -ra words; do
     ((${#words[@]} == 0)) || wanted+=("${words[*]}")
   done
-  for file in "$name.json" "$name.probe"; do
+  for file in ${watch_files[$name]}; do
     while true; do
       compare "$file" "${watch_position[$file]}" ${wanted[@]+"${wanted[@]}"}
       [[ $comparison == begun ]] && ((SECONDS < end)) || break
@@ -109,13 +126,14 @@ expect() {
     [[ $comparison == same ]] || differ "$file" ${wanted[@]+"${wanted[@]}"}
   done
   fence "$name"
-  for file in "$name.json" "$name.probe"; do
+  for file in ${watch_files[$name]}; do
     compare "$file" "${watch_position[$file]}" ${wanted[@]+"${wanted[@]}"}
     [[ $comparison == same ]] || differ "$file" ${wanted[@]+"${wanted[@]}"}
+    told=("${states[@]:watch_position[$file]}")
     watch_position[$file]=${#states[@]}
   done
-  if ((${#wanted[@]} == 0)); then say "$name: nothing new"; fi
-  for line in ${wanted[@]+"${wanted[@]}"}; do say "$name: $line"; done
+  ((${#told[@]} > 0)) || told=("nothing new")
+  for line in "${told[@]}"; do say "$name: $line"; done
 }
 
 # expect_interface NAME type NUMBER devtype TEXT link-kind TEXT is KIND: what the kernel says of an interface (its hardware type,
@@ -139,6 +157,34 @@ expect_path() {
   found=$(radio-probe --path) || fail "no path: $found"
   [[ $found == "$*" ]] || fail "path: $found; wanted: $*"
   say "path: $found"
+}
+
+# expect_over INTERFACE/KIND FLAGS [expensive]: given an address, and a route by a gateway, the Internet is reachable over it, with
+# these flags, at this price. Takes both away again.
+expect_over() {
+  local name=${1%/*} wanted="reachable $2 $1 via 10.77.0.1" path
+  must ${within-} ip link set "$name" up
+  must ${within-} ip address add 10.77.0.2/24 dev "$name"
+  must ${within-} ip route replace default via 10.77.0.1
+  expect_now "$wanted"
+  path=$(${within-} radio-probe --path) || fail "no path: $path"
+  [[ "$path " == "satisfied ${3:+$3 }$1${3:+/$3} "* ]] || fail "path: $path; wanted first: $1${3:+/$3}"
+  say "path: $path"
+  must ${within-} ip -4 address flush dev "$name"
+}
+
+# expect_now STATE: what the Internet's state is once the kernel has come to it, asked for by a program that sees nothing else.
+expect_now() {
+  watch_fence[now]=
+  eventually is_now "$1"
+  say "now: $1"
+}
+
+is_now() {
+  # 1: not reachable.
+  ${within-} dialtone status --json internet > "$state/now.json" || (($? == 1)) || return
+  read_states now.json ""
+  [[ ${states[0]} == "$1" ]]
 }
 
 # wait_without_cellular TARGET: has both programs wait until it is reachable, but not over a modem.

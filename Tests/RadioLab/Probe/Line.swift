@@ -15,11 +15,17 @@ enum Line {
     return words.joined(separator: " ")
   }
 
-  /// `STATUS [expensive] INTERFACE/KIND[/expensive]… [because REASON]`
-  static func text(_ path: NetworkPath) -> String {
+  /// `STATUS [expensive] INTERFACE/KIND[/expensive]… [because REASON]`, and after each interface, where they are asked for,
+  /// `from ADDRESS… via GATEWAY…`
+  static func text(_ path: NetworkPath, withAddresses: Bool = false) -> String {
     var words = ["\(path.status)"]
     if path.isExpensive { words.append("expensive") }
-    words += path.interfaces.map { "\($0.name)/\($0.kind.identifier)\($0.isExpensive ? "/expensive" : "")" }
+    for interface in path.interfaces {
+      words.append("\(interface.name)/\(interface.kind.identifier)\(interface.isExpensive ? "/expensive" : "")")
+      if withAddresses {
+        words += ["from"] + interface.addresses.map(\.description) + ["via"] + interface.gateways.map(\.description)
+      }
+    }
     if let reason = path.reason { words += ["because", reason.identifier] }
     return words.joined(separator: " ")
   }

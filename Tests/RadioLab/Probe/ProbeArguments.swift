@@ -11,6 +11,7 @@ struct ProbeArguments {
 
   var configuration = ReachabilityConfiguration()
   var isWaiting = false
+  var watchesPath = false
   var asksForPath = false
   var targets: [(text: String, value: ReachabilityTarget)] = []
 
@@ -29,6 +30,7 @@ struct ProbeArguments {
       case "--settling": configuration.settling = .seconds(try Self.number(value(of: argument)))
       case "--no-nat64": configuration.nat64 = .off
       case "--not-cellular": isWaiting = true
+      case "path": watchesPath = true
       case "--path": asksForPath = true
       default: targets.append((argument, try Self.target(argument)))
       }

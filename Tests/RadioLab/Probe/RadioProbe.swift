@@ -10,7 +10,8 @@ internal import Dialtone
 ///     radio-probe [-4 | -6] [--interface NAME] [--mark N] [--settling SECONDS] [--no-nat64] [--not-cellular] TARGET…
 ///     radio-probe --path
 ///
-/// Beside it runs `dialtone`, with the same arguments; the two have to agree. With `--path` it prints the path as it is now.
+/// Beside it runs `dialtone`, with the same arguments; the two have to agree. The target `path` is the library's path, which
+/// the command does not have. With `--path` it prints the path as it is now.
 @main
 struct RadioProbe {
   static func main() async {
@@ -31,6 +32,14 @@ struct RadioProbe {
       return
     }
     await withDiscardingTaskGroup { group in
+      if arguments.watchesPath {
+        var configuration = PathConfiguration()
+        configuration.settling = arguments.configuration.settling
+        let monitor = PathMonitor(configuration)
+        group.addTask {
+          for await path in monitor.updates { Line.write("path \(Line.text(path, withAddresses: true))", to: 1) }
+        }
+      }
       for target in arguments.targets {
         let monitor = ReachabilityMonitor(target.value, configuration: arguments.configuration)
         group.addTask {

@@ -44,7 +44,7 @@ step "scans: the kernel sends messages that have IFLA_WIRELESS alone"
 ip monitor link > "$state/messages.log" &
 for _ in 1 2 3; do must iw dev wlan0 scan freq 2412; done
 wpa scan freq=2412
-eventually grep -q wlan0 "$state/messages.log"
+eventually grep -q "^[0-9]*: wlan0: <[A-Z_,]*> *$" "$state/messages.log"
 expect_nothing internet
 expect_nothing local
 

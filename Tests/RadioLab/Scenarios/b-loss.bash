@@ -1,5 +1,5 @@
 # Wi-Fi is lost and comes back: disconnected, the access point dies, a wrong key, the radio blocked.
-radios 2
+radios 3
 access_point wlan1 ap home 192.168.77.1/24
 station home "$key" home "$wrong_key"
 eventually is_associated
@@ -52,7 +52,6 @@ block 0
 expect internet << 'END'
   requires-connection  -R c-i----  wlan0/wifi  because radio-blocked
 END
-must dialtone interfaces
 unblock 0
 eventually is_associated
 must ip route add default via 192.168.77.1
@@ -64,7 +63,13 @@ expect internet << 'END'
   reachable            -R -------  wlan0/wifi  via 192.168.77.1
 END
 
-step "another radio blocked, the access point's: that one switches off, and ours has no carrier"
+step "another radio of this machine blocked: nothing by that"
+block 2
+must test "$(< /sys/class/ieee80211/phy2/rfkill*/soft)" = 1
+expect_nothing internet
+unblock 2
+
+step "the access point's radio blocked: it switches off, and ours has no carrier"
 ip netns exec ap bash -c '. /lab/state.bash; . /lab/radios.bash; block 1'
 expect internet << 'END'
   ? requires-connection  -R c--C---  wlan0/wifi  because dormant

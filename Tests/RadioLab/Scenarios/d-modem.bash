@@ -48,6 +48,7 @@ must ip route add default via 192.0.2.1
 expect internet << 'END'
   reachable            -R -------  wired/wired     via 192.0.2.1
 END
+expect_path satisfied wired/wired wwan0-7/cellular/expensive
 has_waited "reachable -R ------- wired/wired via 192.0.2.1"
 
 step "the modem goes"

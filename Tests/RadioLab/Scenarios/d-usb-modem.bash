@@ -3,8 +3,15 @@ must modprobe xhci_pci
 must modprobe cdc_ether
 eventually test -e /sys/class/net/usb0
 expect_interface usb0 type 1 devtype - link-kind - is wired
+expect_over usb0/wired "-R -------"
+must ip link set usb0 down
 watch internet internet
+watch local local-network
+wait_without_cellular internet
 expect internet << 'END'
+  unreachable          -- -------  usb0/wired      because link-down
+END
+expect local << 'END'
   unreachable          -- -------  usb0/wired      because link-down
 END
 
@@ -31,6 +38,10 @@ expect internet << 'END'
   reachable            WR -t-----  wwan0/cellular  via 192.168.8.1
 END
 expect_path satisfied expensive wwan0/cellular/expensive
+expect local << 'END'
+  unreachable          -- -------  -               because no-interface
+END
+still_waits
 
 step "moved to a namespace where sysfs shows another one: a modem all the same"
 must ip netns add room
@@ -39,6 +50,7 @@ expect internet << 'END'
   unreachable          -- -------  -               because no-route
 END
 within="nsenter --net=/run/netns/room"
+expect_over wwan0/cellular "WR -t-----" expensive
 watch room internet
 within=
 expect room << 'END'
@@ -65,3 +77,5 @@ must test "$(< /sys/class/net/wwan0/ifindex)" != "$index"
 expect internet << 'END'
   requires-connection  WR ct-----  wwan0/cellular  because no-session
 END
+expect_nothing local
+still_waits

@@ -69,9 +69,20 @@ expect endpoint << 'END'
   ? requires-connection -R c--C---  wlan0/wifi     because dormant
   reachable            -R ------d  wlan0/wifi
 END
+expect marked << 'END'
+  ? requires-connection -R c--C---  wlan0/wifi     because dormant
+  reachable            -R -------  wlan0/wifi     via 192.168.77.1
+END
+expect_nothing internet
+must ping -c 1 -W 20 10.8.0.1
 
 step "wg-quick down: its first rule goes last, with the link"
 must wg-quick down tunnel
+expect_nothing marked
+expect endpoint << 'END'
+  ? reachable          -R -t-----  tunnel/tunnel
+  ? reachable          -R ------d  wlan0/wifi
+END
 expect internet << 'END'
   reachable            -R -------  wlan0/wifi     via 192.168.77.1
 END

@@ -23,6 +23,7 @@ watch internet -4 internet
 expect internet << 'END'
   reachable            -R -------  office/wired  via 10.7.0.1
 END
+expect_path satisfied office/wired
 
 step "the bond's active port fails, then the other one, then one is back"
 must ip link set "${cards[0]}" down
@@ -68,6 +69,7 @@ must ip route replace default via 10.8.0.1
 expect internet << 'END'
   reachable            -R -------  neighbour/wired  via 10.8.0.1
 END
+expect_path satisfied neighbour/wired office/wired
 must ip link set far down
 expect internet << 'END'
   unreachable          -- -------  neighbour/wired  because no-carrier
@@ -82,6 +84,7 @@ must ip route replace default via 10.9.0.1
 expect internet << 'END'
   reachable            -R -------  dummy0/other  via 10.9.0.1
 END
+expect_path satisfied dummy0/other office/wired
 must ip link set dummy0 carrier off
 expect internet << 'END'
   unreachable          -- -------  dummy0/other  because no-carrier
