@@ -75,6 +75,8 @@ let package = Package(
       ],
       path: "Tests/SiteLab"
     ),
+    // The program under test of Scripts/radio-lab.
+    .executableTarget(name: "radio-probe", dependencies: ["CNetlink", "Dialtone"], path: "Tests/RadioLab/Probe"),
     .testTarget(name: "NetlinkTests", dependencies: ["CNetlink", "Netlink"]),
     // Two libraries that use Dialtone and do not know of each other, for the test that they share one engine.
     .target(name: "FirstLibrary", dependencies: ["Dialtone"], path: "Tests/SharingLibraries/FirstLibrary"),

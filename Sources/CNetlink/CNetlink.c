@@ -5,6 +5,9 @@
 #include "CNetlink.h"
 
 #if defined(__linux__)
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+
 int cnetlink_receive(int socket, void *buffer, size_t size, struct cnetlink_datagram *datagrams, unsigned int count) {
   struct mmsghdr messages[CNETLINK_MAX_DATAGRAMS];
   struct iovec vectors[CNETLINK_MAX_DATAGRAMS];
@@ -24,6 +27,19 @@ int cnetlink_receive(int socket, void *buffer, size_t size, struct cnetlink_data
                                               .flags = messages[i].msg_hdr.msg_flags};
   }
   return received;
+}
+
+int cnetlink_driver(int socket, const char *name, char *driver, char *firmware) {
+  struct ethtool_drvinfo info = {.cmd = ETHTOOL_GDRVINFO};
+  struct ifreq request = {.ifr_data = (void *)&info};
+  strncpy(request.ifr_name, name, IFNAMSIZ - 1);
+  int result = ioctl(socket, SIOCETHTOOL, &request);
+  if (result < 0) return result;
+  // The kernel ends its strings; a last byte of our own costs nothing.
+  info.driver[sizeof info.driver - 1] = info.fw_version[sizeof info.fw_version - 1] = 0;
+  memcpy(driver, info.driver, sizeof info.driver);
+  memcpy(firmware, info.fw_version, sizeof info.fw_version);
+  return 0;
 }
 #endif
 

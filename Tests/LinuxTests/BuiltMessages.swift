@@ -113,10 +113,10 @@ struct BuiltNetwork {
   /// Takes a link's message in as the source does; answers what it can have changed, `nil` where it is no snapshot.
   @discardableResult
   mutating func add(
-    _ fields: BuiltMessages.LinkFields, _ evidence: InterfaceKind.Evidence = .init()
+    _ fields: BuiltMessages.LinkFields, _ evidence: InterfaceKind.Evidence = .init(), radio: UInt32? = nil
   ) throws -> LinkTable.Effect? {
     let message = try BuiltMessages.link(fields)
-    return Link(message, kind: InterfaceKind(message) { evidence }).map { links.update($0) }
+    return Link(message, kind: InterfaceKind(message) { evidence }, radio: radio).map { links.update($0) }
   }
 
   mutating func add(_ address: String, _ length: UInt8, on link: UInt32, _ flags: AddressFlags = []) throws {
@@ -129,7 +129,7 @@ struct BuiltNetwork {
 
   func interface(_ index: UInt32) throws -> NetworkInterface { links.interface(try #require(links[index])) }
 
-  func decision(isBlocked: @escaping (InterfaceKind) -> Bool = { _ in false }) -> PathDecision {
+  func decision(isBlocked: @escaping (Link) -> Bool = { _ in false }) -> PathDecision {
     PathDecision(links: links, addresses: addresses, isBlocked: isBlocked)
   }
 

@@ -98,6 +98,18 @@ struct InterfaceKindTests {
     #expect(try network.kind(of: 12) == .other)
   }
 
+  @Test(
+    "where sysfs shows another namespace, a USB modem is known by what its driver says",
+    arguments: [
+      ("cdc_ether", "Mobile Broadband Network Device", "wwan" as String?),  // the radio lab's
+      ("cdc_ether", "CDC Ethernet Device", nil),  // the same card, before it was bound as a modem
+      ("qmi_wwan", "WWAN/QMI device", "wwan"), ("cdc_mbim", "CDC MBIM", "wwan"), ("hso", "", "wwan"),
+      ("virtio_net", "", nil), ("e1000e", "0.5-3", nil),
+    ])
+  func driver(name: String, firmware: String, deviceType: String?) {
+    #expect(InterfaceKind.Evidence.deviceType(driver: name, firmware: firmware) == deviceType)
+  }
+
   @Test("a veth's IFLA_LINK is beside it, not below")
   func veth() throws {
     var network = BuiltNetwork()

@@ -114,12 +114,12 @@ struct RadioTests {
     #expect(state.flags.description == "WR -t-----")
   }
 
-  @Test("all radios of a kind blocked: somebody has to act", arguments: [InterfaceKind.wifi, .cellular])
+  @Test("a blocked radio: somebody has to act", arguments: [InterfaceKind.wifi, .cellular])
   func blockedRadio(kind: InterfaceKind) throws {
     var network = BuiltNetwork()
     let evidence = InterfaceKind.Evidence(isWireless: kind == .wifi, deviceType: kind == .wifi ? "wlan" : "wwan")
     try network.add(Fields(index: 5, name: "radio0", flags: 0x1002, state: .down), evidence)
-    let blocked = network.decision { $0 == kind }
+    let blocked = network.decision { $0.ownKind == kind }
     var flags: ReachabilityFlags = [.reachable, .connectionRequired, .interventionRequired]
     if kind == .cellular { flags.formUnion([.isWWAN, .transientConnection]) }
     let expected = Reachability(
@@ -129,11 +129,21 @@ struct RadioTests {
     #expect(blocked.reason(ofIdle: try #require(network.links[5])) == .radioBlocked)
     if kind == .wifi { #expect(blocked.localNetwork(.wifi, nil) == expected) }
     // A radio of the other kind is not this one's business.
-    let other = network.decision { $0 != kind }
+    let other = network.decision { $0.ownKind != kind }
     #expect(other.withoutRoute().reason == (kind == .wifi ? .linkDown : .noSession))
     // What operates is not blocked, whatever the switches say.
     try network.add(Fields(index: 5, name: "radio0"), evidence)
-    #expect(network.decision { $0 == kind }.withoutRoute().reason == (kind == .wifi ? .noRoute : .noSession))
+    #expect(network.decision { $0.ownKind == kind }.withoutRoute().reason == (kind == .wifi ? .noRoute : .noSession))
+  }
+
+  @Test("a link on a blocked radio is as blocked, whatever it is made of")
+  func linkOverBlockedRadio() throws {
+    var network = BuiltNetwork()
+    try network.add(Fields(index: 5, name: "wlan0", flags: 0x1002, state: .down), .init(isWireless: true))
+    try network.add(Fields(index: 6, name: "wlan0.7", flags: 0x1002, state: .down, infoKind: "vlan", lower: 5))
+    try network.add("10.7.0.2", 24, on: 6)
+    let state = network.decision { $0.index == 5 }.withoutRoute(output: 6)
+    #expect(state.reason == .radioBlocked && state.interface?.name == "wlan0.7")
   }
 
   @Test("WireGuard: up as soon as it is on; point-to-point, so neither gateway nor direct")

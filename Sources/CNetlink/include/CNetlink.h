@@ -92,6 +92,12 @@ struct cnetlink_datagram {
 #define CNETLINK_MAX_DATAGRAMS 16
 int cnetlink_receive(int socket, void *_Nonnull buffer, size_t size, struct cnetlink_datagram *_Nonnull datagrams,
                      unsigned int count);
+
+// ETHTOOL_GDRVINFO of ioctl(2), whose request has a pointer in a union (linux/ethtool.h, netdevice(7)). Asks, in the namespace of
+// `socket`, for the driver of an interface and the version of its firmware; both are strings of at most 31 bytes. Returns 0,
+// or -1 with errno.
+#define CNETLINK_DRIVER_TEXT_SIZE 32
+int cnetlink_driver(int socket, const char *_Nonnull name, char *_Nonnull driver, char *_Nonnull firmware);
 #endif
 
 #endif

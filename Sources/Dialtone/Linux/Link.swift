@@ -19,12 +19,14 @@ package struct Link: Equatable, Sendable {
   package let hardwareAddress: [UInt8]
   /// What it is by itself, without looking through it.
   package var ownKind: InterfaceKind
+  /// The number of the radio (wiphy of nl80211) that it uses itself.
+  package let radio: UInt32?
 
   /// The flags that count.
   private static let significantFlags: LinkFlags = [.up, .lowerUp, .loopback, .pointToPoint]
 
   /// Takes what counts out of a message; `nil` where the message is no snapshot of a whole link.
-  package init?(_ message: LinkMessage, kind: InterfaceKind) {
+  package init?(_ message: LinkMessage, kind: InterfaceKind, radio: UInt32? = nil) {
     guard message.isSnapshot, let name = message.name else { return nil }
     index = message.index
     // A name may be any bytes; made text, those that are none take more room. No link is left out for its name.
@@ -39,6 +41,7 @@ package struct Link: Equatable, Sendable {
     bondActivePort = message.bondActiveSlave
     hardwareAddress = message.hardwareAddress ?? []
     ownKind = kind
+    self.radio = radio
   }
 
   /// Whether it is switched on (IFF_UP).

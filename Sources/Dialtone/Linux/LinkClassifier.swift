@@ -8,7 +8,8 @@ internal import Netlink
 /// Finds out what a link is, with nl80211 and sysfs where the kernel's message alone does not tell.
 ///
 /// nl80211 answers for the namespace that its socket was opened in. sysfs shows the namespace of whoever mounted it, which
-/// may be another: what it says of a name counts only where it shows the same index and hardware address for it.
+/// may be another: what it says of a name counts only where it shows the same index and hardware address for it. Where it does
+/// not, the driver is asked.
 final class LinkClassifier {
   /// `nil` where generic netlink is refused.
   private var wireless: NetlinkClient?
@@ -23,25 +24,32 @@ final class LinkClassifier {
     }
   }
 
-  func kind(of message: LinkMessage) -> InterfaceKind {
-    InterfaceKind(message) {
-      let isHardware = message.deviceType == .ethernet && message.infoKind == nil
-      return InterfaceKind.Evidence(
-        isWireless: isHardware && isWireless(message.index), deviceType: deviceType(message))
+  /// What the link is, and the number of its radio, where it has one that nl80211 knows.
+  func classify(_ message: LinkMessage) -> (kind: InterfaceKind, radio: UInt32?) {
+    var wireless = (isKnown: false, radio: nil as UInt32?)
+    let kind = InterfaceKind(message) {
+      if message.deviceType == .ethernet && message.infoKind == nil { wireless = wirelessInterface(message.index) }
+      return InterfaceKind.Evidence(isWireless: wireless.isKnown, deviceType: deviceType(message))
     }
+    return (kind, wireless.radio)
   }
 
-  /// Whether nl80211 knows the interface (NL80211_CMD_GET_INTERFACE, linux/nl80211.h).
-  private func isWireless(_ index: UInt32) -> Bool {
+  /// Whether nl80211 knows the interface, and its radio (NL80211_CMD_GET_INTERFACE, linux/nl80211.h).
+  private func wirelessInterface(_ index: UInt32) -> (isKnown: Bool, radio: UInt32?) {
     // To ask for a family that is not there makes the kernel load its module. Where there is sysfs, it shows whether cfg80211
     // is loaded, in any namespace; that may happen at any time.
-    if SystemFile.exists("/sys/class/net"), !SystemFile.exists("/sys/class/ieee80211") { return false }
+    if SystemFile.exists("/sys/class/net"), !SystemFile.exists("/sys/class/ieee80211") { return (false, nil) }
     builder.removeAll()
     builder.appendGetFamily(named: GenericNetlinkMessage.Wireless.familyName)
-    guard let family = ask({ $0.familyID(in: $1) }) else { return false }
+    guard let family = ask({ $0.familyID(in: $1) }) else { return (false, nil) }
     builder.removeAll()
     builder.appendGetWirelessInterface(index: index, family: family)
-    return ask { $0.wirelessInterfaceIndex(in: $1) } == index
+    var radio: UInt32?
+    let found = ask {
+      radio = $0.wirelessRadio(in: $1)
+      return $0.wirelessInterfaceIndex(in: $1)
+    }
+    return found == index ? (true, radio) : (false, nil)
   }
 
   private func ask<Result>(_ read: (GenericNetlinkMessage, RawSpan) -> Result?) -> Result? {
@@ -58,17 +66,37 @@ final class LinkClassifier {
     return result
   }
 
-  /// DEVTYPE of the link's uevent, as sysfs has it.
+  /// DEVTYPE of the link's uevent, as sysfs has it; where sysfs does not show the link, by what its driver says.
   private func deviceType(_ message: LinkMessage) -> String? {
+    guard let event = event(of: message) else { return driverDeviceType(message) }
+    let line = event.split(separator: "\n").first { $0.hasPrefix("DEVTYPE=") }
+    return line.map { String($0.dropFirst("DEVTYPE=".count)) }
+  }
+
+  /// The link's uevent, where sysfs shows this very link.
+  private func event(of message: LinkMessage) -> String? {
     guard let name = message.name, !name.contains("/") else { return nil }
     let folder = "/sys/class/net/\(name)"
     guard let index = SystemFile.text(at: "\(folder)/ifindex"), UInt32(index.trimmed) == message.index,
       let address = SystemFile.text(at: "\(folder)/address"),
-      address.trimmed == (message.hardwareAddress ?? []).map(Self.hexadecimal).joined(separator: ":"),
-      let event = SystemFile.text(at: "\(folder)/uevent")
+      address.trimmed == (message.hardwareAddress ?? []).map(Self.hexadecimal).joined(separator: ":")
     else { return nil }
-    let line = event.split(separator: "\n").first { $0.hasPrefix("DEVTYPE=") }
-    return line.map { String($0.dropFirst("DEVTYPE=".count)) }
+    return SystemFile.text(at: "\(folder)/uevent")
+  }
+
+  /// What DEVTYPE would be, by what the driver says of itself.
+  private func driverDeviceType(_ message: LinkMessage) -> String? {
+    guard let descriptor = wireless?.descriptor, let name = message.name else { return nil }
+    let size = Int(CNETLINK_DRIVER_TEXT_SIZE)
+    var texts = [UInt8](repeating: 0, count: 2 * size)
+    // The call writes two strings of `size` bytes; the name becomes a C string for it.
+    let result = unsafe texts.withUnsafeMutableBytes { buffer in
+      guard let start = unsafe buffer.baseAddress?.assumingMemoryBound(to: CChar.self) else { return CInt(-1) }
+      return unsafe cnetlink_driver(descriptor, name, start, start + size)
+    }
+    guard result == 0 else { return nil }
+    func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
+    return InterfaceKind.Evidence.deviceType(driver: text(texts[..<size]), firmware: text(texts[size...]))
   }
 
   private static func hexadecimal(_ byte: UInt8) -> String {

@@ -88,6 +88,22 @@ package struct LinkTable: Sendable {
     return links[master]?.infoKind != "vrf"
   }
 
+  /// The links that it stands on in the end; itself, where it stands on none.
+  package func hardware(of link: Link) -> [Link] { hardware(of: link, depth: 0) }
+
+  private func hardware(of link: Link, depth: Int) -> [Link] {
+    if depth == Self.depthLimit { return [] }
+    let below: [Link]
+    if link.isStacked {
+      below = link.lower.flatMap { links[$0] }.map { [$0] } ?? []
+    } else if link.isMadeOfPorts {
+      below = link.bondActivePort.flatMap { links[$0] }.map { [$0] } ?? ports(of: link)
+    } else {
+      return [link]
+    }
+    return below.flatMap { hardware(of: $0, depth: depth + 1) }
+  }
+
   private func ports(of master: Link) -> [Link] { links.values.filter { $0.master == master.index } }
 
   /// The interface as it is reported.

@@ -262,15 +262,15 @@ package final class LinuxNetwork: NetworkSource {
     guard message.isSnapshot else { return .nothing }
     let known = links[message.index]
     // What hardware is does not change while it is there, but may not be told before it is switched on.
-    let kind =
+    let (kind, radio) =
       if let known, known.isUp || !message.flags.contains(.up), known.deviceType == message.deviceType,
         known.hardwareAddress == message.hardwareAddress ?? [], known.infoKind == message.infoKind
       {
-        known.ownKind
+        (known.ownKind, known.radio)
       } else {
-        kinds.kind(of: message)
+        kinds.classify(message)
       }
-    return Link(message, kind: kind).map { links.update($0) } ?? .nothing
+    return Link(message, kind: kind, radio: radio).map { links.update($0) } ?? .nothing
   }
 
   // MARK: Tables
@@ -287,7 +287,8 @@ package final class LinuxNetwork: NetworkSource {
     do throws(NetlinkError) {
       var newLinks = LinkTable()
       let areLinksWhole = try queries.links(begin: { newLinks.removeAll() }) { message in
-        if let link = Link(message, kind: kinds.kind(of: message)) { _ = newLinks.update(link) }
+        let (kind, radio) = kinds.classify(message)
+        if let link = Link(message, kind: kind, radio: radio) { _ = newLinks.update(link) }
       }
       var newAddresses = AddressTable()
       let areAddressesWhole = try queries.addresses(begin: { newAddresses.removeAll() }) { newAddresses.update($0) }

@@ -11,11 +11,10 @@ internal import Netlink
 package struct PathDecision {
   package let links: LinkTable
   package let addresses: AddressTable
-  /// Whether all radios of a kind are blocked.
-  package let isBlocked: (InterfaceKind) -> Bool
+  /// Whether the radio of a link that is no other link's is blocked.
+  package let isBlocked: (Link) -> Bool
 
-  package init(links: LinkTable, addresses: AddressTable, isBlocked: @escaping (InterfaceKind) -> Bool = { _ in false })
-  {
+  package init(links: LinkTable, addresses: AddressTable, isBlocked: @escaping (Link) -> Bool = { _ in false }) {
     self.links = links
     self.addresses = addresses
     self.isBlocked = isBlocked
@@ -175,7 +174,9 @@ package struct PathDecision {
   /// A link that could be brought up for a connection.
   private func waiting(_ link: Link, _ kind: InterfaceKind, hasAddress: Bool) -> Candidate? {
     if link.isDormant { return (9, requiresConnection(.dormant, link)) }
-    if kind == .wifi || kind == .cellular, !links.isOperating(link), isBlocked(kind) {
+    if kind == .wifi || kind == .cellular, !links.isOperating(link),
+      links.hardware(of: link).allSatisfy(isBlocked)
+    {
       return (7, requiresConnection(.radioBlocked, link))
     }
     if kind == .cellular, !links.isOperating(link) || !hasAddress { return (8, requiresConnection(.noSession, link)) }

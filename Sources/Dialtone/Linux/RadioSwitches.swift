@@ -6,15 +6,12 @@ internal import CNetlink
 
 /// Which radios are blocked, by a switch or by software: /dev/rfkill (linux/rfkill.h), which tells first of all there are and then
 /// of every change, in any network namespace.
+///
+/// The kernel switches a radio's interface off before it announces that the radio is blocked (net/rfkill/core.c,
+/// rfkill_set_block). sysfs has the switch's new state by then, so it is asked there, and one change does not look like two.
 final class RadioSwitches {
-  /// `struct rfkill_event`: index (4 bytes), type, operation, soft, hard.
-  private static let eventSize = 8
-  private static let wlan: UInt8 = 1
-  private static let wwan: UInt8 = 5
-  private static let removal: UInt8 = 1
-
   let descriptor: CInt
-  private var radios: [UInt32: (type: UInt8, isBlocked: Bool)] = [:]
+  private var table = RadioTable()
 
   /// `nil` where there are no such switches, or they may not be read.
   init?() {
@@ -26,34 +23,34 @@ final class RadioSwitches {
 
   deinit { _ = close(descriptor) }
 
-  /// Whether there is a radio of this kind, and every one is blocked.
-  func isBlocked(_ kind: InterfaceKind) -> Bool {
-    let type = kind == .wifi ? Self.wlan : Self.wwan
-    let ours = radios.values.filter { $0.type == type }
-    return !ours.isEmpty && ours.allSatisfy(\.isBlocked)
-  }
+  /// Whether the link's radio is blocked.
+  func isBlocked(_ link: Link) -> Bool { table.isBlocked(link, state: Self.state(of:)) }
 
   /// Reads what is new. Answers whether anything was.
   func read() -> Bool {
     var isNew = false
     while true {
       let event = unsafe [UInt8](unsafeUninitializedCapacity: 64) { buffer, count in
-        // Each read(2) gives one event, of this size or, since Linux 5.11, one byte more.
+        // Each read(2) gives one event, of eight bytes or, since Linux 5.11, one byte more.
         count = unsafe max(0, CNetlink.read(descriptor, buffer.baseAddress, buffer.count))
       }
-      if event.count < Self.eventSize { return isNew }
+      guard table.apply(event, radio: Self.radio(of:)) else { return isNew }
       isNew = true
-      apply(event)
     }
   }
 
-  private func apply(_ event: [UInt8]) {
-    // In host order, but all that counts is that numbers differ.
-    let number = event[0..<4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-    if event[5] == Self.removal {
-      radios[number] = nil
-    } else {
-      radios[number] = (event[4], event[6] != 0 || event[7] != 0)
+  /// What the switch is set to; `nil` where sysfs does not show it, as in another network namespace than the radio's.
+  private static func state(of number: UInt32) -> Bool? {
+    guard let soft = SystemFile.text(at: "/sys/class/rfkill/rfkill\(number)/soft"),
+      let hard = SystemFile.text(at: "/sys/class/rfkill/rfkill\(number)/hard")
+    else { return nil }
+    return soft.hasPrefix("1") || hard.hasPrefix("1")
+  }
+
+  /// The number of the radio that the switch is of; `nil` where it is no radio's own, or sysfs does not show it.
+  private static func radio(of number: UInt32) -> UInt32? {
+    SystemFile.text(at: "/sys/class/rfkill/rfkill\(number)/device/index").flatMap {
+      UInt32($0.prefix { $0.isNumber })
     }
   }
 }

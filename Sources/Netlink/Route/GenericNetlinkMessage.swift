@@ -18,6 +18,7 @@ package struct GenericNetlinkMessage: Hashable, Sendable {
     package static let familyName = "nl80211"
     package static let getInterface: UInt8 = 5
     package static let newInterface: UInt8 = 7
+    package static let radio: UInt16 = 1  // NL80211_ATTR_WIPHY
     package static let interfaceIndex: UInt16 = 3
     package static let interfaceType: UInt16 = 5
   }
@@ -53,6 +54,12 @@ package struct GenericNetlinkMessage: Hashable, Sendable {
   package func wirelessInterfaceIndex(in bytes: RawSpan) -> UInt32? {
     guard command == Wireless.newInterface else { return nil }
     return integer(Wireless.interfaceIndex, in: bytes)
+  }
+
+  /// The number of the radio (wiphy) that the interface uses.
+  package func wirelessRadio(in bytes: RawSpan) -> UInt32? {
+    guard command == Wireless.newInterface else { return nil }
+    return integer(Wireless.radio, in: bytes)
   }
 
   /// The first attribute of a type, where it is an integer of just this size.

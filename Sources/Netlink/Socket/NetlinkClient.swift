@@ -28,6 +28,7 @@ package struct NetlinkClient: ~Copyable, Sendable {
     datagrams = [cnetlink_datagram](repeating: cnetlink_datagram(), count: Self.slotCount)
   }
 
+  package var descriptor: CInt { socket.descriptor }
   /// How many datagrams of other processes were dropped.
   package var foreignCount: UInt64 { socket.foreignCount }
   /// Whether the kernel takes the filters in requests seriously.

@@ -1,0 +1,71 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Netlink
+
+/// The switches of radios there are, as `struct rfkill_event` announces them (linux/rfkill.h). Pure.
+///
+/// A Wi-Fi interface has a switch of its own, that of its radio (net/wireless/core.c, wiphy_register). Beside these there are
+/// switches of laptops' keys, for Wi-Fi and for modems, which do not say what they switch.
+package struct RadioTable: Sendable {
+  /// `RFKILL_TYPE_WLAN` and `RFKILL_TYPE_WWAN`.
+  private static let wlan: UInt8 = 1
+  private static let wwan: UInt8 = 5
+  /// `RFKILL_OP_DEL`.
+  private static let removal: UInt8 = 1
+  /// Index (4 bytes), type, operation, soft, hard.
+  private static let eventSize = 8
+
+  private struct Switch {
+    let type: UInt8
+    /// The number of the radio (wiphy) that it is of, where that is known.
+    let radio: UInt32?
+    var isBlocked: Bool
+  }
+
+  private var switches: [UInt32: Switch] = [:]
+
+  package init() {}
+
+  /// Takes an event in.
+  ///
+  /// - Parameters:
+  ///   - event: The bytes of a `struct rfkill_event`, or a longer one.
+  ///   - radio: Finds the radio of the switch with this number; asked once for each Wi-Fi switch.
+  /// - Returns: Whether it was an event.
+  package mutating func apply(_ event: [UInt8], radio: (UInt32) -> UInt32?) -> Bool {
+    // Bytes have no padding between them.
+    let bytes = unsafe event.span.bytes
+    guard event.count >= Self.eventSize, let number: UInt32 = bytes.integer(at: 0) else { return false }
+    let (type, operation, isBlocked) = (event[4], event[5], event[6] != 0 || event[7] != 0)
+    if operation == Self.removal {
+      switches[number] = nil
+    } else if switches[number]?.type == type {
+      switches[number]?.isBlocked = isBlocked
+    } else {
+      switches[number] = Switch(type: type, radio: type == Self.wlan ? radio(number) : nil, isBlocked: isBlocked)
+    }
+    return true
+  }
+
+  /// Whether the link's radio is blocked.
+  ///
+  /// - Parameters:
+  ///   - link: A link that stands on no other.
+  ///   - state: What a switch is set to now, where something knows better than the last event.
+  /// - Returns: Whether its own switch is on, where it is known; else whether there are switches of its kind, and all are on.
+  package func isBlocked(_ link: Link, state: (UInt32) -> Bool? = { _ in nil }) -> Bool {
+    let type: UInt8
+    switch link.ownKind {
+    case .wifi: type = Self.wlan
+    case .cellular: type = Self.wwan
+    default: return false
+    }
+    var ours = switches.filter { $0.value.type == type }
+    if let radio = link.radio {
+      let own = ours.filter { $0.value.radio == radio }
+      if !own.isEmpty { ours = own }
+    }
+    return !ours.isEmpty && ours.allSatisfy { state($0.key) ?? $0.value.isBlocked }
+  }
+}
