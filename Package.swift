@@ -57,6 +57,9 @@ let package = Package(
     .executableTarget(name: "Listening", dependencies: ["Dialtone", "DialtoneFoundation"], path: "Examples/Listening"),
     .executableTarget(name: "SyncWhenBack", dependencies: ["Dialtone"], path: "Examples/SyncWhenBack"),
 
+    // What the script Benchmarks/sites times.
+    .executableTarget(name: "SiteChecks", dependencies: ["DialtoneSites"], path: "Benchmarks/SiteChecks"),
+
     // Real network namespaces, and a writer of links, addresses, routes, rules and nexthops, for the tests alone.
     .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
     .target(name: "NetworkLab", dependencies: ["CNetworkLab"], path: "Tests/NetworkLab"),

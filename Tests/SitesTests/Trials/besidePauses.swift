@@ -1,0 +1,33 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import NIOConcurrencyHelpers
+
+/// Runs the body beside a row of short pauses, and tells how long it took, and by how much those were too long in all: so late
+/// is this machine meanwhile, busy with other tests, with everything.
+func besidePauses<Value: Sendable>(
+  _ body: () async throws -> Value
+) async throws -> (value: Value, elapsed: Duration, lateness: Duration) {
+  let pause = Duration.milliseconds(50)
+  let start = ContinuousClock.now
+  let lateness = NIOLockedValueBox(Duration.zero)
+  // The end of the pause that is under way.
+  let due = NIOLockedValueBox(start)
+  let pauses = Task {
+    while !Task.isCancelled {
+      let end = due.withLockedValue { $0 }
+      try await Task.sleep(until: end, clock: .continuous)
+      let now = ContinuousClock.now
+      lateness.withLockedValue { $0 += end.duration(to: now) }
+      due.withLockedValue { $0 = now + pause }
+    }
+  }
+  defer { pauses.cancel() }
+  let value = try await body()
+  let elapsed = start.duration(to: .now)
+  // One that has not come back yet is late, too.
+  let missing = max(.zero, due.withLockedValue { $0 }.duration(to: .now))
+  return (value, elapsed, lateness.withLockedValue { $0 } + missing)
+}
+#endif
