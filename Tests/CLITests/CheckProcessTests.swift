@@ -116,13 +116,13 @@ struct CheckProcessTests {
 
   @Test func waitsForASite() async throws {
     let lab = try NetworkLab()
-    let first = try await LabSite(LabSite.broken, in: lab)
-    let process = try Tool.start(["wait", "--site", "--expect", "success", "--json", first.url], in: lab)
-    try await first.stop()
-    let second = try await LabSite(LabSite.fine, in: lab, port: first.port)
+    let site = try await LabSite(LabSite.broken, in: lab)
+    let process = try Tool.start(["wait", "--site", "--expect", "success", "--json", site.url], in: lab)
+    try await eventually("it has been asked") { !site.requests.isEmpty }
+    site.turn(LabSite.fine)
     #expect(try await process.exit(within: .seconds(60)) == .exited(0))
     let output = try await process.output.text()
-    #expect(output.contains(#""url":"\#(second.url)","verdict":"available","status":204,"location":null,"stage":null"#))
+    #expect(output.contains(#""url":"\#(site.url)","verdict":"available","status":204,"location":null,"stage":null"#))
     #expect(output.split(separator: "\n").count == 1)
   }
 

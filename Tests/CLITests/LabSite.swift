@@ -6,27 +6,30 @@ import NIOCore
 import NIOPosix
 import NetworkLab
 
-/// A site in a lab, which answers each request with the same text. Without one it never answers.
+/// A site in a lab, which answers each request with a text. Without one it never answers.
 final class LabSite: Sendable {
   let port: Int
   private let host: String
   private let listener: any Channel
   private let record = NIOLockedValueBox<[String]>([])
+  private let answer: NIOLockedValueBox<String?>
   private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
   var url: String { "http://\(host):\(port)/" }
 
-  init(_ answer: String?, in lab: NetworkLab, at host: String = "127.0.0.1", port: Int = 0) async throws {
+  init(_ text: String?, in lab: NetworkLab, at host: String = "127.0.0.1") async throws {
+    let answer = NIOLockedValueBox(text)
+    self.answer = answer
     // A socket belongs to the namespace of the thread that makes it, which is the caller of bind.
     let listening = try lab.run { [record] in
       ServerBootstrap(group: Self.group)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .childChannelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
-            if let answer { try channel.pipeline.syncOperations.addHandler(Answer(answer, record)) }
+            try channel.pipeline.syncOperations.addHandler(Answer(answer, record))
           }
         }
-        .bind(host: host, port: port)
+        .bind(host: host, port: 0)
     }
     listener = try await listening.get()
     self.host = host
@@ -38,19 +41,20 @@ final class LabSite: Sendable {
   /// The heads of the requests so far.
   var requests: [String] { record.withLockedValue { $0 } }
 
-  func stop() async throws { try await listener.close() }
+  /// Answers this from now on.
+  func turn(_ text: String) { answer.withLockedValue { $0 = text } }
 
   /// Answers the end of a request's head, and closes.
   private final class Answer: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    private let text: String
+    private let answer: NIOLockedValueBox<String?>
     private let record: NIOLockedValueBox<[String]>
     private var received: [UInt8] = []
 
-    init(_ text: String, _ record: NIOLockedValueBox<[String]>) {
-      self.text = text
+    init(_ answer: NIOLockedValueBox<String?>, _ record: NIOLockedValueBox<[String]>) {
+      self.answer = answer
       self.record = record
     }
 
@@ -58,6 +62,7 @@ final class LabSite: Sendable {
       received += unwrapInboundIn(data).readableBytesView
       guard received.suffix(4) == Array("\r\n\r\n".utf8) else { return }
       record.withLockedValue { $0.append(String(decoding: received, as: UTF8.self)) }
+      guard let text = answer.withLockedValue({ $0 }) else { return }
       let channel = context.channel
       context.writeAndFlush(wrapOutboundOut(context.channel.allocator.buffer(string: text)))
         .whenComplete { _ in channel.close(promise: nil) }
