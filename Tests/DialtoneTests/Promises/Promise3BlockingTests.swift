@@ -42,7 +42,7 @@ struct Promise3BlockingTests {
     let other = network.monitor(.localNetwork)
     #expect(try await other.waitUntilReachable().number == 5)
     network.set(.unreachable())
-    try await eventually("current is unreachable") { !monitor.current.isReachable }
+    try await eventually("both are unreachable") { !monitor.current.isReachable && !other.current.isReachable }
     let ticking = network.clock.ticking()
     await #expect(throws: ReachabilityError(.timedOut, "")) {
       try await other.waitUntilReachable(timeout: .seconds(1))
