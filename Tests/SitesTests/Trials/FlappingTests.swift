@@ -99,6 +99,12 @@ struct FlappingTests {
 
     func set(_ isUp: (Int) -> Bool) { state.withLockedValue { $0.isUp = (0..<Self.count).map(isUp) } }
 
+    /// The most requests within four steps: on a busy machine some of a step's are counted with the next.
+    static func mostWithinASecond(_ requests: some Collection<Int>) -> Int {
+      let requests = Array(requests)
+      return requests.indices.map { requests[$0...].prefix(4).reduce(0, +) }.max() ?? 0
+    }
+
     /// How many there were in each step.
     var requests: [Int] { state.withLockedValue { $0.requests } }
     var requestsPerSite: [Int] { state.withLockedValue { $0.perSite } }
@@ -135,8 +141,7 @@ struct FlappingTests {
 
       // From the first check on. Were they in step, 1,000 requests would come within one step of 250 ms.
       let requests = world.requests
-      let most = requests.max() ?? 0
-      #expect(most <= World.count / 4, "\(most) requests within \(World.step): \(requests)")
+      #expect(World.mostWithinASecond(requests) <= 6 * World.count / 10, "\(requests)")
       #expect(requests.reduce(0, +) > 3 * World.count)
       // Nobody is forgotten, and nobody asks more than anybody else: 1 s, 2 s, 4 s, … after each failure.
       let perSite = world.requestsPerSite
@@ -161,7 +166,7 @@ struct FlappingTests {
         #expect(monitors.allSatisfy { $0.current.isAvailable })
         let requests = world.requests.dropFirst(start)
         #expect(requests.reduce(0, +) == World.count)
-        #expect((requests.max() ?? 0) <= World.count / 4, "\(requests.prefix(16))")
+        #expect(World.mostWithinASecond(requests) <= 6 * World.count / 10, "\(requests.prefix(16))")
       }
     }
   }
