@@ -81,8 +81,6 @@ extension CheckRun {
     }
   }
 
-  var hasHead: Bool { exchange?.head != nil }
-
   func firstByteCame() {
     if !hasEnded { timings.firstByte = begin(.response) }
   }
@@ -134,26 +132,25 @@ extension CheckRun {
     case .readBody: break
     case .verdict(let kind, let location): end(kind, status: status, location: location)
     case .askAgain:
-      guard let finished = exchange else { return }
-      exchange = nil
       timings.connect = nil
       timings.tls = nil
       timings.firstByte = nil
-      finished.close { [self] in
-        if !hasEnded { connect(.get) }
+      // Held until then: who ends the check meanwhile waits for it too.
+      exchange?.close { [self] in
+        if hasEnded { return }
+        exchange = nil
+        connect(.get)
       }
     }
   }
 
   /// The connection brought an error instead of an answer.
   func lost(_ error: any Error) {
-    if !hasEnded { fail(error as? SiteError ?? SiteError(losing: error)) }
+    fail(error as? SiteError ?? SiteError(losing: error))
   }
 
-  /// The connection is closed. That of a first request, which a second one follows, is no matter.
+  /// The connection is closed.
   func connectionClosed() {
-    if !hasEnded, exchange != nil {
-      fail(SiteError(.connectionLost, "the connection was closed before the answer was complete"))
-    }
+    fail(SiteError(.connectionLost, "the connection was closed before the answer was complete"))
   }
 }

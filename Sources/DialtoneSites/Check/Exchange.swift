@@ -10,22 +10,26 @@ internal import NIOTLS
 
 /// One connection with one request on it.
 ///
-/// Belongs to its event loop. What happens on the connection is told to the ``CheckRun``, until `close`.
+/// Belongs to its event loop. What happens on the connection is told to the `listener`, until `close`.
 final class Exchange {
   let channel: any Channel
   let method: SiteConfiguration.Method
   private let run: CheckRun
+  /// The check; `nil` once the connection is being closed, since what comes then is of no use: the body of an answer to HEAD, an unclean end.
+  private(set) var listener: CheckRun?
   var head: VerdictRules.Head?
   var body: BodyCollector?
 
   init(_ run: CheckRun, _ channel: any Channel, _ method: SiteConfiguration.Method) {
     self.run = run
+    listener = run
     self.channel = channel
     self.method = method
   }
 
   /// Closes the connection, and calls `done` when that has happened: at once, or, over TLS, after a word of goodbye.
   func close(_ done: @escaping () -> Void) {
+    listener = nil
     channel.closeFuture.assumeIsolated().whenComplete { _ in done() }
     channel.close(promise: nil)
   }
@@ -38,7 +42,9 @@ final class Exchange {
     guard run.url.isSecure else { return try ask() }
     if let proxy = run.proxy {
       try pipeline.addHandler(
-        ProxyTunnelHandler(to: run.url, by: proxy, agent: run.configuration.userAgent, run.tunnelEnded))
+        ProxyTunnelHandler(to: run.url, by: proxy, agent: run.configuration.userAgent) { [self] in
+          listener?.tunnelEnded($0)
+        })
     } else {
       try startTLS()
     }
@@ -51,7 +57,7 @@ final class Exchange {
     if case .name(let host) = run.url.host { name = host.text }
     let pipeline = channel.pipeline.syncOperations
     try pipeline.addHandler(ByteMeter())
-    try pipeline.addHandler(TLSWatcher(run), position: .last)
+    try pipeline.addHandler(TLSWatcher(self), position: .last)
     try pipeline.addHandler(
       try NIOSSLClientHandler(context: context, serverHostname: name),
       position: .before(try pipeline.handler(type: TLSWatcher.self)))
@@ -95,14 +101,14 @@ final class Exchange {
     decoder.maxHeaderFieldCount = Limits.headers
     let pipeline = channel.pipeline.syncOperations
     try pipeline.addHandlers([
-      HeaderLimit(run),
+      HeaderLimit(self),
       HTTPRequestEncoder(),
       ByteToMessageHandler(HTTPResponseDecoder(limitConfiguration: decoder)),
-      ResponseHandler(run),
+      ResponseHandler(self),
     ])
     run.begin(.request)
     let sent = channel.eventLoop.makePromise(of: Void.self)
-    sent.futureResult.assumeIsolated().whenComplete { [run] in run.requestEnded($0) }
+    sent.futureResult.assumeIsolated().whenComplete { [self] in listener?.requestEnded($0) }
     pipeline.write(NIOAny(HTTPClientRequestPart.head(requestHead)), promise: nil)
     pipeline.writeAndFlush(NIOAny(HTTPClientRequestPart.end(nil)), promise: sent)
   }

@@ -9,21 +9,22 @@ final class HeaderLimit: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
 
-  private let run: CheckRun
+  private let exchange: Exchange
   private var count = 0
 
-  init(_ run: CheckRun) { self.run = run }
+  init(_ exchange: Exchange) { self.exchange = exchange }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard let run = exchange.listener else { return }
     var buffer = unwrapInboundIn(data)
     if count == 0 { run.firstByteCame() }
     count += buffer.readableBytes
     // Up to the limit first: whether the headers end there, the decoder knows.
-    if !run.hasHead, count > Limits.headers {
+    if exchange.head == nil, count > Limits.headers {
       let allowed = Limits.headers - (count - buffer.readableBytes)
       if let start = buffer.readSlice(length: max(0, allowed)) { context.fireChannelRead(wrapInboundOut(start)) }
-      if run.hasEnded { return }
-      if !run.hasHead {
+      if exchange.listener == nil { return }
+      if exchange.head == nil {
         return run.fail(SiteError(.headersTooLarge, "the headers are longer than \(Limits.headers) bytes"))
       }
     }

@@ -9,23 +9,23 @@ internal import NIOSSL
 final class ResponseHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPClientResponsePart
 
-  private let run: CheckRun
+  private let exchange: Exchange
 
-  init(_ run: CheckRun) { self.run = run }
+  init(_ exchange: Exchange) { self.exchange = exchange }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
-    case .head(let head): run.headCame(head)
-    case .body(let bytes): run.bodyCame(bytes)
-    case .end: run.bodyEnded()
+    case .head(let head): exchange.listener?.headCame(head)
+    case .body(let bytes): exchange.listener?.bodyCame(bytes)
+    case .end: exchange.listener?.bodyEnded()
     }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     // A peer that closes without TLS's goodbye: what has come may be whole, which the decoder is about to find out.
     if case .uncleanShutdown? = error as? NIOSSLError { return }
-    run.lost(error)
+    exchange.listener?.lost(error)
   }
 
-  func channelInactive(context: ChannelHandlerContext) { run.connectionClosed() }
+  func channelInactive(context: ChannelHandlerContext) { exchange.listener?.connectionClosed() }
 }

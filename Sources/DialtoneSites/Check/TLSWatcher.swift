@@ -8,15 +8,15 @@ internal import NIOTLS
 final class TLSWatcher: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
-  private let run: CheckRun
+  private let exchange: Exchange
   private var isDone = false
 
-  init(_ run: CheckRun) { self.run = run }
+  init(_ exchange: Exchange) { self.exchange = exchange }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if !isDone, case .handshakeCompleted? = event as? TLSUserEvent {
       isDone = true
-      run.tlsWasAgreedUpon()
+      exchange.listener?.tlsWasAgreedUpon()
     }
     context.fireUserInboundEventTriggered(event)
   }
@@ -24,13 +24,13 @@ final class TLSWatcher: ChannelInboundHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     if isDone { return context.fireErrorCaught(error) }
     isDone = true
-    run.tlsFailed(error)
+    exchange.listener?.tlsFailed(error)
   }
 
   func channelInactive(context: ChannelHandlerContext) {
     if !isDone {
       isDone = true
-      run.fail(SiteError(.connectionLost, "the connection was closed before TLS was agreed upon"))
+      exchange.listener?.fail(SiteError(.connectionLost, "the connection was closed before TLS was agreed upon"))
     }
     context.fireChannelInactive()
   }

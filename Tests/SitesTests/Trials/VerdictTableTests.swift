@@ -134,6 +134,29 @@ struct VerdictTableTests {
     #expect(verdict.kind == .available, "\(verdict)")
   }
 
+  /// Embedded portals answer HEAD with a body, which RFC 9110, 9.3.2, forbids: it is no answer by itself, and GET follows all the same.
+  @Test(arguments: Transport.allCases, [Duration.zero, .milliseconds(20)])
+  func aBodyToHeadIsPassedOver(_ transport: Transport, pause: Duration) async throws {
+    func server(_ head: String, body: String, get: SiteBehaviour? = nil) async throws -> SiteServer {
+      let forHead = SiteBehaviour { _ in
+        pause == .zero ? [.send(head + body), .close] : [.send(head), .pause(pause), .send(body), .close]
+      }
+      return try await SiteServer(.head(forHead, otherwise: get ?? forHead), transport)
+    }
+    let length = "Content-Length: \(Self.page.utf8.count)\r\n"
+    for fields in [length, length + "Connection: close\r\n", ""] {
+      let portal = try await server("HTTP/1.1 200 OK\r\n\(fields)\r\n", body: Self.page)
+      let verdict = try await check(portal.url(transport)) { $0.expectation = .status(204) }
+      #expect(verdict.kind == (transport == .plain ? .captivePortal : .unexpectedResponse), "\(verdict)")
+      #expect(portal.requests.map(\.method) == (transport == .plain ? ["HEAD", "GET"] : ["HEAD"]))
+    }
+    let site = try await server(
+      "HTTP/1.1 405 Not Allowed\r\nContent-Length: 3\r\n\r\n", body: "no\n", get: .answer(200))
+    let verdict = try await check(site.url(transport))
+    #expect(verdict.kind == .available, "\(verdict)")
+    #expect(site.requests.map(\.method) == ["HEAD", "GET"])
+  }
+
   /// 64 KiB are read, and nothing behind them counts.
   @Test(arguments: [(65_536 - 4, true), (65_536 - 3, false), (200_000, false)])
   func readsSixtyFourKibibytes(before: Int, isFound: Bool) async throws {
