@@ -10,6 +10,7 @@ extension CheckRun {
   // MARK: The connection
 
   func connect(_ method: SiteConfiguration.Method) {
+    precondition(race == nil && exchange == nil, "One connection at a time")
     begin(.connect)
     let race = ConnectionRace(
       routes, port: proxy?.port ?? url.port, interface: configuration.interface, loop

@@ -57,13 +57,17 @@ extension CheckRun {
 
   /// Goes on at once where all is known, as it is while other checks go the same way.
   private func whenPathsAreKnown(_ next: @escaping (CheckRun) -> Void) {
-    if hasEnded { return }
     pathObservation?.cancel()
     pathObservation = nil
+    pathWait += 1
     guard let unknown = paths.first(where: { $0.known == nil }) else { return next(self) }
     let bound = NIOLoopBound((run: self, next: next), eventLoop: loop)
-    pathObservation = unknown.monitor.observe { [loop] _ in
-      loop.execute { bound.value.run.whenPathsAreKnown(bound.value.next) }
+    pathObservation = unknown.monitor.observe { [loop, wait = pathWait] _ in
+      loop.execute {
+        let (run, next) = bound.value
+        // Several may be on their way to the loop.
+        if !run.hasEnded, run.pathWait == wait { run.whenPathsAreKnown(next) }
+      }
     }
   }
 

@@ -35,6 +35,8 @@ final class CheckRun {
   var inquiry: NameDesk.Inquiry?
   var paths: [PathBook.Path] = []
   var pathObservation: ReachabilityObservation?
+  /// Numbers the observations: an event of a former one changes nothing.
+  var pathWait = 0
   var race: ConnectionRace?
   var exchange: Exchange?
 

@@ -1,0 +1,42 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import Dialtone
+import DialtoneSites
+import DialtoneTesting
+import NetworkLab
+import SiteLab
+import Testing
+
+/// Paths that change while a check is about to go them.
+@Suite(.timeLimit(.minutes(2)))
+struct PathEventTests {
+  /// A flapping link, and a loop that is busy meanwhile.
+  @Test func severalAtOnceMakeOneConnection() async throws {
+    let server = try await SiteServer(.answer(204), .plain)
+    let network = ScriptedNetwork()
+    network.set(.wifi)
+    let loop = SteppedLoop()
+    let environment = SiteEnvironment(reachability: network.environment, group: loop.group)
+    let url = try server.url(.plain)
+    let verdict = Task { try await check(url, in: environment) }
+    try await eventually(within: .seconds(30), "the check looks at its path") {
+      if network.queryCount > 0 { return true }
+      loop.step()
+      return false
+    }
+    let monitor = ReachabilityMonitor(.address(IPAddress(ipv4: 0x7F00_0001)), environment: network.environment)
+    for _ in 0..<5 {
+      network.set(.cellular)
+      try await monitor.waitUntilReachable(over: .only(.cellular), timeout: .seconds(30))
+      network.set(.wifi)
+      try await monitor.waitUntilReachable(over: .nonCellular, timeout: .seconds(30))
+    }
+    try await network.settle()
+    loop.release()
+    #expect(try await verdict.value.kind == .available)
+    #expect(server.connectionCount == 1 && server.requests.count == 1)
+  }
+}
+#endif
