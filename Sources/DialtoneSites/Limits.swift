@@ -11,6 +11,8 @@ enum Limits {
   static let connection = 524_288
   /// A 2xx page of more bytes than these is a page (design.md: "more than 4 bytes"); a few stray ones, such as a line break, are none.
   static let strayBytes = 4
+  /// Addresses of a name that are tried, the families in turn. Each costs a watched path, and up to a second.
+  static let addresses = 32
   /// Characters of a redirect's target that are kept.
   static let location = 2_048
 }

@@ -26,7 +26,8 @@ extension CheckRun {
     switch result {
     case .addresses(let addresses):
       timings.name = begin(.connect)
-      findPaths(addresses, isTranslated: false)
+      let order = AddressOrder.interleaved(addresses) { $0.family }
+      findPaths(Array(order.prefix(Limits.addresses)), isTranslated: false)
     case .noAddress: findPathToNames(SiteError(.nameNotResolved, "the name has no address"))
     case .failed: findPathToNames(SiteError(.nameNotResolved, "the name could not be looked up"))
     }

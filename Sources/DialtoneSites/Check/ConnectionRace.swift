@@ -74,9 +74,14 @@ final class ConnectionRace {
       attempts.append(attempt)
       connect(attempt)
     }
-    // An attempt that failed at once has gone on by itself.
+    // An attempt that failed at once has brought the next one forward.
     if hasEnded || waiting.isEmpty || nextAttempt != nil { return }
-    nextAttempt = loop.assumeIsolated().scheduleTask(in: Self.attemptDelay) { self.tryNext() }
+    tryNext(in: Self.attemptDelay)
+  }
+
+  private func tryNext(in delay: TimeAmount) {
+    nextAttempt?.cancel()
+    nextAttempt = loop.assumeIsolated().scheduleTask(in: delay) { self.tryNext() }
   }
 
   private func connect(_ attempt: Attempt) {
@@ -135,7 +140,8 @@ final class ConnectionRace {
       finish(.success((channel, attempt.route)), last: attempt.route)
     case .failure(let error):
       lastFailure = (SiteError(connecting: error), attempt.route)
-      if !waiting.isEmpty { return tryNext() }
+      // By the loop: one that fails at once would make the next one on top of itself.
+      if !waiting.isEmpty { return tryNext(in: .zero) }
       if attempts.isEmpty, let lastFailure { finish(.failure(lastFailure.error), last: lastFailure.route) }
     }
   }
