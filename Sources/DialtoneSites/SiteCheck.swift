@@ -56,20 +56,12 @@ public struct SiteCheck: Sendable {
       engine.permits.release()
       engine.linger()
     }
-    var trust: Result<CheckRun.Trust, SiteError> = .success(.none)
-    if url.isSecure {
-      do throws(SiteError) {
-        trust = .success(.context(try await engine.trust.context(for: configuration.trust)))
-      } catch {
-        trust = .failure(error)
-      }
-    }
     let loop = engine.nextLoop()
     let handle = CheckHandle(loop)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        handle.start { [trust] in
-          CheckRun(url, configuration, trust, proxy, engine, loop) { continuation.resume(with: $0) }
+        handle.start {
+          CheckRun(url, configuration, proxy, engine, loop) { continuation.resume(with: $0) }
         }
       }
     } onCancel: {

@@ -16,6 +16,8 @@ public struct SiteEnvironment: Sendable {
   /// The system's network.
   public static let system = SiteEnvironment()
 
+  init(slot: SiteEngineSlot) { self.slot = slot }
+
   /// An environment of its own.
   ///
   /// - Parameters:

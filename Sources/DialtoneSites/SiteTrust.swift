@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Who may vouch for a site's certificate.
+///
+/// Files are read by the first check and again once they have changed, each of 16 MiB at most. Only regular files are: a pipe or a device is an
+/// error (``SiteError`` with the code `trustUnreadable`). The time that it takes is a part of the check's.
 public struct SiteTrust: Hashable, Sendable {
   package enum Storage: Hashable, Sendable {
     case system

@@ -4,7 +4,7 @@
 internal import CNetlink
 
 /// A thread of our own: where a call may block, Swift's cooperative pool and Dispatch's queues have no place for it.
-enum Thread {
+package enum Thread {
   private final class Body: Sendable {
     let run: @Sendable () -> Void
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
@@ -12,7 +12,7 @@ enum Thread {
 
   /// Starts a detached thread, with signals blocked so that the program's handlers run on the program's own threads.
   /// Answers `false` where the system has no thread to give.
-  static func start(named name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
+  package static func start(named name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
     var all = sigset_t()
     var old = sigset_t()
     // pthread_create(3): the new thread inherits the mask. None of these calls keeps a pointer.

@@ -6,17 +6,14 @@ internal import NIOSSL
 
 /// A directory of certificates as openssl-rehash(1) leaves it: each under the hash of its subject and a number, `5ad8a5d6.0`.
 enum CertificateDirectory {
-  static func exists(_ path: String) -> Bool {
-    var status = stat()
-    // stat(2) writes into the variable and keeps nothing.
-    return unsafe stat(path, &status) == 0 && status.st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR)
-  }
+  /// The files of certificates in it; none where it is not there.
+  static func files(in path: String) -> [String] { names(in: path).filter(isHashed).map { "\(path)/\($0)" } }
 
   /// All certificates in it that can be read.
   static func certificates(in path: String) -> [NIOSSLCertificate] {
-    names(in: path).filter(isHashed).flatMap { name in
+    files(in: path).flatMap { file in
       do {
-        return try NIOSSLCertificate.fromPEMFile("\(path)/\(name)")
+        return try CertificateFile.certificates(in: file)
       } catch {
         // openssl passes over such files, too.
         return []

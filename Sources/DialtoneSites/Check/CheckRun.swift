@@ -10,19 +10,12 @@ internal import NIOSSL
 /// Invariants: everything happens on the event loop. It ends once, by `end`, whoever comes first: a verdict, the deadline or a
 /// cancellation; from then on whatever arrives late changes nothing. It is reported when the last of its connections is closed.
 final class CheckRun {
-  /// What vouches for the site.
-  enum Trust: Sendable {
-    case none
-    case context(NIOSSLContext)
-  }
-
   let url: SiteURL
   let configuration: SiteConfiguration
   let rules: VerdictRules
   let engine: SiteEngine
   let loop: any EventLoop
   let proxy: ProxyServer?
-  private let trust: Result<Trust, SiteError>
   private let report: (Result<SiteVerdict, any Error>) -> Void
 
   // What has been found out so far.
@@ -30,8 +23,11 @@ final class CheckRun {
   var timings = SiteVerdict.Timings()
   var routes: [Route] = []
   var route: Route?
+  /// What vouches for the site; `nil` until it is read, or where nothing has to.
+  private var trust: Result<NIOSSLContext, SiteError>?
 
   // What is under way.
+  private var trustInquiry: TrustStore.Inquiry?
   var inquiry: NameDesk.Inquiry?
   var paths: [PathBook.Path] = []
   var pathObservation: ReachabilityObservation?
@@ -46,12 +42,11 @@ final class CheckRun {
   private(set) var hasEnded = false
 
   init(
-    _ url: SiteURL, _ configuration: SiteConfiguration, _ trust: Result<Trust, SiteError>, _ proxy: ProxyServer?,
-    _ engine: SiteEngine, _ loop: any EventLoop, _ report: @escaping (Result<SiteVerdict, any Error>) -> Void
+    _ url: SiteURL, _ configuration: SiteConfiguration, _ proxy: ProxyServer?, _ engine: SiteEngine,
+    _ loop: any EventLoop, _ report: @escaping (Result<SiteVerdict, any Error>) -> Void
   ) {
     self.url = url
     self.configuration = configuration
-    self.trust = trust
     self.engine = engine
     self.loop = loop
     self.report = report
@@ -66,6 +61,23 @@ final class CheckRun {
     deadline = loop.assumeIsolated().scheduleTask(in: timeout) {
       self.fail(SiteError(.timedOut, "no answer within \(self.configuration.timeout)"))
     }
+    if url.isSecure { findTrust() } else { findName() }
+  }
+
+  /// First of all: where it takes long, no connection is open meanwhile.
+  private func findTrust() {
+    stage = .tls
+    let run = NIOLoopBound(self, eventLoop: loop)
+    trustInquiry = engine.trust.ask(for: configuration.trust) { [loop] result in
+      loop.execute { run.value.trustWasFound(result) }
+    }
+  }
+
+  private func trustWasFound(_ result: Result<NIOSSLContext, SiteError>) {
+    if hasEnded { return }
+    trustInquiry = nil
+    trust = result
+    begin(.name)
     findName()
   }
 
@@ -95,6 +107,7 @@ final class CheckRun {
     if hasEnded { return }
     hasEnded = true
     deadline?.cancel()
+    trustInquiry?.cancel()
     inquiry?.cancel()
     pathObservation?.cancel()
     pathObservation = nil
@@ -123,9 +136,9 @@ final class CheckRun {
   /// The TLS context; ends the check and answers `nil` where there is none.
   func takeContext() -> NIOSSLContext? {
     switch trust {
-    case .success(.context(let context)): return context
-    case .success(.none): preconditionFailure("TLS without a context: an https URL has one")
-    case .failure(let error):
+    case .success(let context)?: return context
+    case nil: preconditionFailure("TLS without a context: an https URL has one")
+    case .failure(let error)?:
       fail(error)
       return nil
     }

@@ -24,19 +24,20 @@ package final class SiteEngineSlot: Sendable {
   let random: @Sendable () -> Double
   let perform: Perform?
   /// Kept beyond the engine: reading the system's certificates takes longer than a check.
-  let trust = TrustStore()
+  let trust: TrustStore
   private let running = Lock(Running())
   private let monitors = Lock(Monitors())
 
   init(
     reachability: ReachabilityEnvironment, group: (any EventLoopGroup)?, maximumChecks: Int,
-    random: @escaping @Sendable () -> Double, perform: Perform?
+    random: @escaping @Sendable () -> Double, perform: Perform?, trust: TrustStore = TrustStore()
   ) {
     self.reachability = reachability
     self.group = group
     self.maximumChecks = maximumChecks
     self.random = random
     self.perform = perform
+    self.trust = trust
   }
 
   /// Checks a site: by what stands in for a check, or else by the engine.

@@ -81,7 +81,7 @@ extension SiteError {
   }
 
   /// The system's words for an error number, such as "connection refused".
-  private static func text(errno: CInt) -> String {
+  static func text(errno: CInt) -> String {
     // strerror(3) answers a text that stays valid until the thread asks again; it is copied at once.
     let text = unsafe String(cString: strerror(errno))
     return text.prefix(1).lowercased() + text.dropFirst()

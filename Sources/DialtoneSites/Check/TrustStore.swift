@@ -1,107 +1,94 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CNetlink
-internal import NIOCore
+internal import Dialtone
 internal import NIOSSL
 
 /// The TLS contexts of checks, with the certificates that vouch for sites: read once, and again when their files have changed.
 ///
-/// An actor, since reading the system's certificates takes milliseconds: who comes meanwhile waits without holding a thread.
-actor TrustStore {
-  /// Where certificates are read from, and how to see that they have changed.
-  private struct Source: Hashable {
-    var file: String?
-    var directories: [String] = []
-    var pem: String?
-    var stamps: [Stamp?] = []
+/// Files can take as long as they like, as on a network that hangs. So each source is read on a thread of its own, by one at a time: who asks
+/// meanwhile gets its answer, and who asks for another source does not wait.
+final class TrustStore: Sendable {
+  typealias Answer = @Sendable (Result<NIOSSLContext, SiteError>) -> Void
 
-    var paths: [String] { (file.map { [$0] } ?? []) + directories }
+  private struct Entry {
+    let source: TrustSource
+    let stamps: [TrustSource.Stamp?]
+    let context: NIOSSLContext
   }
 
-  /// A file or directory as it was.
-  private struct Stamp: Hashable {
-    let inode: UInt64
-    let size: Int64
-    let seconds: Int
-    let nanoseconds: Int
-
-    init?(_ path: String) {
-      var status = stat()
-      // stat(2) writes into the variable and keeps nothing.
-      guard unsafe stat(path, &status) == 0 else { return nil }
-      inode = UInt64(status.st_ino)
-      size = Int64(status.st_size)
-      #if os(Linux)  // the field has another name elsewhere
-      let time = status.st_mtim
-      #else
-      let time = status.st_mtimespec
-      #endif
-      seconds = Int(time.tv_sec)
-      nanoseconds = Int(time.tv_nsec)
-    }
+  private struct State {
+    var entries: [Entry] = []
+    /// Who waits for the sources that are being read.
+    var waiters: [TrustSource: [UInt64: Answer]] = [:]
+    var lastNumber: UInt64 = 0
   }
 
   /// More than this many trusts at a time are made anew each time.
   private static let capacity = 4
-  /// Where distributions keep the file of their authorities: Debian and its kin, Fedora and its kin.
-  private static let systemFiles = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"]
 
-  private var contexts: [(source: Source, context: NIOSSLContext)] = []
+  private let configuration: @Sendable (TrustSource) throws -> TLSConfiguration
+  private let state = Lock(State())
 
-  /// The context for checks that trust `trust`; throws a ``SiteError`` with the code `trustUnreadable` where there is none to be had.
-  func context(for trust: SiteTrust) throws(SiteError) -> NIOSSLContext {
-    let source = Self.source(of: trust)
-    if let found = contexts.first(where: { $0.source == source }) { return found.context }
+  /// - Parameter configuration: What reads a source.
+  init(configuration: @escaping @Sendable (TrustSource) throws -> TLSConfiguration = { try $0.configuration() }) {
+    self.configuration = configuration
+  }
+
+  /// Ends one asker's interest.
+  struct Inquiry: Sendable {
+    fileprivate let store: TrustStore
+    fileprivate let source: TrustSource
+    fileprivate let number: UInt64
+
+    // What is being read is read to its end: if it hangs, no second thread hangs beside it.
+    func cancel() { _ = store.state.withLock { $0.waiters[source]?.removeValue(forKey: number) } }
+  }
+
+  /// Calls `answer` on any thread, unless the inquiry is cancelled before, with the context for checks that trust `trust`, or with an error of
+  /// the code `trustUnreadable`.
+  func ask(for trust: SiteTrust, _ answer: @escaping Answer) -> Inquiry {
+    let source = TrustSource(trust)
+    let (number, known, isFirst) = state.withLock { state -> (UInt64, NIOSSLContext?, Bool) in
+      state.lastNumber += 1
+      // A text does not change.
+      if source.pem != nil, let entry = state.entries.first(where: { $0.source == source }) {
+        return (state.lastNumber, entry.context, false)
+      }
+      let isFirst = state.waiters[source] == nil
+      state.waiters[source, default: [:]][state.lastNumber] = answer
+      return (state.lastNumber, nil, isFirst)
+    }
+    if let known { answer(.success(known)) }
+    if isFirst, !Thread.start(named: "dialtone-trust", { self.end(source, self.read(source)) }) {
+      end(source, .failure(SiteError(.trustUnreadable, "there is no thread to read the trusted certificates on")))
+    }
+    return Inquiry(store: self, source: source, number: number)
+  }
+
+  private func end(_ source: TrustSource, _ result: Result<NIOSSLContext, SiteError>) {
+    let waiters = state.withLock { $0.waiters.removeValue(forKey: source) }
+    waiters?.values.forEach { $0(result) }
+  }
+
+  private func read(_ source: TrustSource) -> Result<NIOSSLContext, SiteError> {
+    // Before the files: a change in between is seen at the next check.
+    let stamps = source.stamps
+    let known = state.withLock { $0.entries.first { $0.source == source && $0.stamps == stamps }?.context }
+    if let known { return .success(known) }
     let context: NIOSSLContext
     do {
-      context = try NIOSSLContext(configuration: Self.configuration(source))
+      context = try NIOSSLContext(configuration: configuration(source))
     } catch {
-      let place = source.paths.isEmpty ? "text" : source.paths.joined(separator: ":")
-      throw SiteError(.trustUnreadable, "the trusted certificates could not be read (\(place)): \(error)")
+      let reason = (error as? CertificateFile.Failure)?.words ?? "there is no certificate in PEM"
+      return .failure(
+        SiteError(.trustUnreadable, "the trusted certificates could not be read (\(source.place)): \(reason)"))
     }
-    if contexts.count == Self.capacity { contexts.removeFirst() }
-    contexts.append((source, context))
-    return context
-  }
-
-  private static func source(of trust: SiteTrust) -> Source {
-    var source = Source()
-    switch trust.storage {
-    case .system:
-      source.file = EnvironmentVariable["SSL_CERT_FILE"]
-      source.directories = EnvironmentVariable["SSL_CERT_DIR"]?.split(separator: ":").map(String.init) ?? []
-      source.stamps = (source.paths.isEmpty ? systemFiles : source.paths).map(Stamp.init)
-    case .file(let path):
-      source.file = path
-      source.stamps = [Stamp(path)]
-    case .pem(let text): source.pem = text
+    state.withLock { state in
+      state.entries.removeAll { $0.source == source }
+      if state.entries.count == Self.capacity { state.entries.removeFirst() }
+      state.entries.append(Entry(source: source, stamps: stamps, context: context))
     }
-    return source
-  }
-
-  private static func configuration(_ source: Source) throws -> TLSConfiguration {
-    var configuration = TLSConfiguration.makeClientConfiguration()
-    configuration.minimumTLSVersion = .tlsv12
-    // Chain and validity; whom the certificate is for is checked right after the handshake (``CertificateIdentity``).
-    configuration.certificateVerification = .noHostnameVerification
-    configuration.applicationProtocols = ["http/1.1"]
-    // The answer is complete: who does not say goodbye at once is not waited for.
-    configuration.shutdownTimeout = .nanoseconds(0)
-    if let pem = source.pem {
-      configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(pem.utf8)))
-    } else if source.paths.isEmpty {
-      configuration.trustRoots = .default
-    } else {
-      // As openssl does: a directory that is not there has no certificates; a file that is not there is a mistake.
-      let directories = source.directories.filter(CertificateDirectory.exists)
-      let file =
-        try source.file.map { [NIOSSLAdditionalTrustRoots.certificates(try NIOSSLCertificate.fromPEMFile($0))] } ?? []
-      // BoringSSL looks into one directory by itself, as far as it needs to; those of others are read.
-      configuration.trustRoots = directories.first.map { .file($0) } ?? .certificates([])
-      configuration.additionalTrustRoots =
-        file + directories.dropFirst().map { .certificates(CertificateDirectory.certificates(in: $0)) }
-    }
-    return configuration
+    return .success(context)
   }
 }

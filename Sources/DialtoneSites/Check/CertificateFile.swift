@@ -1,0 +1,48 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNetlink
+internal import NIOSSL
+
+/// A file of certificates in PEM: a regular one, of a size that such files have. A pipe may never end, nor a device.
+enum CertificateFile {
+  /// Far more than all authorities there are.
+  private static let limit = 16 << 20
+
+  /// Why a file cannot be used, in words.
+  struct Failure: Error {
+    let words: String
+  }
+
+  static func certificates(in path: String) throws -> [NIOSSLCertificate] { try certificates(of: bytes(at: path)) }
+
+  /// The certificates in PEM text, of which there is at least one.
+  static func certificates(of bytes: [UInt8]) throws -> [NIOSSLCertificate] {
+    if bytes.isEmpty { throw Failure(words: "it is empty") }
+    return try NIOSSLCertificate.fromPEMBytes(bytes)
+  }
+
+  private static func bytes(at path: String) throws -> [UInt8] {
+    // Should it be a pipe, nobody waits for its other end. The path becomes a C string for the call.
+    let descriptor = unsafe cnetlink_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard descriptor >= 0 else { throw Failure(words: SiteError.text(errno: cnetlink_errno())) }
+    defer { _ = close(descriptor) }
+    var status = stat()
+    // fstat(2) writes into the variable and keeps nothing.
+    guard unsafe fstat(descriptor, &status) == 0 else { throw Failure(words: SiteError.text(errno: cnetlink_errno())) }
+    guard status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) else { throw Failure(words: "it is no regular file") }
+    var bytes: [UInt8] = []
+    while bytes.count <= limit {
+      var result = 0
+      let chunk = unsafe [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
+        // read(2) writes at most as many bytes as it is told there is room for, and answers how many.
+        result = unsafe read(descriptor, buffer.baseAddress, buffer.count)
+        count = max(0, result)
+      }
+      if result < 0 { throw Failure(words: SiteError.text(errno: cnetlink_errno())) }
+      if result == 0 { return bytes }
+      bytes += chunk
+    }
+    throw Failure(words: "it is longer than \(limit) bytes")
+  }
+}

@@ -1,0 +1,70 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import Dialtone
+import Foundation
+import NetworkLab
+import SiteLab
+import Testing
+
+@testable import DialtoneSites
+
+/// Files of certificates that take long, or never end.
+@Suite(.timeLimit(.minutes(2)))
+struct TrustReadingTests {
+  /// A pipe that nobody writes to, and a device that never ends.
+  @Test func onlyRegularFilesAreRead() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("dialtone-pipe-\(UUID())").path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: folder) } }
+    #expect(unsafe mkfifo("\(folder)/pipe", 0o600) == 0)
+    let server = try await SiteServer(.answer(204), .secure)
+    for path in ["\(folder)/pipe", "/dev/zero", folder] {
+      let verdict = try await check(server.url(.secure)) { $0.trust = .file(path) }
+      #expect(verdict.kind == .failed && verdict.error?.code == .trustUnreadable, "\(path): \(verdict)")
+      #expect(verdict.error?.message.contains("no regular file") == true, "\(verdict)")
+    }
+    #expect(server.connections.allSatisfy { $0.received.isEmpty })
+  }
+
+  /// A file on a network that hangs: what is not `pem` is not read before the latch is open.
+  private static func environment(_ latch: Latch) -> SiteEnvironment {
+    let store = TrustStore { source in
+      if source.pem == nil { latch.wait() }
+      return try TrustSource(try Trust.trust()).configuration()
+    }
+    return SiteEnvironment(
+      slot: SiteEngineSlot(
+        reachability: .system, group: nil, maximumChecks: 256, random: { 0 }, perform: nil, trust: store))
+  }
+
+  @Test func aFileThatHangsIsItsOwnChecksTrouble() async throws {
+    let server = try await SiteServer(.answer(204), .secure)
+    let url = try server.url(.secure)
+    let latch = Latch()
+    defer { latch.open() }
+    let environment = Self.environment(latch)
+    // Within the deadline, and by one thread for all.
+    for _ in 0..<2 {
+      let verdict = try await check(url, in: environment) {
+        $0.trust = .file("/nowhere")
+        $0.timeout = .milliseconds(200)
+      }
+      #expect(verdict.kind == .failed && verdict.stage == .tls && verdict.error?.code == .timedOut, "\(verdict)")
+    }
+    #expect(latch.count == 1)
+    // Nobody else waits.
+    #expect(try await check(url, in: environment).kind == .available)
+    // A cancellation is heard at once.
+    let task = Task { try await check(url, in: environment) { $0.trust = .file("/nowhere") } }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(latch.count == 1)
+    // Who still waits when it has been read gets the answer.
+    async let verdict = check(url, in: environment) { $0.trust = .file("/nowhere") }
+    latch.open()
+    #expect(try await verdict.kind == .available)
+  }
+}
+#endif
