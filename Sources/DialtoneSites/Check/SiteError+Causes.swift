@@ -6,14 +6,14 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOSSL
 
-/// What the network's errors mean to a check.
+/// What the network's errors mean to a check. None of NIO's words gets into ours: they are for programmers.
 extension SiteError {
   /// Why a connection could not be made.
   init(connecting error: any Error) {
     if let error = error as? IOError {
       self.init(.cannotConnect, Self.text(errno: error.errnoCode), errno: error.errnoCode)
     } else {
-      self.init(.cannotConnect, "\(error)")
+      self.init(.cannotConnect, "the connection could not be made")
     }
   }
 
@@ -24,7 +24,7 @@ extension SiteError {
     } else if let error = error as? HTTPParserError {
       self.init(malformed: error)
     } else {
-      self.init(.connectionLost, "\(error)")
+      self.init(.connectionLost, "the connection broke off")
     }
   }
 
@@ -32,7 +32,7 @@ extension SiteError {
     switch error {
     case .headerOverflow: self.init(.headersTooLarge, "the headers are longer than \(Limits.headers) bytes")
     case .invalidEOFState, .closedConnection: self.init(.connectionLost, "the connection was closed in mid-answer")
-    default: self.init(.malformedResponse, "what came is not HTTP/1 (\(error))")
+    default: self.init(.malformedResponse, "what came is not HTTP/1")
     }
   }
 

@@ -19,6 +19,7 @@ struct SiteURLTests {
     ("http://bücher.example/ä", "xn--bcher-kva.example", "/%C3%A4"),
     ("http://BÜCHER.example/", "xn--bcher-kva.example", "/"),
     ("http://日本語。jp/", "xn--wgv71a119e.jp", "/"),
+    ("http://日本語．example｡jp/", "xn--wgv71a119e.example.jp", "/"),
     ("http://example.com/a|b\"", "example.com", "/a%7Cb%22"),
     ("http://example.com/%41", "example.com", "/%41"),
   ])
@@ -64,7 +65,9 @@ struct SiteURLTests {
     "http://example.com:x/", "http://exa mple.com/", "http://example.com/a b", "http://example.com/\u{7}",
     "http://2001:db8::1/", "http://[2001:db8::1/", "http://[fe80::1]/", "http://0.0.0.0/", "http://10.1/",
     "http://-a.example/", "http://a..b/", "http://example.com\\x", "http://e\u{301}.example/", "http://a☃.example/",
-    "http://ｅxample.com/", "mailto:a@example.com",
+    "http://ｅxample.com/", "http://127。1/", "http://127。0。0。1/", "https://10。0。0。1:8443/", "http://127．0．0．1/",
+    "http://127｡0｡0｡1/", "http://１２７。0。0。1/", "http://０x7f。1/", "http://example。0x7f/", "http://１２７.0.0.1/",
+    "mailto:a@example.com",
   ])
   func refusesWhatCannotBeChecked(_ text: String) {
     #expect(throws: SiteError(.invalidURL, "")) { try SiteURL(text) }
