@@ -14,7 +14,10 @@ extension CheckRun {
     case .address(let address): findPaths([address], isTranslated: true)
     case .name(let name):
       let run = NIOLoopBound(self, eventLoop: loop)
-      inquiry = engine.names.ask(name.text, configuration.family) { [loop] result in
+      waitForTurn()
+      inquiry = engine.names.ask(
+        name.text, configuration.family, begun: { [loop] in loop.execute { run.value.turnCame() } }
+      ) { [loop] result in
         loop.execute { run.value.nameWasFound(result) }
       }
     }
@@ -23,6 +26,8 @@ extension CheckRun {
   private func nameWasFound(_ result: NameLookupResult) {
     if hasEnded { return }
     inquiry = nil
+    // Where the two crossed.
+    turnCame()
     switch result {
     case .addresses(let addresses):
       timings.name = begin(.connect)

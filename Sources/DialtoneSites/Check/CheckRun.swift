@@ -36,9 +36,10 @@ final class CheckRun {
   var race: ConnectionRace?
   var exchange: Exchange?
 
-  private let began = NIODeadline.now()
+  private var began = NIODeadline.now()
   private var stageBegan = NIODeadline.now()
   private var deadline: Scheduled<Void>?
+  private var isWaitingForTurn = false
   private(set) var hasEnded = false
 
   init(
@@ -57,11 +58,29 @@ final class CheckRun {
   // MARK: Beginning and end
 
   func start() {
-    let timeout = TimeAmount.nanoseconds(configuration.timeout.nanosecondsClamped)
-    deadline = loop.assumeIsolated().scheduleTask(in: timeout) {
-      self.fail(SiteError(.timedOut, "no answer within \(self.configuration.timeout)"))
-    }
+    setDeadline(began, "no answer within \(configuration.timeout)")
     if url.isSecure { findTrust() } else { findName() }
+  }
+
+  private func setDeadline(_ start: NIODeadline, _ words: String) {
+    deadline?.cancel()
+    let end = start + .nanoseconds(configuration.timeout.nanosecondsClamped)
+    deadline = loop.assumeIsolated().scheduleTask(deadline: end) { self.fail(SiteError(.timedOut, words)) }
+  }
+
+  /// All threads may be busy with other sites' names: until one looks this one's up, no time passes for the check. But the wait has an end, too.
+  func waitForTurn() {
+    isWaitingForTurn = true
+    begin(.name)
+    setDeadline(stageBegan, "the name was not looked up within \(configuration.timeout), others are still under way")
+  }
+
+  /// The name is being looked up.
+  func turnCame() {
+    if hasEnded || !isWaitingForTurn { return }
+    isWaitingForTurn = false
+    began = began + .nanoseconds(begin(.name).nanosecondsClamped)
+    setDeadline(began, "no answer within \(configuration.timeout)")
   }
 
   /// First of all: where it takes long, no connection is open meanwhile.

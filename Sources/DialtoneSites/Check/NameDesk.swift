@@ -13,7 +13,13 @@ final class NameDesk: Sendable {
   private struct Lookup {
     var serial: UInt64
     var ticket: NameLookupPool.Ticket?
-    var waiters: [UInt64: @Sendable (NameLookupResult) -> Void] = [:]
+    var hasBegun = false
+    var waiters: [UInt64: Waiter] = [:]
+  }
+
+  private struct Waiter {
+    let begun: @Sendable () -> Void
+    let answer: @Sendable (NameLookupResult) -> Void
   }
 
   private struct State {
@@ -26,10 +32,14 @@ final class NameDesk: Sendable {
     }
   }
 
-  private let slot: EngineSlot
+  private let lookup: NameLookup
+  private let pool: NameLookupPool
   private let state = Lock(State())
 
-  init(_ slot: EngineSlot) { self.slot = slot }
+  init(_ lookup: @escaping NameLookup, _ pool: NameLookupPool) {
+    self.lookup = lookup
+    self.pool = pool
+  }
 
   /// Ends one asker's interest.
   struct Inquiry: Sendable {
@@ -40,28 +50,47 @@ final class NameDesk: Sendable {
     func cancel() { desk.cancel(self) }
   }
 
-  /// Looks `name` up, and calls `answer` on a thread of the pool, unless the inquiry is cancelled before.
+  /// Looks `name` up, and unless the inquiry is cancelled before, calls `begun` as soon as there is a thread that does so, and then `answer`, on any
+  /// thread.
   func ask(
-    _ name: String, _ family: IPAddress.Family?, _ answer: @escaping @Sendable (NameLookupResult) -> Void
+    _ name: String, _ family: IPAddress.Family?, begun: @escaping @Sendable () -> Void,
+    _ answer: @escaping @Sendable (NameLookupResult) -> Void
   ) -> Inquiry {
     let key = Key(name: name, family: family)
-    let (number, serial) = state.withLock { state -> (UInt64, UInt64?) in
+    let (number, serial, hasBegun) = state.withLock { state -> (UInt64, UInt64?, Bool) in
       let number = state.number()
       let isNew = state.lookups[key] == nil
-      state.lookups[key, default: Lookup(serial: number)].waiters[number] = answer
-      return (number, isNew ? number : nil)
+      var lookup = state.lookups[key] ?? Lookup(serial: number)
+      lookup.waiters[number] = Waiter(begun: begun, answer: answer)
+      state.lookups[key] = lookup
+      return (number, isNew ? number : nil, lookup.hasBegun)
     }
+    if hasBegun { begun() }
     if let serial {
-      let ticket = slot.names.submit(name, family, by: slot.lookup) { [weak self] in self?.end(key, serial, $0) }
+      let ticket = pool.submit(
+        name, family,
+        by: { [weak self, lookup] name, family in
+          self?.begin(key, serial)
+          return lookup(name, family)
+        }, answer: { [weak self] in self?.end(key, serial, $0) })
       let isWanted = state.withLock { state in
         guard state.lookups[key]?.serial == serial else { return false }
         state.lookups[key]?.ticket = ticket
         return true
       }
       // Answered already, or nobody wants to know any more.
-      if !isWanted { slot.names.cancel(ticket) }
+      if !isWanted { pool.cancel(ticket) }
     }
     return Inquiry(desk: self, key: key, number: number)
+  }
+
+  private func begin(_ key: Key, _ serial: UInt64) {
+    let lookup = state.withLock { state -> Lookup? in
+      guard state.lookups[key]?.serial == serial else { return nil }
+      state.lookups[key]?.hasBegun = true
+      return state.lookups[key]
+    }
+    lookup?.waiters.values.forEach { $0.begun() }
   }
 
   private func end(_ key: Key, _ serial: UInt64, _ result: NameLookupResult) {
@@ -69,7 +98,7 @@ final class NameDesk: Sendable {
       guard state.lookups[key]?.serial == serial else { return nil }
       return state.lookups.removeValue(forKey: key)
     }
-    lookup?.waiters.values.forEach { $0(result) }
+    lookup?.waiters.values.forEach { $0.answer(result) }
   }
 
   private func cancel(_ inquiry: Inquiry) {
@@ -78,6 +107,6 @@ final class NameDesk: Sendable {
       guard waiter != nil, state.lookups[inquiry.key]?.waiters.isEmpty ?? false else { return nil }
       return state.lookups.removeValue(forKey: inquiry.key)
     }
-    if let ticket = abandoned?.ticket { slot.names.cancel(ticket) }
+    if let ticket = abandoned?.ticket { pool.cancel(ticket) }
   }
 }

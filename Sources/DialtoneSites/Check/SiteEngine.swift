@@ -33,7 +33,7 @@ final class SiteEngine: Sendable {
 
   init(_ slot: SiteEngineSlot) {
     permits = ConnectionPermits(slot.maximumChecks)
-    names = NameDesk(slot.reachability.slot)
+    names = NameDesk(slot.reachability.slot.lookup, slot.names)
     paths = PathBook(slot.reachability)
     trust = slot.trust
     network = slot.reachability.slot.engine()

@@ -9,6 +9,9 @@ package final class SiteEngineSlot: Sendable {
   /// A check: its verdict, or `CancellationError`.
   package typealias Perform = @Sendable (SiteURL, SiteConfiguration) async throws -> SiteVerdict
 
+  /// How many names may be looked up at a time. More than for all other monitors: here a look-up that hangs would hold up other sites' checks.
+  private static let maximumLookups = 32
+
   private struct Running {
     weak var engine: SiteEngine?
   }
@@ -25,6 +28,8 @@ package final class SiteEngineSlot: Sendable {
   let perform: Perform?
   /// Kept beyond the engine: reading the system's certificates takes longer than a check.
   let trust: TrustStore
+  /// Kept beyond the engine, too: look-ups that hang are counted until they end.
+  let names = NameLookupPool(threads: maximumLookups)
   private let running = Lock(Running())
   private let monitors = Lock(Monitors())
 

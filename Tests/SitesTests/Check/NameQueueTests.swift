@@ -1,0 +1,80 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import Dialtone
+import DialtoneSites
+import NetworkLab
+import SiteLab
+import Testing
+
+/// Names whose look-ups hang, and sites that are well.
+@Suite(.timeLimit(.minutes(2)))
+struct NameQueueTests {
+  private let latch = Latch()
+  private let environment: SiteEnvironment
+
+  init() {
+    // Eight threads for all other monitors.
+    let reachability = EngineSlot(
+      clock: .system,
+      lookup: { [latch] name, family in
+        if name.hasPrefix("dead") {
+          latch.wait()
+          return .failed
+        }
+        return .addresses([IPAddress(ipv4: 0x7F00_0001)])
+      }, names: NameLookupPool(threads: 8), makeSource: systemNetworkSource)
+    environment = SiteEnvironment(reachability: ReachabilityEnvironment(reachability))
+  }
+
+  /// Begins checks of names that hang, and waits until so many look-ups do.
+  private func hang(_ count: Int, beside body: () async throws -> Void) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<count {
+        group.addTask { _ = try await check(try SiteURL("http://dead\(number).example/"), in: environment) }
+      }
+      try await eventually(within: .seconds(30), "the look-ups hang") { latch.count == count }
+      try await body()
+      latch.open()
+      group.cancelAll()
+      // Cancelled, or failed: the one that hung longest is nobody's trouble any more.
+      while let result = await group.nextResult() { _ = result }
+    }
+  }
+
+  @Test func aDozenDeadNamesHoldNobodyUp() async throws {
+    let server = try await SiteServer(.answer(204), .plain)
+    let url = try server.url(.plain, host: "well.example")
+    try await hang(12) {
+      let verdict = try await check(url, in: environment) { $0.timeout = .seconds(20) }
+      #expect(verdict.kind == .available, "\(verdict)")
+    }
+  }
+
+  @Test func theWaitForAThreadIsNotTheChecksTime() async throws {
+    let server = try await SiteServer(.answer(204), .plain)
+    let url = try server.url(.plain, host: "well.example")
+    try await hang(32) {
+      let start = ContinuousClock.now
+      async let verdict = check(url, in: environment)
+      // As long as the queue stands; however late the check begins to wait, it is no part of its time.
+      let pause = Duration.milliseconds(500)
+      try await Task.sleep(for: pause)
+      latch.open()
+      let total = try #require(await verdict.timings.total)
+      #expect(try await verdict.kind == .available)
+      #expect(total + pause <= start.duration(to: .now), "\(total)")
+    }
+  }
+
+  /// It has a bound of its own.
+  @Test func theWaitForAThreadHasAnEnd() async throws {
+    try await hang(32) {
+      let verdict = try await check("http://well.example/", in: environment) { $0.timeout = .milliseconds(200) }
+      #expect(verdict.kind == .failed && verdict.stage == .name && verdict.error?.code == .timedOut, "\(verdict)")
+      #expect(verdict.error?.message.contains("was not looked up") == true, "\(verdict)")
+    }
+  }
+}
+#endif
