@@ -14,6 +14,8 @@ extension CheckRun {
     case .address(let address): findPaths([address], isTranslated: true)
     case .name(let name):
       let run = NIOLoopBound(self, eventLoop: loop)
+      // Begun beside the look-up, and known when that fails, or the deadline comes.
+      paths = [engine.paths.path(to: .internet, configuration.path)]
       waitForTurn()
       inquiry = engine.names.ask(
         name.text, configuration.family, begun: { [loop] in loop.execute { run.value.turnCame() } }
@@ -40,13 +42,12 @@ extension CheckRun {
 
   /// A name has not been found: is there any path at all, by which it could have been?
   private func findPathToNames(_ error: SiteError) {
-    paths = [engine.paths.path(to: .internet, configuration.path)]
     whenPathsAreKnown { $0.fail(error) }
   }
 
   /// Whether there is a path at all, as far as is known. Only in the stage of the name.
   var isPathToNamesThere: Bool {
-    switch (paths.first ?? engine.paths.path(to: .internet, configuration.path)).known?.status {
+    switch paths.first?.known?.status {
     case .unreachable, .requiresConnection: false
     case .reachable, .undetermined, nil: true
     }

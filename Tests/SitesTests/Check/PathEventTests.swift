@@ -38,5 +38,19 @@ struct PathEventTests {
     #expect(try await verdict.value.kind == .available)
     #expect(server.connectionCount == 1 && server.requests.count == 1)
   }
+
+  /// A name server that does not answer, with a network and without one: not who is quicker decides.
+  @Test(arguments: [(ScriptedPath.wifi, SiteVerdict.Kind.failed), (.unreachable(.noCarrier), .offline)])
+  func aNameThatHangsIsOfflineWithoutAnyPath(_ path: ScriptedPath, _ kind: SiteVerdict.Kind) async throws {
+    for _ in 0..<10 {
+      let network = ScriptedNetwork()
+      network.set(path)
+      network.set(.hanging, forName: "site.example")
+      let verdict = try await check("http://site.example/", in: SiteEnvironment(reachability: network.environment)) {
+        $0.timeout = .milliseconds(100)
+      }
+      #expect(verdict.kind == kind && verdict.error?.code == .timedOut, "\(verdict)")
+    }
+  }
 }
 #endif
