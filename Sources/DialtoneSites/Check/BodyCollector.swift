@@ -5,9 +5,9 @@ internal import NIOCore
 
 /// As much of a body as is looked at, whether the text that is expected is in it, and nothing beyond the limit.
 struct BodyCollector {
-  private let text: [UInt8]
+  private var search: TextSearch
   private let coding: Inflate.Format?
-  /// As they came where there is a coding; else the body itself.
+  /// As they came, where there is a coding.
   private var bytes: [UInt8] = []
   private(set) var body = VerdictRules.Body()
 
@@ -15,7 +15,7 @@ struct BodyCollector {
   ///   - text: What is looked for; `nil` for nothing.
   ///   - coding: The header Content-Encoding. One that was not asked for and is not known is no coding: the bytes stand for themselves.
   init(_ text: String?, coding: String?) {
-    self.text = text.map { Array($0.utf8) } ?? []
+    search = TextSearch(text.map { Array($0.utf8) } ?? [])
     self.coding =
       switch coding?.lowercased() {
       case "gzip", "x-gzip": .gzip
@@ -26,15 +26,12 @@ struct BodyCollector {
 
   /// Takes in what came.
   mutating func append(_ buffer: ByteBuffer) throws(SiteError) {
-    let known = bytes.count
-    bytes += buffer.readableBytesView.prefix(Limits.body - known)
-    let isFull = bytes.count == Limits.body
     if coding == nil {
-      // A match that begins in what was there before ends in what came now.
-      look(from: max(0, known - text.count + 1))
-      body.isComplete = isFull
-    } else if isFull {
-      try decode(isWhole: false)
+      look(at: buffer.readableBytesView.prefix(Limits.body - body.length))
+      body.isComplete = body.length == Limits.body
+    } else {
+      bytes += buffer.readableBytesView.prefix(Limits.body - bytes.count)
+      if bytes.count == Limits.body { try decode(isWhole: false) }
     }
   }
 
@@ -53,12 +50,13 @@ struct BodyCollector {
         throw SiteError(.malformedResponse, "the body is not in the coding that its headers name")
       }
     }
-    look(from: 0)
+    look(at: bytes)
     body.isComplete = true
   }
 
-  private mutating func look(from start: Int) {
-    body.length = bytes.count
-    if !body.hasText, !text.isEmpty { body.hasText = bytes[start...].firstRange(of: text) != nil }
+  private mutating func look(at part: some Collection<UInt8>) {
+    body.length += part.count
+    search.look(at: part)
+    body.hasText = search.isFound
   }
 }

@@ -28,9 +28,11 @@ final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if isDone { return }
+    // The blank line may have begun in what was there before.
+    let start = max(0, answer.count - 3)
     answer += unwrapInboundIn(data).readableBytesView
     let blank: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A]
-    guard let range = answer.firstRange(of: blank) else {
+    guard let range = answer[start...].firstRange(of: blank) else {
       if answer.count > Limits.headers { finish(SiteError(.proxyFailed, "the proxy's answer has no end")) }
       return
     }
