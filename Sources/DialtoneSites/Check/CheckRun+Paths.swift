@@ -33,7 +33,13 @@ extension CheckRun {
     switch result {
     case .addresses(let addresses):
       timings.name = begin(.connect)
-      let order = AddressOrder.interleaved(addresses) { $0.family }
+      // What the name leads to is judged before where there is a path.
+      var wanted = addresses
+      if configuration.requiresPublicAddress, proxy == nil {
+        wanted.removeAll(where: \.isPrivate)
+        if wanted.isEmpty, let first = addresses.first { return endHijacked(to: first) }
+      }
+      let order = AddressOrder.interleaved(wanted) { $0.family }
       findPaths(Array(order.prefix(Limits.addresses)), isTranslated: false)
     case .noAddress: findPathToNames(SiteError(.nameNotResolved, "the name has no address"))
     case .failed: findPathToNames(SiteError(.nameNotResolved, "the name could not be looked up"))
@@ -95,18 +101,14 @@ extension CheckRun {
       let reason = states.lazy.compactMap(\.reason).first
       return endOffline(SiteError(.noPath, "no path to the site: \(reason.map(\.description) ?? "none is known")"))
     }
-    if configuration.requiresPublicAddress, case .name = peer, proxy == nil {
-      let isPrivate = { (route: Route) in route.address.isPrivate }
-      if routes.allSatisfy(isPrivate) {
-        route = routes[0]
-        return end(
-          .intercepted,
-          error: SiteError(.privateAddress, "the name leads only to private addresses, such as \(routes[0].address)"))
-      }
-      routes.removeAll(where: isPrivate)
-    }
     routes = AddressOrder.interleaved(routes) { $0.address.family }
     connect(rules.firstMethod)
+  }
+
+  private func endHijacked(to address: IPAddress) {
+    let error = SiteError(.privateAddress, "the name leads only to private addresses, such as \(address)")
+    route = Route(address: address, interface: nil)
+    end(.intercepted, error: error)
   }
 
   func endOffline(_ error: SiteError) { end(.offline, error: error) }

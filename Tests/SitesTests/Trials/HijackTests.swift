@@ -4,6 +4,7 @@
 #if os(Linux)
 import Dialtone
 import DialtoneSites
+import DialtoneTesting
 import NetworkLab
 import SiteLab
 import Testing
@@ -43,6 +44,24 @@ struct HijackTests {
     // The same where it is not required: the test's server is the site.
     #expect(try await check(url, in: names.environment).kind == .available)
     #expect(server.connectionCount == 1)
+  }
+
+  /// What the name leads to counts, not which of it there is a path to.
+  @Test("52: private addresses beside a public one without a path: offline, not intercepted")
+  func pathsDoNotDecide() async throws {
+    let network = ScriptedNetwork()
+    let environment = SiteEnvironment(reachability: network.environment)
+    let addresses = [IPAddress("2001:db8::5"), IPAddress("10.9.8.7")].compactMap(\.self)
+    network.set(.wifi)
+    network.set(.unreachable(), for: addresses[0])
+    network.set(.addresses(addresses), forName: "both.example")
+    network.set(.addresses([addresses[1]]), forName: "private.example")
+    let both = try await check("http://both.example/", in: environment) { $0.requiresPublicAddress = true }
+    #expect(both.kind == .offline && both.error?.code == .noPath, "\(both)")
+    network.set(.unreachable())
+    let hijacked = try await check("http://private.example/", in: environment) { $0.requiresPublicAddress = true }
+    #expect(hijacked.kind == .intercepted && hijacked.error?.code == .privateAddress, "\(hijacked)")
+    #expect(hijacked.address == addresses[1])
   }
 
   /// Who asks for an address means that address.
