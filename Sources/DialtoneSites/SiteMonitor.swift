@@ -23,7 +23,8 @@ public final class SiteMonitor: StateMonitor {
   ///
   /// - Parameters:
   ///   - url: What is asked.
-  ///   - configuration: How, and how often. One that contradicts itself makes every verdict `failed`, with an ``SiteError`` that says so.
+  ///   - configuration: How, and how often. One that contradicts itself makes every verdict `failed`, with an ``SiteError`` that says so,
+  ///     and is not tried again before it or the path changes.
   ///   - environment: Where the network is; the system, but for tests.
   public init(_ url: SiteURL, configuration: SiteConfiguration = .init(), environment: SiteEnvironment = .system) {
     core = SiteMonitorCore(SitePair(primary: url), configuration, environment.slot)

@@ -102,6 +102,12 @@ struct SiteMonitorStateMachine {
       deadline = now.addingClamped(Backoff.interval(interval, random: random))
       return [.report(verdict)]
     }
+    if verdict.error?.code == .invalidConfiguration {
+      // It stays so, and its delays are not to be trusted: asked again as soon as allowed, it would never rest.
+      deadline = nil
+      told = .unavailable
+      return [.report(verdict)]
+    }
     failures += 1
     deadline = now.addingClamped(Backoff.retryDelay(failure: failures, configuration: configuration, random: random))
     switch told {

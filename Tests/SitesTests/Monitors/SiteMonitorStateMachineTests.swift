@@ -138,6 +138,18 @@ struct SiteMonitorStateMachineTests {
     #expect(delays == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
   }
 
+  /// Its delays may be zero: whoever went by them would never rest.
+  @Test func aConfigurationThatContradictsItselfIsToldOnceAndNotTriedAgain() {
+    var machine = machine { $0.retryDelay = .zero }
+    let invalid = SiteVerdict(
+      url: Self.url, kind: .failed, stage: .request, error: SiteError(.invalidConfiguration, "no delay"))
+    _ = machine.pathChanged(gone, now: 0, random: 0)
+    _ = machine.pathChanged(reachable, now: 0, random: 0)
+    #expect(machine.timePassed(now: machine.deadline ?? -1) == [.startCheck(1)])
+    #expect(machine.checkEnded(1, invalid, now: 0, random: 0) == [.report(invalid)])
+    #expect(machine.deadline == nil)
+  }
+
   @Test func checksSeldomOverAnExpensivePath() {
     var machine = machine()
     let cellular = Reachability(
