@@ -25,7 +25,7 @@ public final class SiteGroup: StateMonitor {
   /// Begins to watch the sites.
   ///
   /// - Parameters:
-  ///   - urls: What is asked; none twice.
+  ///   - urls: What is asked; none twice, however it is written.
   ///   - quorum: How many have to be available; from 1 to the number of sites.
   ///   - configuration: How they are asked, and how often.
   ///   - environment: Where the network is; the system, but for tests.
@@ -36,7 +36,7 @@ public final class SiteGroup: StateMonitor {
     guard (1...max(1, urls.count)).contains(quorum), !urls.isEmpty else {
       throw SiteError(.invalidConfiguration, "a quorum of \(quorum) cannot be had of \(urls.count) sites")
     }
-    guard Set(urls.map(\.text)).count == urls.count else {
+    guard Set(urls.map(\.identity)).count == urls.count else {
       throw SiteError(.invalidConfiguration, "a site is given twice; its answer would count twice")
     }
     let unknown = Summary(urls.map { SiteVerdict(url: $0, kind: .undetermined) }, quorum: quorum)

@@ -56,6 +56,16 @@ public struct SiteURL: Hashable, Sendable {
     self.target = target
   }
 
+  /// What is asked, however it is written: two URLs with the same one ask the same site the same thing.
+  package struct Identity: Hashable, Sendable {
+    let scheme: Scheme
+    let host: Host
+    let port: UInt16
+    let target: String
+  }
+
+  package var identity: Identity { Identity(scheme: scheme, host: host, port: port, target: target) }
+
   /// Whether the site has to prove who it is: the scheme is https.
   public var isSecure: Bool { scheme == .https }
 

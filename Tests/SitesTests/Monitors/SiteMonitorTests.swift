@@ -231,7 +231,13 @@ import Testing
     #expect(throws: SiteError(.invalidConfiguration, "")) { try SiteGroup(["http://a/", "http://b/"], quorum: quorum) }
   }
 
-  @Test func aSiteCountsOnce() {
-    #expect(throws: SiteError(.invalidConfiguration, "")) { try SiteGroup(["http://a/", "http://a/"], quorum: 1) }
+  @Test(arguments: ["http://a/", "http://a", "HTTP://A:80/#x", "http://a.", "http://a:/"] as [SiteURL])
+  func aSiteCountsOnceHoweverItIsWritten(_ url: SiteURL) {
+    #expect(throws: SiteError(.invalidConfiguration, "")) { try SiteGroup(["http://a/", url], quorum: 1) }
+  }
+
+  @Test(arguments: ["https://a/", "http://a/x", "http://a:81/", "http://www.a/"] as [SiteURL])
+  func anotherURLOfAHostIsAnotherSite(_ url: SiteURL) throws {
+    _ = try SiteGroup(["http://a/", url], quorum: 2, environment: environment)
   }
 }
