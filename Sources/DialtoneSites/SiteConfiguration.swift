@@ -58,7 +58,8 @@ public struct SiteConfiguration: Hashable, Sendable {
   /// path is reported at once.
   public var failuresBeforeLoss = 2
 
-  /// How long the path must be quiet before it is checked over.
+  /// How long the path must be quiet before it is checked over. One that never is, is checked over after four times that. Then monitors
+  /// of one path take their turns within as long again, or longer where there are many.
   public var settling: Duration = .milliseconds(500)
 
   /// A request's method.

@@ -45,8 +45,9 @@ struct SiteMonitorStateMachine {
   private(set) var isChecking = false
   /// When the next check is due, by the environment's clock; `nil` where none is. To be asked for after each event.
   private(set) var deadline: Int64?
-  /// While the path settles: when it has in any case.
-  private var settlingEnd: Int64?
+  /// While the path settles: when it has in any case, and how long after that the check comes. The latter is drawn once: anew with each
+  /// change, a path that never rests would put the check off for ever.
+  private var settling: (end: Int64, spread: Int64)?
 
   init(_ configuration: SiteConfiguration) { self.configuration = configuration }
 
@@ -62,7 +63,7 @@ struct SiteMonitorStateMachine {
     var actions = stopCheck()
     guard new.leadsToSite else {
       deadline = nil
-      settlingEnd = nil
+      settling = nil
       told = .offline
       actions.append(.reportOffline(new.reason))
       return actions
@@ -75,11 +76,15 @@ struct SiteMonitorStateMachine {
       return actions
     }
     // Quiet for `settling`, but at most four times that after the first change; then not all monitors of a path at once.
-    let settling = configuration.settling.nanosecondsClamped
-    let end = settlingEnd ?? now.addingClamped(settling.multipliedClamped(by: 4))
-    settlingEnd = end
-    let spread = max(Int64(exactly: (Double(settling) * random).rounded()) ?? .max, delay())
-    deadline = min(now.addingClamped(settling), max(end, now)).addingClamped(spread)
+    let quiet = configuration.settling.nanosecondsClamped
+    let (end, spread) =
+      settling
+      ?? (
+        now.addingClamped(quiet.multipliedClamped(by: 4)),
+        max(Int64(exactly: (Double(quiet) * random).rounded()) ?? .max, delay())
+      )
+    settling = (end, spread)
+    deadline = min(now.addingClamped(quiet), end).addingClamped(spread)
     return actions
   }
 
@@ -135,7 +140,7 @@ struct SiteMonitorStateMachine {
 
   private mutating func startCheck() -> [Action] {
     deadline = nil
-    settlingEnd = nil
+    settling = nil
     if isChecking { return [] }
     isChecking = true
     serial += 1

@@ -81,6 +81,24 @@ struct SiteMonitorStateMachineTests {
     #expect(checks >= 4, "at most four times the settling after the first change: 2 s of 10")
   }
 
+  @Test func aPathThatNeverSettlesDoesNotPutTheCheckOffByItsSpread() {
+    var machine = availableMachine()
+    let step = Self.second / 20
+    var turns = 0
+    // Four times the settling, then at most the spread: the crowd's, which is longer than the settling here.
+    for (round, now) in stride(from: Int64(0), through: Self.second * 4, by: Int(step)).enumerated() {
+      if machine.timePassed(now: now) == [.startCheck(2)] {
+        #expect(now == Self.second * 3 && turns == 1)
+        return
+      }
+      _ = machine.pathChanged(round.isMultiple(of: 2) ? overWiFi : reachable, now: now, random: 0.99) {
+        turns += 1
+        return Self.second
+      }
+    }
+    Issue.record("no check was begun")
+  }
+
   @Test func spreadsTheChecksOfMonitorsThatShareAPath() {
     let deadlines = stride(from: 0.0, to: 1, by: 0.01).map { random -> Int64 in
       var machine = availableMachine()
@@ -187,7 +205,8 @@ struct SiteMonitorStateMachineTests {
     var machine = availableMachine()
     _ = machine.pathChanged(overWiFi, now: 0, random: 0.5) { 4 * Self.second }
     #expect(machine.deadline == Self.second * 9 / 2)
-    _ = machine.pathChanged(reachable, now: 0, random: 0.5) { .max }
+    machine = availableMachine()
+    _ = machine.pathChanged(overWiFi, now: 0, random: 0.5) { .max }
     #expect(machine.deadline == .max, "clamped, not trapped")
   }
 
