@@ -19,7 +19,8 @@ extension CheckRun {
       route = last
       switch result {
       case .success((let channel, let winner)):
-        timings.connect = begin(url.isSecure ? .tls : .request)
+        // A proxy's tunnel is a part of the connection.
+        if proxy == nil || !url.isSecure { timings.connect = begin(url.isSecure ? .tls : .request) }
         // A second request goes where the first one went.
         routes = [winner] + routes.filter { $0.address != winner.address }
         start(Exchange(self, channel, method))
@@ -47,10 +48,8 @@ extension CheckRun {
   /// The proxy has let us through, or not.
   func tunnelEnded(_ error: SiteError?) {
     if hasEnded { return }
-    if let error {
-      begin(.connect)
-      return fail(error)
-    }
+    if let error { return fail(error) }
+    timings.connect = begin(.tls)
     attempt { try exchange?.startTLS() }
   }
 

@@ -51,6 +51,22 @@ struct ProxyTunnelTests {
     }
   }
 
+  @Test func aProxyThatNeverAnswersIsNoConnection() async {
+    await #expect(processExitsWith: .success) {
+      let proxy = try await SiteServer(SiteBehaviour(), .plain)
+      unsafe unsetenv("no_proxy")
+      unsafe unsetenv("NO_PROXY")
+      unsafe setenv("https_proxy", "http://127.0.0.1:\(proxy.port)", 1)
+      let verdict = try await check("https://site.example/") {
+        $0.proxy = .environment
+        $0.timeout = .seconds(2)
+      }
+      #expect(verdict.kind == .failed && verdict.stage == .connect && verdict.error?.code == .timedOut, "\(verdict)")
+      #expect(verdict.timings.connect == nil && verdict.timings.tls == nil)
+      #expect(proxy.requests.map(\.method) == ["CONNECT"])
+    }
+  }
+
   @Test func isNotUsedUnlessAskedFor() async {
     await #expect(processExitsWith: .success) {
       let server = try await SiteServer(.answer(204), .secure)
