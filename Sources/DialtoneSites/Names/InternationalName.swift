@@ -8,7 +8,7 @@ enum InternationalName {
   /// The name in small letters, with every label outside ASCII as an A-label (RFC 5891, 4.4).
   ///
   /// Letters are mapped to small ones as RFC 5895 says. A label has to be in normalization form C: one with a combining mark of its
-  /// first block, which is mostly a letter written in two pieces, is refused with words that say so.
+  /// first block, which is mostly a letter written in two pieces, or with a piece of a syllable of Hangul is refused with words that say so.
   static func ascii(_ name: HostName) throws(SiteError) -> HostName {
     if name.text.utf8.allSatisfy({ $0 < 0x80 }) { return name.folded }
     var labels: [String] = []
@@ -36,8 +36,10 @@ enum InternationalName {
   private static func aLabel(_ label: String, of name: HostName) throws(SiteError) -> String {
     var mapped = String.UnicodeScalarView()
     for scalar in label.unicodeScalars { mapped.append(contentsOf: scalar.properties.lowercaseMapping.unicodeScalars) }
-    for (position, scalar) in mapped.enumerated() {
-      guard let problem = problem(with: scalar, isFirst: position == 0) else { continue }
+    var previous: Unicode.Scalar?
+    for scalar in mapped {
+      defer { previous = scalar }
+      guard let problem = problem(with: scalar, after: previous) else { continue }
       throw SiteError(
         .invalidURL,
         "the host \(HostText.quoted(name.text)) \(problem); write it in normalization form C, or as it stands in DNS (xn--…)"
@@ -48,12 +50,18 @@ enum InternationalName {
   }
 
   /// What RFC 5892 disallows, in words; `nil` for a letter, a mark or a digit.
-  private static func problem(with scalar: Unicode.Scalar, isFirst: Bool) -> String? {
+  private static func problem(with scalar: Unicode.Scalar, after previous: Unicode.Scalar?) -> String? {
     if scalar.isASCII { return nil }
+    let isFirst = previous == nil
     switch scalar.properties.generalCategory {
     case .nonspacingMark where (0x300...0x36F).contains(scalar.value):
       return "has a letter with a combining mark apart"
     case .nonspacingMark, .spacingMark: return isFirst ? "has a part that begins with a combining mark" : nil
+    // Parts of a syllable of Hangul: in form C they are one letter, and those that have none are disallowed (RFC 5892, 2.9).
+    case .otherLetter
+    where (0x1100...0x11FF).contains(scalar.value) || (0xA960...0xA97F).contains(scalar.value)
+      || (0xD7B0...0xD7FF).contains(scalar.value):
+      return "has a letter in pieces"
     // Half-width, full-width and presentation forms stand for other letters (RFC 5892, 2.2: Unstable).
     case .lowercaseLetter, .otherLetter, .modifierLetter, .decimalNumber:
       return (0xF900...0xFAFF).contains(scalar.value) || (0xFB00...0xFDFF).contains(scalar.value)
@@ -62,6 +70,8 @@ enum InternationalName {
     default:
       // ZERO WIDTH JOINER and NON-JOINER (RFC 5892, A.1 and A.2), MIDDLE DOT and KATAKANA MIDDLE DOT (A.3, A.7).
       switch scalar.value {
+      case 0x200D where previous?.properties.canonicalCombiningClass != .virama:
+        return "has a joiner that joins nothing"
       case 0x200C, 0x200D, 0xB7, 0x30FB, 0x375, 0x5F3, 0x5F4:
         return isFirst ? "has a part that begins with a sign" : nil
       default: return "has a character that is no letter and no digit"

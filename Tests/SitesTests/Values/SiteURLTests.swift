@@ -18,6 +18,8 @@ struct SiteURLTests {
     ("http://192.0.2.1/", "192.0.2.1", "/"),
     ("http://bücher.example/ä", "xn--bcher-kva.example", "/%C3%A4"),
     ("http://BÜCHER.example/", "xn--bcher-kva.example", "/"),
+    ("http://한국.example/", "xn--3e0b707e.example", "/"),
+    ("http://क\u{94D}\u{200D}ष.example/", "xn--11b2ezcw70k.example", "/"),
     ("http://日本語。jp/", "xn--wgv71a119e.jp", "/"),
     ("http://日本語．example｡jp/", "xn--wgv71a119e.example.jp", "/"),
     ("http://example.com/a|b\"", "example.com", "/a%7Cb%22"),
@@ -65,7 +67,8 @@ struct SiteURLTests {
     "http://example.com:x/", "http://exa mple.com/", "http://example.com/a b", "http://example.com/\u{7}",
     "http://2001:db8::1/", "http://[2001:db8::1/", "http://[fe80::1]/", "http://0.0.0.0/", "http://10.1/",
     "http://-a.example/", "http://a..b/", "http://example.com\\x", "http://e\u{301}.example/", "http://a☃.example/",
-    "http://ｅxample.com/", "http://127。1/", "http://127。0。0。1/", "https://10。0。0。1:8443/", "http://127．0．0．1/",
+    "http://ｅxample.com/", "http://\u{1112}\u{1161}\u{11AB}.example/", "http://a\u{200D}b.example/", "http://127。1/",
+    "http://127。0。0。1/", "https://10。0。0。1:8443/", "http://127．0．0．1/",
     "http://127｡0｡0｡1/", "http://１２７。0。0。1/", "http://０x7f。1/", "http://example。0x7f/", "http://１２７.0.0.1/",
     "mailto:a@example.com",
   ])
