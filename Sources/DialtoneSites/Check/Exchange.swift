@@ -40,6 +40,7 @@ final class Exchange {
   func start() throws {
     let pipeline = channel.pipeline.syncOperations
     guard run.url.isSecure else { return try ask() }
+    try pipeline.addHandler(ByteMeter())
     if let proxy = run.proxy {
       try pipeline.addHandler(
         ProxyTunnelHandler(to: run.url, by: proxy, agent: run.configuration.userAgent) { [self] in
@@ -56,7 +57,6 @@ final class Exchange {
     var name: String?
     if case .name(let host) = run.url.host { name = host.text }
     let pipeline = channel.pipeline.syncOperations
-    try pipeline.addHandler(ByteMeter())
     try pipeline.addHandler(TLSWatcher(self), position: .last)
     try pipeline.addHandler(
       try NIOSSLClientHandler(context: context, serverHostname: name),
