@@ -7,7 +7,8 @@ package import NIOCore
 /// Where checks and monitors of sites get their network, their names and their time from: the system, or a script in tests.
 ///
 /// All checks and monitors of one environment share one set of event loops, at most four threads, and a bound: 256 checks at a time, each
-/// with one connection, or up to four while it tries several addresses. Further checks wait for their turn. The threads start with the
+/// with one connection, or up to four while it tries several addresses. Further checks wait for their turn. Names are looked up by 32 threads
+/// at most, which exist only while they do so. The threads start with the
 /// first of them, and end about a second after the last has gone. Where many monitors would begin at once, made together or told of the same
 /// new path, their checks are spread: 16 at once, then 500 a second.
 public struct SiteEnvironment: Sendable {

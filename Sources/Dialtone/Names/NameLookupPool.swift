@@ -3,8 +3,8 @@
 
 internal import CNetlink
 
-/// The threads that look up names, at most eight in a process: getaddrinfo(3) can hang for as long as it likes and cannot
-/// be stopped.
+/// Threads that look up names, a limited number: monitors of a process share eight, checks of sites have some of their own.
+/// getaddrinfo(3) can hang for as long as it likes and cannot be stopped.
 ///
 /// Invariants: a thread exists only while it looks something up; the pool keeps nothing of who asked but the closure, which it
 /// releases when the ticket is cancelled or the answer is there. A ticket that is cancelled before its turn costs no thread. Of
