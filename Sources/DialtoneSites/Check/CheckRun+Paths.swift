@@ -18,7 +18,11 @@ extension CheckRun {
       paths = [engine.paths.path(to: .internet, configuration.path)]
       waitForTurn()
       inquiry = engine.names.ask(
-        name.text, configuration.family, begun: { [loop] in loop.execute { run.value.turnCame() } }
+        name.text, configuration.family,
+        begun: { [loop] in
+          let time = NIODeadline.now()
+          loop.execute { run.value.turnCame(time) }
+        }
       ) { [loop] result in
         loop.execute { run.value.nameWasFound(result) }
       }
@@ -29,7 +33,7 @@ extension CheckRun {
     if hasEnded { return }
     inquiry = nil
     // Where the two crossed.
-    turnCame()
+    turnCame(.now())
     switch result {
     case .addresses(let addresses):
       timings.name = begin(.connect)

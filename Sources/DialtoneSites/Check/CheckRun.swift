@@ -75,11 +75,12 @@ final class CheckRun {
     setDeadline(stageBegan, "the name was not looked up within \(configuration.timeout), others are still under way")
   }
 
-  /// The name is being looked up.
-  func turnCame() {
+  /// The name is being looked up, since `time`.
+  func turnCame(_ time: NIODeadline) {
     if hasEnded || !isWaitingForTurn { return }
     isWaitingForTurn = false
-    began = began + .nanoseconds(begin(.name).nanosecondsClamped)
+    began = began + (time - stageBegan)
+    stageBegan = time
     setDeadline(began, "no answer within \(configuration.timeout)")
   }
 
