@@ -36,6 +36,7 @@ struct NotificationReentrancyTests {
   @Test(arguments: Posting.allCases, [Notification.Name.reachabilityWasDetermined, .reachabilityDidChange])
   func cancelledInsideANotificationPostsNothingMore(posting: Posting, name: Notification.Name) async throws {
     let network = ScriptedNetwork()
+    network.set(.denied)
     let monitor = network.monitor()
     let center = NotificationCenter()
     let token = Box<ReachabilityObservation?>(nil)
@@ -45,7 +46,6 @@ struct NotificationReentrancyTests {
       _ = isReady.wait(timeout: .now() + .seconds(30))
       if $0.name == name { token.value?.cancel() }
     }
-    network.set(.denied)
     token.value = posting.begin(monitor, to: center)
     isReady.leave()
     try await listener.hear { $0.state?.reason == .denied }
