@@ -37,6 +37,7 @@ final class SiteEngine: Sendable {
     paths = PathBook(slot.reachability)
     trust = slot.trust
     network = slot.reachability.slot.engine()
+    _ = Exchange.handlerTypes
     if let group = slot.group {
       self.group = group
       ownGroup = nil
