@@ -38,11 +38,7 @@ struct CheckCommand: CheckedCommand {
 
   @OptionGroup var site: SiteOptions
 
-  @Flag(name: .customShort("4"), help: "Only IPv4 counts.")
-  var onlyIPv4 = false
-
-  @Flag(name: .customShort("6"), help: "Only IPv6 counts.")
-  var onlyIPv6 = false
+  @OptionGroup var families: FamilyOptions
 
   @Flag(help: "Print JSON, one object a line.")
   var json = false
@@ -67,11 +63,10 @@ struct CheckCommand: CheckedCommand {
   var concurrency: Int?
 
   func request() throws -> SiteRequest {
-    if onlyIPv4, onlyIPv6 { throw ValidationError("-4 and -6 exclude each other; give one of them, or none for both") }
     return try SiteRequest(
       urls,
       configuration: site.configuration(
-        timeout: timeout, interface: interface, family: onlyIPv4 ? .ipv4 : onlyIPv6 ? .ipv6 : nil))
+        timeout: timeout, interface: interface, family: families.family))
   }
 
   func check() throws { _ = try request() }

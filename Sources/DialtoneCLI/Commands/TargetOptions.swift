@@ -16,11 +16,7 @@ struct TargetOptions: ParsableArguments {
     completion: .list(WatchedTarget.words))
   var targets: [String] = []
 
-  @Flag(name: .customShort("4"), help: "Only IPv4 counts.")
-  var onlyIPv4 = false
-
-  @Flag(name: .customShort("6"), help: "Only IPv6 counts.")
-  var onlyIPv6 = false
+  @OptionGroup var families: FamilyOptions
 
   @Flag(help: "Print JSON, one object a line.")
   var json = false
@@ -57,20 +53,18 @@ struct TargetOptions: ParsableArguments {
     if let option = mark != nil ? "--mark" : from != nil ? "--from" : noNAT64 ? "--no-nat64" : nil {
       throw ValidationError("\(option) and --site exclude each other; leave one of them out")
     }
-    if onlyIPv4, onlyIPv6 { throw ValidationError("-4 and -6 exclude each other; give one of them, or none for both") }
     var configuration = site.options.configuration(
-      timeout: nil, interface: interface, family: onlyIPv4 ? .ipv4 : onlyIPv6 ? .ipv6 : nil)
+      timeout: nil, interface: interface, family: families.family)
     if let settling { configuration.settling = settling }
     return try SiteRequest(targets, configuration: configuration)
   }
 
   /// The same, checked as a whole.
   func request(settling: Duration = .zero) throws -> TargetRequest {
-    if onlyIPv4, onlyIPv6 { throw ValidationError("-4 and -6 exclude each other; give one of them, or none for both") }
     var configuration = ReachabilityConfiguration()
     configuration.interface = interface
     configuration.mark = mark ?? 0
-    configuration.family = onlyIPv4 ? .ipv4 : onlyIPv6 ? .ipv6 : nil
+    configuration.family = families.family
     configuration.settling = settling
     configuration.nat64 = noNAT64 ? .off : .automatic
     return try TargetRequest(targets, source: from, configuration: configuration)
