@@ -37,19 +37,19 @@ final class EngineState {
 
   let source: any NetworkSource
   /// Starts to look a name up; the answer comes as a command with the same number.
-  private let lookUp: (NameRecord.Key, _ serial: UInt64) -> NameLookupPool.Ticket
-  private var records: [ObjectIdentifier: TargetRecord] = [:]
+  let lookUp: (NameRecord.Key, _ serial: UInt64) -> NameLookupPool.Ticket
+  var records: [ObjectIdentifier: TargetRecord] = [:]
   private var nodes: Set<DestinationNode> = []
   private var index = DestinationIndex()
-  private var names: [NameRecord.Key: NameRecord] = [:]
+  var names: [NameRecord.Key: NameRecord] = [:]
   var paths = Paths()
   var timers = TimerQueue<TimerEvent>()
   private var forgottenTimers = 0
 
   private var staleNodes: [DestinationNode] = []
-  private var staleRecords: [TargetRecord] = []
-  private var areNamesStale = false
-  private var lookupSerial: UInt64 = 0
+  var staleRecords: [TargetRecord] = []
+  var areNamesStale = false
+  var lookupSerial: UInt64 = 0
   private var areAnnouncementsStale = true
   private var areNamesAnnounced = false
 
@@ -160,7 +160,7 @@ final class EngineState {
   }
 
   /// So many timers are of no use any more. They are taken out when they are the larger part, so that it costs little for each.
-  private func forgetTimers(_ count: Int) {
+  func forgetTimers(_ count: Int) {
     forgottenTimers += count
     if forgottenTimers <= 64 || forgottenTimers * 2 <= timers.count { return }
     forgottenTimers = 0
@@ -197,7 +197,7 @@ final class EngineState {
     detachName(from: record)
   }
 
-  private func attach(_ queries: [PathQuery], to record: TargetRecord) -> [DestinationNode] {
+  func attach(_ queries: [PathQuery], to record: TargetRecord) -> [DestinationNode] {
     queries.map { query in
       let node = node(of: query)
       node.add(record)
@@ -216,7 +216,7 @@ final class EngineState {
     return node
   }
 
-  private func detach(_ released: [DestinationNode], from record: TargetRecord) {
+  func detach(_ released: [DestinationNode], from record: TargetRecord) {
     for node in released {
       node.remove(record)
       removeIfUnused(node)
@@ -237,7 +237,7 @@ final class EngineState {
     staleNodes.append(node)
   }
 
-  private func touch(_ record: TargetRecord) {
+  func touch(_ record: TargetRecord) {
     if record.isStale { return }
     record.isStale = true
     staleRecords.append(record)
@@ -335,98 +335,5 @@ final class EngineState {
       }
     }
     staleRecords.removeAll(keepingCapacity: true)
-  }
-
-  // MARK: Names
-
-  private func attachName(_ key: NameRecord.Key, to record: TargetRecord, now: Int64) {
-    let name: NameRecord
-    if let known = names[key] {
-      name = known
-    } else {
-      name = NameRecord(key)
-      names[key] = name
-      markStale(name)
-      timers.add(.overdue(name), at: now.addingClamped(NameRecord.patience))
-    }
-    name.users.append(record)
-    record.name = name
-    adopt(name, for: record)
-  }
-
-  private func detachName(from record: TargetRecord) {
-    guard let name = record.name else { return }
-    record.name = nil
-    name.users.removeAll { $0 === record }
-    if !name.users.isEmpty { return }
-    names[name.key] = nil
-    name.refresh = nil
-    name.abandon()
-    forgetTimers(2)  // its next look-up, and the end of patience with its first
-  }
-
-  private func markStale(_ name: NameRecord) {
-    name.isStale = true
-    areNamesStale = true
-  }
-
-  /// Starts the look-ups that are due; those that would follow the last one too soon are put off.
-  private func startLookups(now: Int64) {
-    if !areNamesStale { return }
-    areNamesStale = false
-    for name in names.values where name.isStale && name.lookup == nil {
-      if let last = name.lastStart, now < last.addingClamped(NameRecord.minimumSpacing) {
-        let time = last.addingClamped(NameRecord.minimumSpacing)
-        if let refresh = name.refresh, refresh <= time { continue }
-        name.refresh = time
-        timers.add(.lookUp(name), at: time)
-      } else {
-        lookupSerial += 1
-        name.begin(lookUp(name.key, lookupSerial), serial: lookupSerial, at: now)
-      }
-    }
-  }
-
-  private func finishLookup(_ key: NameRecord.Key, _ serial: UInt64, _ result: NameLookupResult, now: Int64) {
-    // An answer to a question that was withdrawn is not one.
-    guard let name = names[key], name.serial == serial else { return }
-    let isChanged = name.finish(result, at: now)
-    if let refresh = name.refresh { timers.add(.lookUp(name), at: refresh) }
-    if name.isStale { areNamesStale = true }
-    if isChanged { name.users.forEach { adopt(name, for: $0) } }
-  }
-
-  /// Has `record` ask about the addresses that the name has now.
-  private func adopt(_ name: NameRecord, for record: TargetRecord) {
-    touch(record)
-    let addresses = name.addresses
-    // Attached before the old ones are let go, so that what is in both keeps its answer.
-    if case .address(let address) = record.target.storage {
-      let old = record.translatedNodes
-      let translated = NAT64Prefix.prefixes(in: addresses).map { $0.embed(address.unmapped) }
-      record.translatedNodes = attach(translated.map(record.query), to: record)
-      detach(old, from: record)
-    } else {
-      let old = record.nodes
-      record.nodes = attach(record.allowed(addresses).map(record.query), to: record)
-      detach(old, from: record)
-    }
-  }
-
-  /// Asks for the network's NAT64 prefix where an IPv4 address has come to need it, and forgets it where it no longer does.
-  private func settleTranslations(now: Int64) {
-    for record in staleRecords {
-      guard records[ObjectIdentifier(record.storage)] === record, case .address(let address) = record.target.storage,
-        record.usesTranslation(address)
-      else { continue }
-      if record.needsTranslation == (record.name != nil) { continue }
-      if record.needsTranslation {
-        attachName(NAT64Prefix.discoveryName, to: record, now: now)
-      } else {
-        detachName(from: record)
-        detach(record.translatedNodes, from: record)
-        record.translatedNodes = []
-      }
-    }
   }
 }
