@@ -4,11 +4,11 @@
 extension Reachability {
   /// What is true of `target` at this moment, asked on the calling thread.
   ///
-  /// It never waits for the network. An address, the Internet and the local network are asked of the kernel: microseconds
-  /// where a monitor of the environment is watching, about a millisecond else, since then everything has to be opened for this one
-  /// question. No name is looked up: a host is answered by the addresses that a monitor has found for it, and else is
-  /// `undetermined` for the reason `name-not-resolved`; so is an IPv4 address that only the network's NAT64 might lead to. To have a name looked up, use
-  /// ``blockingLookup(of:configuration:timeout:environment:)``, or a monitor.
+  /// It never waits for the network. An address, the Internet and the local network are asked of the kernel: with one
+  /// message where a monitor of the environment is watching; else everything has to be opened for this one question. No
+  /// name is looked up: a host is answered by the addresses that a monitor has found for it, and else is `undetermined` for
+  /// the reason `name-not-resolved`; so is an IPv4 address that only the network's NAT64 might lead to. To have a name
+  /// looked up, use ``blockingLookup(of:configuration:timeout:environment:)``, or a monitor.
   ///
   /// ```swift
   /// let state = Reachability.now(.address(IPAddress("192.0.2.1")!))

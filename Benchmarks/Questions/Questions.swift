@@ -1,0 +1,65 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import CNetlink
+import Dialtone
+
+/// `Questions [ROUNDS]`: what a synchronous question costs, beside the bare system calls of one RTM_GETROUTE.
+@main
+struct Questions {
+  static func main() async throws {
+    let rounds = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 5
+    let target = ReachabilityTarget.address(IPAddress(ipv4: 0x7F00_0001))
+    let monitor = ReachabilityMonitor()
+    _ = try await monitor.waitUntilKnown()
+    var bare = try BareQuestion()
+
+    var current: [Duration] = []
+    var watched: [Duration] = []
+    var alone: [Duration] = []
+    var kernel: [Duration] = []
+    // They take turns.
+    for _ in 0..<rounds {
+      try kernel.append(median(of: 10_000) { try bare.ask() })
+      watched.append(median(of: 10_000) { require(Reachability.now(target).isReachable) })
+      current.append(
+        median(of: 1_000) { for _ in 0..<1_000 { require(monitor.current.status != .undetermined) } } / 1_000)
+      monitor.pause()
+      alone.append(median(of: 200) { require(Reachability.now(target).isReachable) })
+      monitor.resume()
+      _ = try await monitor.waitUntilKnown()
+    }
+    let base = middle(kernel)
+    func row(_ name: String, _ times: [Duration]) {
+      let time = middle(times)
+      print(column(name, 58) + column(nanoseconds(time), 12) + "\(tenths(time / base)) ×")
+    }
+    print("medians of \(rounds) rounds, an IPv4 address")
+    row("bare RTM_GETROUTE: send(2), recv(2)", kernel)
+    row("Reachability.now, while a monitor watches", watched)
+    row("Reachability.now, with nothing open", alone)
+    row("monitor.current", current)
+  }
+
+  private static func median(of count: Int, _ body: () throws -> Void) rethrows -> Duration {
+    let clock = ContinuousClock()
+    return middle(try (0..<count).map { _ in try clock.measure(body) })
+  }
+
+  private static func middle(_ times: [Duration]) -> Duration { times.sorted()[times.count / 2] }
+
+  /// What is wrong would be quick.
+  private static func require(_ isTrue: Bool) { precondition(isTrue, "a wrong answer") }
+
+  private static func nanoseconds(_ time: Duration) -> String { "\(time.components.attoseconds / 1_000_000_000) ns" }
+
+  private static func tenths(_ ratio: Double) -> String {
+    ratio < 10 ? "\((ratio * 100).rounded() / 100)" : "\(Int(ratio.rounded()))"
+  }
+
+  private static func column(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(1, width - text.count))
+  }
+}
+#endif
