@@ -57,9 +57,14 @@ let package = Package(
     .executableTarget(name: "Listening", dependencies: ["Dialtone", "DialtoneFoundation"], path: "Examples/Listening"),
     .executableTarget(name: "SyncWhenBack", dependencies: ["Dialtone"], path: "Examples/SyncWhenBack"),
 
+    // What a synchronous question costs, beside the kernel's part of it.
+    .executableTarget(name: "Questions", dependencies: ["CNetlink", "Dialtone"], path: "Benchmarks/Questions"),
     // What the script Benchmarks/sites times.
     .executableTarget(name: "SiteChecks", dependencies: ["DialtoneSites"], path: "Benchmarks/SiteChecks"),
 
+    // Waiting for what must come, repeatable random numbers, what a process holds: for all tests.
+    .target(name: "CTestSupport", path: "Tests/CTestSupport"),
+    .target(name: "TestSupport", dependencies: ["CTestSupport"], path: "Tests/TestSupport"),
     // Real network namespaces, and a writer of links, addresses, routes, rules and nexthops, for the tests alone.
     .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
     .target(name: "NetworkLab", dependencies: ["CNetworkLab"], path: "Tests/NetworkLab"),
@@ -67,7 +72,7 @@ let package = Package(
     .target(
       name: "SiteLab",
       dependencies: [
-        "CNetworkLab", "NetworkLab",
+        "CNetworkLab", "NetworkLab", "TestSupport",
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         .product(name: "NIOCore", package: "swift-nio"),
@@ -80,20 +85,26 @@ let package = Package(
     ),
     // The program under test of Scripts/radio-lab.
     .executableTarget(name: "radio-probe", dependencies: ["CNetlink", "Dialtone"], path: "Tests/RadioLab/Probe"),
-    .testTarget(name: "NetlinkTests", dependencies: ["CNetlink", "Netlink"]),
+    .testTarget(name: "NetlinkTests", dependencies: ["CNetlink", "Netlink", "TestSupport"]),
     // Two libraries that use Dialtone and do not know of each other, for the test that they share one engine.
     .target(name: "FirstLibrary", dependencies: ["Dialtone"], path: "Tests/SharingLibraries/FirstLibrary"),
     .target(name: "SecondLibrary", dependencies: ["Dialtone"], path: "Tests/SharingLibraries/SecondLibrary"),
     .testTarget(
       name: "DialtoneTests",
-      dependencies: ["CNetlink", "Dialtone", "DialtoneTesting", "FirstLibrary", "Netlink", "SecondLibrary"]
+      dependencies: [
+        "CNetlink", "CTestSupport", "Dialtone", "DialtoneTesting", "FirstLibrary", "Netlink", "SecondLibrary",
+        "TestSupport",
+      ]
     ),
-    .testTarget(name: "DialtoneFoundationTests", dependencies: ["Dialtone", "DialtoneFoundation", "DialtoneTesting"]),
-    .testTarget(name: "LinuxTests", dependencies: ["CNetlink", "CNetworkLab", "Dialtone", "Netlink", "NetworkLab"]),
+    .testTarget(
+      name: "DialtoneFoundationTests",
+      dependencies: ["Dialtone", "DialtoneFoundation", "DialtoneTesting", "TestSupport"]),
+    .testTarget(
+      name: "LinuxTests", dependencies: ["CNetlink", "CNetworkLab", "Dialtone", "Netlink", "NetworkLab", "TestSupport"]),
     .testTarget(
       name: "SitesTests",
       dependencies: [
-        "CNetworkLab", "Dialtone", "DialtoneSites", "DialtoneTesting", "NetworkLab", "SiteLab",
+        "CTestSupport", "Dialtone", "DialtoneSites", "DialtoneTesting", "NetworkLab", "SiteLab", "TestSupport",
         .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
@@ -103,6 +114,7 @@ let package = Package(
       name: "CLITests",
       dependencies: [
         "CNetlink", "Dialtone", "DialtoneCLI", "DialtoneSites", "Listening", "NetworkLab", "SyncWhenBack",
+        "TestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         .product(name: "NIOCore", package: "swift-nio"),
@@ -133,7 +145,7 @@ for target in package.targets {
     // SE-0480: in CI only, so that a newer compiler breaks nobody.
     target.swiftSettings?.append(.treatAllWarnings(as: .error))
   }
-  if !target.isTest && !["NetworkLab", "SiteLab"].contains(target.name) {
+  if !target.isTest && !["NetworkLab", "SiteLab", "TestSupport"].contains(target.name) {
     // A public type says whether it is Sendable.
     target.swiftSettings?.append(.treatWarning("ExplicitSendable", as: .error))
   }

@@ -18,6 +18,7 @@ internal import Synchronization
   }
 
   private let isClosed = Atomic<Bool>(false)
+  // Unsafe only for the compiler, which does not know that POSIX lets any thread use what these point to.
   private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private nonisolated(unsafe) let condition: UnsafeMutablePointer<pthread_cond_t>
 

@@ -3,6 +3,7 @@
 
 import CNetlink
 import NetworkLab
+import TestSupport
 import Testing
 
 @Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(3)))

@@ -57,9 +57,13 @@ struct TargetRequestTests {
     ("https://us\u{301}er:secret@\u{301}a.example/", "https://\u{301}a.example/"), ("http://user:secret@/", nil),
     ("example.com", "example.com"),
   ])
-  func showsNoUserInformation(text: String, shown: String?) {
-    let typed = try? TargetRequest([text]).targets.map(\.typed)
-    #expect(typed == shown.map { [$0] })
+  func showsNoUserInformation(text: String, shown: String?) throws {
+    if let shown {
+      let request = try TargetRequest([text])
+      #expect(request.targets.map(\.typed) == [shown])
+    } else {
+      #expect(throws: (any Error).self) { try TargetRequest([text]) }
+    }
     #expect(!message { try TargetRequest([text]) }.contains("secret"))
   }
 

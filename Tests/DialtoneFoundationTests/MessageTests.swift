@@ -5,6 +5,7 @@ import Dialtone
 import DialtoneFoundation
 import DialtoneTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// The same as typed messages.

@@ -5,6 +5,7 @@ import Dialtone
 import DialtoneFoundation
 import DialtoneTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// How long notifications are posted, and what that keeps alive.

@@ -4,6 +4,7 @@
 #if os(Linux)
 import Dialtone
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Scenarios 18 to 26 of linux.md (17 is in ``TunnelTests``): what becomes of addresses.

@@ -5,6 +5,7 @@
 import CNetlink
 import Dialtone
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Scenarios 42 and 43 of linux.md: what a sandbox refuses.

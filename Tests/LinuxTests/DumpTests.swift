@@ -7,6 +7,7 @@ import Dispatch
 import Netlink
 import NetworkLab
 import Synchronization
+import TestSupport
 import Testing
 
 /// Scenarios 37 to 39 of linux.md: the network changes while it is read.
@@ -24,7 +25,12 @@ struct DumpTests {
     init(_ body: @escaping @Sendable (Int) throws -> Void) {
       DispatchQueue.global().async(group: group) {
         while !self.isDone.load(ordering: .sequentiallyConsistent) {
-          guard (try? body(self.rounds)) != nil else { return }
+          do {
+            try body(self.rounds)
+          } catch {
+            Issue.record(error)
+            return
+          }
           self.count.add(1, ordering: .sequentiallyConsistent)
         }
       }

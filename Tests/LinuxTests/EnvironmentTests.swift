@@ -5,6 +5,7 @@
 import CNetlink
 import Dialtone
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Scenarios 41, 44 and 48 of linux.md (40 is in ``ForeignMessageTests``, 42 and 43 in ``DenialTests``): what is around a monitor.
@@ -62,15 +63,12 @@ struct EnvironmentTests {
     await #expect(processExitsWith: .success) {
       let lab = try NetworkLab()
       try lab.makeB()
-      // What is there after the first time: dispatch's threads, a table or two.
-      try await EnvironmentTests.startAndStop(lab)
-      let before = try ProcessCensus()
-      for _ in 0..<100 { try await EnvironmentTests.startAndStop(lab) }
-      try await eventually(within: .patience, "all descriptors and threads are gone") {
-        let now = try ProcessCensus()
-        return now.descriptors <= before.descriptors && now.threads <= before.threads
+      let left = try await Leftovers {
+        for _ in 0..<20 { try await EnvironmentTests.startAndStop(lab) }
       }
-      #expect(try isSanitized || ProcessCensus().residentMemory - before.residentMemory < 8 << 20)
+      #expect(left.descriptors <= 0, "\(left)")
+      #expect(left.threads < 20, "\(left)")
+      #expect(left.residentMemory < 1 << 20 || isSanitized, "\(left)")
     }
   }
 

@@ -5,6 +5,7 @@
 import Dialtone
 import Netlink
 import NetworkLab
+import TestSupport
 import Testing
 
 /// The states that a test expects, in the words of linux.md. Two are equal where status, flags, interface (name, index and
@@ -32,8 +33,8 @@ extension NetworkLab {
 
   /// Waits until the operational state of every veth and bridge says what its carrier says: the kernel has announced all
   /// changes of carriers then, which it does some time after the operations that cause them.
-  func waitForCarriers() async {
-    try? await eventually("carriers are announced") {
+  func waitForCarriers() async throws {
+    try await eventually("carriers are announced") {
       try run {
         var isPending = false
         var client = try NetlinkClient(.route)

@@ -6,6 +6,7 @@ import CNetlink
 import Dialtone
 import Netlink
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Scenario 40 of linux.md: messages that another process sends to the socket of announcements.

@@ -67,7 +67,8 @@ struct IdentityTests {
     let bound = try await monitors.record { $0.interface = "v0" }
     let v0 = try lab.reachable("v0", via: "10.0.0.2")
     try lab.move("v0", to: other)
-    try await internet.wait("gone") { $0 == (try? lab.unreachable(.noRoute)) }
+    let gone = try lab.unreachable(.noRoute)
+    try await internet.wait("gone") { $0 == gone }
     try await bound.wait("gone") { $0.isUnreachable(.noInterface) }
     #expect(internet.states.first == v0 && internet.states.dropFirst().allSatisfy { !$0.isReachable })
     // Its peer is in this namespace, so with the right index nothing must be mistaken for it.

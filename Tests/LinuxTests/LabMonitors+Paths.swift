@@ -5,6 +5,7 @@
 import Dialtone
 import NetworkLab
 import Synchronization
+import TestSupport
 import Testing
 
 extension LabMonitors {
@@ -21,7 +22,7 @@ extension LabMonitors {
 
   /// A path monitor with a record of all that is delivered of it, from the first known path on.
   func recordPath(_ configure: (inout PathConfiguration) -> Void = { _ in }) async throws -> PathRecording {
-    await lab.waitForCarriers()
+    try await lab.waitForCarriers()
     let recording = PathRecording(pathMonitor(configure))
     try await eventually(within: .patience, "the path is known") { !recording.paths.isEmpty }
     return recording

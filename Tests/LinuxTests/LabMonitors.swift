@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+import TestSupport
 import Dialtone
 import NetworkLab
 import Synchronization
@@ -36,7 +37,7 @@ final class LabMonitors: Sendable {
   func record(
     _ target: ReachabilityTarget = .internet, _ configure: (inout ReachabilityConfiguration) -> Void = { _ in }
   ) async throws -> Recording {
-    await lab.waitForCarriers()
+    try await lab.waitForCarriers()
     let recording = Recording(monitor(target, configure))
     try await eventually(within: .patience, "\(target) is known") { !recording.states.isEmpty }
     return recording
@@ -45,7 +46,7 @@ final class LabMonitors: Sendable {
   /// Returns once everything that the kernel had announced before the call has been read, decided and delivered to plain
   /// handlers, changes of carriers included.
   func settle() async throws {
-    await lab.waitForCarriers()
+    try await lab.waitForCarriers()
     // A new target's first state is decided in a turn that read all events before it; and handlers are run in order.
     let recording = Recording(monitor(.localNetwork))
     try await eventually(within: .patience, "the engine has caught up") { !recording.states.isEmpty }
@@ -87,12 +88,6 @@ final class Recording: Sendable {
       throw LabError("\(error); delivered: \(states)")
     }
   }
-}
-
-extension Duration {
-  /// How long a test waits for what is certain to come: other tests keep the kernel's locks for seconds, with a million
-  /// routes.
-  static let patience = Duration.seconds(60)
 }
 
 extension Reachability {

@@ -5,6 +5,7 @@
 import CNetlink
 import Dialtone
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Scenario 46 of linux.md: the files that say how names are resolved, in a folder of the test's own.

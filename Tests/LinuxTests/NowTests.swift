@@ -4,6 +4,7 @@
 #if os(Linux)
 import Dialtone
 import NetworkLab
+import TestSupport
 import Testing
 
 /// `Reachability.now` in real networks: what an operation that has returned has brought about is said at once, with no wait.
@@ -45,7 +46,7 @@ struct NowTests {
     try lab.makeB()
     let near = ReachabilityTarget.address(try #require(IPAddress("10.0.0.2")))
     let questions = try await Questions(lab, isEngineRunning: isEngineRunning)
-    await lab.waitForCarriers()
+    try await lab.waitForCarriers()
     for _ in 0..<20 {
       #expect(try questions.now() == lab.reachable("v0", via: "10.0.0.2"))
       #expect(try questions.now(near) == lab.reachable("v0", flags: .isDirect))
@@ -68,7 +69,7 @@ struct NowTests {
     try lab.makeB()
     try lab.makeW()
     let questions = try await Questions(lab, isEngineRunning: isEngineRunning)
-    await lab.waitForCarriers()
+    try await lab.waitForCarriers()
     for _ in 0..<20 {
       try lab.route(.replace, "default", via: "10.1.0.2", dev: "w0")
       #expect(try questions.now() == lab.reachable("w0", via: "10.1.0.2"))
@@ -87,7 +88,7 @@ struct NowTests {
     let lab = try NetworkLab()
     try lab.makeB()
     let questions = try await Questions(lab, isEngineRunning: isEngineRunning)
-    await lab.waitForCarriers()
+    try await lab.waitForCarriers()
     let own = try #require(IPAddress("10.0.0.1"))
     let pair = ReachabilityTarget.address(try #require(IPAddress("10.0.0.2")), from: own)
     #expect(try questions.now(.address(own)).flags.contains(.isLocalAddress))
@@ -124,7 +125,7 @@ struct NowTests {
     let lab = try NetworkLab()
     try lab.makeB()
     let monitors = try LabMonitors(lab)
-    await lab.waitForCarriers()
+    try await lab.waitForCarriers()
     let monitor = monitors.monitor()
     try await monitor.waitUntilReachable()
     for round in 0..<20 {

@@ -5,6 +5,7 @@
 import CNetlink
 import Dialtone
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Scenarios 31 to 33 of linux.md: more is announced than is read.
@@ -46,7 +47,8 @@ struct OverrunTests {
     try lab.addRoute("default", via: "10.0.0.2", dev: "v0")
     try await monitors.expect(internet, v0, lost, v0)
     try lab.down("v0")
-    try await internet.wait("the link is down") { $0 == (try? lab.unreachable(.linkDown, "v0")) }
+    let isDown = try lab.unreachable(.linkDown, "v0")
+    try await internet.wait("the link is down") { $0 == isDown }
     #expect(probe.counts.resynchronisations == 1)
   }
 

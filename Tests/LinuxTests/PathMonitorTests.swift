@@ -5,6 +5,7 @@
 import Dialtone
 import Netlink
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Paths of real links, addresses, routes and rules: what is listed, in which order, and what changes it.

@@ -6,6 +6,7 @@ import CNetlink
 import Dialtone
 import Netlink
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Paths through rules, nexthop objects, several hops, tunnels and bridges; with restrictions; and name servers.
@@ -137,7 +138,7 @@ struct PathRoutingTests {
     // A port may have an address; packets that come for it go to the bridge all the same.
     try lab.addAddress("10.9.0.1/24", "v0")
     try lab.setMaster("v0", "br0")
-    await lab.waitForCarriers()
+    try await lab.waitForCarriers()
     try lab.addRoute("default", via: "10.0.0.2", dev: "br0")
     let monitors = try LabMonitors.forPaths(lab)
     let path = try await monitors.recordPath()

@@ -3,31 +3,19 @@
 
 #if os(Linux)
 import NetworkLab
+import TestSupport
 
 /// Changes a lab's network at random, the same way for the same seed. Operations that the kernel refuses are operations too.
 struct RandomOperations {
-  /// SplitMix64 (Steele, Lea, Flood 2014).
-  struct Generator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var z = state
-      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-      return z ^ (z >> 31)
-    }
-  }
-
   private typealias Operation = (words: String, body: () throws -> Void)
 
-  var generator: Generator
+  var generator: SeededNumbers
   private(set) var accepted = 0
   private let lab: NetworkLab
 
   init(_ lab: NetworkLab, seed: UInt64) {
     self.lab = lab
-    generator = Generator(state: seed)
+    generator = SeededNumbers(seed: seed)
   }
 
   /// Makes links with addresses, so that most operations have something to work on.

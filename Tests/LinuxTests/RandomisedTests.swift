@@ -5,6 +5,7 @@
 import CNetworkLab
 import Dialtone
 import NetworkLab
+import TestSupport
 import Testing
 
 /// After any sequence of operations, once it is quiet, every target's state and the path are what `ip route get fibmatch` and the

@@ -5,6 +5,7 @@
 import CNetlink
 import Dialtone
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Scenarios 34 to 36 of linux.md: large tables, and changes without end.
@@ -28,32 +29,39 @@ struct ScaleTests {
       let lab = try NetworkLab()
       try lab.makeB()
       try lab.addRoutes(from: "16.0.0.0/28", count: 1_000_000, dev: "v0")
-      let monitors = try LabMonitors(lab)
-      let internet = try await monitors.record()
-      let v0 = try lab.reachable("v0", via: "10.0.0.2")
       /// 100 changes, the pace of a tenth of a second.
       func change() throws {
         try lab.addRoutes(from: "100.64.0.0/28", count: 50, dev: "v0")
         try lab.deleteRoutes(from: "100.64.0.0/28", count: 50, dev: "v0")
       }
-      try change()
-      try await monitors.settle()
-      let before = try ProcessCensus()
-      let time = ScaleTests.processorTime(CLOCK_PROCESS_CPUTIME_ID)
-      let start = ContinuousClock.now
-      for tenth in 1...20 {
-        try change()
-        // The pace is what is tested; nothing is waited for.
-        try await Task.sleep(until: start + .milliseconds(100 * tenth))
+      /// What half a second of changes costs this process.
+      func halfASecond() async throws -> Duration {
+        let time = ScaleTests.processorTime(CLOCK_PROCESS_CPUTIME_ID)
+        let start = ContinuousClock.now
+        for tenth in 1...5 {
+          try change()
+          // The pace is what is tested; nothing is waited for.
+          try await Task.sleep(until: start + .milliseconds(100 * tenth))
+        }
+        return ScaleTests.processorTime(CLOCK_PROCESS_CPUTIME_ID) - time
       }
-      try await monitors.settle()
-      let used = ScaleTests.processorTime(CLOCK_PROCESS_CPUTIME_ID) - time
-      let after = try ProcessCensus()
-      // 2,000 changes in two seconds. The kernel's part of making them is in it, too.
-      #expect(used < .milliseconds(200))
-      #expect(isSanitized || after.residentMemory - before.residentMemory < 4 << 20)
-      #expect(after.descriptors == before.descriptors)
-      #expect(internet.states == [v0])
+      // Making them costs something, too.
+      try change()
+      let alone = try await halfASecond()
+      let monitors = try LabMonitors(lab)
+      let internet = try await monitors.record()
+      let v0 = try lab.reachable("v0", via: "10.0.0.2")
+      var watched: [Duration] = []
+      let left = try await Leftovers {
+        watched.append(try await halfASecond())
+        try await monitors.settle()
+      }
+      // Of several the quickest: other tests want the processors, too. It is a tenth of one processor.
+      let used = try #require(watched.min())
+      #expect(used < alone + .milliseconds(50), "\(watched) with a monitor, \(alone) without")
+      #expect(left.residentMemory < 400 << 10 || isSanitized, "\(left)")
+      #expect(left.descriptors <= 0, "\(left)")
+      #expect(internet.states == [v0], "\(internet.states)")
       // And the default is still watched.
       try lab.deleteRoute("default")
       try await monitors.expect(internet, v0, lab.unreachable(.noRoute))

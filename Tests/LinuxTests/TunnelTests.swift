@@ -69,7 +69,8 @@ struct TunnelTests {
     let internet = try await monitors.record()
     let held = try lab.reachable("tun0", .tunnel, flags: .transientConnection)
     tun.close()
-    try await internet.wait("gone") { $0 == (try? lab.unreachable(.noRoute)) }
+    let gone = try lab.unreachable(.noRoute)
+    try await internet.wait("gone") { $0 == gone }
     try await monitors.expect(internet, held, lab.unreachable(.noRoute))
   }
 

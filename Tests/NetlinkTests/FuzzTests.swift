@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Netlink
+import TestSupport
 import Testing
 
 /// No bytes may make the parser trap or hand out an offset outside them: whatever is not a message is refused.
@@ -85,7 +86,7 @@ struct FuzzTests {
   }
 
   @Test func survivesRandomBytes() {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SeededNumbers(seed: seed)
     for _ in 0..<20_000 {
       var bytes = (0..<Int.random(in: 0...120, using: &generator)).map { _ in
         UInt8.random(in: 0...255, using: &generator)
@@ -97,7 +98,7 @@ struct FuzzTests {
   }
 
   @Test func survivesRandomAttributes() {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SeededNumbers(seed: seed)
     for _ in 0..<5_000 {
       let bytes = message(.newRoute) {
         _ = $0.appendHeader(byteCount: [1, 4, 8, 12, 16].randomElement(using: &generator) ?? 12)

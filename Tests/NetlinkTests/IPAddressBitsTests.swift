@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Netlink
+import TestSupport
 import Testing
 
 struct IPAddressBitsTests {
@@ -60,7 +61,7 @@ struct IPAddressBitsTests {
   }
 
   @Test func matchesAgreesWithComparingBitByBit() {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SeededNumbers(seed: seed)
     func bit(_ address: IPAddressBits, _ index: Int) -> UInt64 {
       if !address.isIPv6 { return address.low >> UInt64(31 - index) & 1 }
       return index < 64 ? address.high >> UInt64(63 - index) & 1 : address.low >> UInt64(127 - index) & 1
@@ -88,7 +89,7 @@ struct IPAddressBitsTests {
 
 enum RandomPrefix {
   /// Two addresses of one family that share a random number of leading bits.
-  static func pair(using generator: inout SeededGenerator) -> (IPAddressBits, IPAddressBits) {
+  static func pair(using generator: inout SeededNumbers) -> (IPAddressBits, IPAddressBits) {
     if Bool.random(using: &generator) {
       let first = UInt32.random(in: .min ... .max, using: &generator)
       let difference =

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Netlink
+import TestSupport
 import Testing
 
 struct KernelFilterTests {
@@ -19,7 +20,7 @@ struct KernelFilterTests {
   static let v6 = IPAddressBits(ipv6High: 0x2001_0db8_0000_0001, low: 0x8000_0000_0000_00ff)
 
   @Test func agreesWithMatchesOnRandomPrefixes() throws {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SeededNumbers(seed: seed)
     for round in 0..<400 {
       var destinations: [IPAddressBits] = []
       var near: [IPAddressBits] = []

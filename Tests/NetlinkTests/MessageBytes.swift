@@ -37,23 +37,6 @@ func ipv4(_ a: UInt8, _ b: UInt8, _ c: UInt8, _ d: UInt8) -> IPAddressBits {
   IPAddressBits(ipv4: UInt32(a) << 24 | UInt32(b) << 16 | UInt32(c) << 8 | UInt32(d))
 }
 
-/// SplitMix64: the same numbers for the same seed, on every platform.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) {
-    state = seed
-  }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var value = state
-    value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
-    return value ^ (value >> 31)
-  }
-}
-
 /// The seed of this run's random tests: printed, and taken from `DIALTONE_SEED` where that is set.
 let seed: UInt64 = {
   // SAFETY: getenv(3) gives a string that ends with NUL; nothing here changes the environment.

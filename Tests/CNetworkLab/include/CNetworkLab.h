@@ -61,16 +61,6 @@ int lab_count_entries(const char *path);
 /// Opens a tun (or tap) device, in the network namespace of the calling thread.
 int lab_open_tun(const char *name, bool tap, bool persistent);
 
-// memory.c
-
-/// From now on Swift Testing keeps no backtrace of each error that is thrown in this process: for tests of memory, in
-/// processes of their own.
-void lab_keep_no_backtraces(void);
-/// Gives back to the system what the allocator keeps of what was freed.
-void lab_trim_heap(void);
-/// How many bytes of the heap are in use, in all of the allocator's arenas; -ENOTSUP where the C library does not count them.
-ssize_t lab_heap_in_use(void);
-
 // netlink.c
 
 /// A NETLINK_ROUTE socket in the network namespace of the calling thread. It stays there, whichever thread uses it.

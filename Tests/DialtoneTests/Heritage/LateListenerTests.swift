@@ -3,6 +3,7 @@
 
 import Dialtone
 import DialtoneTesting
+import TestSupport
 import Testing
 
 /// Who begins to listen when, does not matter: the order in which RKReachabilityObserver's users had to do things.

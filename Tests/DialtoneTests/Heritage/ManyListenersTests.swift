@@ -3,6 +3,7 @@
 
 import Dialtone
 import DialtoneTesting
+import TestSupport
 import Testing
 
 /// Any number of listeners, which come and go by themselves and by one another: what crashed DTReachability, and left

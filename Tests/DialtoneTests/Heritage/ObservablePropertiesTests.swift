@@ -4,6 +4,7 @@
 import Dialtone
 import DialtoneTesting
 import Observation
+import TestSupport
 import Testing
 
 /// What KSReachability's users observed by key paths: `flags`, `reachable`, `WWANOnly` and `initialized`.

@@ -3,6 +3,7 @@
 
 import Dialtone
 import DialtoneTesting
+import TestSupport
 import Testing
 
 /// What KSReachableOperation did, on hosts and on addresses.

@@ -4,6 +4,7 @@
 import Dialtone
 import DialtoneTesting
 import Dispatch
+import TestSupport
 import Testing
 
 /// A monitor's target is changed while others listen.

@@ -4,6 +4,7 @@
 import Dialtone
 import DialtoneTesting
 import Dispatch
+import TestSupport
 import Testing
 
 /// `Reachability.blockingLookup`: for threads that may block.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DialtoneTesting
+import TestSupport
 import Testing
 
 @testable import Dialtone
@@ -111,19 +112,20 @@ struct NowTests {
   @Test func canBeAskedFromManyThreadsWhileMonitorsComeAndGo() async throws {
     let network = ScriptedNetwork()
     network.set(.wifi)
-    await withTaskGroup { group in
+    try await withThrowingTaskGroup { group in
       for worker in 0..<4 {
         group.addTask {
           for round in 0..<300 {
             if (round + worker).isMultiple(of: 3) {
               let monitor = network.monitor()
-              let state = try? await monitor.waitUntilReachable()
-              #expect(state?.isReachable == true)
+              let state = try await monitor.waitUntilReachable()
+              #expect(state.isReachable)
             }
             #expect(Reachability.now(.address(Self.address), environment: network.environment).isVia("wlan0"))
           }
         }
       }
+      try await group.waitForAll()
     }
     try await eventually("the engine has ended") { network.environment.slot.runningEngine == nil }
   }

@@ -4,6 +4,7 @@
 import Dialtone
 import DialtoneTesting
 import Dispatch
+import TestSupport
 import Testing
 
 /// Path monitors as a user's test sees them, on a scripted network.

@@ -3,6 +3,7 @@
 
 import Dialtone
 import DialtoneTesting
+import TestSupport
 import Testing
 
 /// Promise 1: nothing is delivered before it is known; undetermined counts as known where it has a reason; a later fall to

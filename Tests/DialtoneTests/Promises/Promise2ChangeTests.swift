@@ -3,6 +3,7 @@
 
 import Dialtone
 import DialtoneTesting
+import TestSupport
 import Testing
 
 /// Promise 2: two deliveries in a row to one receiver are never equal; source and destination make none by themselves.

@@ -3,6 +3,7 @@
 
 import Dialtone
 import DialtoneTesting
+import TestSupport
 import Testing
 
 /// Promise 3, second half: a handler that blocks stops neither the engine, nor `current`, nor receivers of another kind.

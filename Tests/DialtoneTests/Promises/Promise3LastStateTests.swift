@@ -4,6 +4,7 @@
 import Dialtone
 import DialtoneTesting
 import Dispatch
+import TestSupport
 import Testing
 
 /// Promise 3, first half: the last state always arrives; a slow receiver skips states between, and nothing piles up for it.

@@ -3,6 +3,7 @@
 
 import Dialtone
 import DialtoneTesting
+import TestSupport
 import Testing
 
 /// Promise 4: order of delivery is order of change.

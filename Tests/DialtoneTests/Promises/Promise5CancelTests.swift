@@ -4,6 +4,7 @@
 import Dialtone
 import DialtoneTesting
 import Dispatch
+import TestSupport
 import Testing
 
 /// Promise 5: after `cancel()` returns, no callback starts; one that already runs on another thread may still finish.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DialtoneTesting
+import TestSupport
 import Testing
 
 @testable import Dialtone
@@ -32,7 +33,7 @@ struct Promise6LifetimeTests {
       do {
         try await eventually("everything is released", fileID: fileID, line: line) { areGone }
       } catch {
-        throw DidNotHappen(description: "\(error); left: \(left)")
+        throw DidNotHappen("\(error); left: \(left)")
       }
     }
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dialtone
+import TestSupport
 
 /// What was delivered, in order. For any thread.
 final class Log<Element: Sendable>: Sendable {
@@ -22,7 +23,7 @@ extension Log<Reachability> {
     do {
       try await eventually(what, fileID: fileID, line: line) { last.map(condition) ?? false }
     } catch {
-      throw DidNotHappen(description: "\(error); delivered: \(all)")
+      throw DidNotHappen("\(error); delivered: \(all)")
     }
   }
 

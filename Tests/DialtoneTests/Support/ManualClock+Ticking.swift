@@ -10,7 +10,7 @@ extension ManualClock {
     let task = Task {
       while !Task.isCancelled {
         advance(by: step)
-        try? await Task.sleep(for: .milliseconds(1))
+        do { try await Task.sleep(for: .milliseconds(1)) } catch { return }
       }
     }
     return Reception { task.cancel() }

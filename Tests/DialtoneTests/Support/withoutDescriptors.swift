@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+import TestSupport
+
 #if canImport(Musl)
 import Musl
 #else
@@ -17,9 +19,9 @@ func withoutDescriptors<Result>(_ body: () throws -> Result) throws -> Result {
   let resource = __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))
   #endif
   // Both calls copy what they are given.
-  guard unsafe getrlimit(resource, &old) == 0 else { throw DidNotHappen(description: "getrlimit failed") }
+  guard unsafe getrlimit(resource, &old) == 0 else { throw DidNotHappen("getrlimit failed") }
   var none = rlimit(rlim_cur: 0, rlim_max: old.rlim_max)
-  guard unsafe setrlimit(resource, &none) == 0 else { throw DidNotHappen(description: "setrlimit failed") }
+  guard unsafe setrlimit(resource, &none) == 0 else { throw DidNotHappen("setrlimit failed") }
   defer { _ = unsafe setrlimit(resource, &old) }
   return try body()
 }

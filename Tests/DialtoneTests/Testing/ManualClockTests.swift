@@ -3,6 +3,7 @@
 
 import Dialtone
 import DialtoneTesting
+import TestSupport
 import Testing
 
 /// The manual clock as a user's test uses it.

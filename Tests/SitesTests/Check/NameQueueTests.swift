@@ -6,6 +6,7 @@ import Dialtone
 import DialtoneSites
 import NetworkLab
 import SiteLab
+import TestSupport
 import Testing
 
 /// Names whose look-ups hang, and sites that are well.

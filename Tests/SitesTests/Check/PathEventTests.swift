@@ -7,6 +7,7 @@ import DialtoneSites
 import DialtoneTesting
 import NetworkLab
 import SiteLab
+import TestSupport
 import Testing
 
 /// Paths that change while a check is about to go them.

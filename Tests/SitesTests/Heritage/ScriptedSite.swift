@@ -4,6 +4,7 @@
 import Dialtone
 import DialtoneSites
 import DialtoneTesting
+import TestSupport
 import Testing
 
 /// A site whose checks the test sees, and answers when it likes: also after they were cancelled, as the slowest of checks would.
@@ -80,19 +81,5 @@ final class ScriptedSite: Sendable {
     } onCancel: {
       started.withLock { $0 }?.cancel()
     }
-  }
-}
-
-/// What a test waited for did not come.
-struct DidNotHappen: Error, CustomStringConvertible {
-  let description: String
-}
-
-/// Waits until the condition is true.
-func eventually(_ what: String, within limit: Duration = .seconds(60), _ condition: () -> Bool) async throws {
-  let start = ContinuousClock.now
-  while !condition() {
-    guard start.duration(to: .now) < limit else { throw DidNotHappen(description: "within \(limit): \(what)") }
-    try await Task.sleep(for: .milliseconds(1))
   }
 }

@@ -4,6 +4,7 @@
 import Dialtone
 import DialtoneSites
 import DialtoneTesting
+import TestSupport
 import Testing
 
 /// What LFSiteReachability did, and what it did wrong, on a monitor of a site.

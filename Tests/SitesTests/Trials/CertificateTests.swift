@@ -5,6 +5,7 @@
 import DialtoneSites
 import NetworkLab
 import SiteLab
+import TestSupport
 import Testing
 
 /// Scenario 57 of linux.md: who cannot prove to be the site is told nothing, and is not asked again less strictly.

@@ -6,6 +6,7 @@ import Dialtone
 import DialtoneSites
 import NetworkLab
 import SiteLab
+import TestSupport
 import Testing
 
 /// Scenario 49 of linux.md: both families raced (RFC 8305).

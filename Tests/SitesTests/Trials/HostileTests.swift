@@ -5,6 +5,7 @@
 import DialtoneSites
 import NetworkLab
 import SiteLab
+import TestSupport
 import Testing
 
 /// Scenario 55 of linux.md: a server costs a check its deadline and 1 MiB at most, whatever it does.

@@ -2,20 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import CNetworkLab
+import CTestSupport
 import DialtoneSites
 import Glibc
 import NIOConcurrencyHelpers
 import NetworkLab
 import SiteLab
+import TestSupport
 import Testing
 
 /// Many checks: nothing is left of them. Each test runs in a process of its own, servers included.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct LoadTests {
-  /// Swift's runtime opens a few descriptors of its own, late on a busy machine. A leak is one or more for each check.
-  private static let descriptorsOfTheRuntime = 10
-
   /// Checks the site that often, 256 at a time.
   private static func check(_ url: SiteURL, times count: Int) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -31,35 +29,25 @@ struct LoadTests {
     }
   }
 
-  /// Five rounds of so many checks, after one that makes what is kept: threads, pools, tables that have grown.
+  /// Rounds of so many checks.
   private static func rounds(_ transport: Transport, checks: Int) async throws {
     // Inside each connect an error is thrown, and caught.
-    lab_keep_no_backtraces()
+    ctestsupport_keep_no_backtraces()
     let server = try await SiteServer(.answer(204), transport, recording: false)
     let url = try server.url(transport)
     let count = isSanitized ? checks / 10 : checks
-    func round() async throws {
+    let left = try await Leftovers {
       try await check(url, times: count)
-      try await eventually(within: .seconds(60), "all connections are closed") { server.openCount == 0 }
+      try await eventually("all connections are closed") { server.openCount == 0 }
     }
-    try await round()
-    lab_trim_heap()
-    let before = try ProcessCensus()
-    for _ in 0..<5 { try await round() }
     #expect(server.connectionCount == 6 * count)
-    lab_trim_heap()
-    let after = try ProcessCensus()
-    #expect(after.descriptors < before.descriptors + descriptorsOfTheRuntime)
-    #expect(after.threads <= before.threads + 2)
+    #expect(left.descriptors <= 0, "\(left)")
+    #expect(left.threads <= 0, "\(left)")
     // A sanitizer keeps books, and what was freed.
     if isSanitized { return }
-    // The runtime's pools are some 10 KB more or less at any time. 32 bytes lost in each of 10,000 checks would be 320 KB.
-    if let old = before.heap, let new = after.heap {
-      #expect(new - old < 256 << 10, "the heap grew by \(new - old) bytes")
-    }
-    // Pages with something in use on them stay, however much of them is free.
-    let growth = after.residentMemory - before.residentMemory
-    #expect(growth < 8 << 20, "the process grew by \(growth) bytes")
+    // The runtime's pools are some 10 KB more or less at any time.
+    #expect(left.heap < 16 << 10 + 16 * count, "\(left)")
+    #expect(left.residentMemory < 1 << 20, "\(left)")
   }
 
   /// 10,000 in five rounds; with DIALTONE_CHECKS in the environment so many in each.
@@ -108,7 +96,7 @@ struct LoadTests {
   /// Servers that send without end, all at once: each costs 1 MiB at most, the servers' own memory included.
   @Test func hostileServersCostLittleMemory() async {
     await #expect(processExitsWith: .success) {
-      lab_keep_no_backtraces()
+      ctestsupport_keep_no_backtraces()
       let sites = HostileSite.beforeBody + HostileSite.inBody
       func round() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -129,11 +117,9 @@ struct LoadTests {
         }
       }
       try await round()
-      let before = try ProcessCensus()
       let peak = LoadTests.peakMemory
-      for _ in 0..<3 { try await round() }
-      let after = try ProcessCensus()
-      #expect(after.descriptors < before.descriptors + LoadTests.descriptorsOfTheRuntime)
+      let left = try await Leftovers(ofEach: 3, round)
+      #expect(left.descriptors <= 0, "\(left)")
       let growth = LoadTests.peakMemory - peak
       #expect(growth < sites.count << 20 || isSanitized, "\(growth) bytes")
     }

@@ -7,6 +7,7 @@ import DialtoneSites
 import NIOConcurrencyHelpers
 import NetworkLab
 import SiteLab
+import TestSupport
 import Testing
 
 /// Scenarios 51, 56 and 58 of linux.md: monitors of real servers over real links.

@@ -5,6 +5,7 @@
 import DialtoneSites
 import NetworkLab
 import SiteLab
+import TestSupport
 import Testing
 
 /// What leaves the machine: one request, with nothing in it that tells who asks.

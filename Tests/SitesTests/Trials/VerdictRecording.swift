@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+import TestSupport
 import Dialtone
 import DialtoneSites
 import NIOConcurrencyHelpers

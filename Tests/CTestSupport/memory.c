@@ -6,13 +6,14 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "CNetworkLab.h"
+#include "CTestSupport.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <malloc.h>
 #include <stdatomic.h>
 
-void lab_keep_no_backtraces(void) {
+void ctestsupport_keep_no_backtraces(void) {
   // Pointers to functions that the runtime calls for each error thrown (swift/Runtime/Debug.h); it leaves out those that are null.
   const char *hooks[] = {"_swift_willThrow", "_swift_willThrowTypedImpl"};
   for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++) {
@@ -21,13 +22,13 @@ void lab_keep_no_backtraces(void) {
   }
 }
 
-void lab_trim_heap(void) {
+void ctestsupport_trim_heap(void) {
 #if defined(__GLIBC__)
   malloc_trim(0);
 #endif
 }
 
-ssize_t lab_heap_in_use(void) {
+ssize_t ctestsupport_heap_in_use(void) {
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
   struct mallinfo2 info = mallinfo2();
   return (ssize_t)(info.uordblks + info.hblkhd);

@@ -1,13 +1,14 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Random numbers that a seed repeats (SplitMix64). A test prints the seed where it fails.
-struct SeededNumbers: RandomNumberGenerator {
+/// Random numbers that a seed repeats, on every platform (SplitMix64: Steele, Lea, Flood 2014). A test prints the seed
+/// where it fails.
+package struct SeededNumbers: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  init(seed: UInt64) { state = seed }
+  package init(seed: UInt64) { state = seed }
 
-  mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

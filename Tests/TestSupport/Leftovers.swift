@@ -1,0 +1,45 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import CTestSupport
+
+/// What a round of the same work leaves behind, once it has been done before: the middle one of several.
+///
+/// A leak leaves something in every round. What allocator, runtime and pools keep, they take in one round or another, and a
+/// comparison of before and after would take it for a leak.
+package struct Leftovers: Sendable, CustomStringConvertible {
+  package let descriptors: Int
+  package let threads: Int
+  /// In bytes. Pages with something in use on them stay, however much of them is free.
+  package let residentMemory: Int
+  /// In bytes; 0 where it is not counted.
+  package let heap: Int
+  private let censuses: [ProcessCensus]
+
+  /// Does one round that is not counted, and then so many. A round ends when all that it began has ended.
+  package init(ofEach rounds: Int = 5, _ round: () async throws -> Void) async throws {
+    func census() async throws -> ProcessCensus {
+      try await round()
+      ctestsupport_trim_heap()
+      return try ProcessCensus()
+    }
+    var censuses = [try await census()]
+    for _ in 0..<rounds { censuses.append(try await census()) }
+    let pairs = zip(censuses.dropFirst(), censuses)
+    func median(_ growth: (ProcessCensus, ProcessCensus) -> Int) -> Int { pairs.map(growth).sorted()[rounds / 2] }
+    descriptors = median { $0.descriptors - $1.descriptors }
+    threads = median { $0.threads - $1.threads }
+    residentMemory = median { $0.residentMemory - $1.residentMemory }
+    heap = median { ($0.heap ?? 0) - ($1.heap ?? 0) }
+    self.censuses = censuses
+  }
+
+  package var description: String {
+    """
+    each round left \(descriptors) descriptors, \(threads) threads, \(heap) bytes of heap, \(residentMemory) of memory: \
+    \(censuses)
+    """
+  }
+}
+#endif
