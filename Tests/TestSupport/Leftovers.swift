@@ -4,10 +4,10 @@
 #if os(Linux)
 import CTestSupport
 
-/// What a round of the same work leaves behind, once it has been done before: the middle one of several.
+/// What a round of the same work leaves behind, once it has been done before: the least that any of several leaves.
 ///
-/// A leak leaves something in every round. What allocator, runtime and pools keep, they take in one round or another, and a
-/// comparison of before and after would take it for a leak.
+/// A leak leaves something in every round. What the runtime, its pools and the allocator's cache of each thread keep, they
+/// take in one round or another, and a comparison of before and after would take it for a leak.
 package struct Leftovers: Sendable, CustomStringConvertible {
   package let descriptors: Int
   package let threads: Int
@@ -27,17 +27,17 @@ package struct Leftovers: Sendable, CustomStringConvertible {
     var censuses = [try await census()]
     for _ in 0..<rounds { censuses.append(try await census()) }
     let pairs = zip(censuses.dropFirst(), censuses)
-    func median(_ growth: (ProcessCensus, ProcessCensus) -> Int) -> Int { pairs.map(growth).sorted()[rounds / 2] }
-    descriptors = median { $0.descriptors - $1.descriptors }
-    threads = median { $0.threads - $1.threads }
-    residentMemory = median { $0.residentMemory - $1.residentMemory }
-    heap = median { ($0.heap ?? 0) - ($1.heap ?? 0) }
+    func least(_ growth: (ProcessCensus, ProcessCensus) -> Int) -> Int { pairs.map(growth).min() ?? 0 }
+    descriptors = least { $0.descriptors - $1.descriptors }
+    threads = least { $0.threads - $1.threads }
+    residentMemory = least { $0.residentMemory - $1.residentMemory }
+    heap = least { ($0.heap ?? 0) - ($1.heap ?? 0) }
     self.censuses = censuses
   }
 
   package var description: String {
     """
-    each round left \(descriptors) descriptors, \(threads) threads, \(heap) bytes of heap, \(residentMemory) of memory: \
+    the best round left \(descriptors) descriptors, \(threads) threads, \(heap) bytes of heap, \(residentMemory) of memory: \
     \(censuses)
     """
   }
