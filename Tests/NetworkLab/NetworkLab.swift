@@ -19,6 +19,7 @@ import CNetworkLab
 package final class NetworkLab: Sendable {
   let writer: LabWriter
   private let thread = LabThread()
+  private let isRefused = LabLock(false)
 
   /// Makes the namespace.
   ///
@@ -57,7 +58,11 @@ package final class NetworkLab: Sendable {
   /// The lab's own writer was opened before and goes on working; ``ip(_:)`` does not.
   package func deny(_ denial: LabDenial) throws {
     _ = try run { try check(lab_deny(denial.kind, denial.code), "installing a system call filter") }
+    if denial.kind == LAB_DENY_NETLINK { isRefused.withLock { $0 = true } }
   }
+
+  /// Whether nobody inside gets a netlink socket any more.
+  package var refusesNetlinkSockets: Bool { isRefused.withLock { $0 } }
 
   /// Mounts a file or folder over another, for what runs inside the lab. Needs `ownMounts`.
   package func bindMount(_ source: String, over target: String) throws {
