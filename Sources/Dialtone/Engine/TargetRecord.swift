@@ -75,7 +75,6 @@ final class TargetRecord {
   }
 
   private var interface: InlineName {
-    // A name that is too long can be no interface's; this one is none's either.
-    configuration.interface.map { InlineName($0) ?? InlineName("/") ?? InlineName() } ?? InlineName()
+    configuration.interface.map { InlineName(ofOnlyInterface: $0) } ?? InlineName()
   }
 }

@@ -144,6 +144,25 @@ struct ScriptedNetworkTests {
     try await eventually("the interface appears") { missing.current.isReachable }
   }
 
+  /// A setting that was left empty must not lift the restriction.
+  @Test(arguments: ["", "a-name-that-is-too-long", "eth0\0"])
+  func aNameThatNoInterfaceHasIsNotAnyInterface(name: String) async throws {
+    let network = ScriptedNetwork()
+    network.set(.wired)
+    let none = Reachability(status: .unreachable, reason: .noInterface)
+    for target in [ReachabilityTarget.internet, .localNetwork, .address(ip("192.0.2.1"))] {
+      let state = try await network.monitor(target) { $0.interface = name }.waitUntilKnown()
+      #expect(state == none)
+    }
+    var configuration = ReachabilityConfiguration()
+    configuration.interface = name
+    #expect(Reachability.now(configuration: configuration, environment: network.environment) == none)
+    var path = PathConfiguration()
+    path.interface = name
+    let way = try await PathMonitor(path, environment: network.environment).waitUntilKnown()
+    #expect(way.status == .unsatisfied && way.reason == .noInterface)
+  }
+
   @Test func aPairOfTwoFamiliesIsUnreachable() async throws {
     let network = ScriptedNetwork()
     network.set(.wired)
