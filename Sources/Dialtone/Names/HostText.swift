@@ -24,12 +24,13 @@ package enum HostText {
     }
     if let at = text.unicodeScalars.lastIndex(of: "@") {
       let rest = text[text.unicodeScalars.index(after: at)...]
-      let end = rest.unicodeScalars.firstIndex(of: rest.first == "[" ? "]" : ":") ?? rest.endIndex
-      let host = Substring(rest[..<end].unicodeScalars.prefix { $0 != "/" })
-      throw ReachabilityError(
-        .invalidHost, "the host has a user before the @; give the host alone: \(host)\(rest.first == "[" ? "]" : "")")
+      throw ReachabilityError(.invalidHost, "the host has a user before the @; \(alone(host(of: rest)))")
     }
-    return try parse(host: text, in: text)
+    do throws(ReachabilityError) {
+      return try parse(host: text)
+    } catch {
+      throw surplus(in: text) ?? error
+    }
   }
 
   /// Takes the host out of a URL (RFC 3986, 3.2); user information, port, path, query and fragment do not count.
@@ -64,7 +65,7 @@ package enum HostText {
       throw ReachabilityError(.invalidHost, "the URL has no host; write it as \(scheme)://example.com/")
     }
     // In a URL the zone's percent sign is itself encoded (RFC 6874).
-    return try parse(host: host.replacing("%25", with: "%"), in: String(host))
+    return try parse(host: host.replacing("%25", with: "%"))
   }
 
   private static func isSchemeByte(_ byte: UInt8) -> Bool {
@@ -89,7 +90,7 @@ package enum HostText {
     }
   }
 
-  private static func parse(host text: some StringProtocol, in whole: String) throws(ReachabilityError) -> HostText {
+  private static func parse(host text: some StringProtocol) throws(ReachabilityError) -> HostText {
     let isBracketed = text.first == "[" && text.last == "]"
     let bare = isBracketed ? String(text.dropFirst().dropLast()) : String(text)
     if let address = IPAddress(bare), !isBracketed || address.family == .ipv6 {
@@ -99,14 +100,6 @@ package enum HostText {
     let colons = bare.utf8.count { $0 == UInt8(ascii: ":") }
     if isBracketed || colons > 1 {
       throw ReachabilityError(.invalidAddress, "\(quoted(text)) is not an IPv6 address; write it as 2001:db8::1")
-    }
-    if let slash = bare.firstIndex(of: "/") {
-      throw ReachabilityError(
-        .invalidHost, "\(quoted(whole)) has a path; give the host alone: \(bare[..<slash]), or a URL with its scheme")
-    }
-    if let colon = bare.firstIndex(of: ":") {
-      throw ReachabilityError(
-        .invalidHost, "\(quoted(whole)) has a port, and reachability has none; give the host alone: \(bare[..<colon])")
     }
     try checkIPv4Shape(bare)
     return try .name(HostName(bare))

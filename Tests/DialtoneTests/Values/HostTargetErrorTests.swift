@@ -22,11 +22,39 @@ struct HostTargetErrorTests {
     ("fe80::1%", "the zone after the % is empty"), ("fe80::1%0123456789abcdef", "1 to 15 bytes"), ("a..b", "two dots"),
     ("-a.example", "hyphen"), ("a!b", "\"!\""), ("://example.com", "https://example.com/"),
     ("https:///x", "https://example.com/"),
+    // More than the host was given.
+    ("[::1]:80", "has a port, and reachability has none; give the host alone: ::1"),
+    ("[2001:db8::1]/x", "has a path; give the host alone: 2001:db8::1"), ("[::1]x", "behind the bracket"),
+    ("[::1", "has no closing bracket"), ("::1]", "has no opening bracket"), ("::1]:80", "has no opening bracket"),
+    ("[fe80::1]:80", "has a port"),
+    ("1.2.3.4:80", "has a port, and reachability has none; give the host alone: 1.2.3.4"),
+    ("example.com:", "has a port"), ("example.com:80/x?y", "has a port"), ("example.com:x", "no port behind it"),
+    ("2001:db8::/32", "has the length of a prefix; give the host alone: 2001:db8::"),
+    ("192.0.2.0/24", "has the length of a prefix; give the host alone: 192.0.2.0"),
+    ("0.0.0.0/0", "has the length of a prefix; give the host alone, such as example.com"),
+    ("//host/path", "begins with a slash; give the host alone: host"),
+    ("//[2001:db8::1]:80/", "begins with a slash; give the host alone: 2001:db8::1"),
+    ("/", "begins with a slash; give the host alone, such as example.com"),
+    ("/etc/hosts", "begins with a slash"),
+    ("example.com?q", "has a query or a fragment; give the host alone: example.com"),
+    ("example.com#f", "has a query or a fragment; give the host alone: example.com"), ("?", "what follows a host"),
+    ("http:example.com", "write http://example.com"), ("HTTPS:/example.com:80/x", "write https://example.com:80/x"),
+    ("https//example.com", "write https://example.com"),
+    ("http:80", "has a port, and reachability has none; give the host alone: http"),
+    ("http:", "has a port"), ("tel:x", "no port behind it"), ("user@", "give the host alone, such as example.com"),
+    ("user@[::1]:80", "give the host alone: ::1"), ("user@2001:db8::1", "give the host alone: 2001:db8::1"),
+    ("a b@", "a space"),
   ])
   func saysWhatIsWrongAndWhatToWrite(text: String, words: String) throws {
     let message = try Self.message(text)
     #expect(message.contains(words))
     #expect(!message.contains("\0") && !message.contains("\n"))
+    // What it says to write will do.
+    for introduction in ["give the host alone: ", "write http"] {
+      guard let start = message.firstRange(of: introduction)?.upperBound else { continue }
+      let remedy = message[start...].prefix { $0 != "," }
+      _ = try ReachabilityTarget.host(introduction == "write http" ? "http" + remedy : String(remedy))
+    }
   }
 
   /// User information in every place where the rest is wrong too.
