@@ -101,8 +101,9 @@ package enum HostText {
     if isBracketed || colons > 1 {
       throw ReachabilityError(.invalidAddress, "\(quoted(text)) is not an IPv6 address; write it as 2001:db8::1")
     }
+    let name = try HostName(bare)
     try checkIPv4Shape(bare)
-    return try .name(HostName(bare))
+    return .name(name)
   }
 
   /// A link-local IPv6 address without a zone names no host: connect(2) refuses it (EINVAL).
@@ -138,26 +139,10 @@ package enum HostText {
     return ReachabilityError(.invalidAddress, "\(quoted(text)) is not an address: \(problem)")
   }
 
-  /// A name whose last part is a number is an IPv4 address or nothing (RFC 1123, 2.1); without this check, getaddrinfo(3)
-  /// would take `10.1` for 10.0.0.1.
-  private static func checkIPv4Shape(_ text: String) throws(ReachabilityError) {
-    let labels = text.split(separator: ".")
-    guard let last = labels.last, isNumber(last) else { return }
-    throw ReachabilityError(
-      .invalidAddress, "\(quoted(text)) is not an IPv4 address; write four numbers from 0 to 255, such as 192.0.2.1")
-  }
-
-  /// Whether inet_aton(3) would take the label for a number: decimal, octal, or hexadecimal after `0x`.
-  private static func isNumber(_ label: Substring) -> Bool {
-    let isHexadecimal = label.hasPrefix("0x") || label.hasPrefix("0X")
-    let digits = isHexadecimal ? label.dropFirst(2) : label
-    return digits.allSatisfy { $0.isASCII && (isHexadecimal ? $0.isHexDigit : $0.isNumber) }
-  }
-
-  /// `text` in quotation marks, cut where it is long, with control characters made visible.
+  /// `text` in quotation marks, cut where it is long, with what is invisible written out.
   package static func quoted(_ text: some StringProtocol) -> String { "\"\(shown(text))\"" }
 
-  /// `text`, cut where it is long, with control characters made visible.
+  /// `text`, cut where it is long, with what is invisible written out.
   package static func shown(_ text: some StringProtocol) -> String {
     var shown = ""
     for (position, scalar) in text.unicodeScalars.enumerated() {
@@ -165,7 +150,7 @@ package enum HostText {
         shown += "…"
         break
       }
-      if scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) {
+      if scalar.isInvisible {
         shown += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
       } else {
         shown.unicodeScalars.append(scalar)
@@ -181,9 +166,11 @@ package enum HostText {
     case "\0": "a NUL character"
     case "\n", "\r": "a line break"
     case "\t": "a tab"
-    case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value):
-      "the control character U+\(String(scalar.value, radix: 16, uppercase: true))"
-    default: "\"\(scalar)\""
+    case _ where scalar.properties.generalCategory == .control: "the control character \(scalar.codePoint)"
+    case _ where scalar.isInvisible: "the invisible character \(scalar.codePoint)"
+    case _ where scalar.properties.isWhitespace: "the space \(scalar.codePoint)"
+    case _ where scalar.isASCII: "\"\(scalar)\""
+    default: "\"\(scalar)\" (\(scalar.codePoint))"
     }
   }
 }
