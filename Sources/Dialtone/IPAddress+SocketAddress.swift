@@ -10,8 +10,8 @@ extension IPAddress {
   /// The address in a C structure, `sockaddr_in` or `sockaddr_in6`, that is known by a pointer and a length, as
   /// getaddrinfo(3), accept(2) and getifaddrs(3) give them.
   ///
-  /// The port and the flow do not count. A scope identifier becomes the ``zone``, as a number, where the address is of
-  /// link-local scope; elsewhere it means nothing and is left out, as the kernel does.
+  /// The port and the flow do not count. A scope identifier becomes the ``zone``, as a number, where ``isLinkLocal`` holds;
+  /// elsewhere it means nothing, to the kernel neither, and is left out.
   ///
   /// - Parameters:
   ///   - socketAddress: The structure, of any alignment; read before the call returns, and not kept.

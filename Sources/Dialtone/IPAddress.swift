@@ -62,11 +62,13 @@ public struct IPAddress: Hashable, Sendable, BitwiseCopyable {
   /// The zone as it was written (an interface's name or index); `nil` where there is none.
   public var zone: String? { inlineZone.isEmpty ? nil : inlineZone.text }
 
-  /// Whether the address is of link-local scope, unicast (169.254/16, fe80::/10) or multicast (224.0.0/24, ff02::/16,
-  /// ff01::/16), and so means nothing without its link.
+  /// Whether the address is of link-local scope or a smaller one, and so means nothing without its link: unicast (169.254/16,
+  /// fe80::/10) or multicast (224.0.0/24, ffx2::/16, ffx1::/16, where x are flags: RFC 4291, 2.7).
   public var isLinkLocal: Bool {
     guard bits.isIPv6 else { return isIPv4LinkLocal || bits.low >> 8 == 0xE00000 }
-    return bits.high >> 54 == 0x3FA || bits.high >> 48 == 0xFF02 || bits.high >> 48 == 0xFF01
+    // As __ipv6_addr_needs_scope_id, include/net/ipv6.h.
+    let scope = bits.high >> 48 & 0xF
+    return bits.high >> 54 == 0x3FA || isMulticast && (scope == 1 || scope == 2)
   }
 
   /// Whether the address is of 169.254/16 (RFC 3927).

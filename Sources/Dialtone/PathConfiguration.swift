@@ -10,7 +10,7 @@ public struct PathConfiguration: Hashable, Sendable {
   public var prohibitedKinds: Set<InterfaceKind> = []
 
   /// The only interface that counts, by name, or, where none has it, by index; `nil` for any. It need not exist yet: until it does,
-  /// the path is unsatisfied for the reason `no-interface`.
+  /// the path is unsatisfied for the reason `no-interface`. No interface has an empty name.
   public var interface: String?
 
   /// The firewall mark (SO_MARK, socket(7)) that the packets would carry, for policy routing; 0 is none.

@@ -4,7 +4,7 @@
 /// How a target is looked at.
 public struct ReachabilityConfiguration: Hashable, Sendable {
   /// The only interface that counts, by name; `nil` for any. It need not exist yet: until it does, the target is
-  /// unreachable for the reason `no-interface`.
+  /// unreachable for the reason `no-interface`. No interface has an empty name.
   public var interface: String?
 
   /// The firewall mark (SO_MARK, socket(7)) that the packets would carry, for policy routing; 0 is none.

@@ -13,8 +13,9 @@ public struct ReachabilityError: Error, Hashable, Sendable {
     public static let invalidAddress = Code(rawValue: 2)
     /// The time-out passed before what was waited for came true.
     public static let timedOut = Code(rawValue: 3)
-    /// The system refuses to tell the network's state.
-    public static let denied = Code(rawValue: 4)
+    /// The system refuses to list the interfaces. Of a target or a path that is no error but a state with a reason,
+    /// ``Reachability/Reason-swift.struct/denied``.
+    package static let denied = Code(rawValue: 4)
   }
 
   /// What kind of error it is.

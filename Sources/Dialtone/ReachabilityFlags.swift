@@ -19,6 +19,8 @@ public struct ReachabilityFlags: OptionSet, Hashable, Sendable, BitwiseCopyable 
   public static let connectionRequired = ReachabilityFlags(rawValue: 1 << 2)
   /// Traffic for the target may bring the connection up: a dormant link.
   public static let connectionOnTraffic = ReachabilityFlags(rawValue: 1 << 3)
+  /// The other name that Apple's API has for ``connectionOnTraffic``, `kSCNetworkReachabilityFlagsConnectionAutomatic`.
+  public static let connectionAutomatic = connectionOnTraffic
   /// Somebody has to act before the connection can be made: a radio blocked by rfkill.
   public static let interventionRequired = ReachabilityFlags(rawValue: 1 << 4)
   /// The connection is made on demand by a higher API. Never set on Linux.

@@ -22,7 +22,9 @@ extension ReachabilityMonitor {
     let clock = environment.slot.clock
     let start = clock.now()
     let whole = patience
-    func remaining() -> Duration? { whole.map { $0 - .nanoseconds(clock.now() - start) } }
+    func remaining() -> Duration? {
+      whole.map { .nanoseconds($0.nanosecondsClamped.addingClamped(start - clock.now())) }
+    }
     defer { patience = remaining() }
 
     do {

@@ -36,8 +36,8 @@ public struct ReachabilityTarget: Hashable, Sendable {
 
   /// An IP address as it can be reached from one of this machine's own.
   ///
-  /// Where `local` is not an address of this machine, the target is unreachable for the reason `no-address`; so is a
-  /// pair of two families.
+  /// `remote` is as ``address(_:)`` has it: the unspecified address is the Internet over that family. Where `local` is not an
+  /// address of this machine, the target is unreachable for the reason `no-address`; so is a pair of two families.
   public static func address(_ remote: IPAddress, from local: IPAddress) -> ReachabilityTarget {
     ReachabilityTarget(.pair(local: local, remote: remote))
   }

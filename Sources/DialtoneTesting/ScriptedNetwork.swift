@@ -147,14 +147,9 @@ public final class ScriptedNetwork: Sendable {
         var state: Reachability
         switch query.destination {
         case .localNetwork(let kind, _):
-          state = (script.localNetwork ?? script.path).state
-          // As the system: a wired or Wi-Fi link, or one of the kind asked for.
-          let counts: [InterfaceKind] = kind.map { [$0] } ?? [.wired, .wifi]
-          if state.isReachable, let found = state.interface?.kind, !counts.contains(found) {
-            state = Reachability(status: .unreachable, reason: .noCarrier)
-          }
+          state = (script.localNetwork ?? script.path).localNetwork(kind)
         case .address(let address):
-          state = (script.addresses[address] ?? script.path).state
+          state = script.addresses[address]?.state ?? script.path.state(to: address)
           if let source = query.source, source.family != address.family {
             state = Reachability(status: .unreachable, reason: .noAddress)
           }

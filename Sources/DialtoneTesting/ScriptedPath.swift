@@ -53,6 +53,29 @@ public struct ScriptedPath: Sendable {
   /// Reachable over the cellular interface `wwan0` by the gateway 192.0.2.1.
   public static let cellular = standard("wwan0", 4, .cellular)
 
+  /// What the local network on links of this kind is, or on any, where this is the only way: as the system sees it, a wired or Wi-Fi
+  /// link, which is gone straight to.
+  func localNetwork(_ kind: InterfaceKind?) -> Reachability {
+    if let found = state.interface?.kind, kind.map({ $0 != found }) ?? false || (found != .wired && found != .wifi) {
+      return Reachability(status: .unreachable, reason: .noInterface)
+    }
+    return straight
+  }
+
+  /// What an address is, where this is the way to all: a link-local one is a neighbour on a wired or Wi-Fi link, whatever the gateway to
+  /// others.
+  func state(to address: IPAddress) -> Reachability {
+    address.isLinkLocal && (state.interface?.kind == .wired || state.interface?.kind == .wifi) ? straight : state
+  }
+
+  /// The same without a gateway.
+  private var straight: Reachability {
+    var state = state
+    state.gateway = nil
+    if state.isReachable { state.flags.insert(.isDirect) }
+    return state
+  }
+
   private static func standard(_ name: String, _ index: UInt32, _ kind: InterfaceKind) -> ScriptedPath {
     .reachable(
       over: NetworkInterface(inlineName: InlineName(name) ?? InlineName(), index: index, kind: kind),

@@ -13,15 +13,23 @@ struct ExampleProcessTests {
     try lab.makeB()
     let process = try start("Listening", in: lab)
     let listeners = ["closure", "queue", "actor", "main actor", "notification", "observable", "updates"]
+    // Whoever asked to be told once is told with the first state, and not again when the network is back.
+    let once = "once          reachable, and not by phone: go!"
+    var timesOnce = 0
     for pull in [false, true, false] {
       if pull { try lab.down("v1") } else { try lab.up("v1") }
       let text = pull ? "unreachable via wired (v0): no carrier" : "reachable via wired (v0)"
       var missing = Set(listeners)
-      while !missing.isEmpty {
+      while !missing.isEmpty || timesOnce == 0 {
         let line = try await process.output.nextLine()
+        if line.hasPrefix("once") {
+          #expect(line == once)
+          timesOnce += 1
+        }
         if let listener = missing.first(where: { line.hasPrefix(Self.line($0, text)) }) { missing.remove(listener) }
       }
     }
+    #expect(timesOnce == 1)
     try await end(process)
   }
 

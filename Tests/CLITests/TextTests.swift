@@ -26,6 +26,7 @@ struct TextTests {
     (Duration.seconds(-5), "<1 ms"), (.microseconds(999), "<1 ms"), (.milliseconds(120), "120 ms"),
     (.milliseconds(999), "999 ms"), (.milliseconds(1999), "1.9 s"), (.milliseconds(59_999), "59 s"),
     (.seconds(60), "1 min"),
+    (Duration(attoseconds: .max), "106751 d 23 h"), (Duration(attoseconds: .min), "<1 ms"),
     (.seconds(192), "3 min 12 s"), (.milliseconds(3_599_999), "59 min 59 s"), (.seconds(3600), "1 h"),
     (.seconds(7500), "2 h 5 min"), (.seconds(86_400), "1 d"), (.seconds(183_600), "2 d 3 h"),
   ])

@@ -41,7 +41,8 @@ struct InterfaceBindingTests {
     try await monitors.expect(over1, lab.unreachable(.noRoute), lab.reachable("w0", via: gateway))
   }
 
-  @Test("trap 10: an interface that is not there, then is, then is not", arguments: ["x0", "a-name-that-is-too-long"])
+  @Test(
+    "trap 10: an interface that is not there, then is, then is not", arguments: ["x0", "a-name-that-is-too-long", ""])
   func interfaceAppears(name: String) async throws {
     let lab = try NetworkLab()
     try lab.makeB()
@@ -51,6 +52,8 @@ struct InterfaceBindingTests {
     let none = try lab.unreachable(.noInterface)
     try await monitors.expect(internet, none)
     try await monitors.expect(local, none)
+    // Not even this machine is reached over what is not there.
+    try await monitors.expect(monitors.record(.address("127.0.0.1")) { $0.interface = name }, none)
     if name != "x0" { return }
     try lab.addVeth("x0", "x1")
     try lab.up("x0", "x1")

@@ -28,6 +28,28 @@ struct PairTests {
     #expect(four.last?.source == IPAddress("10.0.0.1"))
   }
 
+  @Test("the unspecified address is the Internet, from there")
+  func unspecifiedRemoteAddress() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try lab.addAddress("2001:db8::1/64", "v0")
+    try lab.addRoute("default", via: "2001:db8::2", dev: "v0")
+    let monitors = try LabMonitors(lab)
+    let four = try await monitors.record(pair("0.0.0.0", "10.0.0.1"))
+    let six = try await monitors.record(pair("::", "2001:db8::1"))
+    let foreign = try await monitors.record(pair("0.0.0.0", "10.0.0.9"))
+    let mixed = try await monitors.record(pair("::", "10.0.0.1"))
+    let v0 = try lab.reachable("v0", via: "10.0.0.2")
+    try await monitors.expect(four, v0)
+    try await monitors.expect(six, lab.reachable("v0", via: "2001:db8::2"))
+    try await monitors.expect(foreign, lab.unreachable(.noAddress))
+    try await monitors.expect(mixed, lab.unreachable(.noAddress))
+    #expect(four.last?.source == IPAddress("10.0.0.1"))
+    #expect(six.last?.source == IPAddress("2001:db8::1"))
+    try lab.deleteRoute("default")
+    try await monitors.expect(four, v0, lab.unreachable(.noRoute))
+  }
+
   @Test func oneOfTwoPeersOfALocalAddressIsDeleted() async throws {
     let lab = try NetworkLab()
     try lab.addVeth("v0", "v1")

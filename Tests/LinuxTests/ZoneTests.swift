@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+import CNetlink
 import Dialtone
 import NetworkLab
 import Testing
@@ -96,9 +97,39 @@ struct ZoneTests {
       let target = try await monitors.record(.address(text))
       try await monitors.expect(target, direct)
     }
-    let group = try await monitors.record(.address("ff02::fb%v0"))
-    // The source is a link-local address of the kernel's own, tentative for a second or two.
-    try await group.wait("ff02::fb") { $0 == direct }
+    for text in ["ff02::fb%v0", "ff12::fb%v0", "ff32::8000:1%v0", "ff11::1%v0"] {
+      let group = try await monitors.record(.address(text))
+      // The source is a link-local address of the kernel's own, tentative for a second or two.
+      try await group.wait(text) { $0 == direct }
+    }
+  }
+
+  /// Nothing is sent: a datagram socket that is connected only remembers its destination.
+  @Test("a group needs a zone where connect(2) wants one")
+  func groupNeedsAZone() async throws {
+    let lab = try NetworkLab()
+    try makeLinks(lab)
+    let groups = (0...0xFF).map { "ff" + ($0 < 0x10 ? "0" : "") + String($0, radix: 16) + "::1" }
+    let refused = try lab.run {
+      try groups.filter { text in
+        var group = sockaddr_in6()
+        group.sin6_family = sa_family_t(AF_INET6)
+        group.sin6_port = UInt16(9).bigEndian
+        guard unsafe inet_pton(AF_INET6, text, &group.sin6_addr) == 1 else { throw LabError("\(text) is no address") }
+        let descriptor = socket(AF_INET6, CInt(SOCK_DGRAM.rawValue), 0)
+        if descriptor < 0 { throw LabError("socket: errno \(cnetlink_errno())") }
+        defer { close(descriptor) }
+        let result = unsafe withUnsafePointer(to: group) { pointer in
+          unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in6>.size))
+          }
+        }
+        // There may be no route (ENETUNREACH), but that is another matter.
+        return result != 0 && cnetlink_errno() == EINVAL
+      }
+    }
+    #expect(refused.count == 32)
+    #expect(try refused == groups.filter { try address($0).isLinkLocal })
   }
 }
 #endif

@@ -35,17 +35,6 @@ package struct EngineClock: Sendable {
   }
 }
 
-extension Duration {
-  /// Whole nanoseconds, limited to what an `Int64` holds (292 years).
-  package var nanosecondsClamped: Int64 {
-    let (seconds, attoseconds) = components
-    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    if overflow { return seconds < 0 ? .min : .max }
-    let (sum, carry) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
-    return carry ? (seconds < 0 ? .min : .max) : sum
-  }
-}
-
 extension Int64 {
   /// The sum, or the largest number where it would not fit.
   package func addingClamped(_ other: Int64) -> Int64 {

@@ -47,9 +47,8 @@ final class TargetRecord {
     case .internet: internetQueries
     case .localNetwork(let kind): [PathQuery(.localNetwork(kind, configuration.family), interface: interface)]
     case .host: []
-    case .address(let address):
-      allowed([address.unmapped.isUnspecified ? Self.rootServer(address.unmapped.family) : address]).map(query)
-    case .pair(_, let remote): allowed([remote]).map(query)
+    case .address(let remote), .pair(_, let remote):
+      allowed([remote.unmapped.isUnspecified ? Self.rootServer(remote.unmapped.family) : remote]).map(query)
     }
   }
 
@@ -76,7 +75,6 @@ final class TargetRecord {
   }
 
   private var interface: InlineName {
-    // A name that is too long can be no interface's; this one is none's either.
-    configuration.interface.map { InlineName($0) ?? InlineName("/") ?? InlineName() } ?? InlineName()
+    configuration.interface.map { InlineName(ofOnlyInterface: $0) } ?? InlineName()
   }
 }

@@ -18,24 +18,32 @@ package struct HostName: Hashable, Sendable {
     func invalid(_ problem: String) -> ReachabilityError {
       ReachabilityError(.invalidHost, "\(HostText.quoted(text)) is not a host name: \(problem)")
     }
-    let name = text.utf8.last == UInt8(ascii: ".") ? String(text.dropLast()) : text
+    // By scalars: as Characters, a combining mark would hide the full stop that it follows.
+    var scalars = text.unicodeScalars[...]
+    if scalars.last?.separatesLabels ?? false { scalars.removeLast() }
+    let name = String(Substring(scalars))
     if name.isEmpty { throw invalid("it is empty; give a name such as example.com") }
     // How long letters outside ASCII become as A-labels (RFC 5890), the resolver finds out.
     let isASCII = name.utf8.allSatisfy { $0 < 0x80 }
     if isASCII, name.utf8.count > Self.maximumLength {
       throw invalid("it has \(name.utf8.count) bytes, and \(Self.maximumLength) is the most")
     }
-    for label in name.split(separator: ".", omittingEmptySubsequences: false) {
+    for part in scalars.split(omittingEmptySubsequences: false, whereSeparator: \.separatesLabels) {
+      let label = Substring(part)
       if label.isEmpty { throw invalid("two dots stand together, or one at the beginning; take one away") }
       if isASCII, label.utf8.count > Self.maximumLabelLength {
         throw invalid("the part \(HostText.quoted(label)) is longer than \(Self.maximumLabelLength) bytes")
       }
-      if label.first == "-" || label.last == "-" {
+      if part.first?.narrow == "-" || part.last?.narrow == "-" {
         throw invalid("the part \(HostText.quoted(label)) begins or ends with a hyphen")
       }
-      for scalar in label.unicodeScalars where !Self.isAllowed(scalar) {
-        throw invalid(
-          "it contains \(HostText.named(scalar)); only letters, digits, hyphens and dots can stand in a name")
+      var previous: Unicode.Scalar?
+      for scalar in part {
+        if !Self.isAllowed(scalar, after: previous) {
+          throw invalid(
+            "it contains \(HostText.named(scalar)); only letters, digits, hyphens and dots can stand in a name")
+        }
+        previous = scalar
       }
     }
     self.text = name
@@ -49,10 +57,29 @@ package struct HostName: Hashable, Sendable {
     HostName(wellFormed: String(decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self))
   }
 
-  private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar {
-    case "a"..."z", "A"..."Z", "0"..."9", "-", "_": true
-    default: !scalar.isASCII && !scalar.properties.isWhitespace && scalar.properties.generalCategory != .control
+  private static func isAllowed(_ scalar: Unicode.Scalar, after previous: Unicode.Scalar?) -> Bool {
+    switch scalar.narrow {
+    case "a"..."z", "A"..."Z", "0"..."9", "-", "_": return true
+    case let narrow where narrow.isASCII: return false
+    case "\u{200C}", "\u{200D}": return previous.map { joins($0, by: scalar) } ?? false
+    default: break
+    }
+    if scalar.isInvisible || scalar.properties.isWhitespace { return false }
+    switch scalar.properties.generalCategory {
+    case .connectorPunctuation, .dashPunctuation, .openPunctuation, .closePunctuation, .initialPunctuation,
+      .finalPunctuation, .otherPunctuation, .mathSymbol, .modifierSymbol, .currencySymbol:
+      // A look-up would replace it by what it is a form of, which may be the colon of an IPv6 address (`﹕`).
+      return !scalar.mayBecomeASCII
+    default: return true
+    }
+  }
+
+  /// Whether ZERO WIDTH JOINER or NON-JOINER has something to do behind a letter: in scripts whose letters join (RFC 5892, A.1 and A.2).
+  private static func joins(_ letter: Unicode.Scalar, by joiner: Unicode.Scalar) -> Bool {
+    if letter.properties.canonicalCombiningClass == .virama { return true }
+    switch letter.properties.generalCategory {
+    case .otherLetter, .modifierLetter, .nonspacingMark, .spacingMark: return joiner == "\u{200C}"
+    default: return false
     }
   }
 }

@@ -24,12 +24,13 @@ package enum HostText {
     }
     if let at = text.unicodeScalars.lastIndex(of: "@") {
       let rest = text[text.unicodeScalars.index(after: at)...]
-      let end = rest.unicodeScalars.firstIndex(of: rest.first == "[" ? "]" : ":") ?? rest.endIndex
-      let host = Substring(rest[..<end].unicodeScalars.prefix { $0 != "/" })
-      throw ReachabilityError(
-        .invalidHost, "the host has a user before the @; give the host alone: \(host)\(rest.first == "[" ? "]" : "")")
+      throw ReachabilityError(.invalidHost, "the host has a user before the @; \(alone(host(of: rest)))")
     }
-    return try parse(host: text, in: text)
+    do throws(ReachabilityError) {
+      return try parse(host: text)
+    } catch {
+      throw surplus(in: text) ?? error
+    }
   }
 
   /// Takes the host out of a URL (RFC 3986, 3.2); user information, port, path, query and fragment do not count.
@@ -64,7 +65,7 @@ package enum HostText {
       throw ReachabilityError(.invalidHost, "the URL has no host; write it as \(scheme)://example.com/")
     }
     // In a URL the zone's percent sign is itself encoded (RFC 6874).
-    return try parse(host: host.replacing("%25", with: "%"), in: String(host))
+    return try parse(host: host.replacing("%25", with: "%"))
   }
 
   private static func isSchemeByte(_ byte: UInt8) -> Bool {
@@ -89,7 +90,7 @@ package enum HostText {
     }
   }
 
-  private static func parse(host text: some StringProtocol, in whole: String) throws(ReachabilityError) -> HostText {
+  private static func parse(host text: some StringProtocol) throws(ReachabilityError) -> HostText {
     let isBracketed = text.first == "[" && text.last == "]"
     let bare = isBracketed ? String(text.dropFirst().dropLast()) : String(text)
     if let address = IPAddress(bare), !isBracketed || address.family == .ipv6 {
@@ -100,16 +101,9 @@ package enum HostText {
     if isBracketed || colons > 1 {
       throw ReachabilityError(.invalidAddress, "\(quoted(text)) is not an IPv6 address; write it as 2001:db8::1")
     }
-    if let slash = bare.firstIndex(of: "/") {
-      throw ReachabilityError(
-        .invalidHost, "\(quoted(whole)) has a path; give the host alone: \(bare[..<slash]), or a URL with its scheme")
-    }
-    if let colon = bare.firstIndex(of: ":") {
-      throw ReachabilityError(
-        .invalidHost, "\(quoted(whole)) has a port, and reachability has none; give the host alone: \(bare[..<colon])")
-    }
+    let name = try HostName(bare)
     try checkIPv4Shape(bare)
-    return try .name(HostName(bare))
+    return .name(name)
   }
 
   /// A link-local IPv6 address without a zone names no host: connect(2) refuses it (EINVAL).
@@ -145,26 +139,10 @@ package enum HostText {
     return ReachabilityError(.invalidAddress, "\(quoted(text)) is not an address: \(problem)")
   }
 
-  /// A name whose last part is a number is an IPv4 address or nothing (RFC 1123, 2.1); without this check, getaddrinfo(3)
-  /// would take `10.1` for 10.0.0.1.
-  private static func checkIPv4Shape(_ text: String) throws(ReachabilityError) {
-    let labels = text.split(separator: ".")
-    guard let last = labels.last, isNumber(last) else { return }
-    throw ReachabilityError(
-      .invalidAddress, "\(quoted(text)) is not an IPv4 address; write four numbers from 0 to 255, such as 192.0.2.1")
-  }
-
-  /// Whether inet_aton(3) would take the label for a number: decimal, octal, or hexadecimal after `0x`.
-  private static func isNumber(_ label: Substring) -> Bool {
-    let isHexadecimal = label.hasPrefix("0x") || label.hasPrefix("0X")
-    let digits = isHexadecimal ? label.dropFirst(2) : label
-    return digits.allSatisfy { $0.isASCII && (isHexadecimal ? $0.isHexDigit : $0.isNumber) }
-  }
-
-  /// `text` in quotation marks, cut where it is long, with control characters made visible.
+  /// `text` in quotation marks, cut where it is long, with what is invisible written out.
   package static func quoted(_ text: some StringProtocol) -> String { "\"\(shown(text))\"" }
 
-  /// `text`, cut where it is long, with control characters made visible.
+  /// `text`, cut where it is long, with what is invisible written out.
   package static func shown(_ text: some StringProtocol) -> String {
     var shown = ""
     for (position, scalar) in text.unicodeScalars.enumerated() {
@@ -172,7 +150,7 @@ package enum HostText {
         shown += "…"
         break
       }
-      if scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) {
+      if scalar.isInvisible {
         shown += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
       } else {
         shown.unicodeScalars.append(scalar)
@@ -188,9 +166,11 @@ package enum HostText {
     case "\0": "a NUL character"
     case "\n", "\r": "a line break"
     case "\t": "a tab"
-    case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value):
-      "the control character U+\(String(scalar.value, radix: 16, uppercase: true))"
-    default: "\"\(scalar)\""
+    case _ where scalar.properties.generalCategory == .control: "the control character \(scalar.codePoint)"
+    case _ where scalar.isInvisible: "the invisible character \(scalar.codePoint)"
+    case _ where scalar.properties.isWhitespace: "the space \(scalar.codePoint)"
+    case _ where scalar.isASCII: "\"\(scalar)\""
+    default: "\"\(scalar)\" (\(scalar.codePoint))"
     }
   }
 }

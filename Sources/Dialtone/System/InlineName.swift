@@ -25,6 +25,18 @@ package struct InlineName: Hashable, Sendable, BitwiseCopyable {
     }
   }
 
+  /// The name of the only interface that counts. Text that can be no interface's name, because it is empty or too long, becomes one
+  /// that is none's either: to have no name would mean any interface, and drop the restriction.
+  package init(ofOnlyInterface text: String) {
+    self.init()
+    if let name = InlineName(text), !name.isEmpty {
+      self = name
+    } else {
+      // A slash stands in no interface's name (dev_valid_name, net/core/dev.c).
+      first = UInt64(UInt8(ascii: "/"))
+    }
+  }
+
   /// Holds as many characters of `text` as there is room for.
   package init(truncating text: String) {
     var text = Substring(text)

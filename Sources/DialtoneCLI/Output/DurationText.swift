@@ -1,12 +1,15 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dialtone
+
 /// A span of time in words, as exactly as a person wants to know it: `120 ms`, `1.2 s`, `12 s`, `3 min 12 s`, `2 h 5 min`.
 enum DurationText {
   /// Never rounded up, so that it is never a unit's full number.
   static func words(_ duration: Duration) -> String {
-    let (seconds, attoseconds) = max(duration, .zero).components
-    let milliseconds = attoseconds / 1_000_000_000_000_000
+    let duration = max(duration, .zero)
+    let seconds = duration.secondsClamped
+    let milliseconds = duration.nanosecondsClamped / 1_000_000 % 1_000
     return switch seconds {
     case 0 where milliseconds == 0: "<1 ms"
     case 0: "\(milliseconds) ms"

@@ -19,8 +19,7 @@ extension JSONWriter {
   mutating func field(_ name: String, milliseconds duration: Duration?) {
     key(name)
     guard let duration else { return null() }
-    let (seconds, attoseconds) = duration.components
-    let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+    let microseconds = duration.nanosecondsClamped / 1_000
     var fraction = String(microseconds % 1_000)
     fraction = String(repeating: "0", count: 3 - fraction.count) + fraction
     while fraction.last == "0" { fraction.removeLast() }

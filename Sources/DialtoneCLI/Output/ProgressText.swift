@@ -1,6 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dialtone
+
 /// The line that says what is being waited for.
 enum ProgressText {
   /// Such as "waiting for example.com to be reachable, 12 s of 30 s".
@@ -12,7 +14,7 @@ enum ProgressText {
     let list =
       more > 0 ? names.joined(separator: ", ") + " and \(more) more" : names.joined(separator: " and ")
     // Whole seconds: it is written once a second.
-    let time = DurationText.words(.seconds(max(1, elapsed.components.seconds)))
+    let time = DurationText.words(.seconds(max(1, elapsed.secondsClamped)))
     let end = limit.map { " of \(DurationText.words($0))" } ?? ""
     return "waiting for \(list) \(waiting.goal), \(time.replacing(".0", with: ""))\(end)"
   }

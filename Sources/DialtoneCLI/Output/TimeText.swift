@@ -2,19 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CNetlink
+internal import Dialtone
 
 /// A point in time as text.
 enum TimeText {
   /// RFC 3339 in UTC with microseconds, such as `2026-01-31T12:00:00.000001Z`.
   static func universal(_ timeSince1970: Duration) -> String {
-    let (seconds, attoseconds) = timeSince1970.components
-    let fields = fields(of: seconds, isLocal: false)
-    return "\(fields.day)T\(fields.clock).\(padded(attoseconds / 1_000_000_000_000, 6))Z"
+    let fields = fields(of: timeSince1970.secondsClamped, isLocal: false)
+    let microseconds = timeSince1970.nanosecondsClamped / 1_000 % 1_000_000
+    return "\(fields.day)T\(fields.clock).\(padded(microseconds, 6))Z"
   }
 
   /// The time of day where the computer stands, such as `12:00:00`, with the day in front where it is wanted.
   static func local(_ timeSince1970: Duration, withDay: Bool) -> String {
-    let fields = fields(of: timeSince1970.components.seconds, isLocal: true)
+    let fields = fields(of: timeSince1970.secondsClamped, isLocal: true)
     return withDay ? "\(fields.day) \(fields.clock)" : fields.clock
   }
 

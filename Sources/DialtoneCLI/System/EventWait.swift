@@ -50,7 +50,6 @@ final class EventWait {
   private static func milliseconds(_ limit: Duration?) -> CInt {
     guard let limit else { return -1 }
     if limit <= .zero { return 0 }
-    let (seconds, attoseconds) = limit.components
-    return CInt(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1)
+    return CInt(clamping: limit.nanosecondsClamped / 1_000_000 + 1)
   }
 }

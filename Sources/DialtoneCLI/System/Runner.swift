@@ -37,7 +37,7 @@ struct Runner<S: Session> where S.State: Sendable {
       let isOver = timeout.map { $0 <= now } ?? false
       if !isOver, nextProgress <= now, let waiting = progress.isEnabled ? session.waiting : nil {
         progress.show(ProgressText.line(waiting, names: names, elapsed: now, limit: timeout))
-        nextProgress = .seconds(now.components.seconds) + Progress.interval
+        nextProgress = .seconds(now.secondsClamped) + Progress.interval
       }
       let tick = progress.isEnabled && session.waiting != nil ? nextProgress - now : nil
       let rest = timeout.map { $0 - now }

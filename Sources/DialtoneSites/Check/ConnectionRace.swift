@@ -41,8 +41,8 @@ final class ConnectionRace {
   ) {
     waiting = routes[...]
     self.port = port
-    // One that is no interface's name has had no path.
-    self.interface = interface.flatMap { InlineName($0) }
+    // Binding to an empty name would lift the restriction (socket(7)). There was no path, unless the system does not say.
+    self.interface = interface.map { InlineName(ofOnlyInterface: $0) }
     self.loop = loop
     self.end = end
   }

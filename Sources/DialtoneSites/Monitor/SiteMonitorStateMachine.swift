@@ -76,7 +76,7 @@ struct SiteMonitorStateMachine {
       return actions
     }
     // Quiet for `settling`, but at most four times that after the first change; then not all monitors of a path at once.
-    let quiet = configuration.settling.nanosecondsClamped
+    let quiet = max(0, configuration.settling.nanosecondsClamped)
     let (end, spread) =
       settling
       ?? (

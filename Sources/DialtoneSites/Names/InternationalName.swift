@@ -12,24 +12,14 @@ enum InternationalName {
   static func ascii(_ name: HostName) throws(SiteError) -> HostName {
     if name.text.utf8.allSatisfy({ $0 < 0x80 }) { return name.folded }
     var labels: [String] = []
-    for label in name.text.unicodeScalars.split(omittingEmptySubsequences: false, whereSeparator: isSeparator) {
+    for label in name.text.unicodeScalars.split(omittingEmptySubsequences: false, whereSeparator: \.separatesLabels) {
       labels.append(try aLabel(String(String.UnicodeScalarView(label)), of: name))
     }
     do {
-      // Only now is it seen where the labels end: what is an address, or looks like one, is no name (127。0。0。1).
-      if case .name(let name) = try HostText.parse(labels.joined(separator: ".")) { return name }
+      // Only now is it seen how long the labels are.
+      return try HostName(labels.joined(separator: "."))
     } catch {
       throw SiteError(.invalidURL, error.message)
-    }
-    throw SiteError(
-      .invalidURL, "the host \(HostText.quoted(name.text)) is an address; write it with full stops and digits of ASCII")
-  }
-
-  /// RFC 5895, 2, and RFC 3490, 3.1: the ideographic full stop, its full-width and its half-width form part labels too.
-  private static func isSeparator(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.value {
-    case 0x2E, 0x3002, 0xFF0E, 0xFF61: true
-    default: false
     }
   }
 

@@ -55,7 +55,7 @@ struct BlockingLookupTests {
   }
 
   /// By the system's clock: the environment's stands still here.
-  @Test(arguments: [Duration.zero, .seconds(-1), .milliseconds(50)])
+  @Test(arguments: [Duration.zero, .milliseconds(50)] + Duration.negative)
   func letsTheThreadGoAtItsDeadlineWhateverHangs(timeout: Duration) async throws {
     let lab = NameLab()
     lab.set(.wifi)
@@ -75,12 +75,11 @@ struct BlockingLookupTests {
     lab.answer("slow.example", .noAddress)
   }
 
-  @Test func anAbsurdTimeoutIsNoProblem() async throws {
+  @Test(arguments: Duration.endless)
+  func waitsForAsLongAsItTakes(timeout: Duration) async throws {
     let network = ScriptedNetwork()
     network.set(.wifi)
-    for timeout in [Duration.seconds(Int64.max), .nanoseconds(Int64.max)] {
-      #expect(try await Self.lookUp(.internet, timeout: timeout, network.environment).isVia("wlan0"))
-    }
+    #expect(try await Self.lookUp(.internet, timeout: timeout, network.environment).isVia("wlan0"))
   }
 
   @Test func aHandlerThatBlocksADifferentThreadDoesNotHoldItUp() async throws {

@@ -36,6 +36,18 @@ struct TargetQueryTests {
     #expect(state.destination == root)
   }
 
+  @Test(arguments: [
+    ("0.0.0.0", "192.0.2.2", rootIPv4), ("::", "2001:db8::2", rootIPv6),
+    ("::ffff:0.0.0.0", "::ffff:192.0.2.2", rootIPv4),
+  ])
+  func theUnspecifiedAddressOfAPairIsTheInternetToo(remote: String, local: String, root: IPAddress) async throws {
+    let network = ScriptedNetwork()
+    network.set(.wifi, for: root)
+    let state = try await network.monitor(.address(ip(remote), from: ip(local))).waitUntilKnown()
+    #expect(state.isReachable)
+    #expect(state.destination == root)
+  }
+
   @Test(arguments: [("192.0.2.1", IPAddress.Family.ipv6), ("2001:db8::1", .ipv4), ("0.0.0.0", .ipv6), ("::", .ipv4)])
   func anAddressOfTheOtherFamilyIsUnreachable(text: String, family: IPAddress.Family) async throws {
     let network = ScriptedNetwork()

@@ -91,6 +91,45 @@ struct ScriptedNetworkTests {
     #expect(try await !isReachable(.localNetwork))
   }
 
+  /// The same as LocalNetworkTests find on real links.
+  @Test(arguments: [
+    (ScriptedPath.wifi, InterfaceKind.wifi), (.wired, .wired), (.reachable(over: interface("eth1", 9, .wired)), .wired),
+  ])
+  func theLocalNetworkIsGoneStraightTo(path: ScriptedPath, kind: InterfaceKind) async throws {
+    let network = ScriptedNetwork()
+    network.set(path)
+    for target in [ReachabilityTarget.localNetwork, .localNetwork(kind), .address(ip("169.254.7.7"))] {
+      let monitor = ReachabilityMonitor(target, environment: network.environment)
+      let state = try await monitor.waitUntilReachable()
+      #expect(state.flags == [.reachable, .isDirect])
+      #expect(state.gateway == nil)
+      #expect(monitor.connectivity == .nonCellular)
+    }
+  }
+
+  @Test func whatWasSaidOfALinkLocalAddressStands() async throws {
+    let network = ScriptedNetwork()
+    network.set(.wifi, for: ip("169.254.7.7"))
+    let state = try await network.monitor(.address(ip("169.254.7.7"))).waitUntilReachable()
+    #expect(state.gateway == ip("192.0.2.1"))
+  }
+
+  @Test(arguments: [
+    (ScriptedPath.wired, ReachabilityTarget.localNetwork(.wifi)), (.wifi, .localNetwork(.wired)),
+    (.cellular, .localNetwork), (.cellular, .localNetwork(.cellular)),
+    (.reachable(over: interface("wg0", 9, .tunnel)), .localNetwork),
+    (.reachable(over: interface("wg0", 9, .tunnel)), .localNetwork(.tunnel)),
+    (.requiresConnection(.noSession, over: interface("wwan0", 4, .cellular)), .localNetwork),
+    (.requiresConnection(.dormant, over: interface("wlan0")), .localNetwork(.wired)),
+  ])
+  func onOtherInterfacesThereIsNoLocalNetwork(path: ScriptedPath, target: ReachabilityTarget) async throws {
+    let network = ScriptedNetwork()
+    network.set(path)
+    let monitor = ReachabilityMonitor(target, environment: network.environment)
+    #expect(try await monitor.waitUntilKnown() == Reachability(status: .unreachable, reason: .noInterface))
+    #expect(monitor.connectivity == .unreachable)
+  }
+
   @Test func onlyTheInterfaceAskedForCounts() async throws {
     let network = ScriptedNetwork()
     network.set(.wired)
@@ -103,6 +142,25 @@ struct ScriptedNetworkTests {
     #expect(try await missing.waitUntilKnown().isReachable == false)
     network.set(.wifi)
     try await eventually("the interface appears") { missing.current.isReachable }
+  }
+
+  /// A setting that was left empty must not lift the restriction.
+  @Test(arguments: ["", "a-name-that-is-too-long", "eth0\0"])
+  func aNameThatNoInterfaceHasIsNotAnyInterface(name: String) async throws {
+    let network = ScriptedNetwork()
+    network.set(.wired)
+    let none = Reachability(status: .unreachable, reason: .noInterface)
+    for target in [ReachabilityTarget.internet, .localNetwork, .address(ip("192.0.2.1"))] {
+      let state = try await network.monitor(target) { $0.interface = name }.waitUntilKnown()
+      #expect(state == none)
+    }
+    var configuration = ReachabilityConfiguration()
+    configuration.interface = name
+    #expect(Reachability.now(configuration: configuration, environment: network.environment) == none)
+    var path = PathConfiguration()
+    path.interface = name
+    let way = try await PathMonitor(path, environment: network.environment).waitUntilKnown()
+    #expect(way.status == .unsatisfied && way.reason == .noInterface)
   }
 
   @Test func aPairOfTwoFamiliesIsUnreachable() async throws {

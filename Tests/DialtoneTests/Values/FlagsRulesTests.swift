@@ -85,17 +85,21 @@ struct FlagsRulesTests {
   }
 
   /// RKReachabilityObserver's three states of local Wi-Fi.
-  @Test(arguments: [
-    (ScriptedPath.reachable(over: interface("wlan0")), ReachabilityFlags.Connectivity?.some(.nonCellular)),
-    (.cellular, .some(.unreachable)), (.reachable(over: interface("wwan0", 4, .cellular)), .some(.nonCellular)),
-    (.unreachable(), .some(.unreachable)), (.denied, nil),
-  ])
-  func aLocalNetworkHasThreeStates(path: ScriptedPath, connectivity: ReachabilityFlags.Connectivity?) async throws {
+  @Test(
+    arguments: [ReachabilityTarget.localNetwork, .localNetwork(.wifi), .address(ip("169.254.0.0"))],
+    [
+      (ScriptedPath.wifi, ReachabilityFlags.Connectivity?.some(.nonCellular)),
+      (.reachable(over: interface("wlan0")), .some(.nonCellular)), (.cellular, .some(.unreachable)),
+      (.requiresConnection(.radioBlocked, over: interface("wlan0")), .some(.unreachable)),
+      (.unreachable(), .some(.unreachable)), (.denied, nil),
+    ])
+  func aLocalNetworkHasThreeStates(
+    target: ReachabilityTarget, then: (path: ScriptedPath, connectivity: ReachabilityFlags.Connectivity?)
+  ) async throws {
     let network = ScriptedNetwork()
-    network.set(path)
-    let monitor = network.monitor(.address(ip("169.254.0.0")))
+    network.set(then.path)
+    let monitor = network.monitor(target)
     _ = try await monitor.waitUntilKnown()
-    #expect(monitor.connectivity == connectivity)
-    #expect(monitor.connectivity != .cellular)
+    #expect(monitor.connectivity == then.connectivity)
   }
 }

@@ -14,7 +14,10 @@ struct HostTargetTextTests {
     ("EXAMPLE.com", "EXAMPLE.com"), ("_dmarc.example.com", "_dmarc.example.com"), ("1and1.com", "1and1.com"),
     ("4.example", "4.example"), ("x--y.example", "x--y.example"), ("xn--bcher-kva.example", "xn--bcher-kva.example"),
     ("bücher.example", "bücher.example"), ("例え.テスト", "例え.テスト"), (label63 + ".example", label63 + ".example"),
-    (name253, name253), (name253 + ".", name253),
+    (name253, name253), (name253 + ".", name253), ("例え。テスト", "例え。テスト"), ("例え．テスト。", "例え．テスト"),
+    ("ｅｘａｍｐｌｅ.com", "ｅｘａｍｐｌｅ.com"), ("ﾃｽﾄ.ﾃｽﾄ", "ﾃｽﾄ.ﾃｽﾄ"), ("straße", "straße"), ("ß", "ß"), ("Ä.Ö", "Ä.Ö"),
+    ("１.example", "１.example"), ("example.٣", "example.٣"), ("😀.example", "😀.example"), ("三", "三"),
+    ("نامه\u{200C}ای.example", "نامه\u{200C}ای.example"), ("ක්\u{200D}ෂ.example", "ක්\u{200D}ෂ.example"),
   ])
   func takesAName(text: String, description: String) throws {
     #expect(try ReachabilityTarget.host(text).description == description)
@@ -65,13 +68,32 @@ struct HostTargetTextTests {
 
   @Test(arguments: [
     "1.2.3", "1", "0", "127.1", "256.1.1.1", "1.2.3.4.5", "1.2.3.4.", "0x7f000001", "0x7f.1", "0177.0.0.1", "example.1",
-    "a.0x1f", "fe80::1", "ff02::1", "0.0.0.0", "::", "[::]", "1::2::3", "a:b:c", "[192.0.2.1]", "[example.com]", "[]",
+    "a.0x1f", "fe80::1", "ff02::1", "ff12::1", "0.0.0.0", "::", "[::]", "1::2::3", "a:b:c", "[192.0.2.1]",
+    "[example.com]", "[]",
     "fe80::1%", "fe80::1%0123456789abcdef", "fe80::1%a/b", "2001:db8::1%eth0", "192.0.2.1%eth0", "example.com%eth0",
     "https://[2001:db8::1", "https://2001:db8::1/", "https://[fe80::1]/", "https://[fe80::1%25]/", "https://1.2.3/",
     "https://[example.com]/", "https://[192.0.2.1]/",
   ])
   func refusesWhatLooksLikeAnAddressButIsNone(text: String) {
     #expect(throws: ReachabilityError(.invalidAddress, "")) { try ReachabilityTarget.host(text) }
+  }
+
+  /// With libidn2, getaddrinfo(3) answers each of these with an address.
+  @Test(arguments: [
+    "１０.１", "１２７.0.0.1", "127。0。0。1", "127．0．0．1", "127｡0｡0｡1", "１", "１。", "10。1", "０ｘ7f.1", "10.０ｘ1", "¹²⁷.¹", "①⓪.①",
+    "𝟏𝟎.𝟏", "0ⓧ7f000001", "10.0ⅹ1", "0xﬀ", "0xＦＦ", "0x𝐚", "0xⒶ", "1℀",
+  ])
+  func refusesANumberInOtherForms(text: String) {
+    #expect(throws: ReachabilityError(.invalidAddress, "")) { try ReachabilityTarget.host(text) }
+    #expect(throws: ReachabilityError(.invalidAddress, "")) { try ReachabilityTarget.host("https://\(text)/") }
+  }
+
+  @Test(arguments: [
+    "：：１", "﹕﹕1", "fe80：：1", "︓︓1", "⩴1", "example.com／path", "user＠example.com", "a．．b", "－a.example", "a\u{3000}b",
+  ])
+  func refusesSignsInOtherForms(text: String) {
+    #expect(throws: ReachabilityError(.invalidHost, "")) { try ReachabilityTarget.host(text) }
+    #expect(throws: ReachabilityError(.invalidHost, "")) { try ReachabilityTarget.host("https://\(text)/") }
   }
 
   @Test func refusesWhatIsTooLong() {

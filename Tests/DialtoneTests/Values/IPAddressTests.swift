@@ -15,6 +15,7 @@ struct IPAddressTests {
     ("64:ff9b::192.0.2.33", "64:ff9b::c000:221", .ipv6), ("fe80::1", "fe80::1", .ipv6),
     ("fe80::1%eth0", "fe80::1%eth0", .ipv6), ("fe80::1%2", "fe80::1%2", .ipv6), ("febf::1%a", "febf::1%a", .ipv6),
     ("ff02::1%wlan0", "ff02::1%wlan0", .ipv6), ("ff01::1%lo", "ff01::1%lo", .ipv6),
+    ("ff12::1%eth0", "ff12::1%eth0", .ipv6), ("ff32::1%2", "ff32::1%2", .ipv6), ("fff1::1%lo", "fff1::1%lo", .ipv6),
     ("fe80::1%0123456789abcde", "fe80::1%0123456789abcde", .ipv6),
     ("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", .ipv6),
   ]
@@ -43,6 +44,7 @@ struct IPAddressTests {
   @Test(arguments: [
     "fe80::1%", "fe80::1%0123456789abcdef", "fe80::1%a b", "fe80::1%a/b", "fe80::1%a%b", "fe80::1%\u{7F}", "fe80::1%\0",
     "%eth0", "192.0.2.1%eth0", "169.254.1.1%eth0", "2001:db8::1%eth0", "::1%lo", "::%eth0", "ff05::1%eth0",
+    "ff15::1%eth0", "ff20::1%eth0",
     "::ffff:169.254.1.1%eth0", "fec0::1%eth0", "fe80::g%eth0",
   ])
   func refusesAZoneThatCannotBe(text: String) {
@@ -72,6 +74,14 @@ struct IPAddressTests {
   ])
   func knowsLinkLocalScope(text: String, expected: Bool) {
     #expect(ip(text).isLinkLocal == expected)
+  }
+
+  /// Flags in the upper four bits, the scope in the lower (RFC 4291, 2.7).
+  @Test(arguments: 0...0xFF)
+  func theScopeOfAGroupIsInItsLowerBits(flagsAndScope: Int) {
+    let text = "ff" + (flagsAndScope < 0x10 ? "0" : "") + String(flagsAndScope, radix: 16) + "::1"
+    #expect(ip(text).isLinkLocal == [1, 2].contains(flagsAndScope & 0xF), "\(text)")
+    #expect((IPAddress(text + "%eth0") != nil) == ip(text).isLinkLocal, "\(text)")
   }
 
   @Test func isMadeFromANumber() {

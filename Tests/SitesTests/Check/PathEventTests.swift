@@ -40,6 +40,20 @@ struct PathEventTests {
     #expect(server.connectionCount == 1 && server.requests.count == 1)
   }
 
+  /// The system does not say whether there is a path: only the socket can tell that there is no such interface.
+  @Test(arguments: ["", "nothing0", "a-name-that-is-too-long"])
+  func noOtherInterfaceStandsInForOneThatCannotBe(_ name: String) async throws {
+    let server = try await SiteServer(.answer(204), .plain)
+    let network = ScriptedNetwork()
+    network.set(.denied)
+    let environment = SiteEnvironment(reachability: network.environment)
+    let url = try server.url(.plain)
+    #expect(try await check(url, in: environment).kind == .available)
+    let verdict = try await check(url, in: environment) { $0.interface = name }
+    #expect(verdict.kind == .failed && verdict.stage == .connect, "\(verdict)")
+    #expect(server.connectionCount == 1)
+  }
+
   /// A name server that does not answer, with a network and without one: not who is quicker decides.
   @Test(arguments: [(ScriptedPath.wifi, SiteVerdict.Kind.failed), (.unreachable(.noCarrier), .offline)])
   func aNameThatHangsIsOfflineWithoutAnyPath(_ path: ScriptedPath, _ kind: SiteVerdict.Kind) async throws {

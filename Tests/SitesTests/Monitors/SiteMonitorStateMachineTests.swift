@@ -210,6 +210,18 @@ struct SiteMonitorStateMachineTests {
     #expect(machine.deadline == .max, "clamped, not trapped")
   }
 
+  private static let settlings: [(Duration, deadline: Int64)] = [
+    (.seconds(Int64.max) * 2, .max), (Duration(attoseconds: .max), .max), (Duration(attoseconds: .min), 7),
+    (.seconds(Int64.min), 7), (.seconds(-1), 7),
+  ]
+
+  @Test(arguments: settlings)
+  func aPathMaySettleForAnyTime(settling: Duration, deadline: Int64) {
+    var machine = availableMachine { $0.settling = settling }
+    _ = machine.pathChanged(overWiFi, now: 7, random: 0.5)
+    #expect(machine.deadline == deadline)
+  }
+
   @Test func whoAsksNowDoesNotWaitForTheCrowd() {
     var machine = machine()
     _ = machine.pathChanged(reachable, now: 0, random: 0.5) { Self.second }

@@ -24,6 +24,15 @@ struct BackoffTests {
   @Test func intervalsAreJitteredByATenth() {
     #expect(Backoff.interval(.seconds(300), random: 0) == 270_000_000_000)
     #expect(Backoff.interval(.seconds(300), random: 0.5) == 300_000_000_000)
-    #expect(Backoff.interval(.seconds(Int64.max), random: 0.999) > 0)
+  }
+
+  @Test(arguments: [Duration.seconds(Int64.max), .seconds(Int64.max) * 2, Duration(attoseconds: .max)])
+  func takesAnyDuration(_ duration: Duration) {
+    #expect(Backoff.interval(duration, random: 0.999) == .max)
+    var configuration = SiteConfiguration()
+    configuration.maximumRetryDelay = duration
+    #expect(Backoff.retryDelay(failure: 1_000, configuration: configuration, random: 0.999) > 0)
+    configuration.retryDelay = duration
+    #expect(Backoff.retryDelay(failure: 1, configuration: configuration, random: 0.999) == .max)
   }
 }

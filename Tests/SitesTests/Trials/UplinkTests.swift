@@ -47,7 +47,7 @@ struct UplinkTests {
     let site = try await SiteServer(.answer(204), at: "192.0.2.80", port: 80, in: cable.server)
     let sites = try LabSites(cable.client)
     try cable.client.down("w0")
-    for name in ["w0", "nothing0"] {
+    for name in ["w0", "nothing0", "a-name-that-is-too-long", ""] {
       let verdict = try await sites.check("http://192.0.2.80/") { $0.interface = name }
       #expect(verdict.kind == .offline, "\(verdict)")
       #expect(verdict.stage == nil && verdict.status == nil)

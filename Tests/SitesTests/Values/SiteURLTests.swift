@@ -70,6 +70,7 @@ struct SiteURLTests {
     "http://ｅxample.com/", "http://\u{1112}\u{1161}\u{11AB}.example/", "http://a\u{200D}b.example/", "http://127。1/",
     "http://127。0。0。1/", "https://10。0。0。1:8443/", "http://127．0．0．1/",
     "http://127｡0｡0｡1/", "http://１２７。0。0。1/", "http://０x7f。1/", "http://example。0x7f/", "http://１２７.0.0.1/",
+    "http://①⓪.①/", "http://﹕﹕1/", "http://exa\u{202E}mple.com/", "http://example.com\u{200B}/", "http://10.1\u{FE00}/",
     "mailto:a@example.com",
   ])
   func refusesWhatCannotBeChecked(_ text: String) {
