@@ -36,6 +36,8 @@ extension ReachabilityMonitor {
       if current.reason == .denied { return .isNotToBlame }
       guard isPathLost(over: requirement) || storage.hasChanged(since: mark) else { return .isNotToBlame }
       try await waitUntilReachable(over: requirement, timeout: remaining())
+      // A wait that has succeeded is not cancelled any more; the task can be, until it is its turn to go on.
+      try Task.checkCancellation()
       return .isThere
     } catch {
       return Task.isCancelled ? .wasNotAwaited : .cameTooLate

@@ -217,6 +217,45 @@ struct WithReachabilityWaitTests {
     #expect(await working.value == WorkFailed(run: 1))
   }
 
+  /// The actor is busy: the path has come back, and the task that waited for it has not had its turn.
+  @Test func cancelledAfterThePathCameBackItRunsNoMore() async throws {
+    let (network, monitor) = try await Self.onWiFi()
+    let actor = ThreadedActor()
+    let runs = Counter()
+    let asked = Counter()
+    let working = Task {
+      try await actor.work(monitor, retrying: Self.counting(asked)) {
+        runs.add()
+        network.set(.unreachable())
+        try await eventually("lost") { !monitor.current.isReachable }
+        throw WorkFailed()
+      }
+    }
+    try await eventually("it was asked") { asked.value == 1 }
+    // What the actor does next it does once the task waits.
+    let isBusy = Counter()
+    let latch = Latch()
+    let other = Task {
+      await actor.run { _ in
+        isBusy.add()
+        latch.wait()
+      }
+    }
+    try await eventually("the actor is busy") { isBusy.value == 1 }
+    // Told after the task, which began to wait before.
+    let log = Log<Reachability>()
+    let token = monitor.observe { log.append($0) }
+    try await log.wait("lost") { !$0.isReachable }
+    network.set(.wifi)
+    try await log.wait("back") { $0.isReachable }
+    working.cancel()
+    latch.open()
+    await #expect(throws: CancellationError.self) { try await working.value }
+    #expect(runs.value == 1)
+    await other.value
+    token.cancel()
+  }
+
   // MARK: Isolation and types
 
   /// Neither `Sendable` nor copyable.
@@ -333,5 +372,14 @@ struct WithReachabilityWaitTests {
       try await withReachability(of: text, environment: ScriptedNetwork().environment) { runs += 1 }
     }
     #expect(runs == 0)
+  }
+}
+
+extension ThreadedActor {
+  /// Does the work on the actor.
+  fileprivate func work(
+    _ monitor: ReachabilityMonitor, retrying policy: RetryPolicy, _ work: @Sendable () async throws -> Void
+  ) async throws {
+    try await withReachability(of: monitor, retrying: policy, work)
   }
 }
