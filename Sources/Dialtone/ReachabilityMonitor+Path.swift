@@ -32,10 +32,12 @@ extension ReachabilityMonitor {
       _ = try await waitUntilKnown(timeout: remaining())
       // Whether the path is to blame may be under way still.
       if !isPathLost(over: requirement), !storage.hasChanged(since: mark) { await catchUp() }
-      // Whatever it was before, there is nothing to wait for.
-      if current.reason == .denied { return .isNotToBlame }
       guard isPathLost(over: requirement) || storage.hasChanged(since: mark) else { return .isNotToBlame }
-      try await waitUntilReachable(over: requirement, timeout: remaining())
+      // Where the system does not say, now or later, nobody knows what to wait for.
+      let end = try await wait("reachable", timeout: remaining()) {
+        requirement.isMet(by: $0) || $0.reason == .denied
+      }
+      if end.reason == .denied { return .isNotToBlame }
       // A wait that has succeeded is not cancelled any more; the task can be, until it is its turn to go on.
       try Task.checkCancellation()
       return .isThere

@@ -73,7 +73,7 @@ extension ReachabilityMonitor {
   }
 
   /// `goal` says in a word what is waited for.
-  private func wait(
+  func wait(
     _ goal: String, timeout: Duration?, until isMet: (Reachability) -> Bool
   ) async throws -> Reachability {
     try await updates.feed.wait(until: isMet, timeout: timeout, goal: "\(target) was not \(goal)")

@@ -25,7 +25,7 @@
 ///   failure before that waits for it.
 ///
 /// Where neither is so, the network is not to blame, and the error is thrown at once. It is, too, where the system refuses to
-/// tell the network's state.
+/// tell the network's state (``Reachability/Reason-swift.struct/denied``), and where it begins to while the path is waited for.
 ///
 /// The work runs in the caller's isolation, as does all of this; neither it nor its result need be `Sendable`.
 ///

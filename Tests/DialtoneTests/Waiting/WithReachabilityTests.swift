@@ -265,6 +265,25 @@ struct WithReachabilityTests {
     }
   }
 
+  /// Without a limit, what else would end it?
+  @Test func throwsWhereTheSystemRefusesWhileThePathIsWaitedFor() async throws {
+    let (network, monitor) = try await Self.onWiFi()
+    var policy = RetryPolicy()
+    policy.waitLimit = nil
+    let runs = Counter()
+    let working = Task { [policy] in
+      try await withReachability(of: monitor, retrying: policy) {
+        network.set(.unreachable())
+        throw WorkFailed(run: runs.add())
+      }
+    }
+    try await eventually("it waits") { runs.value == 1 && monitor.current.status == .unreachable }
+    try await network.settle()
+    network.set(.denied)
+    await #expect(throws: WorkFailed(run: 1)) { try await working.value }
+    #expect(runs.value == 1)
+  }
+
   @Test func aPausedMonitorIsWaitedFor() async throws {
     let (network, monitor) = try await Self.onWiFi()
     let runs = Counter()
