@@ -35,6 +35,8 @@ package final class Subscription<Value: Sendable>: Deliverable {
     var last: Value?
     /// A handler: it waits for its turn. A queue: a block of ours is on it.
     var isScheduled = false
+    /// Where it waits, while it does.
+    var place: DeliveryQueue.Place?
   }
 
   private let source: any StateSource<Value>
@@ -60,34 +62,51 @@ package final class Subscription<Value: Sendable>: Deliverable {
 
   /// Ends it. For any thread, also inside the receiver's own handler; once or several times.
   func cancel() {
-    let receiver = state.withLock { state in
-      defer { state.receiver = .cancelled }
-      return state.receiver
+    let (receiver, place) = state.withLock { state in
+      defer {
+        state.receiver = .cancelled
+        state.place = nil
+      }
+      return (state.receiver, state.place)
     }
     if case .task(let waiter?) = receiver { waiter.resume(returning: nil) }
     source.remove(self)
+    if let place { place.queue.leave(place, self) }
     // The handler, and what it captured, is released here, outside the lock.
     withExtendedLifetime(receiver) {}
+  }
+
+  package func takes(_ place: DeliveryQueue.Place) -> Bool {
+    state.withLock { state in
+      guard case .handler = state.receiver else { return false }
+      state.place = place
+      return true
+    }
   }
 
   /// Looks for a newer state: resumes a waiting task, puts a block on a queue. Answers whether a thread of the engine has
   /// to call `deliver()`.
   func wake() -> Bool {
-    let action: Action = state.withLock { state in
-      switch state.receiver {
-      case .cancelled, .task(nil): return .nothing
-      case .task(let waiter?):
-        guard let newest = source.next(after: state.last) else { return .nothing }
-        state.last = newest
-        state.receiver = .task(nil)
-        return .resume(waiter, newest)
-      case .handler, .queue:
-        if state.isScheduled || source.next(after: state.last) == nil { return .nothing }
-        state.isScheduled = true
-        if case .queue(let queue, _) = state.receiver { return .enqueue(queue) }
-        return .deliver
-      }
+    perform(state.withLock { look(&$0) })
+  }
+
+  private func look(_ state: inout State) -> Action {
+    switch state.receiver {
+    case .cancelled, .task(nil): return .nothing
+    case .task(let waiter?):
+      guard let newest = source.next(after: state.last) else { return .nothing }
+      state.last = newest
+      state.receiver = .task(nil)
+      return .resume(waiter, newest)
+    case .handler, .queue:
+      if state.isScheduled || source.next(after: state.last) == nil { return .nothing }
+      state.isScheduled = true
+      if case .queue(let queue, _) = state.receiver { return .enqueue(queue) }
+      return .deliver
     }
+  }
+
+  private func perform(_ action: Action) -> Bool {
     switch action {
     case .nothing: return false
     case .deliver: return true
@@ -102,6 +121,7 @@ package final class Subscription<Value: Sendable>: Deliverable {
   @discardableResult
   package func deliver() -> Bool {
     let next = state.withLock { state -> (Handler, Value)? in
+      state.place = nil
       let handler: Handler
       switch state.receiver {
       case .handler(let it), .queue(_, let it): handler = it
@@ -112,9 +132,12 @@ package final class Subscription<Value: Sendable>: Deliverable {
       return (handler, newest)
     }
     if let (handler, newest) = next { handler(newest) }
-    state.withLock { $0.isScheduled = false }
-    // For a state that came while the handler ran: nobody else scheduled it.
-    return wake()
+    return perform(
+      state.withLock { state in
+        state.isScheduled = false
+        // For a state that came while the handler ran: nobody else scheduled it.
+        return look(&state)
+      })
   }
 
   /// The next state, as soon as there is one that differs from the last; `nil` once cancelled, or when the task is.

@@ -94,6 +94,8 @@ final class EngineCore: Sendable {
     while true {
       if inbox.withLock({ $0.isStopped }) { break }
       turn(ready)
+      // Last, since a handler may block: nothing of the turn is kept meanwhile.
+      deliveries.deliver()
       ready = poll.wait()
     }
     // What was added just before: each of these handlers counts on being asked, and would else never be again, though its
@@ -124,11 +126,8 @@ final class EngineCore: Sendable {
     guard let outcome else { return }
     // Before any handler is run, which may block: the other thread goes on with what is left.
     if outcome.isUnfinished { wake() }
-    var waiting: [any Deliverable] = []
-    for storage in outcome.touched { waiting += storage.wakeReceivers() }
+    for storage in outcome.touched { deliveries.add(storage.wakeReceivers()) }
     for timer in outcome.fired { timer.fire() }
-    deliveries.add(waiting)
-    deliveries.deliver()
   }
 
   /// Makes the source on a thread of the engine: it may take a while, and nobody waits for it.

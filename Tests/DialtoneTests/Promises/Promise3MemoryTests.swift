@@ -1,0 +1,89 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import Dialtone
+import DialtoneTesting
+import TestSupport
+import Testing
+
+/// Promise 3: nothing is queued up while a plain closure blocks. Each test has a process of its own, whose memory it measures.
+@Suite(.timeLimit(.minutes(5)))
+struct Promise3MemoryTests {
+  /// A monitor one of whose plain closures blocks.
+  private struct Blocked {
+    let network = ScriptedNetwork()
+    let monitor: ReachabilityMonitor
+    let latch = Latch()
+    let token: ReachabilityObservation
+
+    init() async throws {
+      network.set(.wifi)
+      monitor = network.monitor()
+      let hasBegun = Counter()
+      token = monitor.observe { [latch] _ in
+        if hasBegun.add() == 1 { latch.wait() }
+      }
+      try await eventually("it blocks") { hasBegun.value == 1 }
+    }
+  }
+
+  /// Under a sanitizer the heap is not counted, and the promise is only exercised.
+  private static func expectNothing(_ left: Leftovers) {
+    if !isSanitized { #expect(left.heap < 50_000, "\(left)") }
+  }
+
+  @Test func closuresThatComeAndGoWhileOneBlocksLeaveNothing() async {
+    await #expect(processExitsWith: .success) {
+      let blocked = try await Blocked()
+      let calls = Counter()
+      let left = try await Leftovers {
+        for _ in 0..<5_000 { blocked.monitor.observe { _ in calls.add() }.cancel() }
+        // Released, not cancelled.
+        for _ in 0..<5_000 { _ = blocked.monitor.observe { _ in calls.add() } }
+      }
+      Promise3MemoryTests.expectNothing(left)
+      #expect(!blocked.latch.isOpen)
+      #expect(calls.value == 0)
+      blocked.latch.open()
+    }
+  }
+
+  @Test func closuresThatGoTogetherWhileOneBlocksLeaveNothing() async {
+    await #expect(processExitsWith: .success) {
+      let blocked = try await Blocked()
+      let calls = Counter()
+      let left = try await Leftovers {
+        do {
+          let addresses = (0..<1_000).map { IPAddress(ipv4: 0x0A00_0000 + UInt32($0)) }
+          let monitors = addresses.map { blocked.network.monitor(.address($0)) }
+          let tokens = monitors.map { $0.observe { _ in calls.add() } }
+          try await eventually("all are known") { monitors.allSatisfy { $0.current.isReachable } }
+          withExtendedLifetime(tokens) {}
+        }
+        try await blocked.network.settle()
+      }
+      Promise3MemoryTests.expectNothing(left)
+      #expect(!blocked.latch.isOpen)
+      #expect(calls.value == 0)
+      blocked.latch.open()
+    }
+  }
+
+  @Test func thoseThatStayAreToldAfterwardsEachOnceAndInTheOrderTheyCame() async throws {
+    let blocked = try await Blocked()
+    let log = Log<Int>()
+    var tokens: [ReachabilityObservation] = []
+    for number in 0..<300 {
+      let token = blocked.monitor.observe { _ in log.append(number) }
+      // Two of three go, from everywhere in the queue.
+      if number.isMultiple(of: 3) { tokens.append(token) } else { token.cancel() }
+    }
+    blocked.latch.open()
+    try await eventually("all are told") { log.count >= 100 }
+    try await blocked.network.settle()
+    #expect(log.all == (0..<100).map { 3 * $0 })
+    withExtendedLifetime(tokens) {}
+  }
+}
+#endif
