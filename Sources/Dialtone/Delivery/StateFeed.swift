@@ -106,20 +106,11 @@ package struct StateFeed<State: Sendable>: Sendable {
 
   /// Blocks the thread until a state is known. `goal` says in the words of an error what is waited for.
   func block(timeout: Duration, goal: @autoclosure () -> String) throws(ReachabilityError) -> State {
-    let known = Lock<State?>(nil)
-    let isOver = DispatchSemaphore(value: 0)
+    let lease = subscribe()
     // Not by a timer of the engine's: it may run by another clock, and this thread is to be let go in any case.
-    let observation = observe { state in
-      let isFirst = known.withLock { known in
-        defer { known = known ?? state }
-        return known == nil
-      }
-      if isFirst { isOver.signal() }
-    }
     let nanoseconds = Int(clamping: max(0, timeout.nanosecondsClamped))
-    _ = isOver.wait(timeout: .now() + .nanoseconds(nanoseconds))
-    observation.cancel()
-    if let state = known.withLock({ $0 }) { return state }
+    let first = withExtendedLifetime(lease) { lease.subscription.first(by: .now() + .nanoseconds(nanoseconds)) }
+    if let first { return first }
     throw ReachabilityError(.timedOut, "\(goal()) within \(timeout)")
   }
 

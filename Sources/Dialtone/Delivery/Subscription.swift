@@ -19,6 +19,8 @@ package final class Subscription<Value: Sendable>: Deliverable {
     case queue(DispatchQueue, Handler)
     /// A task that asks for each state, and the continuation by which it waits.
     case task(Waiter?)
+    /// A thread that blocks until there is a state.
+    case thread(DispatchSemaphore)
     /// Nobody any more.
     case cancelled
   }
@@ -27,6 +29,7 @@ package final class Subscription<Value: Sendable>: Deliverable {
   private enum Action {
     case nothing, deliver
     case resume(Waiter, Value)
+    case release(DispatchSemaphore)
     case enqueue(DispatchQueue)
   }
 
@@ -98,6 +101,11 @@ package final class Subscription<Value: Sendable>: Deliverable {
       state.last = newest
       state.receiver = .task(nil)
       return .resume(waiter, newest)
+    case .thread(let isThere):
+      guard let newest = source.next(after: state.last) else { return .nothing }
+      state.last = newest
+      state.receiver = .task(nil)
+      return .release(isThere)
     case .handler, .queue:
       if state.isScheduled || source.next(after: state.last) == nil { return .nothing }
       state.isScheduled = true
@@ -111,6 +119,7 @@ package final class Subscription<Value: Sendable>: Deliverable {
     case .nothing: return false
     case .deliver: return true
     case .resume(let waiter, let newest): waiter.resume(returning: newest)
+    case .release(let isThere): isThere.signal()
     case .enqueue(let queue): queue.async { self.deliver() }
     }
     return false
@@ -125,7 +134,7 @@ package final class Subscription<Value: Sendable>: Deliverable {
       let handler: Handler
       switch state.receiver {
       case .handler(let it), .queue(_, let it): handler = it
-      case .task, .cancelled: return nil
+      case .task, .thread, .cancelled: return nil
       }
       guard let newest = source.next(after: state.last) else { return nil }
       state.last = newest
@@ -163,5 +172,20 @@ package final class Subscription<Value: Sendable>: Deliverable {
       }
       waiter?.resume(returning: nil)
     }
+  }
+
+  /// Blocks the thread until there is a first state, and answers with it; `nil` where none has come by the deadline. Once.
+  ///
+  /// Whoever stores the state lets the thread go: no handler is waited for.
+  func first(by deadline: DispatchTime) -> Value? {
+    let isThere = DispatchSemaphore(value: 0)
+    let known = state.withLock { state in
+      if case .task(nil) = state.receiver { state.receiver = .thread(isThere) }
+      return source.next(after: nil)
+    }
+    if let known { return known }
+    _ = isThere.wait(timeout: deadline)
+    // Once more: at the deadline it may be there, and this thread not yet let go.
+    return state.withLock { $0.last } ?? source.next(after: nil)
   }
 }

@@ -96,4 +96,24 @@ struct BlockingLookupTests {
     latch.open()
     token.cancel()
   }
+
+  /// Plain closures share one turn, and somebody's blocks it.
+  @Test func aPlainClosureThatBlocksDoesNotHoldItUp() async throws {
+    let network = ScriptedNetwork()
+    network.set(.wifi)
+    network.set(.addresses([ip("192.0.2.65")]), forName: "name.example")
+    let latch = Latch()
+    let asked = Counter()
+    let token = network.monitor().observe { _ in
+      asked.add()
+      latch.wait()
+    }
+    try await eventually("it blocks") { asked.value == 1 }
+    for target in [ReachabilityTarget.localNetwork, try .host("name.example")] {
+      #expect(try await Self.lookUp(target, timeout: .seconds(20), network.environment).isVia("wlan0"))
+    }
+    #expect(!latch.isOpen)
+    latch.open()
+    token.cancel()
+  }
 }
