@@ -15,8 +15,11 @@ public final class PathMonitor: StateMonitor, EngineUser {
   /// Which interfaces count.
   public let configuration: PathConfiguration
 
-  package let engine: NetworkEngine
-  private let storage: ValueStorage<NetworkPath>
+  private let storage = ValueStorage(unknown: NetworkPath.unknown)
+  private let watch: Watch<WatchedPath>
+
+  /// The engine that watches, or, while paused, the environment's.
+  package var engine: NetworkEngine { watch.engine }
 
   /// Begins to watch.
   ///
@@ -25,9 +28,7 @@ public final class PathMonitor: StateMonitor, EngineUser {
   ///   - environment: Where the knowledge comes from; the system, but for tests.
   public init(_ configuration: PathConfiguration = .init(), environment: ReachabilityEnvironment = .system) {
     self.configuration = configuration
-    storage = ValueStorage(unknown: .unknown)
-    engine = environment.slot.engine()
-    engine.add(storage, configuration)
+    watch = Watch(WatchedPath(storage: storage, configuration: configuration), in: environment)
   }
 
   /// Begins to watch interfaces of one kind.
@@ -44,13 +45,29 @@ public final class PathMonitor: StateMonitor, EngineUser {
     self.init(configuration, environment: environment)
   }
 
-  deinit { engine.remove(storage) }
-
   /// The newest path; `undetermined` without a reason until something is known. Takes a lock for the time of a copy.
   public var current: NetworkPath { storage.current }
 
   /// The paths one after another, as an asynchronous sequence: first the one that is known, then each change.
   public var updates: MonitorUpdates<NetworkPath> { MonitorUpdates(StateFeed(of: self, storage)) }
+
+  // MARK: Pausing
+
+  /// Stops watching until ``resume()``, for a program that goes to the background; as ``ReachabilityMonitor/pause()``.
+  ///
+  /// While paused nothing is known: ``current`` is `undetermined` without a reason, receivers stay registered and are told
+  /// nothing, and waits wait. To pause twice is to pause once.
+  public func pause() { watch.pause() }
+
+  /// Goes on watching after ``pause()``; does nothing where it was not paused.
+  ///
+  /// Receivers are told of the path once it is known, if it differs from the last that they were given.
+  public func resume() { watch.resume() }
+
+  /// Whether it is paused.
+  public var isPaused: Bool { watch.isPaused }
+
+  // MARK: Once
 
   /// Waits until the path is satisfied; returns at once if it is.
   ///
@@ -79,4 +96,16 @@ public final class PathMonitor: StateMonitor, EngineUser {
   public func whenSatisfied(_ action: @escaping @Sendable () async -> Void) -> ReachabilityObservation {
     updates.feed.once({ $0.status == .satisfied }, action)
   }
+}
+
+/// What the engine watches for a path monitor.
+private struct WatchedPath: Watched {
+  let storage: ValueStorage<NetworkPath>
+  let configuration: PathConfiguration
+
+  func beginEpoch() { storage.beginEpoch() }
+
+  func begin(on engine: NetworkEngine) { engine.add(storage, configuration) }
+
+  func end(on engine: NetworkEngine) { engine.remove(storage) }
 }

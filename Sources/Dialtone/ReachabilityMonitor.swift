@@ -21,11 +21,10 @@ public final class ReachabilityMonitor: StateMonitor, EngineUser {
 
   let environment: ReachabilityEnvironment
   let storage: MonitorStorage
-  /// The engine that watches; `nil` while paused.
-  private let watcher: Lock<NetworkEngine?>
+  private let watch: Watch<MonitorStorage>
 
   /// The engine that watches, or, while paused, the environment's.
-  package var engine: NetworkEngine { watcher.withLock { $0 } ?? environment.slot.engine() }
+  package var engine: NetworkEngine { watch.engine }
 
   /// Begins to watch `target`.
   ///
@@ -39,12 +38,8 @@ public final class ReachabilityMonitor: StateMonitor, EngineUser {
   ) {
     self.environment = environment
     storage = MonitorStorage(target, configuration)
-    let engine = environment.slot.engine()
-    watcher = Lock(engine)
-    engine.add(storage)
+    watch = Watch(storage, in: environment)
   }
-
-  deinit { watcher.withLock { $0 }?.remove(storage) }
 
   /// The newest state. Never blocks and takes no lock; `undetermined` without a reason until something is known.
   public var current: Reachability { storage.current }
@@ -59,13 +54,7 @@ public final class ReachabilityMonitor: StateMonitor, EngineUser {
   /// state that they were given last. Waits go on, for the new target. Setting the target that is already there does nothing.
   public var target: ReachabilityTarget {
     get { storage.target }
-    set {
-      watcher.withLock { engine in
-        guard storage.beginEpoch(newValue), let engine else { return }
-        engine.remove(storage)
-        engine.add(storage)
-      }
-    }
+    set { watch.restart { storage.retarget(newValue) } }
   }
 
   // MARK: Pausing
@@ -75,29 +64,13 @@ public final class ReachabilityMonitor: StateMonitor, EngineUser {
   ///
   /// While paused nothing is known: ``current`` is `undetermined` without a reason, receivers stay registered and are told
   /// nothing, and waits wait. To pause twice is to pause once.
-  public func pause() {
-    let ended = watcher.withLock { engine in
-      defer { engine = nil }
-      guard let engine, storage.beginEpoch() else { return nil as NetworkEngine? }
-      engine.remove(storage)
-      return engine
-    }
-    // Perhaps the last reference, whose release ends the engine: outside the lock.
-    withExtendedLifetime(ended) {}
-  }
+  public func pause() { watch.pause() }
 
   /// Goes on watching after ``pause()``; does nothing where it was not paused.
   ///
   /// Receivers are told of the state once it is known, if it differs from the last that they were given.
-  public func resume() {
-    watcher.withLock { engine in
-      if engine != nil { return }
-      let running = environment.slot.engine()
-      running.add(storage)
-      engine = running
-    }
-  }
+  public func resume() { watch.resume() }
 
   /// Whether it is paused.
-  public var isPaused: Bool { watcher.withLock { $0 == nil } }
+  public var isPaused: Bool { watch.isPaused }
 }

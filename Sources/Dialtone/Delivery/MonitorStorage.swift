@@ -7,11 +7,6 @@
 /// decides for an earlier one, or from before a pause, carries an earlier epoch and is not stored. No lock of this type is held while
 /// user code runs.
 package final class MonitorStorage: StateSource {
-  /// One target, watched without a pause.
-  struct Epoch: Equatable {
-    fileprivate var number: UInt32 = 0
-  }
-
   /// The newest state, and whether receivers are told of it. Read together: else a receiver could take what one store left for
   /// what the next one lets it have.
   private struct Snapshot: BitwiseCopyable, Sendable {
@@ -68,19 +63,23 @@ package final class MonitorStorage: StateSource {
   /// of by itself; or another target, or a pause.
   func hasChanged(since mark: Mark) -> Bool { book.withLock { $0.revision > mark.revision } }
 
-  /// Begins a new epoch, of `target` where one is given: nothing is known until its first state is stored, and receivers
-  /// are told of none before. Answers `false`, and does nothing, where that is the target already.
-  func beginEpoch(_ target: ReachabilityTarget? = nil) -> Bool {
+  /// Begins a new epoch: nothing is known until its first state is stored, and receivers are told of none before.
+  func beginEpoch() { book.withLock { beginEpoch(&$0) } }
+
+  /// Begins a new epoch, of `target`. Answers `false`, and does nothing, where that is the target already.
+  func retarget(_ target: ReachabilityTarget) -> Bool {
     book.withLock { book in
-      if let target {
-        if target == book.target { return false }
-        book.target = target
-      }
-      book.epoch.number &+= 1
-      book.revision += 1
-      snapshot.store(Snapshot(isHeldBack: true))
+      if target == book.target { return false }
+      book.target = target
+      beginEpoch(&book)
       return true
     }
+  }
+
+  private func beginEpoch(_ book: inout Book) {
+    book.epoch.advance()
+    book.revision += 1
+    snapshot.store(Snapshot(isHeldBack: true))
   }
 
   // MARK: For the engine
@@ -116,4 +115,10 @@ package final class MonitorStorage: StateSource {
   }
 
   package func wakeReceivers() -> [any Deliverable] { book.withLock { $0.subscriptions }.wake() }
+}
+
+extension MonitorStorage: Watched {
+  func begin(on engine: NetworkEngine) { engine.add(self) }
+
+  func end(on engine: NetworkEngine) { engine.remove(self) }
 }

@@ -6,14 +6,19 @@
 package final class ValueStorage<State: MonitoredState>: StateSource {
   private struct Book {
     var state: State
+    var epoch = Epoch()
     var isHeldBack = false
     var subscriptions: [Subscription<State>] = []
   }
 
+  private let unknown: State
   private let book: Lock<Book>
 
   /// - Parameter unknown: The state before the first answer.
-  package init(unknown: State) { book = Lock(Book(state: unknown)) }
+  package init(unknown: State) {
+    self.unknown = unknown
+    book = Lock(Book(state: unknown))
+  }
 
   /// The newest state.
   package var current: State { book.withLock { $0.state } }
@@ -25,20 +30,49 @@ package final class ValueStorage<State: MonitoredState>: StateSource {
     }
   }
 
-  /// Stores a state. With `holdingBack`, receivers that have had a state are not told of it before `release`.
-  package func store(_ state: State, holdingBack: Bool = false) {
+  /// Stores a state.
+  package func store(_ state: State) { _ = store(state, of: nil) }
+
+  // MARK: Epochs
+
+  /// Which epoch states belong to now.
+  var epoch: Epoch { book.withLock { $0.epoch } }
+
+  /// Begins a new epoch: nothing is known until its first state is stored, and receivers are told of none before.
+  func beginEpoch() {
     let old = book.withLock { book in
+      defer {
+        book.epoch.advance()
+        book.state = unknown
+        book.isHeldBack = true
+      }
+      return book.state
+    }
+    withExtendedLifetime(old) {}
+  }
+
+  /// Stores a state of the epoch, if that is the present one or none is given; answers whether it is. With `holdingBack`, receivers
+  /// that have had a state are not told of it before `release`.
+  func store(_ state: State, of epoch: Epoch?, holdingBack: Bool = false) -> Bool {
+    let old = book.withLock { book -> State? in
+      if let epoch, epoch != book.epoch { return nil }
       let old = book.state
       book.state = state
       if holdingBack { book.isHeldBack = true }
       return old
     }
     // What it held is released outside the lock.
-    withExtendedLifetime(old) {}
+    return withExtendedLifetime(old) { old != nil }
   }
 
-  /// Lets receivers have what was held back.
-  package func release() { book.withLock { $0.isHeldBack = false } }
+  /// Lets receivers have what was held back, if it is of the present epoch.
+  func release(_ epoch: Epoch) {
+    book.withLock { book in
+      if book.epoch == epoch { book.isHeldBack = false }
+    }
+  }
+
+  // MARK: For receivers and threads that deliver
 
   package func add(_ subscription: Subscription<State>) { book.withLock { $0.subscriptions.append(subscription) } }
 

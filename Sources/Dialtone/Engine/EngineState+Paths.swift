@@ -129,13 +129,14 @@ extension EngineState {
       new.realtime = new == old ? old.realtime : realtime
       switch record.machine.decided(new, after: old, now: now) {
       case .ignore: break
-      case .store: storage.store(new)
+      case .store: _ = storage.store(new, of: record.epoch)
       case .deliver:
-        storage.store(new)
-        storage.release()
+        // Where it is of an earlier epoch, the record of the present one is on its way.
+        if !storage.store(new, of: record.epoch) { continue }
+        storage.release(record.epoch)
         outcome.touched.append(storage)
       case .holdBack(let until):
-        storage.store(new, holdingBack: true)
+        if !storage.store(new, of: record.epoch, holdingBack: true) { continue }
         // A receiver that has had nothing yet need not wait.
         outcome.touched.append(storage)
         if !record.hasSettlingTimer {
@@ -150,7 +151,7 @@ extension EngineState {
     record.hasSettlingTimer = false
     switch record.machine.settle(now: now) {
     case .deliver:
-      record.storage.release()
+      record.storage.release(record.epoch)
       outcome.touched.append(record.storage)
     case .holdBack(let until):
       record.hasSettlingTimer = true

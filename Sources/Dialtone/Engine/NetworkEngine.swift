@@ -41,7 +41,9 @@ package final class NetworkEngine: Sendable {
     guard let core else {
       var path = NetworkPath.denied
       path.realtime = EngineClock.realtime()
-      storage.store(path)
+      let epoch = storage.epoch
+      if storage.store(path, of: epoch) { storage.release(epoch) }
+      deliver(storage.wakeReceivers())
       return
     }
     core.post(.addPath(storage, configuration))

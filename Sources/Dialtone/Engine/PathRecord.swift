@@ -4,6 +4,7 @@
 /// What the engine keeps for one path monitor. Belongs to the engine's lock.
 final class PathRecord {
   let storage: ValueStorage<NetworkPath>
+  let epoch: Epoch
   /// What is asked for it: its configuration, but for what concerns delivery alone.
   let question: PathConfiguration
   var machine: MonitorStateMachine
@@ -16,6 +17,7 @@ final class PathRecord {
 
   init(_ storage: ValueStorage<NetworkPath>, _ configuration: PathConfiguration) {
     self.storage = storage
+    epoch = storage.epoch
     var question = configuration
     question.settling = .zero
     self.question = question

@@ -9,7 +9,7 @@ final class TargetRecord {
   let storage: MonitorStorage
   /// What was to be watched when this was made; the monitor may have been given another target by now.
   let target: ReachabilityTarget
-  let epoch: MonitorStorage.Epoch
+  let epoch: Epoch
   var machine: MonitorStateMachine
   /// Whether a timer will ask whether it has settled.
   var hasSettlingTimer = false
