@@ -20,6 +20,7 @@ public final class PathMonitor: StateMonitor, EngineUser {
 
   /// The engine that watches, or, while paused, the environment's.
   package var engine: NetworkEngine { watch.engine }
+  package var subject: String { "the path" }
 
   /// Begins to watch.
   ///
@@ -94,7 +95,7 @@ public final class PathMonitor: StateMonitor, EngineUser {
   /// - Parameter action: What to do.
   /// - Returns: What keeps it waiting: cancelled or released before the action has begun, it never will.
   public func whenSatisfied(_ action: @escaping @Sendable () async -> Void) -> ReachabilityObservation {
-    updates.feed.once({ $0.status == .satisfied }, action)
+    updates.feed.once({ $0.status == .satisfied }) { _ in await action() }
   }
 }
 

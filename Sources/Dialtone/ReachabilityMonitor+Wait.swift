@@ -49,7 +49,7 @@ extension ReachabilityMonitor {
 
   /// Waits until the state is known, and returns it; at once if it is.
   ///
-  /// A state that is undetermined for a reason counts as known.
+  /// A state that is undetermined for a reason counts as known; ``StateMonitor/waitUntilDetermined(timeout:)`` waits for more.
   ///
   /// - Parameter timeout: How long to wait at most; `nil` for as long as it takes.
   /// - Returns: The first known state.
@@ -69,7 +69,7 @@ extension ReachabilityMonitor {
   public func whenReachable(
     over requirement: InterfaceRequirement = .any, _ action: @escaping @Sendable () async -> Void
   ) -> ReachabilityObservation {
-    updates.feed.once({ requirement.isMet(by: $0) }, action)
+    updates.feed.once({ requirement.isMet(by: $0) }) { _ in await action() }
   }
 
   /// `goal` says in a word what is waited for.

@@ -25,6 +25,7 @@ public final class ReachabilityMonitor: StateMonitor, EngineUser {
 
   /// The engine that watches, or, while paused, the environment's.
   package var engine: NetworkEngine { watch.engine }
+  package var subject: String { "\(target)" }
 
   /// Begins to watch `target`.
   ///

@@ -86,7 +86,7 @@ public final class SiteGroup: StateMonitor {
   /// - Parameter action: What to do.
   /// - Returns: What keeps it waiting: cancelled or released before the action has begun, it never will.
   public func whenOnline(_ action: @escaping @Sendable () async -> Void) -> ReachabilityObservation {
-    updates.feed.once({ $0.isOnline }, action)
+    updates.feed.once({ $0.isOnline }) { _ in await action() }
   }
 }
 

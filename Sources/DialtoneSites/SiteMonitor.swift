@@ -119,12 +119,13 @@ public final class SiteMonitor: StateMonitor {
   /// - Parameter action: What to do.
   /// - Returns: What keeps it waiting: cancelled or released before the action has begun, it never will.
   public func whenAvailable(_ action: @escaping @Sendable () async -> Void) -> ReachabilityObservation {
-    updates.feed.once({ $0.isAvailable }, action)
+    updates.feed.once({ $0.isAvailable }) { _ in await action() }
   }
 }
 
 extension SiteMonitor: EngineUser {
   package var engine: NetworkEngine { core.engine }
+  package var subject: String { "\(url)" }
 }
 
 extension SiteVerdict: MonitoredState {

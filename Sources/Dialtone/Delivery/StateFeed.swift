@@ -7,6 +7,13 @@ package import Dispatch
 package protocol EngineUser: AnyObject, Sendable {
   /// The engine whose threads and timers serve its receivers. Whoever takes it keeps it for as long as it has work there.
   var engine: NetworkEngine { get }
+
+  /// What it is about, in the words of an error.
+  var subject: String { get }
+}
+
+extension EngineUser {
+  package var subject: String { "the state" }
 }
 
 /// All that a receiver of a monitor's states needs: the monitor, which it keeps alive, the states, and the engine's threads
@@ -19,6 +26,9 @@ package struct StateFeed<State: Sendable>: Sendable {
     self.monitor = monitor
     self.source = source
   }
+
+  /// What the states are about, in the words of an error.
+  var subject: String { monitor.subject }
 
   // MARK: Handlers
 
@@ -114,9 +124,9 @@ package struct StateFeed<State: Sendable>: Sendable {
     throw ReachabilityError(.timedOut, "\(goal()) within \(timeout)")
   }
 
-  /// Runs `action` once, in a task of its own, as soon as a state meets the condition.
+  /// Runs `action` once, in a task of its own, as soon as a state meets the condition, and with that state.
   package func once(
-    _ isMet: @escaping @Sendable (State) -> Bool, _ action: @escaping @Sendable () async -> Void
+    _ isMet: @escaping @Sendable (State) -> Bool, _ action: @escaping @Sendable (State) async -> Void
   ) -> ReachabilityObservation {
     let lease = ReachabilityObservation.Lease(monitor)
     let subscription = Subscription(source)
@@ -126,7 +136,7 @@ package struct StateFeed<State: Sendable>: Sendable {
       while let state = await subscription.next() {
         guard isMet(state) else { continue }
         // Whoever ends it, this or a cancellation, does so alone.
-        if lease.end() { await action() }
+        if lease.end() { await action(state) }
         return
       }
     }
