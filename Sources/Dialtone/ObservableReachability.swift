@@ -3,7 +3,10 @@
 
 public import Observation
 
-/// A target's state for SwiftUI and whatever else follows `Observable` objects: on the main actor, always up to date there.
+/// A target's state for SwiftUI and whatever else follows `Observable` objects, on the main actor.
+///
+/// It has each state of its monitor, in order, as soon as the main actor has time; also that nothing is known any more, where the
+/// monitor is given another target or is paused. A change that settles comes once it has.
 ///
 /// ```swift
 /// @State private var network = ObservableReachability(.internet)
@@ -11,7 +14,8 @@ public import Observation
 @MainActor
 @Observable
 public final class ObservableReachability {
-  /// The newest state that has reached the main actor; `undetermined` without a reason until something is known.
+  /// The newest state that has reached the main actor; `undetermined` without a reason until something is known, and again where the
+  /// monitor is given another target, until its state is, and while it is paused.
   public private(set) var current: Reachability
 
   /// Follows the states; keeps the monitor.
@@ -20,9 +24,13 @@ public final class ObservableReachability {
   /// Follows `monitor`.
   public init(_ monitor: ReachabilityMonitor) {
     current = monitor.current
-    observation = monitor.observeOnMainActor { [weak self] state in
-      // Assigning an equal state would have views drawn again for nothing.
-      if let self, self.current != state { self.current = state }
+    observation = monitor.updates.feed.observe(takesUnknown: true) { [weak self] state, isCancelled in
+      await MainActor.run {
+        if isCancelled() { return false }
+        // Assigning an equal state would have views drawn again for nothing.
+        if let self, self.current != state { self.current = state }
+        return true
+      }
     }
   }
 

@@ -109,4 +109,6 @@ private struct WatchedPath: Watched {
   func begin(on engine: NetworkEngine) { engine.add(storage, configuration) }
 
   func end(on engine: NetworkEngine) { engine.remove(storage) }
+
+  func wakeReceivers() -> [any Deliverable] { storage.wakeReceivers() }
 }

@@ -54,6 +54,14 @@ package final class MonitorStorage: StateSource {
     return newest.state == last || newest.isHeldBack ? nil : newest.state
   }
 
+  package func newest(unlike last: Reachability?) -> Reachability? {
+    let newest = snapshot.load()
+    guard let last else { return newest.state }
+    // It is held back from those alone who have had one of the same epoch.
+    let isHeldBack = newest.isHeldBack && newest.state.isKnown && last.isKnown
+    return newest.state == last || isHeldBack ? nil : newest.state
+  }
+
   /// What ``hasChanged(since:)`` compares with: the state of this moment, or, where none is known yet, the one known first.
   var mark: Mark {
     book.withLock { book in Mark(revision: snapshot.load().state.isKnown ? book.revision : book.revision + 1) }

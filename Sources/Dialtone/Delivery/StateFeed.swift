@@ -51,12 +51,14 @@ package struct StateFeed<State: Sendable>: Sendable {
     return ReachabilityObservation(lease)
   }
 
-  /// One task for the whole observation, so that calls keep the order of changes. `body` answers whether to go on.
+  /// One task for the whole observation, so that calls keep the order of changes. `body` answers whether to go on. With
+  /// `takesUnknown` it is also given the state of which nothing is known, at first and where a new epoch begins.
   package func observe(
+    takesUnknown: Bool = false,
     _ body: @escaping @Sendable (State, _ isCancelled: @Sendable () -> Bool) async -> Bool
   ) -> ReachabilityObservation {
     let lease = ReachabilityObservation.Lease(monitor)
-    let subscription = Subscription(source)
+    let subscription = Subscription(source, takesUnknown: takesUnknown)
     source.add(subscription)
     lease.onEnd { subscription.cancel() }
     // Detached: what is local to the task that registers is no business of later calls.

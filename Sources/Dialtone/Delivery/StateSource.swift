@@ -8,6 +8,9 @@ package protocol StateSource<State>: AnyObject, Sendable {
   /// The state that a receiver is to be given next, where it was given `last`; `nil` where there is nothing new for it.
   func next(after last: State?) -> State?
 
+  /// As `next(after:)`, for a receiver that is also told that nothing is known: at first, and where a new epoch begins.
+  func newest(unlike last: State?) -> State?
+
   /// Has the receiver woken with each new state.
   func add(_ subscription: Subscription<State>)
 

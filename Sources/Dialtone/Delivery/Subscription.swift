@@ -43,10 +43,13 @@ package final class Subscription<Value: Sendable>: Deliverable {
   }
 
   private let source: any StateSource<Value>
+  /// Whether it is also given the state of which nothing is known.
+  private let takesUnknown: Bool
   private let state: Lock<State>
 
-  private init(_ source: any StateSource<Value>, _ receiver: sending Receiver) {
+  private init(_ source: any StateSource<Value>, _ receiver: sending Receiver, takesUnknown: Bool = false) {
     self.source = source
+    self.takesUnknown = takesUnknown
     self.state = Lock(State(receiver: receiver))
   }
 
@@ -61,7 +64,9 @@ package final class Subscription<Value: Sendable>: Deliverable {
   }
 
   /// A task that calls ``next()``.
-  convenience init(_ source: any StateSource<Value>) { self.init(source, .task(nil)) }
+  convenience init(_ source: any StateSource<Value>, takesUnknown: Bool = false) {
+    self.init(source, .task(nil), takesUnknown: takesUnknown)
+  }
 
   /// Ends it. For any thread, also inside the receiver's own handler; once or several times.
   func cancel() {
@@ -93,21 +98,25 @@ package final class Subscription<Value: Sendable>: Deliverable {
     perform(state.withLock { look(&$0) })
   }
 
+  private func next(after last: Value?) -> Value? {
+    takesUnknown ? source.newest(unlike: last) : source.next(after: last)
+  }
+
   private func look(_ state: inout State) -> Action {
     switch state.receiver {
     case .cancelled, .task(nil): return .nothing
     case .task(let waiter?):
-      guard let newest = source.next(after: state.last) else { return .nothing }
+      guard let newest = next(after: state.last) else { return .nothing }
       state.last = newest
       state.receiver = .task(nil)
       return .resume(waiter, newest)
     case .thread(let isThere):
-      guard let newest = source.next(after: state.last) else { return .nothing }
+      guard let newest = next(after: state.last) else { return .nothing }
       state.last = newest
       state.receiver = .task(nil)
       return .release(isThere)
     case .handler, .queue:
-      if state.isScheduled || source.next(after: state.last) == nil { return .nothing }
+      if state.isScheduled || next(after: state.last) == nil { return .nothing }
       state.isScheduled = true
       if case .queue(let queue, _) = state.receiver { return .enqueue(queue) }
       return .deliver
@@ -129,18 +138,18 @@ package final class Subscription<Value: Sendable>: Deliverable {
   /// is to be called again.
   @discardableResult
   package func deliver() -> Bool {
-    let next = state.withLock { state -> (Handler, Value)? in
+    let call = state.withLock { state -> (Handler, Value)? in
       state.place = nil
       let handler: Handler
       switch state.receiver {
       case .handler(let it), .queue(_, let it): handler = it
       case .task, .thread, .cancelled: return nil
       }
-      guard let newest = source.next(after: state.last) else { return nil }
+      guard let newest = next(after: state.last) else { return nil }
       state.last = newest
       return (handler, newest)
     }
-    if let (handler, newest) = next { handler(newest) }
+    if let (handler, newest) = call { handler(newest) }
     return perform(
       state.withLock { state in
         state.isScheduled = false
@@ -155,7 +164,7 @@ package final class Subscription<Value: Sendable>: Deliverable {
       await withCheckedContinuation { continuation in
         let result: Value?? = state.withLock { state in
           guard case .task(nil) = state.receiver, !Task.isCancelled else { return .some(nil) }
-          if let newest = source.next(after: state.last) {
+          if let newest = next(after: state.last) {
             state.last = newest
             return newest
           }
@@ -181,11 +190,11 @@ package final class Subscription<Value: Sendable>: Deliverable {
     let isThere = DispatchSemaphore(value: 0)
     let known = state.withLock { state in
       if case .task(nil) = state.receiver { state.receiver = .thread(isThere) }
-      return source.next(after: nil)
+      return next(after: nil)
     }
     if let known { return known }
     _ = isThere.wait(timeout: deadline)
     // Once more: at the deadline it may be there, and this thread not yet let go.
-    return state.withLock { $0.last } ?? source.next(after: nil)
+    return state.withLock { $0.last } ?? next(after: nil)
   }
 }

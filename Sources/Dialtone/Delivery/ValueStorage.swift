@@ -30,6 +30,15 @@ package final class ValueStorage<State: MonitoredState>: StateSource {
     }
   }
 
+  package func newest(unlike last: State?) -> State? {
+    book.withLock { book in
+      guard let last else { return book.state }
+      // It is held back from those alone who have had one of the same epoch.
+      let isHeldBack = book.isHeldBack && book.state.isKnown && last.isKnown
+      return book.state == last || isHeldBack ? nil : book.state
+    }
+  }
+
   /// Stores a state.
   package func store(_ state: State) { _ = store(state, of: nil) }
 

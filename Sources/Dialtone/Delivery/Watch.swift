@@ -9,12 +9,15 @@ protocol Watched: Sendable {
   func begin(on engine: NetworkEngine)
 
   func end(on engine: NetworkEngine)
+
+  /// Lets every receiver look for a newer state. Answers with those that wait for a thread of the engine.
+  func wakeReceivers() -> [any Deliverable]
 }
 
 /// The engine that watches for one monitor, but for its pauses. It watches until this is released.
 ///
 /// Invariant: an epoch is begun, and the engine told, under one lock; so what the engine watches is of the present epoch, whichever
-/// threads pause, resume and change it.
+/// threads pause, resume and change it. Whoever wants to know that nothing is known any more is told afterwards.
 struct Watch<Subject: Watched>: ~Copyable, Sendable {
   private let subject: Subject
   private let environment: ReachabilityEnvironment
@@ -40,11 +43,13 @@ struct Watch<Subject: Watched>: ~Copyable, Sendable {
 
   /// Watches anew, if `change` says that it has begun an epoch.
   func restart(if change: () -> Bool) {
-    running.withLock { engine in
-      guard change(), let engine else { return }
+    let engine = running.withLock { engine -> NetworkEngine? in
+      guard change(), let engine else { return nil }
       subject.end(on: engine)
       subject.begin(on: engine)
+      return engine
     }
+    engine?.deliver(subject.wakeReceivers())
   }
 
   func pause() {
@@ -56,7 +61,7 @@ struct Watch<Subject: Watched>: ~Copyable, Sendable {
       return running
     }
     // Perhaps the last reference, whose release ends the engine: outside the lock.
-    withExtendedLifetime(ended) {}
+    ended?.deliver(subject.wakeReceivers())
   }
 
   func resume() {

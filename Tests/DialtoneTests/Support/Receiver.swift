@@ -86,6 +86,8 @@ final class Reception: Sendable {
 private final class Follower {
   private var observable: ObservableReachability?
   private let handler: @Sendable (Reachability) -> Void
+  private var last: Reachability?
+  private var wasUnknown = false
 
   init(_ observable: ObservableReachability, _ handler: @escaping @Sendable (Reachability) -> Void) {
     self.observable = observable
@@ -99,8 +101,14 @@ private final class Follower {
     } onChange: {
       Task { @MainActor in self.follow() }
     }
-    // Before anything is known, a property has to say so; that is no delivery.
-    if state.isDetermined || state.reason != nil { handler(state) }
+    // A property has to say that nothing is known, at first and in a pause; neither that nor the same state afterwards is a delivery.
+    if !state.isDetermined, state.reason == nil {
+      wasUnknown = true
+    } else {
+      if !wasUnknown || state != last { handler(state) }
+      wasUnknown = false
+      last = state
+    }
   }
 
   func end() { observable = nil }

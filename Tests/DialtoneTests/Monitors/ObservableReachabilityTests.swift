@@ -1,0 +1,111 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Dialtone
+import DialtoneTesting
+import TestSupport
+import Testing
+
+/// An observable object says what its monitor says, also that nothing is known any more.
+@Suite(.timeLimit(.minutes(5)))
+@MainActor
+struct ObservableReachabilityTests {
+  private static let unknown = Reachability(status: .undetermined)
+
+  @Test func anotherTargetIsUnknownUntilItsStateIsKnown() async throws {
+    let network = ScriptedNetwork()
+    network.set(.wifi)
+    network.set(.hanging, forName: "slow.example")
+    let monitor = network.monitor()
+    let observable = ObservableReachability(monitor)
+    try await eventually("it is known") { observable.isReachable }
+    monitor.target = try .host("slow.example")
+    try await eventually("it is known no more") { observable.current == Self.unknown }
+    #expect(!observable.isDetermined && observable.flags.isEmpty)
+    #expect(monitor.current == observable.current)
+    network.set(.addresses([ip("192.0.2.7")]), forName: "slow.example")
+    try await eventually("it is known again") { observable.current.destination == ip("192.0.2.7") }
+  }
+
+  @Test func nothingIsKnownWhilePaused() async throws {
+    let network = ScriptedNetwork()
+    network.set(.numbered(1))
+    let monitor = network.monitor()
+    let observable = ObservableReachability(monitor)
+    for _ in 0..<3 {
+      try await eventually("it is known") { observable.current.number == 1 }
+      monitor.pause()
+      try await eventually("it is known no more") { observable.current == Self.unknown }
+      monitor.resume()
+    }
+    monitor.pause()
+    // A change of the target in the pause, and one made by who begins to follow in it.
+    monitor.target = .localNetwork
+    let late = ObservableReachability(monitor)
+    #expect(late.current == Self.unknown)
+    network.set(.numbered(2))
+    monitor.resume()
+    try await eventually("both know it") { observable.current.number == 2 && late.current.number == 2 }
+  }
+
+  @Test func aChangeStillSettlesAndTheFirstStateOfAnotherTargetDoesNot() async throws {
+    let network = ScriptedNetwork()
+    network.set(.numbered(1))
+    network.set(.numbered(7), for: ip("192.0.2.1"))
+    let monitor = network.monitor { $0.settling = .seconds(60) }
+    let observable = ObservableReachability(monitor)
+    try await eventually("it is known") { observable.current.number == 1 }
+    network.set(.numbered(2))
+    try await eventually("it is held back") { monitor.current.number == 2 }
+    try await network.settle()
+    #expect(observable.current.number == 1)
+    monitor.target = .address(ip("192.0.2.1"))
+    try await eventually("at once") { observable.current.number == 7 }
+  }
+
+  /// Those who are not asked what is known now, but told of changes, are not told that nothing is.
+  @Test func othersAreToldOfKnownStatesAlone() async throws {
+    let network = ScriptedNetwork()
+    network.set(.numbered(1))
+    let monitor = network.monitor()
+    let observable = ObservableReachability(monitor)
+    let log = Log<Reachability>()
+    let tokens = Receiver.handlers.map { $0.observe(monitor) { log.append($0) } }
+    try await eventually("all are told") { log.count == tokens.count && observable.isReachable }
+    monitor.pause()
+    try await eventually("it is known no more") { !observable.isDetermined }
+    monitor.resume()
+    try await eventually("it is known again") { observable.current.number == 1 }
+    #expect(log.count == tokens.count)
+    network.set(.numbered(2))
+    try await eventually("all are told of the change") { log.count == 2 * tokens.count }
+    #expect(log.all.allSatisfy { $0.number != nil })
+    withExtendedLifetime(tokens) {}
+  }
+
+  /// Made, and followed, while other threads change the monitor.
+  @Test func inTheEndItSaysWhatItsMonitorSays() async throws {
+    let network = ScriptedNetwork()
+    network.set(.numbered(1))
+    network.set(.hanging, forName: "slow.example")
+    let targets = [ReachabilityTarget.internet, try .host("slow.example"), .localNetwork]
+    let monitor = network.monitor()
+    let first = ObservableReachability(monitor)
+    for round in 0..<300 {
+      let changing = Task.detached {
+        monitor.target = targets[round % targets.count]
+        if round.isMultiple(of: 2) { monitor.pause() }
+        if round.isMultiple(of: 4) { monitor.resume() }
+      }
+      let second = ObservableReachability(monitor)
+      await changing.value
+      try await network.settle()
+      try await eventually("both say what it says") {
+        let current = monitor.current
+        return first.current == current && second.current == current
+      }
+      if round.isMultiple(of: 3) { network.set(.numbered(2 + round)) }
+      monitor.resume()
+    }
+  }
+}
