@@ -54,10 +54,11 @@ public final class PathMonitor: StateMonitor, EngineUser {
 
   // MARK: Pausing
 
-  /// Stops watching until ``resume()``, for a program that goes to the background; as ``ReachabilityMonitor/pause()``.
+  /// Stops watching until ``resume()``, for a program that goes to the background.
   ///
   /// While paused nothing is known: ``current`` is `undetermined` without a reason, receivers stay registered and are told
-  /// nothing, and waits wait. To pause twice is to pause once.
+  /// nothing, and waits wait. What runs on in a pause of all monitors, ``ReachabilityMonitor/pause()`` says. To pause twice is to
+  /// pause once.
   public func pause() { watch.pause() }
 
   /// Goes on watching after ``pause()``; does nothing where it was not paused.

@@ -61,10 +61,11 @@ public final class ReachabilityMonitor: StateMonitor, EngineUser {
   // MARK: Pausing
 
   /// Stops watching until ``resume()``, for a program that goes to the background: once all monitors are paused, Dialtone has no
-  /// thread, no socket and no wake-up.
+  /// thread, no socket and no wake-up, unless a wait with a time-out is under way.
   ///
   /// While paused nothing is known: ``current`` is `undetermined` without a reason, receivers stay registered and are told
-  /// nothing, and waits wait. To pause twice is to pause once.
+  /// nothing, and waits wait. One that has a time-out is still ended by it, and keeps the engine's two threads until it ends, however
+  /// it does: cancel such waits before a pause, and the pause is complete. To pause twice is to pause once.
   public func pause() { watch.pause() }
 
   /// Goes on watching after ``pause()``; does nothing where it was not paused.

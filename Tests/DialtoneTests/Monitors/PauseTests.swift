@@ -117,6 +117,18 @@ struct PauseTests {
     withExtendedLifetime(once) {}
   }
 
+  @Test func aWaitWithATimeoutKeepsTheEngineInAPauseUntilItEnds() async throws {
+    let network = ScriptedNetwork()
+    let monitor = network.monitor()
+    monitor.pause()
+    try await eventually("the engine has ended") { network.environment.slot.runningEngine == nil }
+    let waiting = Task { try await monitor.waitUntilReachable(timeout: .seconds(1_000)) }
+    try await eventually("there is one for the wait") { network.environment.slot.runningEngine != nil }
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    try await eventually("the engine has ended") { network.environment.slot.runningEngine == nil }
+  }
+
   @Test func aWaitCanBeCancelledWhilePaused() async throws {
     let network = ScriptedNetwork()
     let monitor = network.monitor()
