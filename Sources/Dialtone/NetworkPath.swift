@@ -112,7 +112,7 @@ public struct NetworkPath: Sendable {
   package static let denied = NetworkPath(.undetermined, reason: .denied)
 
   /// The interfaces that lead to the Internet, in order of preference; none where the path is not satisfied.
-  private var leading: [Interface] { status == .satisfied ? interfaces.filter(\.leadsToInternet) : [] }
+  var leading: [Interface] { status == .satisfied ? interfaces.filter(\.leadsToInternet) : [] }
 
   /// The interface that packets for the Internet leave by; `nil` where the path is not satisfied.
   public var preferredInterface: Interface? { leading.first }
@@ -186,19 +186,5 @@ extension NetworkPath: MonitoredState {
 
 extension NetworkPath: CustomStringConvertible {
   /// The path in words, such as "satisfied via Wi-Fi (wlan0), wired (eth0)" or "unsatisfied: no route to the destination".
-  public var description: String {
-    var text =
-      switch status {
-      case .undetermined: "undetermined"
-      case .unsatisfied: "unsatisfied"
-      case .requiresConnection: "requires a connection"
-      case .satisfied: "satisfied"
-      }
-    let used = leading.map(\.interface.description)
-    if !used.isEmpty { text += " via " + used.joined(separator: ", ") }
-    if let reason { text += ": \(reason)" }
-    if isExpensive { text += ", expensive" }
-    if isConstrained { text += ", constrained" }
-    return text
-  }
+  public var description: String { description(in: .english) }
 }

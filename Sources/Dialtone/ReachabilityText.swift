@@ -3,8 +3,9 @@
 
 /// A text for people that this library makes, in English, under a key that never changes, so that it can be translated.
 ///
-/// ``all`` lists every one of them. A ``ReachabilityTranslation`` supplies the words of another language; whatever it has
-/// none for stays English.
+/// ``all`` lists every one of them: all the words that states, flags, interfaces and paths are described in. Only in English are
+/// messages of errors, and the descriptions of targets and monitors, which name what was typed. A ``ReachabilityTranslation``
+/// supplies the words of another language; whatever it has none for stays English.
 ///
 /// | keys | texts |
 /// |---|---|
@@ -14,6 +15,8 @@
 /// | `interface` | how an interface is named, with `{kind}` and `{name}` |
 /// | `state…` | the forms of a ``Reachability/description``, with `{status}`, `{interface}` and `{reason}` |
 /// | `flags…` | the phrases of a ``ReachabilityFlags/summary``, with `{state}` and `{condition}` |
+/// | `path-status.` and the ``NetworkPath/Status/identifier`` | each status of a path |
+/// | `path…` | the forms of a ``NetworkPath/description``, with `{status}`, `{interfaces}`, `{reason}` and `{path}` |
 ///
 /// What stands in braces is filled in; a translation may hold the same braces in any order. More texts may come, with
 /// more reasons and kinds.
@@ -45,6 +48,9 @@ extension ReachabilityText {
     + [flagsUnreachable, flagsReachable, flagsReachableCellular, flagsReachableLocalAddress]
     + [flagsReachableTransient, flagsReachableDirect, flagsConditional, flagsOnConnection, flagsOnTraffic]
     + [flagsOnDemand, flagsOnIntervention]
+    + [NetworkPath.Status.undetermined, .unsatisfied, .requiresConnection, .satisfied].map(pathStatus)
+    + [pathAlone, pathOverInterfaces, pathForReason, pathOverInterfacesForReason]
+    + [pathNextInterface, pathExpensive, pathConstrained]
 
   /// A status, such as "requires a connection".
   public static func status(_ status: Reachability.Status) -> ReachabilityText {
@@ -108,4 +114,32 @@ extension ReachabilityText {
   /// The condition where somebody has to act.
   public static let flagsOnIntervention = ReachabilityText(
     "flags.on-intervention", "once somebody acts and a connection is made")
+
+  /// A path's status, such as "satisfied".
+  public static func pathStatus(_ status: NetworkPath.Status) -> ReachabilityText {
+    let english =
+      switch status {
+      case .undetermined: "undetermined"
+      case .unsatisfied: "unsatisfied"
+      case .requiresConnection: "requires a connection"
+      case .satisfied: "satisfied"
+      }
+    return ReachabilityText("path-status.\(status.identifier)", english)
+  }
+
+  /// A path of which nothing but the status is known.
+  public static let pathAlone = ReachabilityText("path", "{status}")
+  /// A path over interfaces: "satisfied via Wi-Fi (wlan0), wired (eth0)".
+  public static let pathOverInterfaces = ReachabilityText("path.interfaces", "{status} via {interfaces}")
+  /// A path that has a reason: "unsatisfied: no route to the destination".
+  public static let pathForReason = ReachabilityText("path.reason", "{status}: {reason}")
+  /// A path over interfaces that has a reason.
+  public static let pathOverInterfacesForReason = ReachabilityText(
+    "path.interfaces-and-reason", "{status} via {interfaces}: {reason}")
+  /// How one more interface is put behind others, or behind the first.
+  public static let pathNextInterface = ReachabilityText("path.next-interface", "{interfaces}, {interface}")
+  /// Any of these forms, of a path that may cost money.
+  public static let pathExpensive = ReachabilityText("path.expensive", "{path}, expensive")
+  /// Any of these forms, of a path that is to be used sparingly.
+  public static let pathConstrained = ReachabilityText("path.constrained", "{path}, constrained")
 }

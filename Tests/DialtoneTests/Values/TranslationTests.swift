@@ -32,6 +32,12 @@ struct TranslationTests {
     ("flags.on-connection", "once a connection is made"), ("flags.on-traffic", "once traffic makes a connection"),
     ("flags.on-demand", "once a connection is made on demand"),
     ("flags.on-intervention", "once somebody acts and a connection is made"),
+    ("path-status.undetermined", "undetermined"), ("path-status.unsatisfied", "unsatisfied"),
+    ("path-status.requires-connection", "requires a connection"), ("path-status.satisfied", "satisfied"),
+    ("path", "{status}"), ("path.interfaces", "{status} via {interfaces}"), ("path.reason", "{status}: {reason}"),
+    ("path.interfaces-and-reason", "{status} via {interfaces}: {reason}"),
+    ("path.next-interface", "{interfaces}, {interface}"), ("path.expensive", "{path}, expensive"),
+    ("path.constrained", "{path}, constrained"),
   ]
 
   @Test func everyKeyIsListedOnce() {
@@ -44,7 +50,7 @@ struct TranslationTests {
   @Test(arguments: [
     ("Reachability+Reason.swift", "public static let ", "= Reason(code:", "reason."),
     ("InterfaceKind.swift", "public static let ", "= InterfaceKind(code:", "kind."),
-    ("Reachability.swift", "    case ", "", "status."),
+    ("Reachability.swift", "    case ", "", "status."), ("NetworkPath.swift", "    case ", "", "path-status."),
     ("ReachabilityText.swift", "public static let ", "= ReachabilityText(", ""),
   ])
   func whateverIsDeclaredHasAKey(file: String, start: String, end: String, prefix: String) throws {
@@ -53,7 +59,8 @@ struct TranslationTests {
     }
     let listed = ReachabilityText.all.count { text in
       prefix.isEmpty
-        ? !["status.", "reason.", "kind."].contains { text.key.hasPrefix($0) } : text.key.hasPrefix(prefix)
+        ? !["status.", "reason.", "kind.", "path-status."].contains { text.key.hasPrefix($0) }
+        : text.key.hasPrefix(prefix)
     }
     #expect(declared > 0)
     #expect(listed == declared, "\(file)")
@@ -88,6 +95,30 @@ struct TranslationTests {
     let network = ScriptedNetwork()
     network.set(.denied)
     #expect(network.monitor().current.description(in: mirrored) == "<state <status.undetermined>>")
+  }
+
+  @Test func everyFormOfAPathIsTranslated() {
+    let wifi = NetworkPath.Interface(interface("wlan0"))
+    let cellular = NetworkPath.Interface(interface("wwan0", 4, .cellular), isExpensive: true, isConstrained: true)
+    func text(_ path: NetworkPath) -> String { path.description(in: Self.mirrored) }
+    #expect(text(NetworkPath(.undetermined)) == "<path <path-status.undetermined>>")
+    #expect(
+      text(NetworkPath(.unsatisfied, reason: .noRoute)) == "<path.reason <reason.no-route> <path-status.unsatisfied>>")
+    #expect(
+      text(NetworkPath(.requiresConnection, reason: .noSession))
+        == "<path.reason <reason.no-session> <path-status.requires-connection>>")
+    let names = "<path.next-interface <interface wwan0 <kind.cellular>> <interface wlan0 <kind.wifi>>>"
+    let used = "<path.interfaces \(names) <path-status.satisfied>>"
+    #expect(text(NetworkPath(.satisfied, interfaces: [wifi, cellular])) == used)
+    let costly = text(NetworkPath(.satisfied, interfaces: [cellular]))
+    #expect(
+      costly
+        == "<path.constrained <path.expensive <path.interfaces <interface wwan0 <kind.cellular>> <path-status.satisfied>>>>"
+    )
+    // No monitor gives such a path; whoever makes one can read it.
+    let odd = text(NetworkPath(.satisfied, reason: .denied, interfaces: [wifi]))
+    #expect(
+      odd == "<path.interfaces-and-reason <reason.denied> <interface wlan0 <kind.wifi>> <path-status.satisfied>>")
   }
 
   @Test func everyValueIsTranslatedByItsKey() throws {
