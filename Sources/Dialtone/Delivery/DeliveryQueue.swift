@@ -6,9 +6,9 @@ package protocol Deliverable: AnyObject, Sendable {
   /// Calls the handler, if there is something new. Answers whether there is more by now, and this is to be called again.
   func deliver() -> Bool
 
-  /// It is given this place in a queue, where it waits. Answers whether it wants it: not where nobody is to be called any more.
+  /// It is given this slot of a queue, where it waits. Answers whether it wants it: not where nobody is to be called any more.
   /// One that gives up later leaves by `DeliveryQueue.leave`.
-  func takes(_ place: DeliveryQueue.Place) -> Bool
+  func takes(_ slot: Int, of queue: DeliveryQueue) -> Bool
 }
 
 /// The handlers that wait for a thread of the engine, and which thread runs them.
@@ -17,12 +17,6 @@ package protocol Deliverable: AnyObject, Sendable {
 /// the thread that reads the kernel's events: of the engine's two threads one is always free for that. Nobody waits here who
 /// has been cancelled: whoever comes and goes while a handler blocks leaves nothing behind.
 package final class DeliveryQueue: Sendable {
-  /// Where a handler waits.
-  package struct Place: Sendable {
-    let queue: DeliveryQueue
-    fileprivate let slot: Int
-  }
-
   private struct State {
     var waiting = SlotList<any Deliverable>()
     var isDelivering = false
@@ -32,21 +26,22 @@ package final class DeliveryQueue: Sendable {
 
   /// Adds handlers. The caller then has `deliver()` called, by itself or by another thread.
   func add(_ handlers: [any Deliverable]) {
-    for handler in handlers { add(handler) }
-  }
-
-  private func add(_ handler: any Deliverable) {
+    if handlers.isEmpty { return }
     state.withLock { state in
-      // Under this lock: who gives up at this moment either does not take the place, or leaves it when it is there.
-      if handler.takes(Place(queue: self, slot: state.waiting.nextSlot)) { state.waiting.append(handler) }
+      for handler in handlers { add(handler, &state) }
     }
   }
 
-  /// Takes the handler out of its place, if it still waits there.
-  func leave(_ place: Place, _ handler: some Deliverable) {
+  private func add(_ handler: any Deliverable, _ state: inout State) {
+    // Under the lock: who gives up at this moment either does not take the slot, or leaves it when it is there.
+    if handler.takes(state.waiting.nextSlot, of: self) { state.waiting.append(handler) }
+  }
+
+  /// Takes the handler out of its slot, if it still waits there.
+  func leave(_ slot: Int, _ handler: some Deliverable) {
     let left = state.withLock { state in
-      // The place may be another's by now.
-      state.waiting[place.slot] === handler ? state.waiting.remove(at: place.slot) : nil
+      // It may be another's by now.
+      state.waiting[slot] === handler ? state.waiting.remove(at: slot) : nil
     }
     withExtendedLifetime(left) {}
   }
@@ -61,7 +56,7 @@ package final class DeliveryQueue: Sendable {
     if !isOurs { return }
     // One at a time, so that those behind it can leave while it runs.
     while let handler = next() {
-      if handler.deliver() { add(handler) }
+      if handler.deliver() { state.withLock { add(handler, &$0) } }
     }
   }
 

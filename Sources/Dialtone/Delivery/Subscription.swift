@@ -38,8 +38,9 @@ package final class Subscription<Value: Sendable>: Deliverable {
     var last: Value?
     /// A handler: it waits for its turn. A queue: a block of ours is on it.
     var isScheduled = false
-    /// Where it waits, while it does.
-    var place: DeliveryQueue.Place?
+    /// Where a handler waits, or waited last.
+    var queue: DeliveryQueue?
+    var slot = 0
   }
 
   private let source: any StateSource<Value>
@@ -70,26 +71,29 @@ package final class Subscription<Value: Sendable>: Deliverable {
 
   /// Ends it. For any thread, also inside the receiver's own handler; once or several times.
   func cancel() {
-    let (receiver, place) = state.withLock { state in
+    let (receiver, queue, slot) = state.withLock { state in
       defer {
         state.receiver = .cancelled
-        state.place = nil
+        state.queue = nil
       }
-      return (state.receiver, state.place)
+      return (state.receiver, state.queue, state.slot)
     }
     if case .task(let waiter?) = receiver { waiter.resume(returning: nil) }
     source.remove(self)
-    if let place { place.queue.leave(place, self) }
+    queue?.leave(slot, self)
     // The handler, and what it captured, is released here, outside the lock.
     withExtendedLifetime(receiver) {}
   }
 
-  package func takes(_ place: DeliveryQueue.Place) -> Bool {
-    state.withLock { state in
-      guard case .handler = state.receiver else { return false }
-      state.place = place
-      return true
+  package func takes(_ slot: Int, of queue: DeliveryQueue) -> Bool {
+    let (isTaken, former) = state.withLock { state -> (Bool, DeliveryQueue?) in
+      guard case .handler = state.receiver else { return (false, nil) }
+      state.slot = slot
+      if state.queue === queue { return (true, nil) }
+      defer { state.queue = queue }
+      return (true, state.queue)
     }
+    return withExtendedLifetime(former) { isTaken }
   }
 
   /// Looks for a newer state: resumes a waiting task, puts a block on a queue. Answers whether a thread of the engine has
@@ -139,7 +143,6 @@ package final class Subscription<Value: Sendable>: Deliverable {
   @discardableResult
   package func deliver() -> Bool {
     let call = state.withLock { state -> (Handler, Value)? in
-      state.place = nil
       let handler: Handler
       switch state.receiver {
       case .handler(let it), .queue(_, let it): handler = it
