@@ -78,8 +78,9 @@ public final class SiteMonitor: StateMonitor {
 
   // MARK: Pausing
 
-  /// Stops watching and checking until ``resume()``, for a program that goes to the background: a second after the last monitor has been paused,
-  /// Dialtone has no thread, no socket and no wake-up. A check under way is cancelled.
+  /// Stops watching and checking until ``resume()``, for a program that goes to the background: a second after the last
+  /// monitor has been paused, Dialtone has no thread, no socket and no wake-up, unless a wait with a time-out is under way.
+  /// A check under way is cancelled.
   ///
   /// While paused nothing is known: ``current`` is `undetermined`, receivers stay registered and are told nothing, and waits wait. To
   /// pause twice is to pause once.
