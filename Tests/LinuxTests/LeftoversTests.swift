@@ -14,9 +14,9 @@ struct LeftoversTests {
       var kept: [[UInt8]] = []
       let left = try await Leftovers {
         kept.append([UInt8](repeating: 1, count: 100_000))
-        try #require(dup(0) >= 0)
+        for _ in 0..<4 { try #require(dup(0) >= 0) }
       }
-      #expect(left.descriptors == 1, "\(left)")
+      #expect(left.descriptors > 2, "\(left)")
       #expect(left.heap >= 100_000 || isSanitized, "\(left)")
       withExtendedLifetime(kept) {}
     }
@@ -30,9 +30,9 @@ struct LeftoversTests {
         rounds += 1
         if rounds != 4 { return }
         kept.append([UInt8](repeating: 1, count: 100_000))
-        try #require(dup(0) >= 0)
+        for _ in 0..<4 { try #require(dup(0) >= 0) }
       }
-      #expect(left.descriptors == 0, "\(left)")
+      #expect(left.descriptors <= 0, "\(left)")
       #expect(left.heap < 1_000 || isSanitized, "\(left)")
       withExtendedLifetime(kept) {}
     }

@@ -8,7 +8,8 @@ import CTestSupport
 ///
 /// A leak leaves something in every round. What the runtime, its pools and the allocator's cache of each thread keep, they
 /// take in one round or another, and a comparison of before and after would take it for a leak. Several rounds are judged:
-/// descriptors and threads, which come and go, by the middle one, memory, which caches take little by little, by the least.
+/// descriptors and threads, which come and go, by the middle one and the mean, whichever is less; memory, which caches take
+/// little by little, by the least. A round has to do its work often enough that a leak is more than one.
 package struct Leftovers: Sendable, CustomStringConvertible {
   package let descriptors: Int
   package let threads: Int
@@ -29,9 +30,12 @@ package struct Leftovers: Sendable, CustomStringConvertible {
     for _ in 0..<rounds { censuses.append(try await census()) }
     let pairs = zip(censuses.dropFirst(), censuses)
     func least(_ growth: (ProcessCensus, ProcessCensus) -> Int) -> Int { pairs.map(growth).min() ?? 0 }
-    func median(_ growth: (ProcessCensus, ProcessCensus) -> Int) -> Int { pairs.map(growth).sorted()[rounds / 2] }
-    descriptors = median { $0.descriptors - $1.descriptors }
-    threads = median { $0.threads - $1.threads }
+    func usual(_ growth: (ProcessCensus, ProcessCensus) -> Int) -> Int {
+      let growths = pairs.map(growth).sorted()
+      return min(growths[rounds / 2], growths.reduce(0, +) / rounds)
+    }
+    descriptors = usual { $0.descriptors - $1.descriptors }
+    threads = usual { $0.threads - $1.threads }
     residentMemory = least { $0.residentMemory - $1.residentMemory }
     heap = least { ($0.heap ?? 0) - ($1.heap ?? 0) }
     self.censuses = censuses
