@@ -57,19 +57,19 @@ final class SiteMonitorCore: EngineUser {
   }
 
   /// Watches something else from now on.
+  ///
+  /// Under the lock, so that what two threads change at the same time is both changed: `change` is `SiteMonitor`'s own, and short.
   func change(_ change: (inout SitePair, inout SiteConfiguration) -> Void) {
-    // A copy: user code does not run under the lock.
-    var (sites, configuration) = state.withLock { ($0.sites, $0.configuration) }
-    change(&sites, &configuration)
-    let (epoch, ended) = state.withLock { state -> (UInt64?, ReachabilityObservation?) in
+    let (begun, ended) = state.withLock { state -> ((SitePair, SiteConfiguration, UInt64)?, ReachabilityObservation?) in
+      let (sites, configuration) = (state.sites, state.configuration)
+      change(&state.sites, &state.configuration)
       if state.sites == sites && state.configuration == configuration { return (nil, nil) }
-      state.sites = sites
-      state.configuration = configuration
       let ended = beginAnew(&state)
-      return (state.engine == nil ? nil : state.epoch, ended)
+      return (state.engine == nil ? nil : (state.sites, state.configuration, state.epoch), ended)
     }
     ended?.cancel()
-    if let epoch { watchPath(sites, configuration, epoch) }
+    guard let (sites, configuration, epoch) = begun else { return }
+    watchPath(sites, configuration, epoch)
   }
 
   /// Ends what is under way: nothing is watched until `start`.

@@ -4,6 +4,8 @@
 import Dialtone
 import DialtoneSites
 import DialtoneTesting
+import Dispatch
+import NIOConcurrencyHelpers
 import Testing
 
 /// Monitors on a scripted network, with scripted checks and a clock that is moved by hand.
@@ -82,6 +84,50 @@ import Testing
     #expect(monitor.current.kind == .undetermined && monitor.current.url == "http://192.0.2.2/")
     await site.answer(.available)
     #expect(try await monitor.waitUntilAvailable().url == "http://192.0.2.2/")
+  }
+
+  @Test func whatTwoThreadsSetAtTheSameTimeIsBothSet() async throws {
+    let monitor = monitor()
+    // Paused, it takes in what it is told and does nothing else.
+    monitor.pause()
+    // Texts that take long to compare: the longer one thread takes, the more the other does meanwhile.
+    let urls = try ["2", "3"].map { try SiteURL("http://192.0.2.2/" + String(repeating: "ä", count: 3_900) + $0) }
+    let rounds = 5_000
+    let (hasBegun, isOver) = (NIOLockedValueBox(false), NIOLockedValueBox(false))
+    async let urlsLost = Self.losses { number in
+      while !hasBegun.withLockedValue(\.self) {}
+      monitor.url = urls[number % 2]
+      if number < rounds { return { monitor.url != urls[number % 2] } }
+      isOver.withLockedValue { $0 = true }
+      return nil
+    }
+    async let configurationsLost = Self.losses { number in
+      monitor.configuration = SiteConfiguration(timeout: .seconds(number))
+      hasBegun.withLockedValue { $0 = true }
+      return isOver.withLockedValue(\.self) ? nil : { monitor.configuration.timeout != .seconds(number) }
+    }
+    #expect(await urlsLost.count == 0)
+    let (lost, last) = await configurationsLost
+    #expect(lost == 0)
+    #expect(monitor.url == urls[0] && monitor.configuration.timeout == .seconds(last))
+  }
+
+  /// Sets a value again and again on a thread of its own, until `set` does not say how to find out whether it was lost. Answers how often it was
+  /// before the next was set, and the last number.
+  private static func losses(
+    _ set: @escaping @Sendable (Int) -> (() -> Bool)?
+  ) async -> (count: Int, last: Int) {
+    await withCheckedContinuation { continuation in
+      DispatchQueue(label: "sites-tests.losses", qos: .utility).async {
+        var lost = 0
+        var number = 1
+        while let isLost = set(number) {
+          number += 1
+          if isLost() { lost += 1 }
+        }
+        continuation.resume(returning: (lost, number))
+      }
+    }
   }
 
   @Test func beginsAnewWithAnotherExpectation() async throws {
