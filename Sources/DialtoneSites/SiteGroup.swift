@@ -29,7 +29,8 @@ public final class SiteGroup: StateMonitor {
   ///   - quorum: How many have to be available; from 1 to the number of sites.
   ///   - configuration: How they are asked, and how often.
   ///   - environment: Where the network is; the system, but for tests.
-  /// - Throws: ``SiteError`` with the code `invalidConfiguration` where the quorum cannot be reached or a URL is given twice.
+  /// - Throws: ``SiteError`` with the code `invalidConfiguration` where the quorum cannot be reached, a URL is given twice, or the
+  ///   configuration contradicts itself or asks for the environment's proxy, and that cannot be read.
   public init(
     _ urls: [SiteURL], quorum: Int, configuration: SiteConfiguration = .init(), environment: SiteEnvironment = .system
   ) throws(SiteError) {
@@ -39,6 +40,7 @@ public final class SiteGroup: StateMonitor {
     guard Set(urls.map(\.identity)).count == urls.count else {
       throw SiteError(.invalidConfiguration, "a site is given twice; its answer would count twice")
     }
+    for url in urls { try configuration.validate(for: url) }
     let unknown = Summary(urls.map { SiteVerdict(url: $0, kind: .undetermined) }, quorum: quorum)
     let storage = ValueStorage(unknown: unknown)
     let newest = Lock(unknown.verdicts)

@@ -257,6 +257,12 @@ import Testing
     await site.answer(.available)
   }
 
+  @Test func aGroupRefusesAConfigurationThatContradictsItself() {
+    #expect(throws: SiteError(.invalidConfiguration, "")) {
+      try SiteGroup(["http://a/"], quorum: 1, configuration: .init(timeout: .zero), environment: environment)
+    }
+  }
+
   @Test func aGroupIsOnlineWithItsQuorum() async throws {
     network.set(.wifi)
     network.set(.unreachable(), for: try #require(IPAddress("192.0.2.3")))
