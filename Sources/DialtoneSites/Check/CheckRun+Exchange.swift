@@ -98,7 +98,7 @@ extension CheckRun {
       return fail(SiteError(.proxyFailed, "the proxy refused to connect to the site (407)"))
     }
     let observed = VerdictRules.Head(
-      method: exchange.method, status: status, location: head.headers.first(name: "Location"),
+      method: exchange.method, status: status, locations: head.headers["Location"],
       contentLength: head.headers.first(name: "Content-Length").flatMap { Int($0) })
     exchange.head = observed
     let decision = rules.judge(observed)

@@ -19,8 +19,8 @@ struct VerdictRules {
   struct Head: Equatable, Sendable {
     var method: SiteConfiguration.Method
     var status: Int
-    /// The text of the header Location; `nil` where there is none.
-    var location: String?
+    /// The texts of the header Location: there should be one at most.
+    var locations: [String] = []
     /// The number in the header Content-Length, where there is a sensible one.
     var contentLength: Int?
   }
@@ -53,7 +53,7 @@ struct VerdictRules {
       return .verdict(.available, location: nil)
     }
     if head.method == .head, fixedMethod == nil, head.status == 405 || head.status == 501 { return .askAgain }
-    let redirect = Self.isRedirect(head.status) ? head.location.map { RedirectTarget($0, from: url) } : nil
+    let redirect = Self.isRedirect(head.status) ? redirect(to: head.locations) : nil
     // RFC 6585, 6.
     if head.status == 511 { return .verdict(.captivePortal, location: redirect?.location) }
     if !url.isSecure, let redirect, redirect.isOtherHost {
@@ -74,6 +74,12 @@ struct VerdictRules {
         ? Self.cannotHaveBody(head.status) ? .verdict(.unexpectedResponse, location: nil) : .readBody
         : .verdict(.unexpectedResponse, location: redirect?.location)
     }
+  }
+
+  /// Of several targets one that is on another host: a browser may take any of them.
+  private func redirect(to locations: [String]) -> RedirectTarget? {
+    let targets = locations.lazy.map { RedirectTarget($0, from: url) }
+    return targets.first(where: \.isOtherHost) ?? targets.first
   }
 
   private func judgeStrayPage(_ head: Head) -> Decision {

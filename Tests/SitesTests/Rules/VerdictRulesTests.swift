@@ -32,7 +32,7 @@ struct VerdictRulesTests {
   }
 
   private static let secure: SiteURL = "https://example.com/"
-  private static let elsewhere = "http://login.example/"
+  static let elsewhere = "http://login.example/"
   private static func kind(_ kind: SiteVerdict.Kind, _ location: String? = nil) -> Decision {
     .verdict(kind, location: location)
   }
@@ -99,8 +99,23 @@ struct VerdictRulesTests {
   func judgesAHead(_ line: Line) {
     let rules = rules(line.url, line.expectation, method: line.isFixed ? line.method : nil)
     let head = VerdictRules.Head(
-      method: line.method, status: line.status, location: line.location, contentLength: line.length)
+      method: line.method, status: line.status, locations: line.location.map { [$0] } ?? [], contentLength: line.length)
     #expect(rules.judge(head) == line.decision)
+  }
+
+  @Test(arguments: [
+    ["/a", elsewhere], [elsewhere, "/a"], ["/a", "http://example.com/", elsewhere, "http://a.example/"],
+  ])
+  func ofSeveralTargetsTheOneElsewhereCounts(_ locations: [String]) {
+    for status in [300, 302, 308] {
+      let head = VerdictRules.Head(method: .head, status: status, locations: locations)
+      #expect(rules("http://example.com/", .answer).judge(head) == Self.kind(.captivePortal, Self.elsewhere))
+      #expect(rules(Self.secure, .answer).judge(head) == Self.kind(.available))
+    }
+    let own = VerdictRules.Head(method: .head, status: 302, locations: ["/a", "/b"])
+    #expect(rules("http://example.com/", .answer).judge(own) == Self.kind(.available))
+    #expect(
+      rules("http://example.com/", .success).judge(own) == Self.kind(.unexpectedResponse, "http://example.com/a"))
   }
 
   @Test(arguments: [

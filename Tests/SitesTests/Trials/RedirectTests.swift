@@ -40,6 +40,14 @@ struct RedirectTests {
     #expect(verdict.location != nil)
   }
 
+  /// Which of them a browser would follow, nobody knows.
+  @Test func anotherHostBesideTheSame() async throws {
+    let fields = ["Location: /login", "Location: http://login.example/"]
+    let server = try await SiteServer(.answer(302, fields: fields), .plain)
+    let verdict = try await check(server.url(.plain, host: "localhost"))
+    #expect(verdict.kind == .captivePortal && verdict.location == "http://login.example/", "\(verdict)")
+  }
+
   @Test(arguments: [
     "/login", "login", "?login", "", "#top", "http://localhost/", "https://localhost/", "http://LOCALHOST./x",
     "http://www.localhost/", "http://WWW.localhost.:81/", "//localhost/", "http://localhost:1/",
