@@ -8,89 +8,94 @@ extension SiteURL {
   private static let maximumLength = 8_000
 
   init(parsing text: String) throws(SiteError) {
-    // From here to the check for user information, no error repeats the text: a password may be in it.
-    if text.isEmpty { throw Self.invalid("the URL is empty; write it as https://example.com/") }
+    if text.isEmpty { throw Self.refusal("the URL is empty; write it as https://example.com/") }
     if text.utf8.count > Self.maximumLength {
-      throw Self.invalid("the URL has \(text.utf8.count) bytes, and \(Self.maximumLength) is the most")
+      throw Self.refusal("the URL has \(text.utf8.count) bytes, and \(Self.maximumLength) is the most")
     }
-    guard let separator = text.unicodeScalars.firstRange(of: "://".unicodeScalars) else {
-      throw Self.schemeMissing(text)
+    do throws(SiteError) {
+      self = try Self.parse(text)
+    } catch {
+      // Until it has been read, nobody knows where user information ends: what stands before an @ may be a secret, wherever that is.
+      throw text.unicodeScalars.contains("@") ? Self.refusal(ofSecret: text) : error
     }
-    let schemeText = text[..<separator.lowerBound]
-    let rest = text[separator.upperBound...]
-    let authority = Substring(rest.unicodeScalars.prefix { !"/?#\\".unicodeScalars.contains($0) })
-    if authority.unicodeScalars.contains("@") {
-      throw Self.invalid("the URL has user information before the host; a check sends no credentials: leave it out")
-    }
-    for scalar in text.unicodeScalars where scalar.value <= 0x20 || (0x7F...0x9F).contains(scalar.value) {
-      throw Self.invalid("the URL contains \(HostText.named(scalar)); take it away, or write it percent-encoded")
-    }
-    guard let scheme = Scheme(rawValue: Self.folded(schemeText)) else {
-      if schemeText.unicodeScalars.contains(where: { "/?#@".unicodeScalars.contains($0) }) || schemeText.isEmpty {
-        throw Self.schemeMissing(text)
-      }
-      throw Self.invalid("only http and https can be checked; write it as https://\(rest)")
-    }
-    if rest.unicodeScalars.dropFirst(authority.unicodeScalars.count).first == "\\" {
-      throw Self.invalid("the URL has a backslash after its host; write a slash")
-    }
-    let host = try Self.host(of: authority, in: "\(scheme)://\(authority)")
-    let port = try Self.port(of: authority) ?? scheme.defaultPort
-    let target = Self.target(rest[authority.endIndex...])
-    self.init(text: text, scheme: scheme, host: host, port: port, target: target)
   }
 
-  private static func invalid(_ message: String) -> SiteError { SiteError(.invalidURL, message) }
+  private static func parse(_ text: String) throws(SiteError) -> SiteURL {
+    if let scalar = unprintable(in: text) {
+      throw refusal("the URL contains \(HostText.named(scalar)); take it away, or write it percent-encoded")
+    }
+    guard let separator = text.unicodeScalars.firstRange(of: "://".unicodeScalars),
+      separator.lowerBound > text.startIndex,
+      !text[..<separator.lowerBound].unicodeScalars.contains(where: { "/?#".unicodeScalars.contains($0) })
+    else { throw schemeMissing(text) }
+    let rest = text[separator.upperBound...]
+    guard let scheme = Scheme(rawValue: folded(text[..<separator.lowerBound])) else {
+      throw refusal("only http and https can be checked", meaning: rest, .https)
+    }
+    let authority = authority(of: rest)
+    if authority.unicodeScalars.contains("@") { throw refusal(ofSecret: text) }
+    if rest[authority.endIndex...].unicodeScalars.first == "\\" {
+      throw refusal("the URL has a backslash after its host; write a slash")
+    }
+    let (host, port) = try hostAndPort(of: authority, scheme)
+    let target = target(rest[authority.endIndex...])
+    return SiteURL(text: text, scheme: scheme, host: host, port: port ?? scheme.defaultPort, target: target)
+  }
+
+  private static func authority(of rest: Substring) -> Substring {
+    Substring(rest.unicodeScalars.prefix { !"/?#\\".unicodeScalars.contains($0) })
+  }
+
+  private static func unprintable(in text: String) -> Unicode.Scalar? {
+    text.unicodeScalars.first { $0.value <= 0x20 || (0x7F...0x9F).contains($0.value) }
+  }
 
   private static func folded(_ text: some StringProtocol) -> String {
     String(decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
   }
 
-  /// Names the URL that was probably meant.
-  private static func schemeMissing(_ text: String) -> SiteError {
-    var rest = Substring(text)
-    for scheme in [Scheme.http, .https] where folded(rest).hasPrefix("\(scheme):") {
-      // "https:example.com", "http:/example.com".
-      rest = Substring(rest.unicodeScalars.dropFirst(scheme.rawValue.utf8.count + 1).drop { $0 == "/" })
-      if rest.unicodeScalars.contains("@") { break }
-      return invalid("the scheme is to be followed by two slashes; write it as \(scheme)://\(HostText.shown(rest))")
+  // MARK: Refusals
+
+  /// Repeats nothing of a text with an @.
+  private static func refusal(ofSecret text: String) -> SiteError {
+    if let separator = text.unicodeScalars.firstRange(of: "://".unicodeScalars),
+      authority(of: text[separator.upperBound...]).unicodeScalars.contains("@")
+    {
+      return refusal("the URL has user information before the host; a check sends no credentials: leave it out")
     }
-    rest = Substring(rest.unicodeScalars.drop { $0 == "/" || $0 == ":" })
-    let authority = rest.unicodeScalars.prefix { !"/?#".unicodeScalars.contains($0) }
-    if authority.contains("@") {
-      return invalid("the URL has no scheme, and user information before the host; write it as https://example.com/")
+    if let scalar = unprintable(in: text) {
+      return refusal("the URL contains \(HostText.named(scalar)); take it away, or write it percent-encoded")
     }
-    if rest.isEmpty { return invalid("the URL has no scheme and no host; write it as https://example.com/") }
-    // Whoever names port 80 does not mean TLS.
-    let scheme: Scheme = String(Substring(authority)).hasSuffix(":80") ? .http : .https
-    return invalid("the URL has no scheme; write it as \(scheme)://\(HostText.shown(rest))")
+    return refusal(
+      "the URL cannot be read, and is not repeated, as its @ may follow user information; write it as https://example.com/"
+    )
   }
 
-  private static func host(of authority: Substring, in url: String) throws(SiteError) -> Host {
-    let parsed: HostText
-    do {
-      parsed = try HostText.parse(url)
+  /// Names the URL that was probably meant: `rest` behind the scheme. Where that would be refused, too, it says why.
+  private static func refusal(_ problem: String, meaning rest: Substring, _ scheme: Scheme) -> SiteError {
+    do throws(SiteError) {
+      _ = try parse("\(scheme)://\(rest)")
+      return refusal("\(problem); write it as \(scheme)://\(HostText.shown(rest))")
     } catch {
-      throw invalid(error.message)
-    }
-    switch parsed {
-    case .address(let address): return .address(address)
-    case .name(let name): return try .name(InternationalName.ascii(name))
+      return refusal("\(problem); besides, \(error.message)")
     }
   }
 
-  /// The port after the host, which has been found well-formed; `nil` where there is none.
-  private static func port(of authority: Substring) throws(SiteError) -> UInt16? {
-    let scalars = authority.unicodeScalars
-    let start = scalars.lastIndex(of: "]").map(scalars.index(after:)) ?? scalars.startIndex
-    guard let colon = scalars[start...].firstIndex(of: ":") else { return nil }
-    let digits = authority[scalars.index(after: colon)...]
-    if digits.isEmpty { return nil }
-    guard let port = UInt16(digits), port > 0 else {
-      throw invalid("nothing answers on port 0; give a port from 1 to 65535, or none")
+  private static func schemeMissing(_ text: String) -> SiteError {
+    for scheme in [Scheme.http, .https] {
+      // "https:example.com", "http:/example.com", "http//example.com".
+      guard folded(text).hasPrefix("\(scheme):") || folded(text).hasPrefix("\(scheme)//") else { continue }
+      let rest = text.unicodeScalars.dropFirst(scheme.rawValue.utf8.count).drop { $0 == ":" || $0 == "/" }
+      return refusal("the scheme is to be followed by a colon and two slashes", meaning: Substring(rest), scheme)
     }
-    return port
+    let rest = Substring(text.unicodeScalars.drop { $0 == "/" || $0 == ":" })
+    if rest.isEmpty { return refusal("the URL has no scheme and no host; write it as https://example.com/") }
+    // Whoever names port 80 does not mean TLS.
+    return refusal(
+      "the URL has no scheme", meaning: rest, String(authority(of: rest)).hasSuffix(":80") ? .http : .https)
   }
+
+  // MARK: What is sent
 
   /// Path and query of what follows the authority, as they may be sent; without the fragment.
   static func target(_ text: some StringProtocol) -> String {

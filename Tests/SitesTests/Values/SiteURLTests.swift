@@ -40,17 +40,48 @@ struct SiteURLTests {
     ("https:example.com/x", "https://example.com/x"),
     ("//example.com/x", "https://example.com/x"),
     ("ftp://example.com/x", "https://example.com/x"),
+    ("http//example.com/x", "http://example.com/x"),
+    ("http://0.0.0.0:8080/", "http://127.0.0.1:8080/"),
+    ("http://0。0。0。0/", "full stops"),
+    ("https://[::]:81/", "https://[::1]:81/"),
+    ("http://[::%25lo]/", "http://[::1]/"),
+    ("http://[fe80::1]:8080/", "http://[fe80::1%25eth0]:8080/"),
+    ("http://[fe80::1%25]/", "http://[fe80::1%25eth0]/"),
+    ("http://[fe80::1%25a%20b]/", "http://[fe80::1%25eth0]/"),
+    ("http://[2001:db8::1%25lo]/", "http://[2001:db8::1]/"),
+    ("http://[192.0.2.1]:81/", "http://192.0.2.1:81/"),
+    ("http://[example.com]/", "http://[2001:db8::1]/"),
+    ("http://2001:db8::7/", "http://[2001:db8::7]/"),
+    ("http://fe80::1/", "http://[2001:db8::1]/"),
+    ("http://fe80::1%eth0/", "http://[fe80::1%eth0]/"),
+    ("http://[2001:db8::1/", "http://[2001:db8::1]/"),
+    ("http://ex%61mple.com/", "percent sign"),
+    ("http://example.com:0/", "1 to 65535"),
+    ("http://example.com:65536/", "1 to 65535"),
+    ("example.com:65536", "besides, what follows the host is no port; give a colon and a number from 1 to 65535"),
+    ("ftp://0.0.0.0/", "besides, 0.0.0.0 is the unspecified address, where no site is"),
   ])
-  func namesTheURLThatWasProbablyMeant(_ text: String, meant: String) {
+  func saysWhatToWriteInstead(_ text: String, meant: String) throws {
     let error = #expect(throws: SiteError.self) { try SiteURL(text) }
     #expect(error?.code == .invalidURL)
-    #expect(error?.message.contains("write it as \(meant)") == true, "\(String(describing: error))")
+    let message = try #require(error?.message)
+    #expect(message.contains(meant))
+    // Whoever does as it says is not refused again.
+    for url in message.matches(of: /\bwrite (?:it as )?(https?:[^ ,]+)/) {
+      #expect(throws: Never.self, "\(message)") { try SiteURL(String(url.1)) }
+    }
   }
 
   @Test(arguments: [
     "http://user:secret@example.com/", "user:secret@example.com", "http:user:secret@example.com",
     "https://secret@example.com", "ftp://user:secret@example.com/", "http://user:sec ret@example.com/secret",
     "https://a:secret\u{301}@example.com/", "http://user:secret/@example.com", "http://secret\u{0}@example.com/",
+    "user:pass/secret@example.com", "user:secret?@example.com", "http:/user:pass/secret@example.com/",
+    "xhttp//user:secret@example.com", "http//user:secret@example.com", "user:pass://secret/@example.com",
+    "ftp://user:secret/@example.com/", "http://secret*/@example.com/", "http://secret\u{2603}/@example.com/",
+    "http://[secret]/@example.com/", "http://[fe80::1%25secret%secret]/@example.com", "http://secret%/@example.com/",
+    "http://a.b.c.secret.1/@example.com/", "http://secret\\@example.com/", "//user:secret@example.com",
+    "http://user:1/secret@example.com/ ", "http://secret..a/@example.com",
   ])
   func neverRepeatsUserInformation(_ text: String) throws {
     do {
