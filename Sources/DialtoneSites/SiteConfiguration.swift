@@ -99,7 +99,7 @@ extension SiteConfiguration {
   }
 
   /// Throws where the configuration contradicts itself.
-  func validate() throws(SiteError) {
+  package func validate() throws(SiteError) {
     func invalid(_ message: String) -> SiteError { SiteError(.invalidConfiguration, message) }
     if timeout <= .zero { throw invalid("the time-out is \(timeout); it has to be above zero") }
     switch expectation.storage {
@@ -120,7 +120,7 @@ extension SiteConfiguration {
     case .answer, .success: break
     }
     if let userAgent, !userAgent.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) || userAgent == "" {
-      throw invalid("the user agent has to be printable ASCII, and not empty")
+      throw invalid("the user agent has to be printable ASCII, and not empty; leave it out to send none")
     }
     if interval <= .zero || expensiveInterval <= .zero || retryDelay <= .zero || maximumRetryDelay < retryDelay {
       throw invalid("intervals and delays have to be above zero, and the longest delay no shorter than the first")

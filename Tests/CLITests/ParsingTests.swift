@@ -59,6 +59,29 @@ struct ParsingTests {
     #expect(ExitCode.validationFailure.rawValue == ExitStatus.usage.rawValue)
   }
 
+  /// A command line, and how the line on standard error begins.
+  static let wrong: [(arguments: [String], beginning: String)] = [
+    (["check", "http://a", "http://b", "http://c "], "URL 3 (\"http://c \"): the URL contains a space"),
+    (["check", "http://a", "http://b:0/"], "URL 2 (\"http://b:0/\"): what follows the host is no port"),
+    (["check", "http://a", "http://a", "b"], "URL 3 (\"b\"): the URL has no scheme"),
+    (["check", "b"], "URL (\"b\"): the URL has no scheme"),
+    (["check", "http://a", "http://u:secret@b/"], "URL 2: the URL has user information"),
+    (["check", "http://a", "u:secret@b"], "URL 2: the URL cannot be read, and is not repeated"),
+    (["check", "http://a", ""], "URL 2: the URL is empty"),
+    (["watch", "--site", "http://a", "b"], "URL 2 (\"b\"): "),
+    (["check", "--user-agent", "", "http://a"], "--user-agent: the user agent has to be"),
+    (["wait", "--site", "--user-agent", "a\u{E4}", "http://a"], "--user-agent: the user agent has to be"),
+    (["check", "--method", "HEAD", "--expect", "body:x", "http://a"], "--method and --expect: HEAD asks for no body"),
+    (["check", "--expect", "body:" + String(repeating: "x", count: 65_537), "http://a"], "--expect: the text"),
+  ]
+
+  @Test(arguments: wrong)
+  func namesWhatIsWrongWithSites(arguments: [String], beginning: String) throws {
+    let error = #expect(throws: UsageError.self) { try DialtoneCommand.parse(arguments) }
+    let message = try #require(error?.message)
+    #expect(message.hasPrefix(beginning) && !message.contains("secret"), "\(message)")
+  }
+
   @Test func namesTheOptionThatThereIsNotBeforeWhatIsBesideIt() throws {
     let error = try #require(
       #expect(throws: (any Error).self) { try DialtoneCommand.parse(["status", "--count", "3"]) })

@@ -65,7 +65,7 @@ struct CheckCommand: CheckedCommand {
   func request() throws -> SiteRequest {
     return try SiteRequest(
       urls,
-      configuration: site.configuration(
+      configuration: try site.configuration(
         timeout: timeout, interface: interface, family: families.family))
   }
 

@@ -43,18 +43,36 @@ struct SiteOptions: ParsableArguments {
     return userAgent == nil ? nil : "--user-agent"
   }
 
-  /// The configuration that they stand for, with those that all commands have.
-  func configuration(timeout: Duration?, interface: String?, family: IPAddress.Family?) -> SiteConfiguration {
+  /// The configuration that they stand for, with those that all commands have. Throws an error that names the option at fault.
+  func configuration(timeout: Duration?, interface: String?, family: IPAddress.Family?) throws -> SiteConfiguration {
     var configuration = SiteConfiguration()
-    if let expect { configuration.expectation = expect }
-    configuration.method = method?.method
+    if let expect {
+      configuration.expectation = expect
+      try Self.check(configuration, "--expect")
+    }
+    if let method {
+      configuration.method = method.method
+      try Self.check(configuration, expect == nil ? "--method" : "--method and --expect")
+    }
+    if let userAgent {
+      configuration.userAgent = userAgent
+      try Self.check(configuration, "--user-agent")
+    }
     if let timeout { configuration.timeout = timeout }
     configuration.interface = interface
     configuration.family = family
     configuration.requiresPublicAddress = requiresPublicAddress
     configuration.proxy = usesProxy ? .environment : .none
-    configuration.userAgent = userAgent
     return configuration
+  }
+
+  /// Checks what has been set so far: where it is wrong, `options` are to blame, which were set last.
+  private static func check(_ configuration: SiteConfiguration, _ options: String) throws {
+    do throws(SiteError) {
+      try configuration.validate()
+    } catch {
+      throw ValidationError("\(options): \(error)")
+    }
   }
 }
 

@@ -53,7 +53,7 @@ struct TargetOptions: ParsableArguments {
     if let option = mark != nil ? "--mark" : from != nil ? "--from" : noNAT64 ? "--no-nat64" : nil {
       throw ValidationError("\(option) and --site exclude each other; leave one of them out")
     }
-    var configuration = site.options.configuration(
+    var configuration = try site.options.configuration(
       timeout: nil, interface: interface, family: families.family)
     if let settling { configuration.settling = settling }
     return try SiteRequest(targets, configuration: configuration)
