@@ -111,6 +111,7 @@ final class Exchange {
     try pipeline.addHandlers([
       HeaderLimit(self),
       HTTPRequestEncoder(),
+      HeadNormalizerHandler(),
       ByteToMessageHandler(HTTPResponseDecoder(limitConfiguration: decoder)),
       ResponseHandler(self),
     ])

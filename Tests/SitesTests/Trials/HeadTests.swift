@@ -1,0 +1,61 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import DialtoneSites
+import SiteLab
+import Testing
+
+/// Answers that are well-formed, and that not every parser takes.
+@Suite(.timeLimit(.minutes(2)))
+struct HeadTests {
+  /// Texts of answers to GET, with "hello" in their bodies; to HEAD, the same without the body.
+  private static let answers = [
+    "HTTP/1.1 200 OK\nContent-Length: 5\n\nhello",
+    "HTTP/1.0 200 OK\nServer: x\n\nhello",
+    "HTTP/1.1 200 OK\r\nServer: x,\r\n y\r\n\tz\r\nContent-Length: 5\r\n\r\nhello",
+    "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello",
+    "HTTP/1.1 200 OK\r\nContent-Length: 5, 5\r\n\r\nhello",
+    "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+    "HTTP/1.1 103 Early\nLink: a,\n b\n\nHTTP/1.1 200 OK\nContent-Length: 5\n\nhello",
+  ]
+
+  @Test(arguments: answers, Transport.allCases)
+  func takesWhatIsWellFormed(_ answer: String, _ transport: Transport) async throws {
+    let server = try await SiteServer(.text(answer), transport)
+    let found = try await check(server.url(transport)) { $0.expectation = .body(containing: "hello") }
+    #expect(found.kind == .available && found.status == 200, "\(found)")
+    for expectation in [SiteExpectation.answer, .success] {
+      let verdict = try await check(server.url(transport)) { $0.expectation = expectation }
+      #expect(verdict.kind == .available && verdict.status == 200, "\(verdict)")
+    }
+  }
+
+  @Test(arguments: answers)
+  func takesItByteByByte(_ answer: String) async throws {
+    let server = try await SiteServer(
+      SiteBehaviour { _ in answer.utf8.map { .send([$0]) } + [.close] }, .plain)
+    let verdict = try await check(server.url(.plain)) { $0.expectation = .body(containing: "hello") }
+    #expect(verdict.kind == .available && verdict.status == 200, "\(verdict)")
+  }
+
+  @Test(arguments: [
+    "HTTP/1.1 302 Found\nLocation: http://login.example/\nContent-Length: 0\n\n",
+    "HTTP/1.0 302 Found\nLocation: http://login.example/\n\n",
+    "HTTP/1.1 302 Found\r\nX: a\r\n b\r\nLocation:\r\n http://login.example/\r\n\r\n",
+    "HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: http://login.example/\r\nContent-Length: 0\r\n\r\n",
+  ])
+  func seesAPortal(_ answer: String) async throws {
+    let server = try await SiteServer(.text(answer), .plain)
+    let verdict = try await check(server.url(.plain))
+    #expect(verdict.kind == .captivePortal && verdict.location == "http://login.example/", "\(verdict)")
+  }
+
+  @Test func aFoldedLineBeforeTheFirstFieldIsMalformed() async throws {
+    let server = try await SiteServer(.text("HTTP/1.1 200 OK\r\n X: a\r\nContent-Length: 0\r\n\r\n"), .plain)
+    let verdict = try await check(server.url(.plain))
+    #expect(verdict.kind == .failed && verdict.error?.code == .malformedResponse, "\(verdict)")
+  }
+}
+#endif
