@@ -4,54 +4,62 @@
 internal import NIOCore
 
 /// As much of a body as is looked at, whether the text that is expected is in it, and nothing beyond the limit.
+///
+/// It is looked at as it comes: what its beginning decides does not wait for its end, nor depends on it.
 struct BodyCollector {
   private var search: TextSearch
-  private let coding: Inflate.Format?
-  /// As they came, where there is a coding.
-  private var bytes: [UInt8] = []
+  /// Decodes what comes; `nil` where there is no coding.
+  private var decoder: Inflate?
+  /// How many bytes came, before they are decoded.
+  private var count = 0
   private(set) var body = VerdictRules.Body()
+  /// Why no more of it can be read, where it is not what its headers say. What has been read before counts.
+  private(set) var failure: SiteError?
 
   /// - Parameters:
   ///   - text: What is looked for; `nil` for nothing.
   ///   - coding: The header Content-Encoding. One that was not asked for and is not known is no coding: the bytes stand for themselves.
   init(_ text: String?, coding: String?) {
     search = TextSearch(text.map { Array($0.utf8) } ?? [])
-    self.coding =
-      switch coding?.lowercased() {
-      case "gzip", "x-gzip": .gzip
-      case "deflate": .deflate
-      default: nil
-      }
+    switch coding?.lowercased() {
+    case "gzip", "x-gzip": decoder = Inflate(.gzip, limit: Limits.body)
+    case "deflate": decoder = Inflate(.deflate, limit: Limits.body)
+    default: break
+    }
   }
 
   /// Takes in what came.
-  mutating func append(_ buffer: ByteBuffer) throws(SiteError) {
-    if coding == nil {
-      look(at: buffer.readableBytesView.prefix(Limits.body - body.length))
-      body.isComplete = body.length == Limits.body
+  mutating func append(_ buffer: ByteBuffer) {
+    if body.isComplete || failure != nil { return }
+    let part = buffer.readableBytesView.prefix(Limits.body - count)
+    count += part.count
+    if decoder == nil {
+      look(at: part)
     } else {
-      bytes += buffer.readableBytesView.prefix(Limits.body - bytes.count)
-      if bytes.count == Limits.body { try decode(isWhole: false) }
+      decode { decoder throws(Inflate.Malformed) in try decoder.decode(part) }
     }
+    if failure == nil { body.isComplete = count == Limits.body || decoder?.isComplete ?? false }
   }
 
   /// There is no more.
-  mutating func end() throws(SiteError) {
-    if body.isComplete { return }
-    if coding != nil { return try decode(isWhole: true) }
-    body.isComplete = true
+  mutating func end() {
+    if body.isComplete || failure != nil { return }
+    decode { decoder throws(Inflate.Malformed) in try decoder.end() }
+    body.isComplete = failure == nil
   }
 
-  private mutating func decode(isWhole: Bool) throws(SiteError) {
-    if let coding, !bytes.isEmpty {
-      do {
-        bytes = try Inflate.decode(bytes, coding, limit: Limits.body, isWhole: isWhole)
-      } catch {
-        throw SiteError(.malformedResponse, "the body is not in the coding that its headers name")
-      }
+  /// Has the decoder do something, and looks at what that decoded, malformed or not.
+  private mutating func decode(_ step: (inout Inflate) throws(Inflate.Malformed) -> Void) {
+    guard var decoder else { return }
+    // Not copied: it is changed while nobody else holds it.
+    self.decoder = nil
+    do throws(Inflate.Malformed) {
+      try step(&decoder)
+    } catch {
+      failure = SiteError(.malformedResponse, "the body is not in the coding that its headers name")
     }
-    look(at: bytes)
-    body.isComplete = true
+    look(at: decoder.output[body.length...])
+    self.decoder = decoder
   }
 
   private mutating func look(at part: some Collection<UInt8>) {

@@ -110,21 +110,18 @@ extension CheckRun {
     act(on: decision, status)
   }
 
-  func bodyCame(_ bytes: ByteBuffer) { bodyChanged { body throws(SiteError) in try body.append(bytes) } }
+  func bodyCame(_ bytes: ByteBuffer) { bodyChanged { $0.append(bytes) } }
 
-  func bodyEnded() { bodyChanged { body throws(SiteError) in try body.end() } }
+  func bodyEnded() { bodyChanged { $0.end() } }
 
-  private func bodyChanged(_ change: (inout BodyCollector) throws(SiteError) -> Void) {
+  private func bodyChanged(_ change: (inout BodyCollector) -> Void) {
     guard !hasEnded, let exchange, let head = exchange.head, var collector = exchange.body else { return }
     exchange.body = nil
-    do throws(SiteError) {
-      try change(&collector)
-    } catch {
-      return fail(error)
-    }
-    let body = collector.body
+    change(&collector)
     exchange.body = collector
-    act(on: rules.judge(head, body), head.status)
+    let decision = rules.judge(head, collector.body)
+    if decision == .readBody, let failure = collector.failure { return fail(failure) }
+    act(on: decision, head.status)
   }
 
   private func act(on decision: VerdictRules.Decision, _ status: Int) {
