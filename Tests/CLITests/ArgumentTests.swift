@@ -124,4 +124,12 @@ struct ArgumentTests {
   func doesNotWatchAHostNamedAsACommandUnasked(text: String) {
     #expect(throws: ValidationError.self) { try CommandWord.check(implicitTargets: ["example.com", text]) }
   }
+
+  @Test(arguments: [
+    ("the value 'a@b' is bad", ["--x=a@b"], "the value '…' is bad"), ("no '--x=a@b'", ["--x=a@b"], "no '…'"),
+    ("no 'a=b@c=d'", ["a=b@c=d"], "no '…'"), ("no b@c", ["a"], "no b@c"), ("no a", ["a", "b"], "no a"),
+  ])
+  func leavesOutWhatMayHaveASecret(_ message: String, _ arguments: [String], _ shown: String) {
+    #expect(TypedArguments.withoutSecrets(message, arguments) == shown)
+  }
 }

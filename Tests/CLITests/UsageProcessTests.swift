@@ -43,4 +43,26 @@ struct UsageProcessTests {
     #expect(result.error.hasPrefix("Error: ") && result.error.contains(name), "\(result.error)")
     #expect(result.error.contains("--help"), "\(result.error)")
   }
+
+  /// Wherever it was typed, and whatever cannot be read of it.
+  @Test(arguments: [
+    ["interfaces", "http://u:secret@h/"], ["check", "--timeout", "http://u:secret@h/", "http://a/"],
+    ["check", "--timeout=u:secret@h", "http://a/"], ["wait", "--method", "u:secret@h"], ["--u:secret@h"],
+    ["check", "-zu:secret@q"], ["--interface", "u:secret@h"], ["--from=secret@h"], ["-6", "http://192.0.2.1/secret@h"],
+    ["statsu", "u:secret@h"], ["wait", "--site", "u:se/secret@h"], ["status", "http://u:se/secret@h"],
+  ])
+  func repeatsNothingThatStandsBeforeAnAt(arguments: [String]) async throws {
+    let lab = try NetworkLab()
+    let result = try await Tool.run(arguments, in: lab)
+    #expect(result.ending == .exited(64) && result.output == "")
+    #expect(result.error.hasPrefix("Error: ") && !result.error.contains("secret"), "\(result.error)")
+  }
+
+  @Test func repeatsNothingThatStandsBeforeAnAtInWhatIsNoText() async throws {
+    let lab = try NetworkLab()
+    let process = try lab.spawn("/bin/sh", ["-c", #"exec "$0" status "$(printf 'secret@\377')""#, Tool.path])
+    let error = try await process.error.text(within: .seconds(60))
+    #expect(error.hasPrefix("Error: argument 2 is not valid UTF-8"), "\(error)")
+    #expect(try await process.exit(within: .seconds(60)) == .exited(64))
+  }
 }

@@ -17,9 +17,25 @@ enum TypedArguments {
   static func text(_ argument: UnsafePointer<CChar>, position: Int) throws -> String {
     guard let text = unsafe String(validatingCString: argument) else {
       let repaired = unsafe String(cString: argument)
-      throw UsageError(
-        message: "argument \(position), \"\(repaired)\", is not valid UTF-8; write it in UTF-8", command: nil)
+      let name = hasSecret(repaired) ? "argument \(position)" : "argument \(position), \"\(repaired)\","
+      throw UsageError(message: "\(name) is not valid UTF-8; write it in UTF-8", command: nil)
     }
     return text
   }
+
+  /// What is wrong with `arguments`, without those of them that may have a secret in them: the parser repeats what it cannot read, wherever it
+  /// was typed.
+  static func withoutSecrets(_ message: String, _ arguments: [String]) -> String {
+    var message = message
+    for argument in arguments where hasSecret(argument) {
+      message = message.replacing(argument, with: "…")
+      if let value = argument.split(separator: "=", maxSplits: 1).last, hasSecret(value) {
+        message = message.replacing(value, with: "…")
+      }
+    }
+    return message
+  }
+
+  /// Whether something stands before an @ (SECURITY.md).
+  private static func hasSecret(_ text: some StringProtocol) -> Bool { text.unicodeScalars.contains("@") }
 }

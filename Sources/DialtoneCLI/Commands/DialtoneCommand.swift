@@ -48,15 +48,17 @@ struct DialtoneCommand: ParsableCommand {
   static func main() {
     do {
       try StandardStream.prepare()
+      var arguments: [String] = []
       do {
-        var command = try parse(TypedArguments.all())
+        arguments = try TypedArguments.all()
+        var command = try parse(arguments)
         try command.run()
       } catch let error as ExitCode {
         CNetlink.exit(error.rawValue)
       } catch let error as SystemError {
         throw error
       } catch {
-        try end(with: error)
+        try end(with: error, typed: arguments)
       }
     } catch {
       StandardStream.error.writeIgnoringErrors("dialtone: \(error)\n")
@@ -82,11 +84,12 @@ struct DialtoneCommand: ParsableCommand {
   }
 
   /// Prints help that was asked for, or what is wrong with the arguments.
-  private static func end(with error: any Error) throws {
+  private static func end(with error: any Error, typed arguments: [String]) throws {
     let usageError = error as? UsageError
     let status = usageError == nil ? exitCode(for: error) : ExitCode(ExitStatus.usage.rawValue)
     // It repeats what was typed.
-    let text = TerminalText.visible(usageError?.description ?? fullMessage(for: error), keepingLineBreaks: true)
+    let message = TypedArguments.withoutSecrets(usageError?.description ?? fullMessage(for: error), arguments)
+    let text = TerminalText.visible(message, keepingLineBreaks: true)
     if status.isSuccess {
       try Output.line(text)
     } else {
