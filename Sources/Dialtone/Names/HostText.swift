@@ -20,7 +20,14 @@ package enum HostText {
     }
     // By scalars: as Characters, a combining mark would hide the separator that it follows.
     if let scheme = text.unicodeScalars.firstRange(of: "://".unicodeScalars) {
-      return try parse(scheme: text[..<scheme.lowerBound], rest: text[scheme.upperBound...])
+      let rest = text[scheme.upperBound...]
+      do throws(ReachabilityError) {
+        return try parse(scheme: text[..<scheme.lowerBound], rest: rest)
+      } catch {
+        // Where user information holds a slash, a part of it stands where the host should.
+        if !pathAndMore(of: rest).utf8.contains(UInt8(ascii: "@")) { throw error }
+        throw ReachabilityError(error.code, "the URL's host cannot be read; write it as https://example.com/")
+      }
     }
     if let at = text.unicodeScalars.lastIndex(of: "@") {
       let rest = text[text.unicodeScalars.index(after: at)...]
@@ -41,7 +48,7 @@ package enum HostText {
     else {
       throw ReachabilityError(.invalidHost, "the URL has no scheme before ://; write it as https://example.com/")
     }
-    let authority = Substring(rest.unicodeScalars.prefix { !"/?#\\".unicodeScalars.contains($0) })
+    let authority = rest[..<pathAndMore(of: rest).startIndex]
     let scalars = authority.unicodeScalars
     let hostAndPort = scalars.lastIndex(of: "@").map { authority[scalars.index(after: $0)...] } ?? authority
     var host = hostAndPort
@@ -66,6 +73,11 @@ package enum HostText {
     }
     // In a URL the zone's percent sign is itself encoded (RFC 6874).
     return try parse(host: host.replacing("%25", with: "%"))
+  }
+
+  /// What follows the authority (RFC 3986, 3.2).
+  private static func pathAndMore(of rest: Substring) -> Substring {
+    Substring(rest.unicodeScalars.drop { !"/?#\\".unicodeScalars.contains($0) })
   }
 
   private static func isSchemeByte(_ byte: UInt8) -> Bool {

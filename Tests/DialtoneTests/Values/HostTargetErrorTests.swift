@@ -78,6 +78,7 @@ struct HostTargetErrorTests {
     "https://user:sEcReT@\u{301}exa!mple.com/", "https:/\u{301}/user:sEcReT@example.com/",
     "user:sEcReT@example.com", "user:sEcReT@example.com/", "user:sEcReT@example.com:80", "user:sEc%25ReT@example.com",
     "user:sEcReT@exa mple.com", "user:sEcReT@[2001:db8::1]", "user:sEcReT@1.2.3", "sEcReT@exa!mple.com", "sEcReT@a/b",
+    "https://sEcReT*/@example.com", "https://sEcReT*?@example.com", "https://-sEcReT#/@example.com",
   ])
   func neverRepeatsUserInformation(text: String) throws {
     let message = try Self.message(text)
