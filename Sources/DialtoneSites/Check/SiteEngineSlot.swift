@@ -49,14 +49,35 @@ package final class SiteEngineSlot: Sendable {
   func check(_ url: SiteURL, _ configuration: SiteConfiguration) async throws -> SiteVerdict {
     try configuration.validate()
     if let perform { return try await perform(url, configuration) }
-    return try await SiteCheck.perform(url, configuration, engine())
+    let engine: SiteEngine
+    do throws(SiteError) {
+      engine = try self.engine()
+    } catch {
+      // A verdict like any other that wants for descriptors: it is the machine that fails, and not the caller.
+      var timings = SiteVerdict.Timings()
+      timings.total = .zero
+      return SiteVerdict(
+        url: url, kind: .failed, stage: .connect, error: error, timings: timings,
+        timeSince1970: .nanoseconds(EngineClock.realtime()))
+    }
+    return try await SiteCheck.perform(url, configuration, engine)
+  }
+
+  /// The engine for a monitor to hold; `nil` where something stands in for checks, or where there is none to be had, which the check says.
+  func engineToHold() -> SiteEngine? {
+    if perform != nil { return nil }
+    do throws(SiteError) {
+      return try engine()
+    } catch {
+      return nil
+    }
   }
 
   /// The engine that runs, or else a new one.
-  func engine() -> SiteEngine {
-    running.withLock { running in
+  private func engine() throws(SiteError) -> SiteEngine {
+    try running.withLock { running throws(SiteError) in
       if let engine = running.engine { return engine }
-      let engine = SiteEngine(self)
+      let engine = try SiteEngine(self)
       running.engine = engine
       return engine
     }
