@@ -9,8 +9,12 @@ package final class SiteEngineSlot: Sendable {
   /// A check: its verdict, or `CancellationError`.
   package typealias Perform = @Sendable (SiteURL, SiteConfiguration) async throws -> SiteVerdict
 
-  /// How many names may be looked up at a time. More than for all other monitors: here a look-up that hangs would hold up other sites' checks.
-  private static let maximumLookups = 32
+  /// Names are looked up 32 at a time, more than for all other monitors: here a look-up that hangs would hold up other sites' checks. So
+  /// after a second, in which nearly every name server answers that answers at all, it is in nobody's way any more, up to as many of them
+  /// as there are checks at a time.
+  package static func makeNames() -> NameLookupPool {
+    NameLookupPool(threads: 32, patience: .seconds(1), atMost: 256)
+  }
 
   private struct Running {
     weak var engine: SiteEngine?
@@ -29,13 +33,14 @@ package final class SiteEngineSlot: Sendable {
   /// Kept beyond the engine: reading the system's certificates takes longer than a check.
   let trust: TrustStore
   /// Kept beyond the engine, too: look-ups that hang are counted until they end.
-  let names = NameLookupPool(threads: maximumLookups)
+  let names: NameLookupPool
   private let running = Lock(Running())
   private let monitors = Lock(Monitors())
 
   init(
     reachability: ReachabilityEnvironment, group: (any EventLoopGroup)?, maximumChecks: Int,
-    random: @escaping @Sendable () -> Double, perform: Perform?, trust: TrustStore = TrustStore()
+    random: @escaping @Sendable () -> Double, perform: Perform?, trust: TrustStore = TrustStore(),
+    names: NameLookupPool = makeNames()
   ) {
     self.reachability = reachability
     self.group = group
@@ -43,6 +48,7 @@ package final class SiteEngineSlot: Sendable {
     self.random = random
     self.perform = perform
     self.trust = trust
+    self.names = names
   }
 
   /// Checks a site: by what stands in for a check, or else by the engine.
