@@ -37,7 +37,8 @@ extension SiteURL {
     let host = try Self.host(of: authority, in: "\(scheme)://\(authority)")
     let port = try Self.port(of: authority) ?? scheme.defaultPort
     let target = Self.target(rest[authority.endIndex...])
-    self.init(text: text, scheme: scheme, host: host, port: port, target: target)
+    self.init(
+      text: text, scheme: scheme, host: host, isAbsolute: Self.isAbsolute(host, authority), port: port, target: target)
   }
 
   private static func invalid(_ message: String) -> SiteError { SiteError(.invalidURL, message) }
@@ -77,6 +78,12 @@ extension SiteURL {
     case .address(let address): return .address(address)
     case .name(let name): return try .name(InternationalName.ascii(name))
     }
+  }
+
+  /// Whether a name stands there with its trailing dot.
+  private static func isAbsolute(_ host: Host, _ authority: Substring) -> Bool {
+    guard case .name = host else { return false }
+    return authority.unicodeScalars.prefix { $0 != ":" }.last?.separatesLabels ?? false
   }
 
   /// The port after the host, which has been found well-formed; `nil` where there is none.

@@ -7,7 +7,7 @@ internal import NIOCore
 /// From the URL to the addresses that can be tried.
 extension CheckRun {
   /// Who is connected to: the site, or the proxy in its place.
-  private var peer: SiteURL.Host { proxy?.host ?? url.host }
+  private var peer: SiteURL.Host { proxy?.host ?? url.lookupHost }
 
   func findName() {
     switch peer {

@@ -124,7 +124,7 @@ final class SiteMonitorCore: EngineUser {
 
   /// The host that is connected to.
   private static func target(_ sites: SitePair, _ configuration: SiteConfiguration) -> ReachabilityTarget {
-    var host = sites.primary.host
+    var host = sites.primary.lookupHost
     do throws(SiteError) {
       if let proxy = try configuration.proxyServer(for: sites.primary) { host = proxy.host }
     } catch {
