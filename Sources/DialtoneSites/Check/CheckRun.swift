@@ -121,6 +121,8 @@ final class CheckRun {
         SiteVerdict(
           url: url, kind: kind, status: status, location: location, stage: stage, error: error, address: route?.address,
           interface: route?.interface, timings: timings, timeSince1970: .nanoseconds(EngineClock.realtime()))))
+    // Ended while addresses are being tried, by the deadline: what was tried last.
+    let route = race?.lastRoute ?? route
   }
 
   private func end(_ result: Result<SiteVerdict, any Error>) {
