@@ -43,7 +43,7 @@ final class SiteEngine: Sendable {
       ownGroup = own
     }
     permits = ConnectionPermits(slot.maximumChecks)
-    names = NameDesk(slot.reachability.slot.lookup, slot.names)
+    names = NameDesk(slot.reachability.slot, slot.names)
     paths = PathBook(slot.reachability)
     trust = slot.trust
     network = slot.reachability.slot.engine()
