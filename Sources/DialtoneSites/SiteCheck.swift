@@ -12,6 +12,9 @@ internal import NIOCore
 /// ```
 ///
 /// A value: it can be run any number of times, also at the same time. <doc:Sites> has the rules by which an answer is judged.
+///
+/// From the first connection on, the process ignores SIGPIPE, as every program does that uses swift-nio: writing where nobody reads fails with
+/// EPIPE instead of ending the process. A filter that is to end with its reader has to look for that.
 public struct SiteCheck: Sendable {
   /// What is checked.
   public var url: SiteURL
