@@ -11,7 +11,8 @@ public struct ReachabilityEnvironment: Sendable {
 
   /// The network of this process, as its kernel tells it.
   public static let system = ReachabilityEnvironment(
-    EngineSlot(clock: .system, lookup: systemNameLookup, makeSource: systemNetworkSource))
+    EngineSlot(
+      clock: .system, lookup: systemNameLookup, nameServers: systemNameServers, makeSource: systemNetworkSource))
 }
 
 /// What an engine is made of, and the one that runs, if any.
@@ -22,16 +23,19 @@ package final class EngineSlot: Sendable {
 
   package let clock: EngineClock
   package let lookup: NameLookup
+  /// Whom `lookup` asks, where that is known. Called where that may block.
+  package let nameServers: @Sendable () -> [IPAddress]
   package let names: NameLookupPool
   let makeSource: @Sendable () -> any NetworkSource
   private let running = Lock(Running())
 
   package init(
-    clock: EngineClock, lookup: @escaping NameLookup, names: NameLookupPool = .shared,
-    makeSource: @escaping @Sendable () -> any NetworkSource
+    clock: EngineClock, lookup: @escaping NameLookup, nameServers: @escaping @Sendable () -> [IPAddress] = { [] },
+    names: NameLookupPool = .shared, makeSource: @escaping @Sendable () -> any NetworkSource
   ) {
     self.clock = clock
     self.lookup = lookup
+    self.nameServers = nameServers
     self.names = names
     self.makeSource = makeSource
   }

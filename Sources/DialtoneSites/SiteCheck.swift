@@ -12,6 +12,9 @@ internal import NIOCore
 /// ```
 ///
 /// A value: it can be run any number of times, also at the same time. <doc:Sites> has the rules by which an answer is judged.
+///
+/// From the first connection on, the process ignores SIGPIPE, as every program does that uses swift-nio: writing where nobody reads fails with
+/// EPIPE instead of ending the process. A filter that is to end with its reader has to look for that.
 public struct SiteCheck: Sendable {
   /// What is checked.
   public var url: SiteURL
@@ -37,8 +40,8 @@ public struct SiteCheck: Sendable {
   ///
   /// A site that does not answer is a verdict, not an error. Nothing is left open when this has returned. Where as many checks are
   /// under way already as the environment allows (256), the check first waits for its turn; the time-out counts from then. Where as many
-  /// names are being looked up already (32), because others hang, the check waits for a thread, for as long as the time-out at most; that
-  /// does not count either.
+  /// names are being looked up already (32, without those that have hung for a second, until 256 do), the check waits for a thread, for as long
+  /// as the time-out at most; that does not count either.
   ///
   /// - Returns: The verdict.
   /// - Throws: `CancellationError` when the task is cancelled, at once; ``SiteError`` with the code `invalidConfiguration` where the

@@ -7,9 +7,9 @@ package import NIOCore
 /// Where checks and monitors of sites get their network, their names and their time from: the system, or a script in tests.
 ///
 /// All checks and monitors of one environment share one set of event loops, at most four threads, and a bound: 256 checks at a time, each
-/// with one connection, or up to four while it tries several addresses. Further checks wait for their turn. Names are looked up by 32 threads
-/// at most, which exist only while they do so. The threads start with the
-/// first of them, and end about a second after the last has gone. Where many monitors would begin at once, made together or told of the same
+/// with one connection, or up to four while it tries several addresses. Further checks wait for their turn. Names are looked up 32 at a time;
+/// a look-up that takes longer than a second does not count any more, until 256 threads are at it. They exist only while they do so. The
+/// event loops' threads start with the first check, and end about a second after the last check and the last monitor have gone. Where many monitors would begin at once, made together or told of the same
 /// new path, their checks are spread: 16 at once, then 500 a second.
 public struct SiteEnvironment: Sendable {
   package let slot: SiteEngineSlot
@@ -26,13 +26,16 @@ public struct SiteEnvironment: Sendable {
   ///   - group: Where sockets are made and served; `nil` for threads of its own. It is never shut down.
   ///   - maximumChecks: How many checks may be under way at a time.
   ///   - random: Numbers from 0 up to 1, for jitter.
+  ///   - names: What looks names up.
   ///   - perform: What monitors do in place of a check.
   package init(
     reachability: ReachabilityEnvironment = .system, group: (any EventLoopGroup)? = nil, maximumChecks: Int = 256,
-    random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }, perform: SiteEngineSlot.Perform? = nil
+    random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
+    names: NameLookupPool = SiteEngineSlot.makeNames(), perform: SiteEngineSlot.Perform? = nil
   ) {
     slot = SiteEngineSlot(
-      reachability: reachability, group: group, maximumChecks: maximumChecks, random: random, perform: perform
+      reachability: reachability, group: group, maximumChecks: maximumChecks, random: random, perform: perform,
+      names: names
     )
   }
 }

@@ -34,7 +34,7 @@ public struct SiteError: Error, Hashable, Sendable {
     public static let certificateNotYetValid = Code(10)
     /// The certificate belongs to another name.
     public static let certificateNameMismatch = Code(11)
-    /// The certificate is signed by nobody who is trusted.
+    /// The certificate is signed by nobody who is trusted, or is not made for a server.
     public static let certificateUntrusted = Code(12)
     /// The connection was lost.
     public static let connectionLost = Code(13)

@@ -39,7 +39,15 @@ extension SiteURL {
     }
     let (host, port) = try hostAndPort(of: authority, scheme)
     let target = target(rest[authority.endIndex...])
-    return SiteURL(text: text, scheme: scheme, host: host, port: port ?? scheme.defaultPort, target: target)
+    return SiteURL(
+      text: text, scheme: scheme, host: host, isAbsolute: isAbsolute(host, authority), port: port ?? scheme.defaultPort,
+      target: target)
+  }
+
+  /// Whether a name stands there with its trailing dot.
+  private static func isAbsolute(_ host: Host, _ authority: Substring) -> Bool {
+    guard case .name = host else { return false }
+    return authority.unicodeScalars.prefix { $0 != ":" }.last?.separatesLabels ?? false
   }
 
   private static func authority(of rest: Substring) -> Substring {

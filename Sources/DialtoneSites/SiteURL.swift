@@ -33,6 +33,8 @@ public struct SiteURL: Hashable, Sendable {
 
   package let scheme: Scheme
   package let host: Host
+  /// Whether the host is a name with a trailing dot: then no resolver may try other domains behind it.
+  package let isAbsolute: Bool
   /// Never 0.
   package let port: UInt16
   /// Path and query as they are sent: printable ASCII that begins with a slash (RFC 9112, 3.2.1).
@@ -48,10 +50,11 @@ public struct SiteURL: Hashable, Sendable {
     self = try SiteURL(parsing: text)
   }
 
-  init(text: String, scheme: Scheme, host: Host, port: UInt16, target: String) {
+  init(text: String, scheme: Scheme, host: Host, isAbsolute: Bool, port: UInt16, target: String) {
     self.text = text
     self.scheme = scheme
     self.host = host
+    self.isAbsolute = isAbsolute
     self.port = port
     self.target = target
   }
@@ -69,7 +72,18 @@ public struct SiteURL: Hashable, Sendable {
   /// Whether the site has to prove who it is: the scheme is https.
   public var isSecure: Bool { scheme == .https }
 
-  /// What the request says whom it is for (RFC 9110, 7.2): the host, without zone, and the port where it is not the scheme's own.
+  /// The host as it is looked up: a name that is absolute with its trailing dot. Certificates and TLS (RFC 6066, 3) have ``host``, without.
+  package var lookupHost: Host {
+    switch host {
+    // This machine, however it is written (RFC 6761, 6.3); hosts(5) has it without the dot, and before any other domain is tried.
+    case .name(let name) where name.text == "localhost": host
+    case .name(let name) where isAbsolute: .name(name.absolute)
+    case .name, .address: host
+    }
+  }
+
+  /// What the request says whom it is for: the host, without zone, and the port where it is not the scheme's own. RFC 9110, 7.2, has it
+  /// identical to the URL's, and so a trailing dot is part of it, as curl and browsers send it.
   package var authority: String {
     port == scheme.defaultPort ? hostText : "\(hostText):\(port)"
   }
@@ -77,7 +91,7 @@ public struct SiteURL: Hashable, Sendable {
   /// The host as it stands in a URL, without zone.
   package var hostText: String {
     switch host {
-    case .name(let name): name.text
+    case .name(let name): isAbsolute ? name.absolute.text : name.text
     case .address(let address) where address.family == .ipv6:
       "[\(IPAddress(address.bits))]"
     case .address(let address): address.description

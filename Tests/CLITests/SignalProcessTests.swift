@@ -8,11 +8,22 @@ import Testing
 
 @Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(3)))
 struct SignalProcessTests {
-  @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGPIPE])
   func endsByTheSignal(signal: CInt) async throws {
     let lab = try NetworkLab()
     let process = try Tool.start(["watch"], in: lab)
     _ = try await process.output.nextLine()
+    try process.signal(signal)
+    #expect(try await process.exit(within: .seconds(60)) == .signalled(signal))
+    #expect(try await process.error.text() == "")
+  }
+
+  /// A connection has been tried: from then on swift-nio has SIGPIPE ignored.
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGPIPE])
+  func endsByTheSignalOnceASiteWasAsked(signal: CInt) async throws {
+    let lab = try NetworkLab()
+    let process = try Tool.start(["watch", "--site", "http://127.0.0.1:9/"], in: lab)
+    #expect(try await process.output.nextLine().contains("connection refused"))
     try process.signal(signal)
     #expect(try await process.exit(within: .seconds(60)) == .signalled(signal))
     #expect(try await process.error.text() == "")

@@ -6,6 +6,7 @@ import Crypto
 import Foundation
 import SwiftASN1
 import X509
+import _CryptoExtras
 
 /// A certificate authority of a test's own, made when it is asked for.
 package struct SiteAuthority: Sendable {
@@ -42,7 +43,7 @@ package struct SiteAuthority: Sendable {
     key = P256.Signing.PrivateKey()
     let subject = try Self.name(name)
     certificate = try Self.make(
-      subject, of: key.publicKey, by: subject, key: key, .now, Self.authorityExtensions)
+      subject, of: .init(key.publicKey), by: subject, key: key, .now, Self.authorityExtensions)
     root = try Self.pem(certificate)
   }
 
@@ -56,14 +57,15 @@ package struct SiteAuthority: Sendable {
     let subject = try Self.name("Dialtone Trials Server")
     guard chain != .direct else {
       let leaf = try Self.make(
-        subject, of: leafKey.publicKey, by: certificate.subject, key: key, validity, extensions)
+        subject, of: .init(leafKey.publicKey), by: certificate.subject, key: key, validity, extensions)
       return SiteIdentity(chain: [try Self.pem(leaf)], key: leafKey.pemRepresentation)
     }
     let middleKey = P256.Signing.PrivateKey()
     let middleName = try Self.name("Dialtone Trials Intermediate")
     let middle = try Self.make(
-      middleName, of: middleKey.publicKey, by: certificate.subject, key: key, .now, Self.authorityExtensions)
-    let leaf = try Self.make(subject, of: leafKey.publicKey, by: middleName, key: middleKey, validity, extensions)
+      middleName, of: .init(middleKey.publicKey), by: certificate.subject, key: key, .now, Self.authorityExtensions)
+    let leaf = try Self.make(
+      subject, of: .init(leafKey.publicKey), by: middleName, key: middleKey, validity, extensions)
     let sent = chain == .intermediate ? [leaf, middle] : [leaf]
     return SiteIdentity(chain: try sent.map(Self.pem), key: leafKey.pemRepresentation)
   }
@@ -72,7 +74,7 @@ package struct SiteAuthority: Sendable {
   package static func selfSigned(for hosts: [String]) throws -> SiteIdentity {
     let key = P256.Signing.PrivateKey()
     let subject = try name("Dialtone Trials Server")
-    let leaf = try make(subject, of: key.publicKey, by: subject, key: key, .now, try leafExtensions(hosts))
+    let leaf = try make(subject, of: .init(key.publicKey), by: subject, key: key, .now, try leafExtensions(hosts))
     return SiteIdentity(chain: [try pem(leaf)], key: key.pemRepresentation)
   }
 
@@ -81,17 +83,28 @@ package struct SiteAuthority: Sendable {
     let leafKey = P256.Signing.PrivateKey()
     let extensions = try Certificate.Extensions { Critical(BasicConstraints.notCertificateAuthority) }
     let leaf = try Self.make(
-      try Self.name(host), of: leafKey.publicKey, by: certificate.subject, key: key, .now, extensions)
+      try Self.name(host), of: .init(leafKey.publicKey), by: certificate.subject, key: key, .now, extensions)
+    return SiteIdentity(chain: [try Self.pem(leaf)], key: leafKey.pemRepresentation)
+  }
+
+  /// An identity whose key may encipher alone, and not sign, as a server has to. By RSA: no server loads such a one of an elliptic curve.
+  package func identityThatMayNotSign(for hosts: [String]) throws -> SiteIdentity {
+    let leafKey = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+    var extensions = try Self.leafExtensions(hosts)
+    try extensions.append(Certificate.Extension(KeyUsage(keyEncipherment: true), critical: true))
+    let leaf = try Self.make(
+      try Self.name("Dialtone Trials Server"), of: .init(leafKey.publicKey), by: certificate.subject, key: key, .now,
+      extensions)
     return SiteIdentity(chain: [try Self.pem(leaf)], key: leafKey.pemRepresentation)
   }
 
   private static func make(
-    _ subject: DistinguishedName, of publicKey: P256.Signing.PublicKey, by issuer: DistinguishedName,
+    _ subject: DistinguishedName, of publicKey: Certificate.PublicKey, by issuer: DistinguishedName,
     key: P256.Signing.PrivateKey, _ validity: Validity, _ extensions: Certificate.Extensions
   ) throws -> Certificate {
     let (first, last) = validity.bounds
     return try Certificate(
-      version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: .init(publicKey), notValidBefore: first,
+      version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: publicKey, notValidBefore: first,
       notValidAfter: last, issuer: issuer, subject: subject, signatureAlgorithm: .ecdsaWithSHA256,
       extensions: extensions, issuerPrivateKey: .init(key))
   }

@@ -13,11 +13,12 @@ package final class TunnelProxy: Sendable {
   private let listener: any Channel
   private let record = NIOLockedValueBox<[String]>([])
 
-  package init(to port: Int) async throws {
+  /// A proxy that says `interim` before it answers.
+  package init(to port: Int, interim: String = "") async throws {
     listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
       .childChannelInitializer { [record] channel in
         channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(Asked(port, record))
+          try channel.pipeline.syncOperations.addHandler(Asked(port, interim, record))
         }
       }
       .bind(host: "127.0.0.1", port: 0).get()
@@ -34,12 +35,14 @@ package final class TunnelProxy: Sendable {
     typealias InboundIn = ByteBuffer
 
     private let port: Int
+    private let interim: String
     private let record: NIOLockedValueBox<[String]>
     private var head: [UInt8] = []
     private var isDone = false
 
-    init(_ port: Int, _ record: NIOLockedValueBox<[String]>) {
+    init(_ port: Int, _ interim: String, _ record: NIOLockedValueBox<[String]>) {
       self.port = port
+      self.interim = interim
       self.record = record
     }
 
@@ -56,9 +59,9 @@ package final class TunnelProxy: Sendable {
         }
         .connect(host: "127.0.0.1", port: port)
         .flatMapThrowing { far in try near.pipeline.syncOperations.addHandler(Relay(to: far)) }
-        .whenComplete { result in
+        .whenComplete { [interim] result in
           let answer = if case .success = result { "200 OK" } else { "502 Bad Gateway" }
-          near.writeAndFlush(near.allocator.buffer(string: "HTTP/1.1 \(answer)\r\n\r\n"), promise: nil)
+          near.writeAndFlush(near.allocator.buffer(string: "\(interim)HTTP/1.1 \(answer)\r\n\r\n"), promise: nil)
         }
     }
   }

@@ -5,6 +5,9 @@
 /// What the system's environment asks.
 package func systemNetworkSource() -> any NetworkSource { LinuxNetwork() }
 
+/// The name servers that `systemNameLookup` asks, by resolv.conf(5); read anew each time.
+package func systemNameServers() -> [IPAddress] { NameServers.configured() }
+
 /// The interfaces there are, in the order of their indices; read anew each time.
 ///
 /// - Throws: ``ReachabilityError`` where the system refuses to say.

@@ -57,6 +57,9 @@ package struct HostName: Hashable, Sendable {
     HostName(wellFormed: String(decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self))
   }
 
+  /// The name with its trailing dot, by which a resolver knows that it is whole: it tries no other domain behind it (resolv.conf(5), `search`).
+  package var absolute: HostName { HostName(wellFormed: text + ".") }
+
   private static func isAllowed(_ scalar: Unicode.Scalar, after previous: Unicode.Scalar?) -> Bool {
     switch scalar.narrow {
     case "a"..."z", "A"..."Z", "0"..."9", "-", "_": return true

@@ -6,35 +6,41 @@ internal import CNetlink
 /// Threads that look up names, a limited number: monitors of a process share eight, checks of sites have some of their own.
 /// getaddrinfo(3) can hang for as long as it likes and cannot be stopped.
 ///
-/// Invariants: a thread exists only while it looks something up; the pool keeps nothing of who asked but the closure, which it
-/// releases when the ticket is cancelled or the answer is there. A ticket that is cancelled before its turn costs no thread. Of
-/// one name one look-up runs at a time: one that nobody waits for any more, but that hangs, keeps the next from hanging too.
+/// Invariants: a thread exists only while it looks something up, but for one, the usher, which exists only while a look-up waits for others to
+/// become overdue; the pool keeps nothing of who asked but the closure, which it releases when the ticket is cancelled or the answer is there.
+/// A ticket that is cancelled before its turn costs no thread. Of one name one look-up runs at a time: one that nobody waits for any
+/// more, but that hangs, keeps the next from hanging too.
 package final class NameLookupPool: Sendable {
   package static let shared = NameLookupPool(threads: 8)
 
+  /// Of address space, where threads are many: 8 MiB each is what most systems give. Resolvers and their modules get by with far less.
+  private static let stackSize = 1 << 20
+
   /// A look-up that was asked for.
   package final class Ticket: Sendable {
+    /// What two look-ups have in common that ask the same.
+    struct Question: Hashable {
+      let name: String
+      let family: IPAddress.Family?
+    }
+
     private let pool: NameLookupPool
-    fileprivate let name: String
-    fileprivate let family: IPAddress.Family?
+    let question: Question
     fileprivate let lookup: NameLookup
     fileprivate let answer: Lock<(@Sendable (NameLookupResult) -> Void)?>
 
-    fileprivate init(
-      _ pool: NameLookupPool, _ name: String, _ family: IPAddress.Family?, _ lookup: @escaping NameLookup,
+    init(
+      _ pool: NameLookupPool, _ question: Question, _ lookup: @escaping NameLookup,
       _ answer: @escaping @Sendable (NameLookupResult) -> Void
     ) {
       self.pool = pool
-      self.name = name
-      self.family = family
+      self.question = question
       self.lookup = lookup
       self.answer = Lock(answer)
     }
 
     /// Forgets the look-up: its answer is not called any more, unless a thread is already calling it.
     func cancel() { pool.cancel(self) }
-
-    fileprivate func asksTheSame(as other: Ticket) -> Bool { name == other.name && family == other.family }
 
     fileprivate var isCancelled: Bool { answer.withLock { $0 == nil } }
 
@@ -46,43 +52,26 @@ package final class NameLookupPool: Sendable {
     }
   }
 
-  private struct State {
-    var waiting: [Ticket] = []
-    /// At most one a name.
-    var running: [Ticket] = []
-    var threads = 0
+  private let queue: Lock<NameLookupQueue>
 
-    func isRunning(_ ticket: Ticket) -> Bool { running.contains { $0.asksTheSame(as: ticket) } }
+  /// - Parameters:
+  ///   - limit: How many names are looked up at a time.
+  ///   - patience: After how long a look-up is overdue, and does not count against the limit any more; `nil` for never.
+  ///   - bound: How many threads there may be in all, those of overdue look-ups included; no less than the limit.
+  package init(threads limit: Int, patience: Duration? = nil, atMost bound: Int? = nil) {
+    queue = Lock(
+      NameLookupQueue(limit: limit, bound: max(limit, bound ?? limit), patience: patience?.nanosecondsClamped ?? .max))
   }
 
-  private let limit: Int
-  private let state = Lock(State())
-
-  package init(threads limit: Int) { self.limit = limit }
-
-  /// Looks `name` up as soon as a thread is free, and calls `answer` on it.
+  /// Looks `name` up as soon as a thread is free, and calls `answer` on it. Names whose last look-up was overdue wait behind others.
   package func submit(
     _ name: String, _ family: IPAddress.Family?, by lookup: @escaping NameLookup,
     answer: @escaping @Sendable (NameLookupResult) -> Void
   ) -> Ticket {
-    let ticket = Ticket(self, name, family, lookup, answer)
-    let needsThread = state.withLock { state in
-      state.waiting.append(ticket)
-      // The thread that looks the name up now will do so once more.
-      if state.threads == limit || state.isRunning(ticket) { return false }
-      state.threads += 1
-      return true
-    }
-    if needsThread, !Thread.start(named: "dialtone-names", { self.work() }) {
-      // No thread to be had; those that exist go on with what waits. If there is none, the look-up has failed.
-      let isAlone = state.withLock { state in
-        state.threads -= 1
-        return state.threads == 0
-      }
-      if isAlone {
-        cancel(ticket, thenAnswer: .failed)
-      }
-    }
+    let ticket = Ticket(self, Ticket.Question(name: name, family: family), lookup, answer)
+    let demand = queue.withLock { $0.add(ticket, now: EngineClock.system.now()) }
+    // No thread to be had; those that exist go on with what waits. If there is none, the look-up has failed.
+    if !start(demand), queue.withLock({ $0.threads == 0 }) { cancel(ticket, thenAnswer: .failed) }
     return ticket
   }
 
@@ -91,29 +80,53 @@ package final class NameLookupPool: Sendable {
 
   private func cancel(_ ticket: Ticket, thenAnswer result: NameLookupResult?) {
     let answer = ticket.takeAnswer()
-    state.withLock { $0.waiting.removeAll { $0 === ticket } }
+    queue.withLock { $0.remove(ticket) }
     if let result { answer?(result) }
+  }
+
+  // MARK: Threads
+
+  /// Answers whether all threads were to be had.
+  private func start(_ demand: NameLookupQueue.Demand) -> Bool {
+    var isDone = true
+    for _ in 0..<demand.workers {
+      if Thread.start(named: "dialtone-names", stackSize: Self.stackSize, { self.work() }) { continue }
+      queue.withLock { $0.threadFailed() }
+      isDone = false
+    }
+    if demand.usher, !Thread.start(named: "dialtone-names", stackSize: Self.stackSize, { self.usher() }) {
+      queue.withLock { $0.usherFailed() }
+      isDone = false
+    }
+    return isDone
   }
 
   private func work() {
     cnetlink_use_utf8()
     var done: Ticket?
     while true {
-      let next = state.withLock { state -> Ticket? in
-        if let done { state.running.removeAll { $0 === done } }
-        guard let position = state.waiting.firstIndex(where: { !state.isRunning($0) }) else {
-          state.threads -= 1
-          return nil
-        }
-        let next = state.waiting.remove(at: position)
-        state.running.append(next)
-        return next
-      }
+      let (next, demand) = queue.withLock { [done] queue in queue.next(after: done, now: EngineClock.system.now()) }
+      // Without an usher those that wait do so until another thread is free.
+      _ = start(demand)
       guard let next else { return }
       done = next
       if next.isCancelled { continue }
-      let result = next.lookup(next.name, next.family)
+      let result = next.lookup(next.question.name, next.question.family)
       next.takeAnswer()?(result)
+    }
+  }
+
+  /// Starts a thread for each look-up that becomes overdue, for as long as others wait.
+  private func usher() {
+    while true {
+      let (workers, pause) = queue.withLock { $0.relieve(now: EngineClock.system.now()) }
+      _ = start(NameLookupQueue.Demand(workers: workers))
+      guard let pause else { return }
+      var time = timespec()
+      time.tv_sec = Int(pause / 1_000_000_000)
+      time.tv_nsec = Int(pause % 1_000_000_000)
+      // Interrupted or not, the queue says what is left. The call keeps no pointer.
+      _ = unsafe nanosleep(&time, nil)
     }
   }
 }

@@ -11,8 +11,11 @@ package enum Thread {
   }
 
   /// Starts a detached thread, with signals blocked so that the program's handlers run on the program's own threads.
-  /// Answers `false` where the system has no thread to give.
-  package static func start(named name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
+  /// Answers `false` where the system has no thread to give. `stackSize` is in bytes, a multiple of the page size; without one it is the
+  /// system's choice.
+  package static func start(
+    named name: String, stackSize: Int? = nil, _ body: @escaping @Sendable () -> Void
+  ) -> Bool {
     var all = sigset_t()
     var old = sigset_t()
     // pthread_create(3): the new thread inherits the mask. None of these calls keeps a pointer.
@@ -21,6 +24,12 @@ package enum Thread {
     for signal in [SIGILL, SIGTRAP, SIGFPE, SIGBUS, SIGSEGV, SIGSYS, SIGABRT] { unsafe sigdelset(&all, signal) }
     unsafe pthread_sigmask(SIG_SETMASK, &all, &old)
     defer { _ = unsafe pthread_sigmask(SIG_SETMASK, &old, nil) }
+
+    // Filled here and read by pthread_create(3), which keeps no pointer to it.
+    var attributes = pthread_attr_t()
+    guard unsafe pthread_attr_init(&attributes) == 0 else { return false }
+    defer { _ = unsafe pthread_attr_destroy(&attributes) }
+    if let stackSize, unsafe pthread_attr_setstacksize(&attributes, stackSize) != 0 { return false }
 
     // Retained here, released by the thread, or below where there is none.
     #if os(Linux)  // pthread_t is a number here and a pointer elsewhere, and a thread is named otherwise
@@ -31,7 +40,7 @@ package enum Thread {
       })
     var thread = pthread_t()
     let status = unsafe pthread_create(
-      &thread, nil,
+      &thread, &attributes,
       { argument in
         // Takes the retain that start() made; the box is used by nobody else.
         if let argument = unsafe argument { unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run() }
@@ -44,7 +53,7 @@ package enum Thread {
     let box = unsafe Unmanaged.passRetained(Body(body))
     var thread: pthread_t?
     let status = unsafe pthread_create(
-      &thread, nil,
+      &thread, &attributes,
       { argument in
         // Takes the retain that start() made; the box is used by nobody else.
         unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()

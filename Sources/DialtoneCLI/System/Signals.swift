@@ -7,7 +7,9 @@ internal import Dialtone
 /// Takes the signals that ask the process to end on a thread of its own, so that what they do need not be safe inside a
 /// signal handler, and works while another thread is blocked writing.
 enum Signals {
-  private static let ending = [SIGINT, SIGTERM, SIGHUP]
+  /// SIGPIPE, too: swift-nio has the process ignore it, from the first connection on. Blocked, a signal that somebody sends is not ignored
+  /// but waits to be taken (Linux, kernel/signal.c, sig_ignored); one that a write raises is told by EPIPE.
+  private static let ending = [SIGINT, SIGTERM, SIGHUP, SIGPIPE]
   private static let cleanUp = Lock<(@Sendable () -> Void)?>(nil)
 
   /// From now on such a signal first does `action`, and then ends the process in its usual way: a shell sees 128 + n.

@@ -19,7 +19,34 @@ enum CertificateFile {
   /// The certificates in PEM text, of which there is at least one.
   static func certificates(of bytes: [UInt8]) throws -> [NIOSSLCertificate] {
     if bytes.isEmpty { throw Failure(words: "it is empty") }
-    return try NIOSSLCertificate.fromPEMBytes(bytes)
+    do {
+      return try NIOSSLCertificate.fromPEMBytes(bytes)
+    } catch {
+      throw Failure(words: fault(in: bytes))
+    }
+  }
+
+  /// Which certificate is to blame for text that cannot be read. As for openssl, one is enough.
+  private static func fault(in bytes: [UInt8]) -> String {
+    let mark = Array("-----BEGIN ".utf8)
+    var rest = bytes[...]
+    var number = 0
+    while let start = rest.firstRange(of: mark) {
+      let end = rest[start.upperBound...].firstRange(of: mark)?.lowerBound ?? rest.endIndex
+      let block = Array(rest[start.lowerBound..<end])
+      rest = rest[end...]
+      let label = block.dropFirst(mark.count).prefix { $0 != UInt8(ascii: "-") }
+      // Keys and revocation lists may stand between.
+      guard ["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"].contains(String(decoding: label, as: UTF8.self))
+      else { continue }
+      number += 1
+      do {
+        _ = try NIOSSLCertificate.fromPEMBytes(block)
+      } catch {
+        return "certificate number \(number) in it is broken"
+      }
+    }
+    return "there is no certificate in PEM"
   }
 
   private static func bytes(at path: String) throws -> [UInt8] {

@@ -7,7 +7,7 @@ internal import NIOCore
 /// From the URL to the addresses that can be tried.
 extension CheckRun {
   /// Who is connected to: the site, or the proxy in its place.
-  private var peer: SiteURL.Host { proxy?.host ?? url.host }
+  private var peer: SiteURL.Host { proxy?.host ?? url.lookupHost }
 
   func findName() {
     switch peer {
@@ -16,17 +16,31 @@ extension CheckRun {
       let run = NIOLoopBound(self, eventLoop: loop)
       // Begun beside the look-up, and known when that fails, or the deadline comes.
       paths = [engine.paths.path(to: .internet, configuration.path)]
+      whenPathsAreKnown { $0.findPathsToNameServers() }
       waitForTurn()
       inquiry = engine.names.ask(
         name.text, configuration.family,
-        begun: { [loop] in
+        begun: { [loop] servers in
           let time = NIODeadline.now()
-          loop.execute { run.value.turnCame(time) }
+          loop.execute { run.value.lookupBegan(time, servers) }
         }
       ) { [loop] result in
         loop.execute { run.value.nameWasFound(result) }
       }
     }
+  }
+
+  private func lookupBegan(_ time: NIODeadline, _ servers: [IPAddress]) {
+    turnCame(time)
+    nameServers = servers
+    findPathsToNameServers()
+  }
+
+  /// Where there is no path to the Internet, there may be one to a name server.
+  private func findPathsToNameServers() {
+    guard !hasEnded, stage == .name, paths.count == 1, let internet = paths[0].known, !internet.mayLead else { return }
+    // Whoever resolves names knows nothing of the interface that was asked for.
+    paths += nameServers.map { engine.paths.path(to: .address($0), ReachabilityConfiguration()) }
   }
 
   private func nameWasFound(_ result: NameLookupResult) {
@@ -45,22 +59,32 @@ extension CheckRun {
       }
       let order = AddressOrder.interleaved(wanted) { $0.family }
       findPaths(Array(order.prefix(Limits.addresses)), isTranslated: false)
-    case .noAddress: findPathToNames(SiteError(.nameNotResolved, "the name has no address"))
+    case .noAddress:
+      hasNoAddress = true
+      findPathToNames(SiteError(.nameNotResolved, "the name has no address"))
     case .failed: findPathToNames(SiteError(.nameNotResolved, "the name could not be looked up"))
     }
   }
 
   /// A name has not been found: is there any path at all, by which it could have been?
   private func findPathToNames(_ error: SiteError) {
-    whenPathsAreKnown { $0.fail(error) }
+    whenPathsAreKnown { run in
+      run.findPathsToNameServers()
+      run.whenPathsAreKnown { $0.fail(error) }
+    }
   }
 
   /// Whether there is a path at all, as far as is known. Only in the stage of the name.
+  ///
+  /// Whom a name server on this machine asks in turn, nobody says. So the Internet's path stands for the one that is needed, unless the
+  /// server has answered.
   var isPathToNamesThere: Bool {
-    switch paths.first?.known?.status {
-    case .unreachable, .requiresConnection: false
-    case .reachable, .undetermined, nil: true
-    }
+    guard let internet = paths.first?.known else { return true }
+    return internet.mayLead
+      || paths.dropFirst().contains { path in
+        guard let state = path.known else { return true }
+        return state.mayLead && (hasNoAddress || !state.flags.contains(.isLocalAddress))
+      }
   }
 
   private func findPaths(_ addresses: [IPAddress], isTranslated: Bool) {
@@ -116,4 +140,14 @@ extension CheckRun {
   }
 
   func endOffline(_ error: SiteError) { end(.offline, error: error) }
+}
+
+extension Reachability {
+  /// Whether packets may find their way, as far as is known.
+  fileprivate var mayLead: Bool {
+    switch status {
+    case .unreachable, .requiresConnection: false
+    case .reachable, .undetermined: true
+    }
+  }
 }

@@ -29,7 +29,12 @@ final class CheckRun {
   // What is under way.
   private var trustInquiry: TrustStore.Inquiry?
   var inquiry: NameDesk.Inquiry?
+  /// In the stage of the name, the Internet's, and then those to the name servers; later, those to the addresses.
   var paths: [PathBook.Path] = []
+  /// Whom the name is asked of; none until that has begun, or where that is not known.
+  var nameServers: [IPAddress] = []
+  /// Whether somebody has answered that the name has no address.
+  var hasNoAddress = false
   var pathObservation: ReachabilityObservation?
   /// Numbers the observations: an event of a former one changes nothing.
   var pathWait = 0
@@ -116,6 +121,8 @@ final class CheckRun {
     error: SiteError? = nil
   ) {
     timings.total = .nanoseconds((.now() - began).nanoseconds)
+    // Ended while addresses are being tried, by the deadline: what was tried last.
+    let route = race?.lastRoute ?? route
     end(
       .success(
         SiteVerdict(

@@ -13,12 +13,13 @@ final class NameDesk: Sendable {
   private struct Lookup {
     var serial: UInt64
     var ticket: NameLookupPool.Ticket?
-    var hasBegun = false
+    /// Who is asked; `nil` until a thread does so.
+    var nameServers: [IPAddress]?
     var waiters: [UInt64: Waiter] = [:]
   }
 
   private struct Waiter {
-    let begun: @Sendable () -> Void
+    let begun: @Sendable ([IPAddress]) -> Void
     let answer: @Sendable (NameLookupResult) -> Void
   }
 
@@ -33,11 +34,14 @@ final class NameDesk: Sendable {
   }
 
   private let lookup: NameLookup
+  private let nameServers: @Sendable () -> [IPAddress]
   private let pool: NameLookupPool
   private let state = Lock(State())
 
-  init(_ lookup: @escaping NameLookup, _ pool: NameLookupPool) {
-    self.lookup = lookup
+  /// Looks names up as `slot` does, on the threads of `pool`.
+  init(_ slot: EngineSlot, _ pool: NameLookupPool) {
+    lookup = slot.lookup
+    nameServers = slot.nameServers
     self.pool = pool
   }
 
@@ -50,27 +54,28 @@ final class NameDesk: Sendable {
     func cancel() { desk.cancel(self) }
   }
 
-  /// Looks `name` up, and unless the inquiry is cancelled before, calls `begun` as soon as there is a thread that does so, and then `answer`, on any
-  /// thread.
+  /// Looks `name` up, and unless the inquiry is cancelled before, calls `begun` as soon as there is a thread that does so, with the name servers
+  /// that are asked as far as they are known, and then `answer`, on any thread.
   func ask(
-    _ name: String, _ family: IPAddress.Family?, begun: @escaping @Sendable () -> Void,
+    _ name: String, _ family: IPAddress.Family?, begun: @escaping @Sendable ([IPAddress]) -> Void,
     _ answer: @escaping @Sendable (NameLookupResult) -> Void
   ) -> Inquiry {
     let key = Key(name: name, family: family)
-    let (number, serial, hasBegun) = state.withLock { state -> (UInt64, UInt64?, Bool) in
+    let (number, serial, servers) = state.withLock { state -> (UInt64, UInt64?, [IPAddress]?) in
       let number = state.number()
       let isNew = state.lookups[key] == nil
       var lookup = state.lookups[key] ?? Lookup(serial: number)
       lookup.waiters[number] = Waiter(begun: begun, answer: answer)
       state.lookups[key] = lookup
-      return (number, isNew ? number : nil, lookup.hasBegun)
+      return (number, isNew ? number : nil, lookup.nameServers)
     }
-    if hasBegun { begun() }
+    if let servers { begun(servers) }
     if let serial {
       let ticket = pool.submit(
         name, family,
-        by: { [weak self, lookup] name, family in
-          self?.begin(key, serial)
+        by: { [weak self, lookup, nameServers] name, family in
+          // Read here, where the look-up itself reads them: files take as long as they like.
+          self?.begin(key, serial, nameServers())
           return lookup(name, family)
         }, answer: { [weak self] in self?.end(key, serial, $0) })
       let isWanted = state.withLock { state in
@@ -84,13 +89,13 @@ final class NameDesk: Sendable {
     return Inquiry(desk: self, key: key, number: number)
   }
 
-  private func begin(_ key: Key, _ serial: UInt64) {
+  private func begin(_ key: Key, _ serial: UInt64, _ servers: [IPAddress]) {
     let lookup = state.withLock { state -> Lookup? in
       guard state.lookups[key]?.serial == serial else { return nil }
-      state.lookups[key]?.hasBegun = true
+      state.lookups[key]?.nameServers = servers
       return state.lookups[key]
     }
-    lookup?.waiters.values.forEach { $0.begun() }
+    lookup?.waiters.values.forEach { $0.begun(servers) }
   }
 
   private func end(_ key: Key, _ serial: UInt64, _ result: NameLookupResult) {

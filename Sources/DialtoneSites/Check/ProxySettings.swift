@@ -47,7 +47,7 @@ struct ProxySettings {
       // curl's own: 1080 where the proxy has no port.
       let hasPort =
         rest.unicodeScalars.lastIndex(of: ":").map { rest[$0...].unicodeScalars.allSatisfy { $0 != "]" } } ?? false
-      return ProxyServer(host: url.host, port: hasPort ? url.port : 1_080, authorization: authorization)
+      return ProxyServer(host: url.lookupHost, port: hasPort ? url.port : 1_080, authorization: authorization)
     } catch {
       throw SiteError(.invalidConfiguration, "the proxy in \(variable) has no host and port that could be read")
     }

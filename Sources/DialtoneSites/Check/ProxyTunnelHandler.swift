@@ -10,7 +10,10 @@ final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   private let request: String
   private let end: (SiteError?) -> Void
+  /// What has come of the answer that is being read.
   private var answer: [UInt8] = []
+  /// What has come in all.
+  private var byteCount = 0
   private var isDone = false
 
   init(to url: SiteURL, by proxy: ProxyServer, agent: String?, _ end: @escaping (SiteError?) -> Void) {
@@ -30,11 +33,16 @@ final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
     if isDone { return }
     // The blank line may have begun in what was there before.
     let start = max(0, answer.count - 3)
-    answer += unwrapInboundIn(data).readableBytesView
-    let blank: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A]
-    guard let range = answer[start...].firstRange(of: blank) else {
-      if answer.count > Limits.headers { finish(SiteError(.proxyFailed, "the proxy's answer has no end")) }
-      return
+    let bytes = unwrapInboundIn(data).readableBytesView
+    answer += bytes
+    byteCount += bytes.count
+    if byteCount > Limits.headers { return finish(SiteError(.proxyFailed, "the proxy's answer has no end")) }
+    guard var range = Self.blankLine(in: answer[start...]) else { return }
+    // RFC 9110, 15.2: answers that precede the final one say nothing of it. Nobody asked to switch protocols.
+    while Self.isInterim(answer[..<range.lowerBound]) {
+      answer.removeSubrange(..<range.upperBound)
+      guard let next = Self.blankLine(in: answer[...]) else { return }
+      range = next
     }
     let line = answer.prefix { $0 != 0x0D }
     guard line.starts(with: Array("HTTP/1.".utf8)), line.count >= 12, line[8] == 0x20 else {
@@ -62,6 +70,18 @@ final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
   func channelInactive(context: ChannelHandlerContext) {
     finish(SiteError(.proxyFailed, "the proxy closed the connection"))
     context.fireChannelInactive()
+  }
+
+  private static func blankLine(in bytes: ArraySlice<UInt8>) -> Range<Int>? {
+    let blank: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A]
+    return bytes.firstRange(of: blank)
+  }
+
+  /// Whether an answer's status line says 100 to 199, but for 101.
+  private static func isInterim(_ answer: ArraySlice<UInt8>) -> Bool {
+    let line = answer.prefix { $0 != 0x0D }
+    return line.count >= 12 && line.starts(with: Array("HTTP/1.".utf8)) && line[line.startIndex + 8] == 0x20
+      && line[line.startIndex + 9] == 0x31 && line[(line.startIndex + 9)...].prefix(3) != [0x31, 0x30, 0x31]
   }
 
   private func finish(_ error: SiteError) {

@@ -8,8 +8,8 @@ internal import NIOPosix
 
 /// What all checks of an environment share: event loops, the bound on checks, look-ups and paths.
 ///
-/// It lives for as long as a check or a monitor holds it, and a second more, so that checks one after the other start no threads
-/// anew. Then its threads end.
+/// It lives for as long as a check holds it, or a monitor that has begun one and is not paused, and a second more after a check, so that
+/// checks one after the other start no threads anew. Then its threads end.
 final class SiteEngine: Sendable {
   private struct Lingering {
     var lastUse = NIODeadline.uptimeNanoseconds(0)
@@ -31,26 +31,48 @@ final class SiteEngine: Sendable {
   private let ownGroup: MultiThreadedEventLoopGroup?
   private let lingering = Lock(Lingering())
 
-  init(_ slot: SiteEngineSlot) {
-    permits = ConnectionPermits(slot.maximumChecks)
-    names = NameDesk(slot.reachability.slot.lookup, slot.names)
-    paths = PathBook(slot.reachability)
-    trust = slot.trust
-    network = slot.reachability.slot.engine()
+  /// - Throws: Where the system has no descriptors for the event loops: the next check may find some.
+  init(_ slot: SiteEngineSlot) throws(SiteError) {
     _ = Exchange.handlerTypes
     if let group = slot.group {
       self.group = group
       ownGroup = nil
     } else {
-      let own = MultiThreadedEventLoopGroup(numberOfThreads: min(Self.maximumThreads, System.coreCount))
+      let own = try Self.makeGroup()
       group = own
       ownGroup = own
     }
+    permits = ConnectionPermits(slot.maximumChecks)
+    names = NameDesk(slot.reachability.slot, slot.names)
+    paths = PathBook(slot.reachability)
+    trust = slot.trust
+    network = slot.reachability.slot.engine()
   }
 
   deinit {
     // Every check has ended, so nothing is left to go wrong; the threads end in the background.
     ownGroup?.shutdownGracefully(queue: .global()) { _ in }
+  }
+
+  private static func makeGroup() throws(SiteError) -> MultiThreadedEventLoopGroup {
+    let count = min(maximumThreads, System.coreCount)
+    try proveDescriptors(forLoops: count)
+    return MultiThreadedEventLoopGroup(numberOfThreads: count)
+  }
+
+  /// Throws where the descriptors of so many event loops cannot be had: NIO would end the process.
+  ///
+  /// All are open at the same time, and as many again: between here and the loops, other threads may take some, too.
+  private static func proveDescriptors(forLoops count: Int) throws(SiteError) {
+    #if os(Linux)  // NIO has kqueue(2) elsewhere, and Dialtone nothing that holds one
+    do throws(SystemError) {
+      // What a loop of NIO's opens as well: epoll(7), eventfd(2), timerfd_create(2).
+      var polls: [EventPoll] = []
+      for _ in 0..<2 * count { polls.append(try EventPoll()) }
+    } catch {
+      throw SiteError(.cannotConnect, SiteError.text(errno: error.errno), errno: error.errno)
+    }
+    #endif
   }
 
   /// The loop for the next check.

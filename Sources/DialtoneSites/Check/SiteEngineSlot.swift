@@ -9,8 +9,12 @@ package final class SiteEngineSlot: Sendable {
   /// A check: its verdict, or `CancellationError`.
   package typealias Perform = @Sendable (SiteURL, SiteConfiguration) async throws -> SiteVerdict
 
-  /// How many names may be looked up at a time. More than for all other monitors: here a look-up that hangs would hold up other sites' checks.
-  private static let maximumLookups = 32
+  /// Names are looked up 32 at a time, more than for all other monitors: here a look-up that hangs would hold up other sites' checks. So
+  /// after a second, in which nearly every name server answers that answers at all, it is in nobody's way any more, up to as many of them
+  /// as there are checks at a time.
+  package static func makeNames() -> NameLookupPool {
+    NameLookupPool(threads: 32, patience: .seconds(1), atMost: 256)
+  }
 
   private struct Running {
     weak var engine: SiteEngine?
@@ -29,13 +33,14 @@ package final class SiteEngineSlot: Sendable {
   /// Kept beyond the engine: reading the system's certificates takes longer than a check.
   let trust: TrustStore
   /// Kept beyond the engine, too: look-ups that hang are counted until they end.
-  let names = NameLookupPool(threads: maximumLookups)
+  let names: NameLookupPool
   private let running = Lock(Running())
   private let monitors = Lock(Monitors())
 
   init(
     reachability: ReachabilityEnvironment, group: (any EventLoopGroup)?, maximumChecks: Int,
-    random: @escaping @Sendable () -> Double, perform: Perform?, trust: TrustStore = TrustStore()
+    random: @escaping @Sendable () -> Double, perform: Perform?, trust: TrustStore = TrustStore(),
+    names: NameLookupPool = makeNames()
   ) {
     self.reachability = reachability
     self.group = group
@@ -43,20 +48,42 @@ package final class SiteEngineSlot: Sendable {
     self.random = random
     self.perform = perform
     self.trust = trust
+    self.names = names
   }
 
   /// Checks a site: by what stands in for a check, or else by the engine.
   func check(_ url: SiteURL, _ configuration: SiteConfiguration) async throws -> SiteVerdict {
     try configuration.validate()
     if let perform { return try await perform(url, configuration) }
-    return try await SiteCheck.perform(url, configuration, engine())
+    let engine: SiteEngine
+    do throws(SiteError) {
+      engine = try self.engine()
+    } catch {
+      // A verdict like any other that wants for descriptors: it is the machine that fails, and not the caller.
+      var timings = SiteVerdict.Timings()
+      timings.total = .zero
+      return SiteVerdict(
+        url: url, kind: .failed, stage: .connect, error: error, timings: timings,
+        timeSince1970: .nanoseconds(EngineClock.realtime()))
+    }
+    return try await SiteCheck.perform(url, configuration, engine)
+  }
+
+  /// The engine for a monitor to hold; `nil` where something stands in for checks, or where there is none to be had, which the check says.
+  func engineToHold() -> SiteEngine? {
+    if perform != nil { return nil }
+    do throws(SiteError) {
+      return try engine()
+    } catch {
+      return nil
+    }
   }
 
   /// The engine that runs, or else a new one.
-  func engine() -> SiteEngine {
-    running.withLock { running in
+  private func engine() throws(SiteError) -> SiteEngine {
+    try running.withLock { running throws(SiteError) in
       if let engine = running.engine { return engine }
-      let engine = SiteEngine(self)
+      let engine = try SiteEngine(self)
       running.engine = engine
       return engine
     }

@@ -39,9 +39,15 @@ extension SiteError {
   /// Why TLS could not be agreed upon. `certificate` is the one that the peer showed, where it came to that.
   init(handshaking error: any Error, certificate: NIOSSLCertificate?, now: Int) {
     let reason = Self.reason(error)
+    if let reason, Self.unsuitable.contains(reason) {
+      self.init(.certificateUntrusted, "the certificate is not made for this (\(reason))")
+      return
+    }
     guard reason == "CERTIFICATE_VERIFY_FAILED" || reason == nil && Self.isAboutCertificate(error) else {
       if let error = error as? IOError {
         self.init(.tlsFailed, Self.text(errno: error.errnoCode), errno: error.errnoCode)
+      } else if Self.isEnd(error) {
+        self.init(.connectionLost, "the connection was closed before TLS was agreed upon")
       } else {
         self.init(.tlsFailed, "no TLS 1.2 or later could be agreed upon\(reason.map { " (\($0))" } ?? "")")
       }
@@ -67,6 +73,21 @@ extension SiteError {
   private static func isAboutCertificate(_ error: any Error) -> Bool {
     switch error as? NIOSSLError {
     case .noCertificateToValidate, .unableToValidateCertificate: true
+    default: false
+    }
+  }
+
+  /// BoringSSL's words for a certificate that is there and cannot serve: its key is for other uses or of another kind, or it cannot be read.
+  private static let unsuitable: Set<String> = [
+    "KEY_USAGE_BIT_INCORRECT", "WRONG_CERTIFICATE_TYPE", "UNKNOWN_CERTIFICATE_TYPE", "BAD_ECC_CERT",
+    "CANNOT_PARSE_LEAF_CERT", "CERT_LENGTH_MISMATCH",
+  ]
+
+  /// Whether the peer has gone in mid-handshake, without a word of why.
+  private static func isEnd(_ error: any Error) -> Bool {
+    switch error as? NIOSSLError {
+    case .handshakeFailed(.sslError(let stack)): stack.last == .eofDuringHandshake
+    case .uncleanShutdown: true
     default: false
     }
   }

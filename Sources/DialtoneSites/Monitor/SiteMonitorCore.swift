@@ -19,6 +19,9 @@ final class SiteMonitorCore: EngineUser {
     var timer: EngineTimer?
     /// `nil` while paused, and at the end.
     var engine: NetworkEngine?
+    /// From the first check on, and while there is no path, too: its threads cost nothing while they sleep, and what a check needs of
+    /// the system is there. `nil` while paused, and at the end.
+    var siteEngine: SiteEngine?
   }
 
   let storage: ValueStorage<SiteVerdict>
@@ -74,16 +77,19 @@ final class SiteMonitorCore: EngineUser {
 
   /// Ends what is under way: nothing is watched until `start`.
   func stop() {
-    let (path, engine) = state.withLock { state -> (ReachabilityObservation?, NetworkEngine?) in
-      guard state.engine != nil else { return (nil, nil) }
+    let (path, engines) = state.withLock { state -> (ReachabilityObservation?, (NetworkEngine, SiteEngine?)?) in
+      guard let engine = state.engine else { return (nil, nil) }
       let path = beginAnew(&state)
-      defer { state.engine = nil }
-      return (path, state.engine)
+      defer {
+        state.engine = nil
+        state.siteEngine = nil
+      }
+      return (path, (engine, state.siteEngine))
     }
-    if engine != nil { slot.monitorEnded() }
-    // Perhaps the last references, whose release ends the engine: outside the lock.
+    if engines != nil { slot.monitorEnded() }
+    // Perhaps the last references, whose release ends the engines: outside the lock.
     path?.cancel()
-    withExtendedLifetime(engine) {}
+    withExtendedLifetime(engines) {}
   }
 
   /// Forgets what has been found out. Answers the path's observation, to be ended outside the lock.
@@ -118,7 +124,7 @@ final class SiteMonitorCore: EngineUser {
 
   /// The host that is connected to.
   private static func target(_ sites: SitePair, _ configuration: SiteConfiguration) -> ReachabilityTarget {
-    var host = sites.primary.host
+    var host = sites.primary.lookupHost
     do throws(SiteError) {
       if let proxy = try configuration.proxyServer(for: sites.primary) { host = proxy.host }
     } catch {
@@ -160,6 +166,7 @@ final class SiteMonitorCore: EngineUser {
     case .startCheck(let number):
       let (sites, configuration, epoch) = (state.sites, state.configuration, state.epoch)
       state.check = Task.detached { [weak self, slot] in
+        self?.hold(slot.engineToHold(), epoch)
         guard let verdict = await Self.verdict(on: sites, configuration, slot) else { return }
         self?.take(epoch) { machine, now, random in
           machine.checkEnded(number, verdict, now: now, random: random)
@@ -191,6 +198,13 @@ final class SiteMonitorCore: EngineUser {
   }
 
   // MARK: Checks
+
+  private func hold(_ engine: SiteEngine?, _ epoch: UInt64) {
+    state.withLock { state in
+      // Where one is held, it is this one.
+      if state.epoch == epoch, state.siteEngine == nil { state.siteEngine = engine }
+    }
+  }
 
   /// The verdict on one site, or on both of its URLs, asked at the same time; `nil` where the task was cancelled.
   private static func verdict(

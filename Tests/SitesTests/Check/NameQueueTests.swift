@@ -14,6 +14,8 @@ import Testing
 struct NameQueueTests {
   private let latch = Latch()
   private let environment: SiteEnvironment
+  /// Here a look-up that hangs is in the way for ever.
+  private let narrow: SiteEnvironment
 
   init() {
     // Eight threads for all other monitors.
@@ -27,10 +29,12 @@ struct NameQueueTests {
         return .addresses([IPAddress(ipv4: 0x7F00_0001)])
       }, names: NameLookupPool(threads: 8), makeSource: systemNetworkSource)
     environment = SiteEnvironment(reachability: ReachabilityEnvironment(reachability))
+    narrow = SiteEnvironment(
+      reachability: ReachabilityEnvironment(reachability), names: NameLookupPool(threads: 32))
   }
 
   /// Begins checks of names that hang, and waits until so many look-ups do.
-  private func hang(_ count: Int, beside body: () async throws -> Void) async throws {
+  private func hang(_ count: Int, in environment: SiteEnvironment, beside body: () async throws -> Void) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<count {
         group.addTask { _ = try await check(try SiteURL("http://dead\(number).example/"), in: environment) }
@@ -47,8 +51,18 @@ struct NameQueueTests {
   @Test func aDozenDeadNamesHoldNobodyUp() async throws {
     let server = try await SiteServer(.answer(204), .plain)
     let url = try server.url(.plain, host: "well.example")
-    try await hang(12) {
+    try await hang(12, in: environment) {
       let verdict = try await check(url, in: environment) { $0.timeout = .seconds(20) }
+      #expect(verdict.kind == .available, "\(verdict)")
+    }
+  }
+
+  /// More than are looked up at a time.
+  @Test func fiveDozenDeadNamesHoldNobodyUpForLong() async throws {
+    let server = try await SiteServer(.answer(204), .plain)
+    let url = try server.url(.plain, host: "well.example")
+    try await hang(60, in: environment) {
+      let verdict = try await check(url, in: environment) { $0.timeout = .seconds(15) }
       #expect(verdict.kind == .available, "\(verdict)")
     }
   }
@@ -56,9 +70,9 @@ struct NameQueueTests {
   @Test func theWaitForAThreadIsNotTheChecksTime() async throws {
     let server = try await SiteServer(.answer(204), .plain)
     let url = try server.url(.plain, host: "well.example")
-    try await hang(32) {
+    try await hang(32, in: narrow) {
       let start = ContinuousClock.now
-      async let verdict = check(url, in: environment)
+      async let verdict = check(url, in: narrow)
       // As long as the queue stands; however late the check begins to wait, it is no part of its time.
       let pause = Duration.milliseconds(500)
       try await Task.sleep(for: pause)
@@ -71,8 +85,8 @@ struct NameQueueTests {
 
   /// It has a bound of its own.
   @Test func theWaitForAThreadHasAnEnd() async throws {
-    try await hang(32) {
-      let verdict = try await check("http://well.example/", in: environment) { $0.timeout = .milliseconds(200) }
+    try await hang(32, in: narrow) {
+      let verdict = try await check("http://well.example/", in: narrow) { $0.timeout = .milliseconds(200) }
       #expect(verdict.kind == .failed && verdict.stage == .name && verdict.error?.code == .timedOut, "\(verdict)")
       #expect(verdict.error?.message.contains("was not looked up") == true, "\(verdict)")
     }

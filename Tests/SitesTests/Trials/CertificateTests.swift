@@ -51,6 +51,12 @@ struct CertificateTests {
     Impostor(name: "without its intermediate", code: .certificateUntrusted) {
       try $0.identity(for: ["127.0.0.1"], .now, .intermediateMissing)
     },
+    Impostor(name: "for another use", code: .certificateUntrusted) {
+      try $0.identityThatMayNotSign(for: ["127.0.0.1"])
+    },
+    Impostor(name: "for another use, TLS 1.2", versions: .tls12 ... .tls12, code: .certificateUntrusted) {
+      try $0.identityThatMayNotSign(for: ["127.0.0.1"])
+    },
     Impostor(name: "self-signed, TLS 1.2", versions: .tls12 ... .tls12, code: .certificateUntrusted) { _ in
       try SiteAuthority.selfSigned(for: ["127.0.0.1"])
     },
@@ -106,6 +112,15 @@ struct CertificateTests {
     #expect(server.connections.allSatisfy { $0.received.isEmpty })
   }
 
+  /// That says nothing of TLS's versions.
+  @Test func closesAtTheHello() async throws {
+    let server = try await SiteServer(SiteBehaviour(opening: [.awaitBytes, .close]), .plain)
+    let verdict = try await check(server.url(.secure))
+    #expect(verdict.kind == .failed && verdict.stage == .tls, "\(verdict)")
+    #expect(verdict.error?.code == .connectionLost, "\(verdict)")
+    #expect(verdict.error?.message == "the connection was closed before TLS was agreed upon", "\(verdict)")
+  }
+
   /// The name is told in the hello (RFC 6066), an address is not.
   @Test(arguments: [("localhost", true), ("127.0.0.1", false)])
   func serverName(host: String, isTold: Bool) async throws {
@@ -121,6 +136,19 @@ struct CertificateTests {
     #expect(verdict.kind == .failed, "\(verdict)")
     #expect(verdict.error?.code == .trustUnreadable)
     #expect(server.connections.allSatisfy { $0.received.isEmpty })
+  }
+
+  /// Whoever has to mend a file of hundreds is told where.
+  @Test(arguments: [
+    ("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "certificate number 2 in it is broken"),
+    ("-----BEGIN CERTIFICATE-----\n", "certificate number 2 in it is broken"),
+  ])
+  func trustWithABrokenCertificate(_ broken: String, _ words: String) async throws {
+    let server = try await SiteServer(.answer(200), .secure)
+    let root = try Trust.authority.get().root
+    let verdict = try await check(server.url(.secure)) { $0.trust = .pem(root + broken + root) }
+    #expect(verdict.kind == .failed && verdict.error?.code == .trustUnreadable, "\(verdict)")
+    #expect(verdict.error?.message.hasSuffix(words) == true, "\(verdict)")
   }
 
   /// Nobody vouches for the trials' authority but the trials.

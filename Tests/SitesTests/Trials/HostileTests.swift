@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+import Dialtone
 import DialtoneSites
 import NetworkLab
 import SiteLab
@@ -91,6 +92,8 @@ struct HostileTests {
     #expect(verdict.error?.code == .timedOut)
     #expect(elapsed >= .milliseconds(999) && elapsed < Self.limit(.seconds(1), lateness: lateness))
     #expect(verdict.timings.connect == nil)
+    // What was tried last.
+    #expect(verdict.address?.description == "127.0.0.1" && verdict.interface?.name == "lo", "\(verdict)")
   }
 
   /// The deadline is one for both requests, where GET follows HEAD.

@@ -17,10 +17,16 @@ final class LabSites: Sendable {
   /// Keeps the engine, whose threads belong to the lab, from ending between two checks.
   private let anchor: ReachabilityMonitor
 
-  init(_ lab: NetworkLab, names: [String: [String]] = [:]) throws {
+  /// With `names` and no others, and `nameServers` as resolv.conf would name them.
+  convenience init(_ lab: NetworkLab, names: [String: [String]] = [:], nameServers: [String] = []) throws {
+    try self.init(lab, lookup: SiteNames.lookup(names), nameServers: nameServers)
+  }
+
+  init(_ lab: NetworkLab, lookup: @escaping NameLookup, nameServers: [String]) throws {
     self.lab = lab
+    let servers = nameServers.compactMap { IPAddress($0) }
     let reachability = ReachabilityEnvironment(
-      EngineSlot(clock: .system, lookup: SiteNames.lookup(names), makeSource: systemNetworkSource))
+      EngineSlot(clock: .system, lookup: lookup, nameServers: { servers }, makeSource: systemNetworkSource))
     // A thread belongs to the namespace of the one that starts it.
     (group, anchor) = try lab.run {
       (

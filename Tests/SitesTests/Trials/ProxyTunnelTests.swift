@@ -39,6 +39,25 @@ struct ProxyTunnelTests {
     }
   }
 
+  /// RFC 9110, 15.2: what precedes the final answer says nothing of it, but that somebody switches protocols unasked.
+  @Test func interimAnswersAreNoRefusal() async {
+    await #expect(processExitsWith: .success) {
+      let server = try await SiteServer(.answer(204), .secure)
+      for (interim, kind) in [
+        ("HTTP/1.1 100 Continue\r\n\r\n", SiteVerdict.Kind.available),
+        ("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n", .available),
+        ("HTTP/1.1 101 Switching Protocols\r\n\r\n", .failed),
+        (String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 3_000), .failed),
+      ] {
+        let proxy = try await TunnelProxy(to: server.port, interim: interim)
+        Self.use(proxy)
+        let verdict = try await check("https://site.example/") { $0.proxy = .environment }
+        #expect(verdict.kind == kind, "\(verdict)")
+        if kind == .failed { #expect(verdict.error?.code == .proxyFailed, "\(verdict)") }
+      }
+    }
+  }
+
   @Test func anImpostorBehindItIsOneToo() async {
     await #expect(processExitsWith: .success) {
       let identity = try Trust.authority.get().identity(for: ["127.0.0.1", "localhost"])

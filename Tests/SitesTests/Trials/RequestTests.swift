@@ -117,12 +117,13 @@ struct RequestTests {
     #expect(try #require(server.connections.first).sentCount < 1 << 20)
   }
 
-  /// The port stands in Host where it is not the scheme's own, and the host as it was given, in small letters.
+  /// The port stands in Host where it is not the scheme's own, and the host as it was given, in small letters, its trailing dot included
+  /// (RFC 9110, 7.2).
   @Test func theHostAsItWasGiven() async throws {
     let server = try await SiteServer(.answer(204), .plain)
     _ = try await check(try SiteURL("http://LOCALHOST.:\(server.port)"))
     let request = try #require(server.requests.first)
-    #expect(request.values(of: "Host") == ["localhost:\(server.port)"])
+    #expect(request.values(of: "Host") == ["localhost.:\(server.port)"])
     #expect(request.target == "/")
   }
 }

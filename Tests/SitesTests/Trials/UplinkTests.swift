@@ -84,6 +84,66 @@ struct UplinkTests {
     #expect(verdict.address == nil && verdict.timings.connect == nil)
   }
 
+  /// Between 10.0.0.1 and 10.0.0.2, and nowhere else.
+  private func localNetwork() throws -> LabCable {
+    let cable = try LabCable()
+    try cable.client.deleteRoute("default", dev: "v0", family: .v4)
+    try cable.client.deleteRoute("default", dev: "v0", family: .v6)
+    return cable
+  }
+
+  @Test(
+    "no path but to a name server: a name that does not resolve is no sign of being offline",
+    arguments: [NameLookupResult.noAddress, .failed], [["10.0.0.2"], ["192.0.2.53", "10.0.0.2"]])
+  func pathToANameServer(_ result: NameLookupResult, _ servers: [String]) async throws {
+    let cable = try localNetwork()
+    let sites = try LabSites(cable.client, lookup: { _, _ in result }, nameServers: servers)
+    let verdict = try await sites.check("http://nowhere.example/")
+    #expect(verdict.kind == .failed && verdict.stage == .name, "\(verdict)")
+    #expect(verdict.error?.code == .nameNotResolved, "\(verdict)")
+  }
+
+  @Test("no path but to a name server that says nothing within the time-out: failed")
+  func pathToADeafNameServer() async throws {
+    let latch = Latch()
+    let cable = try localNetwork()
+    let sites = try LabSites(
+      cable.client,
+      lookup: { _, _ in
+        latch.wait()
+        return .failed
+      }, nameServers: ["10.0.0.2"])
+    let verdict = try await sites.check("http://nowhere.example/") { $0.timeout = .seconds(2) }
+    #expect(verdict.kind == .failed && verdict.stage == .name && verdict.error?.code == .timedOut, "\(verdict)")
+  }
+
+  @Test("no path, not to a name server either: offline", arguments: [NameLookupResult.noAddress, .failed])
+  func noPathToANameServer(_ result: NameLookupResult) async throws {
+    let cable = try localNetwork()
+    let sites = try LabSites(cable.client, lookup: { _, _ in result }, nameServers: ["192.0.2.53"])
+    let verdict = try await sites.check("http://nowhere.example/")
+    #expect(verdict.kind == .offline, "\(verdict)")
+  }
+
+  @Test(
+    "a name server on this machine: its answer counts, its silence says nothing of the paths that it has",
+    arguments: [(NameLookupResult.noAddress, SiteVerdict.Kind.failed), (.failed, .offline)])
+  func nameServerOnThisMachine(_ result: NameLookupResult, _ kind: SiteVerdict.Kind) async throws {
+    let cable = try localNetwork()
+    let sites = try LabSites(cable.client, lookup: { _, _ in result }, nameServers: ["127.0.0.53"])
+    let verdict = try await sites.check("http://nowhere.example/")
+    #expect(verdict.kind == kind, "\(verdict)")
+  }
+
+  @Test("a monitor says the same as a check")
+  func monitorWithAPathToANameServer() async throws {
+    let cable = try localNetwork()
+    let sites = try LabSites(cable.client, lookup: { _, _ in .noAddress }, nameServers: ["10.0.0.2"])
+    let monitor = SiteMonitor("http://nowhere.example/", environment: sites.environment)
+    let verdict = try await monitor.waitUntilKnown(timeout: .seconds(60))
+    #expect(verdict.kind == .failed && verdict.stage == .name, "\(verdict)")
+  }
+
   @Test("only one family has a path: the other is not tried")
   func onlyIPv4() async throws {
     let cable = try LabCable()

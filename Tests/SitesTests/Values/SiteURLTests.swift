@@ -7,7 +7,10 @@ import Testing
 struct SiteURLTests {
   @Test(arguments: [
     ("http://example.com", "example.com", "/"),
-    ("HTTPS://Example.COM./a?b#c", "example.com", "/a?b"),
+    // RFC 9110, 7.2: identical to the URL's authority.
+    ("HTTPS://Example.COM./a?b#c", "example.com.", "/a?b"),
+    ("http://example.com.:8080/", "example.com.:8080", "/"),
+    ("http://日本語。jp。/", "xn--wgv71a119e.jp.", "/"),
     ("http://example.com:80/", "example.com", "/"),
     ("http://example.com:8080", "example.com:8080", "/"),
     ("https://example.com:80/", "example.com:80", "/"),
