@@ -53,7 +53,7 @@ struct HeadNormalizer {
         output.writeInteger(first)
         rest = rest.dropFirst()
       case .statusLine:
-        let part = rest.prefix { $0 != Self.lineFeed }
+        let part = rest[..<(rest.firstIndex(of: Self.lineFeed) ?? rest.endIndex)]
         rest = rest.dropFirst(part.count)
         // As it comes: what is no status line is refused before it has ended.
         output.writeBytes(part)
@@ -64,7 +64,7 @@ struct HeadNormalizer {
         output.writeBytes(endsInReturn ? [Self.lineFeed] : [Self.carriageReturn, Self.lineFeed])
         place = .fields
       case .fields:
-        let part = rest.prefix { $0 != Self.lineFeed }
+        let part = rest[..<(rest.firstIndex(of: Self.lineFeed) ?? rest.endIndex)]
         rest = rest.dropFirst(part.count)
         line += part
         if rest.isEmpty { return output }
