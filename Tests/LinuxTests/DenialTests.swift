@@ -116,12 +116,21 @@ struct DenialTests {
   func multicastRefused() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
+    let v0 = try lab.reachable("v0", via: "10.0.0.2")
+    // Nothing will tell the monitor that the kernel has noticed the carrier.
+    let query = PathQuery(.address(try address("198.41.0.4")))
+    try await eventually("the route's link has its carrier") {
+      try lab.run {
+        var isThere = false
+        LinuxNetwork().answer([query]) { _, answer in isThere = answer == v0 }
+        return isThere
+      }
+    }
     try lab.deny(.multicast())
     let clock = SteppedClock(isStill: true)
     let probe = NetworkProbe()
     let monitors = try clock.monitors(lab, source: probe.makeSource)
     let internet = try await monitors.record()
-    let v0 = try lab.reachable("v0", via: "10.0.0.2")
     let down = try lab.unreachable(.linkDown, "v0")
     try await monitors.expect(internet, v0)
     try lab.down("v0")
