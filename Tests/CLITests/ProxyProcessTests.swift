@@ -61,4 +61,11 @@ struct ProxyProcessTests {
       ["check", "--use-proxy", site], in: lab, environment: ["http_proxy": "socks5://u:secret@127.0.0.1"])
     #expect(result.ending == .exited(64) && result.error.contains("http_proxy") && !result.error.contains("secret"))
   }
+
+  @Test func saysThatItIsTheProxyWhoseNameIsNotFound() async throws {
+    let lab = try NetworkLab()
+    let result = try await Tool.run(
+      ["check", "--use-proxy", "http://192.0.2.1/"], in: lab, environment: ["http_proxy": "http://nobody.invalid:3128"])
+    #expect(result.output.contains("the proxy's name"), "\(result.output)")
+  }
 }

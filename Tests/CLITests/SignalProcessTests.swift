@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(3)))
 struct SignalProcessTests {
-  @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGPIPE])
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE])
   func endsByTheSignal(signal: CInt) async throws {
     let lab = try NetworkLab()
     let process = try Tool.start(["watch"], in: lab)
@@ -19,7 +19,7 @@ struct SignalProcessTests {
   }
 
   /// A connection has been tried: from then on swift-nio has SIGPIPE ignored.
-  @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGPIPE])
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE])
   func endsByTheSignalOnceASiteWasAsked(signal: CInt) async throws {
     let lab = try NetworkLab()
     let process = try Tool.start(["watch", "--site", "http://127.0.0.1:9/"], in: lab)

@@ -12,8 +12,8 @@ struct CheckCommand: CheckedCommand {
     abstract: "Ask sites over HTTP whether they really answer, and not something in their place.",
     usage: "dialtone check [<options>] <url> ...",
     discussion: """
-      Each site gets one request, without cookies or credentials; redirects are not followed. One line for each, as \
-      it is done. A URL given twice counts once.
+      Each site gets one request, a second one where it refuses HEAD, without cookies or credentials; redirects are \
+      not followed. One line for each, as it is done. A URL given twice counts once.
 
       VERDICTS
         available            the site answered as expected

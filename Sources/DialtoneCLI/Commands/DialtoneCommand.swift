@@ -20,8 +20,9 @@ struct DialtoneCommand: ParsableCommand {
       dialtone interfaces [--json]
       """,
     discussion: """
-      The answer is the kernel's own: nothing is sent, but for name lookups. That a target is reachable says that a \
-      packet for it can leave this machine, not that it answers; that is what check asks, by asking the site. Without a command, it is watch.
+      The answer is the kernel's own: nothing is sent, but for name look-ups. That a target is reachable says that a \
+      packet for it can leave this machine, not that it answers. Whether it does, check and --site ask, and they alone \
+      send something to it. Without a command, it is watch.
 
       EXIT STATUS
         0        what was asked holds

@@ -20,7 +20,8 @@ struct SiteOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "HEAD or GET, and no second request (default: HEAD, and GET where a body is needed).", valueName: "method"))
+      "Send HEAD, or GET, alone (default: HEAD, then GET where HEAD is refused; GET where a body is needed).",
+      valueName: "method"))
   var method: SiteMethod?
 
   @Flag(name: .customLong("public-address"), help: "A name that leads only to private addresses counts as intercepted.")

@@ -9,7 +9,9 @@ internal import Dialtone
 enum Signals {
   /// SIGPIPE, too: swift-nio has the process ignore it, from the first connection on. Blocked, a signal that somebody sends is not ignored
   /// but waits to be taken (Linux, kernel/signal.c, sig_ignored); one that a write raises is told by EPIPE.
-  private static let ending = [SIGINT, SIGTERM, SIGHUP, SIGPIPE]
+  ///
+  /// SIGQUIT, too: for Swift's runtime it is a crash, of which it prints all threads.
+  private static let ending = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE]
   private static let cleanUp = Lock<(@Sendable () -> Void)?>(nil)
 
   /// From now on such a signal first does `action`, and then ends the process in its usual way: a shell sees 128 + n.

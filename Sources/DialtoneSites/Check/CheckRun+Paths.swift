@@ -61,10 +61,12 @@ extension CheckRun {
       findPaths(Array(order.prefix(Limits.addresses)), isTranslated: false)
     case .noAddress:
       hasNoAddress = true
-      findPathToNames(SiteError(.nameNotResolved, "the name has no address"))
-    case .failed: findPathToNames(SiteError(.nameNotResolved, "the name could not be looked up"))
+      findPathToNames(SiteError(.nameNotResolved, "\(nameInWords) has no address"))
+    case .failed: findPathToNames(SiteError(.nameNotResolved, "\(nameInWords) could not be looked up"))
     }
   }
+
+  private var nameInWords: String { proxy == nil ? "the name" : "the proxy's name" }
 
   /// A name has not been found: is there any path at all, by which it could have been?
   private func findPathToNames(_ error: SiteError) {
