@@ -18,7 +18,8 @@ internal import Synchronization
   }
 
   private let isClosed = Atomic<Bool>(false)
-  // Unsafe only for the compiler, which does not know that POSIX lets any thread use what these point to.
+  // Safe to share, both: allocated in init, freed in deinit, never changed between, and POSIX lets any thread use what they
+  // point to.
   private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private nonisolated(unsafe) let condition: UnsafeMutablePointer<pthread_cond_t>
 

@@ -48,7 +48,8 @@ struct EnvironmentTests {
       try lab.route(.replace, "default", via: isBack ? "10.0.0.2" : "10.0.0.3", dev: "v0")
       expected.append(isBack ? v0 : w0)
       try await internet.wait("step \(expected.count)") { $0 == (isBack ? v0 : w0) }
-      // Routes of the kernel's own are announced, too.
+      // Routes of the kernel's own are announced, too. An error says that no line has come in this time: the outer loop goes
+      // on, and ends without one after 200 steps, which is judged below.
       while let line = try? await other.output.line(within: .milliseconds(50)) {
         if line.contains("default via 10.0.0.") { said = line }
       }

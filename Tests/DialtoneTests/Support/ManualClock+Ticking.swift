@@ -10,6 +10,7 @@ extension ManualClock {
     let task = Task {
       while !Task.isCancelled {
         advance(by: step)
+        // The pace, not a wait: it gives others the thread. An error says that this is cancelled.
         do { try await Task.sleep(for: .milliseconds(1)) } catch { return }
       }
     }

@@ -70,8 +70,10 @@ struct DurationTests {
     try await monitor.waitUntilReachable(timeout: timeout)
   }
 
-  @Test(arguments: Duration.endless)
-  func settlingThatNeverEndsHoldsEveryChangeBack(settling: Duration) async throws {
+  /// A monitor that settles so and has told its first state, on a network that has just changed. A path settles so beside it.
+  private static func changing(
+    settling: Duration
+  ) async throws -> (ScriptedNetwork, ReachabilityMonitor, Log<Reachability>, ReachabilityObservation) {
     let network = ScriptedNetwork()
     network.set(.wifi)
     let monitor = network.monitor { $0.settling = settling }
@@ -83,6 +85,12 @@ struct DurationTests {
     try await log.wait("the first state") { $0.isReachable }
     #expect(try await path.waitUntilKnown().status == .satisfied)
     network.set(.wired)
+    return (network, monitor, log, token)
+  }
+
+  @Test(arguments: Duration.endless)
+  func settlingThatNeverEndsHoldsEveryChangeBack(settling: Duration) async throws {
+    let (network, monitor, log, token) = try await Self.changing(settling: settling)
     try await eventually("current has it") { monitor.current.isVia("eth0") }
     network.clock.advance(by: .seconds(86_400 * 365))
     try await network.settle()
@@ -92,17 +100,7 @@ struct DurationTests {
 
   @Test(arguments: Duration.negative)
   func negativeSettlingIsNone(settling: Duration) async throws {
-    let network = ScriptedNetwork()
-    network.set(.wifi)
-    let monitor = network.monitor { $0.settling = settling }
-    var configuration = PathConfiguration()
-    configuration.settling = settling
-    let path = PathMonitor(configuration, environment: network.environment)
-    let log = Log<Reachability>()
-    let token = monitor.observe { log.append($0) }
-    try await log.wait("the first state") { $0.isReachable }
-    #expect(try await path.waitUntilKnown().status == .satisfied)
-    network.set(.wired)
+    let (_, _, log, token) = try await Self.changing(settling: settling)
     try await log.wait("the change") { $0.isVia("eth0") }
     token.cancel()
   }
