@@ -13,6 +13,21 @@ public struct ReachabilityConfiguration: Hashable, Sendable {
   /// The only address family that counts; `nil` for both.
   public var family: IPAddress.Family?
 
+  /// The protocol of the packets, which routing rules may look at (ip-rule(8), `ipproto`).
+  public var transport: Transport = .tcp
+
+  /// The port that the packets are sent to, which routing rules may look at (ip-rule(8), `dport`), for targets that have none
+  /// themselves; `nil` for none in particular. It decides such rules alone: nothing is sent to it. 0 counts as `nil`.
+  public var port: UInt16?
+
+  /// A transport protocol, of those that the kernel answers route queries for.
+  public enum Transport: Hashable, Sendable {
+    /// RFC 9293.
+    case tcp
+    /// RFC 768.
+    case udp
+  }
+
   /// How long it must be quiet before a change is delivered. Zero delivers at once.
   ///
   /// A change is held back until nothing has changed for this long, and at most four times as long after the first
@@ -31,6 +46,6 @@ public struct ReachabilityConfiguration: Hashable, Sendable {
     case off
   }
 
-  /// Any interface, no mark, both families, no settling, NAT64 where there is one.
+  /// Any interface, no mark, both families, TCP, no port, no settling, NAT64 where there is one.
   public init() {}
 }

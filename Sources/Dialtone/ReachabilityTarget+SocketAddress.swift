@@ -1,11 +1,13 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CNetlink
+
 extension ReachabilityTarget {
   /// The address in a C structure, `sockaddr_in` or `sockaddr_in6`, as ``address(_:)`` takes it.
   ///
-  /// A `sockaddr_storage` and whatever else begins with one of them will do. The port does not count. What is unspecified
-  /// is the Internet over that family.
+  /// A `sockaddr_storage` and whatever else begins with one of them will do. Its port is the target's; 0 is none. What is
+  /// unspecified is the Internet over that family.
   ///
   /// ```swift
   /// let target = try ReachabilityTarget(socketAddress: entry.ai_addr, length: entry.ai_addrlen)  // of getaddrinfo
@@ -21,7 +23,8 @@ extension ReachabilityTarget {
     socketAddress: UnsafeRawPointer?, length: some BinaryInteger
   ) throws(ReachabilityError) {
     // The caller vouches for the bytes, as this function's contract asks.
-    self = try .address(unsafe IPAddress(socketAddress: socketAddress, length: length))
+    let address = try unsafe IPAddress(socketAddress: socketAddress, length: length)
+    self = .address(address, port: unsafe Self.port(socketAddress))
   }
 
   /// The remote address in a C structure, as it can be reached from the local one in another, as
@@ -43,7 +46,15 @@ extension ReachabilityTarget {
       socketAddress: socketAddress, length: length, subject: "the remote socket address")
     let local = try unsafe IPAddress(
       socketAddress: localSocketAddress, length: localLength, subject: "the local socket address")
-    self = .address(remote, from: local)
+    self = .address(remote, from: local, port: unsafe Self.port(socketAddress))
+  }
+
+  /// The port of a structure that an address has been read from: in both of them it has this place.
+  private static func port(_ socketAddress: UnsafeRawPointer?) -> UInt16? {
+    let offset = MemoryLayout<sockaddr_in>.offset(of: \.sin_port) ?? 2
+    return unsafe socketAddress.map {
+      UInt16(bigEndian: unsafe $0.loadUnaligned(fromByteOffset: offset, as: UInt16.self))
+    }
   }
 
   /// An IPv4 address from its 32 bits in host order: `0x7F000001` is 127.0.0.1.

@@ -13,7 +13,16 @@ public struct ReachabilityTarget: Hashable, Sendable {
 
   package let storage: Storage
 
-  package init(_ storage: Storage) { self.storage = storage }
+  /// The port that packets are sent to, which routing rules may look at; `nil` for none in particular.
+  ///
+  /// It decides such rules alone (ip-rule(8), `dport`): nothing is sent to it, and it says nothing about whether somebody listens
+  /// there. Targets that differ in it are different. Where it is `nil`, ``ReachabilityConfiguration/port`` counts.
+  public let port: UInt16?
+
+  package init(_ storage: Storage, port: UInt16? = nil) {
+    self.storage = storage
+    self.port = port == 0 ? nil : port
+  }
 
   /// The Internet in general: reachable where a root name server's IPv4 or IPv6 address is. Nothing is sent to it.
   public static let internet = ReachabilityTarget(.internet)
@@ -32,26 +41,39 @@ public struct ReachabilityTarget: Hashable, Sendable {
   /// An IPv4-mapped IPv6 address is the IPv4 address in it. A link-local IPv6 address needs its zone, or an
   /// ``ReachabilityConfiguration/interface``: without, it is unreachable for the reason `no-interface`. The unspecified
   /// address (0.0.0.0 or `::`) is the Internet over that family, as with Apple's API.
-  public static func address(_ address: IPAddress) -> ReachabilityTarget { ReachabilityTarget(.address(address)) }
+  ///
+  /// - Parameters:
+  ///   - address: The address.
+  ///   - port: See ``port``; 0 is none.
+  public static func address(_ address: IPAddress, port: UInt16? = nil) -> ReachabilityTarget {
+    ReachabilityTarget(.address(address), port: port)
+  }
 
   /// An IP address as it can be reached from one of this machine's own.
   ///
   /// `remote` is as ``address(_:)`` has it: the unspecified address is the Internet over that family. Where `local` is not an
   /// address of this machine, the target is unreachable for the reason `no-address`; so is a pair of two families.
-  public static func address(_ remote: IPAddress, from local: IPAddress) -> ReachabilityTarget {
-    ReachabilityTarget(.pair(local: local, remote: remote))
+  ///
+  /// - Parameters:
+  ///   - remote: The address that is to be reached.
+  ///   - local: The address that the packets come from.
+  ///   - port: The remote port; see ``port``. 0 is none.
+  public static func address(_ remote: IPAddress, from local: IPAddress, port: UInt16? = nil) -> ReachabilityTarget {
+    ReachabilityTarget(.pair(local: local, remote: remote), port: port)
   }
 
   /// A host by its name, looked up in the background by getaddrinfo(3).
   ///
-  /// - Parameter text: A host name (up to 253 bytes, with an optional trailing dot), the text of an IP address, which
-  ///   is then the target, or a URL, whose host is. Names with letters outside ASCII are looked up as RFC 5890 A-labels.
+  /// - Parameter text: A host name (up to 253 bytes, with an optional trailing dot) or the text of an IP address, each also with
+  ///   a port (`example.com:443`, `[2001:db8::1]:443`); or a URL, whose host and port are the target: its own port, else 80 for
+  ///   http and 443 for https, else none. Names with letters outside ASCII are looked up as RFC 5890 A-labels.
   /// - Returns: The target.
   /// - Throws: ``ReachabilityError`` with the code `invalidHost` or `invalidAddress`, where `text` is none of these.
   public static func host(_ text: String) throws(ReachabilityError) -> ReachabilityTarget {
-    switch try HostText.parse(text) {
-    case .address(let address): .address(address)
-    case .name(let name): ReachabilityTarget(.host(name))
+    let (host, port) = try HostText.parseEndpoint(text)
+    return switch host {
+    case .address(let address): .address(address, port: port)
+    case .name(let name): ReachabilityTarget(.host(name), port: port)
     }
   }
 
@@ -64,15 +86,22 @@ public struct ReachabilityTarget: Hashable, Sendable {
 }
 
 extension ReachabilityTarget: CustomStringConvertible {
-  /// The target as it could be typed: `internet`, `local-network`, a name or an address.
+  /// The target as it could be typed: `internet`, `local-network`, a name or an address, with its port.
   public var description: String {
     switch storage {
     case .internet: "internet"
     case .localNetwork(nil): "local-network"
     case .localNetwork(let kind?): "local-network over \(kind)"
-    case .host(let name): name.text
-    case .address(let address): address.description
-    case .pair(let local, let remote): "\(remote) from \(local)"
+    case .host(let name): name.text + portText
+    case .address(let address): endpoint(address)
+    case .pair(let local, let remote): "\(endpoint(remote)) from \(local)"
     }
+  }
+
+  private var portText: String { port.map { ":\($0)" } ?? "" }
+
+  /// In brackets where a port follows an IPv6 address (RFC 3986, 3.2.2).
+  private func endpoint(_ address: IPAddress) -> String {
+    port != nil && address.family == .ipv6 ? "[\(address)]\(portText)" : "\(address)\(portText)"
   }
 }

@@ -5,9 +5,10 @@ public import Dialtone
 public import Foundation
 
 extension ReachabilityTarget {
-  /// The host of a URL: its name, looked up in the background, or its address.
+  /// The host and the port of a URL: its name, looked up in the background, or its address; its own port, else 80 for http and 443
+  /// for https, else none.
   ///
-  /// Scheme, user, port, path, query and fragment do not count. A host that is percent-encoded is decoded first; a name
+  /// User, path, query and fragment do not count. A host that is percent-encoded is decoded first; a name
   /// with letters outside ASCII is looked up as RFC 5890 A-labels. A relative URL has the host of its base.
   ///
   /// - Parameter url: Any URL with a host.
@@ -24,6 +25,22 @@ extension ReachabilityTarget {
     if host.contains("/") {
       throw ReachabilityError(.invalidHost, "the URL's host contains a slash; give one such as https://example.com/")
     }
-    self = try .host(host)
+    let port = try Self.port(of: url)
+    let target = try ReachabilityTarget.host(host)
+    self = ReachabilityTarget(target.storage, port: port)
+  }
+
+  private static func port(of url: URL) throws(ReachabilityError) -> UInt16? {
+    if let port = url.port {
+      guard let port = UInt16(exactly: port), port > 0 else {
+        throw ReachabilityError(.invalidHost, "the URL's port is not a number from 1 to 65535")
+      }
+      return port
+    }
+    return switch url.scheme?.lowercased() {
+    case "http": 80
+    case "https": 443
+    default: nil
+    }
   }
 }

@@ -265,6 +265,8 @@ struct KernelConstantsTests {
     Pair("RTA_CACHEINFO", RouteMessage.Attribute.cacheInfo, RTA_CACHEINFO),
     Pair("RTA_TABLE", RouteMessage.Attribute.table, RTA_TABLE),
     Pair("RTA_MARK", RouteMessage.Attribute.mark, RTA_MARK),
+    Pair("RTA_IP_PROTO", RouteMessage.Attribute.ipProtocol, RTA_IP_PROTO),
+    Pair("RTA_DPORT", RouteMessage.Attribute.destinationPort, RTA_DPORT),
     Pair("RTA_VIA", RouteMessage.Attribute.via, RTA_VIA),
     Pair("RTA_UID", RouteMessage.Attribute.userID, RTA_UID),
     Pair("RTA_NH_ID", RouteMessage.Attribute.nexthopID, RTA_NH_ID),

@@ -17,14 +17,21 @@ package struct PathQuery: Hashable, Sendable {
   package let interface: InlineName
   /// The firewall mark of the packets; 0 for none.
   package let mark: UInt32
+  /// The protocol of the packets.
+  package let transport: ReachabilityConfiguration.Transport
+  /// The port that they are sent to; 0 for none in particular.
+  package let port: UInt16
 
   package init(
-    _ destination: Destination, source: IPAddress? = nil, interface: InlineName = InlineName(), mark: UInt32 = 0
+    _ destination: Destination, source: IPAddress? = nil, interface: InlineName = InlineName(), mark: UInt32 = 0,
+    transport: ReachabilityConfiguration.Transport = .tcp, port: UInt16 = 0
   ) {
     self.destination = destination
     self.source = source
     self.interface = interface
     self.mark = mark
+    self.transport = transport
+    self.port = port
   }
 
   /// The address asked about, where it is one.

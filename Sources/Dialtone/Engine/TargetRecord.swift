@@ -38,7 +38,8 @@ final class TargetRecord {
     var source: IPAddress?
     if case .pair(let local, _) = target.storage { source = local.unmapped }
     return PathQuery(
-      .address(address.unmapped), source: source, interface: interface, mark: configuration.mark)
+      .address(address.unmapped), source: source, interface: interface, mark: configuration.mark,
+      transport: configuration.transport, port: target.port ?? configuration.port ?? 0)
   }
 
   /// The queries that need no name.
@@ -65,7 +66,13 @@ final class TargetRecord {
   /// The Internet, over the families that count.
   var internetQueries: [PathQuery] {
     allowed([Self.rootServer(.ipv4), Self.rootServer(.ipv6)])
-      .map { PathQuery(.address($0), interface: interface, mark: configuration.mark) }
+      .map { address in
+        // The Internet in general has no port of its own: only a target that is asked for does.
+        let port = target.storage == .internet ? configuration.port : nil
+        return PathQuery(
+          .address(address), interface: interface, mark: configuration.mark, transport: configuration.transport,
+          port: port ?? 0)
+      }
   }
 
   /// Those of the addresses whose family counts.

@@ -17,6 +17,8 @@ final class KernelQueries {
     let source: IPAddressBits?
     let output: UInt32?
     let mark: UInt32
+    let transport: ReachabilityConfiguration.Transport
+    let port: UInt16
   }
 
   private var client: NetlinkClient
@@ -55,7 +57,9 @@ final class KernelQueries {
   private func append(_ destination: Destination, fibMatch: Bool) {
     builder.appendRouteQuery(
       destination: destination.address, source: destination.source, outputInterface: destination.output,
-      mark: destination.mark == 0 ? nil : destination.mark, fibMatch: fibMatch)
+      mark: destination.mark == 0 ? nil : destination.mark,
+      transport: destination.transport == .tcp ? IPPROTO_TCP : IPPROTO_UDP,
+      destinationPort: destination.port == 0 ? nil : destination.port, fibMatch: fibMatch)
   }
 
   private func exchange(_ body: (_ index: Int, _ reply: RouteReply) -> Void) {

@@ -38,7 +38,10 @@ extension LinuxNetwork {
       let batch = outputs[start..<min(start + Self.batchSize / targets.count, outputs.count)]
       let replies = queries.routes(
         to: batch.flatMap { output in
-          targets.map { KernelQueries.Destination(address: $0.bits, source: nil, output: output, mark: mark) }
+          targets.map {
+            KernelQueries.Destination(
+              address: $0.bits, source: nil, output: output, mark: mark, transport: .tcp, port: 0)
+          }
         })
       for (position, output) in batch.enumerated() {
         ways.append(

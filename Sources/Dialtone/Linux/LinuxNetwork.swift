@@ -189,7 +189,9 @@ package final class LinuxNetwork: NetworkSource {
       }
       return .ask(
         address,
-        KernelQueries.Destination(address: address.bits, source: query.source?.bits, output: output, mark: query.mark))
+        KernelQueries.Destination(
+          address: address.bits, source: query.source?.bits, output: output, mark: query.mark,
+          transport: query.transport, port: query.port))
     }
   }
 

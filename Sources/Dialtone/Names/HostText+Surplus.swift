@@ -27,10 +27,12 @@ extension HostText {
       return error("has the length of a prefix; \(alone(host))", .invalidAddress)
     case "/": return error("has a path; \(alone(host)), or a URL with its scheme")
     case "?", "#": return error("has a query or a fragment; \(alone(host)), or a URL with its scheme")
-    case ":" where isDecimal(rest.dropFirst().prefix { !"/?#".contains($0) }):
-      return error("has a port, and reachability has none; \(alone(host))")
+    case ":" where rest.count > 1 && isDecimal(rest.dropFirst().prefix { !"/?#".contains($0) }):
+      if isDecimal(rest.dropFirst()) { return nil }
+      return error("has a path, a query or a fragment; write a URL with its scheme, such as https://example.com:443/")
     case ":":
-      return error("has a colon, and no port behind it; give a host alone, or a URL such as https://example.com/")
+      return error(
+        "has a colon, and no port behind it; give a host alone, one with a port such as example.com:443, or a URL")
     default: return error("goes on behind the bracket; \(alone(host))")
     }
   }

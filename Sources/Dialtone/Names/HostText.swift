@@ -6,8 +6,17 @@ package enum HostText {
   case name(HostName)
   case address(IPAddress)
 
+  /// A host and the port behind it, if there is one.
+  package typealias Endpoint = (host: HostText, port: UInt16?)
+
+  /// Reads a host and leaves out its port; see ``parseEndpoint(_:)``.
+  package static func parse(_ text: String) throws(ReachabilityError) -> HostText { try parseEndpoint(text).host }
+
   /// Reads `text`, or throws an error that says what is wrong with it and what to write instead.
-  package static func parse(_ text: String) throws(ReachabilityError) -> HostText {
+  ///
+  /// The port is what follows the host after a colon: `example.com:443`, `192.0.2.1:443`, `[2001:db8::1]:443`. A URL without one
+  /// has that of its scheme, if the scheme is http (80) or https (443).
+  package static func parseEndpoint(_ text: String) throws(ReachabilityError) -> Endpoint {
     if text.isEmpty {
       throw ReachabilityError(
         .invalidHost, "the host is empty; give a name such as example.com, an IP address or a URL")
@@ -34,14 +43,30 @@ package enum HostText {
       throw ReachabilityError(.invalidHost, "the host has a user before the @; \(alone(host(of: rest)))")
     }
     do throws(ReachabilityError) {
-      return try parse(host: text)
+      let (host, port) = try split(text)
+      return (try parse(host: host), port)
     } catch {
       throw surplus(in: text) ?? error
     }
   }
 
-  /// Takes the host out of a URL (RFC 3986, 3.2); user information, port, path, query and fragment do not count.
-  private static func parse(scheme: Substring, rest: Substring) throws(ReachabilityError) -> HostText {
+  /// Takes a port off the end of a host. An IPv6 address without brackets has none.
+  private static func split(_ text: String) throws(ReachabilityError) -> (host: Substring, port: UInt16?) {
+    let host = host(of: Substring(text))
+    let rest = text[host.endIndex...]
+    guard rest.utf8.first == UInt8(ascii: ":"), !host.isEmpty else { return (Substring(text), nil) }
+    let digits = rest.dropFirst()
+    // Whatever else stands there is explained by what could not be read.
+    guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return (Substring(text), nil) }
+    guard let port = UInt16(digits), port > 0 else {
+      throw ReachabilityError(
+        .invalidHost, "\(quoted(digits)) in \(quoted(text)) is not a port; give a number from 1 to 65535")
+    }
+    return (host, port)
+  }
+
+  /// Takes host and port out of a URL (RFC 3986, 3.2); user information, path, query and fragment do not count.
+  private static func parse(scheme: Substring, rest: Substring) throws(ReachabilityError) -> Endpoint {
     // User information may be a secret: from here on no error repeats more than the host.
     guard let first = scheme.unicodeScalars.first, first.isASCII, first.properties.isAlphabetic,
       scheme.utf8.allSatisfy(isSchemeByte)
@@ -52,13 +77,14 @@ package enum HostText {
     let scalars = authority.unicodeScalars
     let hostAndPort = scalars.lastIndex(of: "@").map { authority[scalars.index(after: $0)...] } ?? authority
     var host = hostAndPort
+    var port: UInt16?
     if hostAndPort.unicodeScalars.first == "[" {
       guard let end = hostAndPort.unicodeScalars.firstIndex(of: "]") else {
         throw ReachabilityError(
           .invalidAddress, "the IPv6 address in the URL has no closing bracket; write [2001:db8::1]")
       }
       host = hostAndPort[...end]
-      try check(port: hostAndPort[hostAndPort.unicodeScalars.index(after: end)...])
+      port = try Self.port(hostAndPort[hostAndPort.unicodeScalars.index(after: end)...])
     } else if let colon = hostAndPort.unicodeScalars.firstIndex(of: ":") {
       host = hostAndPort[..<colon]
       if hostAndPort.unicodeScalars.count(where: { $0 == ":" }) > 1 {
@@ -66,13 +92,22 @@ package enum HostText {
         throw ReachabilityError(
           .invalidAddress, "an IPv6 address in a URL stands in brackets; write \(scheme)://[\(example)]/")
       }
-      try check(port: hostAndPort[colon...])
+      port = try Self.port(hostAndPort[colon...])
     }
     if host.isEmpty {
       throw ReachabilityError(.invalidHost, "the URL has no host; write it as \(scheme)://example.com/")
     }
     // In a URL the zone's percent sign is itself encoded (RFC 6874).
-    return try parse(host: host.replacing("%25", with: "%"))
+    return (try parse(host: host.replacing("%25", with: "%")), port ?? defaultPort(ofScheme: scheme))
+  }
+
+  /// Of the schemes whose URLs lead to a server over TCP (RFC 9110, 4.2).
+  private static func defaultPort(ofScheme scheme: Substring) -> UInt16? {
+    switch scheme.lowercased() {
+    case "http": 80
+    case "https": 443
+    default: nil
+    }
   }
 
   /// What follows the authority (RFC 3986, 3.2).
@@ -90,16 +125,17 @@ package enum HostText {
   }
 
   /// `text` is what follows the host: empty, or a colon and a port number or nothing (RFC 3986, 3.2.3).
-  private static func check(port text: Substring) throws(ReachabilityError) {
-    if text.isEmpty { return }
+  private static func port(_ text: Substring) throws(ReachabilityError) -> UInt16? {
+    if text.isEmpty { return nil }
     let digits = text.dropFirst()
     guard text.first == ":", digits.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }),
-      digits.isEmpty || UInt16(digits) != nil
+      digits.isEmpty || UInt16(digits) ?? 0 > 0
     else {
       // Not repeated: where user information holds a slash, this is a part of it.
       throw ReachabilityError(
-        .invalidHost, "what follows the URL's host is no port; give a colon and 0 to 65535, or nothing")
+        .invalidHost, "what follows the URL's host is no port; give a colon and 1 to 65535, or nothing")
     }
+    return UInt16(digits)
   }
 
   private static func parse(host text: some StringProtocol) throws(ReachabilityError) -> HostText {

@@ -24,6 +24,8 @@ package struct RouteMessage: Hashable, Sendable {
     package static let mark: UInt16 = 16
     package static let via: UInt16 = 18
     package static let userID: UInt16 = 25
+    package static let ipProtocol: UInt16 = 27
+    package static let destinationPort: UInt16 = 29
     package static let nexthopID: UInt16 = 30
   }
 

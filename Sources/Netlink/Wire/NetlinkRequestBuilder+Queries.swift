@@ -12,12 +12,15 @@ extension NetlinkRequestBuilder {
   ///   - source: the local address of a pair. IPv4 refuses one that is not local, IPv6 accepts any.
   ///   - outputInterface: only routes out of this interface. 0 would mean "any" to the kernel.
   ///   - mark: as if the socket had this `SO_MARK`; needs no privilege.
+  ///   - transport: the protocol of the packets, for rules that look at it (RTA_IP_PROTO): TCP or UDP, or the kernel refuses.
+  ///     Without one, IPv4 takes UDP and IPv6 none.
+  ///   - destinationPort: the port that they are sent to, for rules that look at it (RTA_DPORT). Needs a `transport`.
   ///   - fibMatch: `RTM_F_FIB_MATCH`: answer with the route as configured, all its nexthops and their flags, instead of
   ///     with the one chosen; never chooses a source.
   ///   - sequence: the request's number.
   package mutating func appendRouteQuery(
     destination: IPAddressBits, source: IPAddressBits? = nil, outputInterface: UInt32? = nil, mark: UInt32? = nil,
-    fibMatch: Bool, sequence: UInt32 = 0
+    transport: Int? = nil, destinationPort: UInt16? = nil, fibMatch: Bool, sequence: UInt32 = 0
   ) {
     begin(.getRoute, .request, sequence: sequence)
     appendRouteHeader(
@@ -27,6 +30,8 @@ extension NetlinkRequestBuilder {
     if let source { append(RouteMessage.Attribute.source, address: source) }
     if let outputInterface { append(RouteMessage.Attribute.outputInterface, outputInterface) }
     if let mark { append(RouteMessage.Attribute.mark, mark) }
+    if let transport { append(RouteMessage.Attribute.ipProtocol, UInt8(truncatingIfNeeded: transport)) }
+    if let destinationPort { append(RouteMessage.Attribute.destinationPort, destinationPort.bigEndian) }
     end()
   }
 
