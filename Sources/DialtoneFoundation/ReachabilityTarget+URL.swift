@@ -27,6 +27,10 @@ extension ReachabilityTarget {
     }
     let port = try Self.port(of: url)
     let target = try ReachabilityTarget.host(host)
+    // Decoded, a part of the host could pass for its port.
+    if target.port != nil {
+      throw ReachabilityError(.invalidHost, "the URL's host contains a colon; give one such as https://example.com/")
+    }
     self = ReachabilityTarget(target.storage, port: port)
   }
 

@@ -37,8 +37,8 @@ struct TargetRequestTests {
     ])
     #expect(
       try request.targets.map(\.target) == [
-        .internet, .localNetwork, .host("example.com"), .host("192.0.2.7"), .host("fe80::1%eth0"), .host("a.example"),
-        .host("2001:db8::1"), .host("internet"),
+        .internet, .localNetwork, .host("example.com"), .host("192.0.2.7"), .host("fe80::1%eth0"),
+        .host("a.example:8080"), .host("[2001:db8::1]:80"), .host("internet"),
       ])
     #expect(request.targets[1].typed == "Local-Network")
     #expect(request.targets[5].typed == "https://a.example:8080/x?y")
@@ -75,7 +75,8 @@ struct TargetRequestTests {
   @Test(arguments: [
     "", " ", "a b", "a\0b", "a\u{1B}[31m", "a..b", ".a", "-a", "a-", String(repeating: "a", count: 64),
     String(repeating: "a.", count: 127) + "a", "1.2.3", "256.1.1.1", "1.2.3.4.5", "fe80::1", "fe80::1%", "fe80::1%a/b",
-    "fe80::1%abcdefghijklmnop", "2001:db8::1%eth0", "1.2.3.4%eth0", "::", "0.0.0.0", "[::1", "host:80", "host/path",
+    "fe80::1%abcdefghijklmnop", "2001:db8::1%eth0", "1.2.3.4%eth0", "::", "0.0.0.0", "[::1", "host:0", "host:x",
+    "host/path",
     "user@host", "http://", "://a", "http://a:99999/", "http://a:x/", "http://::1/", "1:2:3",
   ])
   func refusesWhatIsNoTarget(text: String) {

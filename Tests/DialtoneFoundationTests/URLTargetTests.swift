@@ -10,26 +10,26 @@ import Testing
 /// Targets from URLs.
 struct URLTargetTests {
   @Test(arguments: [
-    ("https://example.com/a?b#c", "example.com"),
-    ("HTTP://Example.com:8080", "Example.com"),
+    ("https://example.com/a?b#c", "example.com:443"),
+    ("HTTP://Example.com:8080", "Example.com:8080"),
     ("ftp://user:secret@example.com/", "example.com"),
-    ("https://example.com./", "example.com."),
-    ("http://ex%61mple.com/", "example.com"),
+    ("https://example.com./", "example.com.:443"),
+    ("http://ex%61mple.com/", "example.com:80"),
     ("//example.com/without/scheme", "example.com"),
-    ("https://b\u{FC}cher.example/", "xn--bcher-kva.example"),
-    ("http://192.0.2.1/", "192.0.2.1"),
-    ("http://[2001:db8::1]:80/", "2001:db8::1"),
-    ("http://[fe80::1%25eth0]/", "fe80::1%eth0"),
-    ("http://[::ffff:192.0.2.1]/", "::ffff:192.0.2.1"),
+    ("https://b\u{FC}cher.example/", "xn--bcher-kva.example:443"),
+    ("http://192.0.2.1/", "192.0.2.1:80"),
+    ("http://[2001:db8::1]:8080/", "[2001:db8::1]:8080"),
+    ("http://[fe80::1%25eth0]/", "[fe80::1%eth0]:80"),
+    ("http://[::ffff:192.0.2.1]/", "[::ffff:192.0.2.1]:80"),
   ])
-  func takesTheHost(text: String, target: String) throws {
+  func takesHostAndPort(text: String, target: String) throws {
     #expect(try ReachabilityTarget(url: #require(URL(string: text))) == .host(target))
   }
 
-  @Test func takesTheHostOfTheBaseOfARelativeURL() throws {
+  @Test func takesHostAndPortOfTheBaseOfARelativeURL() throws {
     let base = try #require(URL(string: "https://example.com/a/"))
     let url = try #require(URL(string: "b", relativeTo: base))
-    #expect(try ReachabilityTarget(url: url) == .host("example.com"))
+    #expect(try ReachabilityTarget(url: url) == .host("example.com:443"))
   }
 
   @Test(arguments: [

@@ -24,22 +24,41 @@ struct HostTargetTextTests {
   }
 
   @Test(arguments: [
-    ("https://example.com", "example.com"), ("https://example.com/", "example.com"),
-    ("HTTP://example.com:8080/a/b?c=d#e", "example.com"), ("https://example.com?q", "example.com"),
-    ("https://example.com#f", "example.com"), ("https://example.com:/", "example.com"),
-    ("https://example.com:65535", "example.com"), ("https://example.com:0", "example.com"),
-    ("ftp://user@example.com/x", "example.com"), ("https://user:pass@example.com:1/x", "example.com"),
-    ("https://user:p%40ss@example.com", "example.com"), ("https://a@b@example.com", "example.com"),
-    ("git+ssh://example.com", "example.com"), ("https://192.0.2.1:80/x", "192.0.2.1"),
-    ("https://[2001:db8::1]", "2001:db8::1"), ("https://[2001:db8::1]:443/x", "2001:db8::1"),
-    ("https://user@[2001:db8::1]:443/x", "2001:db8::1"), ("https://[fe80::1%25eth0]/", "fe80::1%eth0"),
-    ("https://[fe80::1%25eth0]:80/", "fe80::1%eth0"), ("https://example.com./", "example.com"),
-    ("https://example.com\\@evil.example/", "example.com"),
-    ("https://example.com/\u{301}@evil.example/", "example.com"),
-    ("https://example.com?\u{301}@evil.example/", "example.com"), ("https://bücher.example/ü", "bücher.example"),
+    ("https://example.com", "example.com:443"), ("https://example.com/", "example.com:443"),
+    ("HTTP://example.com:8080/a/b?c=d#e", "example.com:8080"), ("https://example.com?q", "example.com:443"),
+    ("https://example.com#f", "example.com:443"), ("https://example.com:/", "example.com:443"),
+    ("http://example.com", "example.com:80"), ("https://example.com:65535", "example.com:65535"),
+    ("ftp://user@example.com/x", "example.com"), ("ssh://example.com:2222", "example.com:2222"),
+    ("https://user:pass@example.com:1/x", "example.com:1"),
+    ("https://user:p%40ss@example.com", "example.com:443"), ("https://a@b@example.com", "example.com:443"),
+    ("git+ssh://example.com", "example.com"), ("https://192.0.2.1:80/x", "192.0.2.1:80"),
+    ("https://[2001:db8::1]", "[2001:db8::1]:443"), ("https://[2001:db8::1]:8443/x", "[2001:db8::1]:8443"),
+    ("https://user@[2001:db8::1]:443/x", "[2001:db8::1]:443"), ("ftp://[fe80::1%25eth0]/", "fe80::1%eth0"),
+    ("https://[fe80::1%25eth0]:80/", "[fe80::1%eth0]:80"), ("https://example.com./", "example.com:443"),
+    ("https://example.com\\@evil.example/", "example.com:443"),
+    ("https://example.com/\u{301}@evil.example/", "example.com:443"),
+    ("https://example.com?\u{301}@evil.example/", "example.com:443"),
+    ("https://bücher.example/ü", "bücher.example:443"),
   ])
-  func takesTheHostOfAURL(text: String, description: String) throws {
+  func takesHostAndPortOfAURL(text: String, description: String) throws {
     #expect(try ReachabilityTarget.host(text).description == description)
+  }
+
+  @Test(arguments: [
+    ("example.com:443", "example.com", UInt16(443)), ("localhost:1", "localhost", 1),
+    ("example.com.:65535", "example.com", 65535),
+    ("192.0.2.1:80", "192.0.2.1", 80), ("[2001:db8::1]:443", "2001:db8::1", 443),
+    ("[fe80::1%eth0]:22", "fe80::1%eth0", 22),
+    ("http:80", "http", 80), ("example.com:0443", "example.com", 443),
+  ])
+  func takesAPortBehindAHost(text: String, host: String, port: UInt16) throws {
+    let target = try ReachabilityTarget.host(text)
+    #expect(target.port == port)
+    // Targets that differ in their ports are different.
+    #expect(try target != .host(host))
+    #expect(try target.storage == ReachabilityTarget.host(host).storage)
+    // It can be typed as it is described.
+    #expect(try ReachabilityTarget.host(target.description) == target)
   }
 
   @Test(arguments: ["192.0.2.1", "2001:db8::1", "fe80::1%eth0", "::ffff:192.0.2.1", "::1", "169.254.1.1"])
@@ -56,10 +75,12 @@ struct HostTargetTextTests {
     "", " ", ".", "..", ".com", "a..b", "example.com..", "-a.example", "a-.example", "a b", "a\tb", "a\nb", "a\r\nb",
     "a\0b", "example.com ", " example.com", "a!b", "a*b", "a,b", "a\\b", "a\u{7F}b", "a\u{85}b", "a\u{A0}b", "(a)", "[",
     "a=b", "a&b",
-    "example.com:80", "example.com/path", "user@example.com", "https://", "https:///path", "https://:80/",
+    "example.com:", "example.com:0", "example.com:65536", "example.com:x", "example.com:80/", "example.com/path",
+    "user@example.com", "https://", "https:///path", "https://:80/",
     "https://user@/",
     "://example.com", "1https://example.com", "ht tp://example.com", "https://exa mple.com", "https://example.com:x/",
-    "https://example.com:65536/", "https://example.com:-1/", "https://example.com:٨٠/", "https://example.com:8 0/",
+    "https://example.com:65536/", "https://example.com:-1/", "https://example.com:0",
+    "https://example.com:٨٠/", "https://example.com:8 0/",
     "https://-a.example/", "https://a..b/", "https://192.0.2.1x:99999/",
   ])
   func refusesWhatIsNoHost(text: String) {

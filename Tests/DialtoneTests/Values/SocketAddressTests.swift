@@ -35,8 +35,10 @@ struct SocketAddressTests {
   func takesIPv4(value: UInt32, text: String) throws {
     var address = Self.ipv4(value)
     let target = try unsafe ReachabilityTarget(socketAddress: &address, length: MemoryLayout<sockaddr_in>.size)
-    #expect(target == .address(ip(text)))
-    #expect(ReachabilityTarget(ipv4: value) == target)
+    #expect(target == .address(ip(text), port: 443))
+    address.sin_port = 0
+    let portless = try unsafe ReachabilityTarget(socketAddress: &address, length: MemoryLayout<sockaddr_in>.size)
+    #expect(portless == .address(ip(text)) && portless == ReachabilityTarget(ipv4: value))
   }
 
   @Test(arguments: [
@@ -50,7 +52,7 @@ struct SocketAddressTests {
     var address = try Self.ipv6(text, scope: scope)
     let length = socklen_t(MemoryLayout<sockaddr_in6>.size)
     let target = try unsafe ReachabilityTarget(socketAddress: &address, length: length)
-    #expect(target == .address(ip(expected)))
+    #expect(target == .address(ip(expected), port: 443))
     #expect(try unsafe IPAddress(socketAddress: &address, length: length) == ip(expected))
   }
 
@@ -66,7 +68,7 @@ struct SocketAddressTests {
           socketAddress: pointer, length: socklen_t(MemoryLayout<sockaddr_storage>.size))
       }
     }
-    #expect(target == .address(ip("192.0.2.1")))
+    #expect(target == .address(ip("192.0.2.1"), port: 443))
   }
 
   @Test func takesUnalignedBytes() throws {
@@ -74,7 +76,7 @@ struct SocketAddressTests {
     let target = try unsafe bytes.withUnsafeBytes { bytes in
       try unsafe ReachabilityTarget(socketAddress: bytes.baseAddress.map { unsafe $0 + 1 }, length: bytes.count - 1)
     }
-    #expect(target == .address(ip("2001:db8::1")))
+    #expect(target == .address(ip("2001:db8::1"), port: 443))
   }
 
   @Test func takesWhatGetaddrinfoGives() throws {
@@ -139,7 +141,7 @@ struct SocketAddressTests {
     let size = MemoryLayout<sockaddr_in6>.size
     let pair = try unsafe ReachabilityTarget(
       socketAddress: &remote, length: size, from: &local, length: socklen_t(size))
-    #expect(pair == .address(ip("2001:db8::1"), from: ip("fe80::2%4")))
+    #expect(pair == .address(ip("2001:db8::1"), from: ip("fe80::2%4"), port: 443))
     #expect(
       message { try unsafe ReachabilityTarget(socketAddress: &remote, length: size, from: nil, length: size) }
         == "the local socket address is missing: its pointer is nil")
