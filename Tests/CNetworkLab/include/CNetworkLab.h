@@ -78,6 +78,39 @@ int lab_netlink_send_to(int fd, uint32_t port, const uint8_t *bytes, size_t leng
 /// The index of an interface in the namespace of the socket.
 int lab_interface_index(int fd, const char *name);
 
+// connect.c
+
+/// What to connect: as a program that binds its socket, marks it and connects it.
+struct lab_connect {
+  bool v6, udp;
+  /// 4 or 16 bytes, in network order.
+  uint8_t destination[16], source[16];
+  /// Whether to bind to `source`.
+  bool has_source;
+  uint16_t port;
+  /// 0 where the kernel chooses.
+  uint16_t source_port;
+  /// The index in the zone of a link-local address; else 0.
+  uint32_t scope;
+  /// SO_BINDTODEVICE, or NULL.
+  const char *interface;
+  /// SO_MARK, or 0.
+  uint32_t mark;
+};
+
+/// What became of it.
+struct lab_connected {
+  /// The errno of bind(2) or connect(2); 0 where packets are on their way (EINPROGRESS, too).
+  int error;
+  /// What getsockname(2) says, where there is no error.
+  uint8_t local[16];
+  uint16_t local_port;
+};
+
+/// Connects a non-blocking socket in the network namespace of the calling thread, and closes it. Fails only where the socket could
+/// not be made as wanted.
+int lab_connect(const struct lab_connect *how, struct lab_connected *found);
+
 // spawn.c
 
 /// How to start a process. Descriptors that are -1 become /dev/null.
