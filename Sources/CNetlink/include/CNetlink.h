@@ -78,6 +78,10 @@ static inline int cnetlink_socket(int protocol) {
   return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
 }
 
+static inline int cnetlink_datagram_socket(int family) {
+  return socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
 // One datagram of a call of recvmmsg(2).
 struct cnetlink_datagram {
   unsigned int length;

@@ -14,8 +14,8 @@ final class KernelQueries {
   /// A destination and what limits the way to it.
   struct Destination {
     let address: IPAddressBits
-    let source: IPAddressBits?
-    let output: UInt32?
+    var source: IPAddressBits?
+    var output: UInt32?
     let mark: UInt32
     let transport: ReachabilityConfiguration.Transport
     let port: UInt16
@@ -105,6 +105,16 @@ final class KernelQueries {
   }
 
   // MARK: Tables
+
+  /// Calls `body` with every routing rule of IPv4, after `begin` for each attempt. What overtakes it is announced.
+  func ipv4Rules(begin: () -> Void, _ body: (RuleMessage) -> Void) throws(NetlinkError) {
+    _ = try client.dump(.getRule, family: .ipv4) { step, bytes in
+      switch step {
+      case .began: begin()
+      case .message(let message): RuleMessage(message, in: bytes).map(body)
+      }
+    }
+  }
 
   /// Calls `body` with every link, after `begin` for each attempt: what an interrupted one gave is void. Answers whether the
   /// last attempt was not interrupted, and so nothing is missing.

@@ -27,11 +27,14 @@ package final class LinuxNetwork: NetworkSource {
   private let kinds = LinkClassifier()
   private let radios = RadioSwitches()
   private let suspension = SuspensionDetector()
+  private let probe = ConnectProbe()
   private let nameConfiguration: NameConfigurationWatcher
   let nameConfigurationRoot: String
 
   private(set) var links = LinkTable()
   private var addresses = AddressTable()
+  private var rules = RuleTable()
+  private var areRulesStale = true
   private var roles: [DescriptorRole] = []
   private(set) var isSynchronised = false
   private var lastSynchronisation: Int64?
@@ -44,6 +47,8 @@ package final class LinuxNetwork: NetworkSource {
 
   /// How often the tables were read anew because announcements were lost.
   package private(set) var resynchronisationCount = 0
+  /// How many destinations the kernel was asked about; each is a pair of queries.
+  package private(set) var queryCount = 0
   /// Datagrams of other processes that were dropped.
   package var foreignCount: UInt64 { events?.foreignCount ?? 0 }
 
@@ -129,29 +134,44 @@ package final class LinuxNetwork: NetworkSource {
   }
 
   package func answer(_ asked: [PathQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {
-    guard let queries, isSynchronised else {
+    guard queries != nil, isSynchronised else {
       for position in asked.indices { receive(position, .denied) }
       pollAgain(after: Self.pollInterval)
       return
     }
     let decision = decision
-    var toAsk: [(position: Int, target: IPAddress, destination: KernelQueries.Destination)] = []
+    var positions: [Int] = []
+    var lookups: [ConnectLookup] = []
     for (position, query) in asked.enumerated() {
       switch prepare(query, decision) {
       case .answer(let answer): receive(position, answer)
-      case .ask(let target, let destination): toAsk.append((position, target, destination))
+      case .ask(let target, let destination):
+        positions.append(position)
+        lookups.append(ConnectLookup(target, destination))
       }
     }
-    if toAsk.isEmpty { return }
-    let replies = queries.routes(to: toAsk.map(\.destination))
-    for (position, reply) in replies.enumerated() {
-      let (askedPosition, target, destination) = toAsk[position]
-      let answer = decision.decide(
-        target, reply, output: destination.output, source: destination.source.map { IPAddress($0) })
-      // A query that failed, for lack of memory or because it is forbidden, is asked again whether or not anything changes.
-      if answer.status == .undetermined { pollAgain(after: Self.pollInterval) }
-      receive(askedPosition, answer)
+    for (position, lookup) in zip(positions, lookUp(lookups)) { receive(position, lookup.state) }
+  }
+
+  /// Makes look-ups as connect(2) would now: mostly in one round, and each further one only for those that need it.
+  func lookUp(_ lookups: [ConnectLookup]) -> [ConnectLookup] {
+    guard let queries, !lookups.isEmpty else { return lookups }
+    readRules()
+    let decision = decision
+    var lookups = lookups
+    var open = Array(lookups.indices)
+    while !open.isEmpty {
+      queryCount += open.count
+      let replies = queries.routes(to: open.map { lookups[$0].destination })
+      var unfinished: [Int] = []
+      for (position, reply) in zip(open, replies) where lookups[position].take(reply, decision, rules, probe) {
+        unfinished.append(position)
+      }
+      open = unfinished
     }
+    // A query that failed, for lack of memory or because it is forbidden, is asked again whether or not anything changes.
+    if lookups.contains(where: { $0.state.status == .undetermined }) { pollAgain(after: Self.pollInterval) }
+    return lookups
   }
 
   // MARK: Queries
@@ -249,7 +269,10 @@ package final class LinuxNetwork: NetworkSource {
       }
       let none = route.family == .ipv6 ? IPAddressBits(ipv6High: 0, low: 0) : IPAddressBits(ipv4: 0)
       change.route(.init(route.destination ?? none, length: Int(route.destinationLength)))
-    case .newRule, .deleteRule, .newNexthop, .deleteNexthop, .newNetconf, .deleteNetconf:
+    case .newRule, .deleteRule:
+      areRulesStale = true
+      change.everything()
+    case .newNexthop, .deleteNexthop, .newNetconf, .deleteNetconf:
       change.everything()
     default:
       break
@@ -282,6 +305,7 @@ package final class LinuxNetwork: NetworkSource {
   private func synchronise() {
     lastSynchronisation = EngineClock.system.now()
     isResynchronisationPending = false
+    areRulesStale = true
     guard let queries else {
       isSynchronised = false
       return
@@ -307,6 +331,19 @@ package final class LinuxNetwork: NetworkSource {
       if error.isRefusal { isSynchronised = false }
       pollAgain(after: Self.pollInterval)
     }
+  }
+
+  /// Reads the rules anew where they changed since: they do so seldom, and are few.
+  private func readRules() {
+    guard areRulesStale, let queries else { return }
+    areRulesStale = false
+    var new = RuleTable()
+    do throws(NetlinkError) {
+      try queries.ipv4Rules(begin: { new.removeAll() }) { new.add($0) }
+    } catch {
+      new = RuleTable(unreadable: error.errno)
+    }
+    rules = new
   }
 
   // MARK: Listing

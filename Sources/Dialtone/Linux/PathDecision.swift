@@ -25,7 +25,7 @@ package struct PathDecision {
     -> Reachability
   {
     var state: Reachability
-    switch replies.match {
+    switch replies.configured {
     case .lost: state = Reachability(status: .undetermined, reason: .denied)
     // No packet from a loopback address leaves the machine; the kernel says so as it does of a blackhole.
     case .refusal(EINVAL) where source?.isLoopback ?? false:
@@ -48,8 +48,12 @@ package struct PathDecision {
 
   // MARK: A route
 
-  /// An address of this machine, which needs no link: the packets pass over `lo`.
+  /// An address of this machine, which needs no link of its own: the packets pass over `lo` (those of a VRF over the VRF), which
+  /// has to be up.
   private func local(_ replies: RouteReplies) -> Reachability {
+    var carrier = links.loopback
+    if case .route(let plain) = replies.plain { carrier = plain.outputInterface.flatMap { links[$0] } ?? carrier }
+    if let carrier, !carrier.isUp { return unreachable(.linkDown, carrier) }
     var state = Reachability(status: .reachable, flags: [.reachable, .isLocalAddress])
     state.interface = links.loopback.map(links.interface)
     if case .route(let plain) = replies.plain { state.source = plain.preferredSource.map { IPAddress($0) } }
@@ -59,10 +63,7 @@ package struct PathDecision {
   private func via(
     _ route: RouteMessage, _ replies: RouteReplies, _ target: IPAddress, output: UInt32?, source: IPAddress?
   ) -> Reachability {
-    var hops = route.nexthops.isEmpty ? replies.objectHops : route.nexthops
-    if hops.isEmpty, let index = route.outputInterface {
-      hops = [RouteNexthop(flags: route.flags, weight: 1, interfaceIndex: index, gateway: route.gateway)]
-    }
+    var hops = replies.hops
     // A reply for one interface still lists all hops.
     if let output { hops.removeAll { $0.interfaceIndex != output } }
     if hops.isEmpty { return withoutRoute(output: output) }
@@ -102,7 +103,7 @@ package struct PathDecision {
     case .refusal(let errno): return refused(errno, target, output: output)
     case .lost: return Reachability(status: .undetermined, reason: .denied)
     }
-    guard let found, target.isLinkLocal ? !found.isLoopback : found.isUsableSource else {
+    guard let found, target.isLinkLocal ? !found.isLoopback && !found.isUnspecified : found.isUsableSource else {
       return unreachable(.noAddress, link)
     }
     var state = Reachability(status: .reachable, interface: links.interface(link), source: found)
@@ -113,6 +114,18 @@ package struct PathDecision {
     if route.type == .unicast, !isNeighbour { state.gateway = hop.gateway.map { IPAddress($0) } }
     let isDirect = state.gateway == nil && (isNeighbour || !link.flags.contains(.pointToPoint))
     state.flags = flags(link).union(isDirect ? [.reachable, .isDirect] : .reachable)
+    return state
+  }
+
+  /// A way over the link that connect(2) finds, while no query shows its route: nothing is known of a gateway.
+  package func unseenRoute(over output: UInt32, to target: IPAddress, from source: IPAddress) -> Reachability {
+    guard let link = links[output] else { return withoutRoute(output: output) }
+    let hop = RouteNexthop(flags: [], weight: 1, interfaceIndex: output, gateway: nil)
+    var state =
+      problem(of: hop, link)
+      ?? Reachability(
+        status: .reachable, flags: flags(link).union(.reachable), interface: links.interface(link), source: source)
+    state.destination = target
     return state
   }
 

@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CNetlink
 package import Netlink
 
 /// The kernel's reply to a route query.
@@ -27,4 +28,21 @@ package struct RouteReplies: Equatable, Sendable {
     self.plain = plain
     self.objectHops = objectHops
   }
+
+  /// The route as it is configured, as far as the kernel can tell: a route with more hops than fit into a reply (some 200) is
+  /// answered with EMSGSIZE. Then the hop that was chosen is all that is known of it.
+  package var configured: RouteReply { match == .refusal(EMSGSIZE) ? plain : match }
+
+  /// The hops of the route, in the kernel's order; none where there is no route.
+  package var hops: [RouteNexthop] {
+    guard case .route(let route) = configured else { return [] }
+    let several = route.nexthops.isEmpty ? objectHops : route.nexthops
+    if !several.isEmpty { return several }
+    return route.outputInterface.map {
+      [RouteNexthop(flags: route.flags, weight: 1, interfaceIndex: $0, gateway: route.gateway)]
+    } ?? []
+  }
+
+  /// The metric of the route; 0 where there is none, or it has none.
+  package var metric: UInt32 { if case .route(let route) = configured { route.priority ?? 0 } else { 0 } }
 }

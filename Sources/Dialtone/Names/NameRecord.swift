@@ -69,7 +69,9 @@ final class NameRecord {
     lookup = nil
     switch result {
     case .addresses(let addresses):
-      outcome = addresses.isEmpty ? .noAddress : .addresses(addresses)
+      // Unspecified addresses, with which filters of advertising answer, are no destination (RFC 1122, 3.2.1.3; RFC 4291, 2.5.2).
+      let destinations = addresses.filter { !$0.unmapped.isUnspecified }
+      outcome = destinations.isEmpty ? .noAddress : .addresses(destinations)
       failures = 0
     case .noAddress:
       outcome = .noAddress

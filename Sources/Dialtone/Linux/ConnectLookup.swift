@@ -1,0 +1,149 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+internal import CNetlink
+internal import Netlink
+
+/// What connect(2) would look up for one destination, step by step.
+///
+/// The kernel looks up without a source. IPv4 then looks up again with the source that was chosen, and goes by that answer
+/// (ip_route_connect, include/net/route.h); only a rule that names a source makes it another. IPv6 looks up again only where the
+/// first answer is an error, with the source that RFC 6724 chooses among all links (ip6_dst_lookup_tail, net/ipv6/ip6_output.c).
+/// Whoever has a source already makes one look-up. The source never changes again.
+struct ConnectLookup {
+  private enum Step {
+    case first
+    /// The first replies; the source is asked for that goes with the hop that is told.
+    case sourceOfHop(RouteReplies)
+    /// The second look-up, with the source chosen.
+    case fromChosenSource
+    /// IPv6, from a source over an interface: the look-up without the source is the one that keeps to the interface. Whether
+    /// connect(2) finds a way so is known or not.
+    case strict(source: IPAddress, isConnected: Bool)
+  }
+
+  let target: IPAddress
+  /// What the kernel is to be asked about next.
+  private(set) var destination: KernelQueries.Destination
+  /// What is known so far.
+  private(set) var state = Reachability.denied
+  /// The metric of the route.
+  private(set) var metric: UInt32 = 0
+  private var step = Step.first
+
+  init(_ target: IPAddress, _ destination: KernelQueries.Destination) {
+    self.target = target
+    self.destination = destination
+  }
+
+  /// Takes the replies for ``destination`` in.
+  ///
+  /// - Returns: whether there is more to be asked.
+  mutating func take(
+    _ replies: RouteReplies, _ decision: PathDecision, _ rules: RuleTable, _ probe: ConnectProbe?
+  ) -> Bool {
+    switch step {
+    case .first:
+      decide(replies, decision)
+      if let source = destination.source { return keepToInterface(replies, IPAddress(source), decision, probe) }
+      if let hop = hopWithAnotherSource(replies) {
+        step = .sourceOfHop(replies)
+        destination.output = hop
+        return true
+      }
+      return lookUpAgain(replies, decision, rules, probe)
+    case .sourceOfHop(var first):
+      destination.output = nil
+      if case .route = replies.plain { first.plain = replies.plain }
+      decide(first, decision)
+      return lookUpAgain(first, decision, rules, probe)
+    case .fromChosenSource:
+      decide(replies, decision)
+      // In IPv6 it was connect(2) that chose the source, over the interface.
+      if let source = destination.source.map({ IPAddress($0) }), let output = destination.output,
+        leavesElsewhere(replies)
+      {
+        state = decision.unseenRoute(over: output, to: target, from: source)
+      }
+    case .strict(let source, let isConnected):
+      decide(replies, decision)
+      if state.isReachable {
+        state.source = source
+      } else if isConnected, replies.hops.isEmpty, let output = destination.output {
+        state = decision.unseenRoute(over: output, to: target, from: source)
+      }
+    }
+    return false
+  }
+
+  private mutating func decide(_ replies: RouteReplies, _ decision: PathDecision) {
+    state = decision.decide(
+      target, replies, output: destination.output, source: destination.source.map { IPAddress($0) })
+    metric = replies.metric
+  }
+
+  // MARK: Several hops
+
+  /// The interface of the hop that is told, where the source in the plain reply is that of another hop, which a hash chose.
+  private func hopWithAnotherSource(_ replies: RouteReplies) -> UInt32? {
+    guard destination.output == nil, state.isReachable, !state.flags.contains(.isLocalAddress),
+      case .route(let plain) = replies.plain, let hop = state.interface?.index, let chosen = plain.outputInterface,
+      hop != chosen
+    else { return nil }
+    return hop
+  }
+
+  // MARK: The second look-up
+
+  private mutating func lookUpAgain(
+    _ replies: RouteReplies, _ decision: PathDecision, _ rules: RuleTable, _ probe: ConnectProbe?
+  ) -> Bool {
+    switch replies.plain {
+    case .route(let plain):
+      guard !target.bits.isIPv6, rules.namesSource, let source = plain.preferredSource,
+        !IPAddress(source).isUnspecified
+      else { return false }
+      destination.source = source
+    case .refusal:
+      guard target.bits.isIPv6, let probe else { return false }
+      switch probe.connect(destination) {
+      case .connected(let source): destination.source = source
+      case .refused(let errno):
+        decide(RouteReplies(match: .refusal(errno), plain: .refusal(errno)), decision)
+        return false
+      case .unknown: return false
+      }
+    case .lost: return false
+    }
+    step = .fromChosenSource
+    return true
+  }
+
+  // MARK: A source and an interface
+
+  /// Whether the replies are about another interface than the one asked for: with a source, IPv6 only prefers it.
+  private func leavesElsewhere(_ replies: RouteReplies) -> Bool {
+    // For destinations of link-local scope the kernel keeps to it (rt6_need_strict, include/net/ip6_route.h).
+    guard target.bits.isIPv6, let output = destination.output, !target.isLinkLocal, !target.isMulticast,
+      !state.flags.contains(.isLocalAddress), replies.configured != .lost
+    else { return false }
+    return !replies.hops.contains { $0.interfaceIndex == output }
+  }
+
+  private mutating func keepToInterface(
+    _ replies: RouteReplies, _ source: IPAddress, _ decision: PathDecision, _ probe: ConnectProbe?
+  ) -> Bool {
+    guard leavesElsewhere(replies) else { return false }
+    switch probe?.connect(destination) ?? .unknown {
+    case .connected: step = .strict(source: source, isConnected: true)
+    case .unknown: step = .strict(source: source, isConnected: false)
+    case .refused(let errno):
+      decide(RouteReplies(match: .refusal(errno), plain: .refusal(errno)), decision)
+      return false
+    }
+    destination.source = nil
+    return true
+  }
+}
+#endif
