@@ -45,6 +45,10 @@ int lab_connect(const struct lab_connect *how, struct lab_connected *found) {
   if (how->mark != 0) {
     if (setsockopt(fd, SOL_SOCKET, SO_MARK, &how->mark, sizeof how->mark) != 0) goto failed;
   }
+  if (how->tos != 0) {
+    int level = how->v6 ? IPPROTO_IPV6 : IPPROTO_IP;
+    if (setsockopt(fd, level, how->v6 ? IPV6_TCLASS : IP_TOS, &how->tos, sizeof how->tos) != 0) goto failed;
+  }
   if (how->has_source || how->source_port != 0) {
     length = fill(&address, how->source, how->v6, how->source_port, how->scope);
     if (bind(fd, (struct sockaddr *)&address, length) != 0) goto judged;
@@ -62,6 +66,8 @@ int lab_connect(const struct lab_connect *how, struct lab_connected *found) {
     memcpy(found->local, &four->sin_addr, 4);
     found->local_port = ntohs(four->sin_port);
   }
+  length = sizeof found->error;
+  if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &found->error, &length) != 0) goto failed;
   close(fd);
   return 0;
 

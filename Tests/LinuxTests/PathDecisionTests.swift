@@ -39,6 +39,30 @@ struct PathDecisionTests {
     #expect(state.destination == target)
   }
 
+  @Test("a route that does not fit into the first reply is judged by the second")
+  func routeTooLong() throws {
+    let decision = try network().decision()
+    let plain = try BuiltMessages.route(over: 3, via: "10.0.0.2", from: "10.0.0.1")
+    #expect(
+      decision.decide(target, RouteReplies(match: .refusal(EMSGSIZE), plain: plain))
+        == Reachability(status: .reachable, flags: .reachable, interface: l0, gateway: try address("10.0.0.2")))
+    #expect(
+      decision.decide(target, RouteReplies(match: .refusal(EMSGSIZE), plain: .refusal(EACCES)))
+        == Reachability(status: .unreachable, reason: .prohibited))
+    #expect(
+      decision.decide(target, RouteReplies(match: .refusal(EMSGSIZE)))
+        == Reachability(status: .undetermined, reason: .denied))
+  }
+
+  @Test(
+    "rules that cannot be read may look at the source, unless the kernel has none",
+    arguments: [
+      (EOPNOTSUPP, false), (EAFNOSUPPORT, false), (EPERM, true), (ENOBUFS, true),
+    ])
+  func unreadableRules(errno: CInt, namesSource: Bool) {
+    #expect(RuleTable(unreadable: errno).namesSource == namesSource)
+  }
+
   @Test("trap 12: with an output interface EHOSTUNREACH is no route")
   func errorWithOutput() throws {
     let state = try network().decision()

@@ -106,7 +106,7 @@ struct RoutingRuleTests {
     try await monitors.expect(internet, lab.reachable("v0", via: "10.0.0.2"))
   }
 
-  @Test("15: rules for ports and protocols are not seen, as documented; the mark needs no privilege")
+  @Test("13: a mark in a query needs no privilege")
   func markNeedsNoPrivilege() async throws {
     let lab = try NetworkLab()
     try lab.makeB()

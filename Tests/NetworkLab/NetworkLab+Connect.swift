@@ -19,6 +19,8 @@ package struct LabConnection: Sendable {
   /// `SO_MARK`, which needs a privilege that the lab has.
   package var mark: UInt32 = 0
   package var transport = Transport.tcp
+  /// `IP_TOS` or `IPV6_TCLASS`, ip(7).
+  package var typeOfService: UInt8 = 0
 
   /// The port is one that no rule of a test names, unless it is given.
   package init(to destination: String, port: UInt16 = 40_404) {
@@ -28,7 +30,8 @@ package struct LabConnection: Sendable {
 
   /// What a real socket found.
   package struct Outcome: Sendable, CustomStringConvertible {
-    /// The errno of bind(2) or connect(2); 0 where connect(2) goes on (EINPROGRESS) or is done.
+    /// The errno of bind(2) or connect(2); 0 where connect(2) goes on (EINPROGRESS) or is done. Also what `SO_ERROR` says at once:
+    /// a firewall on this machine answers so.
     package let error: Int32
     /// The address that the socket has by then, getsockname(2); `nil` after an error.
     package let source: String?
@@ -74,6 +77,7 @@ extension NetworkLab {
     words += " dport \(connection.port)"
     if let interface = connection.interface ?? parts.dropFirst().first { words += " oif \(interface)" }
     if connection.mark != 0 { words += " mark \(connection.mark)" }
+    if connection.typeOfService != 0 { words += " tos \(connection.typeOfService)" }
     return try ip("-oneline \(words)").output.split(separator: " ").map(String.init)
   }
 
@@ -95,6 +99,7 @@ extension NetworkLab {
       }
       unsafe (how.port, how.source_port, how.mark) = (connection.port, connection.sourcePort, connection.mark)
       unsafe how.scope = UInt32(zone)
+      unsafe how.tos = Int32(connection.typeOfService)
       var found = lab_connected()
       // The name lives until the call returns, which keeps nothing.
       let result =

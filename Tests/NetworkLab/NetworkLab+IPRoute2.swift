@@ -38,10 +38,13 @@ extension NetworkLab {
     return LabOutput(status: status, output: output, error: error)
   }
 
-  private static let ipPath: String? = {
+  private static let ipPath = command("ip")
+
+  /// Where a command of the system is.
+  static func command(_ name: String) -> String? {
     let path = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? ""  // Nobody changes it in the tests.
     let folders = path.split(separator: ":").map(String.init) + ["/usr/sbin", "/sbin", "/usr/bin", "/bin"]
-    return folders.map { "\($0)/ip" }.first { unsafe access($0, X_OK) == 0 }
-  }()
+    return folders.map { "\($0)/\(name)" }.first { unsafe access($0, X_OK) == 0 }
+  }
 }
 #endif

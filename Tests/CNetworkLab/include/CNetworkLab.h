@@ -96,11 +96,14 @@ struct lab_connect {
   const char *interface;
   /// SO_MARK, or 0.
   uint32_t mark;
+  /// IP_TOS or IPV6_TCLASS, or 0.
+  int tos;
 };
 
 /// What became of it.
 struct lab_connected {
-  /// The errno of bind(2) or connect(2); 0 where packets are on their way (EINPROGRESS, too).
+  /// The errno of bind(2) or connect(2), or what SO_ERROR says at once after it: a firewall on this machine answers so. 0 where
+  /// packets are on their way (EINPROGRESS, too).
   int error;
   /// What getsockname(2) says, where there is no error.
   uint8_t local[16];
