@@ -31,8 +31,9 @@ package final class LinuxNetwork: NetworkSource {
   private let nameConfiguration: NameConfigurationWatcher
   let nameConfigurationRoot: String
 
-  private(set) var links = LinkTable()
-  private var addresses = AddressTable()
+  private(set) var links = LinkTable() { didSet { searches.removeAll() } }
+  private var addresses = AddressTable() { didSet { searches.removeAll() } }
+  private let searches = ReasonSearches()
   private var rules = RuleTable()
   private var areRulesStale = true
   private var roles: [DescriptorRole] = []
@@ -49,6 +50,8 @@ package final class LinuxNetwork: NetworkSource {
   package private(set) var resynchronisationCount = 0
   /// How many destinations the kernel was asked about; each is a pair of queries.
   package private(set) var queryCount = 0
+  /// How often all links were searched for the reason why there is no route.
+  package var searchCount: Int { searches.count }
   /// Datagrams of other processes that were dropped.
   package var foreignCount: UInt64 { events?.foreignCount ?? 0 }
 
@@ -101,7 +104,11 @@ package final class LinuxNetwork: NetworkSource {
           change.everything()
           change.names()
         }
-      case .radios: if radios?.read() ?? false { change.idleLink() }
+      case .radios:
+        if radios?.read() ?? false {
+          searches.removeAll()
+          change.idleLink()
+        }
       case .names: if nameConfiguration.hasChanged() { change.names() }
       }
     }
@@ -123,7 +130,7 @@ package final class LinuxNetwork: NetworkSource {
 
   /// Decides by the tables as they are now.
   var decision: PathDecision {
-    PathDecision(links: links, addresses: addresses) { [radios] in radios?.isBlocked($0) ?? false }
+    PathDecision(links: links, addresses: addresses, searches: searches) { [radios] in radios?.isBlocked($0) ?? false }
   }
 
   package func announceRoutes(to addresses: [IPAddress]?) { events?.announceRoutes(to: addresses?.map(\.bits)) }
@@ -188,8 +195,8 @@ package final class LinuxNetwork: NetworkSource {
       .answer(Reachability(status: .unreachable, destination: query.address, reason: reason))
     }
     var output: UInt32?
-    if !query.interface.isEmpty {
-      guard let link = links.link(named: query.interface) else { return missing(.noInterface) }
+    if let name = query.interface {
+      guard let link = links.link(named: name) else { return missing(.noInterface) }
       output = link.index
     }
     switch query.destination {
@@ -197,7 +204,7 @@ package final class LinuxNetwork: NetworkSource {
       return .answer(decision.localNetwork(kind, family, output: output))
     case .address(let address):
       if address.zone != nil {
-        guard let link = links.link(named: address.inlineZone) else { return missing(.noInterface) }
+        guard let link = links.link(named: LinkName(address.inlineZone)) else { return missing(.noInterface) }
         // A zone and an interface that contradict each other: no interface is both.
         if let output, output != link.index { return missing(.noInterface) }
         output = link.index
@@ -353,7 +360,7 @@ package final class LinuxNetwork: NetworkSource {
     let decision = decision
     return links.all.map { link in
       InterfaceStatus(
-        interface: links.interface(link), isUp: link.isUp, isOperating: links.isOperating(link),
+        interface: links.interface(link), alternativeNames: link.alternativeNames.map(\.text), isUp: link.isUp, isOperating: links.isOperating(link),
         reason: decision.reason(ofIdle: link),
         addresses: addresses.addresses(of: link.index).map {
           InterfaceStatus.Address(address: $0.ipAddress, prefixLength: Int($0.prefixLength))
