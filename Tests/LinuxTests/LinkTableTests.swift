@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dialtone
+import Netlink
 import Testing
 
 /// Links found by their names, on messages made by hand: what a kernel tells in an order that no test can force.

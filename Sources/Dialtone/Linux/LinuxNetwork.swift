@@ -17,7 +17,7 @@ package final class LinuxNetwork: NetworkSource {
   private static let resynchronisationSpacing: Int64 = 100_000_000
 
   private enum DescriptorRole {
-    case events, clock, radios, names
+    case events, clock, radios, names, namesRead
   }
 
   /// `nil` where netlink is refused.
@@ -28,8 +28,7 @@ package final class LinuxNetwork: NetworkSource {
   private let radios = RadioSwitches()
   private let suspension = SuspensionDetector()
   private let probe = ConnectProbe()
-  private let nameConfiguration: NameConfigurationWatcher
-  let nameConfigurationRoot: String
+  let nameConfiguration: NameConfiguration
 
   private(set) var links = LinkTable() { didSet { searches.removeAll() } }
   private var addresses = AddressTable() { didSet { searches.removeAll() } }
@@ -44,7 +43,15 @@ package final class LinuxNetwork: NetworkSource {
   private var isResynchronisationPending = false
 
   package private(set) var descriptors: [CInt] = []
-  package private(set) var nextPoll: Int64?
+  /// When routes that answers go by have ended.
+  private var expiries = RouteExpiries()
+  /// When to look for what was not announced.
+  private var pollDeadline: Int64?
+
+  package var nextPoll: Int64? {
+    guard let ended = expiries.next else { return pollDeadline }
+    return min(ended, pollDeadline ?? .max)
+  }
 
   /// How often the tables were read anew because announcements were lost.
   package private(set) var resynchronisationCount = 0
@@ -57,15 +64,20 @@ package final class LinuxNetwork: NetworkSource {
 
   /// Opens its sockets in the network namespace of the calling thread.
   ///
-  /// - Parameter nameConfigurationRoot: What stands before `/etc`, for tests.
-  package init(nameConfigurationRoot: String = "") {
-    self.nameConfigurationRoot = nameConfigurationRoot
-    nameConfiguration = NameConfigurationWatcher(root: nameConfigurationRoot)
+  /// - Parameters:
+  ///   - root: What stands before `/etc`, for tests.
+  ///   - readNameServers: Reads the name servers, for tests; `nil` for the file's.
+  package init(
+    nameConfigurationRoot root: String = "", readNameServers: (@Sendable () -> [IPAddress])? = nil
+  ) {
+    nameConfiguration = NameConfiguration(
+      root: root, readServers: readNameServers ?? { NameServers.configured(root: root) })
     connect()
     add(events?.descriptor, .events)
     add(suspension?.descriptor, .clock)
     add(radios?.descriptor, .radios)
-    add(nameConfiguration.descriptor, .names)
+    add(nameConfiguration.watched, .names)
+    add(nameConfiguration.finished, .namesRead)
     isPolled = queries == nil || events == nil
     if isPolled { pollAgain(after: Self.pollInterval) }
   }
@@ -109,23 +121,38 @@ package final class LinuxNetwork: NetworkSource {
           searches.removeAll()
           change.idleLink()
         }
-      case .names: if nameConfiguration.hasChanged() { change.names() }
+      case .names: nameConfiguration.eventsAreReady()
+      case .namesRead: break  // below: what is read without another thread is not announced
       }
     }
+    readNews(into: &change)
   }
 
   package func poll(into change: inout NetworkChange) {
-    nextPoll = nil
+    let now = EngineClock.system.now()
+    let ended = expiries.removeEnded(now: now)
+    for prefix in ended { change.route(prefix) }
+    // Nothing else is due.
+    if !ended.isEmpty, pollDeadline ?? .max > now { return }
+    pollDeadline = nil
     if isResynchronisationPending { resynchronisationCount += 1 }
     if queries == nil { connect() } else { synchronise() }
-    if nameConfiguration.hasToBePolled, nameConfiguration.hasChanged() { change.names() }
+    if nameConfiguration.hasToBePolled { nameConfiguration.poll() }
     if isPolled || nameConfiguration.hasToBePolled { pollAgain(after: Self.pollInterval) }
     change.everything()
   }
 
   /// Has `poll` called after so long, or before.
   func pollAgain(after interval: Int64) {
-    nextPoll = min(nextPoll ?? .max, EngineClock.system.now().addingClamped(interval))
+    pollDeadline = min(pollDeadline ?? .max, EngineClock.system.now().addingClamped(interval))
+  }
+
+  /// Has what the replies' routes lead to asked again when they end.
+  func noteExpiries(_ replies: [RouteReplies]) {
+    let now = EngineClock.system.now()
+    for reply in replies {
+      if case .route(let route) = reply.match { expiries.note(route, now: now) }
+    }
   }
 
   /// Decides by the tables as they are now.
@@ -136,7 +163,17 @@ package final class LinuxNetwork: NetworkSource {
   package func announceRoutes(to addresses: [IPAddress]?) { events?.announceRoutes(to: addresses?.map(\.bits)) }
 
   package func announceNameConfiguration(_ isWanted: Bool) {
-    if isWanted { nameConfiguration.start() } else { nameConfiguration.stop() }
+    nameConfiguration.want(isWanted)
+    if nameConfiguration.hasToBePolled { pollAgain(after: Self.pollInterval) }
+  }
+
+  private func readNews(into change: inout NetworkChange) {
+    guard let news = nameConfiguration.takeNews() else { return }
+    switch news {
+    case .known: change.nameServers()
+    case .changed: change.names()
+    }
+    // Only now is it known whether all files can be watched.
     if nameConfiguration.hasToBePolled { pollAgain(after: Self.pollInterval) }
   }
 
@@ -170,6 +207,7 @@ package final class LinuxNetwork: NetworkSource {
     while !open.isEmpty {
       queryCount += open.count
       let replies = queries.routes(to: open.map { lookups[$0].destination })
+      noteExpiries(replies)
       var unfinished: [Int] = []
       for (position, reply) in zip(open, replies) where lookups[position].take(reply, decision, rules, probe) {
         unfinished.append(position)
@@ -245,7 +283,7 @@ package final class LinuxNetwork: NetworkSource {
     let now = EngineClock.system.now()
     if let last = lastSynchronisation, now < last.addingClamped(Self.resynchronisationSpacing) {
       // Too soon: the tables may be wrong until then, and are read anew whether or not anything else happens.
-      nextPoll = min(nextPoll ?? .max, last.addingClamped(Self.resynchronisationSpacing))
+      pollDeadline = min(pollDeadline ?? .max, last.addingClamped(Self.resynchronisationSpacing))
       isResynchronisationPending = true
       return
     }
@@ -360,7 +398,8 @@ package final class LinuxNetwork: NetworkSource {
     let decision = decision
     return links.all.map { link in
       InterfaceStatus(
-        interface: links.interface(link), alternativeNames: link.alternativeNames.map(\.text), isUp: link.isUp, isOperating: links.isOperating(link),
+        interface: links.interface(link), alternativeNames: link.alternativeNames.map(\.text), isUp: link.isUp,
+        isOperating: links.isOperating(link),
         reason: decision.reason(ofIdle: link),
         addresses: addresses.addresses(of: link.index).map {
           InterfaceStatus.Address(address: $0.ipAddress, prefixLength: Int($0.prefixLength))
