@@ -3,8 +3,9 @@
 
 /// How a target is looked at.
 public struct ReachabilityConfiguration: Hashable, Sendable {
-  /// The only interface that counts, by name; `nil` for any. It need not exist yet: until it does, the target is
-  /// unreachable for the reason `no-interface`. No interface has an empty name.
+  /// The only interface that counts, by its name or an alternative one (`altname` of ip-link(8), up to 127 bytes), or, if none
+  /// has it, by index; `nil` for any. It need not exist yet: until it does, the target is unreachable for the reason
+  /// `no-interface`. No interface has an empty name. States name the interface by its own name.
   public var interface: String?
 
   /// The firewall mark (SO_MARK, socket(7)) that the packets would carry, for policy routing; 0 is none.

@@ -155,7 +155,7 @@ public final class ScriptedNetwork: Sendable {
           }
           state.destination = address
         }
-        if !query.interface.isEmpty, let found = state.interface, found.inlineName != query.interface {
+        if let name = query.interface, let found = state.interface, LinkName(found.inlineName) != name {
           state = Reachability(status: .unreachable, destination: state.destination, reason: .noInterface)
         }
         receive(position, state)

@@ -21,6 +21,7 @@ enum BuiltMessages {
     var lowerNamespace: Int32?
     var master: UInt32?
     var activePort: UInt32?
+    var alternativeNames: [String] = []
     var isWirelessEvent = false
     var family = KernelAddressFamily.unspecified
   }
@@ -36,6 +37,13 @@ enum BuiltMessages {
       if let lower = fields.lower { builder.append(LinkMessage.Attribute.link, lower) }
       if let namespace = fields.lowerNamespace { builder.append(LinkMessage.Attribute.linkNamespaceID, namespace) }
       if let master = fields.master { builder.append(LinkMessage.Attribute.master, master) }
+      if !fields.alternativeNames.isEmpty {
+        let list = builder.beginNested(LinkMessage.Attribute.properties)
+        for name in fields.alternativeNames {
+          builder.append(LinkMessage.Attribute.alternativeName, string: name)
+        }
+        builder.endNested(list)
+      }
       if fields.isWirelessEvent {
         builder.append(LinkMessage.Attribute.wireless, bytes: [24, 0, 0x15, 0x8b] + [UInt8](repeating: 0, count: 20))
       }
@@ -132,6 +140,9 @@ struct BuiltNetwork {
   func decision(isBlocked: @escaping (Link) -> Bool = { _ in false }) -> PathDecision {
     PathDecision(links: links, addresses: addresses, isBlocked: isBlocked)
   }
+
+  /// The index of the link that a name leads to.
+  func index(named name: String) -> UInt32? { links.link(named: LinkName(name))?.index }
 
   /// The answer for the Internet over IPv4, where the replies are for a default route over a link.
   func internet(

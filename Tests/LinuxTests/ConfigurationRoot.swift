@@ -17,10 +17,13 @@ final class ConfigurationRoot: Sendable {
   }
 
   deinit {
-    for name in ["etc/resolv.conf", "etc/new", "etc/hosts", "etc/nsswitch.conf", "run/stub", "run/other", "run/new"] {
+    for name in [
+      "etc/resolv.conf", "etc/new", "etc/hosts", "etc/nsswitch.conf", "run/stub", "run/other", "run/new",
+      "run/systemd/resolve/stub",
+    ] {
       _ = unsafe unlink("\(path)/\(name)")
     }
-    for folder in ["etc", "run"] { _ = unsafe rmdir("\(path)/\(folder)") }
+    for folder in ["etc", "run/systemd/resolve", "run/systemd", "run"] { _ = unsafe rmdir("\(path)/\(folder)") }
     _ = unsafe rmdir(path)
   }
 
@@ -40,6 +43,10 @@ final class ConfigurationRoot: Sendable {
   func link(_ name: String, to target: String) throws {
     try #require(unsafe symlink(target, "\(path)/\(name)") == 0)
   }
+
+  func makeFolder(_ name: String) throws { try #require(unsafe mkdir("\(path)/\(name)", 0o755) == 0) }
+
+  func deleteFolder(_ name: String) throws { try #require(unsafe rmdir("\(path)/\(name)") == 0) }
 
   func delete(_ name: String) throws { try #require(unsafe unlink("\(path)/\(name)") == 0) }
 }

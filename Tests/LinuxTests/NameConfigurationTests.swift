@@ -25,6 +25,13 @@ struct NameConfigurationTests {
 
   /// Whether inotify has anything to say, and if it does, whether it is a change.
   private func changes(of watcher: NameConfigurationWatcher) throws -> Int {
+    var count = 0
+    while try isReadable(watcher) { count += watcher.hasChanged() ? 1 : 0 }
+    return count
+  }
+
+  /// Whether inotify has anything to say: an event is there when the system call that causes it returns (inotify(7)).
+  private func isReadable(_ watcher: NameConfigurationWatcher) throws -> Bool {
     let poll = epoll_create1(0)
     defer { _ = close(poll) }
     var event = unsafe epoll_event()
@@ -32,10 +39,7 @@ struct NameConfigurationTests {
     // The kernel copies the event during the call, and writes at most one into the other.
     try #require(unsafe epoll_ctl(poll, EPOLL_CTL_ADD, try #require(watcher.descriptor), &event) == 0)
     var found = unsafe epoll_event()
-    var count = 0
-    // inotify(7): an event is there when the system call that causes it returns.
-    while unsafe epoll_wait(poll, &found, 1, 0) == 1 { count += watcher.hasChanged() ? 1 : 0 }
-    return count
+    return unsafe epoll_wait(poll, &found, 1, 0) == 1
   }
 
   @Test("46: renamed over: one event")
@@ -116,6 +120,77 @@ struct NameConfigurationTests {
     #expect(try changes(of: watcher) == 0)
     try root.move("run/new", to: "run/stub")
     #expect(try changes(of: watcher) == 1)
+  }
+
+  @Test("a link into folders that do not exist yet, as at boot, which come, go and come back")
+  func linkIntoNothing() async throws {
+    let root = try ConfigurationRoot()
+    try root.link("etc/resolv.conf", to: "../run/systemd/resolve/stub")
+    let watcher = try await watch(root)
+    for text in ["nameserver 127.0.0.53\n", "nameserver 127.0.0.54\n"] {
+      try root.makeFolder("run/systemd")
+      #expect(try changes(of: watcher) == 0)
+      try root.makeFolder("run/systemd/resolve")
+      #expect(try changes(of: watcher) == 0)
+      try root.write("run/systemd/resolve/stub", text)
+      #expect(try changes(of: watcher) == 1)
+      // What is in place is watched, not the folders above.
+      try root.write("run/other", "of no interest\n")
+      #expect(try !isReadable(watcher))
+      try root.delete("run/systemd/resolve/stub")
+      try root.deleteFolder("run/systemd/resolve")
+      try root.deleteFolder("run/systemd")
+      #expect(try changes(of: watcher) == 1)
+    }
+  }
+
+  @Test("folders that come all at once, between two looks")
+  func foldersAtOnce() async throws {
+    let root = try ConfigurationRoot()
+    try root.link("etc/resolv.conf", to: "../run/systemd/../systemd/./resolve/stub")
+    let watcher = try await watch(root)
+    try root.makeFolder("run/systemd")
+    try root.makeFolder("run/systemd/resolve")
+    try root.write("run/systemd/resolve/stub", "nameserver 127.0.0.53\n")
+    #expect(try changes(of: watcher) == 1)
+    try root.write("run/systemd/resolve/stub", "nameserver 127.0.0.54\n")
+    #expect(try changes(of: watcher) == 1)
+  }
+
+  @Test(
+    "links that lead in a circle, or through a file, are nothing to wait for", arguments: ["resolv.conf", "hosts/x"])
+  func circle(target: String) async throws {
+    let root = try ConfigurationRoot()
+    try root.write("etc/hosts", "127.0.0.1 localhost\n")
+    try root.link("etc/resolv.conf", to: target)
+    let watcher = try await watch(root)
+    try root.write("etc/new", "nameserver 127.0.0.53\n")
+    try root.move("etc/new", to: "etc/resolv.conf")
+    #expect(try changes(of: watcher) == 1)
+  }
+
+  @Test(
+    "what never ends is not read: a device in place of the file counts as none", arguments: ["/dev/zero", "/dev/tty"])
+  func device(path: String) async throws {
+    let root = try ConfigurationRoot()
+    try root.link("etc/resolv.conf", to: path)
+    let watcher = try await watch(root)
+    #expect(NameServers.configured(root: root.path) == [try address("127.0.0.1")])
+    try root.write("etc/new", "nameserver 192.0.2.1\n")
+    try root.move("etc/new", to: "etc/resolv.conf")
+    #expect(try changes(of: watcher) == 1)
+    #expect(NameServers.configured(root: root.path) == [try address("192.0.2.1")])
+  }
+
+  @Test("a change at the end of a long file is noticed, though only its beginning is read")
+  func longFile() async throws {
+    let root = try ConfigurationRoot()
+    let text = String(repeating: "0.0.0.0 ads.example\n", count: 50_000)
+    try root.write("etc/hosts", text + "192.0.2.1 a.example\n")
+    let watcher = try await watch(root)
+    try root.write("etc/hosts", text + "192.0.2.2 a.example\n")
+    #expect(try changes(of: watcher) == 1)
+    #expect(try changes(of: watcher) == 0)
   }
 }
 #endif

@@ -181,6 +181,8 @@ struct KernelConstantsTests {
     Pair("IFLA_EXT_MASK", LinkMessage.Attribute.extendedMask, IFLA_EXT_MASK),
     Pair("IFLA_CARRIER", LinkMessage.Attribute.carrier, IFLA_CARRIER),
     Pair("IFLA_LINK_NETNSID", LinkMessage.Attribute.linkNamespaceID, IFLA_LINK_NETNSID),
+    Pair("IFLA_PROP_LIST", LinkMessage.Attribute.properties, IFLA_PROP_LIST),
+    Pair("IFLA_ALT_IFNAME", LinkMessage.Attribute.alternativeName, IFLA_ALT_IFNAME),
     Pair("IFLA_INFO_KIND", LinkMessage.InfoAttribute.kind, IFLA_INFO_KIND),
     Pair("IFLA_INFO_DATA", LinkMessage.InfoAttribute.data, IFLA_INFO_DATA),
     Pair("IFLA_INFO_SLAVE_KIND", LinkMessage.InfoAttribute.slaveKind, IFLA_INFO_SLAVE_KIND),

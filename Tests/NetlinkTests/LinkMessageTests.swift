@@ -130,6 +130,28 @@ struct LinkMessageTests {
     #expect(link.change == .up)
   }
 
+  @Test func readsAlternativeNamesInTheirOrder() throws {
+    let long = String(repeating: "n", count: 127)
+    let bytes = Self.link {
+      let list = $0.beginNested(52)
+      $0.append(53, string: "uplink")
+      $0.append(9999, UInt32(1))
+      $0.append(53, string: long)
+      $0.endNested(list)
+    }
+    #expect(try decode(bytes, LinkMessage.init).alternativeNames == ["uplink", long])
+    #expect(try decode(RecordedMessage.linkVeth.bytes, LinkMessage.init).alternativeNames.isEmpty)
+  }
+
+  @Test func refusesAnAlternativeNameThatIsTooLong() throws {
+    let bytes = Self.link {
+      let list = $0.beginNested(52)
+      $0.append(53, string: String(repeating: "n", count: 128))
+      $0.endNested(list)
+    }
+    #expect(try decode(bytes) { .some(LinkMessage($0, in: $1)) } == nil)
+  }
+
   @Test(arguments: [(4, 2), (5, 3), (10, 8), (16, 4), (17, 0), (33, 2), (37, 1), (3, 17), (18, 3)] as [(UInt16, Int)])
   func refusesAnAttributeOfTheWrongSize(type: UInt16, count: Int) throws {
     let bytes = Self.link { $0.append(type, bytes: [UInt8](repeating: 0, count: count)) }

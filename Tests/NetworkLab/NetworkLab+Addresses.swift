@@ -13,6 +13,21 @@ extension NetworkLab {
     try self.address(.add, address, interface, peer: peer, flags: flags, valid: valid, preferred: preferred)
   }
 
+  /// Adds `count` IPv4 addresses, fast: 16.0.0.1/32, 16.0.0.2/32, … The kernel's own time for it grows with the square of the
+  /// number.
+  package func addAddresses(count: Int, _ interface: String) throws {
+    let index = try index(of: interface)
+    let messages = (1...count).map { number in
+      var message = LabMessage(RTM_NEWADDR, flags: LabVerb.add.flags)
+      message.append(LabFamily.v4.rawValue, UInt8(32), UInt8(0), UInt8(0), index)
+      let address = (UInt32(16) << 24 + UInt32(number)).bigEndian
+      message.attribute(IFA_LOCAL, LabMessage.integers(address))
+      message.attribute(IFA_ADDRESS, LabMessage.integers(address))
+      return message
+    }
+    try writer.send(messages, "adding \(count) addresses to \(interface)")
+  }
+
   package func deleteAddress(_ address: String, _ interface: String) throws {
     try self.address(.delete, address, interface)
   }

@@ -71,7 +71,7 @@ extension EngineState {
 
   /// Marks what the change may have touched beside the nodes: what supports DNS, or a link without a route.
   func markPaths(_ change: NetworkChange) {
-    if change.touchesEverything || change.touchesNames {
+    if change.touchesEverything || change.touchesNames || change.touchesNameServers {
       paths.areStale = !paths.records.isEmpty
     } else if change.touchesUnreachable, !paths.areStale {
       // A link that carries nothing is on no path; it may be the reason why there is none.
@@ -86,7 +86,7 @@ extension EngineState {
     for record in paths.records.values {
       let answer = answers[record.question] ?? source.path(record.question)
       answers[record.question] = answer
-      record.answer = answer.path
+      if !answer.isPending { record.answer = answer.path }
     }
     let queryCount = answers.values.reduce(0) { $0 + $1.queryCount }
     paths.spacing =

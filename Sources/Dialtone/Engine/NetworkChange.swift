@@ -28,13 +28,16 @@ package struct NetworkChange {
   /// Names may have other addresses, for another reason than that the path changed: the configuration of name resolution
   /// did, or the system was suspended.
   package private(set) var touchesNames = false
+  /// The name servers, which paths depend on, were read for the first time.
+  package private(set) var touchesNameServers = false
   /// The source stopped reading before there was nothing more, and no descriptor will tell of the rest.
   package private(set) var isUnfinished = false
 
   package init() {}
 
   package var isEmpty: Bool {
-    !touchesEverything && !touchesUnreachable && !touchesNames && !isUnfinished && prefixes.isEmpty
+    !touchesEverything && !touchesUnreachable && !touchesNames && !touchesNameServers && !isUnfinished
+      && prefixes.isEmpty
   }
 
   /// A link, address, rule, nexthop or setting changed, or events were lost.
@@ -58,6 +61,9 @@ package struct NetworkChange {
 
   /// Names may have other addresses.
   package mutating func names() { touchesNames = true }
+
+  /// The name servers are known.
+  package mutating func nameServers() { touchesNameServers = true }
 
   /// There is more to be read.
   package mutating func moreWaits() { isUnfinished = true }

@@ -8,10 +8,18 @@ package struct PathAnswer: Sendable {
   package var nameServers: [IPAddress]
   /// How many queries it took.
   package var queryCount: Int
+  /// Whether something is not known yet that the path depends on; a change will say that it is.
+  package private(set) var isPending = false
 
   package init(_ path: NetworkPath, nameServers: [IPAddress] = [], queryCount: Int = 0) {
     self.path = path
     self.nameServers = nameServers
     self.queryCount = queryCount
+  }
+
+  package static var pending: PathAnswer {
+    var answer = PathAnswer(NetworkPath(.undetermined))
+    answer.isPending = true
+    return answer
   }
 }

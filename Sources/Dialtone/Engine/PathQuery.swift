@@ -13,8 +13,8 @@ package struct PathQuery: Hashable, Sendable {
   package let destination: Destination
   /// The address of this machine that the packets come from; `nil` leaves the choice to the kernel.
   package let source: IPAddress?
-  /// The only interface that counts; empty for any.
-  package let interface: InlineName
+  /// The only interface that counts; `nil` for any. No interface has an empty name.
+  package let interface: LinkName?
   /// The firewall mark of the packets; 0 for none.
   package let mark: UInt32
   /// The protocol of the packets.
@@ -23,7 +23,7 @@ package struct PathQuery: Hashable, Sendable {
   package let port: UInt16
 
   package init(
-    _ destination: Destination, source: IPAddress? = nil, interface: InlineName = InlineName(), mark: UInt32 = 0,
+    _ destination: Destination, source: IPAddress? = nil, interface: LinkName? = nil, mark: UInt32 = 0,
     transport: ReachabilityConfiguration.Transport = .tcp, port: UInt16 = 0
   ) {
     self.destination = destination

@@ -81,7 +81,5 @@ final class TargetRecord {
     return addresses.filter { $0.unmapped.family == family }
   }
 
-  private var interface: InlineName {
-    configuration.interface.map { InlineName(ofOnlyInterface: $0) } ?? InlineName()
-  }
+  private var interface: LinkName? { configuration.interface.map { LinkName($0) } }
 }

@@ -10,6 +10,8 @@ package struct InterfaceStatus: Sendable {
   }
 
   package let interface: NetworkInterface
+  /// Further names that it can be asked for by (`altname` of ip-link(8)).
+  package let alternativeNames: [String]
   /// Whether it is switched on.
   package let isUp: Bool
   /// Whether it carries packets.

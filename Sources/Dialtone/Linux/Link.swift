@@ -7,6 +7,8 @@ package import Netlink
 package struct Link: Equatable, Sendable {
   package let index: UInt32
   package let name: InlineName
+  /// Further names that the kernel finds the link by (`altname` of ip-link(8)).
+  package let alternativeNames: [LinkName]
   package let deviceType: DeviceType
   package let flags: LinkFlags
   package let operationalState: OperationalState
@@ -31,6 +33,7 @@ package struct Link: Equatable, Sendable {
     index = message.index
     // A name may be any bytes; made text, those that are none take more room. No link is left out for its name.
     self.name = InlineName(truncating: name)
+    alternativeNames = message.alternativeNames.map { LinkName($0) }
     deviceType = message.deviceType
     flags = message.flags.intersection(Self.significantFlags)
     operationalState = message.operationalState ?? .unknown
@@ -42,6 +45,14 @@ package struct Link: Equatable, Sendable {
     hardwareAddress = message.hardwareAddress ?? []
     ownKind = kind
     self.radio = radio
+  }
+
+  /// Every name that the kernel finds the link by.
+  package var names: [LinkName] { [LinkName(name)] + alternativeNames }
+
+  /// Whether one of its names is among these.
+  package func isNamed(in names: Set<String>) -> Bool {
+    !names.isEmpty && self.names.contains { names.contains($0.text) }
   }
 
   /// Whether it is switched on (IFF_UP).

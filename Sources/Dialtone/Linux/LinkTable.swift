@@ -4,6 +4,9 @@
 internal import Netlink
 
 /// The links there are, by index.
+///
+/// Invariant: `indices` has every name of every link. If the kernel's messages give one name to two links for a moment, it leads
+/// to the link that was told of last.
 package struct LinkTable: Sendable {
   /// How far a link above links is looked through: deeper than anybody stacks them, and an end where the kernel's messages
   /// make a circle for a moment.
@@ -18,6 +21,7 @@ package struct LinkTable: Sendable {
   }
 
   private var links: [UInt32: Link] = [:]
+  private var indices: [LinkName: UInt32] = [:]
 
   package init() {}
 
@@ -26,27 +30,44 @@ package struct LinkTable: Sendable {
   /// The links in the order of their indices.
   package var all: [Link] { links.values.sorted { $0.index < $1.index } }
 
-  /// The link of this name, or, where none has it, the link whose index the text is.
-  package func link(named name: InlineName) -> Link? {
-    if let link = links.values.first(where: { $0.name == name }) { return link }
+  /// The link of this name, its own or an alternative one; if none has it, the link whose index the text is.
+  package func link(named name: LinkName) -> Link? {
+    if let index = indices[name] { return links[index] }
     return UInt32(name.text).flatMap { links[$0] }
   }
 
   /// The loopback interface.
-  package var loopback: Link? { links.values.first { $0.flags.contains(.loopback) } }
+  package var loopback: Link? {
+    // LOOPBACK_IFINDEX (include/net/flow.h): the first of every namespace.
+    if let first = links[1], first.flags.contains(.loopback) { return first }
+    return links.values.first { $0.flags.contains(.loopback) }
+  }
 
-  package mutating func removeAll() { links.removeAll() }
+  package mutating func removeAll() { self = LinkTable() }
 
   package mutating func update(_ link: Link) -> Effect {
     let old = links.updateValue(link, forKey: link.index)
     if old == link { return .nothing }
-    // What carried packets or does now can be on the way to any target; so can what such a link is made of.
-    return old?.isOperating ?? false || link.isOperating ? .everything : .idle
+    let namesDiffer = old.map { $0.name != link.name || $0.alternativeNames != link.alternativeNames } ?? true
+    if namesDiffer {
+      if let old { forgetNames(of: old) }
+      for name in link.names { indices[name] = link.index }
+    }
+    // What carried packets or does now can be on the way to any target; so can what such a link is made of. And what was asked
+    // for over the link by a name that it no longer has can be reachable though the link carries nothing.
+    let isRenamed = old != nil && namesDiffer
+    return old?.isOperating ?? false || link.isOperating || isRenamed ? .everything : .idle
   }
 
   package mutating func remove(_ index: UInt32) -> Effect {
     guard let old = links.removeValue(forKey: index) else { return .nothing }
+    forgetNames(of: old)
     return old.isOperating ? .everything : .idle
+  }
+
+  private mutating func forgetNames(of link: Link) {
+    // A name that another link has taken meanwhile is that link's.
+    for name in link.names where indices[name] == link.index { indices[name] = nil }
   }
 
   // MARK: Looking through links

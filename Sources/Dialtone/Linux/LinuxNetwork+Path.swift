@@ -11,6 +11,8 @@ extension LinuxNetwork {
       pollAgain(after: Self.pollInterval)
       return PathAnswer(.denied)
     }
+    // Once they are read, a change says so.
+    guard let servers = nameConfiguration.servers else { return .pending }
     let assembly = NetworkPathAssembly(decision, configuration)
     let candidates = assembly.candidates
     let outputs = [nil] + candidates.map(\.index)
@@ -18,7 +20,6 @@ extension LinuxNetwork {
     let ways = ways(over: outputs, mark: configuration.mark)
     let bound = zip(candidates, ways.dropFirst()).map { NetworkPathAssembly.Ways($0, $1) }
 
-    let servers = NameServers.configured(root: nameConfigurationRoot)
     var serverStates: [Reachability] = []
     // Whoever resolves names knows nothing of our mark, and asks by UDP first (RFC 7766, 5).
     answer(servers.map { PathQuery(.address($0), transport: .udp, port: 53) }) { _, state in serverStates.append(state)

@@ -17,7 +17,7 @@ package final class LinuxNetwork: NetworkSource {
   private static let resynchronisationSpacing: Int64 = 100_000_000
 
   private enum DescriptorRole {
-    case events, clock, radios, names
+    case events, clock, radios, names, namesRead
   }
 
   /// `nil` where netlink is refused.
@@ -28,11 +28,11 @@ package final class LinuxNetwork: NetworkSource {
   private let radios = RadioSwitches()
   private let suspension = SuspensionDetector()
   private let probe = ConnectProbe()
-  private let nameConfiguration: NameConfigurationWatcher
-  let nameConfigurationRoot: String
+  let nameConfiguration: NameConfiguration
 
-  private(set) var links = LinkTable()
-  private var addresses = AddressTable()
+  private(set) var links = LinkTable() { didSet { searches.removeAll() } }
+  private var addresses = AddressTable() { didSet { searches.removeAll() } }
+  private let searches = ReasonSearches()
   private var rules = RuleTable()
   private var areRulesStale = true
   private var roles: [DescriptorRole] = []
@@ -43,26 +43,41 @@ package final class LinuxNetwork: NetworkSource {
   private var isResynchronisationPending = false
 
   package private(set) var descriptors: [CInt] = []
-  package private(set) var nextPoll: Int64?
+  /// When routes that answers go by have ended.
+  private var expiries = RouteExpiries()
+  /// When to look for what was not announced.
+  private var pollDeadline: Int64?
+
+  package var nextPoll: Int64? {
+    guard let ended = expiries.next else { return pollDeadline }
+    return min(ended, pollDeadline ?? .max)
+  }
 
   /// How often the tables were read anew because announcements were lost.
   package private(set) var resynchronisationCount = 0
   /// How many destinations the kernel was asked about; each is a pair of queries.
   package private(set) var queryCount = 0
+  /// How often all links were searched for the reason why there is no route.
+  package var searchCount: Int { searches.count }
   /// Datagrams of other processes that were dropped.
   package var foreignCount: UInt64 { events?.foreignCount ?? 0 }
 
   /// Opens its sockets in the network namespace of the calling thread.
   ///
-  /// - Parameter nameConfigurationRoot: What stands before `/etc`, for tests.
-  package init(nameConfigurationRoot: String = "") {
-    self.nameConfigurationRoot = nameConfigurationRoot
-    nameConfiguration = NameConfigurationWatcher(root: nameConfigurationRoot)
+  /// - Parameters:
+  ///   - root: What stands before `/etc`, for tests.
+  ///   - readNameServers: Reads the name servers, for tests; `nil` for the file's.
+  package init(
+    nameConfigurationRoot root: String = "", readNameServers: (@Sendable () -> [IPAddress])? = nil
+  ) {
+    nameConfiguration = NameConfiguration(
+      root: root, readServers: readNameServers ?? { NameServers.configured(root: root) })
     connect()
     add(events?.descriptor, .events)
     add(suspension?.descriptor, .clock)
     add(radios?.descriptor, .radios)
-    add(nameConfiguration.descriptor, .names)
+    add(nameConfiguration.watched, .names)
+    add(nameConfiguration.finished, .namesRead)
     isPolled = queries == nil || events == nil
     if isPolled { pollAgain(after: Self.pollInterval) }
   }
@@ -101,35 +116,64 @@ package final class LinuxNetwork: NetworkSource {
           change.everything()
           change.names()
         }
-      case .radios: if radios?.read() ?? false { change.idleLink() }
-      case .names: if nameConfiguration.hasChanged() { change.names() }
+      case .radios:
+        if radios?.read() ?? false {
+          searches.removeAll()
+          change.idleLink()
+        }
+      case .names: nameConfiguration.eventsAreReady()
+      case .namesRead: break  // below: what is read without another thread is not announced
       }
     }
+    readNews(into: &change)
   }
 
   package func poll(into change: inout NetworkChange) {
-    nextPoll = nil
+    let now = EngineClock.system.now()
+    let ended = expiries.removeEnded(now: now)
+    for prefix in ended { change.route(prefix) }
+    // Nothing else is due.
+    if !ended.isEmpty, pollDeadline ?? .max > now { return }
+    pollDeadline = nil
     if isResynchronisationPending { resynchronisationCount += 1 }
     if queries == nil { connect() } else { synchronise() }
-    if nameConfiguration.hasToBePolled, nameConfiguration.hasChanged() { change.names() }
+    if nameConfiguration.hasToBePolled { nameConfiguration.poll() }
     if isPolled || nameConfiguration.hasToBePolled { pollAgain(after: Self.pollInterval) }
     change.everything()
   }
 
   /// Has `poll` called after so long, or before.
   func pollAgain(after interval: Int64) {
-    nextPoll = min(nextPoll ?? .max, EngineClock.system.now().addingClamped(interval))
+    pollDeadline = min(pollDeadline ?? .max, EngineClock.system.now().addingClamped(interval))
+  }
+
+  /// Has what the replies' routes lead to asked again when they end.
+  func noteExpiries(_ replies: [RouteReplies]) {
+    let now = EngineClock.system.now()
+    for reply in replies {
+      if case .route(let route) = reply.match { expiries.note(route, now: now) }
+    }
   }
 
   /// Decides by the tables as they are now.
   var decision: PathDecision {
-    PathDecision(links: links, addresses: addresses) { [radios] in radios?.isBlocked($0) ?? false }
+    PathDecision(links: links, addresses: addresses, searches: searches) { [radios] in radios?.isBlocked($0) ?? false }
   }
 
   package func announceRoutes(to addresses: [IPAddress]?) { events?.announceRoutes(to: addresses?.map(\.bits)) }
 
   package func announceNameConfiguration(_ isWanted: Bool) {
-    if isWanted { nameConfiguration.start() } else { nameConfiguration.stop() }
+    nameConfiguration.want(isWanted)
+    if nameConfiguration.hasToBePolled { pollAgain(after: Self.pollInterval) }
+  }
+
+  private func readNews(into change: inout NetworkChange) {
+    guard let news = nameConfiguration.takeNews() else { return }
+    switch news {
+    case .known: change.nameServers()
+    case .changed: change.names()
+    }
+    // Only now is it known whether all files can be watched.
     if nameConfiguration.hasToBePolled { pollAgain(after: Self.pollInterval) }
   }
 
@@ -163,6 +207,7 @@ package final class LinuxNetwork: NetworkSource {
     while !open.isEmpty {
       queryCount += open.count
       let replies = queries.routes(to: open.map { lookups[$0].destination })
+      noteExpiries(replies)
       var unfinished: [Int] = []
       for (position, reply) in zip(open, replies) where lookups[position].take(reply, decision, rules, probe) {
         unfinished.append(position)
@@ -188,8 +233,8 @@ package final class LinuxNetwork: NetworkSource {
       .answer(Reachability(status: .unreachable, destination: query.address, reason: reason))
     }
     var output: UInt32?
-    if !query.interface.isEmpty {
-      guard let link = links.link(named: query.interface) else { return missing(.noInterface) }
+    if let name = query.interface {
+      guard let link = links.link(named: name) else { return missing(.noInterface) }
       output = link.index
     }
     switch query.destination {
@@ -197,7 +242,7 @@ package final class LinuxNetwork: NetworkSource {
       return .answer(decision.localNetwork(kind, family, output: output))
     case .address(let address):
       if address.zone != nil {
-        guard let link = links.link(named: address.inlineZone) else { return missing(.noInterface) }
+        guard let link = links.link(named: LinkName(address.inlineZone)) else { return missing(.noInterface) }
         // A zone and an interface that contradict each other: no interface is both.
         if let output, output != link.index { return missing(.noInterface) }
         output = link.index
@@ -238,7 +283,7 @@ package final class LinuxNetwork: NetworkSource {
     let now = EngineClock.system.now()
     if let last = lastSynchronisation, now < last.addingClamped(Self.resynchronisationSpacing) {
       // Too soon: the tables may be wrong until then, and are read anew whether or not anything else happens.
-      nextPoll = min(nextPoll ?? .max, last.addingClamped(Self.resynchronisationSpacing))
+      pollDeadline = min(pollDeadline ?? .max, last.addingClamped(Self.resynchronisationSpacing))
       isResynchronisationPending = true
       return
     }
@@ -353,7 +398,8 @@ package final class LinuxNetwork: NetworkSource {
     let decision = decision
     return links.all.map { link in
       InterfaceStatus(
-        interface: links.interface(link), isUp: link.isUp, isOperating: links.isOperating(link),
+        interface: links.interface(link), alternativeNames: link.alternativeNames.map(\.text), isUp: link.isUp,
+        isOperating: links.isOperating(link),
         reason: decision.reason(ofIdle: link),
         addresses: addresses.addresses(of: link.index).map {
           InterfaceStatus.Address(address: $0.ipAddress, prefixLength: Int($0.prefixLength))

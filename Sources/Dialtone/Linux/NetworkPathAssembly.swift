@@ -43,7 +43,7 @@ package struct NetworkPathAssembly {
   package init(_ decision: PathDecision, _ configuration: PathConfiguration) {
     self.decision = decision
     self.configuration = configuration
-    named = configuration.interface.flatMap { InlineName($0) }.flatMap { decision.links.link(named: $0) }
+    named = configuration.interface.flatMap { decision.links.link(named: LinkName($0)) }
   }
 
   private var links: LinkTable { decision.links }
@@ -146,8 +146,8 @@ package struct NetworkPathAssembly {
     let usable = decision.addresses.addresses(of: ways.link.index).filter(\.isUsable)
     var interface = NetworkPath.Interface(
       known, addresses: inOrder(usable.filter { !$0.isTemporary }), gateways: gateways,
-      isExpensive: known.kind == .cellular || configuration.meteredInterfaces.contains(known.name),
-      isConstrained: configuration.constrainedInterfaces.contains(known.name),
+      isExpensive: known.kind == .cellular || ways.link.isNamed(in: configuration.meteredInterfaces),
+      isConstrained: ways.link.isNamed(in: configuration.constrainedInterfaces),
       supportsIPv4: families.contains(.ipv4), supportsIPv6: families.contains(.ipv6))
     interface.temporaryAddresses = inOrder(usable.filter(\.isTemporary))
     return interface

@@ -13,10 +13,20 @@ package struct PathDecision {
   package let addresses: AddressTable
   /// Whether the radio of a link that is no other link's is blocked.
   package let isBlocked: (Link) -> Bool
+  private let searches: ReasonSearches
 
-  package init(links: LinkTable, addresses: AddressTable, isBlocked: @escaping (Link) -> Bool = { _ in false }) {
+  /// - Parameters:
+  ///   - links: The links there are.
+  ///   - addresses: Their addresses.
+  ///   - searches: What was already searched for in these tables.
+  ///   - isBlocked: Whether the radio of a link that is no other link's is blocked.
+  package init(
+    links: LinkTable, addresses: AddressTable, searches: ReasonSearches = ReasonSearches(),
+    isBlocked: @escaping (Link) -> Bool = { _ in false }
+  ) {
     self.links = links
     self.addresses = addresses
+    self.searches = searches
     self.isBlocked = isBlocked
   }
 
@@ -156,10 +166,12 @@ package struct PathDecision {
 
   /// There is no route: says which link would have to change for there to be one.
   package func withoutRoute(output: UInt32? = nil) -> Reachability {
-    // One is looked up: a path asks for hundreds of links, one by one.
-    let looked = output.map { index in links[index].map { [$0] } ?? [] } ?? links.all
-    return best(looked.compactMap { candidate($0, isAskedFor: output != nil) })
-      ?? Reachability(status: .unreachable, reason: .noRoute)
+    searches.result(output) {
+      // One is looked up: a path asks for hundreds of links, one by one.
+      let looked = output.map { index in links[index].map { [$0] } ?? [] } ?? links.all
+      return best(looked.compactMap { candidate($0, isAskedFor: output != nil) })
+        ?? Reachability(status: .unreachable, reason: .noRoute)
+    }
   }
 
   private typealias Candidate = (rank: Int, state: Reachability)

@@ -4,10 +4,13 @@
 #if os(Linux)
 internal import CNetlink
 
-/// Files of the system.
+/// Files of the system. Only regular files are read, and each up to a limit: where a configuration file belongs there may be a
+/// device that never ends, or a pipe that nobody writes to.
 enum SystemFile {
-  /// More than any file of sysfs has.
+  /// More than any file of sysfs has, and than libc's resolver makes use of.
   private static let limit = 64 * 1024
+  /// Of longer files the rest is not read to see whether they changed.
+  private static let fingerprintLimit = 256 * 1024
 
   /// The file's bytes up to a limit; `nil` where there is none that can be read.
   static func bytes(at path: String) -> [UInt8]? {
@@ -16,22 +19,29 @@ enum SystemFile {
     defer { _ = close(descriptor) }
     var bytes: [UInt8] = []
     while bytes.count < limit, let chunk = read(descriptor) { bytes += chunk }
-    return bytes
+    return Array(bytes.prefix(limit))
   }
 
-  /// A number that another text is all but certain to change, and the text's length; `nil` where there is no file that can be
-  /// read. FNV-1a (draft-eastlake-fnv), for files of any size.
+  /// Numbers that another text is all but certain to change; `nil` where there is no file that can be read. They are a hash
+  /// (FNV-1a, draft-eastlake-fnv) and the length. Of a long file only the beginning is hashed, and the time of its last change and
+  /// its identity count, too: that it was written again with the same text is then a change.
   static func fingerprint(of path: String) -> [UInt64]? {
     let descriptor = open(path)
     guard descriptor >= 0 else { return nil }
     defer { _ = close(descriptor) }
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     var length: UInt64 = 0
-    while let chunk = read(descriptor) {
+    while length < fingerprintLimit, let chunk = read(descriptor) {
       for byte in chunk { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
       length += UInt64(chunk.count)
     }
-    return [hash, length]
+    if length < fingerprintLimit { return [hash, length] }
+    guard let status = status(of: descriptor) else { return nil }
+    let change = status.st_mtim
+    return [
+      hash, UInt64(status.st_size), UInt64(bitPattern: Int64(change.tv_sec)), UInt64(change.tv_nsec),
+      UInt64(status.st_dev), UInt64(status.st_ino),
+    ]
   }
 
   static func exists(_ path: String) -> Bool {
@@ -39,9 +49,21 @@ enum SystemFile {
     unsafe access(path, F_OK) == 0
   }
 
+  /// A descriptor of a regular file, or a negative number.
   private static func open(_ path: String) -> CInt {
     // Should it be a pipe, nobody waits for its other end. The path becomes a C string for the call.
-    unsafe cnetlink_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    let descriptor = unsafe cnetlink_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    if descriptor < 0 || status(of: descriptor).map({ $0.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) }) ?? false {
+      return descriptor
+    }
+    _ = close(descriptor)
+    return -1
+  }
+
+  private static func status(of descriptor: CInt) -> stat? {
+    var status = stat()
+    // fstat(2) writes one whole structure.
+    return unsafe fstat(descriptor, &status) == 0 ? status : nil
   }
 
   /// The next bytes, or `nil` at the end.

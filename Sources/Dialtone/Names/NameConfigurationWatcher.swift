@@ -7,8 +7,8 @@ internal import CNetlink
 /// Notices that the configuration of name resolution has changed: resolv.conf(5), nsswitch.conf(5), hosts(5).
 ///
 /// What counts is their text, however it came to change: written in place, renamed over, a symbolic link (of systemd-resolved or
-/// resolvconf) that points elsewhere or has become a file. Written again with the same text is no change. inotify(7) says when
-/// to look.
+/// resolvconf) that points elsewhere, has become a file, or leads to what has come into being. Written again with the same text is
+/// no change, unless the text is long. inotify(7) says when to look.
 package final class NameConfigurationWatcher {
   private static let names = ["resolv.conf", "nsswitch.conf", "hosts"]
   /// Symbolic links that are followed one after another; the kernel gives up at 40 (path_resolution(7)).
@@ -23,6 +23,7 @@ package final class NameConfigurationWatcher {
   private let folder: String
   private var isWatching = false
   private var watches: Set<CInt> = []
+  private var isIncomplete = false
   /// What stands for the texts.
   private var texts: [[UInt64]?] = []
 
@@ -35,11 +36,14 @@ package final class NameConfigurationWatcher {
 
   deinit { if let descriptor { _ = close(descriptor) } }
 
-  package func start() {
-    if isWatching { return }
+  /// Begins to watch; returns whether it had not begun before.
+  @discardableResult
+  package func start() -> Bool {
+    if isWatching { return false }
     isWatching = true
     watch()
     texts = read()
+    return true
   }
 
   package func stop() {
@@ -48,10 +52,11 @@ package final class NameConfigurationWatcher {
       for watch in watches { _ = inotify_rm_watch(descriptor, watch) }
     }
     watches = []
+    isIncomplete = false
   }
 
   /// Whether changes are to be noticed, and inotify says nothing of them.
-  package var hasToBePolled: Bool { isWatching && descriptor == nil }
+  package var hasToBePolled: Bool { isWatching && (descriptor == nil || isIncomplete) }
 
   /// Whether any of the texts is another than at the last call.
   package func hasChanged() -> Bool {
@@ -67,50 +72,131 @@ package final class NameConfigurationWatcher {
   private func read() -> [[UInt64]?] { Self.names.map { SystemFile.fingerprint(of: "\(folder)/\($0)") } }
 
   private func forgetEvents() {
-    guard let descriptor else { return }
+    if let descriptor { _ = Self.forgetEvents(descriptor) }
+  }
+
+  /// Reads what waits on a descriptor of inotify(7). Returns whether there was anything.
+  static func forgetEvents(_ descriptor: CInt) -> Bool {
+    var hadEvents = false
     while true {
       let events = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
         // read(2) writes at most as many bytes as it is told there is room for, and answers how many.
         count = unsafe max(0, CNetlink.read(descriptor, buffer.baseAddress, buffer.count))
       }
-      if events.isEmpty { return }
+      if events.isEmpty { return hadEvents }
+      hadEvents = true
     }
   }
 
-  /// Watches the folder, every folder that a symbolic link of the files leads through, and the files themselves, which may
-  /// be mounts of their own.
+  /// Watches all that decides what the names lead to.
   private func watch() {
     guard let descriptor else { return }
-    var new: Set<CInt> = []
-    func add(_ path: String) {
-      // The path becomes a C string for the call.
-      let watch = unsafe inotify_add_watch(descriptor, path, Self.events)
-      // A path that does not exist (yet) is watched by its folder.
-      if watch >= 0 { new.insert(watch) }
+    var walk = Walk(descriptor: descriptor, events: Self.events)
+    for name in Self.names { walk.follow("\(folder)/\(name)") }
+    for old in watches.subtracting(walk.watches) { _ = inotify_rm_watch(descriptor, old) }
+    watches = walk.watches
+    isIncomplete = walk.isIncomplete
+  }
+
+  /// Follows paths as the kernel resolves them (path_resolution(7)), component by component, and has changes on the way announced:
+  /// of the folder of each symbolic link, of a file and its folder, and, where something is missing, of the nearest folder there
+  /// is, such as `/run` while `/run/systemd/resolve` does not exist yet. Other folders on the way are not watched, since some, such
+  /// as `/run`, change all the time; that one of them is renamed, or that something is mounted over it, is not noticed.
+  private struct Walk {
+    let descriptor: CInt
+    let events: UInt32
+    var watches: Set<CInt> = []
+    /// Whether something could not be watched or looked at, for lack of rights or of watches (inotify(7), max_user_watches).
+    var isIncomplete = false
+
+    private enum Entry {
+      case link(String), other, missing
     }
-    add(folder)
-    for name in Self.names {
-      var path = "\(folder)/\(name)"
-      for _ in 0..<Self.linkLimit {
-        add(Self.parent(of: path))
-        guard let target = Self.linkTarget(of: path) else { break }
-        path = target.hasPrefix("/") ? target : "\(Self.parent(of: path))/\(target)"
+
+    mutating func follow(_ path: String) {
+      // Folders that are watched vanish while the next one is looked for; that ends, or the path stays as it was left.
+      for _ in 0..<8 where tryToFollow(path) { return }
+      isIncomplete = true
+    }
+
+    /// Returns whether no folder has vanished meanwhile.
+    private mutating func tryToFollow(_ path: String) -> Bool {
+      var folder = path.hasPrefix("/") ? "" : "."
+      // The next component is the last.
+      var components = Array(path.split(separator: "/").reversed())
+      var linkCount = 0
+      var isFolderWatched = false
+      while let component = components.popLast() {
+        if component == "." { continue }
+        if component == ".." {
+          folder = parent(of: folder)
+          isFolderWatched = false
+          continue
+        }
+        let next = "\(folder)/\(component)"
+        let isLast = components.isEmpty
+        let entry = entry(next)
+        if !isFolderWatched {
+          switch entry {
+          case .other where !isLast: break
+          case .link, .missing, .other:
+            // Watched first, then looked at again: a change in between is seen.
+            guard add(folder.isEmpty ? "/" : folder) else { return false }
+            isFolderWatched = true
+            components.append(component)
+            continue
+          }
+        }
+        switch entry {
+        case .missing: return true
+        case .other:
+          // A file may be a mount of its own, whose folder tells nothing of it.
+          if isLast { return add(next) }
+          folder = next
+        case .link(let target):
+          linkCount += 1
+          if linkCount > NameConfigurationWatcher.linkLimit { return true }
+          if target.hasPrefix("/") { folder = "" }
+          components += target.split(separator: "/").reversed()
+        }
+        isFolderWatched = false
       }
-      add(path)
+      return true
     }
-    for old in watches.subtracting(new) { _ = inotify_rm_watch(descriptor, old) }
-    watches = new
-  }
 
-  private static func parent(of path: String) -> String {
-    path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-  }
+    /// Returns whether there is such a thing.
+    private mutating func add(_ path: String) -> Bool {
+      // The path becomes a C string for the call.
+      let watch = unsafe inotify_add_watch(descriptor, path, events)
+      if watch >= 0 {
+        watches.insert(watch)
+        return true
+      }
+      let error = cnetlink_errno()
+      if error == ENOENT || error == ENOTDIR { return false }
+      isIncomplete = true
+      return true
+    }
 
-  private static func linkTarget(of path: String) -> String? {
-    var target = [CChar](repeating: 0, count: Int(PATH_MAX))
-    // readlink(2) writes at most as many bytes as it is told there is room for, without a terminating zero.
-    let count = unsafe readlink(path, &target, target.count)
-    return count <= 0 ? nil : String(decoding: target[..<count].lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    private mutating func entry(_ path: String) -> Entry {
+      var target = [CChar](repeating: 0, count: Int(PATH_MAX))
+      // readlink(2) writes at most as many bytes as it is told there is room for, without a terminating zero.
+      let count = unsafe readlink(path, &target, target.count)
+      if count > 0 {
+        return .link(String(decoding: target[..<count].lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self))
+      }
+      switch cnetlink_errno() {
+      case EINVAL: return .other  // no symbolic link
+      case ENOENT, ENOTDIR: return .missing
+      default:
+        isIncomplete = true
+        return .missing
+      }
+    }
+
+    private func parent(of folder: String) -> String {
+      folder.lastIndex(of: "/").map { String(folder[..<$0]) } ?? "\(folder)/.."
+    }
   }
 }
 #endif

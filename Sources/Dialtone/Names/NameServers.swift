@@ -11,7 +11,7 @@ package enum NameServers {
 
   /// The servers of `/etc/resolv.conf` below `root`; the one on this machine where it names none, or is not there. The unspecified
   /// address is this machine's too: packets to it go there.
-  static func configured(root: String = "") -> [IPAddress] {
+  package static func configured(root: String = "") -> [IPAddress] {
     parse(SystemFile.text(at: root + "/etc/resolv.conf") ?? "")
   }
 

@@ -23,6 +23,9 @@ package struct LinkMessage: Hashable, Sendable {
     package static let extendedMask: UInt16 = 29
     package static let carrier: UInt16 = 33
     package static let linkNamespaceID: UInt16 = 37
+    package static let properties: UInt16 = 52
+    /// `IFLA_ALT_IFNAME`, inside `IFLA_PROP_LIST`.
+    package static let alternativeName: UInt16 = 53
   }
 
   /// Attributes inside `IFLA_LINKINFO`.
@@ -42,6 +45,8 @@ package struct LinkMessage: Hashable, Sendable {
   /// Which flags changed with this event.
   package let change: LinkFlags
   package private(set) var name: String?
+  /// Further names that the kernel finds the link by (`altname` of ip-link(8)), in its order.
+  package private(set) var alternativeNames: [String] = []
   package private(set) var hardwareAddress: [UInt8]?
   package private(set) var mtu: UInt32?
   package private(set) var operationalState: OperationalState?
@@ -126,9 +131,22 @@ package struct LinkMessage: Hashable, Sendable {
     case Attribute.linkNamespaceID:
       linkNamespaceID = bytes.integer(in: payload)
       return linkNamespaceID != nil
+    case Attribute.properties:
+      return readProperties(payload, in: bytes)
     default:
       return true
     }
+  }
+
+  private mutating func readProperties(_ range: Range<Int>, in bytes: RawSpan) -> Bool {
+    var attributes = NetlinkAttributeCursor(range)
+    while let attribute = attributes.next(in: bytes) {
+      guard attribute.type == Attribute.alternativeName else { continue }
+      // ALTIFNAMSIZ, linux/if.h.
+      guard let name = bytes.string(in: attribute.payload, limit: 128) else { return false }
+      alternativeNames.append(name)
+    }
+    return !attributes.isMalformed
   }
 
   private mutating func readInfo(_ range: Range<Int>, in bytes: RawSpan) -> Bool {

@@ -47,6 +47,9 @@ package struct RouteMessage: Hashable, Sendable {
   /// The metric: lower wins.
   package private(set) var priority: UInt32?
   package private(set) var nexthopID: UInt32?
+  /// How much longer the kernel uses the route, in hundredths of a second (`rta_expires` of `struct rta_cacheinfo`,
+  /// linux/rtnetlink.h); 0 for ever, or less than one. Only IPv6 routes end; a reply tells with `RTM_F_FIB_MATCH` alone.
+  package private(set) var expiry: Int32 = 0
   /// Only for a route with several ways; `gateway` and `outputInterface` are `nil` then.
   package private(set) var nexthops: [RouteNexthop] = []
 
@@ -115,6 +118,10 @@ package struct RouteMessage: Hashable, Sendable {
     case Attribute.nexthopID:
       nexthopID = bytes.integer(in: payload)
       return nexthopID != nil
+    case Attribute.cacheInfo:
+      // Behind rta_clntref and rta_lastuse; later kernels may append fields.
+      guard payload.count >= 12, let value: Int32 = bytes.integer(at: payload.lowerBound + 8) else { return false }
+      expiry = value
     case Attribute.multipath:
       guard let value = RouteNexthop.all(in: bytes, range: payload) else { return false }
       nexthops = value

@@ -1,0 +1,134 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+internal import CNetlink
+
+/// The configuration of name resolution as it was last read: which name servers there are, and that something changed.
+///
+/// Its files may lie where nothing answers, such as on a network file system. So a thread of its own watches and reads them, which
+/// exists only meanwhile; nobody waits for it under the engine's lock. Invariant: there is one such thread at a time, and it alone
+/// uses the watcher.
+final class NameConfiguration: Sendable {
+  enum News: Sendable {
+    /// The files were read for the first time.
+    case known
+    case changed
+  }
+
+  private struct State {
+    var isWanted = false
+    /// Whether there is something to look at that was not begun yet.
+    var isDue = false
+    var isReading = false
+    var servers: [IPAddress]?
+    var canBeWatched = true
+    var news: News?
+  }
+
+  private let readServers: @Sendable () -> [IPAddress]
+  private let state = Lock(State())
+  private let watcher: Lock<NameConfigurationWatcher>
+
+  /// Becomes readable when a file may have changed: `eventsAreReady` is to be called. `nil` where the process may have no more of
+  /// its kind.
+  let watched: CInt?
+  /// Becomes readable when there is something for `takeNews`. `nil` where there is no descriptor left: then `want` and the others
+  /// read themselves.
+  let finished: CInt?
+
+  /// - Parameters:
+  ///   - root: What stands before `/etc`.
+  ///   - readServers: Reads the name servers, for as long as it takes.
+  init(root: String, readServers: @escaping @Sendable () -> [IPAddress]) {
+    self.readServers = readServers
+    let watcher = NameConfigurationWatcher(root: root)
+    watched = watcher.descriptor
+    self.watcher = Lock(watcher)
+    let descriptor = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
+    finished = descriptor < 0 ? nil : descriptor
+  }
+
+  // The thread that reads holds this, so nobody writes to a descriptor that is closed.
+  deinit { if let finished { _ = close(finished) } }
+
+  /// The name servers; `nil` while they are wanted and have not been read yet.
+  var servers: [IPAddress]? {
+    let (isWanted, servers) = state.withLock { ($0.isWanted, $0.servers) }
+    return servers ?? (isWanted ? nil : readServers())
+  }
+
+  /// Whether changes are wanted that nobody announces.
+  var hasToBePolled: Bool { state.withLock { $0.isWanted && (watched == nil || !$0.canBeWatched) } }
+
+  /// Whether changes are to be noticed.
+  func want(_ isWanted: Bool) {
+    let isNew = state.withLock { state in
+      defer { state.isWanted = isWanted }
+      return state.isWanted != isWanted
+    }
+    if isNew { look(byThread: isWanted) }
+  }
+
+  /// Looks whether anything changed, if there is an event that says so.
+  func eventsAreReady() {
+    if let watched, NameConfigurationWatcher.forgetEvents(watched) { look() }
+  }
+
+  /// Looks whether anything changed that was not announced.
+  func poll() { look() }
+
+  /// What was found since the last call.
+  func takeNews() -> News? {
+    state.withLock { state in
+      defer { state.news = nil }
+      return state.news
+    }
+  }
+
+  private func look(byThread: Bool = true) {
+    let isReading = state.withLock { state in
+      state.isDue = true
+      defer { state.isReading = true }
+      return state.isReading
+    }
+    // Whoever is at it goes on.
+    if isReading { return }
+    if byThread, finished != nil, Thread.start(named: "dialtone-files", { self.read() }) { return }
+    // No thread, or nobody could be told by it. Or there is nothing to read.
+    read()
+  }
+
+  private func read() {
+    while true {
+      let isWanted = state.withLock { state -> Bool? in
+        state.isReading = state.isDue
+        state.isDue = false
+        return state.isReading ? state.isWanted : nil
+      }
+      guard let isWanted else { return }
+      let (hasChanged, canBeWatched) = watcher.withLock { watcher in
+        let hasChanged = isWanted && !watcher.start() && watcher.hasChanged()
+        if !isWanted { watcher.stop() }
+        return (hasChanged, !watcher.hasToBePolled)
+      }
+      let servers = isWanted ? readServers() : nil
+      let hasNews = state.withLock { state in
+        let isFirst = state.servers == nil
+        state.servers = servers
+        state.canBeWatched = canBeWatched
+        if !isWanted {
+          state.news = nil
+        } else if hasChanged {
+          state.news = .changed
+        } else if isFirst {
+          state.news = .known
+        }
+        return state.news != nil
+      }
+      // Each write is an event of its own, read or not.
+      if hasNews, let finished { _ = eventfd_write(finished, 1) }
+    }
+  }
+}
+#endif

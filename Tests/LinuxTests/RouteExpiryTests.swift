@@ -1,0 +1,140 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import CNetlink
+import Dialtone
+import Netlink
+import NetworkLab
+import TestSupport
+import Testing
+
+/// IPv6 routes that end: the kernel refuses packets at once, and announces the end up to 30 s later.
+@Suite(
+  .enabled(if: NetworkLab.isAvailable, "needs network namespaces"),
+  .enabled(if: NetworkLab.hasIPRoute2, "needs ip of iproute2"), .timeLimit(.minutes(5)))
+struct RouteExpiryTests {
+  /// Long before the kernel announces it.
+  private static let soon = Duration.seconds(15)
+
+  private func ip(_ arguments: String, _ lab: NetworkLab) throws {
+    let result = try lab.ip(arguments)
+    try #require(result.status == 0, "ip \(arguments): \(result.error)")
+  }
+
+  /// v0 with an IPv6 address and a default route that ends after so many seconds.
+  private func makeLab(_ seconds: Int) throws -> NetworkLab {
+    let lab = try NetworkLab.withoutOwnAddresses()
+    try lab.addVeth("v0", "v1")
+    try lab.up("v0", "v1")
+    try lab.addAddress("2001:db8:a::1/64", "v0")
+    try ip("-6 route add default via 2001:db8:a::2 dev v0 expires \(seconds)", lab)
+    return lab
+  }
+
+  @Test("a default route that ends: unreachable when connect(2) says so, not when it is announced")
+  func defaultEnds() async throws {
+    let lab = try makeLab(3)
+    let monitors = try LabMonitors(lab)
+    let internet = try await monitors.record { $0.family = .ipv6 }
+    let v0 = try lab.reachable("v0", via: "2001:db8:a::2")
+    let none = try lab.unreachable(.noRoute)
+    try await eventually(within: Self.soon, "unreachable") { internet.last == none }
+    // Not sooner either, and the kernel still lists the route.
+    let found = try lab.connect(LabConnection(to: "2001:503:ba3e::2:30"))
+    #expect(found.error == ENETUNREACH, "\(found)")
+    #expect(try lab.ip("-6 route show default").output.contains("expires"))
+    #expect(internet.states == [v0, none])
+  }
+
+  @Test("a path monitor sees a default route end, too")
+  func pathEnds() async throws {
+    let lab = try makeLab(3)
+    let monitors = try LabMonitors.forPaths(lab)
+    let path = try await monitors.recordPath()
+    try await eventually(within: Self.soon, "unsatisfied") { path.last?.status == .unsatisfied }
+    #expect(path.outlines == ["satisfied 6: v0 6", "no-route: v0"])
+  }
+
+  @Test("a route whose life is prolonged, as each router advertisement does, stays; each end is looked at once")
+  func prolonged() async throws {
+    let lab = try makeLab(3)
+    let probe = NetworkProbe()
+    let monitors = try LabMonitors(lab, source: probe.makeSource)
+    let internet = try await monitors.record { $0.family = .ipv6 }
+    try ip("-6 route change default via 2001:db8:a::2 dev v0 expires 600", lab)
+    try await monitors.settle()
+    #expect(probe.counts.polls == 0)
+    // The first end comes, and is none.
+    let start = EngineClock.system.now()
+    try await eventually(within: Self.soon, "the first end has passed") {
+      EngineClock.system.now() > start + 4_000_000_000
+    }
+    try await monitors.settle()
+    #expect(probe.counts.polls <= 1)
+    try await monitors.expect(internet, lab.reachable("v0", via: "2001:db8:a::2"))
+  }
+
+  @Test("nothing is looked at where no route ends")
+  func forEver() async throws {
+    let lab = try makeLab(600)
+    try ip("-6 route replace default via 2001:db8:a::2 dev v0", lab)
+    try lab.run {
+      let network = LinuxNetwork()
+      let query = PathQuery(.address(try address("2001:503:ba3e::2:30")))
+      network.answer([query]) { _, state in #expect(state.isReachable) }
+      #expect(network.nextPoll == nil)
+    }
+    try ip("-6 route change default via 2001:db8:a::2 dev v0 expires 600", lab)
+    try lab.run {
+      let network = LinuxNetwork()
+      let now = EngineClock.system.now()
+      network.answer([PathQuery(.address(try address("2001:503:ba3e::2:30")))]) { _, _ in }
+      let seconds = Double(try #require(network.nextPoll) - now) / 1e9
+      #expect(seconds > 300 && seconds < 601, "\(seconds)")
+    }
+  }
+
+  /// The kernel's reply for a route that ends so many hundredths of a second later.
+  private func route(_ expiry: Int32, via gateway: UInt64 = 2) throws -> RouteMessage {
+    var builder = NetlinkRequestBuilder()
+    builder.begin(.newRoute, [])
+    builder.appendRouteHeader(family: .ipv6, destinationLength: 32, table: 254, type: .unicast)
+    builder.append(
+      RouteMessage.Attribute.destination, address: IPAddressBits(ipv6High: 0x2001_0db8_0000_0000, low: 0))
+    builder.append(RouteMessage.Attribute.gateway, address: IPAddressBits(ipv6High: 0xfe80 << 48, low: gateway))
+    // struct rta_cacheinfo, linux/rtnetlink.h
+    let fields = [0, 0, expiry, 0, 0, 0, 0, 0].flatMap { field in
+      (0..<4).map { UInt8(truncatingIfNeeded: field >> ($0 * 8)) }
+    }
+    builder.append(RouteMessage.Attribute.cacheInfo, bytes: fields)
+    builder.end()
+    let span = unsafe builder.bytes.span.bytes  // Bytes have no padding between them.
+    var cursor = NetlinkMessageCursor(count: builder.bytes.count)
+    return try #require(try cursor.next(in: span).flatMap { RouteMessage($0, in: span) })
+  }
+
+  @Test("an end is due after the kernel's tick that follows it, each once; a new end takes the place of the old one")
+  func deadlines() throws {
+    var expiries = RouteExpiries()
+    let second: Int64 = 1_000_000_000
+    expiries.note(try route(0), now: 0)
+    expiries.note(try route(-5), now: 0)
+    #expect(expiries.next == nil)
+    expiries.note(try route(300), now: second)
+    let first = try #require(expiries.next)
+    #expect(first > 4 * second + 10_000_000 && first < 4 * second + 50_000_000)
+    // Less than the unit is left: what is known stands.
+    expiries.note(try route(0), now: 4 * second)
+    #expect(expiries.next == first)
+    expiries.note(try route(900, via: 3), now: second)
+    expiries.note(try route(600), now: second)
+    #expect(try #require(expiries.next) > 7 * second)
+    #expect(expiries.removeEnded(now: 7 * second).isEmpty)
+    let ended = expiries.removeEnded(now: 8 * second)
+    #expect(ended.map(\.length) == [32])
+    #expect(expiries.removeEnded(now: 20 * second).count == 1)
+    #expect(expiries.next == nil)
+  }
+}
+#endif
