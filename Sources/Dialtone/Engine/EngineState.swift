@@ -113,12 +113,12 @@ final class EngineState {
 
   private func perform(_ command: EngineCommand, now: Int64) {
     switch command {
-    case .add(let storage):
-      add(TargetRecord(storage), now: now)
+    case .add(let storage, let target, let epoch):
+      add(TargetRecord(storage, target, epoch), now: now)
     case .remove(let storage):
       if let record = records.removeValue(forKey: ObjectIdentifier(storage)) { remove(record) }
-    case .addPath(let storage, let configuration):
-      addPath(storage, configuration)
+    case .addPath(let storage, let configuration, let epoch):
+      addPath(storage, configuration, epoch)
     case .removePath(let storage):
       removePath(storage)
     case .schedule(let timer):

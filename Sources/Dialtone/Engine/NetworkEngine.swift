@@ -34,7 +34,8 @@ package final class NetworkEngine: Sendable {
       deliver(storage.wakeReceivers())
       return
     }
-    core.post(.add(storage))
+    let (target, epoch) = storage.assignment
+    core.post(.add(storage, target, epoch))
   }
 
   func add(_ storage: ValueStorage<NetworkPath>, _ configuration: PathConfiguration) {
@@ -46,7 +47,7 @@ package final class NetworkEngine: Sendable {
       deliver(storage.wakeReceivers())
       return
     }
-    core.post(.addPath(storage, configuration))
+    core.post(.addPath(storage, configuration, storage.epoch))
   }
 
   func remove(_ storage: ValueStorage<NetworkPath>) { core?.post(.removePath(storage)) }
