@@ -69,6 +69,18 @@ final class EngineState {
 
   /// What the timer was last set to.
   var armedDeadline: Int64?
+  /// Which of the source's sets of descriptors is awaited; `nil` where that failed.
+  var registeredRevision: Int?
+
+  /// What makes another engine watch the same and keep the same time.
+  var commands: [EngineCommand] {
+    let watched = records.values.map { EngineCommand.add($0.storage, $0.target, $0.epoch) }
+    let paths = paths.records.values.map { EngineCommand.addPath($0.storage, $0.configuration, $0.epoch) }
+    let calls = timers.events.compactMap { event -> EngineCommand? in
+      if case .call(let timer) = event { .schedule(timer) } else { nil }
+    }
+    return watched + paths + calls
+  }
 
   /// When the next turn is due, whatever happens.
   var deadline: Int64? {

@@ -6,6 +6,7 @@ final class PathRecord {
   let storage: ValueStorage<NetworkPath>
   /// The monitor's when it asked; it may have been paused since.
   let epoch: Epoch
+  let configuration: PathConfiguration
   /// What is asked for it: its configuration, but for what concerns delivery alone.
   let question: PathConfiguration
   var machine: MonitorStateMachine
@@ -19,6 +20,7 @@ final class PathRecord {
   init(_ storage: ValueStorage<NetworkPath>, _ configuration: PathConfiguration, _ epoch: Epoch) {
     self.storage = storage
     self.epoch = epoch
+    self.configuration = configuration
     var question = configuration
     question.settling = .zero
     self.question = question

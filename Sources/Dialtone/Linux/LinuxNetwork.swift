@@ -25,9 +25,9 @@ package final class LinuxNetwork: NetworkSource {
   /// `nil` where announcements are refused, too.
   private var events: KernelEvents?
   private let kinds = LinkClassifier()
-  private let radios = RadioSwitches()
-  private let suspension = SuspensionDetector()
-  private let nameConfiguration: NameConfigurationWatcher
+  private var radios: RadioSwitches?
+  private var suspension: SuspensionDetector?
+  private var nameConfiguration: NameConfigurationWatcher
   let nameConfigurationRoot: String
 
   private(set) var links = LinkTable()
@@ -36,10 +36,13 @@ package final class LinuxNetwork: NetworkSource {
   private(set) var isSynchronised = false
   private var lastSynchronisation: Int64?
   private var isPolled = false
+  /// Whose routes are announced, as it was asked for last.
+  private var announced: [IPAddressBits]?
   /// Announcements were lost, and the tables are to be read anew with the next poll.
   private var isResynchronisationPending = false
 
   package private(set) var descriptors: [CInt] = []
+  package private(set) var descriptorRevision = 0
   package private(set) var nextPoll: Int64?
 
   /// How often the tables were read anew because announcements were lost.
@@ -54,29 +57,53 @@ package final class LinuxNetwork: NetworkSource {
     self.nameConfigurationRoot = nameConfigurationRoot
     nameConfiguration = NameConfigurationWatcher(root: nameConfigurationRoot)
     connect()
-    add(events?.descriptor, .events)
-    add(suspension?.descriptor, .clock)
-    add(radios?.descriptor, .radios)
-    add(nameConfiguration.descriptor, .names)
-    isPolled = queries == nil || events == nil
+    announce(nameConfiguration.descriptor, .names)
     if isPolled { pollAgain(after: Self.pollInterval) }
   }
 
-  private func add(_ descriptor: CInt?, _ role: DescriptorRole) {
-    guard let descriptor else { return }
-    descriptors.append(descriptor)
-    roles.append(role)
+  /// Has the descriptor awaited, in place of an earlier one of that role.
+  private func announce(_ descriptor: CInt?, _ role: DescriptorRole) {
+    if let bit = roles.firstIndex(of: role) {
+      descriptors[bit] = descriptor ?? -1
+    } else if let descriptor {
+      descriptors.append(descriptor)
+      roles.append(role)
+    }
+    descriptorRevision += 1
   }
 
+  /// Opens what is not open: at first, and where descriptors or memory were short until now.
   private func connect() {
     do throws(NetlinkError) {
-      queries = try KernelQueries()
+      if queries == nil { queries = try KernelQueries() }
       // Listening begins before the tables are read, so that no change falls between.
-      events = try KernelEvents()
+      if events == nil {
+        let new = try KernelEvents()
+        new.announceRoutes(to: announced)
+        events = new
+        announce(new.descriptor, .events)
+      }
     } catch {
       // Whatever could be had stays; monitors read `denied`, or the kernel is polled.
     }
+    if suspension == nil, let new = SuspensionDetector() {
+      suspension = new
+      announce(new.descriptor, .clock)
+    }
+    if radios == nil, let new = RadioSwitches() {
+      radios = new
+      announce(new.descriptor, .radios)
+    }
+    isPolled = queries == nil || events == nil || suspension == nil || (radios == nil && RadioSwitches.mayBeRead)
     synchronise()
+  }
+
+  /// Gives up what is not ours any more: somebody else has closed the descriptor. A query is what tells.
+  private func giveUpLostQueries() {
+    if queries?.isOpen ?? true { return }
+    queries = nil
+    isPolled = true
+    pollAgain(after: 0)
   }
 
   // MARK: NetworkSource
@@ -105,8 +132,17 @@ package final class LinuxNetwork: NetworkSource {
   package func poll(into change: inout NetworkChange) {
     nextPoll = nil
     if isResynchronisationPending { resynchronisationCount += 1 }
-    if queries == nil { connect() } else { synchronise() }
-    if nameConfiguration.hasToBePolled, nameConfiguration.hasChanged() { change.names() }
+    connect()
+    if nameConfiguration.hasToBePolled {
+      // There may be a descriptor by now. It begins before the old one looks for the last time, so that no change falls between.
+      let new = NameConfigurationWatcher(root: nameConfigurationRoot)
+      new.start()
+      if nameConfiguration.hasChanged() { change.names() }
+      if !new.hasToBePolled {
+        nameConfiguration = new
+        announce(new.descriptor, .names)
+      }
+    }
     if isPolled || nameConfiguration.hasToBePolled { pollAgain(after: Self.pollInterval) }
     change.everything()
   }
@@ -121,7 +157,10 @@ package final class LinuxNetwork: NetworkSource {
     PathDecision(links: links, addresses: addresses) { [radios] in radios?.isBlocked($0) ?? false }
   }
 
-  package func announceRoutes(to addresses: [IPAddress]?) { events?.announceRoutes(to: addresses?.map(\.bits)) }
+  package func announceRoutes(to addresses: [IPAddress]?) {
+    announced = addresses?.map(\.bits)
+    events?.announceRoutes(to: announced)
+  }
 
   package func announceNameConfiguration(_ isWanted: Bool) {
     if isWanted { nameConfiguration.start() } else { nameConfiguration.stop() }
@@ -152,6 +191,7 @@ package final class LinuxNetwork: NetworkSource {
       if answer.status == .undetermined { pollAgain(after: Self.pollInterval) }
       receive(askedPosition, answer)
     }
+    if nextPoll != nil { giveUpLostQueries() }
   }
 
   // MARK: Queries
@@ -208,8 +248,10 @@ package final class LinuxNetwork: NetworkSource {
     case .moreWaits: change.moreWaits()
     case .incomplete: isUnderstood = false
     case .unreadable:
-      // Reading is forbidden, though listening was not: the kernel is polled from now on.
+      // Reading is forbidden, though listening was not, or somebody has closed the socket: the kernel is polled until another one can be
+      // read.
       self.events = nil
+      announce(nil, .events)
       isPolled = true
       isUnderstood = false
       pollAgain(after: Self.pollInterval)
@@ -306,6 +348,7 @@ package final class LinuxNetwork: NetworkSource {
       // Where it is refused nothing is known; where memory lacked for a moment, what was known is still the best there is.
       if error.isRefusal { isSynchronised = false }
       pollAgain(after: Self.pollInterval)
+      giveUpLostQueries()
     }
   }
 

@@ -13,7 +13,13 @@ final class RadioSwitches {
   let descriptor: CInt
   private var table = RadioTable()
 
-  /// `nil` where there are no such switches, or they may not be read.
+  /// Whether there are such switches, and they may be read: where they are not, descriptors are short.
+  static var mayBeRead: Bool {
+    // The path becomes a C string for the call.
+    unsafe access("/dev/rfkill", R_OK) == 0
+  }
+
+  /// `nil` where there are no such switches, they may not be read, or there are no descriptors left.
   init?() {
     // The path becomes a C string for the call.
     descriptor = unsafe cnetlink_open("/dev/rfkill", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
