@@ -22,6 +22,8 @@ final class EngineStarter: Sendable {
     /// By the system's clock: who waits has to be let go, whatever clock the engine goes by.
     var timers = TimerQueue<EngineTimer>()
     var nextTry = Int64.min
+    /// The thread is to try at once.
+    var isTryDue = false
     var hasThread = false
     var isStopped = false
   }
@@ -52,6 +54,16 @@ final class EngineStarter: Sendable {
     state.withLock { start(&$0) }
     // If a thread waits to do so, it is of no use any more.
     wakeup.signal()
+  }
+
+  /// Has the core look at the clock and at its source; where there is none, has another one tried, by the thread that waits to do so.
+  func wake() {
+    if isInherited { return }
+    let core = state.withLock { state -> EngineCore? in
+      if state.core == nil, state.hasThread { state.isTryDue = true } else { start(&state) }
+      return state.core
+    }
+    if let core { core.wake() } else { wakeup.signal() }
   }
 
   /// Ends everything, soon. For any thread.
@@ -171,17 +183,20 @@ final class EngineStarter: Sendable {
         while let timer = state.timers.popDue(now) { due.append(timer) }
         // By a clock that a test moves, the time for it never comes.
         let isToRetry = slot.clock.passes && !state.watched.isEmpty
-        if isToRetry, state.nextTry <= now { start(&state) }
-        let next = [state.timers.next, isToRetry ? state.nextTry : nil].compactMap { $0 }.min()
+        if state.isTryDue || isToRetry && state.nextTry <= now { start(&state) }
+        state.isTryDue = false
+        // Where a test moves the clock, it wakes this thread, too.
+        let retry = state.watched.isEmpty ? nil : slot.clock.passes ? state.nextTry : .max
+        let next = [state.timers.next, retry].compactMap { $0 }.min()
         guard let next, state.core == nil, !state.isStopped else {
           state.hasThread = false
           return (due, nil)
         }
-        return (due, max(0, next.addingClamped(-now)))
+        return (due, next == .max ? .max : max(0, next - now))
       }
       for timer in due { timer.fire() }
       guard let pause else { break }
-      _ = wakeup.wait(timeout: .now() + .nanoseconds(Int(clamping: pause)))
+      _ = wakeup.wait(timeout: pause == .max ? .distantFuture : .now() + .nanoseconds(Int(clamping: pause)))
     }
     // What was added just before: each of these handlers counts on being asked.
     deliveries.deliver()

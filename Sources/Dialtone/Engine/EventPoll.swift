@@ -78,6 +78,7 @@ package final class EventPoll: Sendable {
 
   /// Blocks until something happens; answers the bits of the source's descriptors that are ready, or `nil` where the descriptor is closed.
   package func wait() -> UInt64? {
+    if isClosed.load(ordering: .relaxed) { return nil }
     var ready: UInt64? = 0
     unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 8) { events in
       // The kernel writes at most as many events as it is told there is room for, and answers how many (epoll_wait(2)).

@@ -68,7 +68,5 @@ package final class NetworkEngine: Sendable {
   }
 
   /// Has the engine look at the clock and at its source, which have been moved by hand.
-  package func wake() {
-    if let core = starter.core { core.wake() } else { starter.retry() }
-  }
+  package func wake() { starter.wake() }
 }

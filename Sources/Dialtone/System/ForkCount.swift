@@ -4,7 +4,7 @@
 internal import CNetlink
 
 /// Tells a process from the one that it was forked from: threads are not inherited, and descriptors are shared with the parent.
-enum ForkCount {
+package enum ForkCount {
   /// Another number in a child of fork(2) than in its parent. One plain load.
-  static var current: UInt32 { cnetlink_fork_count() }
+  package static var current: UInt32 { cnetlink_fork_count() }
 }

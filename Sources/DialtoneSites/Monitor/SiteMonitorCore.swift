@@ -26,6 +26,7 @@ final class SiteMonitorCore: EngineUser {
 
   let storage: ValueStorage<SiteVerdict>
   private let slot: SiteEngineSlot
+  private let forkCount = ForkCount.current
   private let state: Lock<State>
 
   init(_ sites: SitePair, _ configuration: SiteConfiguration, _ slot: SiteEngineSlot) {
@@ -36,6 +37,11 @@ final class SiteMonitorCore: EngineUser {
 
   /// The engine that watches, or, while paused, the environment's.
   var engine: NetworkEngine { state.withLock { $0.engine } ?? slot.reachability.slot.engine() }
+
+  /// The newest verdict. In a child of fork(2), where nothing goes on, there is none: it would be the parent's.
+  var current: SiteVerdict {
+    forkCount == ForkCount.current ? storage.current : SiteVerdict(url: sites.primary, kind: .undetermined)
+  }
 
   var sites: SitePair { state.withLock { $0.sites } }
 
