@@ -7,6 +7,11 @@
 #if defined(__linux__)
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
+#include <sys/syscall.h>
+
+pid_t cnetlink_thread_number(void) { return (pid_t)syscall(SYS_gettid); }
+
+int cnetlink_thread_exists(pid_t number) { return syscall(SYS_tgkill, getpid(), number, 0) == 0; }
 
 int cnetlink_receive(int socket, void *buffer, size_t size, struct cnetlink_datagram *datagrams, unsigned int count) {
   struct mmsghdr messages[CNETLINK_MAX_DATAGRAMS];
@@ -57,3 +62,26 @@ void cnetlink_use_utf8(void) {
 #else
 void cnetlink_use_utf8(void) {}
 #endif
+
+unsigned int cnetlink_forks;
+static void count_fork(void) { __atomic_fetch_add(&cnetlink_forks, 1, __ATOMIC_RELAXED); }
+
+// In the child alone, before fork() returns there; an atomic addition is async-signal-safe. A failure for lack of memory cannot be told to
+// anybody here, before main, where there is plenty.
+__attribute__((constructor)) static void watch_forks(void) { (void)pthread_atfork(NULL, NULL, count_fork); }
+
+static int argument_count;
+static char **arguments;
+
+#if defined(__GLIBC__)
+// As main is called: an extension of glibc (elf/dl-init.c). Elsewhere these would be no arguments at all.
+__attribute__((constructor)) static void keep_arguments(int argc, char **argv) {
+  argument_count = argc;
+  arguments = argv;
+}
+#endif
+
+char **cnetlink_arguments(int *count) {
+  *count = argument_count;
+  return arguments;
+}

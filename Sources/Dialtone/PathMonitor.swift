@@ -20,6 +20,9 @@ public final class PathMonitor: StateMonitor, EngineUser {
 
   /// The engine that watches, or, while paused, the environment's.
   package var engine: NetworkEngine { watch.engine }
+
+  package func followFork() { watch.followFork() }
+
   package var subject: String { "the path" }
 
   /// Begins to watch.
@@ -47,7 +50,10 @@ public final class PathMonitor: StateMonitor, EngineUser {
   }
 
   /// The newest path; `undetermined` without a reason until something is known. Takes a lock for the time of a copy.
-  public var current: NetworkPath { storage.current }
+  public var current: NetworkPath {
+    watch.followFork()
+    return storage.current
+  }
 
   /// The paths one after another, as an asynchronous sequence: first the one that is known, then each change.
   public var updates: MonitorUpdates<NetworkPath> { MonitorUpdates(StateFeed(of: self, storage)) }

@@ -19,6 +19,8 @@ public struct ReachabilityEnvironment: Sendable {
 package final class EngineSlot: Sendable {
   private struct Running {
     weak var engine: NetworkEngine?
+    /// The engine is of the process of this number.
+    var forkCount: UInt32 = 0
   }
 
   package let clock: EngineClock
@@ -43,10 +45,14 @@ package final class EngineSlot: Sendable {
   /// The engine that runs, or else a new one.
   package func engine() -> NetworkEngine {
     running.withLock { running in
-      if let engine = running.engine { return engine }
-      let engine = NetworkEngine(environment: self)
-      // One that found no descriptors or threads serves the monitor that asked; the next one tries again.
-      if engine.isRunning { running.engine = engine }
+      let forkCount = ForkCount.current
+      if running.forkCount == forkCount, let engine = running.engine {
+        // Where it found no descriptors or threads, there may be some by now.
+        engine.retry()
+        return engine
+      }
+      let engine = NetworkEngine(self)
+      running = Running(engine: engine, forkCount: forkCount)
       return engine
     }
   }

@@ -25,6 +25,9 @@ public final class ReachabilityMonitor: StateMonitor, EngineUser {
 
   /// The engine that watches, or, while paused, the environment's.
   package var engine: NetworkEngine { watch.engine }
+
+  package func followFork() { watch.followFork() }
+
   package var subject: String { "\(target)" }
 
   /// Begins to watch `target`.
@@ -43,7 +46,10 @@ public final class ReachabilityMonitor: StateMonitor, EngineUser {
   }
 
   /// The newest state. Never blocks and takes no lock; `undetermined` without a reason until something is known.
-  public var current: Reachability { storage.current }
+  public var current: Reachability {
+    watch.followFork()
+    return storage.current
+  }
 
   /// The states one after another, as an asynchronous sequence: first the one that is known, then each change.
   public var updates: MonitorUpdates<Reachability> { MonitorUpdates(StateFeed(of: self, storage)) }

@@ -52,7 +52,7 @@ public final class SiteMonitor: StateMonitor {
   deinit { core.stop() }
 
   /// The newest verdict; `undetermined` until one is found. Takes a lock for the time of a copy.
-  public var current: SiteVerdict { core.storage.current }
+  public var current: SiteVerdict { core.current }
 
   /// The verdicts one after another, as an asynchronous sequence: first the one that is known, then each change.
   public var updates: MonitorUpdates<SiteVerdict> { MonitorUpdates(StateFeed(of: self, core.storage)) }

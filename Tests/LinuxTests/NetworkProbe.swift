@@ -81,6 +81,7 @@ private final class ProbedNetwork: NetworkSource {
   }
 
   var descriptors: [CInt] { network.descriptors }
+  var descriptorRevision: Int { network.descriptorRevision }
   var nextPoll: Int64? { network.nextPoll }
   func eventsCannotBeAwaited() { network.eventsCannotBeAwaited() }
   func announceRoutes(to addresses: [IPAddress]?) { network.announceRoutes(to: addresses) }

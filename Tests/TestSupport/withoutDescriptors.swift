@@ -22,6 +22,18 @@ package func withoutDescriptors<Result>(_ body: () async throws -> Result) async
   return try await body()
 }
 
+/// Runs `body` while the process may open so many more descriptors, which have the lowest free numbers. For exit tests.
+package func withDescriptors<Result>(left count: Int, _ body: () async throws -> Result) async throws -> Result {
+  // One more, so that there is a limit for none, too.
+  let free = (0...count).map { _ in dup(0) }
+  let limit = free.last ?? -1
+  for descriptor in free { close(descriptor) }
+  guard limit >= 0 else { throw DidNotHappen("dup failed") }
+  let old = try setDescriptorLimit(rlim_t(limit))
+  defer { restoreDescriptorLimit(old) }
+  return try await body()
+}
+
 #if canImport(Musl)
 private let descriptors = RLIMIT_NOFILE
 #else

@@ -8,12 +8,17 @@ package protocol EngineUser: AnyObject, Sendable {
   /// The engine whose threads and timers serve its receivers. Whoever takes it keeps it for as long as it has work there.
   var engine: NetworkEngine { get }
 
+  /// In a child of fork(2): has its states watched anew.
+  func followFork()
+
   /// What it is about, in the words of an error.
   var subject: String { get }
 }
 
 extension EngineUser {
   package var subject: String { "the state" }
+
+  package func followFork() {}
 }
 
 /// All that a receiver of a monitor's states needs: the monitor, which it keeps alive, the states, and the engine's threads
@@ -25,6 +30,7 @@ package struct StateFeed<State: Sendable>: Sendable {
   package init(of monitor: any EngineUser, _ source: any StateSource<State>) {
     self.monitor = monitor
     self.source = source
+    monitor.followFork()
   }
 
   /// What the states are about, in the words of an error.
@@ -109,6 +115,11 @@ package struct StateFeed<State: Sendable>: Sendable {
       engine?.schedule(after: timeout) { subscription.cancel() }
     }
     defer { timer.map { engine?.cancel($0) } }
+    if timeout != nil, timer == nil {
+      // Nobody would end the wait.
+      if let state = source.next(after: nil), isMet(state) { return state }
+      throw ReachabilityError(.timedOut, "\(goal()) at once, and the system has no thread to give to wait with")
+    }
     while let state = await subscription.next() {
       if isMet(state) { return state }
     }

@@ -3,12 +3,13 @@
 
 /// What other threads ask of the engine; done by one of its own threads, in order.
 enum EngineCommand: Sendable {
-  /// Watch its target, and store the states there.
-  case add(MonitorStorage)
+  /// Watch the target, and store the states there, as states of the epoch: both are the monitor's at the moment of the
+  /// command. By the time that it is done, a pause or another target may have begun the next one.
+  case add(MonitorStorage, ReachabilityTarget, Epoch)
   /// Watch it no longer.
   case remove(MonitorStorage)
-  /// Watch the paths that the configuration allows, and store them there.
-  case addPath(ValueStorage<NetworkPath>, PathConfiguration)
+  /// Watch the paths that the configuration allows, and store them there, as those of the epoch.
+  case addPath(ValueStorage<NetworkPath>, PathConfiguration, Epoch)
   /// Watch them no longer.
   case removePath(ValueStorage<NetworkPath>)
   /// Fire a timer at its deadline.

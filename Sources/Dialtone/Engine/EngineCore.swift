@@ -13,36 +13,48 @@ final class EngineCore: Sendable {
     var isStopped = false
   }
 
-  private let inbox = Lock(Inbox())
+  private let inbox: Lock<Inbox>
   private let state = Lock<EngineState?>(nil)
-  private let deliveries = DeliveryQueue()
+  private let deliveries: DeliveryQueue
   private let poll: EventPoll
   private let clock: EngineClock
   private let makeSource: @Sendable () -> any NetworkSource
   private let lookup: NameLookup
   private let names: NameLookupPool
+  private let onLoss: @Sendable (EngineCore) -> Void
 
+  /// - Parameters:
+  ///   - slot: What the engine is made of.
+  ///   - deliveries: Where handlers wait; it outlives this core.
+  ///   - commands: What is to be done first.
+  ///   - onLoss: Called once or several times, on any thread, where somebody has closed the core's descriptors: it does nothing more then.
+  /// - Throws: Where the process has no descriptors left.
   init(
-    clock: EngineClock, lookup: @escaping NameLookup, names: NameLookupPool,
-    makeSource: @escaping @Sendable () -> any NetworkSource
+    _ slot: EngineSlot, _ deliveries: DeliveryQueue, _ commands: [EngineCommand],
+    onLoss: @escaping @Sendable (EngineCore) -> Void
   ) throws(SystemError) {
     poll = try EventPoll()
-    self.clock = clock
-    self.lookup = lookup
-    self.names = names
-    self.makeSource = makeSource
+    inbox = Lock(Inbox(commands: commands))
+    self.deliveries = deliveries
+    clock = slot.clock
+    lookup = slot.lookup
+    names = slot.names
+    makeSource = slot.makeSource
+    self.onLoss = onLoss
   }
 
-  /// Starts the threads. Answers `false` where the system has none to give.
+  /// Starts the threads. Answers `false`, and nothing has been done, where the system has none to give.
   func start() -> Bool {
-    for position in 0..<2 {
-      if Thread.start(named: "dialtone", { self.run() }) { continue }
-      // One alone would stop reading while a handler blocks.
-      if position > 0 { stop() }
-      return false
+    // Under the engine's lock: neither does anything before both are there. One alone would stop reading while a handler blocks.
+    let isStarted = state.withLock { _ in
+      for _ in 0..<2 where !Thread.start(named: "dialtone", { self.run() }) {
+        inbox.withLock { $0.isStopped = true }
+        return false
+      }
+      return true
     }
-    wake()
-    return true
+    poll.wake()
+    return isStarted
   }
 
   /// Ends the threads as soon as they have finished what they are at. For any thread.
@@ -53,7 +65,30 @@ final class EngineCore: Sendable {
       return inbox.commands
     }
     withExtendedLifetime(dropped) {}
-    wake()
+    // Where the descriptors are closed, there is no thread that could be told.
+    poll.wake()
+  }
+
+  /// Gives up, for another core to go on with what is answered: all that is watched, the timers, and what has not been done yet.
+  func surrender() -> [EngineCommand] {
+    // In this order: what a turn that is under way leaves is in the engine.
+    let watched = state.withLock { state in
+      let rest = inbox.withLock { inbox in
+        inbox.isStopped = true
+        defer { inbox.commands = [] }
+        return inbox.commands
+      }
+      defer { state = nil }
+      return (state?.commands ?? []) + rest
+    }
+    return watched
+  }
+
+  /// In a forked child: closes the descriptors. The threads are the parent's, and so is what they hold for good.
+  func abandon() {
+    poll.close()
+    // Where one of the threads was at a turn, the lock is held for good, and the source's descriptors stay open.
+    _ = state.withLockIfAvailable { $0 = nil }
   }
 
   /// Has a thread do what the command says, soon. For any thread; never waits for the network.
@@ -85,7 +120,7 @@ final class EngineCore: Sendable {
   }
 
   /// Has a thread do a turn: something it cannot see by itself has changed.
-  func wake() { poll.wake() }
+  func wake() { if !poll.wake() { onLoss(self) } }
 
   // MARK: The threads
 
@@ -96,13 +131,17 @@ final class EngineCore: Sendable {
       turn(ready)
       // Last, since a handler may block: nothing of the turn is kept meanwhile.
       deliveries.deliver()
-      ready = poll.wait()
+      guard let next = poll.wait() else {
+        onLoss(self)
+        break
+      }
+      ready = next
     }
     // What was added just before: each of these handlers counts on being asked, and would else never be again, though its
     // monitor may go on with another engine.
     deliveries.deliver()
     // Only one thread was woken by stop(): pass it on.
-    wake()
+    poll.wake()
   }
 
   private func turn(_ ready: UInt64) {
@@ -117,8 +156,10 @@ final class EngineCore: Sendable {
       let engine = state ?? open()
       state = engine
       let outcome = engine.turn(commands, ready: ready, now: now)
+      if engine.registeredRevision != engine.source.descriptorRevision { register(engine) }
       if clock.passes, engine.armedDeadline != engine.deadline {
         engine.armedDeadline = engine.deadline
+        // Where it fails, so does the wait that comes next.
         poll.setTimer(engine.deadline)
       }
       return outcome
@@ -132,17 +173,25 @@ final class EngineCore: Sendable {
 
   /// Makes the source on a thread of the engine: it may take a while, and nobody waits for it.
   private func open() -> EngineState {
-    let source = makeSource()
-    for (bit, descriptor) in source.descriptors.enumerated() {
+    let engine = EngineState(source: makeSource()) { [weak self, lookup, names] key, serial in
+      names.submit(key.host.text, key.family, by: lookup) { [weak self] result in
+        self?.post(.lookupEnded(key, serial: serial, result))
+      }
+    }
+    register(engine)
+    return engine
+  }
+
+  /// Has the source's descriptors awaited, those too that it has opened since the last time. What fails is tried again with the next turn.
+  private func register(_ engine: EngineState) {
+    let source = engine.source
+    engine.registeredRevision = source.descriptorRevision
+    for (bit, descriptor) in source.descriptors.enumerated() where descriptor >= 0 {
       do {
         try poll.add(descriptor, bit: bit)
       } catch {
+        engine.registeredRevision = nil
         source.eventsCannotBeAwaited()
-      }
-    }
-    return EngineState(source: source) { [weak self, lookup, names] key, serial in
-      names.submit(key.host.text, key.family, by: lookup) { [weak self] result in
-        self?.post(.lookupEnded(key, serial: serial, result))
       }
     }
   }

@@ -8,7 +8,7 @@ extension EngineState {
   func answer(
     _ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration
   ) -> (state: Reachability, isTurnDue: Bool) {
-    let record = TargetRecord(MonitorStorage(target, configuration))
+    let record = TargetRecord(MonitorStorage(target, configuration), target, Epoch())
     record.nodes = record.initialQueries.map(DestinationNode.init)
     if case .host(let host) = target.storage {
       record.name = name(NameRecord.Key(host: host.folded, family: configuration.family))

@@ -33,8 +33,8 @@ extension EngineState {
   private static let spacingOfQuery: Int64 = 100_000
   private static let longestSpacing: Int64 = 1_000_000_000
 
-  func addPath(_ storage: ValueStorage<NetworkPath>, _ configuration: PathConfiguration) {
-    paths.records[ObjectIdentifier(storage)] = PathRecord(storage, configuration)
+  func addPath(_ storage: ValueStorage<NetworkPath>, _ configuration: PathConfiguration, _ epoch: Epoch) {
+    paths.records[ObjectIdentifier(storage)] = PathRecord(storage, configuration, epoch)
     paths.areStale = true
     if paths.watched.isEmpty { watchRoutes(to: []) }
   }

@@ -69,6 +69,18 @@ final class EngineState {
 
   /// What the timer was last set to.
   var armedDeadline: Int64?
+  /// Which of the source's sets of descriptors is awaited; `nil` where that failed.
+  var registeredRevision: Int?
+
+  /// What makes another engine watch the same and keep the same time.
+  var commands: [EngineCommand] {
+    let watched = records.values.map { EngineCommand.add($0.storage, $0.target, $0.epoch) }
+    let paths = paths.records.values.map { EngineCommand.addPath($0.storage, $0.configuration, $0.epoch) }
+    let calls = timers.events.compactMap { event -> EngineCommand? in
+      if case .call(let timer) = event { .schedule(timer) } else { nil }
+    }
+    return watched + paths + calls
+  }
 
   /// When the next turn is due, whatever happens.
   var deadline: Int64? {
@@ -113,12 +125,12 @@ final class EngineState {
 
   private func perform(_ command: EngineCommand, now: Int64) {
     switch command {
-    case .add(let storage):
-      add(TargetRecord(storage), now: now)
+    case .add(let storage, let target, let epoch):
+      add(TargetRecord(storage, target, epoch), now: now)
     case .remove(let storage):
       if let record = records.removeValue(forKey: ObjectIdentifier(storage)) { remove(record) }
-    case .addPath(let storage, let configuration):
-      addPath(storage, configuration)
+    case .addPath(let storage, let configuration, let epoch):
+      addPath(storage, configuration, epoch)
     case .removePath(let storage):
       removePath(storage)
     case .schedule(let timer):

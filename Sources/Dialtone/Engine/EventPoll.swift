@@ -3,11 +3,16 @@
 
 #if os(Linux)
 internal import CNetlink
+internal import Netlink
+internal import Synchronization
 
 /// What the engine's threads sleep on: descriptors of the source, a wake-up, a timer. epoll(7), eventfd(2), timerfd_create(2).
 ///
 /// Every descriptor is registered edge-triggered: of the threads that wait, one is woken for one event, and whoever is
 /// woken must read until there is nothing more.
+///
+/// Somebody else may close these descriptors, as daemons do when they begin. That is noticed as soon as one of them is used, and all three
+/// are left alone from then on: their numbers may be other files' by now.
 package final class EventPoll: Sendable {
   /// The ready set's bits of the source's descriptors begin here.
   private static let wakeBit = 62
@@ -16,6 +21,10 @@ package final class EventPoll: Sendable {
   private let poll: CInt
   private let wakeup: CInt
   private let timer: CInt
+  /// Of what has no file of its own, as all three: a number that has become another's is mostly told by it.
+  private let identity: FileIdentity?
+  /// Whether the descriptors are closed, by whomever.
+  private let isClosed = Atomic(false)
 
   /// - Throws: errno as a ``SystemError``, where the process has no descriptors left.
   package init() throws(SystemError) {
@@ -24,32 +33,35 @@ package final class EventPoll: Sendable {
     wakeup = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
     guard wakeup >= 0 else {
       let error = SystemError("eventfd")
-      close(poll)
+      _ = CNetlink.close(poll)
       throw error
     }
     // Like Swift's ContinuousClock, this clock goes on while the system is suspended.
     timer = timerfd_create(CLOCK_BOOTTIME, CInt(TFD_CLOEXEC | TFD_NONBLOCK))
     guard timer >= 0 else {
       let error = SystemError("timerfd_create")
-      close(wakeup)
-      close(poll)
+      _ = CNetlink.close(wakeup)
+      _ = CNetlink.close(poll)
       throw error
     }
-    do {
-      try add(wakeup, bit: Self.wakeBit)
-      try add(timer, bit: Self.timerBit)
-    } catch {
-      close(timer)
-      close(wakeup)
-      close(poll)
-      throw error
-    }
+    identity = FileIdentity(wakeup)
+    // Where one of these fails, `deinit` closes all three.
+    try add(wakeup, bit: Self.wakeBit)
+    try add(timer, bit: Self.timerBit)
   }
 
-  deinit {
-    close(timer)
-    close(wakeup)
-    close(poll)
+  deinit { close() }
+
+  /// Closes the descriptors, once.
+  func close() {
+    if isClosed.exchange(true, ordering: .relaxed) { return }
+    for descriptor in [timer, wakeup, poll] { _ = CNetlink.close(descriptor) }
+  }
+
+  /// Takes the descriptors for closed by somebody else. Answers `false`.
+  private func lose() -> Bool {
+    isClosed.store(true, ordering: .relaxed)
+    return false
   }
 
   /// Has `wait` return with this bit when the descriptor has become readable.
@@ -58,31 +70,45 @@ package final class EventPoll: Sendable {
     unsafe event.events = EPOLLIN.rawValue | UInt32(bitPattern: Int32.min)  // EPOLLET is bit 31
     unsafe event.data.u32 = UInt32(bit)
     // The kernel copies the event during the call (epoll_ctl(2)).
-    guard unsafe epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event) == 0 else { throw SystemError("epoll_ctl") }
+    if unsafe epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event) == 0 { return }
+    let error = SystemError("epoll_ctl")
+    // It is there already.
+    if error.errno != EEXIST { throw error }
   }
 
-  /// Blocks until something happens; answers the bits of the source's descriptors that are ready.
-  package func wait() -> UInt64 {
-    var ready: UInt64 = 0
+  /// Blocks until something happens; answers the bits of the source's descriptors that are ready, or `nil` where the descriptor is closed.
+  package func wait() -> UInt64? {
+    if isClosed.load(ordering: .relaxed) { return nil }
+    var ready: UInt64? = 0
     unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 8) { events in
       // The kernel writes at most as many events as it is told there is room for, and answers how many (epoll_wait(2)).
       let count = unsafe epoll_wait(poll, events.baseAddress, CInt(events.count), -1)
+      if count < 0, cnetlink_errno() != EINTR {
+        _ = lose()
+        ready = nil
+        return
+      }
       for position in 0..<max(0, Int(count)) {
         let bit = unsafe events[position].data.u32
-        if bit < UInt32(Self.wakeBit) { ready |= 1 << UInt64(bit) }
+        if bit < UInt32(Self.wakeBit) { ready = (ready ?? 0) | 1 << UInt64(bit) }
       }
     }
     return ready
   }
 
-  /// Makes one waiting thread return, or the next that waits.
-  package func wake() {
+  /// Makes one waiting thread return, or the next that waits. Answers `false` where the descriptor is closed, and nothing will.
+  @discardableResult
+  package func wake() -> Bool {
+    // Eight bytes in a file that has the number now would be too many.
+    guard !isClosed.load(ordering: .relaxed), FileIdentity(wakeup) == identity else { return lose() }
     // The counter cannot overflow in practice (2^64 − 2), and each write is an edge, read or not.
-    eventfd_write(wakeup, 1)
+    return eventfd_write(wakeup, 1) == 0 || lose()
   }
 
-  /// Makes a thread return at `deadline` (nanoseconds of CLOCK_BOOTTIME), or never where it is `nil`.
-  package func setTimer(_ deadline: Int64?) {
+  /// Makes a thread return at `deadline` (nanoseconds of CLOCK_BOOTTIME), or never where it is `nil`. Answers `false` where the
+  /// descriptor is closed.
+  @discardableResult
+  package func setTimer(_ deadline: Int64?) -> Bool {
     var value = itimerspec()
     if let deadline {
       // A zero would disarm (timerfd_settime(2)).
@@ -90,7 +116,8 @@ package final class EventPoll: Sendable {
       value.it_value.tv_sec = Int(deadline / 1_000_000_000)
       value.it_value.tv_nsec = Int(deadline % 1_000_000_000)
     }
-    unsafe timerfd_settime(timer, CInt(TFD_TIMER_ABSTIME), &value, nil)
+    // Refused where it is no such descriptor (EBADF, EINVAL).
+    return unsafe timerfd_settime(timer, CInt(TFD_TIMER_ABSTIME), &value, nil) == 0 || lose()
   }
 }
 #endif

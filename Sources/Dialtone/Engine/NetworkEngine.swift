@@ -1,104 +1,72 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dispatch
-
 /// What monitors hold of the engine: while one of them does, it runs; when the last lets go, it ends.
+///
+/// In a child of fork(2) the engine of the parent does nothing any more; monitors get another one (``Watch``).
 package final class NetworkEngine: Sendable {
-  /// `nil` where the system had no descriptors or threads to give; then nothing can be known.
-  private let core: EngineCore?
+  private let starter: EngineStarter
   package let clock: EngineClock
 
-  init(environment: EngineSlot) {
-    clock = environment.clock
-    do {
-      let core = try EngineCore(
-        clock: environment.clock, lookup: environment.lookup, names: environment.names,
-        makeSource: environment.makeSource)
-      self.core = core.start() ? core : nil
-    } catch {
-      // Out of descriptors. Monitors say so: undetermined, denied.
-      core = nil
-    }
+  init(_ slot: EngineSlot) {
+    clock = slot.clock
+    starter = EngineStarter(slot)
   }
 
-  deinit { core?.stop() }
+  deinit { starter.stop() }
 
-  var isRunning: Bool { core != nil }
+  /// Tries again at once where the system had no descriptors or threads to give.
+  func retry() { if starter.core == nil { starter.retry() } }
 
+  /// Has the states of its target stored, as those of its present epoch. The caller has its receivers woken, outside all locks.
   func add(_ storage: MonitorStorage) {
-    guard let core else {
-      let state = Reachability(status: .undetermined, reason: .denied, realtime: EngineClock.realtime())
-      let epoch = storage.assignment.epoch
-      if storage.store(state, of: epoch) { storage.release(epoch) }
-      deliver(storage.wakeReceivers())
-      return
-    }
-    core.post(.add(storage))
+    let (target, epoch) = storage.assignment
+    starter.post(.add(storage, target, epoch))
   }
 
+  /// Has the paths that the configuration allows stored, as those of its present epoch. The caller has its receivers woken, outside all
+  /// locks.
   func add(_ storage: ValueStorage<NetworkPath>, _ configuration: PathConfiguration) {
-    guard let core else {
-      var path = NetworkPath.denied
-      path.realtime = EngineClock.realtime()
-      let epoch = storage.epoch
-      if storage.store(path, of: epoch) { storage.release(epoch) }
-      deliver(storage.wakeReceivers())
-      return
-    }
-    core.post(.addPath(storage, configuration))
+    starter.post(.addPath(storage, configuration, storage.epoch))
   }
 
-  func remove(_ storage: ValueStorage<NetworkPath>) { core?.post(.removePath(storage)) }
+  func remove(_ storage: ValueStorage<NetworkPath>) { starter.post(.removePath(storage)) }
 
-  func remove(_ storage: MonitorStorage) { core?.post(.remove(storage)) }
+  func remove(_ storage: MonitorStorage) { starter.post(.remove(storage)) }
 
-  /// Runs a receiver's handler on a thread of the engine, soon: the caller has something new for it.
-  package func deliver(_ handlers: [any Deliverable]) {
-    if handlers.isEmpty { return }
-    if let core {
-      core.deliver(handlers)
-    } else {
-      DispatchQueue.global().async {
-        for handler in handlers {
-          while handler.deliver() {}
-        }
-      }
-    }
-  }
+  /// Runs receivers' handlers, soon: the caller has something new for them, and holds no lock. A thread of the engine does, or, where the
+  /// system has no thread to give, the caller's.
+  package func deliver(_ handlers: [any Deliverable]) { starter.deliver(handlers) }
 
   /// What is true of a target now, asked on the calling thread. Waits for no network; a turn of the engine that is under way
   /// is waited for.
   func answer(_ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration) -> Reachability {
-    core?.answer(target, configuration) ?? .denied
+    starter.core?.answer(target, configuration) ?? .denied
   }
 
   /// Returns once everything that the system had told until now has been read, and decided for all targets.
   func settled() async {
     await withCheckedContinuation { continuation in
-      // Timers that are due fire at the end of a turn.
-      _ = schedule(after: .zero) { continuation.resume() }
+      // Timers that are due fire at the end of a turn. Without an engine there is nothing to wait for.
+      let timer = schedule(after: .zero) { continuation.resume() }
+      if timer == nil { continuation.resume() }
     }
   }
 
-  /// Calls `action` on a thread of the engine after `delay`, unless the timer is cancelled before.
-  package func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> EngineTimer {
+  /// Calls `action` on a thread of the engine after `delay`, unless the timer is cancelled before. Answers `nil`, and never calls it, where
+  /// the system has no thread to give that could keep the time.
+  package func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> EngineTimer? {
     let timer = EngineTimer(at: clock.now().addingClamped(max(0, delay.nanosecondsClamped)), action)
-    if let core {
-      core.post(.schedule(timer))
-    } else {
-      // Nothing will change, but a wait has to last as long as was asked.
-      let nanoseconds = Int(max(0, delay.nanosecondsClamped))
-      DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { timer.fire() }
-    }
-    return timer
+    if starter.schedule(timer) { return timer }
+    timer.cancel()
+    return nil
   }
 
   package func cancel(_ timer: EngineTimer) {
     timer.cancel()
-    core?.post(.forgetTimer)
+    starter.post(.forgetTimer)
   }
 
   /// Has the engine look at the clock and at its source, which have been moved by hand.
-  package func wake() { core?.wake() }
+  package func wake() { starter.wake() }
 }

@@ -4,7 +4,9 @@
 /// What the engine keeps for one path monitor. Belongs to the engine's lock.
 final class PathRecord {
   let storage: ValueStorage<NetworkPath>
+  /// The monitor's when it asked; it may have been paused since.
   let epoch: Epoch
+  let configuration: PathConfiguration
   /// What is asked for it: its configuration, but for what concerns delivery alone.
   let question: PathConfiguration
   var machine: MonitorStateMachine
@@ -15,9 +17,10 @@ final class PathRecord {
   /// Whether the path that was decided last is satisfied.
   var isSatisfied = false
 
-  init(_ storage: ValueStorage<NetworkPath>, _ configuration: PathConfiguration) {
+  init(_ storage: ValueStorage<NetworkPath>, _ configuration: PathConfiguration, _ epoch: Epoch) {
     self.storage = storage
-    epoch = storage.epoch
+    self.epoch = epoch
+    self.configuration = configuration
     var question = configuration
     question.settling = .zero
     self.question = question

@@ -7,7 +7,8 @@ internal import Netlink
 /// engine's lock.
 final class TargetRecord {
   let storage: MonitorStorage
-  /// What was to be watched when this was made; the monitor may have been given another target by now.
+  /// What was to be watched when the monitor asked, and the epoch then. It may have been given another target since, or
+  /// paused: then what is decided here is not stored.
   let target: ReachabilityTarget
   let epoch: Epoch
   var machine: MonitorStateMachine
@@ -25,9 +26,10 @@ final class TargetRecord {
   /// For an IPv4 address: the queries for it behind the network's NAT64.
   var translatedNodes: [DestinationNode] = []
 
-  init(_ storage: MonitorStorage) {
+  init(_ storage: MonitorStorage, _ target: ReachabilityTarget, _ epoch: Epoch) {
     self.storage = storage
-    (target, epoch) = storage.assignment
+    self.target = target
+    self.epoch = epoch
     self.machine = MonitorStateMachine(settling: storage.configuration.settling)
   }
 

@@ -12,6 +12,9 @@ struct TimerQueue<Event> {
 
   var count: Int { heap.count }
 
+  /// All of them, in no order.
+  var events: [Event] { heap.map(\.event) }
+
   /// The earliest deadline.
   var next: Int64? { heap.first?.deadline }
 

@@ -54,12 +54,14 @@ final class KernelEvents {
     case incomplete
     /// So much waits that others have to have their turn; call again soon.
     case moreWaits
-    /// The system does not let the socket be read.
+    /// The system does not let the socket be read, or somebody has closed it.
     case unreadable
   }
 
   /// Hands over the messages that wait, up to a limit.
   func read(_ body: (NetlinkMessage, RawSpan) -> Void) -> End {
+    // What has the number of a socket that somebody closed is not read.
+    guard socket.isOpen else { return .unreadable }
     var isIncomplete = wasIncomplete
     wasIncomplete = false
     for _ in 0..<Self.datagramLimit {

@@ -29,6 +29,9 @@ final class KernelQueries {
 
   init() throws(NetlinkError) { client = try NetlinkClient(.route) }
 
+  /// Whether it can be asked: not once somebody else has closed its descriptor.
+  var isOpen: Bool { client.isOpen }
+
   // MARK: Routes
 
   /// The kernel's replies for each destination; `lost` where it does not answer.

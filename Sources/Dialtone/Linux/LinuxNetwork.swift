@@ -25,10 +25,10 @@ package final class LinuxNetwork: NetworkSource {
   /// `nil` where announcements are refused, too.
   private var events: KernelEvents?
   private let kinds = LinkClassifier()
-  private let radios = RadioSwitches()
-  private let suspension = SuspensionDetector()
+  private var radios: RadioSwitches?
+  private var suspension: SuspensionDetector?
   private let probe = ConnectProbe()
-  let nameConfiguration: NameConfiguration
+  private(set) var nameConfiguration: NameConfiguration
 
   private(set) var links = LinkTable() { didSet { searches.removeAll() } }
   private var addresses = AddressTable() { didSet { searches.removeAll() } }
@@ -39,10 +39,13 @@ package final class LinuxNetwork: NetworkSource {
   private(set) var isSynchronised = false
   private var lastSynchronisation: Int64?
   private var isPolled = false
+  /// Whose routes are announced, as it was asked for last.
+  private var announced: [IPAddressBits]?
   /// Announcements were lost, and the tables are to be read anew with the next poll.
   private var isResynchronisationPending = false
 
   package private(set) var descriptors: [CInt] = []
+  package private(set) var descriptorRevision = 0
   /// When routes that answers go by have ended.
   private var expiries = RouteExpiries()
   /// When to look for what was not announced.
@@ -73,30 +76,58 @@ package final class LinuxNetwork: NetworkSource {
     nameConfiguration = NameConfiguration(
       root: root, readServers: readNameServers ?? { NameServers.configured(root: root) })
     connect()
-    add(events?.descriptor, .events)
-    add(suspension?.descriptor, .clock)
-    add(radios?.descriptor, .radios)
-    add(nameConfiguration.watched, .names)
-    add(nameConfiguration.finished, .namesRead)
-    isPolled = queries == nil || events == nil
+    announceNames()
     if isPolled { pollAgain(after: Self.pollInterval) }
   }
 
-  private func add(_ descriptor: CInt?, _ role: DescriptorRole) {
-    guard let descriptor else { return }
-    descriptors.append(descriptor)
-    roles.append(role)
+  /// Has the descriptor awaited, in place of an earlier one of that role.
+  private func announce(_ descriptor: CInt?, _ role: DescriptorRole) {
+    if let bit = roles.firstIndex(of: role) {
+      descriptors[bit] = descriptor ?? -1
+    } else if let descriptor {
+      descriptors.append(descriptor)
+      roles.append(role)
+    }
+    descriptorRevision += 1
   }
 
+  private func announceNames() {
+    announce(nameConfiguration.watched, .names)
+    announce(nameConfiguration.finished, .namesRead)
+  }
+
+  /// Opens what is not open: at first, and where descriptors or memory were short until now.
   private func connect() {
     do throws(NetlinkError) {
-      queries = try KernelQueries()
+      if queries == nil { queries = try KernelQueries() }
       // Listening begins before the tables are read, so that no change falls between.
-      events = try KernelEvents()
+      if events == nil {
+        let new = try KernelEvents()
+        new.announceRoutes(to: announced)
+        events = new
+        announce(new.descriptor, .events)
+      }
     } catch {
       // Whatever could be had stays; monitors read `denied`, or the kernel is polled.
     }
+    if suspension == nil, let new = SuspensionDetector() {
+      suspension = new
+      announce(new.descriptor, .clock)
+    }
+    if radios == nil, let new = RadioSwitches() {
+      radios = new
+      announce(new.descriptor, .radios)
+    }
+    isPolled = queries == nil || events == nil || suspension == nil || (radios == nil && RadioSwitches.mayBeRead)
     synchronise()
+  }
+
+  /// Gives up what is not ours any more: somebody else has closed the descriptor. A query is what tells.
+  private func giveUpLostQueries() {
+    if queries?.isOpen ?? true { return }
+    queries = nil
+    isPolled = true
+    pollAgain(after: 0)
   }
 
   // MARK: NetworkSource
@@ -136,8 +167,16 @@ package final class LinuxNetwork: NetworkSource {
     if !ended.isEmpty, pollDeadline ?? .max > now { return }
     pollDeadline = nil
     if isResynchronisationPending { resynchronisationCount += 1 }
-    if queries == nil { connect() } else { synchronise() }
-    if nameConfiguration.hasToBePolled { nameConfiguration.poll() }
+    connect()
+    if nameConfiguration.hasToBePolled {
+      // There may be a descriptor by now.
+      if let new = nameConfiguration.replacement() {
+        nameConfiguration = new
+        announceNames()
+        change.names()
+      }
+      nameConfiguration.poll()
+    }
     if isPolled || nameConfiguration.hasToBePolled { pollAgain(after: Self.pollInterval) }
     change.everything()
   }
@@ -160,7 +199,10 @@ package final class LinuxNetwork: NetworkSource {
     PathDecision(links: links, addresses: addresses, searches: searches) { [radios] in radios?.isBlocked($0) ?? false }
   }
 
-  package func announceRoutes(to addresses: [IPAddress]?) { events?.announceRoutes(to: addresses?.map(\.bits)) }
+  package func announceRoutes(to addresses: [IPAddress]?) {
+    announced = addresses?.map(\.bits)
+    events?.announceRoutes(to: announced)
+  }
 
   package func announceNameConfiguration(_ isWanted: Bool) {
     nameConfiguration.want(isWanted)
@@ -215,7 +257,10 @@ package final class LinuxNetwork: NetworkSource {
       open = unfinished
     }
     // A query that failed, for lack of memory or because it is forbidden, is asked again whether or not anything changes.
-    if lookups.contains(where: { $0.state.status == .undetermined }) { pollAgain(after: Self.pollInterval) }
+    if lookups.contains(where: { $0.state.status == .undetermined }) {
+      pollAgain(after: Self.pollInterval)
+      giveUpLostQueries()
+    }
     return lookups
   }
 
@@ -273,8 +318,10 @@ package final class LinuxNetwork: NetworkSource {
     case .moreWaits: change.moreWaits()
     case .incomplete: isUnderstood = false
     case .unreadable:
-      // Reading is forbidden, though listening was not: the kernel is polled from now on.
+      // Reading is forbidden, though listening was not, or somebody has closed the socket: the kernel is polled until another one can be
+      // read.
       self.events = nil
+      announce(nil, .events)
       isPolled = true
       isUnderstood = false
       pollAgain(after: Self.pollInterval)
@@ -375,6 +422,7 @@ package final class LinuxNetwork: NetworkSource {
       // Where it is refused nothing is known; where memory lacked for a moment, what was known is still the best there is.
       if error.isRefusal { isSynchronised = false }
       pollAgain(after: Self.pollInterval)
+      giveUpLostQueries()
     }
   }
 

@@ -3,6 +3,7 @@
 
 #if os(Linux)
 internal import CNetlink
+internal import Netlink
 
 /// The configuration of name resolution as it was last read: which name servers there are, and that something changed.
 ///
@@ -26,6 +27,7 @@ final class NameConfiguration: Sendable {
     var news: News?
   }
 
+  private let root: String
   private let readServers: @Sendable () -> [IPAddress]
   private let state = Lock(State())
   private let watcher: Lock<NameConfigurationWatcher>
@@ -36,21 +38,41 @@ final class NameConfiguration: Sendable {
   /// Becomes readable when there is something for `takeNews`. `nil` where there is no descriptor left: then `want` and the others
   /// read themselves.
   let finished: CInt?
+  /// What the two descriptors were: somebody else may have closed them.
+  private let watchedIdentity: FileIdentity?
+  private let finishedIdentity: FileIdentity?
 
   /// - Parameters:
   ///   - root: What stands before `/etc`.
   ///   - readServers: Reads the name servers, for as long as it takes.
   init(root: String, readServers: @escaping @Sendable () -> [IPAddress]) {
+    self.root = root
     self.readServers = readServers
     let watcher = NameConfigurationWatcher(root: root)
     watched = watcher.descriptor
+    watchedIdentity = watcher.descriptor.flatMap { FileIdentity($0) }
     self.watcher = Lock(watcher)
     let descriptor = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
     finished = descriptor < 0 ? nil : descriptor
+    finishedIdentity = FileIdentity(descriptor)
   }
 
-  // The thread that reads holds this, so nobody writes to a descriptor that is closed.
-  deinit { if let finished { _ = close(finished) } }
+  // The thread that reads holds this, so it writes to no descriptor that is closed here.
+  deinit { if let finished, isFinishedOpen { _ = close(finished) } }
+
+  private var isWatchedOpen: Bool { watchedIdentity != nil && watched.flatMap { FileIdentity($0) } == watchedIdentity }
+  private var isFinishedOpen: Bool {
+    finishedIdentity != nil && finished.flatMap { FileIdentity($0) } == finishedIdentity
+  }
+
+  /// Another one in its place, if a descriptor of this one is missing and can be had by now.
+  func replacement() -> NameConfiguration? {
+    if isWatchedOpen && isFinishedOpen { return nil }
+    let new = NameConfiguration(root: root, readServers: readServers)
+    guard new.isWatchedOpen, new.isFinishedOpen else { return nil }
+    new.want(state.withLock { $0.isWanted })
+    return new
+  }
 
   /// The name servers; `nil` while they are wanted and have not been read yet.
   var servers: [IPAddress]? {
@@ -59,7 +81,10 @@ final class NameConfiguration: Sendable {
   }
 
   /// Whether changes are wanted that nobody announces.
-  var hasToBePolled: Bool { state.withLock { $0.isWanted && (watched == nil || !$0.canBeWatched) } }
+  var hasToBePolled: Bool {
+    let (isWanted, canBeWatched) = state.withLock { ($0.isWanted, $0.canBeWatched) }
+    return isWanted && (!canBeWatched || !isWatchedOpen || !isFinishedOpen)
+  }
 
   /// Whether changes are to be noticed.
   func want(_ isWanted: Bool) {
@@ -72,7 +97,7 @@ final class NameConfiguration: Sendable {
 
   /// Looks whether anything changed, if there is an event that says so.
   func eventsAreReady() {
-    if let watched, NameConfigurationWatcher.forgetEvents(watched) { look() }
+    if let watched, isWatchedOpen, NameConfigurationWatcher.forgetEvents(watched) { look() }
   }
 
   /// Looks whether anything changed that was not announced.
@@ -94,7 +119,7 @@ final class NameConfiguration: Sendable {
     }
     // Whoever is at it goes on.
     if isReading { return }
-    if byThread, finished != nil, Thread.start(named: "dialtone-files", { self.read() }) { return }
+    if byThread, isFinishedOpen, Thread.start(named: "dialtone-files", { self.read() }) { return }
     // No thread, or nobody could be told by it. Or there is nothing to read.
     read()
   }
@@ -127,7 +152,7 @@ final class NameConfiguration: Sendable {
         return state.news != nil
       }
       // Each write is an event of its own, read or not.
-      if hasNews, let finished { _ = eventfd_write(finished, 1) }
+      if hasNews, let finished, isFinishedOpen { _ = eventfd_write(finished, 1) }
     }
   }
 }

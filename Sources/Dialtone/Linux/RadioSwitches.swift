@@ -3,6 +3,7 @@
 
 #if os(Linux)
 internal import CNetlink
+internal import Netlink
 
 /// Which radios are blocked, by a switch or by software: /dev/rfkill (linux/rfkill.h), which tells first of all there are and then
 /// of every change, in any network namespace.
@@ -11,17 +12,28 @@ internal import CNetlink
 /// rfkill_set_block). sysfs has the switch's new state by then, so it is asked there, and one change does not look like two.
 final class RadioSwitches {
   let descriptor: CInt
+  /// Of the file that the descriptor stands for, until somebody else closes it.
+  private let identity: FileIdentity?
   private var table = RadioTable()
 
-  /// `nil` where there are no such switches, or they may not be read.
+  /// Whether there are such switches, and they may be read: where they are not, descriptors are short.
+  static var mayBeRead: Bool {
+    // The path becomes a C string for the call.
+    unsafe access("/dev/rfkill", R_OK) == 0
+  }
+
+  /// `nil` where there are no such switches, they may not be read, or there are no descriptors left.
   init?() {
     // The path becomes a C string for the call.
     descriptor = unsafe cnetlink_open("/dev/rfkill", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    identity = FileIdentity(descriptor)
     if descriptor < 0 { return nil }
     _ = read()
   }
 
-  deinit { _ = close(descriptor) }
+  deinit { if isOpen { _ = close(descriptor) } }
+
+  private var isOpen: Bool { identity != nil && FileIdentity(descriptor) == identity }
 
   /// Whether the link's radio is blocked.
   func isBlocked(_ link: Link) -> Bool { table.isBlocked(link, state: Self.state(of:)) }
@@ -29,7 +41,7 @@ final class RadioSwitches {
   /// Reads what is new. Answers whether anything was.
   func read() -> Bool {
     var isNew = false
-    while true {
+    while isOpen {
       let event = unsafe [UInt8](unsafeUninitializedCapacity: 64) { buffer, count in
         // Each read(2) gives one event, of eight bytes or, since Linux 5.11, one byte more.
         count = unsafe max(0, CNetlink.read(descriptor, buffer.baseAddress, buffer.count))
@@ -37,6 +49,7 @@ final class RadioSwitches {
       guard table.apply(event, radio: Self.radio(of:)) else { return isNew }
       isNew = true
     }
+    return isNew
   }
 
   /// What the switch is set to; `nil` where sysfs does not show it, as in another network namespace than the radio's.

@@ -3,6 +3,7 @@
 
 #if os(Linux)
 internal import CNetlink
+internal import Netlink
 
 /// Notices that the system was suspended, without polling.
 ///
@@ -14,19 +15,24 @@ final class SuspensionDetector {
   private static let tolerance: Int64 = 100_000_000
 
   let descriptor: CInt
+  /// Of the file that the descriptor stands for, until somebody else closes it.
+  private let identity: FileIdentity?
   private let suspended: () -> Int64
   private var lastSuspended: Int64
 
   /// - Parameter suspended: How long the system has been suspended so far, in nanoseconds; for tests.
   init?(suspended: @escaping () -> Int64 = SuspensionDetector.suspendedTime) {
     descriptor = timerfd_create(CLOCK_REALTIME, CInt(TFD_CLOEXEC | TFD_NONBLOCK))
+    identity = FileIdentity(descriptor)
     self.suspended = suspended
     lastSuspended = suspended()
     if descriptor < 0 { return nil }
     arm()
   }
 
-  deinit { _ = close(descriptor) }
+  deinit { if isOpen { _ = close(descriptor) } }
+
+  private var isOpen: Bool { identity != nil && FileIdentity(descriptor) == identity }
 
   static func suspendedTime() -> Int64 {
     EngineClock.nanoseconds(CLOCK_BOOTTIME) - EngineClock.nanoseconds(CLOCK_MONOTONIC)
@@ -34,6 +40,7 @@ final class SuspensionDetector {
 
   /// Whether the system was suspended since the last call.
   func hasResumed() -> Bool {
+    if !isOpen { return false }
     var expirations: UInt64 = 0
     // Clears the cancellation (ECANCELED); the count is of no interest. read(2) writes eight bytes.
     _ = unsafe read(descriptor, &expirations, 8)

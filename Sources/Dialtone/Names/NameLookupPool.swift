@@ -52,15 +52,23 @@ package final class NameLookupPool: Sendable {
     }
   }
 
-  private let queue: Lock<NameLookupQueue>
+  /// The queue, and the process that its threads are of.
+  private struct State {
+    var queue: NameLookupQueue
+    var forkCount = ForkCount.current
+  }
+
+  private let empty: NameLookupQueue
+  private let queue: Lock<State>
 
   /// - Parameters:
   ///   - limit: How many names are looked up at a time.
   ///   - patience: After how long a look-up is overdue, and does not count against the limit any more; `nil` for never.
   ///   - bound: How many threads there may be in all, those of overdue look-ups included; no less than the limit.
   package init(threads limit: Int, patience: Duration? = nil, atMost bound: Int? = nil) {
-    queue = Lock(
-      NameLookupQueue(limit: limit, bound: max(limit, bound ?? limit), patience: patience?.nanosecondsClamped ?? .max))
+    empty = NameLookupQueue(
+      limit: limit, bound: max(limit, bound ?? limit), patience: patience?.nanosecondsClamped ?? .max)
+    queue = Lock(State(queue: empty))
   }
 
   /// Looks `name` up as soon as a thread is free, and calls `answer` on it. Names whose last look-up was overdue wait behind others.
@@ -69,9 +77,13 @@ package final class NameLookupPool: Sendable {
     answer: @escaping @Sendable (NameLookupResult) -> Void
   ) -> Ticket {
     let ticket = Ticket(self, Ticket.Question(name: name, family: family), lookup, answer)
-    let demand = queue.withLock { $0.add(ticket, now: EngineClock.system.now()) }
+    let demand = queue.withLock { state in
+      // The threads, and who waited for them, are the parent's.
+      if state.forkCount != ForkCount.current { state = State(queue: empty) }
+      return state.queue.add(ticket, now: EngineClock.system.now())
+    }
     // No thread to be had; those that exist go on with what waits. If there is none, the look-up has failed.
-    if !start(demand), queue.withLock({ $0.threads == 0 }) { cancel(ticket, thenAnswer: .failed) }
+    if !start(demand), queue.withLock({ $0.queue.threads == 0 }) { cancel(ticket, thenAnswer: .failed) }
     return ticket
   }
 
@@ -80,7 +92,7 @@ package final class NameLookupPool: Sendable {
 
   private func cancel(_ ticket: Ticket, thenAnswer result: NameLookupResult?) {
     let answer = ticket.takeAnswer()
-    queue.withLock { $0.remove(ticket) }
+    queue.withLock { $0.queue.remove(ticket) }
     if let result { answer?(result) }
   }
 
@@ -91,11 +103,11 @@ package final class NameLookupPool: Sendable {
     var isDone = true
     for _ in 0..<demand.workers {
       if Thread.start(named: "dialtone-names", stackSize: Self.stackSize, { self.work() }) { continue }
-      queue.withLock { $0.threadFailed() }
+      queue.withLock { $0.queue.threadFailed() }
       isDone = false
     }
     if demand.usher, !Thread.start(named: "dialtone-names", stackSize: Self.stackSize, { self.usher() }) {
-      queue.withLock { $0.usherFailed() }
+      queue.withLock { $0.queue.usherFailed() }
       isDone = false
     }
     return isDone
@@ -105,7 +117,8 @@ package final class NameLookupPool: Sendable {
     cnetlink_use_utf8()
     var done: Ticket?
     while true {
-      let (next, demand) = queue.withLock { [done] queue in queue.next(after: done, now: EngineClock.system.now()) }
+      let (next, demand) = queue.withLock { [done] state in state.queue.next(after: done, now: EngineClock.system.now())
+      }
       // Without an usher those that wait do so until another thread is free.
       _ = start(demand)
       guard let next else { return }
@@ -119,7 +132,7 @@ package final class NameLookupPool: Sendable {
   /// Starts a thread for each look-up that becomes overdue, for as long as others wait.
   private func usher() {
     while true {
-      let (workers, pause) = queue.withLock { $0.relieve(now: EngineClock.system.now()) }
+      let (workers, pause) = queue.withLock { $0.queue.relieve(now: EngineClock.system.now()) }
       _ = start(NameLookupQueue.Demand(workers: workers))
       guard let pause else { return }
       var time = timespec()

@@ -24,4 +24,15 @@ package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
       return try body(&value)
     }
   }
+
+  /// Does `body` if no other thread holds the lock; else answers `nil`. For a forked child, in which the thread that holds it may not exist.
+  package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+    _ body: (inout sending Value) throws(Failure) -> sending Result
+  ) throws(Failure) -> sending Result? {
+    try mutex.withLockIfAvailable { value throws(Failure) in
+      _ = order.load(ordering: .acquiring)
+      defer { order.store(0, ordering: .releasing) }
+      return try body(&value)
+    }
+  }
 }

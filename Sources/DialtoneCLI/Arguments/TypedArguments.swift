@@ -1,12 +1,20 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CNetlink
+
 /// The arguments of the process.
 enum TypedArguments {
   /// All of them, without the command's own name.
+  ///
+  /// They are what the C runtime gave to main. Swift reads them in /proc/self/cmdline, and finds none where /proc is not mounted, as in a
+  /// chroot; it is asked only where the C runtime does not tell (musl).
   static func all() throws -> [String] {
-    // The C runtime keeps `argc` pointers to C strings for the life of the process, and nobody changes them.
-    let arguments = unsafe UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
+    var count: CInt = 0
+    var first = unsafe cnetlink_arguments(&count)
+    if unsafe first == nil { unsafe (first, count) = (CommandLine.unsafeArgv, CommandLine.argc) }
+    // The C runtime keeps `count` pointers to C strings for the life of the process, and nobody changes them.
+    let arguments = unsafe UnsafeBufferPointer(start: first, count: Int(count))
     return try unsafe arguments.dropFirst().enumerated().compactMap { position, argument in
       guard let argument = unsafe argument else { return nil }
       return try unsafe text(argument, position: position + 1)

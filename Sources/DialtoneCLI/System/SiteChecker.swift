@@ -10,7 +10,16 @@ struct SiteChecker {
 
   /// Begins; the checks end with the process.
   func start(_ mailbox: Mailbox<SiteVerdict>) -> any Sendable {
-    Task.detached { [request, concurrency] in
+    do throws(SiteError) {
+      // Before the first task: where the system is short of threads or descriptors, Swift would wait for ever, or end the process.
+      try SiteResources.prove()
+    } catch {
+      for (position, url) in request.urls.enumerated() {
+        mailbox.post(SiteVerdict(of: url, without: error), for: position)
+      }
+      return Task<Void, Never>?.none
+    }
+    return Task.detached { [request, concurrency] in
       await withTaskGroup(of: Void.self) { group in
         for (position, url) in request.urls.enumerated() {
           if position >= concurrency { await group.next() }

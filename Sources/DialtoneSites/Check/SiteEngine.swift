@@ -17,8 +17,6 @@ final class SiteEngine: Sendable {
   }
 
   private static let lingerTime = TimeAmount.seconds(1)
-  /// A check is mostly waiting: few threads serve many.
-  private static let maximumThreads = 4
 
   let permits: ConnectionPermits
   let names: NameDesk
@@ -31,7 +29,7 @@ final class SiteEngine: Sendable {
   private let ownGroup: MultiThreadedEventLoopGroup?
   private let lingering = Lock(Lingering())
 
-  /// - Throws: Where the system has no descriptors for the event loops: the next check may find some.
+  /// - Throws: Where the system has no descriptors or threads for the event loops: the next check may find some.
   init(_ slot: SiteEngineSlot) throws(SiteError) {
     _ = Exchange.handlerTypes
     if let group = slot.group {
@@ -55,24 +53,8 @@ final class SiteEngine: Sendable {
   }
 
   private static func makeGroup() throws(SiteError) -> MultiThreadedEventLoopGroup {
-    let count = min(maximumThreads, System.coreCount)
-    try proveDescriptors(forLoops: count)
-    return MultiThreadedEventLoopGroup(numberOfThreads: count)
-  }
-
-  /// Throws where the descriptors of so many event loops cannot be had: NIO would end the process.
-  ///
-  /// All are open at the same time, and as many again: between here and the loops, other threads may take some, too.
-  private static func proveDescriptors(forLoops count: Int) throws(SiteError) {
-    #if os(Linux)  // NIO has kqueue(2) elsewhere, and Dialtone nothing that holds one
-    do throws(SystemError) {
-      // What a loop of NIO's opens as well: epoll(7), eventfd(2), timerfd_create(2).
-      var polls: [EventPoll] = []
-      for _ in 0..<2 * count { polls.append(try EventPoll()) }
-    } catch {
-      throw SiteError(.cannotConnect, SiteError.text(errno: error.errno), errno: error.errno)
-    }
-    #endif
+    try SiteResources.prove()
+    return MultiThreadedEventLoopGroup(numberOfThreads: SiteResources.loopCount)
   }
 
   /// The loop for the next check.

@@ -59,14 +59,20 @@ package final class SiteEngineSlot: Sendable {
     do throws(SiteError) {
       engine = try self.engine()
     } catch {
-      // A verdict like any other that wants for descriptors: it is the machine that fails, and not the caller.
-      var timings = SiteVerdict.Timings()
-      timings.total = .zero
-      return SiteVerdict(
-        url: url, kind: .failed, stage: .connect, error: error, timings: timings,
-        timeSince1970: .nanoseconds(EngineClock.realtime()))
+      return SiteVerdict(of: url, without: error)
     }
     return try await SiteCheck.perform(url, configuration, engine)
+  }
+
+  /// Why no task can be begun for a check, where there is no engine yet; `nil` where one can.
+  func shortage() -> SiteError? {
+    if perform != nil || running.withLock({ $0.engine }) != nil { return nil }
+    do throws(SiteError) {
+      try SiteResources.prove()
+      return nil
+    } catch {
+      return error
+    }
   }
 
   /// The engine for a monitor to hold; `nil` where something stands in for checks, or where there is none to be had, which the check says.
@@ -100,5 +106,17 @@ package final class SiteEngineSlot: Sendable {
   /// How long the check of a monitor has to wait that begins now, perhaps with many others.
   func standBack(now: Int64, random: Double) -> Int64 {
     monitors.withLock { $0.pacer.delay(now: now, monitors: $0.count, random: random) }
+  }
+}
+
+extension SiteVerdict {
+  /// Of a check that could not begin, since the system is short of something: a verdict like any other, since it is the machine that fails,
+  /// and not the caller.
+  package init(of url: SiteURL, without error: SiteError) {
+    var timings = Timings()
+    timings.total = .zero
+    self.init(
+      url: url, kind: .failed, stage: .connect, error: error, timings: timings,
+      timeSince1970: .nanoseconds(EngineClock.realtime()))
   }
 }

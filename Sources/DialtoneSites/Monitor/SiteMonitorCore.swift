@@ -26,6 +26,7 @@ final class SiteMonitorCore: EngineUser {
 
   let storage: ValueStorage<SiteVerdict>
   private let slot: SiteEngineSlot
+  private let forkCount = ForkCount.current
   private let state: Lock<State>
 
   init(_ sites: SitePair, _ configuration: SiteConfiguration, _ slot: SiteEngineSlot) {
@@ -36,6 +37,11 @@ final class SiteMonitorCore: EngineUser {
 
   /// The engine that watches, or, while paused, the environment's.
   var engine: NetworkEngine { state.withLock { $0.engine } ?? slot.reachability.slot.engine() }
+
+  /// The newest verdict. In a child of fork(2), where nothing goes on, there is none: it would be the parent's.
+  var current: SiteVerdict {
+    forkCount == ForkCount.current ? storage.current : SiteVerdict(url: sites.primary, kind: .undetermined)
+  }
 
   var sites: SitePair { state.withLock { $0.sites } }
 
@@ -165,6 +171,14 @@ final class SiteMonitorCore: EngineUser {
     switch action {
     case .startCheck(let number):
       let (sites, configuration, epoch) = (state.sites, state.configuration, state.epoch)
+      if let error = slot.shortage() {
+        // No task is begun, which would wait here for a thread, with the lock. Its end is told later: this event is being taken in.
+        let verdict = SiteVerdict(of: sites.primary, without: error)
+        _ = state.engine?.schedule(after: .zero) { [weak self] in
+          self?.take(epoch) { machine, now, random in machine.checkEnded(number, verdict, now: now, random: random) }
+        }
+        return
+      }
       state.check = Task.detached { [weak self, slot] in
         self?.hold(slot.engineToHold(), epoch)
         guard let verdict = await Self.verdict(on: sites, configuration, slot) else { return }

@@ -29,6 +29,8 @@ package struct NetlinkClient: ~Copyable, Sendable {
   }
 
   package var descriptor: CInt { socket.descriptor }
+  /// Whether the descriptor still is the socket.
+  package var isOpen: Bool { socket.isOpen }
   /// How many datagrams of other processes were dropped.
   package var foreignCount: UInt64 { socket.foreignCount }
   /// Whether the kernel takes the filters in requests seriously.

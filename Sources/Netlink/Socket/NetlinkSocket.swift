@@ -18,6 +18,9 @@ package struct NetlinkSocket: ~Copyable, Sendable {
   /// For poll(2) and epoll(7). Valid as long as the socket.
   package var descriptor: Int32 { owner.rawValue }
 
+  /// Whether the descriptor still is this socket: somebody else may have closed it, and the number may be another file's.
+  package var isOpen: Bool { owner.isOurs }
+
   /// Opens a socket.
   ///
   /// - Parameters:
@@ -90,7 +93,10 @@ package struct NetlinkSocket: ~Copyable, Sendable {
   }
 
   /// Sends requests to the kernel, which has answered them before this returns.
+  ///
+  /// - Throws: With EBADF where the descriptor is not this socket any more: what has its number now is not written to.
   package func send(_ bytes: RawSpan) throws(NetlinkError) {
+    guard isOpen else { throw NetlinkError(.sendFailed, errno: EBADF, operation: "send to the kernel") }
     while true {
       // SAFETY: the pointer and its count come from one span and are used only during the call.
       let sent = unsafe bytes.withUnsafeBytes { unsafe CNetlink.send(descriptor, $0.baseAddress, $0.count, 0) }

@@ -4,17 +4,43 @@
 #if os(Linux)
 import CNetlink
 
+/// Which file a descriptor stands for (fstat(2)).
+///
+/// Each socket has a number of its own. What has none, such as epoll(7) and eventfd(2), shares one: of these one cannot be told from
+/// another.
+package struct FileIdentity: Equatable, Sendable {
+  private let device: dev_t
+  private let inode: ino_t
+
+  /// `nil` where the descriptor is closed.
+  package init?(_ descriptor: Int32) {
+    var status = stat()
+    // Written by the call.
+    guard unsafe fstat(descriptor, &status) == 0 else { return nil }
+    device = status.st_dev
+    inode = status.st_ino
+  }
+}
+
 /// A file descriptor with one owner, closed when the owner goes.
+///
+/// Programs close descriptors that are not theirs, as daemons do when they begin. The number may be another file's by then: it is left
+/// alone.
 struct OwnedDescriptor: ~Copyable, Sendable {
   let rawValue: Int32
+  private let identity: FileIdentity?
 
   init(_ rawValue: Int32) {
     self.rawValue = rawValue
+    identity = FileIdentity(rawValue)
   }
+
+  /// Whether the number still stands for the file that was opened.
+  var isOurs: Bool { identity != nil && FileIdentity(rawValue) == identity }
 
   deinit {
     // Linux releases the number even where close(2) answers EINTR: never close it twice.
-    _ = close(rawValue)
+    if isOurs { _ = close(rawValue) }
   }
 }
 #endif

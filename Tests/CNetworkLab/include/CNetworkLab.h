@@ -163,6 +163,8 @@ int lab_close(int fd);
 #define LAB_DENY_MULTICAST 2
 /// inotify_init1(…) fails.
 #define LAB_DENY_INOTIFY 3
+/// No thread can be started; processes can.
+#define LAB_DENY_THREADS 4
 
 /// Installs a system call filter for the calling thread, and what it starts from then on, for good.
 int lab_deny(int denial, int error);

@@ -32,4 +32,7 @@ final class Box<Value: Sendable>: Sendable {
       withExtendedLifetime(old) {}
     }
   }
+
+  /// Changes the value, while no other thread does.
+  func update(_ change: @Sendable (inout Value) -> Void) { content.withLock { change(&$0) } }
 }

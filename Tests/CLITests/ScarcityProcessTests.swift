@@ -1,0 +1,93 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import CNetlink
+import NetworkLab
+import Testing
+
+/// The command where the system has next to nothing left: it says so and ends, within its time and by no signal.
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(10)))
+struct ScarcityProcessTests {
+  private static let shell = "/bin/bash"
+  private static var hasShell: Bool { access(shell, X_OK) == 0 }
+
+  /// Runs the command with a limit of `ulimit`.
+  private func run(
+    _ arguments: String, limit: String, user: UInt32? = nil, in lab: NetworkLab
+  ) async throws -> Tool.Result {
+    let process = try lab.spawn(
+      Self.shell, ["-c", "ulimit -c 0; ulimit \(limit); exec \(Tool.path) \(arguments)"], user: user)
+    let output = try await process.output.text(within: .seconds(60))
+    let error = try await process.error.text(within: .seconds(60))
+    return Tool.Result(ending: try await process.exit(within: .seconds(60)), output: output, error: error)
+  }
+
+  @Test("no descriptor is left for an engine", .enabled(if: hasShell, "needs bash"), arguments: 4...16)
+  func withFewDescriptors(count: Int) async throws {
+    let lab = try NetworkLab()
+    for command in ["wait --timeout 0.3 192.0.2.1", "status --timeout 0.3 192.0.2.1", "watch --count 1 192.0.2.1"] {
+      let result = try await run(command, limit: "-n \(count)", in: lab)
+      // The output cannot be waited for with less than two of one's own, and the command says so.
+      let allowed: [LabProcess.Ending] = count < 5 ? [.exited(71), .exited(74)] : [.exited(0), .exited(1), .exited(2)]
+      #expect(allowed.contains(result.ending), "\(command): \(result)")
+      #expect(count < 5 || result.output.split(separator: "\n").count == 1, "\(command): \(result)")
+    }
+    let check = try await run("check --timeout 2 http://127.0.0.1:9/", limit: "-n \(count)", in: lab)
+    if count < 5 { return #expect([.exited(71), .exited(74)].contains(check.ending), "\(check)") }
+    #expect(check.ending == .exited(1), "\(check)")
+    #expect(check.output.contains("failed"), "\(check)")
+  }
+
+  @Test("no thread is to be had")
+  func withoutThreads() async throws {
+    let lab = try NetworkLab()
+    for command in ["wait", "status", "watch"] {
+      let result = try await Tool.run([command, "--timeout", "0.3", "127.0.0.1"], in: lab, denying: .threads)
+      #expect(result.ending == .exited(2), "\(command): \(result)")
+      #expect(result.output.split(separator: "\n").count == 1, "\(command): \(result)")
+    }
+    let check = try await Tool.run(["check", "--timeout", "2", "http://127.0.0.1:9/"], in: lab, denying: .threads)
+    #expect(check.ending == .exited(1), "\(check)")
+    #expect(check.output.contains("failed") && check.output.contains("thread"), "\(check)")
+    for command in ["wait", "watch"] {
+      let result = try await Tool.run(
+        [command, "--timeout", "0.5", "--site", "http://127.0.0.1:9/"], in: lab, denying: .threads)
+      #expect([.exited(1), .exited(2)].contains(result.ending), "\(command) --site: \(result)")
+    }
+  }
+
+  @Test(
+    "few threads are to be had", .enabled(if: hasShell && NetworkLab.canSwitchUser, "needs another user"),
+    arguments: 1...12)
+  func withFewThreads(count: Int) async throws {
+    let lab = try NetworkLab()
+    // One that has no other processes: the limit is the user's.
+    let user: UInt32 = 47_110
+    let wait = try await run("wait --timeout 1 127.0.0.1", limit: "-u \(count)", user: user, in: lab)
+    #expect([.exited(0), .exited(1), .exited(2)].contains(wait.ending), "\(wait)")
+    let start = ContinuousClock.now
+    let check = try await run("check --timeout 2 http://127.0.0.1:9/", limit: "-u \(count)", user: user, in: lab)
+    // Nobody listens there, so it fails in any case.
+    #expect(check.ending == .exited(1), "\(check)")
+    #expect(start.duration(to: .now) < .seconds(30))
+  }
+
+  @Test("without /proc the arguments are what was typed")
+  func withoutProc() async throws {
+    let lab = try NetworkLab(ownMounts: true)
+    var template = Array("/tmp/dialtone-XXXXXX".utf8CString)
+    // mkdtemp(3) writes within the template.
+    let empty = try #require(unsafe mkdtemp(&template).map { unsafe String(cString: $0) })
+    defer { _ = unsafe rmdir(empty) }  // The path is only read.
+    let path = Tool.path
+    try lab.bindMount(empty, over: "/proc")
+    let process = try lab.spawn(path, ["wait", "--timeout", "0.2", "192.0.2.1"])
+    #expect(try await process.exit(within: .seconds(60)) == .exited(1))
+    #expect(try await process.output.text() == "192.0.2.1  unreachable  no route to the destination\n")
+    let version = try lab.spawn(path, ["--version"])
+    #expect(try await version.exit(within: .seconds(60)) == .exited(0))
+    let wrong = try lab.spawn(path, ["--nosuch"])
+    #expect(try await wrong.exit(within: .seconds(60)) == .exited(64))
+    #expect(try await wrong.error.text().contains("--nosuch"))
+  }
+}

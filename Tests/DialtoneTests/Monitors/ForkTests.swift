@@ -1,0 +1,95 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import CNetlink
+import CTestSupport
+import Dialtone
+import DialtoneTesting
+import TestSupport
+import Testing
+
+/// A child of fork(2) has none of the engine's threads: nothing that was known before is known there, and what it uses starts anew.
+@Suite(.timeLimit(.minutes(5)))
+struct ForkTests {
+  /// What a child found, by its exit status. It blocks only where time is limited.
+  private static func inChild(_ body: () -> Int32) -> Int32 {
+    let child = ctestsupport_fork()
+    if child != 0 { return ctestsupport_wait(child) }
+    alarm(60)
+    _exit(body())
+  }
+
+  private static func wait(until condition: () -> Bool) {
+    while !condition() { usleep(1_000) }
+  }
+
+  @Test func aChildNeverReadsAnOldStateAndStartsAnew() async {
+    await #expect(processExitsWith: .success) {
+      let network = ScriptedNetwork()
+      network.set(.wifi)
+      let told = Log<Reachability>()
+      let monitor = network.monitor()
+      let token = monitor.observe { told.append($0) }
+      let paths = Log<NetworkPath>()
+      let path = PathMonitor(environment: network.environment)
+      let pathToken = path.observe { paths.append($0) }
+      try await told.wait("the first state") { $0.isReachable }
+      try await eventually("the first path") { paths.last?.status == .satisfied }
+      let status = ForkTests.inChild {
+        network.set(.unreachable(.noCarrier))
+        // The very first read says nothing of the time before.
+        if monitor.current.isReachable || path.current.status == .satisfied { return 1 }
+        ForkTests.wait { monitor.current.reason == .noCarrier }
+        ForkTests.wait { path.current.status == .unsatisfied }
+        // Handlers from before are called by the new engine.
+        ForkTests.wait { told.last?.reason == .noCarrier && paths.last?.status == .unsatisfied }
+        network.set(.wired)
+        ForkTests.wait { monitor.current.isReachable && told.last?.isReachable == true }
+        let new = network.monitor(.address(ip("192.0.2.1")))
+        ForkTests.wait { new.current.isReachable }
+        monitor.pause()
+        if monitor.current.status != .undetermined { return 2 }
+        monitor.resume()
+        ForkTests.wait { monitor.current.isReachable }
+        return 0
+      }
+      #expect(status == 0)
+      // What the child did is nothing to the parent.
+      #expect(monitor.current.isReachable)
+      network.set(.unreachable(.noAddress))
+      try await told.wait("a change in the parent") { $0.reason == .noAddress }
+      token.cancel()
+      pathToken.cancel()
+    }
+  }
+
+  @Test func inAChildAMonitorThatWasPausedStaysPausedAndNamesAreLookedUp() async {
+    await #expect(processExitsWith: .success) {
+      let network = ScriptedNetwork()
+      network.set(.wifi)
+      network.set(.addresses([ip("192.0.2.7")]), forName: "known.example")
+      let paused = network.monitor()
+      let host = network.monitor(try .host("known.example"))
+      // Threads of the resolver that the child does not have.
+      try await host.waitUntilReachable()
+      let hanging = try (0..<8).map { number in
+        network.set(.hanging, forName: "hanging\(number).example")
+        return network.monitor(try .host("hanging\(number).example"))
+      }
+      try await eventually("all threads are taken") { ProcessCensus.threads(named: "dialtone-names") == 8 }
+      paused.pause()
+      let status = ForkTests.inChild {
+        if !paused.isPaused || paused.current.status != .undetermined { return 1 }
+        ForkTests.wait { host.current.isReachable }
+        if !paused.isPaused || paused.current.status != .undetermined { return 2 }
+        paused.resume()
+        ForkTests.wait { paused.current.isReachable }
+        return 0
+      }
+      #expect(status == 0)
+      withExtendedLifetime(hanging) {}
+    }
+  }
+}
+#endif

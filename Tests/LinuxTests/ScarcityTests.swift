@@ -1,0 +1,221 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import CNetlink
+import CTestSupport
+import Dialtone
+import NetworkLab
+import TestSupport
+import Testing
+
+/// What is short only for a while, and descriptors that somebody else closes: the engine starts anew.
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
+struct ScarcityTests {
+  @Test("descriptors are short only at the start: from the next look on, changes are announced")
+  func shortOnlyAtTheStart() async throws {
+    await #expect(processExitsWith: .success) {
+      for left in 0..<9 {
+        let lab = try NetworkLab()
+        try lab.makeB()
+        let clock = SteppedClock(isStill: true)
+        let probe = NetworkProbe()
+        // What the runtime opens for this, it opens now.
+        try await Task.sleep(for: .milliseconds(1))
+        let (monitors, internet) = try await withDescriptors(left: left) {
+          let monitors = try clock.monitors(lab, source: probe.makeSource)
+          let monitor = monitors.monitor()
+          try await eventually("it is known, or denied, with \(left)") { monitor.current.isKnownOrDenied }
+          return (monitors, monitor)
+        }
+        if left < 4 {
+          #expect(internet.current.reason == .denied, "with \(left): \(internet.current)")
+        }
+        let told = Recording(internet)
+        clock.advance(by: .seconds(60), monitors.environment)
+        try await told.wait("reachable with \(left) at the start") { $0.isVia("v0") }
+        let polls = probe.counts.polls
+        try lab.down("v0")
+        try await told.wait("unreachable with \(left) at the start") { $0.isUnreachable(.linkDown) }
+        try lab.up("v0")
+        try lab.addRoute("default", via: "10.0.0.2")
+        try await told.wait("reachable again with \(left) at the start") { $0.isVia("v0") }
+        #expect(probe.counts.polls == polls)
+        // Nothing is left to be looked at from time to time.
+        clock.advance(by: .seconds(60), monitors.environment)
+        try await monitors.settle()
+        #expect(probe.counts.polls == polls, "with \(left)")
+      }
+    }
+  }
+
+  @Test(
+    "all descriptors are closed behind the engine's back: with the next call it starts anew", arguments: [false, true])
+  func closedBehindItsBack(areUsedAgain: Bool) async throws {
+    await #expect(processExitsWith: .success) { [areUsedAgain] in
+      let lab = try NetworkLab()
+      try lab.makeB()
+      let before = try OpenFiles()
+      let monitors = try LabMonitors(lab)
+      let internet = try await monitors.record()
+      let path = PathMonitor(environment: monitors.environment)
+      try await path.waitUntilSatisfied()
+      let own = try OpenFiles().descriptors.subtracting(before.descriptors)
+      #expect(own.count >= 6)
+      for descriptor in own { close(descriptor) }
+      let strangers = areUsedAgain ? try Strangers(own) : nil
+      try lab.down("v0")
+      // Any call notices it: here another observer, whose handler is to be called.
+      let other = Recording(monitors.monitor())
+      try await other.wait("another monitor knows") { $0.isUnreachable(.linkDown) }
+      try await internet.wait("so does the first") { $0.isUnreachable(.linkDown) }
+      try await eventually("and the path") { path.current.status == .unsatisfied }
+      try lab.up("v0")
+      try lab.addRoute("default", via: "10.0.0.2")
+      for recording in [internet, other] { try await recording.wait("announced again") { $0.isVia("v0") } }
+      try await path.waitUntilSatisfied()
+      try strangers?.expectUntouched()
+    }
+  }
+
+  @Test("single descriptors are closed: what is known is true again with the next call, or after the next look")
+  func oneIsClosed() async throws {
+    await #expect(processExitsWith: .success) {
+      for position in 0..<9 {
+        let lab = try NetworkLab()
+        try lab.makeB()
+        let before = try OpenFiles()
+        let clock = SteppedClock(isStill: true)
+        let monitors = try clock.monitors(lab, source: systemNetworkSource)
+        let internet = try await monitors.record()
+        let own = try OpenFiles().descriptors.subtracting(before.descriptors).sorted()
+        guard own.indices.contains(position) else { continue }
+        close(own[position])
+        let strangers = try Strangers([own[position]])
+        try lab.down("v0")
+        try await eventually("unreachable without \(position)") {
+          clock.advance(by: .seconds(60), monitors.environment)
+          return internet.last?.isUnreachable(.linkDown) ?? false
+        }
+        try lab.up("v0")
+        try lab.addRoute("default", via: "10.0.0.2")
+        try await eventually("reachable without \(position)") {
+          clock.advance(by: .seconds(60), monitors.environment)
+          return internet.last?.isVia("v0") ?? false
+        }
+        try strangers.expectUntouched()
+      }
+    }
+  }
+
+  @Test("a forked child, which closes all descriptors, follows the network by an engine of its own")
+  func aForkedDaemonStartsAnew() async throws {
+    await #expect(processExitsWith: .success) {
+      let lab = try NetworkLab()
+      try lab.makeB()
+      let monitors = try LabMonitors(lab)
+      let internet = try await monitors.record()
+      let v0 = try lab.reachable("v0", via: "10.0.0.2")
+      try await internet.wait("reachable") { $0 == v0 }
+      let monitor = internet.monitor
+      var ends: [CInt] = [0, 0]
+      try #require(unsafe pipe(&ends) == 0)
+      let (reader, writer) = (ends[0], ends[1])
+      let child = try lab.run {
+        let child = ctestsupport_fork()
+        if child != 0 { return child }
+        // In the child, as a daemon that begins; it ends by this, whatever happens.
+        alarm(60)
+        for descriptor in 3..<1_024 where descriptor != writer { close(CInt(descriptor)) }
+        var steps = 0
+        // Nothing is known at first, which may be old.
+        if monitor.current.status != .undetermined { _exit(1) }
+        while true {
+          let state = monitor.current
+          if steps == 0, state == v0 {
+            steps = 1
+            var byte: UInt8 = 1
+            if unsafe write(writer, &byte, 1) != 1 { _exit(2) }
+          } else if steps == 0, state.status != .undetermined {
+            _exit(3)
+          } else if steps == 1, state.isUnreachable(.linkDown) {
+            // A new monitor knows the same.
+            _exit(Reachability.now(environment: monitors.environment).isUnreachable(.linkDown) ? 0 : 4)
+          }
+          usleep(1_000)
+        }
+      }
+      close(writer)
+      var byte: UInt8 = 0
+      // Blocks until the child has written, or ended.
+      #expect(unsafe read(reader, &byte, 1) == 1)
+      try lab.down("v0")
+      #expect(ctestsupport_wait(child) == 0)
+      // The parent has noticed nothing of all this but what happened.
+      try await internet.wait("unreachable") { $0.isUnreachable(.linkDown) }
+    }
+  }
+}
+
+extension Reachability {
+  fileprivate var isKnownOrDenied: Bool { status != .undetermined || reason != nil }
+}
+
+/// The process's descriptors.
+private struct OpenFiles {
+  let descriptors: Set<CInt>
+
+  init() throws {
+    var found: Set<CInt> = []
+    for descriptor in CInt(0)..<1_024 where FileStatus(descriptor) != nil { found.insert(descriptor) }
+    descriptors = found
+  }
+}
+
+private struct FileStatus: Equatable {
+  let inode: ino_t
+
+  init?(_ descriptor: CInt) {
+    var status = stat()
+    // Written by the call.
+    if unsafe fstat(descriptor, &status) != 0 { return nil }
+    inode = status.st_ino
+  }
+}
+
+/// Sockets of somebody else that have got numbers of ours; a datagram waits in each.
+private struct Strangers {
+  private let sockets: [(number: CInt, peer: CInt, status: FileStatus?)]
+
+  init(_ numbers: some Sequence<CInt>) throws {
+    // Out of the way of all numbers concerned.
+    var free: CInt = 500
+    sockets = try numbers.map { number in
+      var pair: [CInt] = [0, 0]
+      // Writes both.
+      try #require(unsafe socketpair(AF_UNIX, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue), 0, &pair) == 0)
+      let peer = dup2(pair[1], free)
+      try #require(peer == free)
+      free += 1
+      close(pair[1])
+      if pair[0] != number {
+        try #require(dup2(pair[0], number) == number)
+        close(pair[0])
+      }
+      var byte: UInt8 = 7
+      try #require(unsafe send(peer, &byte, 1, 0) == 1)
+      return (number, peer, FileStatus(number))
+    }
+  }
+
+  /// Nobody has closed one of them, read from it or written to it.
+  func expectUntouched() throws {
+    for (number, peer, status) in sockets {
+      #expect(status != nil && FileStatus(number) == status, "\(number) was closed")
+      var byte: UInt8 = 0
+      #expect(unsafe recv(number, &byte, 1, 0) == 1 && byte == 7, "\(number) was read from")
+      #expect(unsafe recv(peer, &byte, 1, 0) == -1, "\(number) was written to")
+    }
+  }
+}
+#endif
