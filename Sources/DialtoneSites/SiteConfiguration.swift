@@ -30,8 +30,9 @@ public struct SiteConfiguration: Hashable, Sendable {
   /// Whether a proxy may be asked in the site's place.
   public var proxy: SiteProxy = .none
 
-  /// Whether a name that leads only to private addresses counts as intercepted. Literal addresses are exempt, and so are
-  /// sites behind a proxy, whose names the proxy looks up.
+  /// Whether a name that leads to no public address counts as intercepted. An address is public unless the IANA special-purpose address
+  /// registries (RFC 6890) say that it is not globally reachable, or it is multicast. Literal addresses are exempt, and so are sites behind
+  /// a proxy, whose names the proxy looks up.
   public var requiresPublicAddress = false
 
   /// What the request's User-Agent header says; `nil` sends none, so that nothing in the request tells who asks. Some sites refuse

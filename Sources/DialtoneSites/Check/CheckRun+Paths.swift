@@ -9,6 +9,9 @@ extension CheckRun {
   /// Who is connected to: the site, or the proxy in its place.
   private var peer: SiteURL.Host { proxy?.host ?? url.lookupHost }
 
+  /// The port that is connected to, which routing rules may look at.
+  var port: UInt16 { proxy?.port ?? url.port }
+
   func findName() {
     switch peer {
     case .address(let address): findPaths([address], isTranslated: true)
@@ -40,7 +43,10 @@ extension CheckRun {
   private func findPathsToNameServers() {
     guard !hasEnded, stage == .name, paths.count == 1, let internet = paths[0].known, !internet.mayLead else { return }
     // Whoever resolves names knows nothing of the interface that was asked for.
-    paths += nameServers.map { engine.paths.path(to: .address($0), ReachabilityConfiguration()) }
+    // They are asked by UDP, on port 53 (RFC 1035, 4.2).
+    var path = ReachabilityConfiguration()
+    path.transport = .udp
+    paths += nameServers.map { engine.paths.path(to: .address($0, port: 53), path) }
   }
 
   private func nameWasFound(_ result: NameLookupResult) {
@@ -54,7 +60,7 @@ extension CheckRun {
       // What the name leads to is judged before where there is a path.
       var wanted = addresses
       if configuration.requiresPublicAddress, proxy == nil {
-        wanted.removeAll(where: \.isPrivate)
+        wanted.removeAll { !$0.isPublic }
         if wanted.isEmpty, let first = addresses.first { return endHijacked(to: first) }
       }
       let order = AddressOrder.interleaved(wanted) { $0.family }
@@ -94,7 +100,7 @@ extension CheckRun {
     var path = configuration.path
     // A name's addresses stand for themselves: where there is a translator, the resolver has made IPv6 ones (RFC 6147).
     path.nat64 = isTranslated ? .automatic : .off
-    paths = addresses.map { engine.paths.path(to: .address($0), path) }
+    paths = addresses.map { engine.paths.path(to: .address($0, port: port), path) }
     whenPathsAreKnown { run in run.pathsAreKnown(addresses) }
   }
 

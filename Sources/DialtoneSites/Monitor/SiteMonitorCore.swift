@@ -122,17 +122,17 @@ final class SiteMonitorCore: EngineUser {
     if !isCurrent { observation.cancel() }
   }
 
-  /// The host that is connected to.
+  /// The host and port that are connected to.
   private static func target(_ sites: SitePair, _ configuration: SiteConfiguration) -> ReachabilityTarget {
-    var host = sites.primary.lookupHost
+    var (host, port) = (sites.primary.lookupHost, sites.primary.port)
     do throws(SiteError) {
-      if let proxy = try configuration.proxyServer(for: sites.primary) { host = proxy.host }
+      if let proxy = try configuration.proxyServer(for: sites.primary) { (host, port) = (proxy.host, proxy.port) }
     } catch {
       // Each check will say so.
     }
     switch host {
-    case .name(let name): return ReachabilityTarget(.host(name))
-    case .address(let address): return .address(address)
+    case .name(let name): return ReachabilityTarget(.host(name), port: port)
+    case .address(let address): return .address(address, port: port)
     }
   }
 
