@@ -141,7 +141,7 @@ final class SiteMonitorCore: EngineUser {
   /// Checks now, if there is a path and no check is under way.
   func check() {
     let epoch = state.withLock { $0.epoch }
-    take(epoch) { machine, _, _ in machine.checkWasAskedFor() }
+    take(epoch) { machine, now, _ in machine.checkWasAskedFor(now: now) }
   }
 
   /// Takes an event in, if it is of what is watched now, and does what the machine wants done.
@@ -176,6 +176,7 @@ final class SiteMonitorCore: EngineUser {
       state.check?.cancel()
       state.check = nil
     case .report(let verdict): storage.store(verdict)
+    case .forget: storage.store(SiteVerdict(url: state.sites.primary, kind: .undetermined))
     case .reportOffline(let reason):
       let words = reason.map(\.description) ?? "none is known"
       storage.store(
