@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CNetlink
 internal import Dialtone
 internal import Dispatch
 internal import NIOCore
@@ -25,7 +26,7 @@ final class SiteEngine: Sendable {
   let paths: PathBook
   let trust: TrustStore
   /// Held, so that the paths' engine is not started and ended with each check.
-  private let network: NetworkEngine
+  let network: NetworkEngine
   private let group: any EventLoopGroup
   /// The group, if it is this engine's own.
   private let ownGroup: MultiThreadedEventLoopGroup?
@@ -56,24 +57,38 @@ final class SiteEngine: Sendable {
 
   private static func makeGroup() throws(SiteError) -> MultiThreadedEventLoopGroup {
     let count = min(maximumThreads, System.coreCount)
-    try proveDescriptors(forLoops: count)
+    #if os(Linux)  // NIO has kqueue(2) elsewhere, which no child inherits
+    let highest = try proveDescriptors(forLoops: count)
+    let former = EventPoll.pollDescriptors(upTo: highest)
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: count)
+    // NIO makes its own without EPOLL_CLOEXEC, and there is no way to tell it to: programs that this process starts would hold them, and
+    // with them what they watch. As good, but for a program that another thread starts just in between. The numbers are the lowest that
+    // were free, and so not above those that were proved.
+    for descriptor in EventPoll.pollDescriptors(upTo: highest).subtracting(former) {
+      _ = cnetlink_close_on_exec(descriptor)
+    }
+    return group
+    #else
     return MultiThreadedEventLoopGroup(numberOfThreads: count)
+    #endif
   }
 
-  /// Throws where the descriptors of so many event loops cannot be had: NIO would end the process.
+  #if os(Linux)
+
+  /// Throws where the descriptors of so many event loops cannot be had: NIO would end the process. Answers the highest.
   ///
   /// All are open at the same time, and as many again: between here and the loops, other threads may take some, too.
-  private static func proveDescriptors(forLoops count: Int) throws(SiteError) {
-    #if os(Linux)  // NIO has kqueue(2) elsewhere, and Dialtone nothing that holds one
+  private static func proveDescriptors(forLoops count: Int) throws(SiteError) -> CInt {
     do throws(SystemError) {
       // What a loop of NIO's opens as well: epoll(7), eventfd(2), timerfd_create(2).
       var polls: [EventPoll] = []
       for _ in 0..<2 * count { polls.append(try EventPoll()) }
+      return polls.map(\.highestDescriptor).max() ?? 0
     } catch {
       throw SiteError(.cannotConnect, SiteError.text(errno: error.errno), errno: error.errno)
     }
-    #endif
   }
+  #endif
 
   /// The loop for the next check.
   func nextLoop() -> any EventLoop { group.next() }
