@@ -18,7 +18,8 @@ public struct SiteConfiguration: Hashable, Sendable {
   public var timeout: Duration = .seconds(15)
 
   /// The only interface that the check may use, by name; `nil` for any. Where there is none of that name, as of an empty one, there
-  /// is no path. No privilege is needed (SO_BINDTODEVICE, socket(7), Linux 5.7).
+  /// is no path. No privilege is needed (SO_BINDTODEVICE, socket(7), Linux 5.7). Names are looked up by the system's resolver over
+  /// whatever interface it chooses.
   public var interface: String?
 
   /// The only address family that counts; `nil` for both, raced as in RFC 8305.

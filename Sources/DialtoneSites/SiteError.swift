@@ -20,7 +20,7 @@ public struct SiteError: Error, Hashable, Sendable {
     public static let timedOut = Code(3)
     /// The name has no address, or could not be looked up.
     public static let nameNotResolved = Code(4)
-    /// The name leads only to private addresses, where a public one is required.
+    /// The name leads to no public address, where one is required.
     public static let privateAddress = Code(5)
     /// No packet for the site can leave this machine.
     public static let noPath = Code(6)

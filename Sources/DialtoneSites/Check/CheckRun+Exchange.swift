@@ -13,7 +13,7 @@ extension CheckRun {
     precondition(race == nil && exchange == nil, "One connection at a time")
     begin(.connect)
     let race = ConnectionRace(
-      routes, port: port, interface: configuration.interface, loop
+      routes, isOpen: mayGetMoreRoutes, port: port, interface: configuration.interface, loop
     ) { [self] result, last in
       self.race = nil
       route = last
