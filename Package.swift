@@ -105,7 +105,8 @@ let package = Package(
     .testTarget(
       name: "SitesTests",
       dependencies: [
-        "CTestSupport", "Dialtone", "DialtoneSites", "DialtoneTesting", "NetworkLab", "SiteLab", "TestSupport",
+        "CTestSupport", "Dialtone", "DialtoneSites", "DialtoneTesting", "Netlink", "NetworkLab", "SiteLab",
+        "TestSupport",
         .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),

@@ -49,6 +49,58 @@ int cnetlink_driver(int socket, const char *name, char *driver, char *firmware) 
 #endif
 
 #if defined(__linux__)
+#include <linux/errqueue.h>
+
+int cnetlink_queue_errors(int socket, int family, int is_wanted) {
+  return family == AF_INET6 ? setsockopt(socket, IPPROTO_IPV6, IPV6_RECVERR, &is_wanted, sizeof is_wanted)
+                            : setsockopt(socket, IPPROTO_IP, IP_RECVERR, &is_wanted, sizeof is_wanted);
+}
+
+int cnetlink_duplicate(int descriptor) { return fcntl(descriptor, F_DUPFD_CLOEXEC, 0); }
+
+int cnetlink_take_refusal(int socket, struct cnetlink_refusal *refusal) {
+  // What was sent comes back as the payload, which is left.
+  _Alignas(struct cmsghdr) char control[512];
+  for (;;) {
+    struct msghdr message = {.msg_control = control, .msg_controllen = sizeof control};
+    if (recvmsg(socket, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) return 0;
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+      if (!(header->cmsg_level == IPPROTO_IP && header->cmsg_type == IP_RECVERR) &&
+          !(header->cmsg_level == IPPROTO_IPV6 && header->cmsg_type == IPV6_RECVERR))
+        continue;
+      struct sock_extended_err error;
+      memcpy(&error, CMSG_DATA(header), sizeof error);
+      if (error.ee_origin != SO_EE_ORIGIN_ICMP && error.ee_origin != SO_EE_ORIGIN_ICMP6) continue;
+      // The offender's address stands behind the error (SO_EE_OFFENDER).
+      size_t length = header->cmsg_len - CMSG_LEN(sizeof error);
+      if (length > sizeof refusal->offender) length = sizeof refusal->offender;
+      memset(&refusal->offender, 0, sizeof refusal->offender);
+      memcpy(&refusal->offender, CMSG_DATA(header) + sizeof error, length);
+      refusal->type = error.ee_type;
+      refusal->code = error.ee_code;
+      return 1;
+    }
+  }
+}
+
+int cnetlink_is_own_address(const struct sockaddr_storage *address) {
+  int probe = socket(address->ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (probe < 0) return 0;
+  struct sockaddr_storage local = *address;
+  socklen_t length = sizeof(struct sockaddr_in6);
+  if (local.ss_family == AF_INET) {
+    length = sizeof(struct sockaddr_in);
+    ((struct sockaddr_in *)&local)->sin_port = 0;
+  } else {
+    ((struct sockaddr_in6 *)&local)->sin6_port = 0;
+  }
+  int result = bind(probe, (struct sockaddr *)&local, length);
+  close(probe);
+  return result == 0;
+}
+#endif
+
+#if defined(__linux__)
 #include <locale.h>
 
 static locale_t utf8_locale;

@@ -18,7 +18,8 @@ public struct SiteConfiguration: Hashable, Sendable {
   public var timeout: Duration = .seconds(15)
 
   /// The only interface that the check may use, by name; `nil` for any. Where there is none of that name, as of an empty one, there
-  /// is no path. No privilege is needed (SO_BINDTODEVICE, socket(7), Linux 5.7).
+  /// is no path. No privilege is needed (SO_BINDTODEVICE, socket(7), Linux 5.7). Names are looked up by the system's resolver over
+  /// whatever interface it chooses.
   public var interface: String?
 
   /// The only address family that counts; `nil` for both, raced as in RFC 8305.
@@ -30,8 +31,9 @@ public struct SiteConfiguration: Hashable, Sendable {
   /// Whether a proxy may be asked in the site's place.
   public var proxy: SiteProxy = .none
 
-  /// Whether a name that leads only to private addresses counts as intercepted. Literal addresses are exempt, and so are
-  /// sites behind a proxy, whose names the proxy looks up.
+  /// Whether a name that leads to no public address counts as intercepted. An address is public unless the IANA special-purpose address
+  /// registries (RFC 6890) say that it is not globally reachable, or it is multicast. Literal addresses are exempt, and so are sites behind
+  /// a proxy, whose names the proxy looks up.
   public var requiresPublicAddress = false
 
   /// What the request's User-Agent header says; `nil` sends none, so that nothing in the request tells who asks. Some sites refuse

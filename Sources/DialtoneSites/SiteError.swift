@@ -20,7 +20,7 @@ public struct SiteError: Error, Hashable, Sendable {
     public static let timedOut = Code(3)
     /// The name has no address, or could not be looked up.
     public static let nameNotResolved = Code(4)
-    /// The name leads only to private addresses, where a public one is required.
+    /// The name leads to no public address, where one is required.
     public static let privateAddress = Code(5)
     /// No packet for the site can leave this machine.
     public static let noPath = Code(6)
@@ -46,6 +46,10 @@ public struct SiteError: Error, Hashable, Sendable {
     public static let proxyFailed = Code(16)
     /// The trusted certificates could not be read.
     public static let trustUnreadable = Code(17)
+    /// The body came in a coding that was not asked for, and could not be read (RFC 9110, 8.4).
+    public static let unreadableBody = Code(30)
+    /// HEAD was answered 400, 403 or 404: the site may answer GET otherwise.
+    public static let headRefused = Code(31)
   }
 
   /// What kind of error it is.

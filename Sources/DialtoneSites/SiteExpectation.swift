@@ -33,6 +33,11 @@ public struct SiteExpectation: Hashable, Sendable {
   /// A status from 200 to 299 with a body whose first 64 KiB, decoded, contain `text` as UTF-8, byte for byte.
   public static func body(containing text: String) -> SiteExpectation { SiteExpectation(.body(text)) }
 
+  /// Whether this status is one of those listed.
+  package func lists(_ status: Int) -> Bool {
+    if case .statuses(let statuses) = storage { statuses.contains(status) } else { false }
+  }
+
   /// The text that the body has to contain, where one is expected.
   package var bodyText: String? {
     if case .body(let text) = storage { text } else { nil }

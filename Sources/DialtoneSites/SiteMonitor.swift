@@ -51,7 +51,8 @@ public final class SiteMonitor: StateMonitor {
 
   deinit { core.stop() }
 
-  /// The newest verdict; `undetermined` until one is found. Takes a lock for the time of a copy.
+  /// The newest verdict; `undetermined` until one is found, and again from the return of a path until the site has been checked over it.
+  /// Takes a lock for the time of a copy.
   public var current: SiteVerdict { core.current }
 
   /// The verdicts one after another, as an asynchronous sequence: first the one that is known, then each change.
@@ -80,7 +81,8 @@ public final class SiteMonitor: StateMonitor {
 
   /// Stops watching and checking until ``resume()``, for a program that goes to the background: a second after the last
   /// monitor has been paused, Dialtone has no thread, no socket and no wake-up, unless a wait with a time-out is under way.
-  /// A check under way is cancelled.
+  /// A check under way is cancelled. A name look-up that hangs cannot be stopped (getaddrinfo(3)): its thread ends when the resolver gives
+  /// up.
   ///
   /// While paused nothing is known: ``current`` is `undetermined`, receivers stay registered and are told nothing, and waits wait. To
   /// pause twice is to pause once.

@@ -14,7 +14,7 @@ extension SiteVerdict {
     public static let available = Kind(code: 1)
     /// A network that asks its users to log in, or to pay, answered in the site's place.
     public static let captivePortal = Kind(code: 2)
-    /// Somebody answered who could not prove to be the site; or its name leads only to private addresses where a public one is
+    /// Somebody answered who could not prove to be the site; or its name leads to no public address where one is
     /// required. Nothing was sent to it.
     public static let intercepted = Kind(code: 3)
     /// An answer came that is well-formed, and is not the one expected.

@@ -116,6 +116,25 @@ int cnetlink_receive(int socket, void *_Nonnull buffer, size_t size, struct cnet
 // or -1 with errno.
 #define CNETLINK_DRIVER_TEXT_SIZE 32
 int cnetlink_driver(int socket, const char *_Nonnull name, char *_Nonnull driver, char *_Nonnull firmware);
+
+// IP_RECVERR and IPV6_RECVERR (ip(7), ipv6(7)): has a socket of that family queue what refuses its packets, or not.
+int cnetlink_queue_errors(int socket, int family, int is_wanted);
+
+// fcntl(2)'s F_DUPFD_CLOEXEC: another descriptor of the same socket. Returns it, or -1 with errno.
+int cnetlink_duplicate(int descriptor);
+
+// An ICMP message that refused a packet, from a socket's error queue (struct sock_extended_err, linux/errqueue.h).
+struct cnetlink_refusal {
+  // Who sent it.
+  struct sockaddr_storage offender;
+  unsigned char type, code;
+};
+
+// Takes the oldest such message from the queue. Returns 1, or 0 where there is none.
+int cnetlink_take_refusal(int socket, struct cnetlink_refusal *_Nonnull refusal);
+
+// Whether this machine has the address: whether a socket can be bound to it.
+int cnetlink_is_own_address(const struct sockaddr_storage *_Nonnull address);
 #endif
 
 #endif

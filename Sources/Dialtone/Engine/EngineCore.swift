@@ -119,6 +119,11 @@ final class EngineCore: Sendable {
     return answer
   }
 
+  /// What monitors have just learnt of a name; `nil` where they have not. Waits for a turn that is under way.
+  func recentAddresses(of key: NameRecord.Key) -> [IPAddress]? {
+    state.withLock { $0?.recentAddresses(of: key, now: clock.now()) }
+  }
+
   /// Has a thread do a turn: something it cannot see by itself has changed.
   func wake() { if !poll.wake() { onLoss(self) } }
 

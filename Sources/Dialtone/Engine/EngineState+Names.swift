@@ -60,6 +60,15 @@ extension EngineState {
     if isChanged { name.users.forEach { adopt(name, for: $0) } }
   }
 
+  /// The addresses of a name, where a look-up for a monitor has found them within the time between two look-ups, and nothing has changed
+  /// since.
+  func recentAddresses(of key: NameRecord.Key, now: Int64) -> [IPAddress]? {
+    guard let name = names[key], !name.isStale, name.lookup == nil, !name.addresses.isEmpty, let end = name.lastEnd,
+      now < end.addingClamped(NameRecord.minimumSpacing)
+    else { return nil }
+    return name.addresses
+  }
+
   /// Has `record` ask about the addresses that the name has now.
   func adopt(_ name: NameRecord, for record: TargetRecord) {
     touch(record)

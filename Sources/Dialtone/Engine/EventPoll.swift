@@ -50,6 +50,21 @@ package final class EventPoll: Sendable {
     try add(timer, bit: Self.timerBit)
   }
 
+  /// The highest number among its descriptors.
+  package var highestDescriptor: CInt { max(poll, wakeup, timer) }
+
+  /// Which of this process's descriptors, up to this one, are epoll(7)'s, whoever made them.
+  package static func pollDescriptors(upTo last: CInt) -> Set<CInt> {
+    let probe = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
+    if probe < 0 { return [] }
+    defer { _ = CNetlink.close(probe) }
+    var event = unsafe epoll_event()
+    // Nobody watches the probe, so nothing is changed: EINVAL where it is no epoll descriptor, ENOENT where it is one (epoll_ctl(2)).
+    return Set(
+      (0...max(0, last)).filter { unsafe epoll_ctl($0, EPOLL_CTL_DEL, probe, &event) < 0 && cnetlink_errno() == ENOENT }
+    )
+  }
+
   deinit { close() }
 
   /// Closes the descriptors, once.

@@ -44,6 +44,11 @@ package final class NetworkEngine: Sendable {
     starter.core?.answer(target, configuration) ?? .denied
   }
 
+  /// The addresses of a name that monitors have looked up within the last second; `nil` where none has.
+  package func recentAddresses(of host: HostName, _ family: IPAddress.Family?) -> [IPAddress]? {
+    core?.recentAddresses(of: NameRecord.Key(host: host, family: family))
+  }
+
   /// Returns once everything that the system had told until now has been read, and decided for all targets.
   func settled() async {
     await withCheckedContinuation { continuation in

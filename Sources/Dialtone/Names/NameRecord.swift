@@ -33,6 +33,8 @@ final class NameRecord {
   var isStale = false
   /// When the last look-up began.
   private(set) var lastStart: Int64?
+  /// When the last look-up came to its end.
+  private(set) var lastEnd: Int64?
   /// The time of the next look-up, if none is caused before.
   var refresh: Int64?
   private var failures = 0
@@ -67,6 +69,7 @@ final class NameRecord {
   func finish(_ result: NameLookupResult, at now: Int64) -> Bool {
     let old = outcome
     lookup = nil
+    lastEnd = now
     switch result {
     case .addresses(let addresses):
       // Unspecified addresses, with which filters of advertising answer, are no destination (RFC 1122, 3.2.1.3; RFC 4291, 2.5.2).

@@ -18,19 +18,23 @@ struct BodyCollector {
 
   /// - Parameters:
   ///   - text: What is looked for; `nil` for nothing.
-  ///   - coding: The header Content-Encoding. One that was not asked for and is not known is no coding: the bytes stand for themselves.
-  init(_ text: String?, coding: String?) {
+  ///   - codings: What the headers Content-Encoding list (RFC 9110, 8.4). Nothing was asked for but `identity`, which is no coding.
+  init(_ text: String?, codings: [some StringProtocol]) {
     search = TextSearch(text.map { Array($0.utf8) } ?? [])
-    switch coding?.lowercased() {
-    case "gzip", "x-gzip": decoder = Inflate(.gzip, limit: Limits.body)
-    case "deflate": decoder = Inflate(.deflate, limit: Limits.body)
-    default: break
+    let applied = codings.map { $0.lowercased() }.filter { !$0.isEmpty && $0 != "identity" }
+    switch applied.first {
+    case nil: break
+    case "gzip" where applied.count == 1, "x-gzip" where applied.count == 1:
+      decoder = Inflate(.gzip, limit: Limits.body)
+    case "deflate" where applied.count == 1: decoder = Inflate(.deflate, limit: Limits.body)
+    // Several on top of each other, or one that is not known.
+    default: body.isUnreadable = true
     }
   }
 
   /// Takes in what came.
   mutating func append(_ buffer: ByteBuffer) {
-    if body.isComplete || failure != nil { return }
+    if body.isComplete || body.isUnreadable || failure != nil { return }
     let part = buffer.readableBytesView.prefix(Limits.body - count)
     count += part.count
     if decoder == nil {
@@ -43,7 +47,7 @@ struct BodyCollector {
 
   /// There is no more.
   mutating func end() {
-    if body.isComplete || failure != nil { return }
+    if body.isComplete || body.isUnreadable || failure != nil { return }
     decode { decoder throws(Inflate.Malformed) in try decoder.end() }
     body.isComplete = failure == nil
   }

@@ -13,7 +13,7 @@ extension CheckRun {
     precondition(race == nil && exchange == nil, "One connection at a time")
     begin(.connect)
     let race = ConnectionRace(
-      routes, port: proxy?.port ?? url.port, interface: configuration.interface, loop
+      routes, isOpen: mayGetMoreRoutes, port: port, interface: configuration.interface, loop
     ) { [self] result, last in
       self.race = nil
       route = last
@@ -97,6 +97,11 @@ extension CheckRun {
       begin(.connect)
       return fail(SiteError(.proxyFailed, "the proxy refused to connect to the site (407)"))
     }
+    // RFC 9110, 15.6: a proxy says so where it did not reach the site; whether it has, nothing in the answer tells for certain.
+    if proxy != nil, !url.isSecure, (500...599).contains(status), status != 511, !rules.expectation.lists(status) {
+      begin(.connect)
+      return fail(SiteError(.proxyFailed, "the proxy answered \(status): no sign that the site did"))
+    }
     let observed = VerdictRules.Head(
       method: exchange.method, status: status, locations: head.headers["Location"],
       contentLength: head.headers.first(name: "Content-Length").flatMap { Int($0) })
@@ -105,8 +110,9 @@ extension CheckRun {
     if decision == .readBody {
       begin(.body)
       exchange.body = BodyCollector(
-        rules.expectation.bodyText, coding: head.headers.first(name: "Content-Encoding"))
+        rules.expectation.bodyText, codings: head.headers[canonicalForm: "Content-Encoding"])
     }
+    if exchange.body?.body.isUnreadable ?? false { return bodyChanged { _ in } }
     act(on: decision, status)
   }
 
@@ -127,7 +133,8 @@ extension CheckRun {
   private func act(on decision: VerdictRules.Decision, _ status: Int) {
     switch decision {
     case .readBody: break
-    case .verdict(let kind, let location): end(kind, status: status, location: location)
+    case .verdict(let kind, let location):
+      end(kind, status: status, location: location, error: kind == .unexpectedResponse ? hint(status) : nil)
     case .askAgain:
       timings.connect = nil
       timings.tls = nil
@@ -139,6 +146,18 @@ extension CheckRun {
         connect(.get)
       }
     }
+  }
+
+  /// What may be behind an answer that was not expected.
+  private func hint(_ status: Int) -> SiteError? {
+    if exchange?.body?.body.isUnreadable ?? false {
+      return SiteError(.unreadableBody, "the body is in a coding that was not asked for, and cannot be read")
+    }
+    // Servers that know GET alone do not always say 405 or 501 (RFC 9110, 9.1).
+    if exchange?.method == .head, [400, 403, 404].contains(status) {
+      return SiteError(.headRefused, "HEAD was answered so; the site may answer GET otherwise")
+    }
+    return nil
   }
 
   /// The connection brought an error instead of an answer.

@@ -28,16 +28,20 @@ final class CheckRun {
 
   // What is under way.
   private var trustInquiry: TrustStore.Inquiry?
-  var inquiry: NameDesk.Inquiry?
-  /// In the stage of the name, the Internet's, and then those to the name servers; later, those to the addresses.
-  var paths: [PathBook.Path] = []
+  /// The look-ups of the name that have not ended.
+  var inquiries: [IPAddress.Family: NameDesk.Inquiry] = [:]
+  /// What they have come to so far; `nil` where the host is an address.
+  var resolution: NameResolution?
+  var nameTimers: [Scheduled<Void>] = []
+  /// In the stage of the name, the Internet's, and then those to the name servers.
+  var namePaths: [PathBook.Path] = []
+  var namePathWait: PathWait?
   /// Whom the name is asked of; none until that has begun, or where that is not known.
   var nameServers: [IPAddress] = []
-  /// Whether somebody has answered that the name has no address.
-  var hasNoAddress = false
-  var pathObservation: ReachabilityObservation?
-  /// Numbers the observations: an event of a former one changes nothing.
-  var pathWait = 0
+  /// What is not known yet of paths to addresses.
+  var pathWaits: [PathWait] = []
+  /// An address that there is no path to, and why.
+  var missingPath: (address: IPAddress, state: Reachability)?
   var race: ConnectionRace?
   var exchange: Exchange?
 
@@ -76,7 +80,6 @@ final class CheckRun {
   /// All threads may be busy with other sites' names: until one looks this one's up, no time passes for the check. But the wait has an end, too.
   func waitForTurn() {
     isWaitingForTurn = true
-    begin(.name)
     setDeadline(stageBegan, "the name was not looked up within \(configuration.timeout), others are still under way")
   }
 
@@ -111,7 +114,7 @@ final class CheckRun {
   /// Ends the check where it stands: the present stage has failed.
   func fail(_ error: SiteError) {
     if hasEnded { return }
-    if stage == .name, !isPathToNamesThere { return endOffline(error) }
+    if stage == .name, let missing = missingPathToNames { return endOffline(missing) }
     end(.failed, stage: stage, error: error)
   }
 
@@ -135,10 +138,15 @@ final class CheckRun {
     hasEnded = true
     deadline?.cancel()
     trustInquiry?.cancel()
-    inquiry?.cancel()
-    pathObservation?.cancel()
-    pathObservation = nil
-    paths = []
+    for inquiry in inquiries.values { inquiry.cancel() }
+    inquiries = [:]
+    for timer in nameTimers { timer.cancel() }
+    nameTimers = []
+    namePathWait?.cancel()
+    namePathWait = nil
+    namePaths = []
+    for wait in pathWaits { wait.cancel() }
+    pathWaits = []
     race?.cancel()
     race = nil
     let report = report

@@ -8,7 +8,8 @@ internal import NIOPosix
 
 /// Connects to the first of several addresses that lets it (RFC 8305, "happy eyeballs"): each has a quarter of a second before
 /// the next is tried beside it, or until it fails; the first connection made wins, and all others are closed at once. At most four are
-/// tried at a time: a fifth takes the place of the oldest, which has had a second.
+/// tried at a time: a fifth takes the place of the oldest, which has had a second. More addresses may come while it is under way: until
+/// `close` it does not fail for want of any.
 ///
 /// Belongs to its event loop. Ends once, by `end`, or by `cancel`, after which it says nothing more.
 final class ConnectionRace {
@@ -19,8 +20,36 @@ final class ConnectionRace {
   private final class Attempt {
     let route: Route
     var channel: (any Channel)?
+    #if os(Linux)  // error queues are Linux's
+    private var refusal: RefusalReader?
+    #endif
 
     init(_ route: Route) { self.route = route }
+
+    /// Has the system keep who refuses this attempt.
+    func watchRefusals() throws {
+      #if os(Linux)
+      try channel?.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
+        refusal = RefusalReader(socket, route.address.unmapped.family)
+      }
+      #endif
+    }
+
+    /// The attempt is over. Answers who refused, in words; `nil` where nobody is known to have.
+    func end() -> String? {
+      #if os(Linux)
+      defer { refusal = nil }
+      return refusal?.refusal()?.words(gateway: route.gateway)
+      #else
+      return nil
+      #endif
+    }
+
+    /// Gives the attempt up.
+    func close() {
+      _ = end()
+      channel?.close(promise: nil)
+    }
   }
 
   private let loop: any EventLoop
@@ -30,16 +59,20 @@ final class ConnectionRace {
   private var waiting: ArraySlice<Route>
   private var attempts: [Attempt] = []
   private var nextAttempt: Scheduled<Void>?
+  private var lastStart = NIODeadline.now()
+  /// Whether more addresses may come.
+  private var isOpen: Bool
   private var lastFailure: (error: SiteError, route: Route)?
   private var hasEnded = false
 
-  /// Tries `routes`, of which there is at least one, in their order, over `interface` alone where one is given. `end` is called with the
-  /// connection, or with why none could be made, and what was tried last.
+  /// Tries `routes`, of which there is at least one, in their order, over `interface` alone where one is given. With `isOpen`, more may be
+  /// added until `close`. `end` is called with the connection, or with why none could be made, and what was tried last.
   init(
-    _ routes: [Route], port: UInt16, interface: String?, _ loop: any EventLoop,
+    _ routes: [Route], isOpen: Bool, port: UInt16, interface: String?, _ loop: any EventLoop,
     end: @escaping (Result<(any Channel, Route), SiteError>, _ last: Route?) -> Void
   ) {
     waiting = routes[...]
+    self.isOpen = isOpen
     self.port = port
     // Binding to an empty name would lift the restriction (socket(7)). There was no path, unless the system does not say.
     self.interface = interface.map { InlineName(ofOnlyInterface: $0) }
@@ -52,6 +85,21 @@ final class ConnectionRace {
 
   func start() { tryNext() }
 
+  /// Has these tried, too, their families taking turns with those that wait, and with what was tried last.
+  func add(_ routes: [Route]) {
+    if hasEnded || routes.isEmpty { return }
+    let last = lastRoute?.address.unmapped.family
+    waiting = AddressOrder.interleaved(waiting + routes, after: last) { $0.address.unmapped.family }[...]
+    if nextAttempt != nil { return }
+    tryNext(in: attempts.isEmpty ? .zero : max(.zero, lastStart + Self.attemptDelay - .now()))
+  }
+
+  /// No more will be added.
+  func close() {
+    isOpen = false
+    failIfNoneIsLeft()
+  }
+
   func cancel() {
     hasEnded = true
     nextAttempt?.cancel()
@@ -62,14 +110,15 @@ final class ConnectionRace {
     // Forgotten first: closing ends an attempt, and what ends after it was forgotten changes nothing.
     let losers = attempts
     attempts = []
-    for attempt in losers { attempt.channel?.close(promise: nil) }
+    for attempt in losers { attempt.close() }
   }
 
   private func tryNext() {
     nextAttempt?.cancel()
     nextAttempt = nil
-    if attempts.count == Self.maximumAttempts { attempts.removeFirst().channel?.close(promise: nil) }
+    if attempts.count == Self.maximumAttempts { attempts.removeFirst().close() }
     if let route = waiting.popFirst() {
+      lastStart = .now()
       let attempt = Attempt(route)
       attempts.append(attempt)
       connect(attempt)
@@ -93,6 +142,7 @@ final class ConnectionRace {
         bound.value.channel = channel
         do {
           try Self.closeOnExec(channel)
+          try bound.value.watchRefusals()
         } catch {
           return loop.makeFailedFuture(error)
         }
@@ -131,6 +181,7 @@ final class ConnectionRace {
   }
 
   private func attempt(_ attempt: Attempt, endedWith result: Result<any Channel, any Error>) {
+    let refusal = attempt.end()
     guard let position = attempts.firstIndex(where: { $0 === attempt }) else { return }
     attempts.remove(at: position)
     switch result {
@@ -139,11 +190,16 @@ final class ConnectionRace {
       closeAll()
       finish(.success((channel, attempt.route)), last: attempt.route)
     case .failure(let error):
-      lastFailure = (SiteError(connecting: error), attempt.route)
+      lastFailure = (SiteError(connecting: error, words: refusal), attempt.route)
       // By the loop: one that fails at once would make the next one on top of itself.
       if !waiting.isEmpty { return tryNext(in: .zero) }
-      if attempts.isEmpty, let lastFailure { finish(.failure(lastFailure.error), last: lastFailure.route) }
+      failIfNoneIsLeft()
     }
+  }
+
+  private func failIfNoneIsLeft() {
+    guard !isOpen, waiting.isEmpty, attempts.isEmpty, let lastFailure else { return }
+    finish(.failure(lastFailure.error), last: lastFailure.route)
   }
 
   private func finish(_ result: Result<(any Channel, Route), SiteError>, last: Route) {

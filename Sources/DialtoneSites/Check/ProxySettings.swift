@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dialtone
-internal import Netlink
 
 /// The proxies that the environment names: `http_proxy`, `https_proxy` and `no_proxy`, as curl(1) reads them.
 struct ProxySettings {
@@ -93,15 +92,7 @@ struct ProxySettings {
       guard let network = IPAddress(bare), network.family == address.family else { return false }
       let width = network.family == .ipv4 ? 32 : 128
       guard let length = parts.count == 1 ? width : Int(parts[1]), (0...width).contains(length) else { return false }
-      return sharesPrefix(network.bits, address.bits, length, width)
+      return address.shares(length, with: network)
     }
-  }
-
-  private static func sharesPrefix(_ a: IPAddressBits, _ b: IPAddressBits, _ length: Int, _ width: Int) -> Bool {
-    let difference =
-      width == 32
-      ? UInt128(truncatingIfNeeded: a.low ^ b.low)
-      : UInt128(a.high ^ b.high) << 64 | UInt128(a.low ^ b.low)
-    return difference >> UInt128(width - length) == 0
   }
 }

@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CNetlink
 internal import Dialtone
 internal import Dispatch
 internal import NIOCore
@@ -23,7 +24,7 @@ final class SiteEngine: Sendable {
   let paths: PathBook
   let trust: TrustStore
   /// Held, so that the paths' engine is not started and ended with each check.
-  private let network: NetworkEngine
+  let network: NetworkEngine
   private let group: any EventLoopGroup
   /// The group, if it is this engine's own.
   private let ownGroup: MultiThreadedEventLoopGroup?
@@ -53,8 +54,21 @@ final class SiteEngine: Sendable {
   }
 
   private static func makeGroup() throws(SiteError) -> MultiThreadedEventLoopGroup {
-    try SiteResources.prove()
-    return MultiThreadedEventLoopGroup(numberOfThreads: SiteResources.loopCount)
+    let count = SiteResources.loopCount
+    #if os(Linux)  // NIO has kqueue(2) elsewhere, which no child inherits
+    let highest = try SiteResources.prove()
+    let former = EventPoll.pollDescriptors(upTo: highest)
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: count)
+    // NIO makes its own without EPOLL_CLOEXEC, and there is no way to tell it to: programs that this process starts would hold them, and
+    // with them what they watch. As good, but for a program that another thread starts just in between. The numbers are the lowest that
+    // were free, and so not above those that were proved.
+    for descriptor in EventPoll.pollDescriptors(upTo: highest).subtracting(former) {
+      _ = cnetlink_close_on_exec(descriptor)
+    }
+    return group
+    #else
+    return MultiThreadedEventLoopGroup(numberOfThreads: count)
+    #endif
   }
 
   /// The loop for the next check.

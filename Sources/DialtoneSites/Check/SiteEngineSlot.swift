@@ -9,11 +9,11 @@ package final class SiteEngineSlot: Sendable {
   /// A check: its verdict, or `CancellationError`.
   package typealias Perform = @Sendable (SiteURL, SiteConfiguration) async throws -> SiteVerdict
 
-  /// Names are looked up 32 at a time, more than for all other monitors: here a look-up that hangs would hold up other sites' checks. So
-  /// after a second, in which nearly every name server answers that answers at all, it is in nobody's way any more, up to as many of them
-  /// as there are checks at a time.
+  /// Names are looked up 32 at a time, each for both families, more than for all other monitors: here a look-up that hangs would hold up
+  /// other sites' checks. So after a second, in which nearly every name server answers that answers at all, it is in nobody's way any more,
+  /// up to as many of them as there are checks at a time.
   package static func makeNames() -> NameLookupPool {
-    NameLookupPool(threads: 32, patience: .seconds(1), atMost: 256)
+    NameLookupPool(threads: 64, patience: .seconds(1), atMost: 256)
   }
 
   private struct Running {

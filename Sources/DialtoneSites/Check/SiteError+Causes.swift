@@ -8,10 +8,10 @@ internal import NIOSSL
 
 /// What the network's errors mean to a check. None of NIO's words gets into ours: they are for programmers.
 extension SiteError {
-  /// Why a connection could not be made.
-  init(connecting error: any Error) {
+  /// Why a connection could not be made, in the system's words unless there are better `words`.
+  init(connecting error: any Error, words: String? = nil) {
     if let error = error as? IOError {
-      self.init(.cannotConnect, Self.text(errno: error.errnoCode), errno: error.errnoCode)
+      self.init(.cannotConnect, words ?? Self.text(errno: error.errnoCode), errno: error.errnoCode)
     } else {
       self.init(.cannotConnect, "the connection could not be made")
     }

@@ -14,13 +14,17 @@ package enum SiteResources {
 
   /// Returns where there is enough for the event loops, the tasks and the engine.
   ///
+  /// - Returns: The highest number of a descriptor that was open for it; the loops' are among those up to it.
   /// - Throws: ``SiteError`` that says what is short, and what to do about it.
-  package static func prove() throws(SiteError) {
+  @discardableResult
+  package static func prove() throws(SiteError) -> CInt {
+    var highest: CInt = 0
     #if os(Linux)  // NIO has kqueue(2) elsewhere, and Dialtone nothing that holds one
     do throws(SystemError) {
       // What a loop of NIO's opens as well: epoll(7), eventfd(2), timerfd_create(2). All are open at the same time, and as many again.
       var polls: [EventPoll] = []
       for _ in 0..<2 * loopCount { polls.append(try EventPoll()) }
+      highest = polls.map(\.highestDescriptor).max() ?? 0
     } catch {
       throw SiteError(.cannotConnect, SiteError.text(errno: error.errno), errno: error.errno)
     }
@@ -33,5 +37,6 @@ package enum SiteResources {
         errno: EAGAIN)
     }
     #endif
+    return highest
   }
 }

@@ -128,17 +128,17 @@ final class SiteMonitorCore: EngineUser {
     if !isCurrent { observation.cancel() }
   }
 
-  /// The host that is connected to.
+  /// The host and port that are connected to.
   private static func target(_ sites: SitePair, _ configuration: SiteConfiguration) -> ReachabilityTarget {
-    var host = sites.primary.lookupHost
+    var (host, port) = (sites.primary.lookupHost, sites.primary.port)
     do throws(SiteError) {
-      if let proxy = try configuration.proxyServer(for: sites.primary) { host = proxy.host }
+      if let proxy = try configuration.proxyServer(for: sites.primary) { (host, port) = (proxy.host, proxy.port) }
     } catch {
       // Each check will say so.
     }
     switch host {
-    case .name(let name): return ReachabilityTarget(.host(name))
-    case .address(let address): return .address(address)
+    case .name(let name): return ReachabilityTarget(.host(name), port: port)
+    case .address(let address): return .address(address, port: port)
     }
   }
 
@@ -147,7 +147,7 @@ final class SiteMonitorCore: EngineUser {
   /// Checks now, if there is a path and no check is under way.
   func check() {
     let epoch = state.withLock { $0.epoch }
-    take(epoch) { machine, _, _ in machine.checkWasAskedFor() }
+    take(epoch) { machine, now, _ in machine.checkWasAskedFor(now: now) }
   }
 
   /// Takes an event in, if it is of what is watched now, and does what the machine wants done.
@@ -190,6 +190,7 @@ final class SiteMonitorCore: EngineUser {
       state.check?.cancel()
       state.check = nil
     case .report(let verdict): storage.store(verdict)
+    case .forget: storage.store(SiteVerdict(url: state.sites.primary, kind: .undetermined))
     case .reportOffline(let reason):
       let words = reason.map(\.description) ?? "none is known"
       storage.store(

@@ -6,8 +6,9 @@ internal import Dialtone
 /// When a site is checked, and which of the verdicts receivers are told of: pure, event in, actions out.
 ///
 /// Invariants: no check is under way without a path; the loss of the path is told at once, whatever is under way; an available site is told
-/// to be lost only after so many failures in a row, and so is one that fails when its path has just come; a check whose number is
-/// not the present one's changes nothing.
+/// to be lost only after so many failures in a row, and so is one that fails when its path has just come; however often a path changes
+/// that works all the same, checks come to their end and failures are counted; a check whose number is not the present one's changes
+/// nothing.
 struct SiteMonitorStateMachine {
   enum Action: Equatable {
     /// Begin a check with this number, by which its end is told.
@@ -18,12 +19,14 @@ struct SiteMonitorStateMachine {
     case report(SiteVerdict)
     /// Tell receivers that there is no path.
     case reportOffline(Reachability.Reason?)
+    /// What was told last holds no longer, and nothing else is known yet: there is nothing to tell.
+    case forget
 
     /// Whether receivers are to be told something.
     var isReport: Bool {
       switch self {
       case .report, .reportOffline: true
-      case .startCheck, .cancelCheck: false
+      case .startCheck, .cancelCheck, .forget: false
       }
     }
   }
@@ -38,11 +41,19 @@ struct SiteMonitorStateMachine {
   private let configuration: SiteConfiguration
   private var path: Reachability?
   private var told = Told.nothing
-  /// How many checks have failed since one found the site available, or since the path changed.
+  /// How many checks have failed since one found the site available, or since the path came.
   private var failures = 0
+  /// How many of those since the path changed last: by these the pauses grow.
+  private var retries = 0
   private var serial: UInt64 = 0
   /// Whether the check with the number `serial` is under way.
   private(set) var isChecking = false
+  /// When the first check began since the last that came to an end; others may have been cancelled since.
+  private var checkingSince: Int64?
+  /// The interface that the path led over when the check under way began; `nil` where the system does not say.
+  private var checkedInterface: UInt32?
+  /// Whether the path has changed, and settled, while the check was under way: another has to follow.
+  private var isCheckOutdated = false
   /// When the next check is due, by the environment's clock; `nil` where none is. To be asked for after each event.
   private(set) var deadline: Int64?
   /// While the path settles: when it has in any case, and how long after that the check comes. The latter is drawn once: anew with each
@@ -59,19 +70,21 @@ struct SiteMonitorStateMachine {
     let old = path
     if old == new { return [] }
     path = new
-    failures = 0
-    var actions = stopCheck()
+    retries = 0
     guard new.leadsToSite else {
+      failures = 0
+      checkingSince = nil
       deadline = nil
       settling = nil
       told = .offline
-      actions.append(.reportOffline(new.reason))
-      return actions
+      return stopCheck() + [.reportOffline(new.reason)]
     }
+    var actions = told == .offline ? [Action.forget] : []
+    if isOverAnotherInterface(new), !isLongUnderWay(now) { actions += stopCheck() }
     if old == nil {
       // Where the path was there before anybody asked, there is nothing to settle.
       let delay = delay()
-      if delay == 0 { return actions + startCheck() }
+      if delay == 0 { return actions + startCheck(now) }
       deadline = now.addingClamped(delay)
       return actions
     }
@@ -91,20 +104,27 @@ struct SiteMonitorStateMachine {
   /// The time that `deadline` said has come.
   mutating func timePassed(now: Int64) -> [Action] {
     guard let deadline, deadline <= now else { return [] }
-    return startCheck()
+    return startCheck(now)
   }
 
   /// Somebody wants to know now.
-  mutating func checkWasAskedFor() -> [Action] { path?.leadsToSite ?? false ? startCheck() : [] }
+  mutating func checkWasAskedFor(now: Int64) -> [Action] {
+    !isChecking && path?.leadsToSite ?? false ? startCheck(now) : []
+  }
 
   /// A check has ended.
   mutating func checkEnded(_ number: UInt64, _ verdict: SiteVerdict, now: Int64, random: Double) -> [Action] {
     guard isChecking, number == serial else { return [] }
     isChecking = false
+    checkingSince = nil
+    // The path has changed since it began: one more, once that has settled.
+    let due = isCheckOutdated ? now : deadline ?? .max
+    isCheckOutdated = false
     if verdict.isAvailable {
       failures = 0
+      retries = 0
       told = .available
-      deadline = now.addingClamped(Backoff.interval(interval, random: random))
+      deadline = min(due, now.addingClamped(Backoff.interval(interval, random: random)))
       return [.report(verdict)]
     }
     if verdict.error?.code == .invalidConfiguration {
@@ -114,7 +134,9 @@ struct SiteMonitorStateMachine {
       return [.report(verdict)]
     }
     failures += 1
-    deadline = now.addingClamped(Backoff.retryDelay(failure: failures, configuration: configuration, random: random))
+    retries += 1
+    deadline = min(
+      due, now.addingClamped(Backoff.retryDelay(failure: retries, configuration: configuration, random: random)))
     switch told {
     case .available where failures < configuration.failuresBeforeLoss && verdict.kind != .offline,
       .offline where failures < configuration.failuresBeforeLoss && verdict.kind != .offline:
@@ -138,11 +160,17 @@ struct SiteMonitorStateMachine {
       || path.interface.map { configuration.meteredInterfaces.contains($0.name) } ?? false
   }
 
-  private mutating func startCheck() -> [Action] {
+  private mutating func startCheck(_ now: Int64) -> [Action] {
     deadline = nil
     settling = nil
-    if isChecking { return [] }
+    if isChecking {
+      isCheckOutdated = true
+      return []
+    }
     isChecking = true
+    isCheckOutdated = false
+    checkingSince = checkingSince ?? now
+    checkedInterface = path?.interface?.index
     serial += 1
     return [.startCheck(serial)]
   }
@@ -151,6 +179,19 @@ struct SiteMonitorStateMachine {
     guard isChecking else { return [] }
     isChecking = false
     return [.cancelCheck]
+  }
+
+  /// Whether the path leads over another interface than when the check began: its connection is of no use any more.
+  private func isOverAnotherInterface(_ new: Reachability) -> Bool {
+    guard let old = checkedInterface, let new = new.interface?.index else { return false }
+    return old != new
+  }
+
+  /// Whether no check has come to its end for so long that the one under way is let finish, whatever the path does: half of the time
+  /// that a check may take. Else a path that changes faster than that would hide how the site is.
+  private func isLongUnderWay(_ now: Int64) -> Bool {
+    guard let checkingSince else { return false }
+    return now - checkingSince >= configuration.timeout.nanosecondsClamped / 2
   }
 }
 

@@ -31,6 +31,8 @@ struct VerdictRules {
     var length = 0
     /// Whether the text that is expected is in them.
     var hasText = false
+    /// Whether it is in a coding that nobody here reads: nothing can be said of it.
+    var isUnreadable = false
     /// Whether no more will be read: it has ended, or the limit is reached.
     var isComplete = false
   }
@@ -94,6 +96,7 @@ struct VerdictRules {
 
   /// What an answer says with as much of its body as has come. Only after `judge(_:)` said `readBody`.
   func judge(_ head: Head, _ body: Body) -> Decision {
+    if body.isUnreadable { return .verdict(.unexpectedResponse, location: nil) }
     if expectation.bodyText != nil {
       if body.hasText { return .verdict(.available, location: nil) }
       if !body.isComplete { return .readBody }

@@ -13,7 +13,7 @@ struct BodyCollectorTests {
   ])
   func findsTextHoweverItIsCut(_ text: String, _ body: String, _ isFound: Bool) {
     for size in 1...max(1, body.utf8.count) {
-      var collector = BodyCollector(text, coding: nil)
+      var collector = BodyCollector(text, codings: [] as [String])
       var rest = Array(body.utf8)[...]
       while !rest.isEmpty {
         collector.append(ByteBuffer(bytes: rest.prefix(size)))
@@ -28,7 +28,7 @@ struct BodyCollectorTests {
   @Test(.timeLimit(.minutes(1)))
   func aPartOfOneByteCostsOneByte() {
     let text = String(repeating: "a", count: 30_000)
-    var collector = BodyCollector(text + "b", coding: nil)
+    var collector = BodyCollector(text + "b", codings: [] as [String])
     let start = ContinuousClock.now
     for _ in 0..<65_536 where start.duration(to: .now) < .seconds(20) {
       collector.append(ByteBuffer(bytes: [UInt8(ascii: "a")]))
@@ -44,7 +44,7 @@ struct BodyCollectorTests {
       0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 2, 3, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0x57, 0xC8, 0x40, 0x27, 0xB9, 0,
     ]
     for (text, isFound) in [("hello hello hello\n", true), ("hallo", false)] {
-      var collector = BodyCollector(text, coding: "gzip")
+      var collector = BodyCollector(text, codings: ["gzip"])
       let bytes = gzip + rest
       for start in stride(from: 0, to: bytes.count, by: size) {
         collector.append(ByteBuffer(bytes: bytes[start..<min(start + size, bytes.count)]))

@@ -33,6 +33,33 @@ struct DescriptorTests {
     }
   }
 
+  /// NIO makes its epoll descriptors without EPOLL_CLOEXEC. The judge is a program that this process starts.
+  @Test func noneGoesToProgramsThatAreStartedMeanwhile() async {
+    await #expect(processExitsWith: .success) {
+      let server = try await SiteServer(.answer(204), .plain)
+      let former = try DescriptorTests.inherited()
+      let url = try server.url(.plain)
+      #expect(try await check(url).kind == .available)
+      #expect(DescriptorTests.groupCount == 2, "the event loops are there")
+      #expect(try DescriptorTests.inherited().subtracting(former) == [])
+    }
+  }
+
+  /// What a program has open that this process starts, besides the standard streams and what it opens itself: "7 -> anon_inode:[eventpoll]".
+  private static func inherited() throws -> Set<Substring> {
+    // The stream is ours until it is closed; fgets(3) writes at most one byte less than there is room for, and a zero.
+    let stream = try unsafe #require(unsafe popen("ls -l /proc/self/fd", "r"))
+    defer { unsafe pclose(stream) }
+    var lines: Set<Substring> = []
+    var text = [CChar](repeating: 0, count: 4_096)
+    while unsafe fgets(&text, CInt(text.count), stream) != nil {
+      let line = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      let name = line.split(separator: " ").suffix(3).joined(separator: " ").prefix { $0 != "\n" }
+      if name.contains("eventpoll") || name.contains("socket:") { lines.insert(name) }
+    }
+    return lines
+  }
+
   /// The event loops are there, and the connection has to be made.
   @Test func aLaterCheckFailsAndTheNextFindsSome() async {
     await #expect(processExitsWith: .success) {

@@ -39,7 +39,8 @@ struct NameQueueTests {
       for number in 0..<count {
         group.addTask { _ = try await check(try SiteURL("http://dead\(number).example/"), in: environment) }
       }
-      try await eventually(within: .seconds(30), "the look-ups hang") { latch.count == count }
+      // One for each family.
+      try await eventually(within: .seconds(30), "the look-ups hang") { latch.count == 2 * count }
       try await body()
       latch.open()
       group.cancelAll()
@@ -70,7 +71,7 @@ struct NameQueueTests {
   @Test func theWaitForAThreadIsNotTheChecksTime() async throws {
     let server = try await SiteServer(.answer(204), .plain)
     let url = try server.url(.plain, host: "well.example")
-    try await hang(32, in: narrow) {
+    try await hang(16, in: narrow) {
       let start = ContinuousClock.now
       async let verdict = check(url, in: narrow)
       // As long as the queue stands; however late the check begins to wait, it is no part of its time.
@@ -85,7 +86,7 @@ struct NameQueueTests {
 
   /// It has a bound of its own.
   @Test func theWaitForAThreadHasAnEnd() async throws {
-    try await hang(32, in: narrow) {
+    try await hang(16, in: narrow) {
       let verdict = try await check("http://well.example/", in: narrow) { $0.timeout = .milliseconds(200) }
       #expect(verdict.kind == .failed && verdict.stage == .name && verdict.error?.code == .timedOut, "\(verdict)")
       #expect(verdict.error?.message.contains("was not looked up") == true, "\(verdict)")

@@ -49,19 +49,19 @@ struct SiteMonitorStateMachineTests {
 
   @Test func isOfflineAtOnceAndCancelsWhatIsUnderWay() {
     var machine = availableMachine()
-    #expect(machine.checkWasAskedFor() == [.startCheck(2)])
+    #expect(machine.checkWasAskedFor(now: 0) == [.startCheck(2)])
     #expect(machine.pathChanged(gone, now: 1, random: 0.5) == [.cancelCheck, .reportOffline(.noCarrier)])
     #expect(machine.deadline == nil && !machine.isChecking)
     #expect(machine.checkEnded(2, available, now: 2, random: 0.5) == [], "a late answer changes nothing")
-    #expect(machine.checkWasAskedFor() == [], "without a path nothing is sent")
+    #expect(machine.checkWasAskedFor(now: 3) == [], "without a path nothing is sent")
   }
 
   @Test func settlesBeforeItChecksANewPath() {
     var machine = availableMachine()
     _ = machine.pathChanged(gone, now: 0, random: 0)
-    #expect(machine.pathChanged(reachable, now: 0, random: 0) == [])
+    #expect(machine.pathChanged(reachable, now: 0, random: 0) == [.forget], "offline holds no longer")
     #expect(machine.deadline == Self.second / 2)
-    #expect(machine.pathChanged(overWiFi, now: Self.second / 4, random: 0) == [])
+    #expect(machine.pathChanged(overWiFi, now: Self.second / 4, random: 0) == [.forget])
     #expect(machine.deadline == Self.second * 3 / 4)
     #expect(machine.timePassed(now: Self.second / 2) == [], "not yet")
     #expect(machine.timePassed(now: Self.second * 3 / 4) == [.startCheck(2)])
@@ -97,6 +97,71 @@ struct SiteMonitorStateMachineTests {
       }
     }
     Issue.record("no check was begun")
+  }
+
+  /// How long it takes until the loss of an available site is told that dies while its path changes every so often; `nil` for more than ten
+  /// minutes.
+  private func timeUntilLoss(
+    changing paths: [Reachability], every period: Int64, checksTaking duration: Int64
+  ) -> Int64? {
+    var machine = availableMachine()
+    var (now, change, changes) = (Int64(0), period, 0)
+    var check: (number: UInt64, end: Int64)?
+    while now < 600 * Self.second {
+      now = min(change, machine.deadline ?? .max, check?.end ?? .max)
+      var actions: [SiteMonitorStateMachine.Action]
+      if let ended = check, ended.end == now {
+        check = nil
+        actions = machine.checkEnded(ended.number, failed, now: now, random: 0.5)
+      } else if machine.deadline == now {
+        actions = machine.timePassed(now: now)
+      } else {
+        change += period
+        changes += 1
+        actions = machine.pathChanged(paths[changes % paths.count], now: now, random: 0.5)
+      }
+      for action in actions {
+        switch action {
+        case .startCheck(let number): check = (number, now + duration)
+        case .cancelCheck: check = nil
+        case .report: return now
+        case .reportOffline, .forget: Issue.record("the path works throughout")
+        }
+      }
+    }
+    return nil
+  }
+
+  /// Refused at once, or never answered: a check takes 1 ms or its whole time-out.
+  @Test(arguments: [50, 300, 1_000, 5_000, 14_000, 30_000, 45_000], [1, 15_000])
+  func aDeadSiteIsLostThoughItsPathChanges(everyMilliseconds period: Int64, _ duration: Int64) throws {
+    let byAnotherRouter = Reachability(
+      status: .reachable, flags: .reachable, interface: reachable.interface, gateway: IPAddress("192.0.2.1"))
+    let millisecond = Self.second / 1_000
+    // The first check follows the first change; then failures in a row, and one check at most that was cancelled before each.
+    let limit = period + 3_000 + 2 * (2 * duration + 3_000)
+    for paths in [[reachable, byAnotherRouter], [reachable, overWiFi]] {
+      let time = timeUntilLoss(changing: paths, every: period * millisecond, checksTaking: duration * millisecond)
+      #expect(try #require(time) <= limit * millisecond, "\(paths)")
+    }
+  }
+
+  @Test func aCheckGoesOnOverAPathThatChangesOnItsInterfaceAndAnotherFollows() {
+    var machine = availableMachine()
+    #expect(machine.checkWasAskedFor(now: 0) == [.startCheck(2)])
+    let byAnotherRouter = Reachability(
+      status: .reachable, flags: .reachable, interface: reachable.interface, gateway: IPAddress("192.0.2.1"))
+    #expect(machine.pathChanged(byAnotherRouter, now: 0, random: 0) == [])
+    #expect(machine.timePassed(now: machine.deadline ?? -1) == [])
+    #expect(machine.checkWasAskedFor(now: Self.second) == [])
+    #expect(machine.checkEnded(2, available, now: Self.second, random: 0) == [.report(available)])
+    #expect(machine.timePassed(now: Self.second) == [.startCheck(3)])
+  }
+
+  @Test func aCheckIsOfNoUseOverAnotherInterface() {
+    var machine = availableMachine()
+    _ = machine.checkWasAskedFor(now: 0)
+    #expect(machine.pathChanged(overWiFi, now: 0, random: 0) == [.cancelCheck])
   }
 
   @Test func spreadsTheChecksOfMonitorsThatShareAPath() {
@@ -225,7 +290,7 @@ struct SiteMonitorStateMachineTests {
   @Test func whoAsksNowDoesNotWaitForTheCrowd() {
     var machine = machine()
     _ = machine.pathChanged(reachable, now: 0, random: 0.5) { Self.second }
-    #expect(machine.checkWasAskedFor() == [.startCheck(1)])
+    #expect(machine.checkWasAskedFor(now: 0) == [.startCheck(1)])
     #expect(machine.deadline == nil)
   }
 

@@ -161,6 +161,41 @@ import Testing
     while let verdict = await updates.next(), verdict.kind != .captivePortal {}
   }
 
+  /// The path changes, and works; the site does not.
+  @Test func aFailOverBetweenTwoFailuresDoesNotHideALoss() async throws {
+    network.set(.wifi)
+    let monitor = monitor()
+    var updates = monitor.updates.makeAsyncIterator()
+    await site.answer(.available)
+    #expect(await updates.next()?.kind == .available)
+    for path in [ScriptedPath.wired, .wifi] {
+      network.set(path)
+      try await settle(monitor)
+      while !monitor.isChecking {
+        network.clock.advance(by: .milliseconds(100))
+        try await network.settle()
+      }
+      await site.answer(.failed)
+      try await settle(monitor)
+    }
+    #expect(await updates.next()?.kind == .failed)
+  }
+
+  @Test func isNoLongerOfflineWhileItIsCheckedAfterThePathsReturn() async throws {
+    let monitor = monitor()
+    var updates = monitor.updates.makeAsyncIterator()
+    #expect(await updates.next()?.kind == .offline)
+    network.set(.wifi)
+    try await settle(monitor)
+    while !monitor.isChecking {
+      network.clock.advance(by: .milliseconds(100))
+      try await network.settle()
+    }
+    #expect(monitor.current.kind == .undetermined)
+    await site.answer(.available)
+    #expect(await updates.next()?.kind == .available, "receivers are told of verdicts alone")
+  }
+
   /// Returns once no check is under way and the next is due at a time of the clock's.
   private func settle(_ monitor: SiteMonitor) async throws {
     while monitor.isChecking { await Task.yield() }

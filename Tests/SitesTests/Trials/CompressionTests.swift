@@ -34,6 +34,34 @@ struct CompressionTests {
     #expect(missed.kind == .captivePortal, "\(missed)")
   }
 
+  /// Nobody can say what is in it: neither the text nor a portal's page.
+  @Test(arguments: ["br", "zstd", "gzip, br", "gzip, gzip", "br\r\nContent-Encoding: gzip"])
+  func aBodyThatCannotBeReadIsNoPortal(_ coding: String) async throws {
+    let answer = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: 9\r\n\r\nscrambled"
+    let server = try await SiteServer(.text(answer), .plain)
+    for expectation in [SiteExpectation.body(containing: "hello"), .status(204)] {
+      let verdict = try await check(server.url(.plain)) { $0.expectation = expectation }
+      #expect(verdict.kind == .unexpectedResponse && verdict.status == 200, "\(verdict)")
+      #expect(verdict.error?.code == .unreadableBody, "\(verdict)")
+    }
+  }
+
+  @Test(arguments: ["identity", "Identity, ", ""]) func noCodingIsNone(_ coding: String) async throws {
+    let answer = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: 11\r\n\r\nhello hello"
+    let server = try await SiteServer(.text(answer), .plain)
+    let found = try await check(server.url(.plain)) { $0.expectation = .body(containing: "hello hello") }
+    #expect(found.kind == .available, "\(found)")
+    let missed = try await check(server.url(.plain)) { $0.expectation = .body(containing: "hallo") }
+    #expect(missed.kind == .captivePortal && missed.error == nil, "\(missed)")
+  }
+
+  @Test func acodingBesideNoneIsOne() async throws {
+    let head = "HTTP/1.1 200 OK\r\nContent-Encoding: GZIP, identity\r\nContent-Length: \(Self.gzip.count)\r\n\r\n"
+    let server = try await SiteServer(SiteBehaviour { _ in [.send(head), .send(Self.gzip), .close] }, .plain)
+    let found = try await check(server.url(.plain)) { $0.expectation = .body(containing: "hello hello\n") }
+    #expect(found.kind == .available, "\(found)")
+  }
+
   /// As for what is not compressed: the deadline has nothing to do with it.
   @Test(arguments: [SiteStep.stall, .close])
   func aTextThatHasComeIsEnough(_ step: SiteStep) async throws {

@@ -55,6 +55,72 @@ struct FamilyTests {
     try await eventually(within: .seconds(30), "the connection is closed") { four.openCount + six.openCount == 0 }
   }
 
+  /// A network that drops the questions for one family: the resolver's time-out is nobody's.
+  @Test("49: one family's look-up never ends: the other is asked at once", arguments: [IPAddress.Family.ipv6, .ipv4])
+  func oneLookupHangs(_ family: IPAddress.Family) async throws {
+    let latch = Latch()
+    defer { latch.open() }
+    let cable = try LabCable()
+    let address = family == .ipv6 ? "192.0.2.80" : "2001:db8:80::80"
+    let server = try await SiteServer(.answer(204), at: address, port: 80, in: cable.server)
+    let sites = try LabSites(
+      cable.client,
+      lookup: { _, asked in
+        if asked != family, asked != nil { return .addresses([IPAddress(address)].compactMap(\.self)) }
+        latch.wait()
+        return .failed
+      }, nameServers: [])
+    var quickest = Duration.seconds(1_000)
+    for _ in 0..<5 where quickest >= .milliseconds(500) {
+      let verdict = try await sites.check("http://site.example/")
+      #expect(verdict.kind == .available, "\(verdict)")
+      quickest = min(quickest, try #require(verdict.timings.total))
+    }
+    #expect(quickest < .milliseconds(500), "\(quickest)")
+    // Nobody listens: that is said soon, too, and not by the deadline.
+    try await server.stopListening()
+    let verdict = try await sites.check("http://site.example/")
+    #expect(verdict.kind == .failed && verdict.error?.code == .cannotConnect, "\(verdict)")
+    #expect(try #require(verdict.timings.total) < .seconds(20), "of 30")
+  }
+
+  /// The addresses of the first to answer are refused; those that come later are tried all the same.
+  @Test("49: a family that answers late is tried, too")
+  func lateFamily() async throws {
+    let cable = try LabCable()
+    let four = try await SiteServer(.answer(204), at: "192.0.2.80", port: 80, in: cable.server)
+    let isAnswered = Latch()
+    let sites = try LabSites(
+      cable.client,
+      lookup: { _, family in
+        defer { isAnswered.open() }
+        if family == .ipv6 { return .addresses([IPAddress("2001:db8:80::80")].compactMap(\.self)) }
+        isAnswered.wait()
+        return .addresses([IPAddress("192.0.2.80")].compactMap(\.self))
+      }, nameServers: [])
+    let verdict = try await sites.check("http://site.example/")
+    #expect(verdict.kind == .available && verdict.address == IPAddress("192.0.2.80"), "\(verdict)")
+    #expect(four.requests.count == 1)
+  }
+
+  @Test("a name that leads to the unspecified address has none", arguments: [["0.0.0.0"], ["::"], ["0.0.0.0", "::"]])
+  func unspecified(_ addresses: [String]) async throws {
+    let cable = try LabCable()
+    // On the machine that asks: connect(2) takes these addresses for it.
+    let local = try await SiteServer(.answer(204), at: "0.0.0.0", port: 80, in: cable.client)
+    let sites = try LabSites(
+      cable.client, names: ["site.example": addresses, "both.example": addresses + ["192.0.2.80"]])
+    for isPublic in [false, true] {
+      let verdict = try await sites.check("http://site.example/") { $0.requiresPublicAddress = isPublic }
+      #expect(verdict.kind == .failed && verdict.stage == .name, "\(verdict)")
+      #expect(verdict.error?.code == .nameNotResolved, "\(verdict)")
+      #expect(verdict.error?.message.contains(addresses[0]) ?? false || addresses.count > 1, "\(verdict)")
+    }
+    let far = try await SiteServer(.answer(204), at: "192.0.2.80", port: 80, in: cable.server)
+    #expect(try await sites.check("http://both.example/").kind == .available)
+    #expect(local.connectionCount == 0 && far.requests.count == 1)
+  }
+
   @Test("49: both work: the first address given is asked, and only it")
   func bothWork() async throws {
     let cable = try LabCable()

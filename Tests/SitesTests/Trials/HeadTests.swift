@@ -52,6 +52,19 @@ struct HeadTests {
     #expect(verdict.kind == .captivePortal && verdict.location == "http://login.example/", "\(verdict)")
   }
 
+  @Test(arguments: [400, 403, 404, 410, 500], [SiteConfiguration.Method?.none, .head, .get])
+  func saysWhereGETMayHelp(_ status: Int, _ method: SiteConfiguration.Method?) async throws {
+    let server = try await SiteServer(.answer(status), .plain)
+    let verdict = try await check(server.url(.plain)) {
+      $0.expectation = .success
+      $0.method = method
+    }
+    #expect(verdict.kind == .unexpectedResponse && verdict.status == status, "\(verdict)")
+    let isHint = method != .get && [400, 403, 404].contains(status)
+    #expect(verdict.error?.code == (isHint ? .headRefused : nil), "\(verdict)")
+    #expect(verdict.error.map { $0.message.contains("GET") } ?? !isHint, "\(verdict)")
+  }
+
   @Test func aFoldedLineBeforeTheFirstFieldIsMalformed() async throws {
     let server = try await SiteServer(.text("HTTP/1.1 200 OK\r\n X: a\r\nContent-Length: 0\r\n\r\n"), .plain)
     let verdict = try await check(server.url(.plain))

@@ -51,7 +51,7 @@ struct HijackTests {
   func pathsDoNotDecide() async throws {
     let network = ScriptedNetwork()
     let environment = SiteEnvironment(reachability: network.environment)
-    let addresses = [IPAddress("2001:db8::5"), IPAddress("10.9.8.7")].compactMap(\.self)
+    let addresses = [IPAddress("2001:503:ba3e::2:30"), IPAddress("10.9.8.7")].compactMap(\.self)
     network.set(.wifi)
     network.set(.unreachable(), for: addresses[0])
     network.set(.addresses(addresses), forName: "both.example")

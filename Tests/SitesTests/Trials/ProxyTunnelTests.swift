@@ -12,6 +12,13 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct ProxyTunnelTests {
   /// Has the process ask this proxy for https.
+  /// Has the process ask the proxy at this port for http.
+  private static func useForHTTP(_ port: Int) {
+    unsafe unsetenv("no_proxy")
+    unsafe unsetenv("NO_PROXY")
+    unsafe setenv("http_proxy", "http://127.0.0.1:\(port)", 1)
+  }
+
   private static func use(_ proxy: TunnelProxy) {
     // The texts are copied.
     unsafe unsetenv("no_proxy")
@@ -83,6 +90,40 @@ struct ProxyTunnelTests {
       #expect(verdict.kind == .failed && verdict.stage == .connect && verdict.error?.code == .timedOut, "\(verdict)")
       #expect(verdict.timings.connect == nil && verdict.timings.tls == nil)
       #expect(proxy.requests.map(\.method) == ["CONNECT"])
+    }
+  }
+
+  /// RFC 9110, 15.6: whether the site has answered, nobody can tell from it.
+  @Test(arguments: [500, 502, 503, 504]) func whatAProxySaysOfItselfIsNoAnswerOfTheSite(_ status: Int) async {
+    await #expect(processExitsWith: .success) { [status] in
+      let proxy = try await SiteServer(.answer(status), .plain)
+      Self.useForHTTP(proxy.port)
+      for expectation in [SiteExpectation.answer, .success, .body(containing: "x")] {
+        let verdict = try await check("http://site.example/") {
+          $0.proxy = .environment
+          $0.expectation = expectation
+        }
+        #expect(verdict.kind == .failed && verdict.stage == .connect, "\(verdict)")
+        #expect(verdict.error?.code == .proxyFailed && verdict.error?.message.contains("\(status)") == true)
+      }
+      // Who lists it expects it, whoever says so.
+      let listed = try await check("http://site.example/") {
+        $0.proxy = .environment
+        $0.expectation = .status(status)
+      }
+      #expect(listed.kind == .available, "\(listed)")
+    }
+  }
+
+  /// 511 is the network's word, and what is below 500 the site's.
+  @Test func otherAnswersThroughAProxyStandForTheSite() async {
+    await #expect(processExitsWith: .success) {
+      for (status, kind) in [(200, SiteVerdict.Kind.available), (404, .available), (511, .captivePortal)] {
+        let proxy = try await SiteServer(.answer(status), .plain)
+        Self.useForHTTP(proxy.port)
+        let verdict = try await check("http://site.example/") { $0.proxy = .environment }
+        #expect(verdict.kind == kind, "\(verdict)")
+      }
     }
   }
 

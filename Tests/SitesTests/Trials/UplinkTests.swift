@@ -144,6 +144,33 @@ struct UplinkTests {
     #expect(verdict.kind == .failed && verdict.stage == .name, "\(verdict)")
   }
 
+  @Test(
+    "rules by protocol and port: what decides is the check's own, TCP to the site's port",
+    .enabled(if: NetworkLab.hasIPRoute2, "ip is needed"), arguments: [false, true])
+  func rulesByProtocolAndPort(isMonitor: Bool) async throws {
+    let cable = try LabCable()
+    let site = try await SiteServer(.answer(204), at: "192.0.2.80", port: 80, in: cable.server)
+    let other = try await SiteServer(.answer(204), at: "192.0.2.80", port: 8080, in: cable.server)
+    let sites = try LabSites(cable.client, names: ["site.example": ["192.0.2.80"]])
+    func verdict(_ url: String) async throws -> SiteVerdict {
+      if !isMonitor { return try await sites.check(url) }
+      return try await sites.monitor(url).waitUntilKnown(timeout: .seconds(60))
+    }
+    for rule in ["ipproto udp unreachable", "ipproto tcp dport 8080 prohibit", "ipproto tcp dport 443 unreachable"] {
+      let added = try cable.client.ip("rule add \(rule)")
+      try #require(added.status == 0, "\(added)")
+    }
+    for host in ["192.0.2.80", "site.example"] {
+      #expect(try await verdict("http://\(host)/").kind == .available)
+      // As connect(2) has it: EACCES.
+      let prohibited = try await verdict("http://\(host):8080/")
+      #expect(prohibited.kind == .offline && prohibited.error?.code == .noPath, "\(prohibited)")
+      #expect(prohibited.error?.message.contains("prohibits") == true, "\(prohibited)")
+      #expect(try await verdict("https://\(host)/").kind == .offline)
+    }
+    #expect(site.requests.count == 2 && other.connectionCount == 0)
+  }
+
   @Test("only one family has a path: the other is not tried")
   func onlyIPv4() async throws {
     let cable = try LabCable()
