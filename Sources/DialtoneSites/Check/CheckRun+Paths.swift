@@ -62,9 +62,9 @@ extension CheckRun {
 
   /// Where there is no path to the Internet, there may be one to a name server.
   private func findPathsToNameServers() {
-    guard !hasEnded, stage == .name, namePaths.count == 1, let internet = namePaths[0].known, !internet.mayLead else {
-      return
-    }
+    guard !hasEnded, stage == .name, namePaths.count == 1, let internet = namePaths[0].known,
+      !configuration.isUsable(internet)
+    else { return }
     // Whoever resolves names knows nothing of the interface that was asked for. They are asked by UDP, on port 53 (RFC 1035, 4.2).
     var path = ReachabilityConfiguration()
     path.transport = .udp
@@ -154,11 +154,12 @@ extension CheckRun {
   /// Whom a name server on this machine asks in turn, nobody says. So the Internet's path stands for the one that is needed, unless the
   /// server has answered.
   var missingPathToNames: SiteError? {
-    guard let internet = namePaths.first?.known, !internet.mayLead else { return nil }
+    guard let internet = namePaths.first?.known, !configuration.isUsable(internet) else { return nil }
     let servers = namePaths.dropFirst()
     let isOneThere = servers.contains { path in
       guard let state = path.known else { return true }
-      return state.mayLead && (resolution?.hasNoAddress ?? false || !state.flags.contains(.isLocalAddress))
+      return configuration.isUsable(state)
+        && (resolution?.hasNoAddress ?? false || !state.flags.contains(.isLocalAddress))
     }
     if isOneThere { return nil }
     // The Internet's reason: that a server is not reached is part of it.
@@ -187,13 +188,15 @@ extension CheckRun {
 
   private func pathsAreKnown(_ addresses: [IPAddress], _ states: [Reachability]) {
     let new = zip(addresses, states).compactMap { address, state -> Route? in
-      switch state.status {
-      case .unreachable, .requiresConnection:
+      guard configuration.isUsable(state) else {
         noteMissingPath(address, state)
         return nil
+      }
+      switch state.status {
+      case .unreachable: return nil
       // The kernel is not asked, or does not say: the attempt will tell.
       case .undetermined: return Route(address: address, interface: nil)
-      case .reachable:
+      case .reachable, .requiresConnection:
         // Another address only where a translator stands between.
         let isTranslated = state.destination.map { $0.family != address.unmapped.family } ?? false
         return Route(
@@ -233,14 +236,4 @@ extension CheckRun {
   }
 
   func endOffline(_ error: SiteError) { end(.offline, error: error) }
-}
-
-extension Reachability {
-  /// Whether packets may find their way, as far as is known.
-  fileprivate var mayLead: Bool {
-    switch status {
-    case .unreachable, .requiresConnection: false
-    case .reachable, .undetermined: true
-    }
-  }
 }

@@ -71,7 +71,7 @@ struct SiteMonitorStateMachine {
     if old == new { return [] }
     path = new
     retries = 0
-    guard new.leadsToSite else {
+    guard leadsToSite(new) else {
       failures = 0
       checkingSince = nil
       deadline = nil
@@ -109,7 +109,7 @@ struct SiteMonitorStateMachine {
 
   /// Somebody wants to know now.
   mutating func checkWasAskedFor(now: Int64) -> [Action] {
-    !isChecking && path?.leadsToSite ?? false ? startCheck(now) : []
+    !isChecking && path.map(leadsToSite) ?? false ? startCheck(now) : []
   }
 
   /// A check has ended.
@@ -148,6 +148,12 @@ struct SiteMonitorStateMachine {
   }
 
   // MARK: Checks
+
+  /// Whether a check over this path can tell more than the path itself: not if it is known that no packet leaves. Why a name has no
+  /// address, and whether anybody could have been asked for it, the check finds out.
+  private func leadsToSite(_ path: Reachability) -> Bool {
+    configuration.isUsable(path) || path.reason == .nameNotResolved
+  }
 
   private var interval: Duration {
     isExpensive ? configuration.expensiveInterval : configuration.interval
@@ -192,16 +198,5 @@ struct SiteMonitorStateMachine {
   private func isLongUnderWay(_ now: Int64) -> Bool {
     guard let checkingSince else { return false }
     return now - checkingSince >= configuration.timeout.nanosecondsClamped / 2
-  }
-}
-
-extension Reachability {
-  /// Whether a check over this path can tell more than the path itself: not where it is known that no packet leaves. Why a name has no
-  /// address, and whether anybody could have been asked for it, the check finds out.
-  fileprivate var leadsToSite: Bool {
-    switch status {
-    case .reachable, .undetermined: true
-    case .unreachable, .requiresConnection: reason == .nameNotResolved
-    }
   }
 }
