@@ -52,8 +52,8 @@ struct CheckCommand: CheckedCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Let each check take this long at most; fractions are allowed (default: 15).", valueName: "seconds"),
-    transform: Seconds.positive)
+      "Let each check take this long at most, such as 5s (default: 15).", valueName: "duration"),
+    transform: DurationArgument.positive)
   var timeout: Duration?
 
   @Option(

@@ -28,8 +28,8 @@ struct StatusCommand: TargetCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Wait this long at most; fractions are allowed (default: 10).", valueName: "seconds"),
-    transform: Seconds.positive)
+    help: ArgumentHelp("Wait this long at most, such as 30s or 5m (default: 10).", valueName: "duration"),
+    transform: DurationArgument.positive)
   var timeout: Duration?
 
   func run() throws {

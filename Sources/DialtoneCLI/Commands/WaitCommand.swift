@@ -42,8 +42,8 @@ struct WaitCommand: TargetCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Wait this long at most; fractions are allowed.", valueName: "seconds"),
-    transform: Seconds.positive)
+    help: ArgumentHelp("Wait this long at most, such as 30s or 5m (default: for ever).", valueName: "duration"),
+    transform: DurationArgument.positive)
   var timeout: Duration?
 
   func request() throws -> TargetRequest {

@@ -37,14 +37,14 @@ struct WatchCommand: TargetCommand {
   var count: Int?
 
   @Option(
-    parsing: .unconditional, help: ArgumentHelp("End after this time; fractions are allowed.", valueName: "seconds"),
-    transform: Seconds.positive)
+    parsing: .unconditional, help: ArgumentHelp("End after this time, such as 30s or 5m.", valueName: "duration"),
+    transform: DurationArgument.positive)
   var timeout: Duration?
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Print a change once it has been quiet for this long (default: 0).", valueName: "seconds"),
-    transform: Seconds.any)
+    help: ArgumentHelp("Print a change once it has been quiet for this long (default: 0).", valueName: "duration"),
+    transform: DurationArgument.any)
   var settling: Duration?
 
   func request() throws -> TargetRequest { try options.request(settling: settling ?? .zero) }
