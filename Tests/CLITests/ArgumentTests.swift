@@ -74,14 +74,26 @@ struct ArgumentTests {
     #expect(error.message.contains("zero"))
   }
 
-  @Test(arguments: ["eth0", "a", "abcdefghijklmno", "wlp2s0.100", "é"])
+  @Test(arguments: ["eth0", "a", "abcdefghijklmno", "wlp2s0.100", "é", "a\u{1B}[31m", "a\u{7F}"])
   func takesInterfaceNames(text: String) throws {
     #expect(try InterfaceName.parse(text) == text)
   }
 
-  @Test(arguments: ["", "abcdefghijklmnop", "a b", "a/b", "a:b", "a\nb", "a\0b", ".", "..", "éééééééé"])
+  @Test(arguments: [
+    "", "abcdefghijklmnop", "a b", "a/b", "a:b", "a\nb", "a\0b", "a\tb", "a\u{C}b", "à", ".", "..", "éééééééé",
+  ])
   func refusesWhatNoInterfaceCanBeCalled(text: String) {
     #expect(throws: ValidationError.self) { try InterfaceName.parse(text) }
+  }
+
+  @Test(arguments: [("1", UInt16(1)), ("443", 443), ("65535", .max), ("0443", 443)])
+  func readsPorts(text: String, port: UInt16) throws {
+    #expect(try PortNumber.parse(text) == port)
+  }
+
+  @Test(arguments: ["", "0", "65536", "-1", "+1", "1.0", "http", "0x50", "٣", "80 "])
+  func refusesWhatIsNoPort(text: String) {
+    #expect(throws: ValidationError.self) { try PortNumber.parse(text) }
   }
 
   @Test func readsSourceAddresses() throws {
