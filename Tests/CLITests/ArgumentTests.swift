@@ -12,24 +12,36 @@ struct ArgumentTests {
     ("0.5", Duration.milliseconds(500)), (".5", .milliseconds(500)), ("10", .seconds(10)),
     ("2.50", .milliseconds(2500)), ("007", .seconds(7)),
     ("0.000000001", .nanoseconds(1)), ("1.9999999999", .nanoseconds(1_999_999_999)),
-    ("999999999", .seconds(999_999_999)),
+    ("999999999", .seconds(999_999_999)), ("30s", .seconds(30)), ("5m", .seconds(300)), ("5min", .seconds(300)),
+    ("1h30m", .seconds(5400)), ("250ms", .milliseconds(250)), ("2d", .seconds(172_800)), ("1.5h", .seconds(5400)),
+    ("0.5ms", .microseconds(500)), ("1d2h3m4s5ms", .milliseconds(93_784_005)), (".5m", .seconds(30)),
+    ("0m5s", .seconds(5)), ("999999999999ms", .milliseconds(999_999_999_999)),
   ])
-  func readsSeconds(text: String, duration: Duration) throws {
-    #expect(try Seconds.positive(text) == duration)
+  func readsDurations(text: String, duration: Duration) throws {
+    #expect(try DurationArgument.positive(text) == duration)
   }
 
   @Test(arguments: [
-    "", "-1", "-0.5", "nan", "NaN", "inf", "infinity", "1e3", "0x10", "1,5", "1.", ".", ".x", "1.2.3", "5s", " 5", "5 ",
-    "+5",
+    "", "-1", "-0.5", "nan", "NaN", "inf", "infinity", "1e3", "0x10", "1,5", "1.", ".", ".x", "1.2.3", " 5", "5 ", "+5",
+    "s", "m5", "5x", "5S", "5sec", "1m30", "30s5m", "5s5s", "1m2min", "5 s", "1h 30m", "1e3s", "0s", "0h0m", "1.s",
+    "s5",
+    "-5s", "11575d", "1000000000s", "99999999999999999999d", "1000000000000ms", "٣s", "5µs", "5m.",
     "1000000000", "9223372036854775807", "99999999999999999999", "1e300", "٣", "0", "0.0", "0.0000000001",
   ])
   func refusesWhatIsNoTimeout(text: String) {
-    #expect(throws: ValidationError.self) { try Seconds.positive(text) }
+    #expect(throws: ValidationError.self) { try DurationArgument.positive(text) }
+  }
+
+  @Test(arguments: ["-1", "x", "1m30", "30s5m", "0", "1000000000", "5 s"])
+  func saysHowADurationIsWritten(text: String) throws {
+    let error = try #require(#expect(throws: ValidationError.self) { try DurationArgument.positive(text) })
+    #expect(error.message.contains("; give "), "\(error.message)")
   }
 
   @Test func takesZeroWhereNoTimeIsAnAnswer() throws {
-    #expect(try Seconds.any("0") == .zero)
-    #expect(throws: ValidationError.self) { try Seconds.any("-1") }
+    #expect(try DurationArgument.any("0") == .zero)
+    #expect(try DurationArgument.any("0s") == .zero)
+    #expect(throws: ValidationError.self) { try DurationArgument.any("-1") }
   }
 
   @Test(arguments: [("1", 1), ("42", 42), ("1000000000", 1_000_000_000)])
@@ -62,14 +74,26 @@ struct ArgumentTests {
     #expect(error.message.contains("zero"))
   }
 
-  @Test(arguments: ["eth0", "a", "abcdefghijklmno", "wlp2s0.100", "é"])
+  @Test(arguments: ["eth0", "a", "abcdefghijklmno", "wlp2s0.100", "é", "a\u{1B}[31m", "a\u{7F}"])
   func takesInterfaceNames(text: String) throws {
     #expect(try InterfaceName.parse(text) == text)
   }
 
-  @Test(arguments: ["", "abcdefghijklmnop", "a b", "a/b", "a:b", "a\nb", "a\0b", ".", "..", "éééééééé"])
+  @Test(arguments: [
+    "", "abcdefghijklmnop", "a b", "a/b", "a:b", "a\nb", "a\0b", "a\tb", "a\u{C}b", "à", ".", "..", "éééééééé",
+  ])
   func refusesWhatNoInterfaceCanBeCalled(text: String) {
     #expect(throws: ValidationError.self) { try InterfaceName.parse(text) }
+  }
+
+  @Test(arguments: [("1", UInt16(1)), ("443", 443), ("65535", .max), ("0443", 443)])
+  func readsPorts(text: String, port: UInt16) throws {
+    #expect(try PortNumber.parse(text) == port)
+  }
+
+  @Test(arguments: ["", "0", "65536", "-1", "+1", "1.0", "http", "0x50", "٣", "80 "])
+  func refusesWhatIsNoPort(text: String) {
+    #expect(throws: ValidationError.self) { try PortNumber.parse(text) }
   }
 
   @Test func readsSourceAddresses() throws {

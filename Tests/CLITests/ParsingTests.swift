@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import Dialtone
+import DialtoneSites
 import Testing
 
 @testable import DialtoneCLI
@@ -11,23 +12,23 @@ import Testing
 struct ParsingTests {
   @Test(arguments: [[], ["-4"], ["example.com"], ["--json", "--count", "1"], ["watch"], ["watch", "status"]])
   func watchesByDefault(arguments: [String]) throws {
-    #expect(try DialtoneCommand.parse(arguments) is WatchCommand)
+    #expect(try DialtoneCommand.prepare(arguments).command is WatchCommand)
   }
 
   @Test func findsCommands() throws {
-    #expect(try DialtoneCommand.parse(["status"]) is StatusCommand)
-    #expect(try DialtoneCommand.parse(["wait", "--any", "a", "b"]) is WaitCommand)
-    #expect(try DialtoneCommand.parse(["interfaces", "--json"]) is InterfacesCommand)
+    #expect(try DialtoneCommand.prepare(["status"]).command is StatusCommand)
+    #expect(try DialtoneCommand.prepare(["wait", "--any", "a", "b"]).command is WaitCommand)
+    #expect(try DialtoneCommand.prepare(["interfaces", "--json"]).command is InterfacesCommand)
   }
 
   @Test func readsAllOptions() throws {
-    let command = try DialtoneCommand.parse([
+    let command = try DialtoneCommand.prepare([
       "example.com", "-6", "--json", "--interface", "wlan0", "--mark", "0x10", "--no-nat64", "--count", "3",
       "--timeout",
-      "1.5", "--settling", "2",
-    ])
+      "1.5", "--settling", "2s", "--udp", "--port", "53",
+    ]).command
     let watch = try #require(command as? WatchCommand)
-    let request = try watch.request()
+    let request = try watch.options.request(settling: #require(watch.settling))
     #expect(watch.options.json && watch.count == 3 && watch.timeout == .milliseconds(1500))
     var expected = ReachabilityConfiguration()
     expected.family = .ipv6
@@ -35,13 +36,66 @@ struct ParsingTests {
     expected.mark = 16
     expected.nat64 = .off
     expected.settling = .seconds(2)
+    expected.transport = .udp
+    expected.port = 53
     #expect(request.configuration == expected)
     #expect(request.targets.map(\.typed) == ["example.com"])
   }
 
   @Test func readsOptionsBeforeAndAfterTargets() throws {
-    let status = try #require(DialtoneCommand.parse(["status", "-4", "a", "--timeout=3", "b"]) as? StatusCommand)
+    let status = try #require(
+      DialtoneCommand.prepare(["status", "-4", "a", "--timeout=3", "b"]).command as? StatusCommand)
     #expect(status.options.targets == ["a", "b"] && status.timeout == .seconds(3))
+  }
+
+  @Test(arguments: [["-t", "5m", "-i", "eth0"], ["-t5m", "-ieth0"], ["--timeout", "300", "--interface=eth0"]])
+  func readsShortOptions(arguments: [String]) throws {
+    for command in ["watch", "status", "wait"] {
+      let parsed = try #require(DialtoneCommand.prepare([command, "-4"] + arguments).command as? any TargetCommand)
+      #expect(parsed.options.interface == "eth0" && parsed.options.families.onlyIPv4)
+      let timeouts = [
+        (parsed as? WatchCommand)?.timeout, (parsed as? StatusCommand)?.timeout, (parsed as? WaitCommand)?.timeout,
+      ]
+      #expect(timeouts.compactMap { $0 } == [.seconds(300)])
+    }
+    let check = try #require(
+      DialtoneCommand.prepare(["check", "http://a"] + arguments).command as? CheckCommand)
+    #expect(check.interface == "eth0" && check.timeout == .seconds(300))
+  }
+
+  @Test func asksSitesAsOftenAsItIsTold() throws {
+    let command = try DialtoneCommand.prepare(["watch", "--site", "--every", "90s", "http://a"]).command
+    let watch = try #require(command as? WatchCommand)
+    let configuration = try #require(watch.options.siteRequest(watch.site)).configuration
+    #expect(configuration.interval == .seconds(90) && configuration.expensiveInterval == .seconds(90))
+    #expect(configuration.maximumRetryDelay == .seconds(90))
+    let usual = try #require(DialtoneCommand.prepare(["watch", "--site", "http://a"]).command as? WatchCommand)
+    #expect(try usual.options.siteRequest(usual.site)?.configuration == SiteConfiguration())
+  }
+
+  @Test(arguments: [["help", "nosuch"], ["help", "statsu"], ["help", "explain"], ["help", "example.com", "status"]])
+  func refusesHelpOnWhatIsNoCommand(arguments: [String]) throws {
+    let error = try #require(#expect(throws: UsageError.self) { try DialtoneCommand.prepare(arguments) })
+    #expect(error.message.contains(arguments[1]) && error.message.contains("status"), "\(error.message)")
+  }
+
+  /// However long the command line is.
+  @Test func readsManyTargetsAmongOptions() throws {
+    let names = (0..<3000).map { "host\($0)" }
+    let line =
+      ["-4", "status", "--timeout", "5"] + names.prefix(1000) + ["--json", "--interface", "eth0"]
+      + names.dropFirst(1000) + ["--", "-x"]
+    let status = try #require(DialtoneCommand.prepare(Array(line.dropFirst())).command as? StatusCommand)
+    #expect(status.options.targets == names + ["-x"])
+    #expect(status.options.json && status.options.interface == "eth0" && status.timeout == .seconds(5))
+  }
+
+  @Test(arguments: [(["interfaces"], "host1"), (["status", "--count", "3"], "--count"), (["chekc"], "check")])
+  func saysWhatIsWrongWithALongCommandLine(beginning: [String], name: String) throws {
+    let line = beginning + (0..<3000).map { "host\($0)" }
+    let error = try #require(#expect(throws: (any Error).self) { try DialtoneCommand.prepare(line) })
+    let message = (error as? UsageError)?.message ?? (error as? WholeMessage)?.description ?? ""
+    #expect(message.contains(name) && !message.contains("\0"), "\(message.prefix(200))")
   }
 
   @Test(arguments: [
@@ -50,10 +104,14 @@ struct ParsingTests {
     ["statsu"], ["--json", "status"], ["check"], ["check", "example.com"], ["status", "--count", "1"],
     ["status", "--settling", "1"], ["interfaces", "eth0"], ["interfaces", "-4"],
     ["wait", "--unreachable", "--not-cellular"],
-    ["wait", "a b"], ["watch", "--settling", "-1"], ["status", "fe80::1"],
+    ["wait", "a b"], ["watch", "--settling", "-1"], ["--port", "0"], ["--port", "65536"], ["--port", "http"],
+    ["--port", "443", "example.com:443"], ["--port", "80", "http://example.com/"], ["internet:443"],
+    ["local-network:80"], ["wait", "--every", "5s", "http://a"], ["watch", "--site", "--every", "0.5", "http://a"],
+    ["watch", "--site", "--udp", "http://a"], ["watch", "--site", "--port", "1", "http://a"], ["watch", "-q"],
+    ["interfaces", "-q"], ["help", "nosuch"], ["status", "fe80::1"],
   ])
   func refuses(arguments: [String]) {
-    let error = #expect(throws: (any Error).self) { try DialtoneCommand.parse(arguments) }
+    let error = #expect(throws: (any Error).self) { try DialtoneCommand.prepare(arguments) }
     let isUsage = error is UsageError || error.map { DialtoneCommand.exitCode(for: $0) } == .validationFailure
     #expect(isUsage)
     #expect(ExitCode.validationFailure.rawValue == ExitStatus.usage.rawValue)
@@ -72,19 +130,24 @@ struct ParsingTests {
     (["check", "--user-agent", "", "http://a"], "--user-agent: the user agent has to be"),
     (["wait", "--site", "--user-agent", "a\u{E4}", "http://a"], "--user-agent: the user agent has to be"),
     (["check", "--method", "HEAD", "--expect", "body:x", "http://a"], "--method and --expect: HEAD asks for no body"),
+    (["check", "-6", "http://a", "http://127.0.0.1/"], "-6: the host of \"http://127.0.0.1/\" is an IPv4 address"),
+    (["check", "-4", "http://[::1]/"], "-4: the host of \"http://[::1]/\" is an IPv6 address"),
+    (["check", "-i", "eth0", "http://[fe80::1%25eth1]/"], "--interface: the host of"),
+    (["watch", "--site", "--port", "1", "http://a"], "--port and --site exclude each other"),
+    (["wait", "--every", "5s", "http://a"], "--every is about sites; add --site"),
     (["check", "--expect", "body:" + String(repeating: "x", count: 65_537), "http://a"], "--expect: the text"),
   ]
 
   @Test(arguments: wrong)
   func namesWhatIsWrongWithSites(arguments: [String], beginning: String) throws {
-    let error = #expect(throws: UsageError.self) { try DialtoneCommand.parse(arguments) }
+    let error = #expect(throws: UsageError.self) { try DialtoneCommand.prepare(arguments) }
     let message = try #require(error?.message)
     #expect(message.hasPrefix(beginning) && !message.contains("secret"), "\(message)")
   }
 
   @Test func namesTheOptionThatThereIsNotBeforeWhatIsBesideIt() throws {
     let error = try #require(
-      #expect(throws: (any Error).self) { try DialtoneCommand.parse(["status", "--count", "3"]) })
+      #expect(throws: (any Error).self) { try DialtoneCommand.prepare(["status", "--count", "3"]) })
     #expect(DialtoneCommand.fullMessage(for: error).contains("--count"))
   }
 }

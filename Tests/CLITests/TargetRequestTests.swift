@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import Dialtone
+import DialtoneSites
 import Testing
 
 @testable import DialtoneCLI
@@ -33,13 +34,15 @@ struct TargetRequestTests {
   @Test func readsEachKindOfTarget() throws {
     let request = try TargetRequest([
       "internet", "Local-Network", "example.com", "192.0.2.7", "fe80::1%eth0", "https://a.example:8080/x?y",
-      "http://[2001:db8::1]/", "internet.",
+      "http://[2001:db8::1]/", "internet.", "example.com:22", "[2001:db8::1]:443", "192.0.2.7:53",
     ])
     #expect(
       try request.targets.map(\.target) == [
         .internet, .localNetwork, .host("example.com"), .host("192.0.2.7"), .host("fe80::1%eth0"),
-        .host("a.example:8080"), .host("[2001:db8::1]:80"), .host("internet"),
+        .host("a.example:8080"), .host("[2001:db8::1]:80"), .host("internet"), .host("example.com:22"),
+        .host("[2001:db8::1]:443"), .host("192.0.2.7:53"),
       ])
+    #expect(request.targets.map(\.target.port) == [nil, nil, nil, nil, nil, 8080, 80, nil, 22, 443, 53])
     #expect(request.targets[1].typed == "Local-Network")
     #expect(request.targets[5].typed == "https://a.example:8080/x?y")
   }
@@ -47,6 +50,48 @@ struct TargetRequestTests {
   @Test func countsATargetOnce() throws {
     let request = try TargetRequest(["b", "a", "b", "a", "b"])
     #expect(request.targets.map(\.typed) == ["b", "a"])
+  }
+
+  @Test(arguments: [
+    ["internet", "INTERNET"], ["local-network", "Local-Network"], ["example.com", "EXAMPLE.com"],
+    ["::1", "0:0:0:0:0:0:0:1"], ["example.com:443", "EXAMPLE.COM:443"], ["192.0.2.7", "192.0.2.7"],
+  ])
+  func countsATargetOnceHoweverItIsWritten(texts: [String]) throws {
+    #expect(try TargetRequest(texts).targets.map(\.typed) == [texts[0]])
+  }
+
+  @Test func tellsTargetsApartByTheirPorts() throws {
+    let texts = ["example.com", "example.com:80", "example.com:443", "https://example.com/", "https://example.com/x"]
+    #expect(try TargetRequest(texts).targets.map(\.typed) == texts)
+  }
+
+  @Test(arguments: ["example.com:443", "[2001:db8::1]:443", "192.0.2.7:443", "https://example.com/", "http://a:8080/"])
+  func refusesAPortBesideATargetThatHasOne(text: String) {
+    var configuration = ReachabilityConfiguration()
+    configuration.port = 443
+    let problem = message { try TargetRequest(["example.com", text], configuration: configuration) }
+    #expect(problem.hasPrefix("--port: ") && problem.contains(text) && problem.contains("leave one of them out"))
+  }
+
+  @Test func keepsThePortOfATargetWithASource() throws {
+    let source = try #require(IPAddress("192.0.2.1"))
+    let remote = try #require(IPAddress("192.0.2.7"))
+    #expect(
+      try TargetRequest(["192.0.2.7:53"], source: source).targets[0].target
+        == .address(remote, from: source, port: 53))
+  }
+
+  @Test func namesTheLineOfAFileThatIsWrong() throws {
+    let entries = try ListFile.entries(of: Array("# hosts\nexample.com\n\n  a..b # no\n".utf8), list: "hosts")
+    let problem = message { try TargetRequest(entries) }
+    #expect(problem.hasPrefix("--from-file: hosts, line 4: ") && problem.contains("a..b"), "\(problem)")
+    let sites = #expect(throws: ValidationError.self) { try SiteRequest(entries, configuration: .init()) }
+    #expect(sites?.message.hasPrefix("--from-file: hosts, line 2: URL (\"example.com\"): ") == true)
+    let other = message {
+      try TargetRequest(
+        ListFile.entries(of: Array("127.0.0.1".utf8), list: "-"), configuration: configuration(family: .ipv6))
+    }
+    #expect(other.hasPrefix("--from-file: standard input, line 1: -6: "), "\(other)")
   }
 
   @Test(arguments: [
@@ -75,8 +120,8 @@ struct TargetRequestTests {
   @Test(arguments: [
     "", " ", "a b", "a\0b", "a\u{1B}[31m", "a..b", ".a", "-a", "a-", String(repeating: "a", count: 64),
     String(repeating: "a.", count: 127) + "a", "1.2.3", "256.1.1.1", "1.2.3.4.5", "fe80::1", "fe80::1%", "fe80::1%a/b",
-    "fe80::1%abcdefghijklmnop", "2001:db8::1%eth0", "1.2.3.4%eth0", "::", "0.0.0.0", "[::1", "host:0", "host:x",
-    "host/path",
+    "fe80::1%abcdefghijklmnop", "2001:db8::1%eth0", "1.2.3.4%eth0", "::", "0.0.0.0", "[::1", "host:http", "host:0",
+    "host:x", "host/path", "internet:443", "Local-Network:1",
     "user@host", "http://", "://a", "http://a:99999/", "http://a:x/", "http://::1/", "1:2:3",
   ])
   func refusesWhatIsNoTarget(text: String) {
@@ -86,6 +131,8 @@ struct TargetRequestTests {
   @Test func takesTheInterfaceForAZone() throws {
     let request = try TargetRequest(["fe80::1"], configuration: configuration(interface: "eth0"))
     #expect(request.targets[0].address == IPAddress("fe80::1"))
+    let withPort = try TargetRequest(["[fe80::1]:443"], configuration: configuration(interface: "eth0")).targets[0]
+    #expect(withPort.address == IPAddress("fe80::1") && withPort.target.port == 443)
     #expect(throws: Never.self) {
       try TargetRequest(["fe80::1%eth0", "fe80::1%2"], configuration: configuration(interface: "eth0"))
     }

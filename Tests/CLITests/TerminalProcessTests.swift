@@ -47,7 +47,8 @@ struct TerminalProcessTests {
       $0.output.contains("waiting")
     }
     #expect(result.ending == .exited(1))
-    let progress = /(\r\e\[K\e\[\?7lwaiting for internet to be reachable, \d+ s of [\d.]+ s\e\[\?7h)+/
+    let progress =
+      /(\r\e\[K\e\[\?7lwaiting for internet to be reachable: no route to the destination, \d+ s of [\d.]+ s\e\[\?7h)+/
     let final = "\r\u{1B}[Kinternet  \u{1B}[31munreachable\u{1B}[0m  no route to the destination\r\n"
     #expect(result.output.prefixMatch(of: progress) != nil, "\(result.output.debugDescription)")
     #expect(result.output.hasSuffix("\u{1B}[?7h" + final), "\(result.output.debugDescription)")
@@ -58,7 +59,12 @@ struct TerminalProcessTests {
     let result = try await Tool.run(
       ["wait", "--timeout", "2.5"], in: lab, environment: ["TERM": "dumb"], terminal: LabTerminal())
     #expect(result.ending == .exited(1))
-    #expect(result.output == "internet  unreachable  no route to the destination\r\n")
+    #expect(
+      result.output == """
+        dialtone: waiting for internet to be reachable: no route to the destination\r
+        internet  unreachable  no route to the destination\r
+
+        """)
   }
 
   @Test func showsNoControlCharacterThatWasTyped() async throws {

@@ -2,12 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dialtone
+import DialtoneSites
 import Testing
 
 @testable import DialtoneCLI
 
 struct TextTests {
   private static let plain = Style(isColoured: false)
+  private static let reasons: [Reachability.Reason] = [
+    .noRoute, .unreachableRoute, .prohibited, .blackhole, .linkDown, .noCarrier, .noAddress, .noInterface,
+    .nameNotResolved, .denied, .dormant, .noSession, .radioBlocked,
+  ]
   private static let carrierLost = Reachability(
     status: .unreachable, interface: NetworkInterface(name: "eth0", index: 2, kind: .wired), reason: .noCarrier)
   private static let viaGateway = Reachability(
@@ -17,7 +22,8 @@ struct TextTests {
   private func formatter(_ texts: [String], style: Style = plain, isTerminal: Bool = true) throws -> TextReportFormatter
   {
     TextReportFormatter(
-      targets: try texts.map { try WatchedTarget($0) }, style: style, isTerminal: isTerminal, showsTime: false)
+      targets: try texts.map { try WatchedTarget($0) }, style: style, columns: isTerminal ? { 80 } : nil,
+      showsTime: false)
   }
 
   // MARK: Words
@@ -42,17 +48,36 @@ struct TextTests {
     #expect(TimeText.universal(time) == text)
   }
 
-  @Test func saysWhatIsWaitedFor() throws {
-    let targets = try ["a", "b", "c", "d"].map { try WatchedTarget($0) }
-    func line(_ positions: [Int], _ elapsed: Duration, _ limit: Duration? = nil) -> String {
+  @Test func saysWhatIsWaitedFor() {
+    func line(
+      _ positions: [Int], _ elapsed: Duration, _ limit: Duration? = nil, _ reasons: [String?] = [nil, nil, nil, nil]
+    ) -> String {
       ProgressText.line(
-        Waiting(targets: positions, goal: "to be reachable"), names: targets.map(\.typed), elapsed: elapsed,
-        limit: limit)
+        Waiting(targets: positions, goal: "to be reachable"), names: ShortenedNames(["a", "b", "c", "d"]),
+        reason: { reasons[$0] }, elapsed: elapsed, limit: limit)
     }
     #expect(line([1], .milliseconds(3005)) == "waiting for b to be reachable, 3 s")
     #expect(
       line([0, 2], .seconds(72), .seconds(90)) == "waiting for a and c to be reachable, 1 min 12 s of 1 min 30 s")
     #expect(line([0, 1, 2, 3], .seconds(10)) == "waiting for a, b and 2 more to be reachable, 10 s")
+    #expect(
+      line([1], .seconds(3), nil, [nil, "no carrier", nil, nil]) == "waiting for b to be reachable: no carrier, 3 s")
+    let same = ["no carrier", "no carrier", nil, nil]
+    #expect(line([0, 1], .seconds(3), nil, same) == "waiting for a and b to be reachable: no carrier, 3 s")
+    #expect(line([0, 2], .seconds(3), nil, same) == "waiting for a and c to be reachable: a: no carrier, 3 s")
+  }
+
+  @Test(arguments: [80, 100, 200])
+  func waitsInOneLine(columns: Int) {
+    let names = ShortenedNames((0..<3).map { "host-\($0).with-a-name-that-is.rather-long.and-then-some.example.com" })
+    let reasons = ["no carrier", "wired (enx00e04c680001), an unreachable route stands in the way"]
+    for reason in reasons {
+      let line = ProgressText.line(
+        Waiting(targets: [0, 1, 2], goal: "to be reachable, not over cellular"), names: names, reason: { _ in reason },
+        elapsed: .seconds(754), limit: .seconds(4800), columns: columns)
+      #expect(TerminalText.columns(line) <= columns, "\(line)")
+      #expect(line.contains(reason) && line.contains("12 min 34 s"), "\(line)")
+    }
   }
 
   // MARK: Safe and aligned
@@ -111,7 +136,7 @@ struct TextTests {
     let state = Reachability(status: .unreachable, reason: .noInterface)
     func line(_ target: String, interface: String? = nil) throws -> String {
       var formatter = TextReportFormatter(
-        targets: [try WatchedTarget(target)], interface: interface, style: Self.plain, isTerminal: true,
+        targets: [try WatchedTarget(target)], interface: interface, style: Self.plain, columns: { 80 },
         showsTime: false)
       return formatter.line(for: Report(target: 0, state: state))
     }
@@ -135,25 +160,81 @@ struct TextTests {
         == "after 12 s via wlan0")
   }
 
-  @Test func leavesTheGatewayOutWhereATerminalHasNoRoom() throws {
+  @Test func cutsTheNameAndWhatWasBeforeWhereATerminalHasNoRoom() throws {
     let former = Report.Former(state: Self.carrierLost, lasted: .seconds(12))
     let long = Report(target: 0, state: Self.viaGateway, former: former)
     var onTerminal = try formatter(["a-name-with-24-characters"])
     #expect(
       onTerminal.line(for: long)
-        == "a-name-with…4-characters  reachable    via wired (eth0)  after 12 s unreachable")
-    let carrierLost = Report(
-      target: 0, state: Self.carrierLost, former: .init(state: Self.viaGateway, lasted: .seconds(192)))
-    #expect(
-      onTerminal.line(for: carrierLost)
-        == "a-name-with…4-characters  unreachable  wired (eth0), no carrier  after 3 min 12 s")
+        == "a-name-with…4-characters  reachable    via wired (eth0), gateway 192.0.2.1  after 12 s")
     var inFile = try formatter(["a-name-with-24-characters"], isTerminal: false)
-    #expect(inFile.line(for: long).contains("via wired (eth0), gateway 192.0.2.1  after"))
-    // Where the gateway is what has changed, it stays.
+    #expect(inFile.line(for: long).hasSuffix("via wired (eth0), gateway 192.0.2.1  after 12 s unreachable"))
     var state = Self.viaGateway
     state.gateway = IPAddress("2001:db8:1234:5678:9abc:def0:1234:5678")
     let change = Report(target: 0, state: state, former: .init(state: Self.viaGateway, lasted: .seconds(1)))
-    #expect(onTerminal.line(for: change).contains("gateway 2001:db8:"))
+    #expect(
+      onTerminal.line(for: change) == """
+        a-name-with…4-characters  reachable
+          via wired (eth0), gateway 2001:db8:1234:5678:9abc:def0:1234:5678
+        """)
+  }
+
+  /// Every line of a terminal, whatever it says, has room there.
+  @Test(arguments: [40, 60, 80, 120])
+  func neverTakesMoreColumnsThanThereAre(columns: Int) throws {
+    let interfaces = ["lo", "eth0", "enx00e04c680001", "漢字漢字漢", "v\u{1B}[31m"]
+    let gateways = ["192.0.2.1", "fe80::1234:5678:9abc:def0", "2001:db8:1234:5678:9abc:def0:1234:5678"]
+    var states: [Reachability] = [.unknown]
+    for name in interfaces {
+      let interface = NetworkInterface(name: name, index: 2, kind: .wired)
+      for gateway in gateways {
+        states.append(
+          Reachability(
+            status: .reachable, flags: .reachable, interface: interface, gateway: IPAddress(gateway)))
+      }
+      for reason in Self.reasons {
+        states.append(Reachability(status: .unreachable, interface: interface, reason: reason))
+        states.append(Reachability(status: .requiresConnection, interface: interface, reason: reason))
+      }
+    }
+    let names = [
+      "internet", "a-very-long-host-name.in-a-long-domain.example.com:8443", String(repeating: "漢", count: 30),
+    ]
+    for showsTime in [false, true] {
+      var formatter = TextReportFormatter(
+        targets: try names.map { try WatchedTarget($0) }, style: Self.plain, columns: { columns }, showsTime: showsTime)
+      for (position, state) in states.enumerated() {
+        let former = Report.Former(state: states[(position * 7 + 3) % states.count], lasted: .seconds(192))
+        for report in [
+          Report(target: position % 3, state: state), Report(target: position % 3, state: state, former: former),
+        ] {
+          let text = formatter.line(for: report)
+          for line in text.split(separator: "\n") { #expect(TerminalText.columns(line) <= columns, "\(text)") }
+          let whole = text.filter { !" \n".contains($0) }
+          let details = TextReportFormatter.details(of: state).filter { $0 != " " }
+          #expect(whole.contains(details), "\(text)")
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [12, 16, 24, 40])
+  func tellsNamesApartThatAreCutAlike(limit: Int) {
+    let names =
+      (1...20).map { "a-very-long-host-name-number-\($0)-of-many.in-one-and-the-same.example.com" }
+      + ["https://example.com/a/very/long/path/to/one/thing/x/index.html"]
+      + ["https://example.com/a/very/long/path/to/one/thing/y/index.html"]
+    let shortened = ShortenedNames(names)
+    let cut = names.indices.map { shortened.name($0, to: limit) }
+    #expect(Set(cut).count == names.count, "\(cut)")
+    #expect(cut.allSatisfy { TerminalText.columns($0) <= limit }, "\(cut)")
+    #expect(cut[20].contains("x"), "\(cut[20])")
+  }
+
+  @Test func breaksLinesAtSpaces() {
+    #expect(TerminalText.wrapped("one two three", to: 9, indent: 2) == ["  one two", "  three"])
+    #expect(TerminalText.wrapped("abcdefgh i", to: 5, indent: 2) == ["  abc", "  def", "  gh", "  i"])
+    #expect(TerminalText.wrapped("", to: 5, indent: 2).isEmpty)
   }
 
   @Test func coloursWhereWanted() throws {
@@ -171,5 +252,46 @@ struct TextTests {
     #expect(!Style.isColoured(isTerminal: false, noColor: nil, term: "xterm"))
     #expect(!Style.isColoured(isTerminal: true, noColor: "1", term: "xterm"))
     #expect(!Style.isColoured(isTerminal: true, noColor: nil, term: "dumb"))
+  }
+
+  // MARK: Sites
+
+  private func verdict(
+    _ kind: SiteVerdict.Kind, _ url: SiteURL = "https://example.com/", _ error: String? = nil,
+    stage: SiteVerdict.Stage? = nil, status: Int? = nil, location: String? = nil, address: String? = nil
+  ) -> SiteVerdict {
+    SiteVerdict(
+      url: url, kind: kind, status: status, location: location, stage: stage,
+      error: error.map { SiteError(.cannotConnect, $0) }, address: address.flatMap { IPAddress($0) },
+      interface: NetworkInterface(name: "tun0", index: 5, kind: .tunnel))
+  }
+
+  @Test func saysWhereACheckFailed() {
+    let failed = verdict(
+      .failed, "https://example.com/", "connection refused", stage: .connect, address: "203.0.113.10")
+    #expect(
+      SiteTextFormatter.details(of: failed) == "connect: connection refused, to 203.0.113.10, via tunnel (tun0)")
+    let offline = verdict(.offline, "https://example.com/", "no carrier", address: "203.0.113.10")
+    #expect(SiteTextFormatter.details(of: offline) == "tunnel (tun0), no carrier")
+    #expect(SiteTextFormatter.details(of: verdict(.available, status: 200)) == "200, via tunnel (tun0)")
+  }
+
+  @Test(arguments: [40, 80, 120])
+  func checksNeverTakeMoreColumnsThanThereAre(columns: Int) {
+    let url: SiteURL = "https://a-very-long-host-name.in-a-long-domain.example.com/with/a/path/that/goes/on?and=on"
+    let location = "http://login.example/" + String(repeating: "a/", count: 400)
+    let error = "the certificate is for other names (www.example.org, mail.example.org, and 12 more), not for this one"
+    let verdicts = [
+      verdict(.available, url, status: 200), verdict(.captivePortal, url, status: 302, location: location),
+      verdict(.failed, url, error, stage: .tls, address: "2001:db8:1234:5678:9abc:def0:1234:5678"),
+    ]
+    var formatter = SiteTextFormatter(urls: [url.text], style: Self.plain, columns: { columns }, showsTime: true)
+    for verdict in verdicts {
+      let former = StateReport<SiteVerdict>.Former(state: verdicts[0], lasted: .seconds(192))
+      let text = formatter.line(for: StateReport(target: 0, state: verdict, former: former))
+      for line in text.split(separator: "\n") { #expect(TerminalText.columns(line) <= columns, "\(text)") }
+      let whole = text.filter { !" \n".contains($0) }
+      if let error = verdict.error { #expect(whole.contains(error.message.filter { $0 != " " }), "\(text)") }
+    }
   }
 }

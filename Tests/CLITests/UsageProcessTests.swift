@@ -9,7 +9,8 @@ struct UsageProcessTests {
   /// A command line, and what names the argument on standard error.
   static let wrong: [(arguments: [String], name: String)] = [
     ([""], "TARGET"), (["a b"], "a b"), ([String(repeating: "a.", count: 127) + "a"], "TARGET"), (["a..b"], "a..b"),
-    (["host:80"], "host:80"), (["host/path"], "host/path"), (["1.2.3"], "1.2.3"), (["fe80::1"], "fe80::1%eth0"),
+    (["host:http"], "host:http"), (["host:0"], "host:0"), (["host:65536"], "65536"), (["host/path"], "host/path"),
+    (["1.2.3"], "1.2.3"), (["fe80::1"], "fe80::1%eth0"),
     (["fe80::1%"], "fe80::1%"), (["http://"], "http://"), (["watch", "127.0.0.1", "256.1.1.1"], "256.1.1.1"),
     (["--timeout", "-5"], "--timeout"), (["--timeout=nan"], "--timeout"), (["--timeout", "inf"], "--timeout"),
     (["--timeout", "1e400"], "--timeout"), (["--timeout", "0"], "--timeout"), (["--timeout"], "--timeout"),
@@ -22,6 +23,8 @@ struct UsageProcessTests {
     (["--nonsense"], "--nonsense"), (["statsu"], "statsu"), (["--json", "status"], "status"), (["check"], "check"),
     (["local_network"], "local-network"), (["version"], "--version"),
     (["status", "--count", "1"], "--count"), (["interfaces", "eth0"], "eth0"),
+    (["--port", "80", "host:80"], "--port"), (["--port", "0"], "--port"), (["help", "nosuch"], "nosuch"),
+    (["--timeout", "5x"], "--timeout"), (["wait", "-t", "1m30"], "--timeout"),
     (["wait", "--unreachable", "--not-cellular"], "--not-cellular"), (["wait", "--timeout", "x"], "--timeout"),
   ]
 

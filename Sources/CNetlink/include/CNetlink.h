@@ -79,6 +79,12 @@ enum { cnetlink_AI_IDN = 0, cnetlink_EAI_NODATA = EAI_NODATA, cnetlink_EAI_ADDRF
 #include <linux/nl80211.h>
 #include <linux/rtnetlink.h>
 
+// TIOCGWINSZ of ioctl(2), which takes a variable number of arguments: how many columns a terminal has; 0 where it does not tell.
+static inline int cnetlink_terminal_columns(int descriptor) {
+  struct winsize size;
+  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 // prctl(2) takes a variable number of arguments.
 static inline void cnetlink_name_thread(const char *_Nonnull name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 

@@ -33,6 +33,17 @@ enum CommandWord {
     }
   }
 
+  /// Refuses help on what is no command; the parser would show that on all of them instead.
+  static func check(help arguments: [String]) throws {
+    guard arguments.first == "help", let word = arguments.dropFirst().first(where: { !$0.hasPrefix("-") }),
+      !known.contains(word)
+    else { return }
+    let remedy = known.first { isNear(word, $0) }.map { "did you mean \($0)?" }
+    let commands = known.joined(separator: ", ")
+    throw UsageError(
+      message: "help: \"\(word)\" is not a command; \(remedy ?? "give one of \(commands)")", command: nil)
+  }
+
   /// Whether `target` is the word, or with a dot at its end the host of that name.
   private static func isWord(_ target: String, _ word: String) -> Bool {
     [word, word + "."].contains(target.lowercased())
@@ -40,26 +51,6 @@ enum CommandWord {
 
   /// Whether one is the other with one letter added, lost, changed, or two neighbours swapped.
   static func isNear(_ a: String, _ b: String) -> Bool {
-    let a = Array(a.lowercased().utf8)
-    let b = Array(b.utf8)
-    if a.count > b.count + 1 || b.count > a.count + 1 { return false }
-    let front = zip(a, b).prefix { $0 == $1 }.count
-    let most = min(a.count, b.count) - front
-    let back = zip(a.reversed(), b.reversed()).prefix(most, while: { $0 == $1 })
-    let (restA, restB) = (a.count - front - back, b.count - front - back)
-    if restA <= 1, restB <= 1 { return true }
-    return restA == 2 && restB == 2 && a[front] == b[front + 1] && a[front + 1] == b[front]
-  }
-}
-
-extension Sequence {
-  /// How many elements at the beginning, `most` at most, fulfil the condition.
-  fileprivate func prefix(_ most: Int, while isMet: (Element) -> Bool) -> Int {
-    var count = 0
-    for element in self {
-      guard count < most, isMet(element) else { break }
-      count += 1
-    }
-    return count
+    abs(a.utf8.count - b.utf8.count) <= 1 && EditDistance.between(a, b) <= 1
   }
 }

@@ -6,15 +6,18 @@ internal import Dialtone
 
 /// The name of a network interface as it is typed. It need not exist.
 enum InterfaceName {
-  /// Takes what the kernel would (dev_valid_name, net/core/dev.c): no `/`, no `:`, no white space, and neither `.` nor `..`. An
-  /// interface's own name has up to 15 bytes, an alternative one up to 127.
+  /// Takes what the kernel would (dev_valid_name, net/core/dev.c): no `/`, no `:`, no white space, and neither `.` nor `..`. Control
+  /// characters are allowed there. An interface's own name has up to 15 bytes, an alternative one up to 127.
   static func parse(_ text: String) throws -> String {
     if text.isEmpty { throw ValidationError("the name is empty; give one such as eth0") }
     if text.utf8.count > LinkName.capacity {
       throw ValidationError(
         "the name has \(text.utf8.count) bytes, and \(LinkName.capacity) is the most; see dialtone interfaces")
     }
-    let isMalformed = text.utf8.contains { $0 <= 0x20 || $0 == 0x7F || "/:".utf8.contains($0) }
+    // 0xA0 is white space to the kernel, which takes each byte for a character of ISO 8859-1 (lib/ctype.c).
+    let isMalformed = text.utf8.contains {
+      [0, 0x20, 0xA0].contains($0) || (0x09...0x0D).contains($0) || "/:".utf8.contains($0)
+    }
     if isMalformed || text == "." || text == ".." {
       throw ValidationError("no interface can have that name; see dialtone interfaces")
     }

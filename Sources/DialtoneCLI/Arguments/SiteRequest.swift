@@ -10,16 +10,21 @@ struct SiteRequest: Equatable, Sendable {
   let urls: [SiteURL]
   let configuration: SiteConfiguration
 
-  /// Checks what was typed. A URL typed twice counts once.
+  /// Checks what was typed as arguments.
   init(_ texts: [String], configuration: SiteConfiguration) throws {
+    try self.init(TypedText.arguments(texts), configuration: configuration)
+  }
+
+  /// Checks what was typed. A URL typed twice counts once.
+  init(_ entries: [TypedText], configuration: SiteConfiguration) throws {
     self.configuration = configuration
     var seen: Set<String> = []
     var urls: [SiteURL] = []
-    for (position, text) in texts.enumerated() where seen.insert(text).inserted {
+    for entry in entries where seen.insert(entry.text).inserted {
       do throws(SiteError) {
-        urls.append(try SiteURL(text))
+        urls.append(try SiteURL(entry.text))
       } catch {
-        throw ValidationError("\(Self.name(of: text, texts.count > 1 ? position + 1 : nil)): \(error)")
+        throw entry.refused(ValidationError("\(Self.name(of: entry)): \(error)"))
       }
     }
     if urls.isEmpty { throw ValidationError("URL: none was given; give one such as https://example.com/") }
@@ -29,12 +34,19 @@ struct SiteRequest: Equatable, Sendable {
       // All other options have been tried by themselves; this one's meaning depends on the site and the environment.
       throw ValidationError(configuration.proxy == .none ? "\(error)" : "--use-proxy: \(error)")
     }
+    for url in urls {
+      guard case .address(let address) = url.host else { continue }
+      try TargetRequest.check(
+        address, called: "the host of \(HostText.quoted(url.text))", configuration.family, configuration.interface)
+    }
     self.urls = urls
   }
 
   /// What tells a URL from the others. What stands before an @ may be a secret: such a URL is told by its place alone.
-  private static func name(of text: String, _ number: Int?) -> String {
-    let name = number.map { "URL \($0)" } ?? "URL"
+  private static func name(of entry: TypedText) -> String {
+    var name = "URL"
+    if case .argument(let number?) = entry.place { name = "URL \(number)" }
+    let text = entry.text
     return text.isEmpty || text.unicodeScalars.contains("@") ? name : "\(name) (\(HostText.quoted(text)))"
   }
 }

@@ -9,16 +9,28 @@ struct TargetRequest: Equatable, Sendable {
   private(set) var targets: [WatchedTarget]
   private(set) var configuration: ReachabilityConfiguration
 
-  /// Checks what was typed.
-  ///
-  /// A target typed twice counts once.
+  /// Checks what was typed as arguments.
   init(_ texts: [String], source: IPAddress? = nil, configuration: ReachabilityConfiguration = .init()) throws {
+    try self.init(TypedText.arguments(texts), source: source, configuration: configuration)
+  }
+
+  /// Checks what was typed; nothing is the Internet.
+  ///
+  /// A target typed twice counts once, however it is written. URLs that differ stay apart.
+  init(_ entries: [TypedText], source: IPAddress? = nil, configuration: ReachabilityConfiguration = .init()) throws {
     self.configuration = configuration
-    var seen: Set<String> = []
-    targets = try texts.map { try WatchedTarget($0, interface: configuration.interface) }
-      .filter { seen.insert($0.typed).inserted }
-    if texts.isEmpty { targets = [.usual] }
-    for target in targets { try check(target) }
+    targets = []
+    var seen: Set<WatchedTarget.Identity> = []
+    for entry in entries {
+      do {
+        let target = try WatchedTarget(entry.text, interface: configuration.interface)
+        try check(target)
+        if seen.insert(target.identity).inserted { targets.append(target) }
+      } catch let error as ValidationError {
+        throw entry.refused(error)
+      }
+    }
+    if entries.isEmpty { targets = [.usual] }
     if let source {
       try check(source: source)
       targets = try targets.map { try $0.from(source) }
@@ -26,18 +38,29 @@ struct TargetRequest: Equatable, Sendable {
   }
 
   private func check(_ target: WatchedTarget) throws {
+    if let port = configuration.port, let own = target.target.port {
+      throw ValidationError(
+        "--port: the target \(target.quoted) has port \(own), and \(port) was given; leave one of them out")
+    }
     guard let address = target.address else { return }
-    if let family = configuration.family, family != address.effectiveFamily {
+    try Self.check(address, called: "the target \(target.quoted)", configuration.family, configuration.interface)
+  }
+
+  /// Refuses an address that the options beside it leave no way to.
+  static func check(
+    _ address: IPAddress, called name: String, _ family: IPAddress.Family?, _ interface: String?
+  ) throws {
+    if let family, family != address.effectiveFamily {
       throw ValidationError(
         """
-        -\(family == .ipv4 ? "4" : "6"): the target \(target.quoted) is an \(Self.name(address.effectiveFamily)) \
-        address; leave the option out, or give an \(Self.name(family)) address
+        -\(family == .ipv4 ? "4" : "6"): \(name) is an \(Self.name(address.effectiveFamily)) address; \
+        leave the option out, or give an \(Self.name(family)) address
         """)
     }
-    if let interface = configuration.interface, let zone = address.zone, zone != interface, UInt32(zone) == nil {
+    if let interface, let zone = address.zone, zone != interface, UInt32(zone) == nil {
       throw ValidationError(
         """
-        --interface: the target \(target.quoted) has the zone \(TerminalText.visible(zone)), and the interface is \
+        --interface: \(name) has the zone \(TerminalText.visible(zone)), and the interface is \
         \(TerminalText.visible(interface)); leave one of them out
         """)
     }
@@ -72,7 +95,7 @@ extension WatchedTarget {
         not; give an address of the same family
         """)
     }
-    return WatchedTarget(typed: typed, target: .address(address, from: source))
+    return WatchedTarget(typed: typed, target: .address(address, from: source, port: target.port))
   }
 
   fileprivate var quoted: String { "\"\(TerminalText.visible(typed))\"" }

@@ -1,6 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ArgumentParser
+
 /// Arguments that are well-formed one by one, and wrong together.
 struct UsageError: Error, CustomStringConvertible {
   let message: String
@@ -11,4 +13,10 @@ struct UsageError: Error, CustomStringConvertible {
     let help = ["dialtone", command, "--help"].compactMap { $0 }.joined(separator: " ")
     return "Error: \(message)\n  See '\(help)' for more information."
   }
+}
+
+/// What the parser says of arguments, in whole.
+struct WholeMessage: Error, CustomStringConvertible {
+  let description: String
+  let status: ExitCode
 }

@@ -21,9 +21,22 @@ struct WatchedTarget: Equatable, Sendable {
     switch text.lowercased() {
     case "internet": target = .internet
     case "local-network": target = .localNetwork
-    default: target = try Self.host(text, interface: interface)
+    default:
+      if let word = Self.words.first(where: { text.lowercased().hasPrefix($0 + ":") }), !text.contains("://") {
+        throw ValidationError("TARGET: \(HostText.quoted(text)): \(Self.portRemedy(of: word))")
+      }
+      target = try Self.host(text, interface: interface)
     }
   }
+
+  /// What two targets share that are the same, however they are written.
+  struct Identity: Hashable {
+    fileprivate let target: ReachabilityTarget
+    /// A program that asks about several URLs of a host looks for each of them in the output.
+    fileprivate let url: String?
+  }
+
+  var identity: Identity { Identity(target: target, url: typed.contains("://") ? typed : nil) }
 
   init(typed: String, target: ReachabilityTarget) {
     self.typed = typed
@@ -39,13 +52,39 @@ struct WatchedTarget: Equatable, Sendable {
     return String(text[..<scheme.upperBound]) + String(text[authority.index(after: at)...])
   }
 
+  /// The words have no port of their own.
+  private static func portRemedy(of word: String) -> String {
+    let host = "for the host of that name, write \(word).:443"
+    return word == "internet"
+      ? "the Internet has no port of its own; write internet --port 443; \(host)"
+      : "the local network has no port; write \(word); \(host)"
+  }
+
   private static func host(_ text: String, interface: String?) throws -> ReachabilityTarget {
-    if interface != nil, let address = IPAddress(text), address.isLinkLocal { return .address(address) }
+    if interface != nil, let (address, port) = linkLocal(text) { return .address(address, port: port) }
     do {
       return try .host(text)
     } catch {
       throw ValidationError("TARGET: \(error.message)")
     }
+  }
+
+  /// A link-local address without a zone: `fe80::1`, or with a port `[fe80::1]:443`.
+  private static func linkLocal(_ text: String) -> (IPAddress, port: UInt16?)? {
+    if let address = IPAddress(text) { return address.isLinkLocal ? (address, nil) : nil }
+    let parts = text.split(separator: "]:", maxSplits: 1)
+    guard text.first == "[", parts.count == 2, let address = IPAddress(parts[0].dropFirst()),
+      address.family == .ipv6, address.isLinkLocal, let port = PortNumber.number(parts[1])
+    else { return nil }
+    return (address, port)
+  }
+
+  /// Whether any wired or Wi-Fi interface would do.
+  var takesAnyInterface: Bool { target == .localNetwork }
+
+  /// Whether it is a host by its name, without a port or a URL around it.
+  var isPlainName: Bool {
+    if case .host = target.storage { target.port == nil && !typed.contains("://") } else { false }
   }
 
   /// The address that the target is; `nil` where it is none.

@@ -12,7 +12,7 @@ struct CheckCommand: CheckedCommand {
     abstract: "Ask sites over HTTP whether they really answer, and not something in their place.",
     usage: "dialtone check [<options>] <url> ...",
     discussion: """
-      Each site gets one request, a second one where it refuses HEAD, without cookies or credentials; redirects are \
+      Each site gets one request, and a second one if it refuses HEAD, without cookies or credentials; redirects are \
       not followed. One line for each, as it is done. A URL given twice counts once.
 
       VERDICTS
@@ -30,11 +30,13 @@ struct CheckCommand: CheckedCommand {
         dialtone check --expect success --timeout 5 https://example.com/health
         dialtone check --expect 204 http://example.com/generate_204
         dialtone check --expect body:OK --interface wlan0 http://example.com/
-        xargs dialtone check --json --concurrency 16 < urls
+        dialtone check --json --concurrency 16 --from-file urls
       """)
 
   @Argument(help: ArgumentHelp("An http or https URL, with its scheme.", valueName: "url"))
   var urls: [String] = []
+
+  @OptionGroup var lists: ListOptions
 
   @OptionGroup var site: SiteOptions
 
@@ -44,16 +46,16 @@ struct CheckCommand: CheckedCommand {
   var json = false
 
   @Option(
-    parsing: .unconditional,
+    name: [.customShort("i", allowingJoined: true), .customLong("interface")], parsing: .unconditional,
     help: ArgumentHelp("Ask over this interface alone.", valueName: "name"),
     completion: .custom { _, _, _ in InterfaceName.completions() }, transform: InterfaceName.parse)
   var interface: String?
 
   @Option(
-    parsing: .unconditional,
+    name: [.customShort("t", allowingJoined: true), .customLong("timeout")], parsing: .unconditional,
     help: ArgumentHelp(
-      "Let each check take this long at most; fractions are allowed (default: 15).", valueName: "seconds"),
-    transform: Seconds.positive)
+      "Let each check take this long at most, such as 5s (default: 15).", valueName: "duration"),
+    transform: DurationArgument.positive)
   var timeout: Duration?
 
   @Option(
@@ -62,22 +64,26 @@ struct CheckCommand: CheckedCommand {
     transform: Concurrency.parse)
   var concurrency: Int?
 
-  func request() throws -> SiteRequest {
-    return try SiteRequest(
-      urls,
-      configuration: try site.configuration(
-        timeout: timeout, interface: interface, family: families.family))
+  @OptionGroup var quiet: QuietOptions
+
+  var typed: [String] {
+    get { urls }
+    set { urls = newValue }
   }
 
-  func check() throws { _ = try request() }
-
-  func run() throws {
-    let request = try request()
-    let checker = SiteChecker(request: request, concurrency: concurrency ?? Concurrency.usual)
-    var runner = Runner(
-      names: request.urls.map(\.text), session: CheckSession(siteCount: request.urls.count),
-      formatter: SiteFormatter.make(for: request, json: json, showsTime: false), timeout: nil, endsWithReader: true,
-      watch: checker.start)
-    try DialtoneCommand.exit(runner.run())
+  func prepare() throws -> Work {
+    let request = try SiteRequest(
+      lists.entries(after: urls),
+      configuration: try site.configuration(
+        timeout: timeout, interface: interface, family: families.family))
+    return {
+      InterfaceHint.write(interface: interface, targets: [], isQuiet: quiet.isQuiet)
+      let checker = SiteChecker(request: request, concurrency: concurrency ?? Concurrency.usual)
+      var runner = Runner(
+        request: request, session: CheckSession(siteCount: request.urls.count),
+        formatter: SiteFormatter.make(for: request, json: json, showsTime: false), timeout: nil, endsWithReader: true,
+        isQuiet: quiet.isQuiet, watch: checker.start)
+      return try runner.run()
+    }
   }
 }

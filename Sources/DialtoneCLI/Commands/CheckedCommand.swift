@@ -5,6 +5,14 @@ internal import ArgumentParser
 
 /// A command whose arguments have to be right together before anything is begun.
 protocol CheckedCommand: ParsableCommand {
-  /// Throws what is wrong with them.
-  func check() throws
+  /// The targets or URLs among its arguments.
+  var typed: [String] { get set }
+
+  /// Checks the arguments, and reads the files that they name. Returns what is to be done.
+  ///
+  /// To be called once: standard input can be read only once.
+  func prepare() throws -> Work
 }
+
+/// What a command does once its arguments have been found right.
+typealias Work = () throws -> ExitStatus

@@ -29,6 +29,8 @@ struct DialtoneCommand: ParsableCommand {
         1        it does not
         2        it cannot be told
         64       wrong usage
+        66       the file of --from-file cannot be read
+        71       the system had nothing left, such as descriptors
         74       the output could not be written
         128 + n  ended by signal n
 
@@ -52,8 +54,8 @@ struct DialtoneCommand: ParsableCommand {
       var arguments: [String] = []
       do {
         arguments = try TypedArguments.all()
-        var command = try parse(arguments)
-        try command.run()
+        let status = try prepare(arguments).work()
+        CNetlink.exit(status.rawValue)
       } catch let error as ExitCode {
         CNetlink.exit(error.rawValue)
       } catch let error as SystemError {
@@ -61,6 +63,10 @@ struct DialtoneCommand: ParsableCommand {
       } catch {
         try end(with: error, typed: arguments)
       }
+    } catch let error as SystemError {
+      StandardStream.error.writeIgnoringErrors(
+        "dialtone: \(error)\(Shortage.remedy(for: error).map { "; \($0)" } ?? "")\n")
+      CNetlink.exit(ExitStatus(for: error).rawValue)
     } catch {
       StandardStream.error.writeIgnoringErrors("dialtone: \(error)\n")
       CNetlink.exit(ExitStatus.inputOutput.rawValue)
@@ -68,28 +74,44 @@ struct DialtoneCommand: ParsableCommand {
   }
 
   /// Reads and checks all arguments; nothing has been begun where it throws.
-  static func parse(_ arguments: [String]) throws -> any ParsableCommand {
-    let command = try parseAsRoot(arguments)
-    guard let checked = command as? any CheckedCommand else { return command }
+  static func prepare(_ arguments: [String]) throws -> (command: any ParsableCommand, work: Work) {
+    try CommandWord.check(help: arguments)
+    let folded = FoldedArguments(arguments)
+    var parsed: any ParsableCommand
+    do {
+      parsed = try parseAsRoot(folded.arguments)
+    } catch {
+      if folded.arguments == arguments { throw error }
+      let message = folded.unfolded(message: fullMessage(for: error))
+      throw WholeMessage(description: message, status: exitCode(for: error))
+    }
+    guard var checked = parsed as? any CheckedCommand else {
+      return (
+        parsed,
+        {
+          try parsed.run()
+          return .holds
+        }
+      )
+    }
+    checked.typed = folded.unfolded(checked.typed)
     let name = type(of: checked).configuration.commandName ?? ""
     do {
-      if let watch = command as? WatchCommand, arguments.first != name {
-        try CommandWord.check(implicitTargets: watch.options.targets)
+      if checked is WatchCommand, arguments.first != name {
+        try CommandWord.check(implicitTargets: checked.typed)
       }
       // ArgumentParser would do this in `validate`, before it finds options that there are not.
-      try checked.check()
+      return (checked, try checked.prepare())
     } catch let error as ValidationError {
       throw UsageError(message: error.message, command: name)
     }
-    return command
   }
 
   /// Prints help that was asked for, or what is wrong with the arguments.
   private static func end(with error: any Error, typed arguments: [String]) throws {
-    let usageError = error as? UsageError
-    let status = usageError == nil ? exitCode(for: error) : ExitCode(ExitStatus.usage.rawValue)
+    let (description, status) = DialtoneCommand.described(error)
     // It repeats what was typed.
-    let message = TypedArguments.withoutSecrets(usageError?.description ?? fullMessage(for: error), arguments)
+    let message = TypedArguments.withoutSecrets(description, arguments)
     let text = TerminalText.visible(message, keepingLineBreaks: true)
     if status.isSuccess {
       try Output.line(text)
@@ -99,8 +121,12 @@ struct DialtoneCommand: ParsableCommand {
     CNetlink.exit(status.rawValue)
   }
 
-  /// Ends a command with `status`.
-  static func exit(_ status: ExitStatus) throws {
-    if status != .holds { throw ExitCode(status.rawValue) }
+  private static func described(_ error: any Error) -> (text: String, status: ExitCode) {
+    switch error {
+    case let error as UsageError: (error.description, ExitCode(ExitStatus.usage.rawValue))
+    case let error as InputError: ("Error: \(error)", ExitCode(ExitStatus.noInput.rawValue))
+    case let error as WholeMessage: (error.description, error.status)
+    default: (fullMessage(for: error), exitCode(for: error))
+    }
   }
 }

@@ -28,10 +28,11 @@ struct InterfacesCommand: ParsableCommand {
       interfaces = try currentInterfaces()
     } catch {
       StandardStream.error.writeIgnoringErrors("dialtone: \(error)\n")
-      return try DialtoneCommand.exit(.undetermined)
+      throw ExitCode(ExitStatus.undetermined.rawValue)
     }
     let isTerminal = StandardStream.output.isTerminal
-    let formatter = InterfaceFormatter(style: Environment.style(isTerminal: isTerminal), isTerminal: isTerminal)
+    let formatter = InterfaceFormatter(
+      style: Environment.style(isTerminal: isTerminal), columns: isTerminal ? StandardStream.output.columns : nil)
     let lines = json ? interfaces.map(InterfaceFormatter.json) : formatter.lines(for: interfaces)
     if !lines.isEmpty { try Output.line(lines.joined(separator: "\n")) }
   }

@@ -20,24 +20,32 @@ struct StatusCommand: TargetCommand {
         dialtone status
         dialtone status --json internet local-network
         dialtone status -4 https://example.com/ --timeout 2.5
+        dialtone status example.com:443 [2001:db8::1]:22
+        dialtone status --udp --port 53 192.0.2.7
         dialtone status 192.0.2.7 --from 198.51.100.4
-        if dialtone status > /dev/null; then ...
+        dialtone status --from-file hosts
+        if dialtone status -q; then ...
       """)
 
   @OptionGroup var options: TargetOptions
 
   @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("Wait this long at most; fractions are allowed (default: 10).", valueName: "seconds"),
-    transform: Seconds.positive)
+    name: [.customShort("t", allowingJoined: true), .customLong("timeout")], parsing: .unconditional,
+    help: ArgumentHelp("Wait this long at most, such as 30s or 5m (default: 10).", valueName: "duration"),
+    transform: DurationArgument.positive)
   var timeout: Duration?
 
-  func run() throws {
-    let request = try request()
-    var runner = Runner(
-      request: request, session: StatusSession(targetCount: request.targets.count),
-      formatter: options.formatter(for: request, showsTime: false), timeout: timeout ?? .seconds(10),
-      endsWithReader: false)
-    try DialtoneCommand.exit(runner.run())
+  @OptionGroup var quiet: QuietOptions
+
+  func prepare() throws -> Work {
+    let request = try options.request()
+    return {
+      InterfaceHint.write(interface: options.interface, targets: request.targets, isQuiet: quiet.isQuiet)
+      var runner = Runner(
+        request: request, session: StatusSession(targetCount: request.targets.count),
+        formatter: options.formatter(for: request, showsTime: false), timeout: timeout ?? .seconds(10),
+        endsWithReader: false, isQuiet: quiet.isQuiet)
+      return try runner.run()
+    }
   }
 }

@@ -5,14 +5,12 @@ internal import ArgumentParser
 
 /// A command that watches targets.
 protocol TargetCommand: CheckedCommand {
-  var options: TargetOptions { get }
-
-  /// What is to be watched, or an error that says what is wrong with it.
-  func request() throws -> TargetRequest
+  var options: TargetOptions { get set }
 }
 
 extension TargetCommand {
-  func request() throws -> TargetRequest { try options.request() }
-
-  func check() throws { _ = try request() }
+  var typed: [String] {
+    get { options.targets }
+    set { options.targets = newValue }
+  }
 }

@@ -12,19 +12,21 @@ struct WaitCommand: TargetCommand {
     abstract: "Wait until all targets are reachable, and print their states.",
     usage: "dialtone wait [<options>] [<target> ...]",
     discussion: """
-      Without --timeout it waits for ever, but for where the system refuses to say anything. On a terminal, standard \
-      error shows what it waits for. A target given twice counts once.
+      Without --timeout it waits for ever, unless the system refuses to say anything. Standard error says why it \
+      waits: on a terminal in a line that follows the state, elsewhere each reason once. A target given twice counts \
+      once.
 
       Exit status: 0 what was waited for holds, 1 the time is over and it does not, 2 it cannot be told: a target is \
       still undetermined. Interrupted, it is never 0.
 
       EXAMPLES
         dialtone wait && git push
-        dialtone wait --timeout 30 example.com || echo "no way to example.com"
+        dialtone wait -t 30s example.com:443 || echo "no way to example.com"
         dialtone wait --any 192.0.2.7 2001:db8::7
         dialtone wait --not-cellular && upload
         dialtone wait --unreachable --interface tun0
-        dialtone wait --site https://example.com/health && deploy
+        dialtone wait --site --every 10s https://example.com/health && deploy
+        list-hosts | dialtone wait -q --from-file -
       """)
 
   @OptionGroup var options: TargetOptions
@@ -41,48 +43,50 @@ struct WaitCommand: TargetCommand {
   var notCellular = false
 
   @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("Wait this long at most; fractions are allowed.", valueName: "seconds"),
-    transform: Seconds.positive)
+    name: [.customShort("t", allowingJoined: true), .customLong("timeout")], parsing: .unconditional,
+    help: ArgumentHelp("Wait this long at most, such as 30s or 5m (default: for ever).", valueName: "duration"),
+    transform: DurationArgument.positive)
   var timeout: Duration?
 
-  func request() throws -> TargetRequest {
+  @OptionGroup var quiet: QuietOptions
+
+  func prepare() throws -> Work {
+    if notCellular, site.isWanted {
+      throw ValidationError("--not-cellular and --site exclude each other; for one interface there is --interface")
+    }
+    if let request = try options.siteRequest(site) {
+      return {
+        InterfaceHint.write(interface: options.interface, targets: [], isQuiet: quiet.isQuiet)
+        return try wait(for: request)
+      }
+    }
     if unreachable, notCellular {
       throw ValidationError(
         "--not-cellular and --unreachable exclude each other: one asks for a way, the other for none; leave one out")
     }
-    return try options.request()
-  }
-
-  func siteRequest() throws -> SiteRequest? {
-    let request = try options.siteRequest(site)
-    if request != nil, notCellular {
-      throw ValidationError("--not-cellular and --site exclude each other; for one interface there is --interface")
+    let request = try options.request()
+    return {
+      InterfaceHint.write(interface: options.interface, targets: request.targets, isQuiet: quiet.isQuiet)
+      return try wait(for: request)
     }
-    return request
   }
 
-  func check() throws {
-    if try siteRequest() == nil { _ = try request() }
-  }
-
-  func run() throws {
-    if let request = try siteRequest() { return try DialtoneCommand.exit(wait(for: request)) }
-    let request = try request()
+  private func wait(for request: TargetRequest) throws -> ExitStatus {
     let goal: WaitSession.Goal = unreachable ? .unreachable : notCellular ? .reachableNotOverCellular : .reachable
     var runner = Runner(
       request: request, session: WaitSession(targetCount: request.targets.count, goal: goal, anySuffices: any),
-      formatter: options.formatter(for: request, showsTime: false), timeout: timeout, endsWithReader: false)
-    try DialtoneCommand.exit(runner.run())
+      formatter: options.formatter(for: request, showsTime: false), timeout: timeout, endsWithReader: false,
+      isQuiet: quiet.isQuiet)
+    return try runner.run()
   }
 
   private func wait(for request: SiteRequest) throws -> ExitStatus {
     var runner = Runner(
-      names: request.urls.map(\.text),
+      request: request,
       session: SiteWaitSession(
         siteCount: request.urls.count, goal: unreachable ? .unavailable : .available, anySuffices: any),
       formatter: SiteFormatter.make(for: request, json: options.json, showsTime: false), timeout: timeout,
-      endsWithReader: false, watch: SiteWatcher(request: request).start)
+      endsWithReader: false, isQuiet: quiet.isQuiet, watch: SiteWatcher(request: request).start)
     return try runner.run()
   }
 }

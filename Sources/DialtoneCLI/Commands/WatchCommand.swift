@@ -15,7 +15,7 @@ struct WatchCommand: TargetCommand {
       It goes on until it is stopped, the lines of --count are printed, or the time of --timeout is over. A target \
       given twice counts once. A host that is named as a command can be given here.
 
-      Exit status: 0, or 2 where a target is undetermined at the end, or nothing came of it within the time of \
+      Exit status: 0, or 2 if a target is undetermined at the end, or nothing came of it within the time of \
       --timeout. Interrupted, it is never 0.
 
       EXAMPLES
@@ -23,8 +23,9 @@ struct WatchCommand: TargetCommand {
         dialtone watch example.com 192.0.2.7
         dialtone watch --json --count 1      the first state alone, for a program
         dialtone -6 --interface wlan0        IPv6 over Wi-Fi
-        dialtone watch fe80::1%eth0 --settling 2
-        dialtone watch --site https://example.com/health
+        dialtone watch fe80::1%eth0 --settling 500ms
+        dialtone watch --site --every 30s https://example.com/health
+        dialtone watch --from-file hosts
       """)
 
   @OptionGroup var options: TargetOptions
@@ -37,37 +38,42 @@ struct WatchCommand: TargetCommand {
   var count: Int?
 
   @Option(
-    parsing: .unconditional, help: ArgumentHelp("End after this time; fractions are allowed.", valueName: "seconds"),
-    transform: Seconds.positive)
+    name: [.customShort("t", allowingJoined: true), .customLong("timeout")], parsing: .unconditional,
+    help: ArgumentHelp("End after this time, such as 30s or 5m.", valueName: "duration"),
+    transform: DurationArgument.positive)
   var timeout: Duration?
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Print a change once it has been quiet for this long (default: 0).", valueName: "seconds"),
-    transform: Seconds.any)
+    help: ArgumentHelp("Print a change once it has been quiet for this long (default: 0).", valueName: "duration"),
+    transform: DurationArgument.any)
   var settling: Duration?
 
-  func request() throws -> TargetRequest { try options.request(settling: settling ?? .zero) }
-
-  func siteRequest() throws -> SiteRequest? { try options.siteRequest(site, settling: settling) }
-
-  func check() throws {
-    if try siteRequest() == nil { _ = try request() }
+  func prepare() throws -> Work {
+    if let request = try options.siteRequest(site, settling: settling) {
+      return {
+        InterfaceHint.write(interface: options.interface, targets: [], isQuiet: false)
+        return try watch(request)
+      }
+    }
+    let request = try options.request(settling: settling ?? .zero)
+    return {
+      InterfaceHint.write(interface: options.interface, targets: request.targets, isQuiet: false)
+      return try watch(request)
+    }
   }
 
-  func run() throws {
-    if let request = try siteRequest() { return try DialtoneCommand.exit(watch(request)) }
-    let request = try request()
+  private func watch(_ request: TargetRequest) throws -> ExitStatus {
     var runner = Runner(
       request: request,
       session: WatchSession(targetCount: request.targets.count, countLimit: count),
       formatter: options.formatter(for: request, showsTime: true), timeout: timeout, endsWithReader: true)
-    try DialtoneCommand.exit(runner.run())
+    return try runner.run()
   }
 
   private func watch(_ request: SiteRequest) throws -> ExitStatus {
     var runner = Runner(
-      names: request.urls.map(\.text),
+      request: request,
       session: SiteWatchSession(siteCount: request.urls.count, countLimit: count),
       formatter: SiteFormatter.make(for: request, json: options.json, showsTime: true), timeout: timeout,
       endsWithReader: true, watch: SiteWatcher(request: request).start)

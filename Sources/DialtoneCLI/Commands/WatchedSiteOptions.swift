@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import Dialtone
+internal import DialtoneSites
 
 /// Whether targets are sites that are to be asked, and what.
 struct WatchedSiteOptions: ParsableArguments {
@@ -11,4 +13,27 @@ struct WatchedSiteOptions: ParsableArguments {
   var isWanted = false
 
   @OptionGroup var options: SiteOptions
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Ask each site again after this time, such as 30s (default: 5m, and 1h over a cellular link).",
+      valueName: "duration"),
+    transform: { try DurationArgument.atLeast(.seconds(1), $0) })
+  var every: Duration?
+
+  /// The first option about sites that was given, as it is typed.
+  var given: String? { options.given ?? (every == nil ? nil : "--every") }
+
+  /// The configuration that they stand for.
+  func configuration(interface: String?, family: IPAddress.Family?) throws -> SiteConfiguration {
+    var configuration = try options.configuration(timeout: nil, interface: interface, family: family)
+    if let every {
+      configuration.interval = every
+      configuration.expensiveInterval = every
+      // A site that fails is not asked more seldom than one that is fine.
+      configuration.maximumRetryDelay = max(configuration.retryDelay, min(configuration.maximumRetryDelay, every))
+    }
+    return configuration
+  }
 }

@@ -6,8 +6,8 @@ internal import Dialtone
 /// Lists interfaces: name, kind, state and addresses.
 struct InterfaceFormatter {
   let style: Style
-  /// Whether each address gets a line of its own.
-  let isTerminal: Bool
+  /// How many columns the terminal has, where each address gets a line of its own; `nil` if there is none.
+  let columns: Int?
 
   func lines(for interfaces: [InterfaceStatus]) -> [String] {
     let rows = interfaces.map { interface in
@@ -20,7 +20,11 @@ struct InterfaceFormatter {
     let nameColumns = rows.map { TerminalText.columns($0.name) }.max() ?? 0
     let kindColumns = rows.map { TerminalText.columns($0.kind) }.max() ?? 0
     let stateColumns = rows.map { TerminalText.columns($0.state) }.max() ?? 0
-    let indent = String(repeating: " ", count: nameColumns + kindColumns + stateColumns + 6)
+    let start = nameColumns + kindColumns + stateColumns + 6
+    let longest = rows.flatMap(\.addresses).map { TerminalText.columns($0) }.max() ?? 0
+    // Where the columns leave too little room, the addresses stand further left, each below the interface.
+    let isBelow = columns.map { start + longest > $0 } ?? false
+    let indent = String(repeating: " ", count: isBelow ? min(4, max(0, (columns ?? 0) - longest)) : start)
     return rows.flatMap { row -> [String] in
       let look = row.isOperating ? Style.Look.good : .bad
       let head =
@@ -28,7 +32,8 @@ struct InterfaceFormatter {
         + style.text(row.state, look)
       guard let first = row.addresses.first else { return [head] }
       let padding = String(repeating: " ", count: stateColumns - TerminalText.columns(row.state) + 2)
-      if !isTerminal { return [head + padding + row.addresses.joined(separator: " ")] }
+      if columns == nil { return [head + padding + row.addresses.joined(separator: " ")] }
+      if isBelow { return [head] + row.addresses.map { indent + $0 } }
       return [head + padding + first] + row.addresses.dropFirst().map { indent + $0 }
     }
   }

@@ -13,6 +13,9 @@ final class Progress: Sendable {
 
   init(isEnabled: Bool) { self.isEnabled = isEnabled }
 
+  /// Whether the line stands there now.
+  var isVisible: Bool { isShown.load(ordering: .relaxed) }
+
   func show(_ text: String) {
     guard isEnabled else { return }
     isShown.store(true, ordering: .relaxed)

@@ -11,7 +11,7 @@ enum SiteFormatter {
     if json { return SiteJSONFormatter() }
     let isTerminal = StandardStream.output.isTerminal
     return SiteTextFormatter(
-      urls: request.urls.map(\.text), style: Environment.style(isTerminal: isTerminal), isTerminal: isTerminal,
-      showsTime: showsTime)
+      urls: request.urls.map(\.text), style: Environment.style(isTerminal: isTerminal),
+      columns: isTerminal ? { StandardStream.output.columns } : nil, showsTime: showsTime)
   }
 }

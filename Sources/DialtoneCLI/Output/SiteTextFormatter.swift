@@ -6,48 +6,38 @@ internal import DialtoneSites
 
 /// A line about a site for a person: time, URL, verdict, and what led to it.
 struct SiteTextFormatter: ReportFormatter {
-  /// The most columns that a URL takes on a terminal.
-  private static let nameLimit = 40
-  /// The most columns that a redirect's target takes on a terminal.
-  private static let locationLimit = 60
-
-  private let names: [String]
-  private let nameColumns: Int
+  private let names: ShortenedNames
   private let style: Style
-  private let isTerminal: Bool
+  /// How many columns the terminal has; `nil` if there is none.
+  private let columns: (() -> Int)?
   private let showsTime: Bool
   /// Grows where a longer word comes, which is seldom.
   private var verdictColumns = "available".count
 
-  init(urls: [String], style: Style, isTerminal: Bool, showsTime: Bool) {
-    names = urls.map { url in
-      let name = TerminalText.visible(url)
-      return isTerminal ? TerminalText.fitted(name, to: Self.nameLimit) : name
-    }
-    nameColumns = names.map { TerminalText.columns($0) }.max() ?? 0
+  init(urls: [String], style: Style, columns: (() -> Int)?, showsTime: Bool) {
+    names = ShortenedNames(urls)
     self.style = style
-    self.isTerminal = isTerminal
+    self.columns = columns
     self.showsTime = showsTime
   }
 
   mutating func line(for report: StateReport<SiteVerdict>) -> String {
     let verdict = report.state
-    let word = verdict.kind.identifier
-    verdictColumns = max(verdictColumns, word.count)
-    var parts: [String] = []
-    if showsTime {
-      parts.append(style.text(TimeText.local(verdict.timeSince1970, withDay: !isTerminal), .faint))
-    }
-    parts.append(TerminalText.padded(names[report.target], to: nameColumns))
-    parts.append(
-      style.text(word, Self.look(of: verdict.kind)) + String(repeating: " ", count: verdictColumns - word.count))
-    let details = details(of: verdict)
-    if !details.isEmpty { parts.append(details) }
-    if let former = report.former {
-      let words = former.state.kind == verdict.kind ? "" : " \(former.state.kind.identifier)"
-      parts.append(style.text("after \(DurationText.words(former.lasted))\(words)", .faint))
-    }
-    return parts.joined(separator: "  ")
+    verdictColumns = max(verdictColumns, verdict.kind.identifier.count)
+    let room = columns?()
+    // Where a redirect leads is a stranger's text, and may be long.
+    let details = (room == nil ? [nil] : [60, 40, 24]).map { Self.details(of: verdict, locationLimit: $0) }
+    let former = report.former.map { [Self.words(for: $0, before: verdict), nil] } ?? [nil]
+    let line = TerminalLine(
+      time: showsTime ? TimeText.local(verdict.timeSince1970, withDay: room == nil) : nil, target: report.target,
+      status: verdict.kind.identifier, look: Self.look(of: verdict.kind), statusColumns: verdictColumns,
+      wordings: former.flatMap { former in details.map { ($0, former) } })
+    return line.text(names: names, columns: room, style: style)
+  }
+
+  private static func words(for former: StateReport<SiteVerdict>.Former, before verdict: SiteVerdict) -> String {
+    let word = former.state.kind == verdict.kind ? "" : " \(former.state.kind.identifier)"
+    return "after \(DurationText.words(former.lasted))\(word)"
   }
 
   private static func look(of kind: SiteVerdict.Kind) -> Style.Look {
@@ -58,21 +48,27 @@ struct SiteTextFormatter: ReportFormatter {
     }
   }
 
-  /// Such as "200 in 12 ms, via Wi-Fi (wlan0)", "302 to http://login.example/ in 3 ms", "connect: connection refused".
-  private func details(of verdict: SiteVerdict) -> String {
-    var details = ""
-    if let status = verdict.status { details = "\(status)" }
+  /// Such as "200 in 12 ms, via Wi-Fi (wlan0)", "302 to http://login.example/ in 3 ms", "connect: connection refused, to
+  /// 192.0.2.7, via wired (eth0)", "wired (eth0), no carrier".
+  static func details(of verdict: SiteVerdict, locationLimit: Int? = nil) -> String {
+    var answer = verdict.status.map { "\($0)" } ?? ""
     if let location = verdict.location {
       let shown = TerminalText.visible(location)
-      details += " to \(isTerminal ? TerminalText.fitted(shown, to: Self.locationLimit) : shown)"
+      answer += " to \(locationLimit.map { TerminalText.fitted(shown, to: $0) } ?? shown)"
     }
+    if verdict.status != nil, let total = verdict.timings.total { answer += " in \(DurationText.words(total))" }
+    let interface = verdict.interface.map { TerminalText.visible($0.description) }
+    var parts: [String] = []
+    // Nothing was sent: no packet went over the interface.
+    if verdict.kind == .offline, let interface { parts.append(interface) }
+    if !answer.isEmpty { parts.append(answer) }
     if let error = verdict.error {
-      details += (verdict.stage.map { "\($0.identifier): " } ?? "") + TerminalText.visible(error.message)
+      parts.append((verdict.stage.map { "\($0.identifier): " } ?? "") + TerminalText.visible(error.message))
+      if verdict.kind != .offline, let address = verdict.address {
+        parts.append("to \(TerminalText.visible("\(address)"))")
+      }
     }
-    if verdict.status != nil, let total = verdict.timings.total { details += " in \(DurationText.words(total))" }
-    if let interface = verdict.interface, verdict.status != nil {
-      details += ", via \(TerminalText.visible(interface.description))"
-    }
-    return details
+    if verdict.kind != .offline, let interface { parts.append("via \(interface)") }
+    return parts.joined(separator: ", ")
   }
 }

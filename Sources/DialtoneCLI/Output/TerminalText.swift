@@ -19,14 +19,17 @@ enum TerminalText {
 
   /// How many columns `text` takes on a terminal: wide East Asian characters take two, combining marks none.
   static func columns(_ text: some StringProtocol) -> Int {
-    text.reduce(0) { $0 + columns($1) }
+    // Most text is ASCII, and targets can be many.
+    if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text.utf8.count }
+    return text.reduce(0) { $0 + columns($1) }
   }
 
   /// `text` cut in the middle to at most `limit` columns: the beginning and the end tell hosts apart.
   static func fitted(_ text: String, to limit: Int) -> String {
     if columns(text) <= limit { return text }
+    if limit < 1 { return "" }
     let front = (limit - 1) / 2
-    return take(text, columns: front) + "…" + String(take(text.reversed(), columns: limit - 1 - front).reversed())
+    return taken(text, columns: front) + "…" + String(taken(text.reversed(), columns: limit - 1 - front).reversed())
   }
 
   /// `text` filled up with spaces to `width` columns.
@@ -34,7 +37,35 @@ enum TerminalText {
     text + String(repeating: " ", count: max(0, width - columns(text)))
   }
 
-  private static func take(_ text: some Sequence<Character>, columns limit: Int) -> String {
+  /// `text` in lines of at most `limit` columns, each indented, broken at spaces where there are any.
+  static func wrapped(_ text: String, to limit: Int, indent: Int) -> [String] {
+    let room = max(1, limit - indent)
+    var lines: [String] = []
+    var line = ""
+    for word in text.split(separator: " ") {
+      var word = String(word)
+      if !line.isEmpty {
+        if columns(line) + 1 + columns(word) <= room {
+          line += " " + word
+          continue
+        }
+        lines.append(line)
+      }
+      while columns(word) > room {
+        let part = taken(word, columns: room)
+        // A character that is wider than the line.
+        if part.isEmpty { break }
+        lines.append(part)
+        word.removeFirst(part.count)
+      }
+      line = word
+    }
+    if !line.isEmpty { lines.append(line) }
+    return lines.map { String(repeating: " ", count: indent) + $0 }
+  }
+
+  /// As many characters from the beginning of `text` as take at most `limit` columns.
+  static func taken(_ text: some Sequence<Character>, columns limit: Int) -> String {
     var taken = ""
     var used = 0
     for character in text {

@@ -5,12 +5,12 @@ internal import DialtoneSites
 
 /// `check`: one line for each site, as it is done.
 struct CheckSession: Session {
-  private var verdicts: [SiteVerdict?]
+  private var available: Tally
 
-  init(siteCount: Int) { verdicts = Array(repeating: nil, count: siteCount) }
+  init(siteCount: Int) { available = Tally(count: siteCount) }
 
   mutating func receive(_ verdict: SiteVerdict, of site: Int, at now: Duration) -> [StateReport<SiteVerdict>] {
-    verdicts[site] = verdict
+    available[site] = Verdict(verdict.isAvailable)
     return [StateReport(target: site, state: verdict)]
   }
 
@@ -18,12 +18,10 @@ struct CheckSession: Session {
   mutating func timeOut() -> [StateReport<SiteVerdict>] { [] }
 
   var ending: ExitStatus? {
-    if verdicts.contains(where: { $0 == nil }) { return nil }
-    return verdicts.allSatisfy { $0?.isAvailable ?? false } ? .holds : .fails
+    available.unknownCount > 0 ? nil : available.all.exitStatus
   }
 
   var waiting: Waiting? {
-    let unknown = verdicts.indices.filter { verdicts[$0] == nil }
-    return unknown.isEmpty ? nil : Waiting(targets: unknown, goal: "to answer")
+    available.unknownCount == 0 ? nil : Waiting(targets: available.unknown, goal: "to answer")
   }
 }

@@ -16,8 +16,20 @@ protocol Session {
   /// The exit status, once there is nothing more to do.
   var ending: ExitStatus? { get }
 
-  /// What is being waited for, for a person; `nil` where nothing is.
+  /// What is being waited for, for a person; `nil` if nothing is.
   var waiting: Waiting? { get }
+
+  /// The present state of a target that is waited for, which says why the waiting goes on; `nil` if nothing is known of it.
+  func obstacle(of target: Int) -> State?
+
+  /// Whether obstacles are told where no terminal shows them.
+  var tellsObstacles: Bool { get }
+}
+
+extension Session {
+  func obstacle(of target: Int) -> State? { nil }
+
+  var tellsObstacles: Bool { false }
 }
 
 /// What a session waits for.

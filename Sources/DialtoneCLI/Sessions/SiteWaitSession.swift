@@ -16,10 +16,12 @@ struct SiteWaitSession: Session {
   private let goal: Goal
   private let anySuffices: Bool
   private var verdicts: [SiteVerdict?]
+  private var met: Tally
   private(set) var ending: ExitStatus?
 
   init(siteCount: Int, goal: Goal, anySuffices: Bool) {
     verdicts = Array(repeating: nil, count: siteCount)
+    met = Tally(count: siteCount)
     self.goal = goal
     self.anySuffices = anySuffices
   }
@@ -27,9 +29,10 @@ struct SiteWaitSession: Session {
   mutating func receive(_ verdict: SiteVerdict, of site: Int, at now: Duration) -> [StateReport<SiteVerdict>] {
     if ending != nil { return [] }
     verdicts[site] = verdict
+    met[site] = Verdict(verdict.isAvailable == (goal == .available))
     guard whole == .holds else { return [] }
     ending = .holds
-    return report { !anySuffices || isMet(by: $0) == .holds }
+    return report { !anySuffices || met[$0] == .holds }
   }
 
   /// Prints how far it has come.
@@ -40,24 +43,17 @@ struct SiteWaitSession: Session {
   }
 
   /// A site of which nothing has come has no line.
-  private func report(where isWanted: (SiteVerdict?) -> Bool) -> [StateReport<SiteVerdict>] {
-    verdicts.enumerated().filter { isWanted($0.element) }.compactMap { position, verdict in
-      verdict.map { StateReport(target: position, state: $0) }
+  private func report(where isWanted: (Int) -> Bool) -> [StateReport<SiteVerdict>] {
+    verdicts.indices.filter(isWanted).compactMap { position in
+      verdicts[position].map { StateReport(target: position, state: $0) }
     }
   }
 
-  private var whole: Verdict {
-    let all = verdicts.map(isMet(by:))
-    return anySuffices ? .any(all) : .all(all)
-  }
+  private var whole: Verdict { anySuffices ? met.any : met.all }
 
-  private func isMet(by verdict: SiteVerdict?) -> Verdict {
-    guard let verdict else { return .unknown }
-    return Verdict(verdict.isAvailable == (goal == .available))
-  }
+  var waiting: Waiting? { ending == nil ? Waiting(targets: met.open, goal: goal.words) : nil }
 
-  var waiting: Waiting? {
-    if ending != nil { return nil }
-    return Waiting(targets: verdicts.indices.filter { isMet(by: verdicts[$0]) != .holds }, goal: goal.words)
-  }
+  func obstacle(of site: Int) -> SiteVerdict? { met[site] != .holds ? verdicts[site] : nil }
+
+  var tellsObstacles: Bool { true }
 }

@@ -37,6 +37,8 @@ struct StatusSession: Session {
     let unknown = states.indices.filter { !states[$0].isFinal }
     return unknown.isEmpty ? nil : Waiting(targets: unknown, goal: "to become known")
   }
+
+  func obstacle(of target: Int) -> Reachability? { states[target].isKnown ? states[target] : nil }
 }
 
 extension Reachability {

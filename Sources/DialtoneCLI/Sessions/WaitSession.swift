@@ -31,10 +31,12 @@ struct WaitSession: Session {
   private let goal: Goal
   private let anySuffices: Bool
   private var states: [Reachability]
+  private var met: Tally
   private(set) var ending: ExitStatus?
 
   init(targetCount: Int, goal: Goal, anySuffices: Bool) {
     states = Array(repeating: .unknown, count: targetCount)
+    met = Tally(count: targetCount)
     self.goal = goal
     self.anySuffices = anySuffices
   }
@@ -42,9 +44,10 @@ struct WaitSession: Session {
   mutating func receive(_ state: Reachability, of target: Int, at now: Duration) -> [Report] {
     if ending != nil { return [] }
     states[target] = state
-    if verdict == .holds {
+    met[target] = state.verdict(goal.isMet)
+    if whole == .holds {
       ending = .holds
-      return report { !anySuffices || verdict(of: $0) == .holds }
+      return report { !anySuffices || met[$0] == .holds }
     }
     // The system will not tell later what it refuses to tell now.
     if state.reason == .denied { return timeOut() }
@@ -54,23 +57,21 @@ struct WaitSession: Session {
   /// Prints how far it has come.
   mutating func timeOut() -> [Report] {
     if ending != nil { return [] }
-    ending = verdict.exitStatus
+    ending = whole.exitStatus
     return report { _ in true }
   }
 
-  private func report(where isWanted: (Reachability) -> Bool) -> [Report] {
-    states.indices.filter { isWanted(states[$0]) }.map { Report(target: $0, state: states[$0]) }
+  private func report(where isWanted: (Int) -> Bool) -> [Report] {
+    states.indices.filter(isWanted).map { Report(target: $0, state: states[$0]) }
   }
 
-  private var verdict: Verdict {
-    let verdicts = states.map(verdict(of:))
-    return anySuffices ? .any(verdicts) : .all(verdicts)
+  private var whole: Verdict { anySuffices ? met.any : met.all }
+
+  var waiting: Waiting? { ending == nil ? Waiting(targets: met.open, goal: goal.words) : nil }
+
+  func obstacle(of target: Int) -> Reachability? {
+    met[target] != .holds && states[target].isKnown ? states[target] : nil
   }
 
-  private func verdict(of state: Reachability) -> Verdict { state.verdict(goal.isMet) }
-
-  var waiting: Waiting? {
-    if ending != nil { return nil }
-    return Waiting(targets: states.indices.filter { verdict(of: states[$0]) != .holds }, goal: goal.words)
-  }
+  var tellsObstacles: Bool { true }
 }

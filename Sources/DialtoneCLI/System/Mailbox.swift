@@ -16,9 +16,34 @@ final class Mailbox<State: Sendable>: Sendable {
 
   private static var limit: Int { 1024 }
 
+  /// The letters in their order, and where each target's newest stands.
+  private struct Heap {
+    /// `nil` where one has made room.
+    var letters: [Letter?] = []
+    var newest: [Int: Int] = [:]
+    var count = 0
+
+    mutating func append(_ letter: Letter) {
+      if count >= Mailbox.limit, let old = newest[letter.target] {
+        letters[old] = nil
+        count -= 1
+        if letters.count > 2 * count + Mailbox.limit { compact() }
+      }
+      newest[letter.target] = letters.count
+      letters.append(letter)
+      count += 1
+    }
+
+    /// Closes the gaps: each costs as many letters as have been added since the last time.
+    private mutating func compact() {
+      letters.removeAll { $0 == nil }
+      for (position, letter) in letters.enumerated() { newest[letter?.target ?? 0] = position }
+    }
+  }
+
   /// Readable while there is something to take: an eventfd(2).
   let descriptor: CInt
-  private let letters = Lock<[Letter]>([])
+  private let heap = Lock(Heap())
 
   init() throws(SystemError) {
     descriptor = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
@@ -29,12 +54,9 @@ final class Mailbox<State: Sendable>: Sendable {
 
   /// For any thread.
   func post(_ state: State, for target: Int) {
-    let wasEmpty = letters.withLock { letters in
-      if letters.count >= Self.limit, let old = letters.lastIndex(where: { $0.target == target }) {
-        letters.remove(at: old)
-      }
-      letters.append(Letter(target: target, state: state))
-      return letters.count == 1
+    let wasEmpty = heap.withLock { heap in
+      heap.append(Letter(target: target, state: state))
+      return heap.count == 1
     }
     if wasEmpty { eventfd_write(descriptor, 1) }
   }
@@ -43,9 +65,9 @@ final class Mailbox<State: Sendable>: Sendable {
     var count: eventfd_t = 0
     // Emptied first, so that a letter posted meanwhile makes it readable again.
     _ = unsafe eventfd_read(descriptor, &count)
-    return letters.withLock { letters in
-      defer { letters = [] }
-      return letters
+    return heap.withLock { heap in
+      defer { heap = Heap() }
+      return heap.letters.compactMap { $0 }
     }
   }
 }

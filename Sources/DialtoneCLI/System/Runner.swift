@@ -3,6 +3,7 @@
 
 internal import CNetlink
 internal import Dialtone
+internal import DialtoneSites
 
 /// Carries the states of targets to a session, and its lines to standard output. All of it on the main thread, but for what watches
 /// the targets.
@@ -14,6 +15,10 @@ struct Runner<S: Session> where S.State: Sendable {
   let timeout: Duration?
   /// Whether to end when nobody reads the output any more.
   let endsWithReader: Bool
+  /// Whether nothing is printed, and the exit status tells.
+  var isQuiet = false
+  /// What a state says of a target, for a person who waits for it.
+  let words: (S.State, Int) -> String
   /// Begins to post the targets' states. What it answers is kept until the end.
   let watch: (Mailbox<S.State>) -> any Sendable
 
@@ -23,7 +28,7 @@ struct Runner<S: Session> where S.State: Sendable {
   mutating func run() throws -> ExitStatus {
     let clock = ContinuousClock()
     let start = clock.now
-    let progress = Progress(isEnabled: StandardStream.error.isTerminal && !Environment.isDumb)
+    let progress = Progress(isEnabled: !isQuiet && StandardStream.error.isTerminal && !Environment.isDumb)
     Signals.onEnd { progress.erase() }
 
     let mailbox = try Mailbox<S.State>()
@@ -31,28 +36,55 @@ struct Runner<S: Session> where S.State: Sendable {
     let watchers = watch(mailbox)
     defer { withExtendedLifetime(watchers) {} }
 
+    let shortened = progress.isEnabled ? ShortenedNames(names) : nil
+    var obstacles = session.tellsObstacles && !isQuiet && !progress.isEnabled ? Obstacles() : nil
     var nextProgress = Progress.interval
     while true {
       let now = start.duration(to: clock.now)
       let isOver = timeout.map { $0 <= now } ?? false
-      if !isOver, nextProgress <= now, let waiting = progress.isEnabled ? session.waiting : nil {
-        progress.show(ProgressText.line(waiting, names: names, elapsed: now, limit: timeout))
+      let waiting = progress.isEnabled ? session.waiting : nil
+      if !isOver, nextProgress <= now, let waiting, let shortened {
+        let line = ProgressText.line(
+          waiting, names: shortened, reason: { target in session.obstacle(of: target).map { words($0, target) } },
+          elapsed: now, limit: timeout, columns: StandardStream.error.columns)
+        progress.show(line)
         nextProgress = .seconds(now.secondsClamped) + Progress.interval
       }
-      let tick = progress.isEnabled && session.waiting != nil ? nextProgress - now : nil
+      let tick = waiting == nil ? nil : nextProgress - now
       let rest = timeout.map { $0 - now }
       let outcome = wait.wait(atMost: isOver ? .zero : [tick, rest].compactMap { $0 }.min())
       if outcome.isOutputClosed { Signals.end(by: SIGPIPE) }
 
       var reports: [StateReport<S.State>] = []
-      for letter in mailbox.takeAll() {
+      let letters = mailbox.takeAll()
+      for letter in letters {
         reports += session.receive(letter.state, of: letter.target, at: start.duration(to: clock.now))
       }
       if isOver, session.ending == nil { reports += session.timeOut() }
-      if !reports.isEmpty || session.ending != nil || session.waiting == nil { progress.erase() }
-      for report in reports { try Output.line(formatter.line(for: report)) }
+      if progress.isVisible {
+        if !reports.isEmpty || session.ending != nil || session.waiting == nil {
+          progress.erase()
+        } else if !letters.isEmpty {
+          // What is waited for may have another reason now.
+          nextProgress = .zero
+        }
+      }
+      if !isQuiet { for report in reports { try Output.line(formatter.line(for: report)) } }
       if let ending = session.ending { return ending }
+      tell(letters.map(\.target), &obstacles)
     }
+  }
+
+  /// Says what stands in the way of these targets, where that has not been said.
+  private func tell(_ targets: [Int], _ obstacles: inout Obstacles?) {
+    guard var told = obstacles, !told.isComplete, !targets.isEmpty, let goal = session.waiting?.goal else { return }
+    for target in targets where !told.isComplete {
+      guard let state = session.obstacle(of: target) else { continue }
+      if let note = told.note(names[target], goal, words(state, target)) {
+        StandardStream.error.writeIgnoringErrors(note)
+      }
+    }
+    obstacles = told
   }
 }
 
@@ -60,16 +92,37 @@ extension Runner where S.State == Reachability {
   /// Watches whether packets can reach the targets.
   init(
     request: TargetRequest, session: S, formatter: any ReportFormatter<Reachability>, timeout: Duration?,
-    endsWithReader: Bool
+    endsWithReader: Bool, isQuiet: Bool = false
   ) {
+    let takesAnyInterface = request.targets.map { $0.takesAnyInterface && request.configuration.interface == nil }
     self.init(
       names: request.targets.map(\.typed), session: session, formatter: formatter, timeout: timeout,
-      endsWithReader: endsWithReader
+      endsWithReader: endsWithReader, isQuiet: isQuiet,
+      words: { state, target in
+        let details = TextReportFormatter.details(of: state, takesAnyInterface: takesAnyInterface[target])
+        return state.isReachable ? "reachable \(details)" : details
+      }
     ) { mailbox in
       request.targets.enumerated().map { position, target in
         ReachabilityMonitor(target.target, configuration: request.configuration)
           .observe { state in mailbox.post(state, for: position) }
       }
     }
+  }
+}
+
+extension Runner where S.State == SiteVerdict {
+  /// Asks sites, or watches them.
+  init(
+    request: SiteRequest, session: S, formatter: any ReportFormatter<SiteVerdict>, timeout: Duration?,
+    endsWithReader: Bool, isQuiet: Bool = false, watch: @escaping (Mailbox<SiteVerdict>) -> any Sendable
+  ) {
+    self.init(
+      names: request.urls.map(\.text), session: session, formatter: formatter, timeout: timeout,
+      endsWithReader: endsWithReader, isQuiet: isQuiet,
+      words: { verdict, _ in
+        let details = SiteTextFormatter.details(of: verdict)
+        return details.isEmpty ? verdict.kind.identifier : "\(verdict.kind.identifier), \(details)"
+      }, watch: watch)
   }
 }

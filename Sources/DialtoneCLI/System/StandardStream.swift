@@ -9,6 +9,9 @@ struct StandardStream: Sendable {
   static let output = StandardStream(descriptor: STDOUT_FILENO)
   static let error = StandardStream(descriptor: STDERR_FILENO)
 
+  /// What a call that failed for the output is called.
+  static let outputName = "standard output"
+
   let descriptor: CInt
 
   /// Keeps sockets of our own out of the places of the standard streams, where the caller has closed one.
@@ -17,13 +20,19 @@ struct StandardStream: Sendable {
   static func prepare() throws(SystemError) {
     var information = stat()
     for descriptor in STDIN_FILENO...STDERR_FILENO where unsafe fstat(descriptor, &information) != 0 {
-      if descriptor == STDOUT_FILENO { throw SystemError("standard output") }
+      if descriptor == STDOUT_FILENO { throw SystemError(Self.outputName) }
       // Takes the lowest free number, which is this one. The path is only read during the call.
       _ = unsafe cnetlink_open("/dev/null", O_RDWR)
     }
   }
 
   var isTerminal: Bool { isatty(descriptor) == 1 }
+
+  /// How many columns the terminal has now; 80, as every terminal has, if it does not tell.
+  var columns: Int {
+    let columns = Int(cnetlink_terminal_columns(descriptor))
+    return columns > 0 ? columns : 80
+  }
 
   /// Writes all of `text`.
   ///
@@ -39,7 +48,7 @@ struct StandardStream: Sendable {
         position += count
         continue
       }
-      let error = SystemError("standard output")
+      let error = SystemError(Self.outputName)
       switch error.errno {
       case EINTR: continue
       case EAGAIN: try waitUntilWritable()
@@ -65,7 +74,7 @@ struct StandardStream: Sendable {
     // The kernel copies the one event and fills the other.
     var event = unsafe epoll_event()
     unsafe event.events = EPOLLOUT.rawValue
-    if unsafe epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event) != 0 { throw SystemError("standard output") }
+    if unsafe epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event) != 0 { throw SystemError(Self.outputName) }
     _ = unsafe epoll_wait(poll, &event, 1, -1)
   }
 }

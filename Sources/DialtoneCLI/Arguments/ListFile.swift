@@ -1,0 +1,97 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CNetlink
+internal import Dialtone
+
+/// Targets or URLs in a file, one a line. What follows a `#` is a comment, if the `#` begins the line or follows a space.
+enum ListFile {
+  static let option = "--from-file"
+  /// Standard input, as other programs call it.
+  static let standardInput = "-"
+  /// A list that has no end, such as /dev/zero, must not take all memory.
+  static let limit = 64 << 20
+
+  /// Reads the whole list.
+  ///
+  /// - Throws: `InputError` if it cannot be read, `ValidationError` if there is nothing in it or it is no text.
+  static func read(_ name: String) throws -> [TypedText] {
+    let entries = try entries(of: bytes(of: name), list: name)
+    if entries.isEmpty {
+      throw ValidationError("\(option): \(shown(name)) has nothing in it; write one target or URL a line")
+    }
+    return entries
+  }
+
+  /// The list's name for a person.
+  static func shown(_ name: String) -> String {
+    name == standardInput ? "standard input" : TerminalText.visible(name)
+  }
+
+  /// What stands in the lines.
+  static func entries(of bytes: [UInt8], list: String) throws -> [TypedText] {
+    // An editor of another system may have put a byte order mark in front (RFC 3629, 6).
+    let bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
+    var entries: [TypedText] = []
+    for (number, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
+      let content = content(of: line)
+      if content.isEmpty { continue }
+      guard let text = String(validating: content, as: UTF8.self) else {
+        throw ValidationError("\(option): \(shown(list)), line \(number + 1) is not valid UTF-8; write it in UTF-8")
+      }
+      entries.append(TypedText(text: text, place: .line(number + 1, list: list)))
+    }
+    return entries
+  }
+
+  /// The line without its comment and the blanks around it. A URL has a `#` of its own, which no blank stands before.
+  private static func content(of line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var end = line.endIndex
+    for position in line.indices where line[position] == UInt8(ascii: "#") {
+      if position == line.startIndex || isBlank(line[position - 1]) {
+        end = position
+        break
+      }
+    }
+    var content = line[..<end].drop(while: isBlank)
+    while let last = content.last, isBlank(last) { content.removeLast() }
+    return content
+  }
+
+  /// A space, a tab, or the carriage return that ends lines of other systems.
+  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
+
+  private static func bytes(of name: String) throws -> [UInt8] {
+    if name == standardInput { return try bytes(of: STDIN_FILENO, name) }
+    // The path is only read during the call.
+    let descriptor = unsafe cnetlink_open(name, O_RDONLY | O_CLOEXEC)
+    if descriptor < 0 { throw failure(name) }
+    defer { _ = close(descriptor) }
+    return try bytes(of: descriptor, name)
+  }
+
+  private static func bytes(of descriptor: CInt, _ name: String) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    while true {
+      // read(2) writes as many bytes as it is told there is room for.
+      let count = unsafe buffer.withUnsafeMutableBytes { unsafe CNetlink.read(descriptor, $0.baseAddress, $0.count) }
+      if count == 0 { return bytes }
+      if count < 0 {
+        if cnetlink_errno() == EINTR { continue }
+        throw failure(name)
+      }
+      bytes += buffer[..<count]
+      if bytes.count > limit {
+        throw ValidationError("\(option): \(shown(name)) has more than \(limit >> 20) MiB; give a shorter list")
+      }
+    }
+  }
+
+  /// Takes the errno that the call just left.
+  private static func failure(_ name: String) -> InputError {
+    InputError(
+      description: "\(SystemError("\(option): \(shown(name))")); give a file that can be read, or - for standard input")
+  }
+}

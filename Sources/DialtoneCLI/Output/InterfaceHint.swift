@@ -1,0 +1,58 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNetlink
+internal import Dialtone
+
+/// What standard error says at once of an interface that is not there, or that stands where a host should.
+enum InterfaceHint {
+  /// No more names than these are listed.
+  private static let limit = 8
+
+  /// Says that there is no such interface, with the names that may have been meant; nothing where there is one.
+  static func write(interface: String?, targets: [WatchedTarget], isQuiet: Bool) {
+    if isQuiet { return }
+    if let interface, !exists(interface) {
+      StandardStream.error.writeIgnoringErrors("dialtone: \(missing(interface, among: names()))\n")
+    }
+    for target in targets where target.isPlainName && target.typed.utf8.count <= InlineName.capacity {
+      if exists(target.typed) { StandardStream.error.writeIgnoringErrors("dialtone: \(misplaced(target.typed))\n") }
+    }
+  }
+
+  /// The words for an interface that is not there.
+  static func missing(_ name: String, among names: [String]) -> String {
+    let shown = TerminalText.visible(name)
+    let near = EditDistance.nearest(to: name, among: names).map { TerminalText.visible($0) }
+    let end =
+      if !near.isEmpty {
+        "did you mean \(near.joined(separator: " or "))?"
+      } else if names.isEmpty || names.count > limit {
+        "dialtone interfaces lists them"
+      } else {
+        "there is \(names.map { TerminalText.visible($0) }.joined(separator: ", "))"
+      }
+    return "--interface: there is no interface \"\(shown)\" yet; \(end)"
+  }
+
+  /// The words for an interface that stands where a host should.
+  static func misplaced(_ name: String) -> String {
+    let shown = TerminalText.visible(name)
+    return "\"\(shown)\" is taken for a host name; for the interface of that name, write: --interface \(shown)"
+  }
+
+  private static func exists(_ name: String) -> Bool {
+    // if_nametoindex(3) reads the name during the call. It knows alternative names, too.
+    if unsafe if_nametoindex(name) != 0 { return true }
+    return name.utf8.count > InlineName.capacity && names().contains(name)
+  }
+
+  private static func names() -> [String] {
+    do {
+      return try currentInterfaces().map(\.interface.name)
+    } catch {
+      // The states say that the system denies it.
+      return []
+    }
+  }
+}
