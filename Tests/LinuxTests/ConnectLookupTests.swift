@@ -185,6 +185,21 @@ struct ConnectLookupTests {
     }
   }
 
+  @Test("what goes to multicast addresses meets no rule by its source", arguments: ["224.0.0.251", "255.255.255.255"])
+  func rulesBySourceDoNotMatterToMulticast(target: String) async throws {
+    let lab = try makeLab()
+    try lab.addRule(priority: 50, .prohibit, from: "10.0.0.1/32")
+    try await lab.waitForCarriers()
+    var connection = LabConnection(to: target)
+    connection.transport = .udp
+    #expect(try state(lab, connection).isVia("v0"))
+    if target == "224.0.0.251" {
+      // connect(2) to the limited broadcast address needs SO_BROADCAST.
+      let outcome = try lab.connect(connection)
+      #expect((outcome.error, outcome.source) == (0, "10.0.0.1"))
+    }
+  }
+
   @Test func monitorsAndPathsFollowRulesBySource() async throws {
     let lab = try makeLab()
     let monitors = try LabMonitors.forPaths(lab)

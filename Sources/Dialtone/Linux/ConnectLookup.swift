@@ -101,7 +101,7 @@ struct ConnectLookup {
   ) -> Bool {
     switch replies.plain {
     case .route(let plain):
-      guard !target.bits.isIPv6, rules.namesSource, let source = plain.preferredSource,
+      guard !target.bits.isIPv6, rules.namesSource, !goesOutOfTheSourcesLink, let source = plain.preferredSource,
         !IPAddress(source).isUnspecified
       else { return false }
       destination.source = source
@@ -119,6 +119,10 @@ struct ConnectLookup {
     step = .fromChosenSource
     return true
   }
+
+  /// Whether packets with a source leave by the link that has the source, and no route or rule is looked at: those to IPv4's
+  /// multicast addresses and to 255.255.255.255 (ip_route_output_key_hash_rcu, net/ipv4/route.c).
+  private var goesOutOfTheSourcesLink: Bool { target.isMulticast || target.bits == IPAddressBits(ipv4: .max) }
 
   // MARK: A source and an interface
 

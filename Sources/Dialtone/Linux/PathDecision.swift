@@ -44,7 +44,7 @@ package struct PathDecision {
     case .route(let route):
       switch route.type {
       // An anycast address is one of this machine's too: the subnet-router address of RFC 4291, 2.6.1.
-      case .local, .anycast: state = local(replies)
+      case .local, .anycast: state = local(replies, source)
       case .unicast, .multicast, .broadcast: state = via(route, replies, target, output: output, source: source)
       case .unreachable: state = Reachability(status: .unreachable, reason: .unreachableRoute)
       case .prohibit: state = Reachability(status: .unreachable, reason: .prohibited)
@@ -60,13 +60,16 @@ package struct PathDecision {
 
   /// An address of this machine, which needs no link of its own: the packets pass over `lo` (those of a VRF over the VRF), which
   /// has to be up.
-  private func local(_ replies: RouteReplies) -> Reachability {
+  private func local(_ replies: RouteReplies, _ source: IPAddress?) -> Reachability {
     var carrier = links.loopback
     if case .route(let plain) = replies.plain { carrier = plain.outputInterface.flatMap { links[$0] } ?? carrier }
     if let carrier, !carrier.isUp { return unreachable(.linkDown, carrier) }
     var state = Reachability(status: .reachable, flags: [.reachable, .isLocalAddress])
     state.interface = links.loopback.map(links.interface)
-    if case .route(let plain) = replies.plain { state.source = plain.preferredSource.map { IPAddress($0) } }
+    state.source = source
+    if source == nil, case .route(let plain) = replies.plain {
+      state.source = plain.preferredSource.map { IPAddress($0) }
+    }
     return state
   }
 
@@ -107,7 +110,8 @@ package struct PathDecision {
   ) -> Reachability {
     let found: IPAddress?
     switch plain {
-    case .route(let plain): found = plain.preferredSource.map { IPAddress($0) } ?? source
+    // To a query with a source, IPv6 replies with the one that it would choose.
+    case .route(let plain): found = source ?? plain.preferredSource.map { IPAddress($0) }
     // The route is there, but no packet could be made for it, such as one from 127.0.0.1 to elsewhere (EINVAL).
     case .refusal(EINVAL), .refusal(EADDRNOTAVAIL): return unreachable(.noAddress, link)
     case .refusal(let errno): return refused(errno, target, output: output)
