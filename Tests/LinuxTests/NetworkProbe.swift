@@ -13,6 +13,8 @@ final class NetworkProbe: Sendable {
     var resynchronisations = 0
     /// Datagrams of other processes that were dropped.
     var foreign: UInt64 = 0
+    /// Announcements that were read.
+    var messages = 0
     /// Turns in which events were read.
     var drains = 0
     var polls = 0
@@ -65,6 +67,7 @@ final class NetworkProbe: Sendable {
     state.withLock { counts in
       counts.resynchronisations = network.resynchronisationCount
       counts.foreign = network.foreignCount
+      counts.messages = network.messageCount
       counts.descriptors = network.descriptors
       body(&counts)
     }

@@ -48,6 +48,7 @@ struct BPFInterpreter {
       case 0x07: index = accumulator
       case 0x05: counter += Int(operand)
       case 0x15: counter += Int(accumulator == operand ? instruction.ifTrue : instruction.ifFalse)
+      case 0x45: counter += Int(accumulator & operand != 0 ? instruction.ifTrue : instruction.ifFalse)
       case 0x25: counter += Int(accumulator > operand ? instruction.ifTrue : instruction.ifFalse)
       case 0x35: counter += Int(accumulator >= operand ? instruction.ifTrue : instruction.ifFalse)
       case 0x06: return operand != 0

@@ -346,6 +346,7 @@ struct KernelConstantsTests {
     Pair("BPF_ALU | BPF_NEG", BPFInstruction.Code.negate, BPF_ALU | BPF_NEG),
     Pair("BPF_JMP | BPF_JA", BPFInstruction.Code.jump, BPF_JMP | BPF_JA),
     Pair("BPF_JMP | BPF_JEQ | BPF_K", BPFInstruction.Code.jumpIfEqual, BPF_JMP | BPF_JEQ | BPF_K),
+    Pair("BPF_JMP | BPF_JSET | BPF_K", BPFInstruction.Code.jumpIfSet, BPF_JMP | BPF_JSET | BPF_K),
     Pair("BPF_JMP | BPF_JGT | BPF_K", BPFInstruction.Code.jumpIfGreater, BPF_JMP | BPF_JGT | BPF_K),
     Pair("BPF_JMP | BPF_JGE | BPF_K", BPFInstruction.Code.jumpIfGreaterOrEqual, BPF_JMP | BPF_JGE | BPF_K),
     Pair("BPF_MISC | BPF_TAX", BPFInstruction.Code.transferToIndex, BPF_MISC | BPF_TAX),

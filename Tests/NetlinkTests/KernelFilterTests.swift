@@ -103,10 +103,65 @@ struct KernelFilterTests {
     #expect(try filter.accepts(route(KernelAddressFamily(rawValue: 28), 20, ipv4(203, 0, 113, 0))))
   }
 
+  static func neighbourEvent(
+    _ address: IPAddressBits, interface: UInt32, _ state: NeighbourState,
+    type: NetlinkMessageType = .newNeighbour, attributeBefore: Bool = false
+  ) -> [UInt8] {
+    message(type) {
+      $0.appendNeighbourHeader(family: address.family, index: interface, state: state)
+      if attributeBefore { $0.append(2, bytes: [2, 0, 0, 0, 0, 1]) }
+      $0.append(1, address: address)
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func neighboursPassWhereAGatewayBeginsOrEndsToBeFailed(isFailed: Bool) throws {
+    let gateways = (1...3).map {
+      KernelFilter.Gateway(IPAddressBits(ipv6High: 0xfe80 << 48, low: $0), interface: 258, isFailed: isFailed)
+    }
+    let filter = BPFInterpreter(program: KernelFilter(destinations: [], gateways: gateways).instructions)
+    let other = KernelFilter.Gateway(IPAddressBits(ipv6High: 0xfe80 << 48, low: 9), interface: 258, isFailed: isFailed)
+    // NUD_…, linux/neighbour.h: 0x20 is failed.
+    let states = [0x00, 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80].map { NeighbourState(rawValue: $0) }
+    for gateway in gateways + [other] {
+      for state in states {
+        for type in [NetlinkMessageType.newNeighbour, .deleteNeighbour] {
+          let isNowFailed = type == .newNeighbour && state.rawValue == 0x20
+          let event = Self.neighbourEvent(
+            gateway.address, interface: 258, state, type: type, attributeBefore: gateway.address.low == 2)
+          #expect(
+            try filter.accepts(event) == (gateway != other && isNowFailed != isFailed),
+            "\(gateway.address.low) \(state) \(type)")
+          // The same address on another link is another neighbour.
+          let elsewhere = Self.neighbourEvent(gateway.address, interface: 259, state, type: type)
+          #expect(try !filter.accepts(elsewhere))
+        }
+      }
+    }
+    // Each word of the address counts; other families do not.
+    for bit in [UInt64(0), 40] {
+      for high in [false, true] {
+        let address = IPAddressBits(
+          ipv6High: 0xfe80 << 48 ^ (high ? 1 << bit : 0), low: 1 ^ (high ? 0 : 1 << (bit + 8)))
+        let event = Self.neighbourEvent(address, interface: 258, isFailed ? .reachable : .failed)
+        #expect(try !filter.accepts(event))
+      }
+    }
+    #expect(try !filter.accepts(Self.neighbourEvent(ipv4(10, 0, 0, 1), interface: 258, .failed)))
+    // The rest is as ever.
+    #expect(try !filter.accepts(Self.routeEvent(Self.v6, length: 64)))
+    let all = BPFInterpreter(program: KernelFilter(destinations: nil, gateways: gateways).instructions)
+    #expect(try all.accepts(Self.routeEvent(Self.v6, length: 64)))
+    #expect(try !all.accepts(Self.neighbourEvent(other.address, interface: 258, .failed)))
+  }
+
   @Test func staysWithinTheKernelsLimits() {
     let many = (1...UInt8(KernelFilter.exactLimit)).map { ipv4(10, 0, 0, $0) }
     let manyV6 = (1...UInt64(KernelFilter.exactLimit)).map { IPAddressBits(ipv6High: $0, low: $0) }
-    let program = KernelFilter(destinations: many + manyV6).instructions
+    let gateways = (1...UInt64(KernelFilter.gatewayLimit)).map {
+      KernelFilter.Gateway(IPAddressBits(ipv6High: $0, low: $0), interface: 2, isFailed: $0 % 2 == 0)
+    }
+    let program = KernelFilter(destinations: many + manyV6, gateways: gateways).instructions
     // BPF_MAXINSNS, linux/bpf_common.h.
     #expect(program.count <= 4096)
     for (position, instruction) in program.enumerated() where instruction.code & 7 == 5 {

@@ -19,6 +19,9 @@ final class KernelEvents {
   private var socket: NetlinkSocket
   private let buffer = NetlinkBuffer(byteCount: KernelEvents.bufferSize)
   private var filter: KernelFilter?
+  /// The destinations to which routes are announced; `nil` for all.
+  private var destinations: [IPAddressBits]?
+  private var gateways: [KernelFilter.Gateway] = []
   /// Whether announcements were lost that nobody has been told of.
   private var wasIncomplete = false
 
@@ -34,7 +37,32 @@ final class KernelEvents {
 
   /// Has the kernel announce only those routes whose prefix contains one of the destinations; all where it is `nil`.
   func announceRoutes(to destinations: [IPAddressBits]?) {
-    let new = destinations.map { KernelFilter(destinations: $0) }
+    self.destinations = destinations
+    applyFilter()
+  }
+
+  /// Has the kernel announce when one of these gateways begins to count as failed, or ends to, as opposed to what is said here.
+  ///
+  /// - Returns: whether it does: listening may be forbidden.
+  func announceNeighbours(_ gateways: [KernelFilter.Gateway]) -> Bool {
+    let wasListening = !self.gateways.isEmpty
+    self.gateways = gateways
+    // The filter comes before what it is to hold up, and goes after it.
+    if gateways.isEmpty, wasListening { socket.leave(.neighbour) }
+    applyFilter()
+    if gateways.isEmpty || wasListening { return true }
+    do {
+      try socket.join(.neighbour)
+      return true
+    } catch {
+      self.gateways = []
+      return false
+    }
+  }
+
+  private func applyFilter() {
+    let isUnlimited = destinations == nil && gateways.isEmpty
+    let new = isUnlimited ? nil : KernelFilter(destinations: destinations, gateways: gateways)
     if new == filter { return }
     do {
       if let new { try socket.attach(new) } else { socket.detachFilter() }

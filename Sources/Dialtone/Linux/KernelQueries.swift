@@ -79,6 +79,35 @@ final class KernelQueries {
     }
   }
 
+  // MARK: Neighbours
+
+  /// Whether each of the gateways counts as failed; `nil` where the kernel does not say. One that is no neighbour does not.
+  func areFailed(_ gateways: [KernelFilter.Gateway]) -> [Bool?] {
+    builder.removeAll()
+    for gateway in gateways { builder.appendGetNeighbour(gateway.address, interface: gateway.interface) }
+    var found = [Bool?](repeating: nil, count: gateways.count)
+    do {
+      try client.exchange(&builder) { index, answer, bytes in
+        switch answer {
+        case .message(let message):
+          found[index] = NeighbourMessage(message, in: bytes).map { $0.state.contains(.failed) }
+        case .acknowledgement(let acknowledgement): if acknowledgement.errno == ENOENT { found[index] = false }
+        case .lost: break
+        }
+      }
+    } catch {
+      // As for routes: nothing is known.
+    }
+    return found
+  }
+
+  /// Calls `body` with every IPv6 neighbour.
+  func ipv6Neighbours(_ body: (NeighbourMessage) -> Void) throws(NetlinkError) {
+    _ = try client.dump(.getNeighbour, family: .ipv6) { step, bytes in
+      if case .message(let message) = step { NeighbourMessage(message, in: bytes).map(body) }
+    }
+  }
+
   // MARK: Nexthop objects
 
   /// The hops of a nexthop object, those of a group in its order.

@@ -33,6 +33,9 @@ package final class LinuxNetwork: NetworkSource {
   private(set) var links = LinkTable() { didSet { searches.removeAll() } }
   private var addresses = AddressTable() { didSet { searches.removeAll() } }
   private let searches = ReasonSearches()
+  private var gateways = GatewayTable()
+  /// When there were more gateways than can be watched, and all were forgotten.
+  private var lastGatewayReset: Int64?
   private var rules = RuleTable()
   private var areRulesStale = true
   private var roles: [DescriptorRole] = []
@@ -58,6 +61,8 @@ package final class LinuxNetwork: NetworkSource {
 
   /// How often the tables were read anew because announcements were lost.
   package private(set) var resynchronisationCount = 0
+  /// Announcements that were read.
+  package private(set) var messageCount = 0
   /// How many destinations the kernel was asked about; each is a pair of queries.
   package private(set) var queryCount = 0
   /// How often all links were searched for the reason why there is no route.
@@ -202,6 +207,7 @@ package final class LinuxNetwork: NetworkSource {
   package func announceRoutes(to addresses: [IPAddress]?) {
     announced = addresses?.map(\.bits)
     events?.announceRoutes(to: announced)
+    if let addresses, !gateways.isEmpty, !addresses.contains(where: { $0.family == .ipv6 }) { forgetGateways() }
   }
 
   package func announceNameConfiguration(_ isWanted: Bool) {
@@ -250,6 +256,7 @@ package final class LinuxNetwork: NetworkSource {
       queryCount += open.count
       let replies = queries.routes(to: open.map { lookups[$0].destination })
       noteExpiries(replies)
+      noteGateways(replies)
       var unfinished: [Int] = []
       for (position, reply) in zip(open, replies) where lookups[position].take(reply, decision, rules, probe) {
         unfinished.append(position)
@@ -341,6 +348,7 @@ package final class LinuxNetwork: NetworkSource {
 
   /// Takes a message in. Answers whether it could be read; one that could not is as good as lost.
   private func apply(_ message: NetlinkMessage, _ bytes: RawSpan, _ change: inout NetworkChange) -> Bool {
+    messageCount += 1
     switch message.type {
     case .newLink, .deleteLink:
       guard let link = LinkMessage(message, in: bytes) else { return false }
@@ -364,6 +372,9 @@ package final class LinuxNetwork: NetworkSource {
     case .newRule, .deleteRule:
       areRulesStale = true
       change.everything()
+    case .newNeighbour, .deleteNeighbour:
+      guard let neighbour = NeighbourMessage(message, in: bytes) else { return false }
+      apply(neighbour, isGone: message.type == .deleteNeighbour, &change)
     case .newNexthop, .deleteNexthop, .newNetconf, .deleteNetconf:
       change.everything()
     default:
@@ -390,6 +401,95 @@ package final class LinuxNetwork: NetworkSource {
     return Link(message, kind: kind, radio: radio).map { links.update($0) } ?? .nothing
   }
 
+  // MARK: Gateways
+
+  private static let ipv6Default = NetworkChange.Prefix(IPAddressBits(ipv6High: 0, low: 0), length: 0)
+  /// Gateways are forgotten at most so often for lack of room.
+  private static let gatewayResetSpacing: Int64 = 60_000_000_000
+
+  /// Has changes of the gateways announced that the replies go by.
+  private func noteGateways(_ replies: [RouteReplies]) {
+    guard events != nil else { return }
+    var isNew = false
+    for reply in replies {
+      // Mostly one hop; no array is made for it.
+      if case .route(let route) = reply.configured, route.nexthops.isEmpty, reply.objectHops.isEmpty {
+        if let gateway = route.gateway, let index = route.outputInterface {
+          isNew = gateways.add(gateway, on: index, isFailed: false) || isNew
+        }
+        continue
+      }
+      for hop in reply.hops {
+        if let gateway = hop.gateway { isNew = gateways.add(gateway, on: hop.interfaceIndex, isFailed: false) || isNew }
+      }
+    }
+    if isNew {
+      settleGateways(addingFailed: true)
+      // What the gateways did before they were watched was perhaps not seen.
+      expiries.askAgain(Self.ipv6Default, at: EngineClock.system.now())
+    } else if gateways.isOverfull {
+      makeRoomForGateways()
+    }
+  }
+
+  /// Forgets gateways that may be of no use any more: asked again, those in use come back.
+  private func makeRoomForGateways() {
+    let now = EngineClock.system.now()
+    if let last = lastGatewayReset, now < last.addingClamped(Self.gatewayResetSpacing) { return }
+    lastGatewayReset = now
+    gateways = GatewayTable()
+    expiries.askAgain(Self.ipv6Default, at: now)
+  }
+
+  private func forgetGateways() {
+    gateways = GatewayTable()
+    _ = events?.announceNeighbours([])
+  }
+
+  /// Takes in a neighbour that was announced.
+  private func apply(_ message: NeighbourMessage, isGone: Bool, _ change: inout NetworkChange) {
+    let isFailed = !isGone && message.state.contains(.failed)
+    guard let address = message.address,
+      gateways.update(address, on: message.interfaceIndex, isFailed: isFailed)
+    else { return }
+    settleGateways(addingFailed: isFailed)
+    change.route(Self.ipv6Default)
+  }
+
+  /// Has the kernel announce what will be otherwise than it is known here.
+  ///
+  /// What happened between the reading of an announcement and the change of the filter was dropped by the filter: so the kernel is
+  /// asked afterwards, until it says what the filter goes by.
+  private func settleGateways(addingFailed: Bool) {
+    guard let queries, let events else { return }
+    for _ in 0..<4 {
+      // Where it is forbidden, the choice of gateways is noticed with the next event of another kind.
+      guard events.announceNeighbours(gateways.gateways) else { return }
+      var isSettled = true
+      for (gateway, isFailed) in zip(gateways.gateways, queries.areFailed(gateways.gateways)) {
+        guard let isFailed else { continue }
+        if gateways.update(gateway.address, on: gateway.interface, isFailed: isFailed) { isSettled = false }
+      }
+      if isSettled { break }
+    }
+    if addingFailed { addFailedNeighbours() }
+  }
+
+  /// Watches the neighbours that are failed: the kernel passes over the routes by them, so no answer tells of them.
+  private func addFailedNeighbours() {
+    guard let queries else { return }
+    var isNew = false
+    do throws(NetlinkError) {
+      try queries.ipv6Neighbours { neighbour in
+        guard neighbour.state.contains(.failed), let address = neighbour.address else { return }
+        isNew = gateways.add(address, on: neighbour.interfaceIndex, isFailed: true) || isNew
+      }
+    } catch {
+      // Memory lacked: those in use are watched.
+    }
+    if isNew { settleGateways(addingFailed: false) }
+  }
+
   // MARK: Tables
 
   /// Reads links and addresses anew. What waits on the socket of announcements is read afterwards, in order, and ends
@@ -413,6 +513,7 @@ package final class LinuxNetwork: NetworkSource {
       links = newLinks
       addresses = newAddresses
       isSynchronised = true
+      if !gateways.isEmpty { settleGateways(addingFailed: true) }
       if !areLinksWhole || !areAddressesWhole {
         // Changes overtook every attempt: what there is may lack something, of which no event will tell.
         isResynchronisationPending = true

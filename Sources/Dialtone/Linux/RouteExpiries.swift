@@ -43,6 +43,13 @@ package struct RouteExpiries {
     next = deadlines.values.min()
   }
 
+  /// Has what lies inside a prefix asked again at `deadline`.
+  package mutating func askAgain(_ prefix: NetworkChange.Prefix, at deadline: Int64) {
+    let key = Route(prefix: prefix, table: 0, priority: nil, outputInterface: nil, gateway: nil)
+    deadlines[key] = deadline
+    next = deadlines.values.min()
+  }
+
   /// Forgets the routes that have ended by `now`; returns their prefixes.
   package mutating func removeEnded(now: Int64) -> [NetworkChange.Prefix] {
     guard let next, next <= now else { return [] }

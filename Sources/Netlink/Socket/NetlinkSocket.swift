@@ -70,6 +70,12 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     }
   }
 
+  /// Ends a subscription.
+  package func leave(_ group: NetlinkGroup) {
+    // Fails only where there is none, which is what is wanted.
+    _ = Self.set(descriptor, SOL_NETLINK, NETLINK_DROP_MEMBERSHIP, Int32(bitPattern: group.rawValue))
+  }
+
   /// Lets only those datagrams in that a filter accepts, in place of an earlier filter's. Those already waiting stay.
   package func attach(_ filter: KernelFilter) throws(NetlinkError) {
     var program = filter.instructions.map {

@@ -53,6 +53,8 @@ package struct BPFInstruction: Hashable, Sendable, BitwiseCopyable {
     case jump = 0x05
     /// Compare A with K.
     case jumpIfEqual = 0x15
+    /// Whether A and K have a bit in common.
+    case jumpIfSet = 0x45
     case jumpIfGreater = 0x25
     case jumpIfGreaterOrEqual = 0x35
     /// X = A.

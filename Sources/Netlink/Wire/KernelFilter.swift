@@ -6,13 +6,30 @@
 // route message only after it has compared its whole prefix with every destination.
 
 /// A classic BPF program for the socket that listens to events: of all messages about routes, only those that can
-/// concern the given destinations reach the process.
+/// concern the given destinations reach the process; of all about neighbours, only those by which one of the given
+/// gateways begins or ends to count as failed.
 ///
 /// Beside a million routes that change all the time, the kernel then drops in a few dozen nanoseconds what the process
 /// would need microseconds to read. Never attach it to a socket that dumps: it judges a datagram by its first message.
 package struct KernelFilter: Hashable, Sendable {
   /// Up to how many destinations of a family are compared one by one; with more, all routes of the family pass.
   package static let exactLimit = 8
+  /// Up to how many gateways are compared; with more, all messages about neighbours pass.
+  package static let gatewayLimit = 16
+
+  /// An IPv6 router on a link, and what is known of it.
+  package struct Gateway: Hashable, Sendable {
+    package let address: IPAddressBits
+    package let interface: UInt32
+    /// Whether it is known not to answer (`NUD_FAILED`).
+    package var isFailed: Bool
+
+    package init(_ address: IPAddressBits, interface: UInt32, isFailed: Bool) {
+      self.address = address
+      self.interface = interface
+      self.isFailed = isFailed
+    }
+  }
 
   package let instructions: [BPFInstruction]
 
@@ -22,6 +39,9 @@ package struct KernelFilter: Hashable, Sendable {
     static let family: UInt32 = 16
     static let destinationLength: UInt32 = 17
     static let attributes: UInt32 = 28
+    /// Of struct ndmsg, which is 12 bytes, too (linux/neighbour.h).
+    static let neighbourInterface: UInt32 = 20
+    static let neighbourState: UInt32 = 24
   }
 
   private enum Memory {
@@ -38,31 +58,102 @@ package struct KernelFilter: Hashable, Sendable {
   /// on; 0 where there is none.
   private static let findAttribute = BPFInstruction(.loadWord, UInt32(bitPattern: -0x1000 + 12))
 
-  /// - Parameter destinations: the addresses watched, in any order; IPv4-mapped ones already turned into IPv4.
-  package init(destinations: [IPAddressBits]) {
-    let ordered = Set(destinations).sorted()
-    let ipv4 = Self.comparison(with: ordered.filter { !$0.isIPv6 }, bitWidth: 32)
-    let ipv6 = Self.comparison(with: ordered.filter(\.isIPv6), bitWidth: 128)
+  /// - Parameters:
+  ///   - destinations: the addresses watched, in any order; IPv4-mapped ones already turned into IPv4. `nil` for all.
+  ///   - gateways: the gateways watched; without any, no message about a neighbour is dropped.
+  package init(destinations: [IPAddressBits]?, gateways: [Gateway] = []) {
+    let routes = destinations.map(Self.routes) ?? [Self.accept]
     // Packet loads read network order, but netlink headers are in host order: compare with the swapped constant.
     let newRoute = UInt32(NetlinkMessageType.newRoute.rawValue.bigEndian)
     let deleteRoute = UInt32(NetlinkMessageType.deleteRoute.rawValue.bigEndian)
+    let newNeighbour = UInt32(NetlinkMessageType.newNeighbour.rawValue.bigEndian)
+    let deleteNeighbour = UInt32(NetlinkMessageType.deleteNeighbour.rawValue.bigEndian)
     instructions =
       [
         BPFInstruction(.loadHalf, Offset.type),
-        BPFInstruction(.jumpIfEqual, newRoute, ifTrue: 2),
-        BPFInstruction(.jumpIfEqual, deleteRoute, ifTrue: 1),
+        BPFInstruction(.jumpIfEqual, newRoute, ifTrue: 5),
+        BPFInstruction(.jumpIfEqual, deleteRoute, ifTrue: 4),
+        BPFInstruction(.jumpIfEqual, newNeighbour, ifTrue: 2),
+        BPFInstruction(.jumpIfEqual, deleteNeighbour, ifTrue: 1),
         Self.accept,
+        BPFInstruction(.jump, UInt32(routes.count)),
+      ] + routes + Self.neighbours(gateways)
+  }
+
+  /// The part for messages about routes; it always ends by accepting or dropping.
+  private static func routes(to destinations: [IPAddressBits]) -> [BPFInstruction] {
+    let ordered = Set(destinations).sorted()
+    let ipv4 = comparison(with: ordered.filter { !$0.isIPv6 }, bitWidth: 32)
+    let ipv6 = comparison(with: ordered.filter(\.isIPv6), bitWidth: 128)
+    return
+      [
         // A default route concerns everything.
         BPFInstruction(.loadByte, Offset.destinationLength),
         BPFInstruction(.jumpIfEqual, 0, ifFalse: 1),
-        Self.accept,
+        accept,
         BPFInstruction(.storeMemory, Memory.prefixLength),
         BPFInstruction(.loadByte, Offset.family),
         BPFInstruction(.jumpIfEqual, UInt32(KernelAddressFamily.ipv4.rawValue), ifTrue: 3),
         BPFInstruction(.jumpIfEqual, UInt32(KernelAddressFamily.ipv6.rawValue), ifTrue: 1),
-        Self.accept,
+        accept,
         BPFInstruction(.jump, UInt32(ipv4.count)),
       ] + ipv4 + ipv6
+  }
+
+  /// The part for messages about neighbours; it always ends by accepting or dropping.
+  private static func neighbours(_ gateways: [Gateway]) -> [BPFInstruction] {
+    if gateways.isEmpty || gateways.count > gatewayLimit { return [accept] }
+    var program = [
+      BPFInstruction(.loadByte, Offset.family),
+      BPFInstruction(.jumpIfEqual, UInt32(KernelAddressFamily.ipv6.rawValue), ifTrue: 1),
+      drop,
+      BPFInstruction(.loadIndexImmediate, UInt32(NeighbourMessage.Attribute.destination)),
+      BPFInstruction(.loadImmediate, Offset.attributes),
+      findAttribute,
+      BPFInstruction(.jumpIfEqual, 0, ifFalse: 1),
+      accept,
+      BPFInstruction(.transferToIndex),
+    ]
+    for word in 0..<UInt32(4) {
+      program += [
+        BPFInstruction(.loadWordIndexed, 4 + 4 * word),
+        BPFInstruction(.storeMemory, Memory.address + word),
+      ]
+    }
+    for gateway in gateways { program += test(gateway) }
+    program.append(drop)
+    return program
+  }
+
+  /// Accepts or drops what is about the gateway, else falls through.
+  private static func test(_ gateway: Gateway) -> [BPFInstruction] {
+    // Netlink's integers are in host order, and packet loads read network order.
+    let newNeighbour = UInt32(NetlinkMessageType.newNeighbour.rawValue.bigEndian)
+    let failed = UInt32(NeighbourState.failed.rawValue.bigEndian)
+    var verdict = [
+      BPFInstruction(.loadHalf, Offset.type),
+      // A neighbour that is no more is not a failed one.
+      BPFInstruction(.jumpIfEqual, newNeighbour, ifTrue: 1),
+      gateway.isFailed ? accept : drop,
+      BPFInstruction(.loadHalf, Offset.neighbourState),
+      BPFInstruction(.jumpIfSet, failed, ifFalse: 1),
+    ]
+    verdict += gateway.isFailed ? [drop, accept] : [accept, drop]
+    var program: [BPFInstruction] = []
+    for word in (0..<UInt32(4)).reversed() {
+      let half = word < 2 ? gateway.address.high : gateway.address.low
+      let value = UInt32(truncatingIfNeeded: half >> (word % 2 == 0 ? 32 : 0))
+      program =
+        [
+          BPFInstruction(.loadMemory, Memory.address + word),
+          BPFInstruction(.jumpIfEqual, value, ifFalse: UInt8(program.count + verdict.count)),
+        ] + program
+    }
+    let rest = UInt8(program.count + verdict.count)
+    return [
+      BPFInstruction(.loadWord, Offset.neighbourInterface),
+      BPFInstruction(.jumpIfEqual, gateway.interface.bigEndian, ifFalse: rest),
+    ] + program + verdict
   }
 
   /// The part for one family; it always ends by accepting or dropping.

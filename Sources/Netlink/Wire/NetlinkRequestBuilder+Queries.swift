@@ -60,6 +60,14 @@ extension NetlinkRequestBuilder {
     end()
   }
 
+  /// Asks for one neighbour; the answer is one message of type `newNeighbour`, or `ENOENT` (since Linux 5.0).
+  package mutating func appendGetNeighbour(_ address: IPAddressBits, interface: UInt32, sequence: UInt32 = 0) {
+    begin(.getNeighbour, .request, sequence: sequence)
+    appendNeighbourHeader(family: address.family, index: interface)
+    append(NeighbourMessage.Attribute.destination, address: address)
+    end()
+  }
+
   /// Asks for everything of one type.
   ///
   /// - Parameters:

@@ -1,0 +1,147 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import Dialtone
+import Netlink
+import NetworkLab
+import Synchronization
+import TestSupport
+import Testing
+
+/// IPv6 gateways that fall silent: the kernel takes another route, and announces nothing but the neighbour.
+@Suite(
+  .enabled(if: NetworkLab.isAvailable, "needs network namespaces"),
+  .enabled(if: NetworkLab.hasIPRoute2, "needs ip of iproute2"), .timeLimit(.minutes(5)))
+struct GatewayTests {
+  private static let internet = "2001:503:ba3e::2:30"
+  private static let first = "2001:db8:a::2 dev v0"
+  private static let second = "2001:db8:b::2 dev w0"
+
+  private func ip(_ arguments: String, _ lab: NetworkLab) throws {
+    let result = try lab.ip(arguments)
+    try #require(result.status == 0, "ip \(arguments): \(result.error)")
+  }
+
+  private func neighbour(_ which: String, _ state: String, _ lab: NetworkLab) throws {
+    let address = state == "failed" ? "" : " lladdr 02:00:00:00:00:09"
+    try ip("-6 neigh replace \(which)\(address) nud \(state)", lab)
+  }
+
+  /// v0 and w0, each with an IPv6 address.
+  private func makeLab() async throws -> NetworkLab {
+    let lab = try NetworkLab.withoutOwnAddresses()
+    for (name, peer, address) in [("v0", "v1", "2001:db8:a::1/64"), ("w0", "w1", "2001:db8:b::1/64")] {
+      try lab.addVeth(name, peer)
+      try lab.up(name, peer)
+      try lab.addAddress(address, name)
+    }
+    // A link without carrier has no neighbours.
+    try await lab.waitForCarriers()
+    return lab
+  }
+
+  /// Whom a real socket's packets are given to.
+  private func gateway(_ lab: NetworkLab) throws -> String? {
+    try lab.connect(LabConnection(to: Self.internet)).gateway
+  }
+
+  @Test(
+    "a gateway that falls silent, and answers again: the way is the kernel's at each moment",
+    arguments: ["default", "2001:503::/32"])
+  func fallsSilent(prefix: String) async throws {
+    let lab = try await makeLab()
+    try ip("-6 route add \(prefix) via \(Self.first) metric 100", lab)
+    try ip("-6 route add default via \(Self.second) metric 200", lab)
+    let monitors = try LabMonitors(lab)
+    let internet = try await monitors.record(.address(Self.internet))
+    let (v0, w0) = (
+      try lab.reachable("v0", via: "2001:db8:a::2"), try lab.reachable("w0", via: "2001:db8:b::2")
+    )
+    try await monitors.expect(internet, v0)
+    for _ in 0..<2 {
+      internet.forget()
+      try neighbour(Self.first, "reachable", lab)
+      try neighbour(Self.first, "failed", lab)
+      #expect(try gateway(lab) == "2001:db8:b::2")
+      try await monitors.expect(internet, v0, w0)
+      try neighbour(Self.first, "reachable", lab)
+      #expect(try gateway(lab) == "2001:db8:a::2")
+      try await monitors.expect(internet, v0, w0, v0)
+    }
+  }
+
+  @Test("a gateway that was silent before anybody listened, and one whose entry is deleted")
+  func wasSilentBefore() async throws {
+    let lab = try await makeLab()
+    try ip("-6 route add default via \(Self.first) metric 100", lab)
+    try ip("-6 route add default via \(Self.second) metric 200", lab)
+    try neighbour(Self.first, "reachable", lab)
+    try neighbour(Self.first, "failed", lab)
+    let monitors = try LabMonitors(lab)
+    let internet = try await monitors.record { $0.family = .ipv6 }
+    let (v0, w0) = (
+      try lab.reachable("v0", via: "2001:db8:a::2"), try lab.reachable("w0", via: "2001:db8:b::2")
+    )
+    try await monitors.expect(internet, w0)
+    try ip("-6 neigh del \(Self.first)", lab)
+    #expect(try gateway(lab) == "2001:db8:a::2")
+    try await monitors.expect(internet, w0, v0)
+  }
+
+  @Test("a path monitor follows, too")
+  func path() async throws {
+    let lab = try await makeLab()
+    try ip("-6 route add default via \(Self.first) metric 100", lab)
+    try ip("-6 route add default via \(Self.second) metric 200", lab)
+    let monitors = try LabMonitors.forPaths(lab)
+    let path = try await monitors.recordPath()
+    #expect(path.last?.interfaces.first?.name == "v0")
+    try neighbour(Self.first, "reachable", lab)
+    try neighbour(Self.first, "failed", lab)
+    try await path.wait("over w0") { $0.interfaces.first?.name == "w0" }
+  }
+
+  @Test("what neighbours usually do wakes nobody: two defaults, their gateways, and others on the link")
+  func noise() async throws {
+    let lab = try await makeLab()
+    try ip("-6 route add default via \(Self.first) metric 100", lab)
+    try ip("-6 route add default via \(Self.second) metric 200", lab)
+    let probe = NetworkProbe()
+    let monitors = try LabMonitors(lab, source: probe.makeSource)
+    let internet = try await monitors.record { $0.family = .ipv6 }
+    try await monitors.settle()
+    let before = probe.counts
+    // It is a change for the kernel, which announces it.
+    let listener = try lab.run {
+      let socket = try NetlinkSocket(.route)
+      try socket.join(.neighbour)
+      return Listener(socket)
+    }
+    for state in ["reachable", "stale", "delay", "probe", "reachable", "stale"] {
+      for which in [Self.first, Self.second, "2001:db8:a::77 dev v0"] { try neighbour(which, state, lab) }
+    }
+    try neighbour("2001:db8:a::77 dev v0", "failed", lab)
+    #expect(try listener.count() >= 12)
+    try await monitors.settle()
+    #expect(probe.counts.messages == before.messages)
+    try await monitors.expect(internet, lab.reachable("v0", via: "2001:db8:a::2"))
+  }
+
+  /// Counts what a socket receives.
+  private final class Listener: Sendable {
+    private let socket: Mutex<NetlinkSocket>
+
+    init(_ socket: consuming sending NetlinkSocket) { self.socket = Mutex(socket) }
+
+    func count() throws -> Int {
+      let buffer = NetlinkBuffer(byteCount: 32 * 1024)
+      return try socket.withLock { socket in
+        var count = 0
+        while case .datagram = try socket.receive(into: buffer) { count += 1 }
+        return count
+      }
+    }
+  }
+}
+#endif
