@@ -15,8 +15,8 @@ struct OptionProcessTests {
   func asksWithProtocolAndPort() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
-    try #require(lab.ip("rule add priority 10 ipproto udp prohibit").status == 0)
-    try #require(lab.ip("rule add priority 11 ipproto tcp dport 443 unreachable").status == 0)
+    #expect(try lab.ip("rule add priority 10 ipproto udp prohibit").status == 0)
+    #expect(try lab.ip("rule add priority 11 ipproto tcp dport 443 unreachable").status == 0)
     let cases: [(arguments: [String], query: String)] = [
       (["10.0.0.9"], "ipproto tcp"), (["--udp", "10.0.0.9"], "ipproto udp"),
       (["10.0.0.9:443"], "ipproto tcp dport 443"), (["--port", "443", "10.0.0.9"], "ipproto tcp dport 443"),
@@ -104,10 +104,12 @@ struct OptionProcessTests {
 
   // MARK: Quiet
 
-  @Test(arguments: [
+  private static let quiet: [(arguments: [String], status: Int32)] = [
     (["status", "-q", "127.0.0.1"], 0), (["status", "--quiet", "192.0.2.7"], 1), (["wait", "-q", "-t", "200ms"], 1),
     (["check", "-q", "http://127.0.0.1:1/"], 1), (["wait", "-q", "--interface", "nope", "-t200ms"], 1),
-  ])
+  ]
+
+  @Test(arguments: quiet)
   func printsNothingWhereTheExitStatusIsAllThatIsWanted(arguments: [String], status: Int32) async throws {
     let lab = try NetworkLab()
     var result = try await Tool.run(arguments, in: lab)
@@ -148,5 +150,21 @@ struct OptionProcessTests {
     let error = try await process.error.text(within: .seconds(60))
     #expect(error.contains("Too many open files") && error.contains("ulimit -n"), "\(error)")
     #expect(try await process.exit(within: .seconds(60)) == .exited(71), "EX_OSERR, sysexits(3)")
+  }
+
+  /// As for a process whose limit is reached (setrlimit(2), RLIMIT_NOFILE).
+  @Test func saysThatDescriptorsRanOutAndNotThatItIsDenied() async throws {
+    let lab = try NetworkLab()
+    let words = "the process has no file descriptor left; raise its limit (ulimit -n)"
+    for command in ["status", "wait"] {
+      let result = try await Tool.run([command], in: lab, denying: .netlinkSockets(EMFILE))
+      #expect(result.ending == .exited(2))
+      #expect(result.output == "internet  undetermined  \(words)\n")
+      #expect(result.error == "dialtone: \(words)\n")
+    }
+    let list = try await Tool.run(["interfaces"], in: lab, denying: .netlinkSockets(EMFILE))
+    #expect(list.ending == .exited(2) && list.error == "dialtone: \(words)\n")
+    let denied = try await Tool.run(["status"], in: lab, denying: .netlinkSockets(EPERM))
+    #expect(denied.output.contains("the system denies access") && denied.error == "")
   }
 }

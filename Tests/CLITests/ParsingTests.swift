@@ -44,14 +44,14 @@ struct ParsingTests {
 
   @Test func readsOptionsBeforeAndAfterTargets() throws {
     let status = try #require(
-      DialtoneCommand.prepare(["status", "-4", "a", "--timeout=3", "b"]).command as? StatusCommand)
+      try DialtoneCommand.prepare(["status", "-4", "a", "--timeout=3", "b"]).command as? StatusCommand)
     #expect(status.options.targets == ["a", "b"] && status.timeout == .seconds(3))
   }
 
   @Test(arguments: [["-t", "5m", "-i", "eth0"], ["-t5m", "-ieth0"], ["--timeout", "300", "--interface=eth0"]])
   func readsShortOptions(arguments: [String]) throws {
     for command in ["watch", "status", "wait"] {
-      let parsed = try #require(DialtoneCommand.prepare([command, "-4"] + arguments).command as? any TargetCommand)
+      let parsed = try #require(try DialtoneCommand.prepare([command, "-4"] + arguments).command as? any TargetCommand)
       #expect(parsed.options.interface == "eth0" && parsed.options.families.onlyIPv4)
       let timeouts = [
         (parsed as? WatchCommand)?.timeout, (parsed as? StatusCommand)?.timeout, (parsed as? WaitCommand)?.timeout,
@@ -59,17 +59,17 @@ struct ParsingTests {
       #expect(timeouts.compactMap { $0 } == [.seconds(300)])
     }
     let check = try #require(
-      DialtoneCommand.prepare(["check", "http://a"] + arguments).command as? CheckCommand)
+      try DialtoneCommand.prepare(["check", "http://a"] + arguments).command as? CheckCommand)
     #expect(check.interface == "eth0" && check.timeout == .seconds(300))
   }
 
   @Test func asksSitesAsOftenAsItIsTold() throws {
     let command = try DialtoneCommand.prepare(["watch", "--site", "--every", "90s", "http://a"]).command
     let watch = try #require(command as? WatchCommand)
-    let configuration = try #require(watch.options.siteRequest(watch.site)).configuration
+    let configuration = try #require(try watch.options.siteRequest(watch.site)).configuration
     #expect(configuration.interval == .seconds(90) && configuration.expensiveInterval == .seconds(90))
     #expect(configuration.maximumRetryDelay == .seconds(90))
-    let usual = try #require(DialtoneCommand.prepare(["watch", "--site", "http://a"]).command as? WatchCommand)
+    let usual = try #require(try DialtoneCommand.prepare(["watch", "--site", "http://a"]).command as? WatchCommand)
     #expect(try usual.options.siteRequest(usual.site)?.configuration == SiteConfiguration())
   }
 
@@ -85,7 +85,7 @@ struct ParsingTests {
     let line =
       ["-4", "status", "--timeout", "5"] + names.prefix(1000) + ["--json", "--interface", "eth0"]
       + names.dropFirst(1000) + ["--", "-x"]
-    let status = try #require(DialtoneCommand.prepare(Array(line.dropFirst())).command as? StatusCommand)
+    let status = try #require(try DialtoneCommand.prepare(Array(line.dropFirst())).command as? StatusCommand)
     #expect(status.options.targets == names + ["-x"])
     #expect(status.options.json && status.options.interface == "eth0" && status.timeout == .seconds(5))
   }

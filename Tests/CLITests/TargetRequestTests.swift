@@ -83,13 +83,13 @@ struct TargetRequestTests {
 
   @Test func namesTheLineOfAFileThatIsWrong() throws {
     let entries = try ListFile.entries(of: Array("# hosts\nexample.com\n\n  a..b # no\n".utf8), list: "hosts")
-    let problem = message { try TargetRequest(entries) }
+    let problem = message { try TargetRequest(entries: entries) }
     #expect(problem.hasPrefix("--from-file: hosts, line 4: ") && problem.contains("a..b"), "\(problem)")
-    let sites = #expect(throws: ValidationError.self) { try SiteRequest(entries, configuration: .init()) }
+    let sites = #expect(throws: ValidationError.self) { try SiteRequest(entries: entries, configuration: .init()) }
     #expect(sites?.message.hasPrefix("--from-file: hosts, line 2: URL (\"example.com\"): ") == true)
     let other = message {
       try TargetRequest(
-        ListFile.entries(of: Array("127.0.0.1".utf8), list: "-"), configuration: configuration(family: .ipv6))
+        entries: ListFile.entries(of: Array("127.0.0.1".utf8), list: "-"), configuration: configuration(family: .ipv6))
     }
     #expect(other.hasPrefix("--from-file: standard input, line 1: -6: "), "\(other)")
   }

@@ -3,7 +3,8 @@
 
 internal import ArgumentParser
 
-/// A span of time as it is typed: `30s`, `5m`, `1h30m`, `250ms`, `2d`. A plain number is seconds. Fractions are allowed.
+/// A span of time as it is typed: `30s`, `5m`, `1h30m`, `250ms`, `2d`. A plain number is seconds. Fractions are
+/// allowed.
 enum DurationArgument {
   /// Every span is shorter than this, in seconds: some 31 years.
   static let maximum: Int64 = 1_000_000_000

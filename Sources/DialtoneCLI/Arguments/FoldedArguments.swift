@@ -3,8 +3,9 @@
 
 /// A command line in which one argument stands for each long run of targets.
 ///
-/// ArgumentParser takes time that grows with the square of the number of arguments: 30,000 targets would take it a minute. What it
-/// makes of a run of arguments that are neither options nor what follows an option, it makes of one of them.
+/// ArgumentParser takes time that grows with the square of the number of arguments: 30,000 targets would take it a
+/// minute. What it makes of a run of arguments that are neither options nor what follows an option, it makes of one of
+/// them.
 struct FoldedArguments {
   /// From how many arguments on it pays.
   private static let minimum = 256

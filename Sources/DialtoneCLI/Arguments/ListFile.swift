@@ -5,7 +5,8 @@ internal import ArgumentParser
 internal import CNetlink
 internal import Dialtone
 
-/// Targets or URLs in a file, one a line. What follows a `#` is a comment, if the `#` begins the line or follows a space.
+/// Targets or URLs in a file, one a line. What follows a `#` is a comment, if the `#` begins the line or follows a
+/// space.
 enum ListFile {
   static let option = "--from-file"
   /// Standard input, as other programs call it.

@@ -12,11 +12,11 @@ struct SiteRequest: Equatable, Sendable {
 
   /// Checks what was typed as arguments.
   init(_ texts: [String], configuration: SiteConfiguration) throws {
-    try self.init(TypedText.arguments(texts), configuration: configuration)
+    try self.init(entries: TypedText.arguments(texts), configuration: configuration)
   }
 
   /// Checks what was typed. A URL typed twice counts once.
-  init(_ entries: [TypedText], configuration: SiteConfiguration) throws {
+  init(entries: [TypedText], configuration: SiteConfiguration) throws {
     self.configuration = configuration
     var seen: Set<String> = []
     var urls: [SiteURL] = []

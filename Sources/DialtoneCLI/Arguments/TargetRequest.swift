@@ -11,13 +11,13 @@ struct TargetRequest: Equatable, Sendable {
 
   /// Checks what was typed as arguments.
   init(_ texts: [String], source: IPAddress? = nil, configuration: ReachabilityConfiguration = .init()) throws {
-    try self.init(TypedText.arguments(texts), source: source, configuration: configuration)
+    try self.init(entries: TypedText.arguments(texts), source: source, configuration: configuration)
   }
 
   /// Checks what was typed; nothing is the Internet.
   ///
   /// A target typed twice counts once, however it is written. URLs that differ stay apart.
-  init(_ entries: [TypedText], source: IPAddress? = nil, configuration: ReachabilityConfiguration = .init()) throws {
+  init(entries: [TypedText], source: IPAddress? = nil, configuration: ReachabilityConfiguration = .init()) throws {
     self.configuration = configuration
     targets = []
     var seen: Set<WatchedTarget.Identity> = []

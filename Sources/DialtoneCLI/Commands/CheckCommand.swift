@@ -73,7 +73,7 @@ struct CheckCommand: CheckedCommand {
 
   func prepare() throws -> Work {
     let request = try SiteRequest(
-      lists.entries(after: urls),
+      entries: lists.entries(after: urls),
       configuration: try site.configuration(
         timeout: timeout, interface: interface, family: families.family))
     return {

@@ -27,7 +27,7 @@ struct InterfacesCommand: ParsableCommand {
     do {
       interfaces = try currentInterfaces()
     } catch {
-      StandardStream.error.writeIgnoringErrors("dialtone: \(error)\n")
+      StandardStream.error.writeIgnoringErrors("dialtone: \(Shortage.now() ?? "\(error)")\n")
       throw ExitCode(ExitStatus.undetermined.rawValue)
     }
     let isTerminal = StandardStream.output.isTerminal

@@ -66,7 +66,7 @@ struct TargetOptions: ParsableArguments {
     }
     var configuration = try site.configuration(interface: interface, family: families.family)
     if let settling { configuration.settling = settling }
-    return try SiteRequest(lists.entries(after: targets), configuration: configuration)
+    return try SiteRequest(entries: lists.entries(after: targets), configuration: configuration)
   }
 
   /// The first option given that is about packets and not about sites, as it is typed.
@@ -88,7 +88,7 @@ struct TargetOptions: ParsableArguments {
     configuration.port = port
     configuration.settling = settling
     configuration.nat64 = noNAT64 ? .off : .automatic
-    return try TargetRequest(lists.entries(after: targets), source: from, configuration: configuration)
+    return try TargetRequest(entries: lists.entries(after: targets), source: from, configuration: configuration)
   }
 
   /// What makes lines in the form asked for.

@@ -44,7 +44,10 @@ enum InterfaceHint {
   private static func exists(_ name: String) -> Bool {
     // if_nametoindex(3) reads the name during the call. It knows alternative names, too.
     if unsafe if_nametoindex(name) != 0 { return true }
-    return name.utf8.count > InlineName.capacity && names().contains(name)
+    // if_indextoname(3) writes at most IF_NAMESIZE bytes. An interface can be given by its index.
+    guard let index = UInt32(name) else { return false }
+    var buffer = [CChar](repeating: 0, count: Int(IF_NAMESIZE))
+    return unsafe if_indextoname(index, &buffer) != nil
   }
 
   private static func names() -> [String] {

@@ -48,8 +48,8 @@ struct SiteTextFormatter: ReportFormatter {
     }
   }
 
-  /// Such as "200 in 12 ms, via Wi-Fi (wlan0)", "302 to http://login.example/ in 3 ms", "connect: connection refused, to
-  /// 192.0.2.7, via wired (eth0)", "wired (eth0), no carrier".
+  /// Such as "200 in 12 ms, via Wi-Fi (wlan0)", "302 to http://login.example/ in 3 ms", "connect: connection refused,
+  /// to 192.0.2.7, via wired (eth0)", "wired (eth0), no carrier".
   static func details(of verdict: SiteVerdict, locationLimit: Int? = nil) -> String {
     var answer = verdict.status.map { "\($0)" } ?? ""
     if let location = verdict.location {

@@ -3,8 +3,8 @@
 
 /// A line about a target: time, name, status, details, and how long it had been otherwise.
 ///
-/// On a terminal it takes no more columns than there are: the name is cut first, then what had been before is left out. What is said
-/// of the present is never cut: if it has no room, it goes on in lines of its own.
+/// On a terminal it takes no more columns than there are: the name is cut first, then what had been before is left out.
+/// What is said of the present is never cut: if it has no room, it goes on in lines of its own.
 struct TerminalLine {
   /// The details, and what had been before, from the longest to the shortest.
   typealias Wording = (details: String, former: String?)

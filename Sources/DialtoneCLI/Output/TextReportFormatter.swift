@@ -71,6 +71,7 @@ struct TextReportFormatter: ReportFormatter {
   /// The reason up to where its explanation begins: "no carrier".
   static func words(for reason: Reachability.Reason, takesAnyInterface: Bool) -> String {
     if takesAnyInterface, reason == .noInterface { return "there is no wired or Wi-Fi interface" }
+    if reason == .denied, let shortage = Shortage.now() { return shortage }
     return String(reason.description.prefix { $0 != ":" })
   }
 

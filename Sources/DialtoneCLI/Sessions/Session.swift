@@ -19,17 +19,18 @@ protocol Session {
   /// What is being waited for, for a person; `nil` if nothing is.
   var waiting: Waiting? { get }
 
-  /// The present state of a target that is waited for, which says why the waiting goes on; `nil` if nothing is known of it.
+  /// The present state of a target that is waited for, which says why the waiting goes on; `nil` if nothing is known of
+  /// it.
   func obstacle(of target: Int) -> State?
 
-  /// Whether obstacles are told where no terminal shows them.
-  var tellsObstacles: Bool { get }
+  /// What shall become of the targets, if obstacles are told where no terminal shows them: "to be reachable".
+  var toldGoal: String? { get }
 }
 
 extension Session {
   func obstacle(of target: Int) -> State? { nil }
 
-  var tellsObstacles: Bool { false }
+  var toldGoal: String? { nil }
 }
 
 /// What a session waits for.

@@ -55,5 +55,5 @@ struct SiteWaitSession: Session {
 
   func obstacle(of site: Int) -> SiteVerdict? { met[site] != .holds ? verdicts[site] : nil }
 
-  var tellsObstacles: Bool { true }
+  var toldGoal: String? { goal.words }
 }

@@ -1,7 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether something holds of each target: kept as that changes, so that to ask about all of them takes no longer with more.
+/// Whether something holds of each target: kept as that changes, so that to ask about all of them takes no longer with
+/// more.
 struct Tally {
   private var verdicts: [Verdict]
   private var holding = 0

@@ -73,5 +73,5 @@ struct WaitSession: Session {
     met[target] != .holds && states[target].isKnown ? states[target] : nil
   }
 
-  var tellsObstacles: Bool { true }
+  var toldGoal: String? { goal.words }
 }

@@ -19,6 +19,8 @@ struct Runner<S: Session> where S.State: Sendable {
   var isQuiet = false
   /// What a state says of a target, for a person who waits for it.
   let words: (S.State, Int) -> String
+  /// Whether a state says that the system tells nothing.
+  let isDenied: (S.State) -> Bool
   /// Begins to post the targets' states. What it answers is kept until the end.
   let watch: (Mailbox<S.State>) -> any Sendable
 
@@ -37,7 +39,8 @@ struct Runner<S: Session> where S.State: Sendable {
     defer { withExtendedLifetime(watchers) {} }
 
     let shortened = progress.isEnabled ? ShortenedNames(names) : nil
-    var obstacles = session.tellsObstacles && !isQuiet && !progress.isEnabled ? Obstacles() : nil
+    var obstacles = session.toldGoal != nil && !isQuiet && !progress.isEnabled ? Obstacles() : nil
+    var hasToldShortage = isQuiet
     var nextProgress = Progress.interval
     while true {
       let now = start.duration(to: clock.now)
@@ -60,6 +63,11 @@ struct Runner<S: Session> where S.State: Sendable {
       for letter in letters {
         reports += session.receive(letter.state, of: letter.target, at: start.duration(to: clock.now))
       }
+      if !hasToldShortage, letters.contains(where: { isDenied($0.state) }), let shortage = Shortage.now() {
+        // The lines may be for a program.
+        StandardStream.error.writeIgnoringErrors("dialtone: \(shortage)\n")
+        hasToldShortage = true
+      }
       if isOver, session.ending == nil { reports += session.timeOut() }
       if progress.isVisible {
         if !reports.isEmpty || session.ending != nil || session.waiting == nil {
@@ -77,7 +85,7 @@ struct Runner<S: Session> where S.State: Sendable {
 
   /// Says what stands in the way of these targets, where that has not been said.
   private func tell(_ targets: [Int], _ obstacles: inout Obstacles?) {
-    guard var told = obstacles, !told.isComplete, !targets.isEmpty, let goal = session.waiting?.goal else { return }
+    guard var told = obstacles, let goal = session.toldGoal else { return }
     for target in targets where !told.isComplete {
       guard let state = session.obstacle(of: target) else { continue }
       if let note = told.note(names[target], goal, words(state, target)) {
@@ -101,7 +109,7 @@ extension Runner where S.State == Reachability {
       words: { state, target in
         let details = TextReportFormatter.details(of: state, takesAnyInterface: takesAnyInterface[target])
         return state.isReachable ? "reachable \(details)" : details
-      }
+      }, isDenied: { $0.reason == .denied }
     ) { mailbox in
       request.targets.enumerated().map { position, target in
         ReachabilityMonitor(target.target, configuration: request.configuration)
@@ -123,6 +131,6 @@ extension Runner where S.State == SiteVerdict {
       words: { verdict, _ in
         let details = SiteTextFormatter.details(of: verdict)
         return details.isEmpty ? verdict.kind.identifier : "\(verdict.kind.identifier), \(details)"
-      }, watch: watch)
+      }, isDenied: { _ in false }, watch: watch)
   }
 }
