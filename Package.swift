@@ -108,13 +108,14 @@ let package = Package(
         "CTestSupport", "Dialtone", "DialtoneSites", "DialtoneTesting", "NetworkLab", "SiteLab", "TestSupport",
         .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ]
     ),
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "CNetlink", "Dialtone", "DialtoneCLI", "DialtoneSites", "Listening", "NetworkLab", "SyncWhenBack",
+        "CNetlink", "Dialtone", "DialtoneCLI", "DialtoneSites", "Listening", "NetworkLab", "SiteLab", "SyncWhenBack",
         "TestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),

@@ -71,6 +71,7 @@ struct ParsingTests {
     (["watch", "--site", "http://a", "b"], "URL 2 (\"b\"): "),
     (["check", "--user-agent", "", "http://a"], "--user-agent: the user agent has to be"),
     (["wait", "--site", "--user-agent", "a\u{E4}", "http://a"], "--user-agent: the user agent has to be"),
+    (["watch", "--cert-expiry", "14d", "http://a"], "--cert-expiry"),
     (["check", "--method", "HEAD", "--expect", "body:x", "http://a"], "--method and --expect: HEAD asks for no body"),
     (["check", "--expect", "body:" + String(repeating: "x", count: 65_537), "http://a"], "--expect: the text"),
   ]

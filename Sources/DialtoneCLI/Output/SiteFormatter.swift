@@ -12,6 +12,6 @@ enum SiteFormatter {
     let isTerminal = StandardStream.output.isTerminal
     return SiteTextFormatter(
       urls: request.urls.map(\.text), style: Environment.style(isTerminal: isTerminal), isTerminal: isTerminal,
-      showsTime: showsTime)
+      showsTime: showsTime, anyAnswerCounts: request.configuration.expectation == .answer)
   }
 }

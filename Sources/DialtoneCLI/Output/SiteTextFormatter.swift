@@ -16,10 +16,12 @@ struct SiteTextFormatter: ReportFormatter {
   private let style: Style
   private let isTerminal: Bool
   private let showsTime: Bool
+  /// Whether any answer of the site's own makes it available.
+  private let anyAnswerCounts: Bool
   /// Grows where a longer word comes, which is seldom.
   private var verdictColumns = "available".count
 
-  init(urls: [String], style: Style, isTerminal: Bool, showsTime: Bool) {
+  init(urls: [String], style: Style, isTerminal: Bool, showsTime: Bool, anyAnswerCounts: Bool) {
     names = urls.map { url in
       let name = TerminalText.visible(url)
       return isTerminal ? TerminalText.fitted(name, to: Self.nameLimit) : name
@@ -28,6 +30,7 @@ struct SiteTextFormatter: ReportFormatter {
     self.style = style
     self.isTerminal = isTerminal
     self.showsTime = showsTime
+    self.anyAnswerCounts = anyAnswerCounts
   }
 
   mutating func line(for report: StateReport<SiteVerdict>) -> String {
@@ -58,20 +61,25 @@ struct SiteTextFormatter: ReportFormatter {
     }
   }
 
-  /// Such as "200 in 12 ms, via Wi-Fi (wlan0)", "302 to http://login.example/ in 3 ms", "connect: connection refused".
+  /// Such as "200 in 12 ms, via Wi-Fi (wlan0)", "302 to http://login.example/ in 3 ms", "connect: connection refused", "200 in 12 ms,
+  /// via Wi-Fi (wlan0); the certificate expires at 2026-01-31T12:00:00Z".
   private func details(of verdict: SiteVerdict) -> String {
     var details = ""
-    if let status = verdict.status { details = "\(status)" }
+    if let status = verdict.status {
+      details = "\(status)"
+      if anyAnswerCounts, verdict.isAvailable, status >= 400 { details += " (an error; see --expect success)" }
+    }
     if let location = verdict.location {
       let shown = TerminalText.visible(location)
       details += " to \(isTerminal ? TerminalText.fitted(shown, to: Self.locationLimit) : shown)"
     }
-    if let error = verdict.error {
-      details += (verdict.stage.map { "\($0.identifier): " } ?? "") + TerminalText.visible(error.message)
-    }
     if verdict.status != nil, let total = verdict.timings.total { details += " in \(DurationText.words(total))" }
     if let interface = verdict.interface, verdict.status != nil {
       details += ", via \(TerminalText.visible(interface.description))"
+    }
+    if let error = verdict.error {
+      details += details.isEmpty ? verdict.stage.map { "\($0.identifier): " } ?? "" : "; "
+      details += TerminalText.visible(error.message)
     }
     return details
   }

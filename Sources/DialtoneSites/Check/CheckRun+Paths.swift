@@ -63,6 +63,10 @@ extension CheckRun {
       hasNoAddress = true
       findPathToNames(SiteError(.nameNotResolved, "\(nameInWords) has no address"))
     case .failed: findPathToNames(SiteError(.nameNotResolved, "\(nameInWords) could not be looked up"))
+    case .exhausted(let errno):
+      findPathToNames(
+        SiteError(
+          .nameNotResolved, "\(nameInWords) could not be looked up: \(SiteError.text(errno: errno))", errno: errno))
     }
   }
 
