@@ -25,7 +25,8 @@ public struct SiteVerdict: Sendable {
   /// Where it failed; only with `failed`.
   public let stage: Stage?
 
-  /// Why it failed, or why the site's certificate was not believed; `nil` where there was an answer.
+  /// Why it failed, or why the site's certificate was not believed; with `unexpectedResponse`, what may be behind the answer. `nil` if there
+  /// is nothing to say.
   public let error: SiteError?
 
   /// The address that was connected to, or, where no connection was made, tried last; a proxy's where one was asked.
