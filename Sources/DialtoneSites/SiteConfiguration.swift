@@ -32,6 +32,11 @@ public struct SiteConfiguration: Hashable, Sendable {
   /// Who may vouch for the site's certificate.
   public var trust: SiteTrust = .system
 
+  /// How long the site's certificate has to be valid from now on, zero or more; `nil` for as long as the check takes. If it ends sooner, the
+  /// verdict `available` becomes `unexpectedResponse`, and ``SiteVerdict/error`` says when it ends. Sites over http have no certificate, and
+  /// are not held to it.
+  public var minimumCertificateLifetime: Duration?
+
   /// Whether a proxy may be asked in the site's place.
   public var proxy: SiteProxy = .none
 
@@ -133,6 +138,9 @@ extension SiteConfiguration {
         throw invalid("\(status) is no status of a final answer; give 200 to 999")
       }
     case .answer, .success: break
+    }
+    if let minimumCertificateLifetime, minimumCertificateLifetime < .zero {
+      throw invalid("a certificate cannot be asked to last for \(minimumCertificateLifetime); give zero or more")
     }
     if let userAgent, !userAgent.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) || userAgent == "" {
       throw invalid("the user agent has to be printable ASCII, and not empty; leave it out to send none")

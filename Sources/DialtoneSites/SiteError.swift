@@ -34,7 +34,7 @@ public struct SiteError: Error, Hashable, Sendable {
     public static let certificateNotYetValid = Code(10)
     /// The certificate belongs to another name.
     public static let certificateNameMismatch = Code(11)
-    /// The certificate is signed by nobody who is trusted, or is not made for a server.
+    /// No valid chain leads from the certificate to a trusted authority; or the certificate is not made for a server, or too weak.
     public static let certificateUntrusted = Code(12)
     /// The connection was lost.
     public static let connectionLost = Code(13)
@@ -44,12 +44,14 @@ public struct SiteError: Error, Hashable, Sendable {
     public static let headersTooLarge = Code(15)
     /// The proxy refused, or answered with nonsense.
     public static let proxyFailed = Code(16)
-    /// The trusted certificates could not be read.
+    /// The trusted certificates could not be read, or there are none.
     public static let trustUnreadable = Code(17)
     /// The body came in a coding that was not asked for, and could not be read (RFC 9110, 8.4).
     public static let unreadableBody = Code(30)
     /// HEAD was answered 400, 403 or 404: the site may answer GET otherwise.
     public static let headRefused = Code(31)
+    /// The site's certificate ends sooner than ``SiteConfiguration/minimumCertificateLifetime`` allows.
+    public static let certificateExpiresSoon = Code(18)
   }
 
   /// What kind of error it is.

@@ -35,6 +35,10 @@ public struct SiteVerdict: Sendable {
   /// The interface that leads to the address.
   public let interface: NetworkInterface?
 
+  /// When the certificate that was shown ends, as time since 1970-01-01T00:00:00Z, in whole seconds: the last second in which it is valid.
+  /// It is the server's own certificate, the leaf of its chain, also if it was not believed. `nil` if none was shown, as over http.
+  public let certificateExpires: Duration?
+
   /// How long each stage took.
   public let timings: Timings
 
@@ -43,8 +47,8 @@ public struct SiteVerdict: Sendable {
 
   package init(
     url: SiteURL, kind: Kind, status: Int? = nil, location: String? = nil, stage: Stage? = nil, error: SiteError? = nil,
-    address: IPAddress? = nil, interface: NetworkInterface? = nil, timings: Timings = Timings(),
-    timeSince1970: Duration = .zero
+    address: IPAddress? = nil, interface: NetworkInterface? = nil, certificateExpires: Duration? = nil,
+    timings: Timings = Timings(), timeSince1970: Duration = .zero
   ) {
     self.url = url
     self.kind = kind
@@ -54,6 +58,7 @@ public struct SiteVerdict: Sendable {
     self.error = error
     self.address = address
     self.interface = interface
+    self.certificateExpires = certificateExpires
     self.timings = timings
     self.timeSince1970 = timeSince1970
   }

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CNetlink
+import Foundation
 import NetworkLab
+import SiteLab
 import TestSupport
 import Testing
 
@@ -45,12 +47,50 @@ struct CheckProcessTests {
     let expected = try Regex(
       #"\{"time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z","url":"http://127\.0\.0\.1:\d+/","verdict":"captive-portal","#
         + #""status":302,"location":"http://login\.example/a%20b","stage":null,"error":null,"address":"127\.0\.0\.1","#
-        + #""interface":\{"name":"lo","index":1,"kind":"loopback"\},"#
+        + #""interface":\{"name":"lo","index":1,"kind":"loopback"\},"certificateExpires":null,"#
         + #""timings":\{"name":null,"connect":\#(number),"tls":null,"firstByte":\#(number),"total":\#(number)\}\}\n"#)
     #expect(try expected.wholeMatch(in: result.output) != nil, "\(result.output)")
     let failed = try await Tool.run(["check", "--json", "http://192.0.2.7/"], in: lab)
     #expect(failed.output.contains(#""verdict":"offline","status":null,"location":null,"stage":null,"error":"no path"#))
     #expect(failed.output.contains(#""timings":{"name":null,"connect":null,"tls":null,"firstByte":null,"total":"#))
+  }
+
+  @Test func anErrorThatCountsSaysSoAndWhatMakesItFail() async throws {
+    let lab = try NetworkLab()
+    let site = try await LabSite(LabSite.broken, in: lab)
+    let lenient = try await Tool.run(["check", site.url], in: lab)
+    #expect(lenient.ending == .exited(0))
+    #expect(lenient.output.contains("  available  500 (an error; see --expect success) in "), "\(lenient.output)")
+    let strict = try await Tool.run(["check", "--expect", "success", site.url], in: lab)
+    #expect(strict.ending == .exited(1) && strict.output.contains("  unexpected-response  500 in "), "\(strict.output)")
+    // Whoever expects it needs no hint.
+    let expected = try await Tool.run(["check", "--expect", "500", site.url], in: lab)
+    #expect(expected.ending == .exited(0) && expected.output.contains("  available  500 in "), "\(expected.output)")
+  }
+
+  /// The trials' certificates last for 30 days.
+  @Test func tellsWhenACertificateEnds() async throws {
+    let lab = try NetworkLab()
+    let authority = try SiteAuthority()
+    let identity = try authority.identity(for: ["127.0.0.1"])
+    let server = try await SiteServer(.answer(200), as: identity, in: lab)
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("dialtone-root-\(UUID()).pem")
+    try authority.root.write(to: file, atomically: true, encoding: .utf8)
+    defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: file) } }
+    func check(_ arguments: String...) async throws -> Tool.Result {
+      try await Tool.run(
+        ["check"] + arguments + ["https://127.0.0.1:\(server.port)/"], in: lab,
+        environment: ["SSL_CERT_FILE": file.path])
+    }
+    let enough = try await check("--json", "--cert-expiry", "29d")
+    #expect(enough.ending == .exited(0), "\(enough)")
+    #expect(enough.output.contains(#""certificateExpires":"\#(identity.expiresText)""#), "\(enough.output)")
+    let short = try await check("--json", "--cert-expiry", "31d")
+    #expect(short.ending == .exited(1) && short.output.contains(#""verdict":"unexpected-response","status":200"#))
+    #expect(short.output.contains(#""error":"the certificate expires at \#(identity.expiresText)""#), "\(short.output)")
+    let text = try await check("--cert-expiry", "31d")
+    #expect(text.output.contains("  unexpected-response  200 in "), "\(text.output)")
+    #expect(text.output.hasSuffix("; the certificate expires at \(identity.expiresText)\n"), "\(text.output)")
   }
 
   @Test func endsWithTheTimeOfEachCheck() async throws {

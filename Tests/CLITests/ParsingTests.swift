@@ -129,6 +129,7 @@ struct ParsingTests {
     (["watch", "--site", "http://a", "b"], "URL 2 (\"b\"): "),
     (["check", "--user-agent", "", "http://a"], "--user-agent: the user agent has to be"),
     (["wait", "--site", "--user-agent", "a\u{E4}", "http://a"], "--user-agent: the user agent has to be"),
+    (["watch", "--cert-expiry", "14d", "http://a"], "--cert-expiry"),
     (["check", "--method", "HEAD", "--expect", "body:x", "http://a"], "--method and --expect: HEAD asks for no body"),
     (["check", "-6", "http://a", "http://127.0.0.1/"], "-6: the host of \"http://127.0.0.1/\" is an IPv4 address"),
     (["check", "-4", "http://[::1]/"], "-4: the host of \"http://[::1]/\" is an IPv6 address"),

@@ -66,6 +66,8 @@ extension HostileSite {
     ("a banner of SSH", "SSH-2.0-OpenSSH_9.2\r\n"),
     ("a page without a status line", "<html>welcome</html>\r\n\r\n"),
     ("a shoutcast answer", "ICY 200 OK\r\nContent-Length: 0\r\n\r\n"),
+    ("an answer of RTSP", "RTSP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n"),
+    ("an answer of ICE", "ICE/1.0 200 OK\r\nContent-Length: 0\r\n\r\n"),
     ("a status that is no number", "HTTP/1.1 OK 200\r\nContent-Length: 0\r\n\r\n"),
     ("a status of four digits", "HTTP/1.1 2000 OK\r\nContent-Length: 0\r\n\r\n"),
     ("a negative status", "HTTP/1.1 -200 OK\r\nContent-Length: 0\r\n\r\n"),

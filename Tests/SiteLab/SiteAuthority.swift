@@ -32,81 +32,129 @@ package struct SiteAuthority: Sendable {
     case intermediate
     /// The same, but the server does not send it.
     case intermediateMissing
+    /// The other authority's certificate has expired.
+    case intermediateExpired
+    /// The other authority may sign for names below `other.example` alone (RFC 5280, 4.2.1.10).
+    case intermediateForOtherNames
+  }
+
+  /// A key's algorithm and size.
+  package enum Key: String, Sendable, CaseIterable {
+    case p256, p384, p521, ed25519, rsa1024, rsa2048
+
+    fileprivate func make() throws -> Certificate.PrivateKey {
+      switch self {
+      case .p256: .init(P256.Signing.PrivateKey())
+      case .p384: .init(P384.Signing.PrivateKey())
+      case .p521: .init(P521.Signing.PrivateKey())
+      case .ed25519: .init(Curve25519.Signing.PrivateKey())
+      case .rsa1024: .init(try _RSA.Signing.PrivateKey(unsafeKeySize: .init(bitCount: 1024)))
+      case .rsa2048: .init(try _RSA.Signing.PrivateKey(keySize: .bits2048))
+      }
+    }
+  }
+
+  /// What a certificate is for (RFC 5280, 4.2.1.12).
+  package enum Purpose: Sendable {
+    case server, client
+
+    fileprivate var usage: ExtendedKeyUsage.Usage { self == .server ? .serverAuth : .clientAuth }
   }
 
   /// Of the root, as PEM: what a client trusts.
   package let root: String
   private let certificate: Certificate
-  private let key: P256.Signing.PrivateKey
+  private let key: Certificate.PrivateKey
 
-  package init(name: String = "Dialtone Trials Root") throws {
-    key = P256.Signing.PrivateKey()
+  package init(name: String = "Dialtone Trials Root", key: Key = .p256) throws {
+    self.key = try key.make()
     let subject = try Self.name(name)
     certificate = try Self.make(
-      subject, of: .init(key.publicKey), by: subject, key: key, .now, Self.authorityExtensions)
+      subject, of: self.key.publicKey, by: subject, key: self.key, .now, Self.authorityExtensions)
     root = try Self.pem(certificate)
   }
 
   /// A server's identity for names and addresses, all of them subject alternative names.
   package func identity(
-    for hosts: [String], _ validity: Validity = .now, _ chain: Chain = .direct
+    for hosts: [String], _ validity: Validity = .now, _ chain: Chain = .direct, key kind: Key = .p256,
+    purpose: Purpose = .server
   ) throws -> SiteIdentity {
-    let leafKey = P256.Signing.PrivateKey()
-    let extensions = try Self.leafExtensions(hosts)
+    let leafKey = try kind.make()
+    let extensions = try Self.leafExtensions(hosts, purpose)
     // No host in the subject: only alternative names count (RFC 9525, 6.3).
     let subject = try Self.name("Dialtone Trials Server")
     guard chain != .direct else {
       let leaf = try Self.make(
-        subject, of: .init(leafKey.publicKey), by: certificate.subject, key: key, validity, extensions)
-      return SiteIdentity(chain: [try Self.pem(leaf)], key: leafKey.pemRepresentation)
+        subject, of: leafKey.publicKey, by: certificate.subject, key: key, validity, extensions)
+      return try Self.identity([leaf], leafKey)
     }
-    let middleKey = P256.Signing.PrivateKey()
+    let middleKey = try Key.p256.make()
     let middleName = try Self.name("Dialtone Trials Intermediate")
+    var middleExtensions = try Self.authorityExtensions
+    if chain == .intermediateForOtherNames {
+      try middleExtensions.append(
+        Certificate.Extension(NameConstraints(permittedDNSDomains: ["other.example"]), critical: true))
+    }
     let middle = try Self.make(
-      middleName, of: .init(middleKey.publicKey), by: certificate.subject, key: key, .now, Self.authorityExtensions)
+      middleName, of: middleKey.publicKey, by: certificate.subject, key: key,
+      chain == .intermediateExpired ? .expired : .now, middleExtensions)
+    let leaf = try Self.make(subject, of: leafKey.publicKey, by: middleName, key: middleKey, validity, extensions)
+    let sent = chain == .intermediateMissing ? [leaf] : [leaf, middle]
+    return try Self.identity(sent, leafKey)
+  }
+
+  /// An identity whose certificate is signed with SHA-1, by an authority with an RSA key.
+  package func identitySignedWithSHA1(for hosts: [String]) throws -> SiteIdentity {
+    let leafKey = try Key.p256.make()
     let leaf = try Self.make(
-      subject, of: .init(leafKey.publicKey), by: middleName, key: middleKey, validity, extensions)
-    let sent = chain == .intermediate ? [leaf, middle] : [leaf]
-    return SiteIdentity(chain: try sent.map(Self.pem), key: leafKey.pemRepresentation)
+      try Self.name("Dialtone Trials Server"), of: leafKey.publicKey, by: certificate.subject, key: key, .now,
+      try Self.leafExtensions(hosts), signature: .sha1WithRSAEncryption)
+    return try Self.identity([leaf], leafKey)
   }
 
   /// An identity that only its own key vouches for.
   package static func selfSigned(for hosts: [String]) throws -> SiteIdentity {
-    let key = P256.Signing.PrivateKey()
+    let key = try Key.p256.make()
     let subject = try name("Dialtone Trials Server")
-    let leaf = try make(subject, of: .init(key.publicKey), by: subject, key: key, .now, try leafExtensions(hosts))
-    return SiteIdentity(chain: [try pem(leaf)], key: key.pemRepresentation)
+    let leaf = try make(subject, of: key.publicKey, by: subject, key: key, .now, try leafExtensions(hosts))
+    return try identity([leaf], key)
   }
 
   /// An identity that names its host in the subject alone, as was usual before RFC 2818.
   package func identity(withCommonName host: String) throws -> SiteIdentity {
-    let leafKey = P256.Signing.PrivateKey()
+    let leafKey = try Key.p256.make()
     let extensions = try Certificate.Extensions { Critical(BasicConstraints.notCertificateAuthority) }
     let leaf = try Self.make(
-      try Self.name(host), of: .init(leafKey.publicKey), by: certificate.subject, key: key, .now, extensions)
-    return SiteIdentity(chain: [try Self.pem(leaf)], key: leafKey.pemRepresentation)
+      try Self.name(host), of: leafKey.publicKey, by: certificate.subject, key: key, .now, extensions)
+    return try Self.identity([leaf], leafKey)
   }
 
   /// An identity whose key may encipher alone, and not sign, as a server has to. By RSA: no server loads such a one of an elliptic curve.
   package func identityThatMayNotSign(for hosts: [String]) throws -> SiteIdentity {
-    let leafKey = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+    let leafKey = try Key.rsa2048.make()
     var extensions = try Self.leafExtensions(hosts)
     try extensions.append(Certificate.Extension(KeyUsage(keyEncipherment: true), critical: true))
     let leaf = try Self.make(
-      try Self.name("Dialtone Trials Server"), of: .init(leafKey.publicKey), by: certificate.subject, key: key, .now,
+      try Self.name("Dialtone Trials Server"), of: leafKey.publicKey, by: certificate.subject, key: key, .now,
       extensions)
-    return SiteIdentity(chain: [try Self.pem(leaf)], key: leafKey.pemRepresentation)
+    return try Self.identity([leaf], leafKey)
   }
 
   private static func make(
     _ subject: DistinguishedName, of publicKey: Certificate.PublicKey, by issuer: DistinguishedName,
-    key: P256.Signing.PrivateKey, _ validity: Validity, _ extensions: Certificate.Extensions
+    key: Certificate.PrivateKey, _ validity: Validity, _ extensions: Certificate.Extensions,
+    signature: Certificate.SignatureAlgorithm? = nil
   ) throws -> Certificate {
     let (first, last) = validity.bounds
+    guard let signature else {
+      return try Certificate(
+        version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: publicKey, notValidBefore: first,
+        notValidAfter: last, issuer: issuer, subject: subject, extensions: extensions, issuerPrivateKey: key)
+    }
     return try Certificate(
       version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: publicKey, notValidBefore: first,
-      notValidAfter: last, issuer: issuer, subject: subject, signatureAlgorithm: .ecdsaWithSHA256,
-      extensions: extensions, issuerPrivateKey: .init(key))
+      notValidAfter: last, issuer: issuer, subject: subject, signatureAlgorithm: signature, extensions: extensions,
+      issuerPrivateKey: key)
   }
 
   private static var authorityExtensions: Certificate.Extensions {
@@ -118,13 +166,13 @@ package struct SiteAuthority: Sendable {
     }
   }
 
-  private static func leafExtensions(_ hosts: [String]) throws -> Certificate.Extensions {
+  private static func leafExtensions(_ hosts: [String], _ purpose: Purpose = .server) throws -> Certificate.Extensions {
     let names = hosts.map { host in
       bytes(ofAddress: host).map { GeneralName.ipAddress(ASN1OctetString(contentBytes: $0[...])) } ?? .dnsName(host)
     }
     return try Certificate.Extensions {
       Critical(BasicConstraints.notCertificateAuthority)
-      try ExtendedKeyUsage([.serverAuth])
+      try ExtendedKeyUsage([purpose.usage])
       SubjectAlternativeNames(names)
     }
   }
@@ -141,6 +189,14 @@ package struct SiteAuthority: Sendable {
   private static func name(_ text: String) throws -> DistinguishedName {
     try DistinguishedName { CommonName(text) }
   }
+
+  private static func identity(_ chain: [Certificate], _ key: Certificate.PrivateKey) throws -> SiteIdentity {
+    // A certificate has whole seconds (RFC 5280, 4.1.2.5).
+    SiteIdentity(
+      chain: try chain.map(pem), key: try pem(key), expires: Int(chain[0].notValidAfter.timeIntervalSince1970))
+  }
+
+  private static func pem(_ key: Certificate.PrivateKey) throws -> String { try key.serializeAsPEM().pemString + "\n" }
 
   private static func pem(_ certificate: Certificate) throws -> String {
     try certificate.serializeAsPEM().pemString + "\n"

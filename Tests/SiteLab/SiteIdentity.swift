@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+import Foundation
 import NIOSSL
 
 /// A certificate with what a server sends along, and its key.
@@ -10,9 +11,19 @@ package struct SiteIdentity: Sendable {
   package let chain: [String]
   /// As PEM.
   package let key: String
+  /// When the leaf ends, in seconds since 1970.
+  package let expires: Int
+
+  /// The same as RFC 3339 writes it, in UTC.
+  package var expiresText: String { Date(timeIntervalSince1970: Double(expires)).ISO8601Format() }
 
   /// What a server needs for a handshake as this identity.
-  func context(minimum: TLSVersion = .tlsv12, maximum: TLSVersion? = nil) throws -> NIOSSLContext {
+  ///
+  /// With an authority, as PEM, it lets in who shows a certificate of that one alone.
+  func context(
+    minimum: TLSVersion = .tlsv12, maximum: TLSVersion? = nil, keyExchange: SiteKeyExchange = .any,
+    clientAuthority: String? = nil
+  ) throws -> NIOSSLContext {
     var configuration = TLSConfiguration.makeServerConfiguration(
       certificateChain: try chain.map {
         .certificate(try NIOSSLCertificate(bytes: Array($0.utf8), format: .pem))
@@ -20,6 +31,11 @@ package struct SiteIdentity: Sendable {
       privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem)))
     configuration.minimumTLSVersion = minimum
     configuration.maximumTLSVersion = maximum
+    if keyExchange == .p521 { configuration.curves = [.secp521r1] }
+    if let clientAuthority {
+      configuration.certificateVerification = .noHostnameVerification
+      configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(clientAuthority.utf8)))
+    }
     return try NIOSSLContext(configuration: configuration)
   }
 }

@@ -23,14 +23,17 @@ package final class SiteServer: Sendable {
 
   /// Listens on that address, in the lab or else in the test's own network.
   ///
-  /// With an identity it speaks TLS, in these versions. Where it is not `recording` only the counts are kept: for
+  /// With an identity it speaks TLS, in these versions, and with an authority of clients lets in who shows a certificate of that one alone. Where it is not `recording` only the counts are kept: for
   /// thousands of connections.
   package init(
     _ behaviour: SiteBehaviour, as identity: SiteIdentity? = nil, tls versions: ClosedRange<SiteTLSVersion> = .modern,
+    keyExchange: SiteKeyExchange = .any, clientAuthority: String? = nil,
     at address: String = "127.0.0.1", port: Int = 0, in lab: NetworkLab? = nil, recording: Bool = true
   ) async throws {
     let record = SiteServerRecord(isRecording: recording)
-    let context = try identity?.context(minimum: versions.lowerBound.value, maximum: versions.upperBound.value)
+    let context = try identity?.context(
+      minimum: versions.lowerBound.value, maximum: versions.upperBound.value, keyExchange: keyExchange,
+      clientAuthority: clientAuthority)
     let listen: @Sendable () -> EventLoopFuture<any Channel> = {
       Self.bootstrap(behaviour, context, record).bind(host: address, port: port)
     }
@@ -96,6 +99,11 @@ package final class SiteServer: Sendable {
 
   /// Ends all connections with a reset.
   package func resetAll() { record.closeAll() }
+}
+
+/// By which curves a server exchanges keys.
+package enum SiteKeyExchange: Sendable {
+  case any, p521
 }
 
 /// A version of TLS.

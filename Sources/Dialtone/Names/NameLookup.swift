@@ -11,6 +11,8 @@ package enum NameLookupResult: Sendable, Equatable {
   case noAddress
   /// It could not be found out, for now.
   case failed
+  /// Nor could this, since the process or the system had run out of descriptors or memory (errno(3)).
+  case exhausted(errno: CInt)
 }
 
 /// Finds a name's addresses; may take as long as it likes. Called on a thread of the ``NameLookupPool``.
@@ -29,6 +31,8 @@ package func systemNameLookup(_ name: String, _ family: IPAddress.Family?) -> Na
   var list: UnsafeMutablePointer<addrinfo>?
   let status = unsafe getaddrinfo(name, nil, &hints, &list)
   guard status == 0 else {
+    // Without a descriptor the resolver says that there is no such name.
+    if let errno = exhaustion() { return .exhausted(errno: errno) }
     switch status {
     case EAI_NONAME, CInt(cnetlink_EAI_NODATA), CInt(cnetlink_EAI_ADDRFAMILY): return .noAddress
     default: return .failed
@@ -43,6 +47,18 @@ package func systemNameLookup(_ name: String, _ family: IPAddress.Family?) -> Na
     unsafe next = entry.pointee.ai_next
   }
   return addresses.isEmpty ? .noAddress : .addresses(addresses)
+}
+
+/// Why no file can be opened at this moment; `nil` if one can.
+private func exhaustion() -> CInt? {
+  // The path becomes a C string for the call.
+  let descriptor = unsafe cnetlink_open("/dev/null", O_RDONLY | O_CLOEXEC)
+  if descriptor >= 0 {
+    _ = close(descriptor)
+    return nil
+  }
+  let errno = cnetlink_errno()
+  return [EMFILE, ENFILE, ENOMEM].contains(errno) ? errno : nil
 }
 
 /// The address in an entry of getaddrinfo's list, whose `ai_addr` is a socket address of the family that it names.

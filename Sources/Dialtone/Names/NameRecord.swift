@@ -79,7 +79,7 @@ final class NameRecord {
     case .noAddress:
       outcome = .noAddress
       failures = 0
-    case .failed:
+    case .failed, .exhausted:
       // What was learnt before stays in use.
       if case .addresses = outcome {} else { outcome = .failed }
       failures += 1

@@ -30,6 +30,7 @@ struct CheckCommand: CheckedCommand {
         dialtone check --expect success --timeout 5 https://example.com/health
         dialtone check --expect 204 http://example.com/generate_204
         dialtone check --expect body:OK --interface wlan0 http://example.com/
+        dialtone check --cert-expiry 14d https://example.com/
         dialtone check --json --concurrency 16 --from-file urls
       """)
 

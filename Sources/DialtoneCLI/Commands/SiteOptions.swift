@@ -11,7 +11,7 @@ struct SiteOptions: ParsableArguments {
     parsing: .unconditional,
     help: ArgumentHelp(
       """
-      What the site has to answer: answer (anything of its own), success (200 to 299), statuses such as 200,204, or \
+      What the site has to answer: answer (anything of its own, an error such as 404 too), success (200 to 299), statuses such as 200,204, or \
       body:TEXT (default: answer).
       """, valueName: "what"),
     transform: ExpectationText.parse)
@@ -35,13 +35,22 @@ struct SiteOptions: ParsableArguments {
     help: ArgumentHelp("Send this User-Agent header (default: none).", valueName: "text"))
   var userAgent: String?
 
+  @Option(
+    name: .customLong("cert-expiry"), parsing: .unconditional,
+    help: ArgumentHelp(
+      "A site whose certificate ends within this time, such as 14d, is unexpected-response (default: no limit).",
+      valueName: "time"),
+    transform: DurationArgument.any)
+  var certificateLifetime: Duration?
+
   /// The first of them that was given, as it is typed.
   var given: String? {
     if expect != nil { return "--expect" }
     if method != nil { return "--method" }
     if requiresPublicAddress { return "--public-address" }
     if usesProxy { return "--use-proxy" }
-    return userAgent == nil ? nil : "--user-agent"
+    if userAgent != nil { return "--user-agent" }
+    return certificateLifetime == nil ? nil : "--cert-expiry"
   }
 
   /// The configuration that they stand for, with those that all commands have. Throws an error that names the option at fault.
@@ -59,6 +68,7 @@ struct SiteOptions: ParsableArguments {
       configuration.userAgent = userAgent
       try Self.check(configuration, "--user-agent")
     }
+    configuration.minimumCertificateLifetime = certificateLifetime
     if let timeout { configuration.timeout = timeout }
     configuration.interface = interface
     configuration.family = family

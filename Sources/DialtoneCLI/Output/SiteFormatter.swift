@@ -12,6 +12,7 @@ enum SiteFormatter {
     let isTerminal = StandardStream.output.isTerminal
     return SiteTextFormatter(
       urls: request.urls.map(\.text), style: Environment.style(isTerminal: isTerminal),
-      columns: isTerminal ? { StandardStream.output.columns } : nil, showsTime: showsTime)
+      columns: isTerminal ? { StandardStream.output.columns } : nil, showsTime: showsTime,
+      anyAnswerCounts: request.configuration.expectation == .answer)
   }
 }

@@ -18,6 +18,7 @@ struct SiteJSONFormatter: ReportFormatter {
       writer.field("error", verdict.error?.message)
       writer.field("address", verdict.address?.description)
       writer.field("interface", verdict.interface)
+      writer.field("certificateExpires", verdict.certificateExpires.map(UniversalTime.text))
       writer.key("timings")
       writer.object { writer in
         writer.field("name", milliseconds: verdict.timings.name)

@@ -11,14 +11,19 @@ struct SiteTextFormatter: ReportFormatter {
   /// How many columns the terminal has; `nil` if there is none.
   private let columns: (() -> Int)?
   private let showsTime: Bool
+  /// Whether any answer of the site's own makes it available.
+  private let anyAnswerCounts: Bool
   /// Grows where a longer word comes, which is seldom.
   private var verdictColumns = "available".count
 
-  init(urls: [String], style: Style, columns: (() -> Int)?, showsTime: Bool) {
+  init(
+    urls: [String], style: Style, columns: (() -> Int)?, showsTime: Bool, anyAnswerCounts: Bool = false
+  ) {
     names = ShortenedNames(urls)
     self.style = style
     self.columns = columns
     self.showsTime = showsTime
+    self.anyAnswerCounts = anyAnswerCounts
   }
 
   mutating func line(for report: StateReport<SiteVerdict>) -> String {
@@ -26,7 +31,9 @@ struct SiteTextFormatter: ReportFormatter {
     verdictColumns = max(verdictColumns, verdict.kind.identifier.count)
     let room = columns?()
     // Where a redirect leads is a stranger's text, and may be long.
-    let details = (room == nil ? [nil] : [60, 40, 24]).map { Self.details(of: verdict, locationLimit: $0) }
+    let details = (room == nil ? [nil] : [60, 40, 24]).map {
+      Self.details(of: verdict, locationLimit: $0, anyAnswerCounts: anyAnswerCounts)
+    }
     let former = report.former.map { [Self.words(for: $0, before: verdict), nil] } ?? [nil]
     let line = TerminalLine(
       time: showsTime ? TimeText.local(verdict.timeSince1970, withDay: room == nil) : nil, target: report.target,
@@ -50,8 +57,9 @@ struct SiteTextFormatter: ReportFormatter {
 
   /// Such as "200 in 12 ms, via Wi-Fi (wlan0)", "302 to http://login.example/ in 3 ms", "connect: connection refused,
   /// to 192.0.2.7, via wired (eth0)", "wired (eth0), no carrier".
-  static func details(of verdict: SiteVerdict, locationLimit: Int? = nil) -> String {
+  static func details(of verdict: SiteVerdict, locationLimit: Int? = nil, anyAnswerCounts: Bool = false) -> String {
     var answer = verdict.status.map { "\($0)" } ?? ""
+    if anyAnswerCounts, verdict.isAvailable, verdict.status ?? 0 >= 400 { answer += " (an error; see --expect success)" }
     if let location = verdict.location {
       let shown = TerminalText.visible(location)
       answer += " to \(locationLimit.map { TerminalText.fitted(shown, to: $0) } ?? shown)"
@@ -64,7 +72,8 @@ struct SiteTextFormatter: ReportFormatter {
     if !answer.isEmpty { parts.append(answer) }
     if let error = verdict.error {
       parts.append((verdict.stage.map { "\($0.identifier): " } ?? "") + TerminalText.visible(error.message))
-      if verdict.kind != .offline, let address = verdict.address {
+      // Where there was an answer, it came from there.
+      if verdict.kind != .offline, verdict.status == nil, let address = verdict.address {
         parts.append("to \(TerminalText.visible("\(address)"))")
       }
     }

@@ -56,15 +56,18 @@ extension CheckRun {
   func tlsWasAgreedUpon() {
     if hasEnded { return }
     timings.tls = begin(.request)
+    certificateExpires = exchange?.certificateExpires
     guard exchange?.hasIdentity ?? false else {
       return end(.intercepted, error: SiteError(.certificateNameMismatch, "the certificate is for another name"))
     }
+    if let weakness = exchange?.certificateWeakness { return end(.intercepted, error: weakness) }
     attempt { try exchange?.ask() }
   }
 
   func tlsFailed(_ error: any Error) {
     if hasEnded { return }
     guard let exchange else { return }
+    certificateExpires = exchange.certificateExpires
     let cause = error as? SiteError ?? exchange.tlsError(error)
     if cause.isAboutIdentity { end(.intercepted, error: cause) } else { fail(cause) }
   }
@@ -162,7 +165,9 @@ extension CheckRun {
 
   /// The connection brought an error instead of an answer.
   func lost(_ error: any Error) {
-    fail(error as? SiteError ?? SiteError(losing: error))
+    let cause = error as? SiteError ?? SiteError(losing: error)
+    if !hasEnded, cause.code == .tlsFailed { begin(.tls) }
+    fail(cause)
   }
 
   /// The connection is closed.

@@ -111,6 +111,9 @@ extension CheckRun {
       findPathToNames(SiteError(.nameNotResolved, words))
     case .fail(.noAddress): findPathToNames(SiteError(.nameNotResolved, "\(nameInWords) has no address"))
     case .fail(.failed): findPathToNames(SiteError(.nameNotResolved, "\(nameInWords) could not be looked up"))
+    case .fail(.exhausted(let errno)):
+      let words = "\(nameInWords) could not be looked up: \(SiteError.text(errno: errno))"
+      findPathToNames(SiteError(.nameNotResolved, words, errno: errno))
     }
   }
 

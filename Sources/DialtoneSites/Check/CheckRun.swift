@@ -23,6 +23,8 @@ final class CheckRun {
   var timings = SiteVerdict.Timings()
   var routes: [Route] = []
   var route: Route?
+  /// When the certificate that was shown last ends, since 1970.
+  var certificateExpires: Duration?
   /// What vouches for the site; `nil` until it is read, or where nothing has to.
   private var trust: Result<NIOSSLContext, SiteError>?
 
@@ -124,13 +126,18 @@ final class CheckRun {
     error: SiteError? = nil
   ) {
     timings.total = .nanoseconds((.now() - began).nanoseconds)
+    let now = Duration.nanoseconds(EngineClock.realtime())
+    var (kind, error) = (kind, error)
+    if kind == .available, let cause = rules.lifetimeError(certificateExpires: certificateExpires, now: now) {
+      (kind, error) = (.unexpectedResponse, cause)
+    }
     // Ended while addresses are being tried, by the deadline: what was tried last.
     let route = race?.lastRoute ?? route
     end(
       .success(
         SiteVerdict(
           url: url, kind: kind, status: status, location: location, stage: stage, error: error, address: route?.address,
-          interface: route?.interface, timings: timings, timeSince1970: .nanoseconds(EngineClock.realtime()))))
+          interface: route?.interface, certificateExpires: certificateExpires, timings: timings, timeSince1970: now)))
   }
 
   private func end(_ result: Result<SiteVerdict, any Error>) {

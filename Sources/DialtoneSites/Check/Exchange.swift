@@ -73,6 +73,9 @@ final class Exchange {
     }
   }
 
+  /// When the peer's certificate ends, since 1970.
+  var certificateExpires: Duration? { peerCertificate.map { .seconds($0.notValidAfter) } }
+
   /// Whether the certificate that the peer has just shown is for the site. Before a byte of the request is written.
   var hasIdentity: Bool {
     guard let certificate = peerCertificate else { return false }
@@ -86,6 +89,9 @@ final class Exchange {
     }
     return CertificateIdentity.matches(run.url.host, names)
   }
+
+  /// Why the certificate that the peer has just shown does not do, though it is for the site; `nil` if it does.
+  var certificateWeakness: SiteError? { peerCertificate.flatMap(SiteError.init(judging:)) }
 
   /// Why TLS failed.
   func tlsError(_ error: any Error) -> SiteError {

@@ -2,48 +2,55 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOCore
+internal import NIOHTTP1
 
 /// Writes the heads of answers as NIO's decoder takes them, which refuses more than a client has to: lines that end with LF alone (RFC 9112,
-/// 2.2), fields that go on in the next line (5.2), and a length given twice, or beside a transfer coding that overrides it (6.3).
+/// 2.2), fields that go on in the next line (5.2), a length given twice, or beside a transfer coding that overrides it (6.3), spaces before
+/// the status or before a field's colon, a reason phrase of any bytes, and fields that cannot be read. The last two are left out.
+///
+/// It takes less, too: a status line has to begin with `HTTP/1.` (RFC 9112, 2.3), where the decoder knows other protocols.
 ///
 /// A decoder that decides for others where an answer ends is right to refuse those. Here one answer is judged, and then the connection
 /// ends: nobody reads it otherwise. What is malformed beyond that stays so, and is for the decoder to refuse.
 ///
-/// Invariant: however the bytes are cut, what comes out is the same. Not more is held back than one field, as long as its next line
-/// may belong to it, and the lengths, until the head has ended; the header limit bounds both.
+/// Invariant: however the bytes are cut, what comes out is the same. Not more is held back than the beginning of a status line, or one field,
+/// as long as its next line may belong to it, and the lengths, until the head has ended; the header limit bounds them.
 struct HeadNormalizer {
   private enum Place {
-    case start, statusLine, fields, body
+    case start, statusLine, reason, fields, body
   }
 
   private var place = Place.start
-  /// The beginning of the status line, up to the first digit of the status.
-  private var status: [UInt8] = []
-  private var endsInReturn = false
+  private var statusLine = StatusLine()
   /// The line that is being read.
   private var line: [UInt8] = []
   /// The field before it.
   private var field: [UInt8] = []
   /// The values of Content-Length.
   private var lengths: [[UInt8]] = []
-  private var hasTransferCoding = false
+  /// What Transfer-Encoding lists last; `nil` if there is none.
+  private var transferCoding: [UInt8]?
+  /// What the body is wrapped in, once that is reached; `nil` if in nothing.
+  private var chunks: ChunkNormalizer?
 
   private static let carriageReturn = UInt8(ascii: "\r")
   private static let lineFeed = UInt8(ascii: "\n")
 
-  /// Whether all heads are over: what comes now is the body, and left alone.
-  var isInBody: Bool { place == .body }
+  /// Whether nothing is left to do: all heads are over, and what comes now stands for itself.
+  var isDone: Bool { place == .body && chunks == nil }
 
-  /// What the decoder is to be given for the bytes that came next.
-  mutating func normalize(_ bytes: ByteBuffer) -> ByteBuffer {
-    var output = ByteBuffer()
-    output.reserveCapacity(bytes.readableBytes)
+  /// Writes to `output` what the decoder is to be given for the bytes that came next. Throws if they are nothing that it may be given.
+  mutating func normalize(_ bytes: ByteBuffer, into output: inout ByteBuffer) throws(HTTPParserError) {
     var rest = bytes.readableBytesView
     while let first = rest.first {
       switch place {
       case .body:
-        output.writeBytes(rest)
-        return output
+        if chunks == nil {
+          output.writeBytes(rest)
+        } else {
+          try chunks?.normalize(rest, into: &output)
+        }
+        return
       case .start:
         // Empty lines before a status line are the decoder's to judge.
         if first != Self.carriageReturn, first != Self.lineFeed {
@@ -53,26 +60,29 @@ struct HeadNormalizer {
         output.writeInteger(first)
         rest = rest.dropFirst()
       case .statusLine:
-        let part = rest[..<(rest.firstIndex(of: Self.lineFeed) ?? rest.endIndex)]
-        rest = rest.dropFirst(part.count)
-        // As it comes: what is no status line is refused before it has ended.
-        output.writeBytes(part)
-        status += part.prefix(10 - status.count)
-        if let last = part.last { endsInReturn = last == Self.carriageReturn }
-        if rest.isEmpty { return output }
+        try statusLine.append(first)
+        guard let text = statusLine.text else {
+          rest = rest.dropFirst()
+          continue
+        }
+        // The byte behind the status belongs to what follows.
+        Self.write(text, &output)
+        place = .reason
+      case .reason:
+        // A client ignores it (RFC 9112, 4).
+        rest = rest[(rest.firstIndex(of: Self.lineFeed) ?? rest.endIndex)...]
+        if rest.isEmpty { return }
         rest = rest.dropFirst()
-        output.writeBytes(endsInReturn ? [Self.lineFeed] : [Self.carriageReturn, Self.lineFeed])
         place = .fields
       case .fields:
         let part = rest[..<(rest.firstIndex(of: Self.lineFeed) ?? rest.endIndex)]
         rest = rest.dropFirst(part.count)
         line += part
-        if rest.isEmpty { return output }
+        if rest.isEmpty { return }
         rest = rest.dropFirst()
         endLine(&output)
       }
     }
-    return output
   }
 
   private mutating func endLine(_ output: inout ByteBuffer) {
@@ -92,31 +102,43 @@ struct HeadNormalizer {
   private mutating func endField(_ output: inout ByteBuffer) {
     if field.isEmpty { return }
     defer { field.removeAll(keepingCapacity: true) }
-    let name = field.prefix { $0 != UInt8(ascii: ":") }
+    // A line without a colon is no field, nor is one with a NUL (RFC 9110, 5.5), or what goes on before anything has begun.
+    guard let colon = field.firstIndex(of: UInt8(ascii: ":")), !field.contains(0), !Self.isSpace(field[0]) else {
+      return Self.write(field, &output)
+    }
+    // Spaces before the colon are for a proxy to remove (RFC 9112, 5.1), and harmless here.
+    let name = Self.trimmed(field[..<colon])
+    let value = field[(colon + 1)...]
+    guard !name.isEmpty, name.allSatisfy(Self.isTokenCharacter), value.allSatisfy(Self.isValueCharacter) else { return }
     if Self.isName(name, "content-length") {
-      lengths.append(Array(field.dropFirst(name.count + 1)))
+      lengths.append(Array(value))
       return
     }
-    if Self.isName(name, "transfer-encoding") { hasTransferCoding = true }
-    Self.write(field, &output)
+    if Self.isName(name, "transfer-encoding") {
+      transferCoding = Array(Self.trimmed(value.split(separator: UInt8(ascii: ",")).last ?? []))
+    }
+    Self.write(name + [UInt8(ascii: ":")] + value, &output)
   }
 
   private mutating func endHead(_ output: inout ByteBuffer) {
     endField(&output)
     // A transfer coding overrides a length.
-    if !hasTransferCoding {
+    if transferCoding == nil {
       for length in Self.agreed(lengths).map({ [$0] }) ?? lengths {
         Self.write(Array("Content-Length:".utf8) + length, &output)
       }
     }
     Self.write([], &output)
     // After an interim answer comes another one. With 101 the check has ended.
-    let isInterim = status.count == 10 && status[8] == UInt8(ascii: " ") && status[9] == UInt8(ascii: "1")
+    let isInterim = statusLine.isInterim
+    let isChunked = Self.isName(transferCoding?[...] ?? [], "chunked")
     self = HeadNormalizer()
-    if !isInterim { place = .body }
+    if isInterim { return }
+    place = .body
+    if isChunked { chunks = ChunkNormalizer() }
   }
 
-  private static func write(_ line: [UInt8], _ output: inout ByteBuffer) {
+  private static func write(_ line: some Collection<UInt8>, _ output: inout ByteBuffer) {
     output.writeBytes(line)
     output.writeBytes([carriageReturn, lineFeed])
   }
@@ -142,11 +164,70 @@ struct HeadNormalizer {
     return text
   }
 
-  private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+  fileprivate static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+
+  /// RFC 9110, 5.6.2.
+  private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+    (0x21...0x7E).contains(byte) && !"\"(),/:;<=>?@[\\]{}".utf8.contains(byte)
+  }
+
+  /// RFC 9110, 5.5: no control characters but tabs.
+  private static func isValueCharacter(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || byte == 0x09 }
 
   /// Whether a field's name is `name`, which is in small letters.
   private static func isName(_ text: ArraySlice<UInt8>, _ name: String) -> Bool {
     text.count == name.utf8.count
       && zip(text, name.utf8).allSatisfy { (0x41...0x5A).contains($0) ? $0 | 0x20 == $1 : $0 == $1 }
+  }
+}
+
+extension HeadNormalizer {
+  /// A status line without its reason phrase: `HTTP/1.1 200`.
+  private struct StatusLine {
+    private enum Part {
+      case version, minor, space, status, afterStatus, end
+    }
+
+    private static let version = Array("HTTP/1.".utf8)
+    private var part = Part.version
+    private var bytes: [UInt8] = []
+
+    /// What the decoder is to be given, once it has come.
+    var text: [UInt8]? { part == .end ? bytes : nil }
+
+    /// Whether another answer follows this one (RFC 9110, 15.2).
+    var isInterim: Bool { part == .end && bytes[bytes.count - 3] == UInt8(ascii: "1") }
+
+    /// Takes the next byte, unless it stands behind the status. Throws if no status line goes on so.
+    mutating func append(_ byte: UInt8) throws(HTTPParserError) {
+      switch part {
+      case .version:
+        // Capitals they should be (RFC 9112, 2.3).
+        let capital = (0x61...0x7A).contains(byte) ? byte & 0xDF : byte
+        guard capital == Self.version[bytes.count] else { throw .invalidVersion }
+        bytes.append(capital)
+        if bytes.count == Self.version.count { part = .minor }
+      case .minor:
+        guard Self.isDigit(byte) else { throw .invalidVersion }
+        bytes.append(byte)
+        part = .space
+      case .space:
+        guard byte == UInt8(ascii: " ") else { throw .invalidVersion }
+        bytes.append(byte)
+        part = .status
+      case .status:
+        // One space it should be (RFC 9112, 4).
+        if bytes.last == UInt8(ascii: " "), HeadNormalizer.isSpace(byte) { return }
+        guard Self.isDigit(byte) else { throw .invalidStatus }
+        bytes.append(byte)
+        if bytes.count == Self.version.count + 5 { part = .afterStatus }
+      case .afterStatus:
+        if Self.isDigit(byte) { throw .invalidStatus }
+        part = .end
+      case .end: break
+      }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
   }
 }

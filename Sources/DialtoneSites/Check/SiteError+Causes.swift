@@ -23,6 +23,9 @@ extension SiteError {
       self.init(.connectionLost, Self.text(errno: error.errnoCode), errno: error.errnoCode)
     } else if let error = error as? HTTPParserError {
       self.init(malformed: error)
+    } else if let reason = Self.reason(error), reason.contains("_ALERT_") {
+      // In TLS 1.3 a client is done before the server has judged what it is shown, or not shown (RFC 8446, 4.4.2.4).
+      self.init(refusedBy: reason)
     } else {
       self.init(.connectionLost, "the connection broke off")
     }
@@ -41,25 +44,73 @@ extension SiteError {
     let reason = Self.reason(error)
     if let reason, Self.unsuitable.contains(reason) {
       self.init(.certificateUntrusted, "the certificate is not made for this (\(reason))")
-      return
+    } else if reason == "CERTIFICATE_VERIFY_FAILED" || reason == nil && Self.isAboutCertificate(error) {
+      self.init(refusing: certificate, now: now, reason)
+    } else if let reason {
+      self.init(refusedBy: reason)
+    } else if let error = error as? IOError {
+      self.init(.tlsFailed, Self.text(errno: error.errnoCode), errno: error.errnoCode)
+    } else if Self.isEnd(error) {
+      self.init(.connectionLost, "the connection was closed before TLS was agreed upon")
+    } else {
+      self.init(.tlsFailed, "TLS could not be agreed upon")
     }
-    guard reason == "CERTIFICATE_VERIFY_FAILED" || reason == nil && Self.isAboutCertificate(error) else {
-      if let error = error as? IOError {
-        self.init(.tlsFailed, Self.text(errno: error.errnoCode), errno: error.errnoCode)
-      } else if Self.isEnd(error) {
-        self.init(.connectionLost, "the connection was closed before TLS was agreed upon")
-      } else {
-        self.init(.tlsFailed, "no TLS 1.2 or later could be agreed upon\(reason.map { " (\($0))" } ?? "")")
-      }
-      return
-    }
+  }
+
+  /// Why the TLS library did not believe a certificate, as far as that shows: the library says neither why, nor which one of the chain is to
+  /// blame, and hands out no more of it than the leaf.
+  private init(refusing certificate: NIOSSLCertificate?, now: Int, _ reason: String?) {
+    let suffix = reason.map { " (\($0))" } ?? ""
+    let fields = certificate.flatMap(Self.fields)
     if let certificate, certificate.notValidAfter < now {
       self.init(.certificateExpired, "the certificate has expired")
     } else if let certificate, certificate.notValidBefore > now {
       self.init(.certificateNotYetValid, "the certificate is not valid yet")
+    } else if let fields, !fields.isForServers {
+      self.init(.certificateUntrusted, "the certificate is not made for a server\(suffix)")
+    } else if let fields, fields.isSelfIssued {
+      self.init(.certificateUntrusted, "the certificate is self-signed, and not among the trusted ones\(suffix)")
     } else {
-      self.init(.certificateUntrusted, "the certificate is signed by nobody who is trusted")
+      self.init(
+        .certificateUntrusted,
+        "no valid chain leads from the certificate to a trusted authority: the authority is unknown, or a certificate "
+          + "between is missing, has expired or may not vouch for this one\(suffix)")
     }
+  }
+
+  /// Why a certificate that the TLS library believes is not enough; `nil` if it is.
+  init?(judging certificate: NIOSSLCertificate) {
+    guard let weakness = Self.fields(certificate)?.weakness else { return nil }
+    self.init(.certificateUntrusted, weakness)
+  }
+
+  private static func fields(_ certificate: NIOSSLCertificate) -> CertificateFields? {
+    do {
+      return CertificateFields(try certificate.toDERBytes())
+    } catch {
+      // It was read from these bytes; what cannot be written again cannot be looked at, and the library has judged it.
+      return nil
+    }
+  }
+
+  /// What the TLS library's reason says; it stands in parentheses. Most of them are alerts that the peer sent (RFC 8446, 6).
+  private init(refusedBy reason: String) {
+    let words =
+      switch reason {
+      case "SSLV3_ALERT_HANDSHAKE_FAILURE":
+        "the site refused TLS; it may want another name in the URL, a client certificate, or other ciphers"
+      case "TLSV1_ALERT_CERTIFICATE_REQUIRED", "TLSV1_CERTIFICATE_REQUIRED", "SSLV3_ALERT_NO_CERTIFICATE":
+        "the site asks for a client certificate, which a check does not have"
+      case "TLSV1_ALERT_NO_APPLICATION_PROTOCOL":
+        "the site does not speak HTTP/1.1 over TLS, but another protocol, such as HTTP/2 alone"
+      case "TLSV1_ALERT_UNRECOGNIZED_NAME", "TLSV1_UNRECOGNIZED_NAME":
+        "the site knows no server of the name in the URL"
+      case "TLSV1_ALERT_PROTOCOL_VERSION", "UNSUPPORTED_PROTOCOL": "the site speaks no TLS 1.2 or later"
+      case "WRONG_VERSION_NUMBER": "what answers does not speak TLS"
+      case _ where reason.contains("_ALERT_"): "the site refused TLS"
+      default: "TLS could not be agreed upon"
+      }
+    self.init(.tlsFailed, "\(words) (\(reason))")
   }
 
   /// Whether the certificate is to blame: somebody answered who could not prove to be the site.
@@ -94,7 +145,9 @@ extension SiteError {
 
   /// BoringSSL's own word for what went wrong, the last of its stack: `CERTIFICATE_VERIFY_FAILED`, `WRONG_VERSION_NUMBER`.
   private static func reason(_ error: any Error) -> String? {
-    guard case .handshakeFailed(.sslError(let stack)) = error as? NIOSSLError, let last = stack.last else { return nil }
+    let cause: BoringSSLError? =
+      if case .handshakeFailed(let cause)? = error as? NIOSSLError { cause } else { error as? BoringSSLError }
+    guard case .sslError(let stack)? = cause, let last = stack.last else { return nil }
     // "Error: 268435581 error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED at /path:297"
     let text = last.description
     guard let origin = text.firstRange(of: "OPENSSL_internal:") else { return nil }

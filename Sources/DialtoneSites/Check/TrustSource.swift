@@ -32,18 +32,29 @@ struct TrustSource: Hashable, Sendable {
     }
   }
 
-  /// Where distributions keep the file of their authorities: Debian and its kin, Fedora and its kin.
-  private static let systemFiles = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"]
+  /// Where distributions keep their authorities.
+  struct Places {
+    /// The first that is there counts: Debian and its kin, Fedora and its kin.
+    var files = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"]
+    /// Beside the file.
+    var directories = ["/etc/ssl/certs"]
+  }
 
   private var file: String?
   private var directories: [String] = []
   private(set) var pem: String?
+  /// Whether the places are the distribution's, which nobody has named.
+  private var isDistributions = false
 
-  init(_ trust: SiteTrust) {
+  init(_ trust: SiteTrust, places: Places = Places()) {
     switch trust.storage {
     case .system:
       file = EnvironmentVariable["SSL_CERT_FILE"]
       directories = EnvironmentVariable["SSL_CERT_DIR"]?.split(separator: ":").map(String.init) ?? []
+      guard file == nil, directories.isEmpty else { return }
+      isDistributions = true
+      file = places.files.first { Stamp($0) != nil }
+      directories = places.directories
     case .file(let path): file = path
     case .pem(let text): pem = text
     }
@@ -52,33 +63,54 @@ struct TrustSource: Hashable, Sendable {
   private var paths: [String] { (file.map { [$0] } ?? []) + directories }
 
   /// What errors say of it.
-  var place: String { pem != nil ? "text" : paths.isEmpty ? "the system's" : paths.joined(separator: ":") }
+  var place: String { pem != nil ? "text" : isDistributions ? "the system's" : paths.joined(separator: ":") }
 
   /// By which a change of what is read is seen.
   var stamps: [Stamp?] {
     if pem != nil { return [] }
-    return (paths.isEmpty ? Self.systemFiles : paths + directories.flatMap(CertificateDirectory.files)).map(Stamp.init)
+    return (paths + directories.flatMap(CertificateDirectory.files)).map(Stamp.init)
   }
+
+  /// NIOSSL's own, and P-521, which other clients offer, too.
+  private static let curves: [NIOTLSCurve] = [.x25519_MLKEM768, .x25519, .secp256r1, .secp384r1, .secp521r1]
+
+  /// BoringSSL's own without SHA-1, which other clients do not take any more (RFC 9155), and Ed25519 and P-521, which they do.
+  private static let signatureAlgorithms: [SignatureAlgorithm] = [
+    .ecdsaSecp256R1Sha256, .rsaPssRsaeSha256, .rsaPkcs1Sha256, .ed25519, .ecdsaSecp384R1Sha384, .rsaPssRsaeSha384,
+    .rsaPkcs1Sha384, .ecdsaSecp521R1Sha512, .rsaPssRsaeSha512, .rsaPkcs1Sha512,
+  ]
 
   /// What checks ask of TLS.
   func configuration() throws -> TLSConfiguration {
     var configuration = TLSConfiguration.makeClientConfiguration()
     configuration.minimumTLSVersion = .tlsv12
+    configuration.curves = Self.curves
+    configuration.verifySignatureAlgorithms = Self.signatureAlgorithms
     // Chain and validity; whom the certificate is for is checked right after the handshake (``CertificateIdentity``).
     configuration.certificateVerification = .noHostnameVerification
     configuration.applicationProtocols = ["http/1.1"]
     // The answer is complete: who does not say goodbye at once is not waited for.
     configuration.shutdownTimeout = .nanoseconds(0)
-    if let pem {
-      configuration.trustRoots = .certificates(try CertificateFile.certificates(of: Array(pem.utf8)))
-    } else if paths.isEmpty {
-      configuration.trustRoots = .default
-    } else {
-      // As openssl does: a directory that is not there has no certificates; a file that is not there is a mistake. BoringSSL would look
-      // into a directory by itself, but in the midst of a handshake, on the event loop.
-      configuration.trustRoots = .certificates(try file.map(CertificateFile.certificates) ?? [])
-      configuration.additionalTrustRoots = directories.map { .certificates(CertificateDirectory.certificates(in: $0)) }
-    }
+    #if !os(Linux)  // elsewhere the system judges certificates by itself
+    if isDistributions { return configuration }
+    #endif
+    configuration.trustRoots = .certificates(try certificates())
     return configuration
+  }
+
+  /// All certificates in it, of which there is at least one.
+  private func certificates() throws -> [NIOSSLCertificate] {
+    if let pem { return try CertificateFile.certificates(of: Array(pem.utf8)) }
+    // As openssl does: a directory that is not there has no certificates; a file that is not there is a mistake. BoringSSL would look
+    // into a directory by itself, but in the midst of a handshake, on the event loop.
+    let certificates =
+      (try file.map(CertificateFile.certificates) ?? []) + directories.flatMap(CertificateDirectory.certificates)
+    if certificates.isEmpty {
+      throw CertificateFile.Failure(
+        words: isDistributions
+          ? "there are none; install the package ca-certificates, or name them by SSL_CERT_FILE or SSL_CERT_DIR"
+          : "there are none, so that no site could be believed")
+    }
+    return certificates
   }
 }

@@ -17,6 +17,7 @@ struct SitePair: Equatable, Sendable {
     guard plain.isAvailable else { return secure }
     return SiteVerdict(
       url: secure.url, kind: .partial, status: secure.status, error: secure.error, address: secure.address,
-      interface: secure.interface, timings: secure.timings, timeSince1970: secure.timeSince1970)
+      interface: secure.interface, certificateExpires: secure.certificateExpires, timings: secure.timings,
+      timeSince1970: secure.timeSince1970)
   }
 }

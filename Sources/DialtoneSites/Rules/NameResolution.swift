@@ -18,6 +18,8 @@ struct NameResolution {
     case hijacked(IPAddress)
     /// It could not be found out.
     case failed
+    /// It could not be found out, since the process or the system had run out of something.
+    case exhausted(errno: CInt)
   }
 
   enum Step: Equatable {
@@ -58,6 +60,9 @@ struct NameResolution {
     case .addresses(let addresses): take(addresses)
     case .noAddress: hasNoAddress = true
     case .failed: if failure == .noAddress { failure = .failed }
+    case .exhausted(let errno):
+      // It says more than that another family was not found out.
+      if failure == .noAddress || failure == .failed { failure = .exhausted(errno: errno) }
     }
     if found.isEmpty { return isOpen || hasHandedOut ? .wait : .fail(failure) }
     return hasHandedOut || family != .ipv4 || !isOpen ? handOut() : .waitForIPv6
@@ -74,7 +79,10 @@ struct NameResolution {
       if address.unmapped.isUnspecified {
         // Somebody has answered, and there is nothing there.
         hasNoAddress = true
-        if failure == .noAddress || failure == .failed { failure = .unspecified(address) }
+        switch failure {
+        case .noAddress, .failed, .exhausted: failure = .unspecified(address)
+        case .unspecified, .hijacked: break
+        }
       } else if requiresPublicAddress, !address.isPublic {
         if case .hijacked = failure { continue }
         failure = .hijacked(address)

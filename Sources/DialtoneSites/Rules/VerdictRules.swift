@@ -8,11 +8,13 @@ struct VerdictRules {
   let expectation: SiteExpectation
   /// The method that was asked for; with one given there is no second request.
   let fixedMethod: SiteConfiguration.Method?
+  private let minimumCertificateLifetime: Duration?
 
   init(url: SiteURL, configuration: SiteConfiguration) {
     self.url = url
     expectation = configuration.expectation
     fixedMethod = configuration.method
+    minimumCertificateLifetime = configuration.minimumCertificateLifetime
   }
 
   /// An answer's head.
@@ -108,6 +110,15 @@ struct VerdictRules {
 
   private func stray(length: Int) -> Decision {
     .verdict(length > Limits.strayBytes ? .captivePortal : .unexpectedResponse, location: nil)
+  }
+
+  /// Why a site that answers as expected is not available all the same: its certificate ends too soon. Both times are since 1970.
+  func lifetimeError(certificateExpires: Duration?, now: Duration) -> SiteError? {
+    guard let certificateExpires, let minimumCertificateLifetime,
+      certificateExpires - now < minimumCertificateLifetime
+    else { return nil }
+    return SiteError(
+      .certificateExpiresSoon, "the certificate expires at \(UniversalTime.text(certificateExpires))")
   }
 
   /// A status that leads elsewhere where a Location says whither (RFC 9110, 15.4). 304 is about a copy that nobody here has.

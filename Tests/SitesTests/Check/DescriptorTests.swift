@@ -73,6 +73,20 @@ struct DescriptorTests {
     }
   }
 
+  /// The event loops are there, and the name has to be looked up: the resolver says that there is none.
+  @Test func aNameThatCouldNotBeLookedUpIsNotCalledUnknown() async {
+    await #expect(processExitsWith: .success) {
+      let server = try await SiteServer(.answer(204), .plain)
+      let url = try server.url(.plain, host: "localhost")
+      #expect(try await check(url).kind == .available)
+      let verdict = try await withoutDescriptors { try await check(url) }
+      #expect(!verdict.isAvailable && verdict.error?.code == .nameNotResolved, "\(verdict)")
+      #expect(verdict.error?.errno == EMFILE, "\(verdict)")
+      #expect(verdict.error?.message == "the name could not be looked up: too many open files", "\(verdict)")
+      #expect(try await check(url).kind == .available)
+    }
+  }
+
   /// A monitor keeps what its checks need for longer than checks by themselves do, and lets go of it when it is paused.
   @Test func aMonitorsNextCheckFailsAndTheOneAfterFindsSome() async {
     await #expect(processExitsWith: .success) {

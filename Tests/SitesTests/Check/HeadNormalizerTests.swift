@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import NIOCore
+import NIOHTTP1
 import Testing
 
 @testable import DialtoneSites
@@ -21,85 +22,139 @@ struct HeadNormalizerTests {
   }
 
   private static let line = "HTTP/1.1 200 OK\r\n"
+  /// Without the reason phrase.
+  private static let short = "HTTP/1.1 200\r\n"
 
   @Test(arguments: [
-    Head("nothing to be done", line + "Server: x\r\nContent-Length: \r\n\r\n\r\nbody\n\n"),
-    Head("no fields", line + "\r\nbody"),
-    Head("LF alone", "HTTP/1.1 200 OK\nA: b\nC: d\n\n a\nb", line + "A: b\r\nC: d\r\n\r\n a\nb"),
+    Head("nothing to be done", short + "Server: x\r\nContent-Length: \r\n\r\n\r\nbody\n\n"),
+    Head("no fields", line + "\r\nbody", short + "\r\nbody"),
+    Head("LF alone", "HTTP/1.1 200 OK\nA: b\nC: d\n\n a\nb", short + "A: b\r\nC: d\r\n\r\n a\nb"),
     Head("LF alone here and there", "HTTP/1.0 200\nA: b\r\n\n", "HTTP/1.0 200\r\nA: b\r\n\r\n"),
-    Head("a folded field", line + "A: b\r\n c\r\nD: e\r\n\r\n", line + "A: b c\r\nD: e\r\n\r\n"),
-    Head("a field folded twice", line + "A:\r\n\t b \t\r\n  \t c\n\n", line + "A: b c\r\n\r\n"),
-    Head("a fold of nothing", line + "A: b\r\n \r\nC: d\r\n\r\n", line + "A: b \r\nC: d\r\n\r\n"),
-    Head("a folded name", line + "A\r\n : b\r\n\r\n", line + "A : b\r\n\r\n"),
-    Head("a fold without a field", line + " a\r\nB: c\r\n\r\n"),
+    Head("a folded field", line + "A: b\r\n c\r\nD: e\r\n\r\n", short + "A: b c\r\nD: e\r\n\r\n"),
+    Head("a field folded twice", line + "A:\r\n\t b \t\r\n  \t c\n\n", short + "A: b c\r\n\r\n"),
+    Head("a fold of nothing", line + "A: b\r\n \r\nC: d\r\n\r\n", short + "A: b \r\nC: d\r\n\r\n"),
+    Head("a folded name", line + "A\r\n : b\r\n\r\n", short + "A: b\r\n\r\n"),
+    Head("a fold without a field", short + " a\r\nB: c\r\n\r\n"),
+    Head("a fold before the first field", short + " A: b\r\nB: c\r\n\r\n"),
     Head(
-      "one length", line + "CONTENT-length:\t5\r\nA: b\r\n\r\n12345", line + "A: b\r\nContent-Length:5\r\n\r\n12345"),
-    Head("a folded length", line + "Content-Length:\r\n 5 \r\n\r\n12345", line + "Content-Length:5\r\n\r\n12345"),
+      "one length", line + "CONTENT-length:\t5\r\nA: b\r\n\r\n12345", short + "A: b\r\nContent-Length:5\r\n\r\n12345"),
+    Head("a folded length", line + "Content-Length:\r\n 5 \r\n\r\n12345", short + "Content-Length:5\r\n\r\n12345"),
+    Head("spaces before a colon", line + "A \t: b\r\n\r\n", short + "A: b\r\n\r\n"),
+    Head(
+      "spaces before a length's colon", line + "Content-Length : 5\r\n\r\n12345",
+      short + "Content-Length:5\r\n\r\n12345"),
     Head(
       "equal lengths", line + "Content-Length: 5\r\nA: b\r\nContent-Length: 005\r\n\r\n",
-      line + "A: b\r\nContent-Length:5\r\n\r\n"),
-    Head("a list of equal lengths", line + "Content-Length: 0 , 00\r\n\r\n", line + "Content-Length:0\r\n\r\n"),
+      short + "A: b\r\nContent-Length:5\r\n\r\n"),
+    Head("a list of equal lengths", line + "Content-Length: 0 , 00\r\n\r\n", short + "Content-Length:0\r\n\r\n"),
     Head(
       "lengths that do not agree", line + "Content-Length: 5\r\nContent-Length: 6\r\n\r\n",
-      line + "Content-Length: 5\r\nContent-Length: 6\r\n\r\n"),
-    Head("lengths that are none", line + "Content-Length: 5,\r\n\r\n", line + "Content-Length: 5,\r\n\r\n"),
-    Head("a negative length", line + "Content-Length: -5\r\n\r\n"),
+      short + "Content-Length: 5\r\nContent-Length: 6\r\n\r\n"),
+    Head("lengths that are none", line + "Content-Length: 5,\r\n\r\n", short + "Content-Length: 5,\r\n\r\n"),
+    Head("a negative length", short + "Content-Length: -5\r\n\r\n"),
     Head(
       "a transfer coding before a length",
       line + "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n1\r\na\r\n0\r\n\r\n",
-      line + "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"),
+      short + "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"),
     Head(
       "a transfer coding behind lengths that do not agree",
-      line + "Content-Length: 3\r\nContent-Length: x\r\ntransfer-encoding: chunked\r\n\r\n",
-      line + "transfer-encoding: chunked\r\n\r\n"),
+      line + "Content-Length: 3\r\nContent-Length: x\r\ntransfer-encoding: gzip, Chunked\r\n\r\n1 \na\n0\n\n",
+      short + "transfer-encoding: gzip, Chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"),
+    Head("another transfer coding", short + "Transfer-Encoding: chunked, x\r\n\r\n1 \na\n0\n\n"),
     Head(
       "interim answers",
       "HTTP/1.1 100 Go on\n\n\r\n\nHTTP/1.1 103 Early\r\nTransfer-Encoding: x\r\nLink: a,\r\n b\r\n\r\n" + line
         + "Content-Length: 1\r\n\r\n\n\n",
-      "HTTP/1.1 100 Go on\r\n\r\n\r\n\nHTTP/1.1 103 Early\r\nTransfer-Encoding: x\r\nLink: a, b\r\n\r\n" + line
+      "HTTP/1.1 100\r\n\r\n\r\n\nHTTP/1.1 103\r\nTransfer-Encoding: x\r\nLink: a, b\r\n\r\n" + short
         + "Content-Length:1\r\n\r\n\n\n"),
-    Head("empty lines before it", "\n\r\n\r" + line + "\r\n"),
-    Head("returns in lines", line + "A: b\rc\r\r\n\r\r\n\r\n"),
-    Head("what is no status line", "ICY 200 OK\nA:b\n\n", "ICY 200 OK\r\nA:b\r\n\r\n"),
-    Head("what is no field", line + "nothing\r\n: x\r\n\0\r\n\r\n"),
+    Head("empty lines before it", "\n\r\n\r" + line + "\r\n", "\n\r\n\r" + short + "\r\n"),
+    Head("spaces before the status", "HTTP/1.1  \t 200\n\n", short + "\r\n"),
+    Head("small letters", "http/1.1 200 ok\n\n", short + "\r\n"),
+    Head("a reason of any bytes", "HTTP/1.1 200 \u{1}\0\r\u{F6}\n\n", short + "\r\n"),
+    Head("a status at its reason", "HTTP/1.1 200OK\n\n", short + "\r\n"),
+    Head(
+      "what is no name or value", line + "A\u{F6}: b\r\nC(d): e\r\nf g: h\r\n: i\r\nJ: \u{7F}\r\nK: l\rm\r\n\r\n",
+      short + "\r\n"),
+    Head("what is no field", short + "nothing\r\n\0\r\nA: \0\r\n\r\n"),
   ])
-  func givesTheDecoderWhatItTakes(_ head: Head) {
+  func givesTheDecoderWhatItTakes(_ head: Head) throws {
     let came = Array(head.came.utf8)
-    for size in 1...came.count { #expect(normalized(came, partsOf: size) == head.given, "in parts of \(size)") }
+    for size in 1...came.count { #expect(try normalized(came, partsOf: size) == head.given, "in parts of \(size)") }
     for cut in came.indices {
       var normalizer = HeadNormalizer()
-      let output = normalizer.string([came[..<cut], came[cut...]])
+      let output = try normalizer.string([came[..<cut], came[cut...]])
       #expect(output == head.given, "cut at \(cut)")
     }
   }
 
-  private func normalized(_ bytes: [UInt8], partsOf size: Int) -> String {
+  private static let chunked = "HTTP/1.1 200\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+  @Test(arguments: [
+    Head("nothing to be done", "5\r\nhello\r\n00A\r\n0123456789\r\n0\r\n\r\n"),
+    Head("spaces behind sizes", "5 \t\r\nhello\r\n0  \r\n\r\n", "5\r\nhello\r\n0\r\n\r\n"),
+    Head("extensions", "5;a=\"b\" ; c\r\nhello\r\n0;d\r\n\r\n", "5\r\nhello\r\n0\r\n\r\n"),
+    Head("LF alone", "5\nhello\n0\n\n", "5\r\nhello\r\n0\r\n\r\n"),
+    Head("line ends in data", "4\r\n\r\n\n\n\r\n0\r\n\r\n"),
+    Head("trailers", "1\r\na\r\n0\r\nB : c\r\nd\n\r\n", "1\r\na\r\n0\r\n\r\n"),
+  ])
+  func givesTheDecoderChunksAsItTakesThem(_ body: Head) throws {
+    let came = Array((Self.chunked + body.came).utf8)
+    for size in 1...came.count {
+      #expect(try normalized(came, partsOf: size) == Self.chunked + body.given, "in parts of \(size)")
+    }
+  }
+
+  @Test(arguments: ["zz\r\n", " 5\r\n", "\r\n", "12345678123456781", "1\r\nab", "1\r\na\rb"])
+  func refusesWhatIsNoChunk(_ body: String) {
+    let came = Array((Self.chunked + body).utf8)
+    for size in 1...came.count {
+      #expect(throws: HTTPParserError.invalidChunkSize) { try normalized(came, partsOf: size) }
+    }
+  }
+
+  @Test func whatCameBeforeNonsenseIsGiven() {
     var normalizer = HeadNormalizer()
-    return normalizer.string(
+    var output = ByteBuffer()
+    #expect(throws: HTTPParserError.invalidChunkSize) {
+      try normalizer.normalize(ByteBuffer(string: Self.chunked + "1\r\na\r\nz\r\n"), into: &output)
+    }
+    #expect(String(buffer: output) == Self.chunked + "1\r\na\r\n")
+  }
+
+  private func normalized(_ bytes: [UInt8], partsOf size: Int) throws -> String {
+    var normalizer = HeadNormalizer()
+    return try normalizer.string(
       stride(from: 0, to: bytes.count, by: size).map { bytes[$0..<min($0 + size, bytes.count)] })
   }
 
-  @Test func holdsBackNothingOfAStatusLine() {
+  /// However many bytes of it have come.
+  @Test(arguments: [
+    "S", "R", "I", " ", "HTTP/2", "HTTP/1 ", "HTTP/1.x", "HTTP/1.10", "HTTP/1.1\t", "HTTP/1.1 2x", "HTTP/1.1 2000",
+    "HTTP/1.1 -",
+  ])
+  func refusesWhatIsNoStatusLineAtOnce(_ text: String) throws {
     var normalizer = HeadNormalizer()
-    #expect(normalizer.string([Array("SSH-2.0-Open".utf8)[...]]) == "SSH-2.0-Open")
+    var output = ByteBuffer()
+    try normalizer.normalize(ByteBuffer(string: String(text.dropLast())), into: &output)
+    #expect(throws: HTTPParserError.self) {
+      try normalizer.normalize(ByteBuffer(string: String(text.suffix(1))), into: &output)
+    }
+    #expect(output.readableBytes == 0)
   }
 
-  @Test func leavesABodyAlone() {
+  @Test func leavesABodyAlone() throws {
     var normalizer = HeadNormalizer()
-    #expect(!normalizer.isInBody)
-    _ = normalizer.string([Array((Self.line + "\r\n").utf8)[...]])
-    #expect(normalizer.isInBody)
+    #expect(!normalizer.isDone)
+    _ = try normalizer.string([Array((Self.line + "\r\n").utf8)[...]])
+    #expect(normalizer.isDone)
   }
 }
 
 extension HeadNormalizer {
   /// What comes out for these parts, one after another.
-  fileprivate mutating func string(_ parts: [ArraySlice<UInt8>]) -> String {
+  fileprivate mutating func string(_ parts: [ArraySlice<UInt8>]) throws -> String {
     var output = ByteBuffer()
-    for part in parts {
-      var normalized = normalize(ByteBuffer(bytes: part))
-      output.writeBuffer(&normalized)
-    }
+    for part in parts { try normalize(ByteBuffer(bytes: part), into: &output) }
     return String(buffer: output)
   }
 }

@@ -51,6 +51,18 @@ struct CertificateTests {
     Impostor(name: "without its intermediate", code: .certificateUntrusted) {
       try $0.identity(for: ["127.0.0.1"], .now, .intermediateMissing)
     },
+    Impostor(name: "with an expired intermediate", code: .certificateUntrusted) {
+      try $0.identity(for: ["127.0.0.1"], .now, .intermediateExpired)
+    },
+    Impostor(name: "of an authority for other names", host: "localhost", code: .certificateUntrusted) {
+      try $0.identity(for: ["localhost"], .now, .intermediateForOtherNames)
+    },
+    Impostor(name: "for clients", code: .certificateUntrusted) {
+      try $0.identity(for: ["127.0.0.1"], purpose: .client)
+    },
+    Impostor(name: "of a short key", code: .certificateUntrusted) {
+      try $0.identity(for: ["127.0.0.1"], key: .rsa1024)
+    },
     Impostor(name: "for another use", code: .certificateUntrusted) {
       try $0.identityThatMayNotSign(for: ["127.0.0.1"])
     },
@@ -75,6 +87,184 @@ struct CertificateTests {
     #expect(server.connectionCount == 1)
     #expect(server.connections.allSatisfy { $0.received.isEmpty })
     #expect(server.connections.allSatisfy { !$0.receivedRaw.contains(bytesOf: "HTTP/1") })
+  }
+
+  /// What is said of one that is not believed, and what is not said, since the TLS library does not tell.
+  @Test(
+    arguments: [
+      (
+        "the authority is unknown, or a certificate between is missing, has expired or may not vouch",
+        .intermediateExpired
+      ),
+      (
+        "the authority is unknown, or a certificate between is missing, has expired or may not vouch",
+        .intermediateMissing
+      ),
+      (
+        "the authority is unknown, or a certificate between is missing, has expired or may not vouch",
+        .intermediateForOtherNames
+      ),
+    ] as [(String, SiteAuthority.Chain)])
+  func saysWhatMayBeWrongWithAChain(_ words: String, _ chain: SiteAuthority.Chain) async throws {
+    let identity = try Trust.authority.get().identity(for: ["localhost"], .now, chain)
+    let server = try await SiteServer(.answer(200), as: identity)
+    let message = try await check(server.url(.secure, host: "localhost")).error?.message
+    #expect(message?.contains(words) == true, "\(message ?? "nothing")")
+    #expect(message?.hasSuffix("(CERTIFICATE_VERIFY_FAILED)") == true, "\(message ?? "nothing")")
+  }
+
+  @Test func saysWhatIsWrongWithALeaf() async throws {
+    let authority = try Trust.authority.get()
+    for (words, identity) in [
+      ("the certificate is not made for a server", try authority.identity(for: ["127.0.0.1"], purpose: .client)),
+      ("the certificate is self-signed", try SiteAuthority.selfSigned(for: ["127.0.0.1"])),
+      (
+        "the certificate's RSA key of 1024 bits is too short", try authority.identity(for: ["127.0.0.1"], key: .rsa1024)
+      ),
+    ] {
+      let server = try await SiteServer(.answer(200), as: identity)
+      let message = try await check(server.url(.secure)).error?.message
+      #expect(message?.hasPrefix(words) == true, "\(message ?? "nothing")")
+    }
+  }
+
+  // MARK: As other clients
+
+  /// What each kind of key comes to is for curl to say.
+  @Test(
+    .enabled(if: Curl.path != nil, "curl is not installed"), arguments: SiteAuthority.Key.allCases,
+    [SiteTLSVersion.tls12, .tls13])
+  func believesTheKeysThatCurlBelieves(_ key: SiteAuthority.Key, _ version: SiteTLSVersion) async throws {
+    let authority = try Trust.authority.get()
+    try await Self.judge(
+      try await SiteServer(
+        .answer(200), as: try authority.identity(for: ["127.0.0.1"], key: key), tls: version...version), authority)
+  }
+
+  @Test(.enabled(if: Curl.path != nil, "curl is not installed"), arguments: [SiteTLSVersion.tls12, .tls13])
+  func exchangesKeysAsCurlDoes(_ version: SiteTLSVersion) async throws {
+    let authority = try Trust.authority.get()
+    let server = try await SiteServer(
+      .answer(200), as: try authority.identity(for: ["127.0.0.1"]), tls: version...version, keyExchange: .p521)
+    try await Self.judge(server, authority)
+    #expect(try await check(server.url(.secure)).kind == .available)
+  }
+
+  @Test(.enabled(if: Curl.path != nil, "curl is not installed"))
+  func believesTheSignaturesThatCurlBelieves() async throws {
+    let authority = try SiteAuthority(key: .rsa2048)
+    for identity in [
+      try authority.identity(for: ["127.0.0.1"]), try authority.identitySignedWithSHA1(for: ["127.0.0.1"]),
+      try authority.identity(for: ["127.0.0.1"], .now, .intermediate),
+    ] {
+      try await Self.judge(try await SiteServer(.answer(200), as: identity), authority)
+    }
+  }
+
+  @Test func saysThatASignatureIsWeak() async throws {
+    let authority = try SiteAuthority(key: .rsa2048)
+    let server = try await SiteServer(.answer(200), as: try authority.identitySignedWithSHA1(for: ["127.0.0.1"]))
+    let verdict = try await check(server.url(.secure)) { $0.trust = .pem(authority.root) }
+    #expect(verdict.kind == .intercepted && verdict.error?.code == .certificateUntrusted, "\(verdict)")
+    #expect(verdict.error?.message == "the certificate is signed with SHA-1, which can be forged", "\(verdict)")
+    #expect(server.connections.allSatisfy { $0.received.isEmpty })
+  }
+
+  /// A self-signed certificate that is trusted itself is its own authority: nobody goes by its signature, nor does curl.
+  @Test func aTrustedSelfSignedCertificateIsBelieved() async throws {
+    let identity = try SiteAuthority.selfSigned(for: ["127.0.0.1"])
+    let server = try await SiteServer(.answer(200), as: identity)
+    let verdict = try await check(server.url(.secure)) { $0.trust = .pem(identity.chain[0]) }
+    #expect(verdict.kind == .available, "\(verdict)")
+  }
+
+  private static func judge(_ server: SiteServer, _ authority: SiteAuthority) async throws {
+    let url = try server.url(.secure)
+    let judge = try await Curl.get(url.text, trusting: authority.root)
+    let verdict = try await check(url) { $0.trust = .pem(authority.root) }
+    #expect((verdict.kind == .available) == (judge.status == 0), "\(verdict), \(judge)")
+    // CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION.
+    #expect([0, 35, 60].contains(judge.status), "\(judge)")
+  }
+
+  // MARK: Words
+
+  /// Alerts by their numbers (RFC 8446, 6; RFC 7301, 3.2; RFC 6066, 3), each in answer to the hello.
+  @Test(
+    arguments: [
+      (40, "client certificate"), (49, "refused"), (70, "no TLS 1.2 or later"), (80, "refused"),
+      (112, "no server of the name"), (116, "client certificate"), (120, "does not speak HTTP/1.1"),
+    ] as [(UInt8, String)])
+  func saysWhatAnAlertMeans(_ alert: UInt8, _ words: String) async throws {
+    let server = try await SiteServer(
+      SiteBehaviour(opening: [.awaitBytes, .send([0x15, 3, 3, 0, 2, 2, alert]), .close]), .plain)
+    let verdict = try await check(server.url(.secure))
+    #expect(verdict.kind == .failed && verdict.stage == .tls && verdict.error?.code == .tlsFailed, "\(verdict)")
+    #expect(verdict.error?.message.contains(words) == true, "\(verdict)")
+    // The TLS library's word stands behind.
+    #expect(verdict.error?.message.contains(/\([A-Z0-9_]+\)$/) == true, "\(verdict)")
+  }
+
+  @Test func saysThatAServerDoesNotSpeakTLS() async throws {
+    let server = try await SiteServer(
+      SiteBehaviour(opening: [.awaitBytes, .send("HTTP/1.1 400 Bad Request\r\n\r\n"), .close]), .plain)
+    let verdict = try await check(server.url(.secure))
+    #expect(verdict.kind == .failed && verdict.error?.code == .tlsFailed, "\(verdict)")
+    #expect(verdict.error?.message == "what answers does not speak TLS (WRONG_VERSION_NUMBER)", "\(verdict)")
+  }
+
+  /// In TLS 1.3 the client has finished before the server says so (RFC 8446, 4.4.2.4).
+  @Test(arguments: [SiteTLSVersion.tls12, .tls13])
+  func saysThatAClientCertificateIsAskedFor(_ version: SiteTLSVersion) async throws {
+    let server = try await SiteServer(
+      .answer(200), as: try Trust.identity.get(), tls: version...version,
+      clientAuthority: try Trust.authority.get().root)
+    let verdict = try await check(server.url(.secure))
+    #expect(verdict.kind == .failed && verdict.stage == .tls && verdict.error?.code == .tlsFailed, "\(verdict)")
+    #expect(verdict.error?.message.contains("client certificate") == true, "\(verdict)")
+    #expect(server.connections.allSatisfy { $0.received.isEmpty })
+  }
+
+  // MARK: When it ends
+
+  /// The server's own certificate counts, whatever the verdict.
+  @Test(arguments: [SiteAuthority.Validity.now, .expired, .notYet])
+  func tellsWhenTheCertificateEnds(_ validity: SiteAuthority.Validity) async throws {
+    let identity = try Trust.authority.get().identity(for: ["127.0.0.1"], validity, .intermediate)
+    let server = try await SiteServer(.answer(200), as: identity)
+    for host in ["127.0.0.1", "localhost"] {
+      let verdict = try await check(server.url(.secure, host: host))
+      #expect(verdict.certificateExpires == .seconds(identity.expires), "\(verdict)")
+    }
+  }
+
+  @Test func nothingEndsWithoutACertificate() async throws {
+    let server = try await SiteServer(.answer(200), .plain)
+    #expect(try await check(server.url(.plain)).certificateExpires == nil)
+    #expect(try await check(server.url(.secure)).certificateExpires == nil)
+  }
+
+  /// The trials' certificates last for 30 days.
+  @Test func aCertificateThatEndsTooSoonIsNotWhatIsExpected() async throws {
+    let identity = try Trust.identity.get()
+    let server = try await SiteServer(.answer(200), as: identity)
+    for (days, isEnough) in [(0, true), (29, true), (31, false)] {
+      let verdict = try await check(server.url(.secure)) {
+        $0.minimumCertificateLifetime = .seconds(days * 24 * 60 * 60)
+      }
+      #expect(verdict.kind == (isEnough ? .available : .unexpectedResponse) && verdict.status == 200, "\(verdict)")
+      #expect(verdict.error?.code == (isEnough ? nil : .certificateExpiresSoon), "\(verdict)")
+      #expect(isEnough || verdict.error?.message == "the certificate expires at \(identity.expiresText)", "\(verdict)")
+    }
+    // What fails for another reason says so.
+    let unexpected = try await check(server.url(.secure)) {
+      $0.minimumCertificateLifetime = .seconds(31 * 24 * 60 * 60)
+      $0.expectation = .status(204)
+    }
+    #expect(unexpected.kind == .unexpectedResponse && unexpected.error == nil, "\(unexpected)")
+    let plain = try await SiteServer(.answer(200), .plain)
+    let verdict = try await check(plain.url(.plain)) { $0.minimumCertificateLifetime = .seconds(1_000_000_000) }
+    #expect(verdict.kind == .available, "\(verdict)")
   }
 
   @Test(arguments: [SiteAuthority.Chain.direct, .intermediate], ["127.0.0.1", "localhost"])

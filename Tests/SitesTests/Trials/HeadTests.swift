@@ -19,7 +19,58 @@ struct HeadTests {
     "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
     "HTTP/1.1 103 Early\nLink: a,\n b\n\nHTTP/1.1 200 OK\nContent-Length: 5\n\nhello",
+    "HTTP/1.1 200 OK\r\nServer : x\r\nContent-Length: 5\r\n\r\nhello",
+    "HTTP/1.1 200 OK\r\nContent-Length : 5\r\n\r\nhello",
+    "HTTP/1.1 200 OK\r\nX-Gr\u{F6}\u{DF}e: 1\r\nContent-Length: 5\r\n\r\nhello",
+    "HTTP/1.1 200 OK\r\nX: a\u{1}b\u{7F}c\rd\r\nContent-Length: 5\r\n\r\nhello",
+    "HTTP/1.1 200 OK\r\nX(y) z: a\r\n: b\r\nContent-Length: 5\r\n\r\nhello",
+    "HTTP/1.1  200 OK\r\nContent-Length: 5\r\n\r\nhello",
+    "HTTP/1.1 200OK\u{1}\u{F6}\r\nContent-Length: 5\r\n\r\nhello",
+    "http/1.1 200\r\nContent-Length: 5\r\n\r\nhello",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5  \r\nhello\r\n0 \r\n\r\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;a=\"b\"\t; c\nhe\n3\t\nllo\n0\n\n",
   ]
+
+  /// What neither curl nor a check takes.
+  private static let malformed = [
+    "RTSP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello", "ICE/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+    "ICY 200 OK\r\nContent-Length: 5\r\n\r\nhello", "HTTP/1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+    "HTTP/1.2 200 OK\r\nContent-Length: 5\r\n\r\nhello", "HTTP/1.10 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+    "HTTP/1.1\t200 OK\r\nContent-Length: 5\r\n\r\nhello", "HTTP/1.1 2000 OK\r\nContent-Length: 5\r\n\r\nhello",
+    " HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+    "HTTP/1.1 200 OK\r\nnothing\r\nContent-Length: 5\r\n\r\nhello",
+    "HTTP/1.1 200 OK\r\nX: a\0b\r\nContent-Length: 5\r\n\r\nhello",
+    "HTTP/1.1 200 OK\r\n X: a\r\nContent-Length: 5\r\n\r\nhello",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n 5\r\nhello\r\n0\r\n\r\n",
+  ]
+
+  /// curl is the judge: it takes the same, and gets the same page.
+  @Test(.enabled(if: Curl.path != nil, "curl is not installed"), arguments: answers + malformed)
+  func takesWhatCurlTakes(_ answer: String) async throws {
+    let server = try await SiteServer(.text(answer), .plain)
+    let url = try server.url(.plain)
+    let judge = try await Curl.get(url.text)
+    let verdict = try await check(url) { $0.expectation = .body(containing: "hello") }
+    #expect((verdict.kind == .available) == (judge.status == 0 && judge.body == "hello"), "\(verdict), \(judge)")
+    #expect((judge.status == 0) == Self.answers.contains(answer), "\(judge)")
+  }
+
+  @Test(arguments: malformed)
+  func whatIsMalformedFails(_ answer: String) async throws {
+    let server = try await SiteServer(.text(answer), .plain)
+    let verdict = try await check(server.url(.plain)) {
+      $0.method = .get; $0.expectation = .body(containing: "hello")
+    }
+    #expect(verdict.kind == .failed && verdict.error?.code == .malformedResponse, "\(verdict)")
+  }
+
+  /// What is said of where to go in a field that cannot be read is not heeded; the other fields are.
+  @Test func anUnreadableFieldIsLeftOut() async throws {
+    let server = try await SiteServer(
+      .text("HTTP/1.1 302 Found\r\nLocation: /\u{1}\r\nLocation : http://login.example/\r\n\r\n"), .plain)
+    let verdict = try await check(server.url(.plain))
+    #expect(verdict.kind == .captivePortal && verdict.location == "http://login.example/", "\(verdict)")
+  }
 
   @Test(arguments: answers, Transport.allCases)
   func takesWhatIsWellFormed(_ answer: String, _ transport: Transport) async throws {

@@ -36,6 +36,12 @@ struct TrustEnvironmentTests {
     try await check(server.url(.secure)) { $0.trust = .system }
   }
 
+  private static func expectNoTrust(_ verdict: SiteVerdict) {
+    #expect(verdict.kind == .failed && verdict.stage == .tls, "\(verdict)")
+    #expect(verdict.error?.code == .trustUnreadable, "\(verdict)")
+    #expect(verdict.error?.message.contains("there are none") == true, "\(verdict)")
+  }
+
   /// The name under which openssl looks for a certificate.
   private static func hashedName(of file: String) throws -> String {
     let process = Process()
@@ -85,7 +91,7 @@ struct TrustEnvironmentTests {
       #expect(try await Self.verdict(server).kind == .available)
       // A name that is no hash is not looked for.
       unsafe setenv("SSL_CERT_DIR", elsewhere.path, 1)
-      #expect(try await Self.verdict(server).kind == .intercepted)
+      Self.expectNoTrust(try await Self.verdict(server))
     }
   }
 
@@ -98,15 +104,23 @@ struct TrustEnvironmentTests {
       unsafe setenv("SSL_CERT_DIR", "/nowhere:\(empty.path):\(folder.path)", 1)
       #expect(try await Self.verdict(server).kind == .available)
       unsafe setenv("SSL_CERT_DIR", "/nowhere:\(empty.path)", 1)
-      #expect(try await Self.verdict(server).kind == .intercepted)
+      Self.expectNoTrust(try await Self.verdict(server))
     }
   }
 
-  @Test func nobodyIsBelievedWhereNothingIsThere() async {
+  /// With nobody to believe, no site can be; that is not the sites' fault.
+  @Test func nothingIsSaidOfASiteWhereNobodyIsTrusted() async {
     await #expect(processExitsWith: .success) {
       let server = try await SiteServer(.answer(204), .secure)
       unsafe setenv("SSL_CERT_DIR", "/nowhere", 1)
-      #expect(try await Self.verdict(server).kind == .intercepted)
+      Self.expectNoTrust(try await Self.verdict(server))
+      #expect(server.connections.allSatisfy { $0.received.isEmpty })
+      // Over http nobody has to be.
+      let plain = try await SiteServer(.answer(204), .plain)
+      #expect(try await check(plain.url(.plain)) { $0.trust = .system }.kind == .available)
+      let folder = try Folder()
+      unsafe setenv("SSL_CERT_FILE", try folder.write("", "empty.pem"), 1)
+      #expect(try await Self.verdict(server).error?.code == .trustUnreadable)
     }
   }
 }

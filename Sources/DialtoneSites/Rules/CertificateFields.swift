@@ -1,0 +1,105 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a certificate says of itself (RFC 5280, 4.1), as far as the TLS library does not tell: for whom and how it is signed.
+struct CertificateFields {
+  private var signatureAlgorithm: ArraySlice<UInt8> = []
+  private var keyAlgorithm: ArraySlice<UInt8> = []
+  private var key: ArraySlice<UInt8> = []
+  /// The bits of the extension Key Usage, the first in the highest bit; `nil` without it.
+  private var keyUsage: UInt8?
+  /// The purposes of the extension Extended Key Usage; `nil` without it.
+  private var purposes: [ArraySlice<UInt8>]?
+
+  /// Whether the certificate names itself as its issuer.
+  let isSelfIssued: Bool
+
+  /// - Parameter bytes: The certificate in DER.
+  init?(_ bytes: [UInt8]) {
+    var file = DERReader(bytes[...])
+    guard var certificate = file.next(DERReader.sequence).map(DERReader.init),
+      var body = certificate.next(DERReader.sequence).map(DERReader.init),
+      var algorithm = certificate.next(DERReader.sequence).map(DERReader.init),
+      let signatureAlgorithm = algorithm.next(DERReader.objectIdentifier)
+    else { return nil }
+    // The version, which may be left out, serial number, and the algorithm again.
+    _ = body.next(DERReader.context(0))
+    guard body.next(DERReader.integer) != nil, body.next(DERReader.sequence) != nil,
+      let issuer = body.next(DERReader.sequence), body.next(DERReader.sequence) != nil,
+      let subject = body.next(DERReader.sequence), var keyInfo = body.next(DERReader.sequence).map(DERReader.init),
+      var keyAlgorithm = keyInfo.next(DERReader.sequence).map(DERReader.init),
+      let keyIdentifier = keyAlgorithm.next(DERReader.objectIdentifier), let key = keyInfo.next(DERReader.bitString)
+    else { return nil }
+    self.signatureAlgorithm = signatureAlgorithm
+    self.keyAlgorithm = keyIdentifier
+    // The first byte counts unused bits; a key has none.
+    self.key = key.dropFirst()
+    isSelfIssued = issuer.elementsEqual(subject)
+    while let element = body.next() {
+      if element.tag == DERReader.context(3) { readExtensions(element.contents) }
+    }
+  }
+
+  private mutating func readExtensions(_ contents: ArraySlice<UInt8>) {
+    var outer = DERReader(contents)
+    guard var extensions = outer.next(DERReader.sequence).map(DERReader.init) else { return }
+    while var one = extensions.next(DERReader.sequence).map(DERReader.init) {
+      guard let identifier = one.next(DERReader.objectIdentifier) else { continue }
+      _ = one.next(DERReader.boolean)
+      guard var value = one.next(DERReader.octetString).map(DERReader.init) else { continue }
+      if identifier.elementsEqual(Self.keyUsageIdentifier) {
+        keyUsage = value.next(DERReader.bitString)?.dropFirst().first ?? 0
+      } else if identifier.elementsEqual(Self.extendedKeyUsageIdentifier) {
+        var list = DERReader(value.next(DERReader.sequence) ?? [])
+        var purposes: [ArraySlice<UInt8>] = []
+        while let purpose = list.next(DERReader.objectIdentifier) { purposes.append(purpose) }
+        self.purposes = purposes
+      }
+    }
+  }
+
+  /// Whether the certificate may be a TLS server's (RFC 5280, 4.2.1.3 and 4.2.1.12).
+  var isForServers: Bool {
+    // digitalSignature, keyEncipherment, keyAgreement.
+    if let keyUsage, keyUsage & 0b1010_1000 == 0 { return false }
+    guard let purposes else { return true }
+    return purposes.contains { $0.elementsEqual(Self.serverPurpose) || $0.elementsEqual(Self.anyPurpose) }
+  }
+
+  /// What is too weak in it, though the TLS library takes it: less than 112 bits of security (NIST SP 800-131A), which the CA/Browser Forum
+  /// forbids, and curl refuses. `nil` if nothing is.
+  var weakness: String? {
+    // What a trusted certificate has signed itself with does not matter: nobody goes by that.
+    if !isSelfIssued, Self.signaturesWithSHA1.contains(where: signatureAlgorithm.elementsEqual) {
+      return "the certificate is signed with SHA-1, which can be forged"
+    }
+    if let bits = modulusBits, bits < 2048 { return "the certificate's RSA key of \(bits) bits is too short" }
+    return nil
+  }
+
+  /// The length of an RSA key (RFC 8017, A.1.1); `nil` for another.
+  private var modulusBits: Int? {
+    guard keyAlgorithm.elementsEqual(Self.rsaIdentifier) else { return nil }
+    var key = DERReader(key)
+    guard var numbers = key.next(DERReader.sequence).map(DERReader.init), let modulus = numbers.next(DERReader.integer)
+    else { return nil }
+    let digits = modulus.drop { $0 == 0 }
+    return digits.first.map { 8 * digits.count - $0.leadingZeroBitCount }
+  }
+
+  // Object identifiers as DER encodes them.
+  /// 2.5.29.15.
+  private static let keyUsageIdentifier: [UInt8] = [0x55, 0x1D, 0x0F]
+  /// 2.5.29.37.
+  private static let extendedKeyUsageIdentifier: [UInt8] = [0x55, 0x1D, 0x25]
+  /// 1.3.6.1.5.5.7.3.1.
+  private static let serverPurpose: [UInt8] = [0x2B, 6, 1, 5, 5, 7, 3, 1]
+  /// 2.5.29.37.0.
+  private static let anyPurpose: [UInt8] = [0x55, 0x1D, 0x25, 0]
+  /// 1.2.840.113549.1.1.1 (RFC 3279, 2.3.1).
+  private static let rsaIdentifier: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1, 1]
+  /// sha-1WithRSAEncryption and ecdsa-with-SHA1 (RFC 3279, 2.2), and the former's older name, 1.3.14.3.2.29.
+  private static let signaturesWithSHA1: [[UInt8]] = [
+    [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1, 5], [0x2A, 0x86, 0x48, 0xCE, 0x3D, 4, 1], [0x2B, 0x0E, 3, 2, 0x1D],
+  ]
+}
