@@ -31,7 +31,7 @@ extension ReachabilityFlags {
   /// - Returns: Whether the target is reached, and over what.
   public func connectivity(to target: ReachabilityTarget = .internet) -> Connectivity {
     if target.isLocalNetwork { return isSuperset(of: [.reachable, .isDirect]) ? .nonCellular : .unreachable }
-    if isCellularOnly { return .cellular }
+    if isSuperset(of: [.reachable, .isWWAN]) { return .cellular }
     return isReachableWithoutIntervention ? .nonCellular : .unreachable
   }
 }

@@ -5,14 +5,17 @@
 ///
 /// They are pure functions of the bits: any thread, no system call. Bits that are not known do not count.
 extension ReachabilityFlags {
-  /// Whether the way leads over a cellular link (DTReachability's `isWWAN`). It may still not be usable.
-  public var isCellular: Bool { contains(.isWWAN) }
-
-  /// Whether the target can be reached over a cellular link and nothing else, for the system would choose anything else
-  /// before it (KSReachability's `WWANOnly`).
+  /// Whether the target can be reached over a cellular link with no connection to be made first (DTReachability's
+  /// `isWWAN`).
   ///
-  /// A connection may have to be made first.
-  public var isCellularOnly: Bool { isSuperset(of: [.reachable, .isWWAN]) }
+  /// A modem without a session has the flag ``isWWAN``, and this is false.
+  public var isCellular: Bool { isReachableWithoutConnection && contains(.isWWAN) }
+
+  /// Whether the target can be reached without anybody doing something for it, over a cellular link and nothing else, for
+  /// the system would choose anything else before it (KSReachability's `WWANOnly`).
+  ///
+  /// A connection that traffic or a demand makes by itself counts: see ``isReachableWithoutIntervention``.
+  public var isCellularOnly: Bool { isReachableWithoutIntervention && contains(.isWWAN) }
 
   /// Whether the target can be reached with no connection to be made first (DTReachability's `isReachable`).
   ///

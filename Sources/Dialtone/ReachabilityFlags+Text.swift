@@ -6,10 +6,10 @@ extension ReachabilityFlags {
   private static let letters: [(flag: ReachabilityFlags, letter: Character, name: String)] = [
     (.isWWAN, "W", "isWWAN"),
     (.reachable, "R", "reachable"),
-    (.connectionRequired, "c", "connectionRequired"),
     (.transientConnection, "t", "transientConnection"),
-    (.interventionRequired, "i", "interventionRequired"),
+    (.connectionRequired, "c", "connectionRequired"),
     (.connectionOnTraffic, "C", "connectionOnTraffic"),
+    (.interventionRequired, "i", "interventionRequired"),
     (.connectionOnDemand, "D", "connectionOnDemand"),
     (.isLocalAddress, "l", "isLocalAddress"),
     (.isDirect, "d", "isDirect"),
@@ -34,7 +34,7 @@ extension ReachabilityFlags {
   /// Each letter must stand in its place, and nothing may stand around the text; `nil` where it is neither form. Bits
   /// without a letter are not written, and so are clear in what is read.
   ///
-  /// - Parameter text: Ten characters, `WR ctiCDld`, or nine, `WdlDiCcRt`; `-` for a flag that is clear.
+  /// - Parameter text: Ten characters, `WR tcCiDld`, or nine, `WdlDiCcRt`; `-` for a flag that is clear.
   public init?(_ text: some StringProtocol) {
     // By scalars: a combining mark must not hide behind the letter that it follows.
     let scalars = text.unicodeScalars.map(Character.init)
@@ -58,7 +58,7 @@ extension ReachabilityFlags {
 }
 
 extension ReachabilityFlags: CustomStringConvertible {
-  /// Ten characters, `WR ctiCDld`, with `-` for each flag that is clear: "-R -------" is reachable and no more.
+  /// Ten characters, `WR tcCiDld`, with `-` for each flag that is clear: "-R -------" is reachable and no more.
   ///
   /// The form that Apple's Reachability sample and RKReachabilityObserver print. ``init(_:)`` reads it.
   public var description: String {

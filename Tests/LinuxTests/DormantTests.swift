@@ -40,7 +40,7 @@ struct DormantTests {
     try lab.setOperationalState("v0", 5)
     try await monitors.expect(internet, v0, waiting)
     try await monitors.expect(local, direct, waiting)
-    #expect(waiting.flags.description == "-R c--C---")
+    #expect(waiting.flags.description == "-R -cC----")
     try lab.setDormant("v0", false)
     try await monitors.expect(internet, v0, waiting, v0)
     try await monitors.expect(local, direct, waiting, direct)

@@ -48,7 +48,7 @@ struct FlagsTests {
     try lab.addRoute("default", dev: "tun0")
     let monitors = try LabMonitors(lab)
     let recording = try await monitors.record(.address(target))
-    #expect(recording.last?.flags.description == "-R -t-----")
+    #expect(recording.last?.flags.description == "-R t------")
   }
 
   @Test("a route without a gateway on a wired link is direct, wherever it leads")

@@ -111,7 +111,7 @@ struct RadioTests {
     let state = try network.internet(over: 4, via: "192.168.8.1", from: "192.168.8.100")
     #expect(state.interface == NetworkInterface(name: "wwan0", index: 4, kind: .cellular))
     #expect(state.flags == [.reachable, .isWWAN, .transientConnection])
-    #expect(state.flags.description == "WR -t-----")
+    #expect(state.flags.description == "WR t------")
   }
 
   @Test("a blocked radio: somebody has to act", arguments: [InterfaceKind.wifi, .cellular])

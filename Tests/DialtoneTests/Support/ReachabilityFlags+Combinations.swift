@@ -16,14 +16,4 @@ extension ReachabilityFlags {
         number >> entry.offset & 1 == 0 ? bits : bits | 1 << entry.element.bit
       })
   }
-
-  /// The letters of the flags that are set, found by number.
-  var letters: Set<Character> { Set(Self.lettersByBit.filter { rawValue >> $0.bit & 1 == 1 }.map(\.letter)) }
-
-  /// Whether the flags have every letter of `pattern`, and none that stands after its `!`.
-  func match(_ pattern: String) -> Bool {
-    let parts = pattern.split(separator: "!", maxSplits: 1, omittingEmptySubsequences: false)
-    let letters = letters
-    return letters.isSuperset(of: parts[0]) && (parts.count == 1 || letters.isDisjoint(with: parts[1]))
-  }
 }

@@ -20,22 +20,22 @@ struct ScriptedNetworkTests {
   @Test(arguments: [
     (ScriptedPath.wifi, "reachable via Wi-Fi (wlan0)", "-R -------"),
     (.wired, "reachable via wired (eth0)", "-R -------"),
-    (.cellular, "reachable via cellular (wwan0)", "WR -t-----"),
-    (.reachable(over: interface("wg0", 9, .tunnel)), "reachable via tunnel (wg0)", "-R -t-----"),
+    (.cellular, "reachable via cellular (wwan0)", "WR t------"),
+    (.reachable(over: interface("wg0", 9, .tunnel)), "reachable via tunnel (wg0)", "-R t------"),
     (.reachable(over: interface("eth1", 9, .wired)), "reachable via wired (eth1)", "-R ------d"),
     (.unreachable(), "unreachable: no route to the destination", "-- -------"),
     (.denied, "undetermined: the system denies access to the network's state", "-- -------"),
     (
       .requiresConnection(.dormant, over: interface("wlan0")),
-      "requires a connection via Wi-Fi (wlan0): the link is dormant: it waits to be let in", "-R c--C---"
+      "requires a connection via Wi-Fi (wlan0): the link is dormant: it waits to be let in", "-R -cC----"
     ),
     (
       .requiresConnection(.radioBlocked, over: interface("wlan0")),
-      "requires a connection via Wi-Fi (wlan0): the radio is blocked", "-R c-i----"
+      "requires a connection via Wi-Fi (wlan0): the radio is blocked", "-R -c-i---"
     ),
     (
       .requiresConnection(.noSession, over: interface("wwan0", 4, .cellular)),
-      "requires a connection via cellular (wwan0): the modem has no session", "WR ct-----"
+      "requires a connection via cellular (wwan0): the modem has no session", "WR tc-----"
     ),
   ])
   func aPathReadsAsItsNameSays(path: ScriptedPath, description: String, flags: String) async throws {

@@ -4,22 +4,9 @@
 import Dialtone
 import Testing
 
-/// The decision that RKReachabilityObserver and SCNetworkReachabilityKit share, against tables written by letters.
+/// The decision that RKReachabilityObserver and SCNetworkReachabilityKit share, for every kind of target, against what the
+/// originals answered.
 struct FlagsConnectivityTests {
-  typealias Row = (pattern: String, connectivity: ReachabilityFlags.Connectivity)
-
-  /// Letters that are set, then, after `!`, letters that are clear. For each combination, all rows that match agree.
-  static let remote: [Row] = [
-    ("!R", .unreachable),
-    ("RW", .cellular),
-    ("R!Wc", .nonCellular),
-    ("Rc!WCD", .unreachable),
-    ("RcC!Wi", .nonCellular),
-    ("RcD!Wi", .nonCellular),
-    ("Rci!W", .unreachable),
-  ]
-  static let local: [Row] = [("!R", .unreachable), ("R!d", .unreachable), ("Rd", .nonCellular)]
-
   static let localTargets: [ReachabilityTarget] = [
     .localNetwork, .localNetwork(.wifi), .localNetwork(.cellular), .address(ip("169.254.0.0")),
     .address(ip("169.254.255.255")), .address(ip("169.254.1.2")), .address(ip("::ffff:169.254.1.2")),
@@ -32,24 +19,25 @@ struct FlagsConnectivityTests {
     .address(ip("a9fe::1")),
   ]
 
-  private func check(_ table: [Row], _ connectivity: (ReachabilityFlags) -> ReachabilityFlags.Connectivity) {
-    for flags in ReachabilityFlags.combinations {
-      let rows = table.filter { flags.match($0.pattern) }
-      #expect(!rows.isEmpty, "\(flags)")
-      for row in rows { #expect(connectivity(flags) == row.connectivity, "\(flags), row \(row.pattern)") }
+  private func check(
+    _ column: KeyPath<OriginalRules, String>, _ connectivity: (ReachabilityFlags) -> ReachabilityFlags.Connectivity
+  ) {
+    for original in OriginalRules.all {
+      let word = OriginalRulesTests.word(connectivity(original.flags))
+      #expect(word == original[keyPath: column], "\(original.description)")
     }
   }
 
   @Test(arguments: remoteTargets)
   func aRemoteTargetsFlagsAreReadByTheTable(target: ReachabilityTarget) {
     #expect(!target.isLocalNetwork)
-    check(Self.remote) { $0.connectivity(to: target) }
+    check(\.network) { $0.connectivity(to: target) }
   }
 
   @Test(arguments: localTargets)
   func aLocalNetworkIsReachedDirectlyOrNotAtAllAndNeverOverACellularInterface(target: ReachabilityTarget) {
     #expect(target.isLocalNetwork)
-    check(Self.local) { $0.connectivity(to: target) }
+    check(\.localNetwork) { $0.connectivity(to: target) }
   }
 
   @Test func hostsAreRemoteAndTextOfALinkLocalAddressIsLocal() throws {
@@ -59,7 +47,7 @@ struct FlagsConnectivityTests {
   }
 
   @Test func withoutATargetItIsTheInternet() {
-    check(Self.remote) { $0.connectivity() }
+    check(\.network) { $0.connectivity() }
   }
 
   @Test func bitsThatAreNotKnownDoNotCount() {

@@ -7,36 +7,6 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct FlagsRulesTests {
-  struct Rule: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    /// It holds exactly where one of these patterns matches.
-    let patterns: [String]
-    let holds: @Sendable (ReachabilityFlags) -> Bool
-  }
-
-  static let rules: [Rule] = [
-    Rule(testDescription: "DTReachability isReachable", patterns: ["R!c"]) { $0.isReachableWithoutConnection },
-    Rule(testDescription: "DTReachability isWWAN", patterns: ["W"]) { $0.isCellular },
-    Rule(testDescription: "KSReachability reachable", patterns: ["R!c", "RD!i", "RC!i"]) {
-      $0.isReachableWithoutIntervention
-    },
-    Rule(testDescription: "KSReachability WWANOnly", patterns: ["RW"]) { $0.isCellularOnly },
-    Rule(testDescription: "RKReachabilityObserver isConnectionRequired", patterns: ["c"]) { $0.isConnectionRequired },
-    Rule(testDescription: "RKReachabilityObserver isConnectionOnDemand", patterns: ["cC", "cD"]) {
-      $0.isConnectionOnDemand
-    },
-    Rule(testDescription: "RKReachabilityObserver isInterventionRequired", patterns: ["ci"]) {
-      $0.isInterventionRequired
-    },
-  ]
-
-  @Test(arguments: rules)
-  func holdsExactlyWhereItsPatternsMatch(rule: Rule) {
-    for flags in ReachabilityFlags.combinations {
-      #expect(rule.holds(flags) == rule.patterns.contains { flags.match($0) }, "\(flags)")
-    }
-  }
-
   @Test func nothingIsAnsweredBeforeItIsKnown() {
     let network = ScriptedNetwork()
     network.set(.denied)

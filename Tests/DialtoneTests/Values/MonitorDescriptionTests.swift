@@ -44,7 +44,7 @@ struct MonitorDescriptionTests {
     #expect(monitor.connectivity == .unreachable)
     #expect(
       monitor.description
-        == "ReachabilityMonitor(169.254.0.0, local network, reachable via cellular (wwan0), WR -t-----)")
+        == "ReachabilityMonitor(169.254.0.0, local network, reachable via cellular (wwan0), WR t------)")
     monitor.pause()
     #expect(monitor.connectivity == nil)
     #expect(monitor.description == "ReachabilityMonitor(169.254.0.0, local network, undetermined, -- -------)")

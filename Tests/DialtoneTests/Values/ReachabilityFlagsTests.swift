@@ -7,11 +7,11 @@ import Testing
 struct ReachabilityFlagsTests {
   /// Each flag with Apple's bit, its place in the description and its name.
   static let flags: [(flag: ReachabilityFlags, bit: UInt32, description: String, name: String)] = [
-    (.transientConnection, 0, "-- -t-----", "transientConnection"),
+    (.transientConnection, 0, "-- t------", "transientConnection"),
     (.reachable, 1, "-R -------", "reachable"),
-    (.connectionRequired, 2, "-- c------", "connectionRequired"),
-    (.connectionOnTraffic, 3, "-- ---C---", "connectionOnTraffic"),
-    (.interventionRequired, 4, "-- --i----", "interventionRequired"),
+    (.connectionRequired, 2, "-- -c-----", "connectionRequired"),
+    (.connectionOnTraffic, 3, "-- --C----", "connectionOnTraffic"),
+    (.interventionRequired, 4, "-- ---i---", "interventionRequired"),
     (.connectionOnDemand, 5, "-- ----D--", "connectionOnDemand"),
     (.isLocalAddress, 16, "-- -----l-", "isLocalAddress"),
     (.isDirect, 17, "-- ------d", "isDirect"),
@@ -36,7 +36,7 @@ struct ReachabilityFlagsTests {
     #expect(ReachabilityFlags().description == "-- -------")
     #expect(ReachabilityFlags().names.isEmpty)
     let all = ReachabilityFlags(Self.flags.map(\.flag))
-    #expect(all.description == "WR ctiCDld")
+    #expect(all.description == "WR tcCiDld")
     #expect(all.names == Self.flags.map(\.name))
     #expect(all.rawValue == 0x7_003F)
   }

@@ -19,12 +19,12 @@ expect_interface wlan0 type 1 devtype wlan link-kind - is wifi
 expect_interface hwsim0 type 803 devtype - link-kind - is other
 expect internet << 'END'
   unreachable          -- -------  wlan0/wifi  because no-carrier
-  ? requires-connection -R c--C---  wlan0/wifi  because dormant
+  ? requires-connection -R -cC----  wlan0/wifi  because dormant
   unreachable          -- -------  -           because no-route
 END
 expect local << 'END'
   unreachable          -- -------  wlan0/wifi  because no-carrier
-  ? requires-connection -R c--C---  wlan0/wifi  because dormant
+  ? requires-connection -R -cC----  wlan0/wifi  because dormant
   unreachable          -- -------  wlan0/wifi  because no-address
   reachable            -R ------d  wlan0/wifi
 END

@@ -33,7 +33,7 @@ for access_point in 02:00:00:00:02:00 02:00:00:00:01:00; do
   eventually is_at "$access_point"
   expect internet << 'END'
     unreachable          -- -------  wlan0/wifi  because no-carrier
-    ? requires-connection -R c--C---  wlan0/wifi  because dormant
+    ? requires-connection -R -cC----  wlan0/wifi  because dormant
     reachable            -R -------  wlan0/wifi  via 192.168.77.1
 END
 done
@@ -45,7 +45,7 @@ step "another network, with another address and gateway"
 wpa select_network 1
 expect internet << 'END'
   unreachable          -- -------  wlan0/wifi  because no-carrier
-  ? requires-connection -R c--C---  wlan0/wifi  because dormant
+  ? requires-connection -R -cC----  wlan0/wifi  because dormant
   reachable            -R -------  wlan0/wifi  via 192.168.77.1
 END
 # At once, lest it settle between.

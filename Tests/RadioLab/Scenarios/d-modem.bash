@@ -7,7 +7,7 @@ wait_without_cellular internet
 
 step "there is a modem, but no session"
 expect internet << 'END'
-  requires-connection  WR ct-----  wwan0/cellular  because no-session
+  requires-connection  WR tc-----  wwan0/cellular  because no-session
 END
 expect local << 'END'
   unreachable          -- -------  -               because no-interface
@@ -21,7 +21,7 @@ must ip address add 10.64.0.2/32 dev wwan0
 must ip route add default dev wwan0 metric 700
 expect internet << 'END'
   unreachable          -- -------  -               because no-route
-  reachable            WR -t-----  wwan0/cellular
+  reachable            WR t------  wwan0/cellular
 END
 expect_nothing local
 still_waits
@@ -37,7 +37,7 @@ still_waits
 step "the session ends; a wired way ends the waiting"
 must ip link set wwan0 down
 expect internet << 'END'
-  requires-connection  WR ct-----  wwan0/cellular  because no-session
+  requires-connection  WR tc-----  wwan0/cellular  because no-session
 END
 still_waits
 must ip link add wired type veth peer name far

@@ -27,7 +27,7 @@ eventually test -e /sys/class/net/wwan0
 must ip link set wwan0 up
 expect_interface wwan0 type 1 devtype wwan link-kind - is cellular
 expect internet << 'END'
-  requires-connection  WR ct-----  wwan0/cellular  because no-session
+  requires-connection  WR tc-----  wwan0/cellular  because no-session
 END
 
 step "a session"
@@ -35,7 +35,7 @@ must ip address add 192.168.8.100/24 dev wwan0
 must ip route add default via 192.168.8.1 dev wwan0
 expect internet << 'END'
   unreachable          -- -------  -               because no-route
-  reachable            WR -t-----  wwan0/cellular  via 192.168.8.1
+  reachable            WR t------  wwan0/cellular  via 192.168.8.1
 END
 expect_path satisfied expensive wwan0/cellular/expensive
 expect local << 'END'
@@ -50,18 +50,18 @@ expect internet << 'END'
   unreachable          -- -------  -               because no-route
 END
 within="nsenter --net=/run/netns/room"
-expect_over wwan0/cellular "WR -t-----" expensive
+expect_over wwan0/cellular "WR t------" expensive
 watch room internet
 within=
 expect room << 'END'
-  requires-connection  WR ct-----  wwan0/cellular  because no-session
+  requires-connection  WR tc-----  wwan0/cellular  because no-session
 END
 must ip -n room link set wwan0 netns 1
 expect room << 'END'
   unreachable          -- -------  -               because no-route
 END
 expect internet << 'END'
-  requires-connection  WR ct-----  wwan0/cellular  because no-session
+  requires-connection  WR tc-----  wwan0/cellular  because no-session
 END
 
 step "unplugged, and plugged in again: another index, and the session is gone"
@@ -75,7 +75,7 @@ printf 1 > "$device/authorized"
 eventually test -e /sys/class/net/wwan0
 must test "$(< /sys/class/net/wwan0/ifindex)" != "$index"
 expect internet << 'END'
-  requires-connection  WR ct-----  wwan0/cellular  because no-session
+  requires-connection  WR tc-----  wwan0/cellular  because no-session
 END
 expect_nothing local
 still_waits

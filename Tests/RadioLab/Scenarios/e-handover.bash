@@ -30,7 +30,7 @@ expect six << 'END'
   reachable            -R -------  wlan0/wifi      via fe80::1
 END
 expect cellular << 'END'
-  reachable            WR -t-----  wwan0/cellular
+  reachable            WR t------  wwan0/cellular
 END
 expect_path satisfied wlan0/wifi wwan0/cellular/expensive
 
@@ -45,7 +45,7 @@ expect_path unsatisfied wwan0/cellular/expensive because no-carrier
 change_routes delete
 for family in four six; do
   expect $family << 'END'
-    reachable            WR -t-----  wwan0/cellular
+    reachable            WR t------  wwan0/cellular
 END
 done
 expect_path satisfied expensive wwan0/cellular/expensive
@@ -75,7 +75,7 @@ END
 wpa disconnect
 for watched in four six settled; do
   expect $watched << 'END'
-    reachable            WR -t-----  wwan0/cellular
+    reachable            WR t------  wwan0/cellular
 END
 done
 expect_path satisfied expensive wwan0/cellular/expensive
@@ -84,14 +84,14 @@ expect_path satisfied expensive wwan0/cellular/expensive
 step "and one back; where it is told at once, what the kernel does before the link has its keys may be told, too"
 wpa reconnect
 expect four << 'END'
-  ? requires-connection  -R c--C---  wlan0/wifi      because dormant
+  ? requires-connection  -R -cC----  wlan0/wifi      because dormant
   reachable            -R -------  wlan0/wifi      via 192.168.77.1
 END
 expect settled << 'END'
   reachable            -R -------  wlan0/wifi      via 192.168.77.1
 END
 expect six << 'END'
-  ? requires-connection  -R c--C---  wlan0/wifi      because dormant
+  ? requires-connection  -R -cC----  wlan0/wifi      because dormant
   reachable            -R -------  wlan0/wifi      via fe80::1
 END
 expect_nothing cellular

@@ -45,12 +45,12 @@ must wg-quick up tunnel
 must ping -c 1 -W 20 10.8.0.1
 expect_interface tunnel type 65534 devtype wireguard link-kind wireguard is tunnel
 expect internet << 'END'
-  reachable            -R -t-----  tunnel/tunnel
+  reachable            -R t------  tunnel/tunnel
 END
 expect_path satisfied tunnel/tunnel wlan0/wifi
 # wg-quick's first rule sends everything there, its second one takes what main knows away again.
 expect endpoint << 'END'
-  ? reachable          -R -t-----  tunnel/tunnel
+  ? reachable          -R t------  tunnel/tunnel
   ? reachable          -R ------d  wlan0/wifi
 END
 expect_nothing marked
@@ -66,11 +66,11 @@ END
 expect_nothing internet
 wpa reconnect
 expect endpoint << 'END'
-  ? requires-connection -R c--C---  wlan0/wifi     because dormant
+  ? requires-connection -R -cC----  wlan0/wifi     because dormant
   reachable            -R ------d  wlan0/wifi
 END
 expect marked << 'END'
-  ? requires-connection -R c--C---  wlan0/wifi     because dormant
+  ? requires-connection -R -cC----  wlan0/wifi     because dormant
   reachable            -R -------  wlan0/wifi     via 192.168.77.1
 END
 expect_nothing internet
@@ -80,7 +80,7 @@ step "wg-quick down: its first rule goes last, with the link"
 must wg-quick down tunnel
 expect_nothing marked
 expect endpoint << 'END'
-  ? reachable          -R -t-----  tunnel/tunnel
+  ? reachable          -R t------  tunnel/tunnel
   ? reachable          -R ------d  wlan0/wifi
 END
 expect internet << 'END'

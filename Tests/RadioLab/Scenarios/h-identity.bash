@@ -74,5 +74,5 @@ expect internet << 'END'
   unreachable          -- -------  wlan0/wifi      because link-down
   ? unreachable        -- -------  tunnel/tunnel   because link-down
   ? unreachable        -- -------  -               because no-route
-  reachable            -R -t-----  tunnel/tunnel
+  reachable            -R t------  tunnel/tunnel
 END

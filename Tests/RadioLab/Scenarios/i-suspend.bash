@@ -45,6 +45,6 @@ step "the access point, which slept too, is started again"
 access_point_dies wlan1
 access_point wlan1 ap home
 expect internet << 'END'
-  ? requires-connection  -R c--C---  wlan0/wifi  because dormant
+  ? requires-connection  -R -cC----  wlan0/wifi  because dormant
   reachable              -R -------  wlan0/wifi  via 192.168.77.1
 END

@@ -20,7 +20,7 @@ eventually is_associated
 eventually has_address fe80:
 expect internet << 'END'
   unreachable            -- -------  wlan0/wifi  because no-carrier
-  ? requires-connection  -R c--C---  wlan0/wifi  because dormant
+  ? requires-connection  -R -cC----  wlan0/wifi  because dormant
   unreachable            -- -------  -           because no-route
 END
 
@@ -36,7 +36,7 @@ expect internet << 'END'
 END
 expect literal << 'END'
   unreachable            -- -------  wlan0/wifi  because no-carrier
-  ? requires-connection  -R c--C---  wlan0/wifi  because dormant
+  ? requires-connection  -R -cC----  wlan0/wifi  because dormant
   unreachable            -- -------  -           because no-route
   ? undetermined         -- -------  -
   reachable              -R -------  wlan0/wifi  via fe80::ff:fe00:100
@@ -44,7 +44,7 @@ END
 expect without << 'END'
   unreachable            -- -------  wlan0/wifi  because link-down
   unreachable            -- -------  wlan0/wifi  because no-carrier
-  ? requires-connection  -R c--C---  wlan0/wifi  because dormant
+  ? requires-connection  -R -cC----  wlan0/wifi  because dormant
   unreachable            -- -------  -           because no-route
 END
 
