@@ -5,8 +5,11 @@ public import Observation
 
 /// A target's state for SwiftUI and whatever else follows `Observable` objects, on the main actor.
 ///
-/// It has each state of its monitor, in order, as soon as the main actor has time; also that nothing is known any more, where the
+/// It has each state of its monitor, in order, as soon as the main actor has time; also that nothing is known any more, if the
 /// monitor is given another target or is paused. A change that settles comes once it has.
+///
+/// An observer of one property is told when this property changes, and of nothing else: a view that shows ``isReachable`` is
+/// not drawn again because the interface has changed. An observer of ``current`` is told of every change.
 ///
 /// ```swift
 /// @State private var network = ObservableReachability(.internet)
@@ -18,17 +21,52 @@ public final class ObservableReachability {
   /// monitor is given another target, until its state is, and while it is paused.
   public private(set) var current: Reachability
 
+  // Each is stored beside the state, since observers are told property by property.
+
+  /// What is known of the target.
+  public private(set) var status: Reachability.Status
+
+  /// Whether a packet for the target can leave now.
+  public private(set) var isReachable: Bool
+
+  /// Whether the state is known: `false` until something is, and while the system does not say.
+  public private(set) var isDetermined: Bool
+
+  /// The state's flags; empty until something is known.
+  public private(set) var flags: ReachabilityFlags
+
+  /// Whether the target can be reached, without anybody doing something for it, over a cellular link and nothing else: see
+  /// ``ReachabilityFlags/isCellularOnly``.
+  public private(set) var isCellularOnly: Bool
+
+  /// The interface that the packets leave by; `nil` where none is known.
+  public private(set) var interface: NetworkInterface?
+
+  /// The router that the packets go to first; `nil` where the target is on the link or local.
+  public private(set) var gateway: IPAddress?
+
+  /// Why the target is not reachable; `nil` exactly where it is, or where nothing is known yet.
+  public private(set) var reason: Reachability.Reason?
+
   /// Follows the states; keeps the monitor.
   @ObservationIgnored private var observation: ReachabilityObservation?
 
   /// Follows `monitor`.
   public init(_ monitor: ReachabilityMonitor) {
-    current = monitor.current
+    let state = monitor.current
+    current = state
+    status = state.status
+    isReachable = state.isReachable
+    isDetermined = state.isDetermined
+    flags = state.flags
+    isCellularOnly = state.flags.isCellularOnly
+    interface = state.interface
+    gateway = state.gateway
+    reason = state.reason
     observation = monitor.updates.feed.observe(takesUnknown: true) { [weak self] state, isCancelled in
       await MainActor.run {
         if isCancelled() { return false }
-        // Assigning an equal state would have views drawn again for nothing.
-        if let self, self.current != state { self.current = state }
+        self?.take(state)
         return true
       }
     }
@@ -42,12 +80,22 @@ public final class ObservableReachability {
     self.init(ReachabilityMonitor(target, configuration: configuration, environment: environment))
   }
 
-  /// Whether a packet for the target can leave now.
-  public var isReachable: Bool { current.isReachable }
+  private func take(_ state: Reachability) {
+    set(\.current, state)
+    set(\.status, state.status)
+    set(\.isReachable, state.isReachable)
+    set(\.isDetermined, state.isDetermined)
+    set(\.flags, state.flags)
+    set(\.isCellularOnly, state.flags.isCellularOnly)
+    set(\.interface, state.interface)
+    set(\.gateway, state.gateway)
+    set(\.reason, state.reason)
+  }
 
-  /// Whether the state is known: `false` until something is, and while the system does not say.
-  public var isDetermined: Bool { current.isDetermined }
-
-  /// The state's flags; empty until something is known.
-  public var flags: ReachabilityFlags { current.flags }
+  /// Assigning an equal value would have its observers told, and views drawn again, for nothing.
+  private func set<Value: Equatable>(
+    _ property: ReferenceWritableKeyPath<ObservableReachability, Value>, _ value: Value
+  ) {
+    if self[keyPath: property] != value { self[keyPath: property] = value }
+  }
 }

@@ -36,6 +36,38 @@ struct ObservablePropertiesTests {
     #expect(observable.flags.isEmpty)
   }
 
+  /// KVO told of `reachable` and `WWANOnly` only when they changed, and of `flags` when these did.
+  @Test @MainActor
+  func anObserverOfOnePropertyIsToldWhenItChangesAndOfNothingElse() async throws {
+    let network = ScriptedNetwork()
+    network.set(.unreachable())
+    let observable = ObservableReachability(network.monitor())
+    try await eventually("it is known") { observable.isDetermined }
+    let isReachable = Self.follow { observable.isReachable }
+    let isDetermined = Self.follow { observable.isDetermined }
+    let isCellularOnly = Self.follow { observable.isCellularOnly }
+    let hasFlags = Self.follow { !observable.flags.isEmpty }
+    let reasons = Self.follow { observable.reason == .noCarrier }
+    let states = Self.follow { observable.current.reason == nil }
+    let silent: [ScriptedPath] = [
+      .unreachable(.noCarrier), .unreachable(.noAddress), .requiresConnection(.dormant, over: interface("wlan0")),
+      .unreachable(.noCarrier),
+    ]
+    for (position, path) in silent.enumerated() {
+      network.set(path)
+      try await eventually("the state's observer is told") { states.count == position + 2 }
+    }
+    #expect(isReachable.all == [false])
+    #expect(isDetermined.all == [true])
+    #expect(isCellularOnly.all == [false])
+    #expect(hasFlags.all == [false, true, false])
+    #expect(reasons.all == [false, true, false, false, true])
+    network.set(.cellular)
+    try await eventually("all that changed is told") { isReachable.count == 2 && isCellularOnly.count == 2 }
+    #expect(isReachable.all == [false, true] && isCellularOnly.all == [false, true])
+    #expect(isDetermined.all == [true])
+  }
+
   /// Notes the property now and after each change, as a view that shows it does.
   @MainActor
   private static func follow(_ property: @escaping @MainActor () -> Bool, in log: Log<Bool> = Log()) -> Log<Bool> {
