@@ -12,7 +12,7 @@ struct Questions {
     let rounds = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 5
     let target = ReachabilityTarget.address(IPAddress(ipv4: 0x7F00_0001))
     let monitor = ReachabilityMonitor()
-    _ = try await monitor.waitUntilKnown()
+    _ = try await monitor.waitUntilDetermined()
     var bare = try BareQuestion()
 
     var current: [Duration] = []
@@ -28,7 +28,7 @@ struct Questions {
       monitor.pause()
       alone.append(median(of: 200) { require(Reachability.now(target).isReachable) })
       monitor.resume()
-      _ = try await monitor.waitUntilKnown()
+      _ = try await monitor.waitUntilDetermined()
     }
     let base = middle(kernel)
     func row(_ name: String, _ times: [Duration]) {

@@ -82,12 +82,9 @@ public final class PathMonitor: StateMonitor, EngineUser {
       until: { $0.status == .satisfied }, timeout: timeout, goal: "the path was not satisfied")
   }
 
-  /// Waits until the path is known, and returns it; at once if it is. One that is undetermined for a reason counts as known.
-  ///
-  /// - Parameter timeout: How long to wait at most; `nil` for as long as it takes.
-  /// - Returns: The first known path.
-  /// - Throws: ``ReachabilityError`` with the code `timedOut`; `CancellationError` when the task is cancelled.
-  public func waitUntilKnown(timeout: Duration? = nil) async throws -> NetworkPath {
+  /// Waits for the first path that receivers are told of: a determined one, or one with a reason why it is not. What
+  /// programs ask for is ``StateMonitor/waitUntilDetermined(timeout:)``.
+  package func waitUntilKnown(timeout: Duration? = nil) async throws -> NetworkPath {
     try await updates.feed.wait(until: { _ in true }, timeout: timeout, goal: "the path was not known")
   }
 

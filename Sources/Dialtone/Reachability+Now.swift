@@ -38,7 +38,7 @@ extension Reachability {
   ///   - environment: Where the knowledge comes from; the system, but for tests.
   /// - Returns: The first state that is known; it may be `undetermined` for a reason.
   /// - Throws: ``ReachabilityError`` with the code `timedOut`.
-  @available(*, noasync, message: "it blocks the thread; use 'try await monitor.waitUntilKnown(timeout:)'")
+  @available(*, noasync, message: "it blocks the thread; use 'try await monitor.waitUntilDetermined(timeout:)'")
   public static func blockingLookup(
     of target: ReachabilityTarget, configuration: ReachabilityConfiguration = .init(), timeout: Duration,
     environment: ReachabilityEnvironment = .system

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What was wrong with an argument, or why a wait ended.
+/// What was wrong with an argument, why a wait ended, or that the path was lost.
 public struct ReachabilityError: Error, Hashable, Sendable {
   /// What kind of error it is. More may come: a `switch` over them needs a `default`.
   public struct Code: Hashable, Sendable {
@@ -13,9 +13,11 @@ public struct ReachabilityError: Error, Hashable, Sendable {
     public static let invalidAddress = Code(rawValue: 2)
     /// The time-out passed before what was waited for came true.
     public static let timedOut = Code(rawValue: 3)
-    /// The system refuses to list the interfaces. Of a target or a path that is no error but a state with a reason,
-    /// ``Reachability/Reason-swift.struct/denied``.
-    package static let denied = Code(rawValue: 4)
+    /// The system denies access to the network's state, so that what was waited for may never be known. A state says the
+    /// same by its reason, ``Reachability/Reason-swift.struct/denied``.
+    public static let denied = Code(rawValue: 4)
+    /// The work failed, and the path to its target was lost; ``ReachabilityError/underlyingError`` is what the work threw.
+    public static let pathLost = Code(rawValue: 5)
   }
 
   /// What kind of error it is.
@@ -24,12 +26,16 @@ public struct ReachabilityError: Error, Hashable, Sendable {
   /// What is wrong and what to do about it, for a person.
   public let message: String
 
-  package init(_ code: Code, _ message: String) {
+  /// What the work threw that failed when the path was lost; `nil` in all other errors.
+  public let underlyingError: (any Error)?
+
+  package init(_ code: Code, _ message: String, underlyingError: (any Error)? = nil) {
     self.code = code
     self.message = message
+    self.underlyingError = underlyingError
   }
 
-  /// Whether the codes are the same; the words do not count.
+  /// Whether the codes are the same; neither the words count nor the underlying error.
   public static func == (a: ReachabilityError, b: ReachabilityError) -> Bool { a.code == b.code }
 
   /// Feeds the code.

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ReachabilityMonitor {
-  /// Which interfaces count for a wait.
+  /// Which interfaces count for a wait, and whether a connection that comes by itself does.
+  ///
+  /// Without further words a target counts once it ``Reachability/isReachable``: a state that
+  /// ``Reachability/Status/requiresConnection`` does not end a wait. ``acceptingConnectionOnDemand`` is less strict.
   public struct InterfaceRequirement: Hashable, Sendable {
     private enum Storage: Hashable {
       case any
@@ -11,6 +14,9 @@ extension ReachabilityMonitor {
     }
 
     private let storage: Storage
+    private var acceptsConnectionOnDemand = false
+
+    private init(storage: Storage) { self.storage = storage }
 
     /// Every interface counts.
     public static let any = InterfaceRequirement(storage: .any)
@@ -22,9 +28,26 @@ extension ReachabilityMonitor {
       InterfaceRequirement(storage: .only(kind))
     }
 
+    /// The same interfaces, and a target counts also if a connection has to be made first, traffic or a demand makes it, and
+    /// nobody has to act for it: ``ReachabilityFlags/isReachableWithoutIntervention``, as KSReachability had it.
+    ///
+    /// On Linux such a link is dormant. A modem without a session and a radio that is blocked do not count: nothing that
+    /// is sent brings them up.
+    ///
+    /// ```swift
+    /// try await monitor.waitUntilReachable(over: .any.acceptingConnectionOnDemand)
+    /// ```
+    public var acceptingConnectionOnDemand: InterfaceRequirement {
+      var copy = self
+      copy.acceptsConnectionOnDemand = true
+      return copy
+    }
+
     /// Whether the target is reachable over an interface that counts.
     public func isMet(by state: Reachability) -> Bool {
-      guard state.isReachable else { return false }
+      guard state.isReachable || acceptsConnectionOnDemand && state.flags.isReachableWithoutIntervention else {
+        return false
+      }
       return switch storage {
       case .any: true
       case .nonCellular: !state.flags.contains(.isWWAN) && state.interface?.kind != .cellular
@@ -34,6 +57,8 @@ extension ReachabilityMonitor {
   }
 
   /// Waits until the target is reachable; returns at once if it is.
+  ///
+  /// A target that requires a connection is not, unless `requirement` accepts a connection that comes by itself.
   ///
   /// - Parameters:
   ///   - requirement: Which interfaces count.
@@ -47,14 +72,9 @@ extension ReachabilityMonitor {
     try await wait("reachable", timeout: timeout) { requirement.isMet(by: $0) }
   }
 
-  /// Waits until the state is known, and returns it; at once if it is.
-  ///
-  /// A state that is undetermined for a reason counts as known; ``StateMonitor/waitUntilDetermined(timeout:)`` waits for more.
-  ///
-  /// - Parameter timeout: How long to wait at most; `nil` for as long as it takes.
-  /// - Returns: The first known state.
-  /// - Throws: ``ReachabilityError`` with the code `timedOut`; `CancellationError` when the task is cancelled.
-  public func waitUntilKnown(timeout: Duration? = nil) async throws -> Reachability {
+  /// Waits for the first state that receivers are told of: a determined one, or one with a reason why it is not. What
+  /// programs ask for is ``StateMonitor/waitUntilDetermined(timeout:)``.
+  package func waitUntilKnown(timeout: Duration? = nil) async throws -> Reachability {
     try await wait("known", timeout: timeout) { _ in true }
   }
 

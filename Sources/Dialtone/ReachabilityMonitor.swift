@@ -48,6 +48,9 @@ public final class ReachabilityMonitor: StateMonitor, EngineUser {
   /// The states one after another, as an asynchronous sequence: first the one that is known, then each change.
   public var updates: MonitorUpdates<Reachability> { MonitorUpdates(StateFeed(of: self, storage)) }
 
+  /// The known states, each with the target that it is of.
+  package var targetedStates: StateFeed<TargetedState> { StateFeed(of: self, TargetedStates(storage)) }
+
   /// What is watched. It can be changed at any time, and whoever listens goes on listening.
   ///
   /// From the moment it is set, ``current`` is never again a state of the former target: it is `undetermined` until the new one's

@@ -53,13 +53,7 @@ extension StateMonitor {
   public func observeOnMainActor(
     _ handler: @escaping @MainActor @Sendable (State) -> Void
   ) -> ReachabilityObservation {
-    updates.feed.observe { state, isCancelled in
-      await MainActor.run {
-        if isCancelled() { return false }
-        handler(state)
-        return true
-      }
-    }
+    updates.feed.observeOnMainActor(handler)
   }
 
   private static func call<Isolation: Actor>(

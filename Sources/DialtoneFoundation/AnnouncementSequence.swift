@@ -3,9 +3,10 @@
 
 internal import Dialtone
 
-/// Announces the states of one registration: "was determined" once, before the "did change" with the same state.
+/// Announces the states of one registration: "was determined" once for each target, before the "did change" with the same
+/// state.
 ///
-/// Invariants: the first is announced at most once; nothing is announced once the registration has ended, also where it was
+/// Invariants: the first is announced at most once for a target; two "did change" in a row are never of equal states; nothing is announced once the registration has ended, also where it was
 /// ended by a listener to the first of two. No lock is held while listeners run.
 final class AnnouncementSequence: Sendable {
   typealias Announcement = @Sendable (Reachability, ReachabilityMonitor) -> Void
@@ -23,6 +24,8 @@ final class AnnouncementSequence: Sendable {
 
   private struct State {
     var registration = Registration.beingMade
+    var last: TargetedState?
+    /// Whether a state of the last one's target was determined.
     var isDetermined = false
   }
 
@@ -41,18 +44,21 @@ final class AnnouncementSequence: Sendable {
     return observation
   }
 
-  /// Announces a state. One call at a time, in the order of change. Without a monitor the registration has ended.
-  func announce(_ new: Reachability, of monitor: ReachabilityMonitor?) {
+  /// Announces a state, if it is another one or the first determined one of its target. One call at a time, in the order of change. Without a monitor the registration has ended.
+  func announce(_ new: TargetedState, of monitor: ReachabilityMonitor?) {
     guard let monitor else { return }
-    let isFirst = state.withLock { state in
-      defer { state.isDetermined = state.isDetermined || new.isDetermined }
-      return new.isDetermined && !state.isDetermined
+    let (isFirst, hasChanged) = state.withLock { state in
+      let last = state.last
+      let wasDetermined = state.isDetermined && last?.targetNumber == new.targetNumber
+      state.last = new
+      state.isDetermined = wasDetermined || new.state.isDetermined
+      return (new.state.isDetermined && !wasDetermined, new.state != last?.state)
     }
     if isFirst {
-      wasDetermined(new, monitor)
+      wasDetermined(new.state, monitor)
       if hasEnded { return }
     }
-    didChange(new, monitor)
+    if hasChanged { didChange(new.state, monitor) }
   }
 
   private var hasEnded: Bool {

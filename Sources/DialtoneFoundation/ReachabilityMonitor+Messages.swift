@@ -21,7 +21,7 @@ extension ReachabilityMonitor {
     public let reachability: Reachability
   }
 
-  /// A monitor's state has been determined; posted once, before the ``DidChangeMessage`` with that state.
+  /// A monitor's state has been determined; posted once for each target, before the ``DidChangeMessage`` with that state.
   public struct WasDeterminedMessage: NotificationCenter.AsyncMessage {
     /// What the message can be observed of.
     public typealias Subject = ReachabilityMonitor
@@ -31,7 +31,7 @@ extension ReachabilityMonitor {
   }
 
   /// Posts what ``postNotifications(to:named:whenDetermined:)`` posts as typed messages, which are safe to hand to other
-  /// isolations: a ``WasDeterminedMessage`` once, and a ``DidChangeMessage`` for each state.
+  /// isolations: a ``WasDeterminedMessage`` once for each target, and a ``DidChangeMessage`` for each state.
   ///
   /// The subject is the monitor. The center calls the listeners later, in tasks of its own, one message after another.
   ///
@@ -46,7 +46,7 @@ extension ReachabilityMonitor {
     let sequence = AnnouncementSequence(
       wasDetermined: { center.post(WasDeterminedMessage(reachability: $0), subject: $1) },
       didChange: { center.post(DidChangeMessage(reachability: $0), subject: $1) })
-    return sequence.begin(observe { [weak self] state in sequence.announce(state, of: self) })
+    return sequence.begin(targetedStates.observe { [weak self] state in sequence.announce(state, of: self) })
   }
 }
 

@@ -18,15 +18,17 @@ extension ReachabilityMonitor {
   /// let posting = monitor.postNotifications()  // keep it
   /// ```
   ///
-  /// The object of each notification is the monitor. Its `userInfo` has the state and the flags, under
+  /// The object of each notification is the monitor. Its `userInfo` has the state, the flags and the flags' number, under
   /// ``ReachabilityNotificationKey``, so that no listener has to ask again. What `observe(_:)`
   /// promises holds for the notifications: nothing before it is known, never two equal states in a row, the newest always,
   /// none once the registration has been cancelled. Listeners may add and remove listeners, make and cancel registrations,
   /// and release the monitor.
   ///
-  /// "Was determined" is posted once for each registration, right before the "did change" with the first determined state.
-  /// Where the state is known by now, both are posted for this registration all the same. A state that is undetermined for a
-  /// reason, such as `denied`, is posted as a change and does not count as determined.
+  /// "Was determined" is posted once for each registration, right before the "did change" with the first determined state, and
+  /// once more for each new target of the monitor. If the new target's state is equal to the last one that was posted, no
+  /// "did change" follows. If the state is known by now, both are posted for this registration all the same. A state that is
+  /// undetermined for a reason, such as a name that cannot be looked up for now, is posted as a change and does not count
+  /// as determined.
   ///
   /// Add listeners first: the first notification may be posted before this method has returned. A center does not repeat
   /// what it has posted; who comes later reads `current`.
@@ -42,7 +44,7 @@ extension ReachabilityMonitor {
     whenDetermined determinedName: Notification.Name = .reachabilityWasDetermined
   ) -> ReachabilityObservation {
     let sequence = Self.notifications(to: center, named: name, whenDetermined: determinedName)
-    return sequence.begin(observe { [weak self] state in sequence.announce(state, of: self) })
+    return sequence.begin(targetedStates.observe { [weak self] state in sequence.announce(state, of: self) })
   }
 
   /// As ``postNotifications(to:named:whenDetermined:)``, on a dispatch queue; one at a time, also where it is concurrent.
@@ -58,7 +60,7 @@ extension ReachabilityMonitor {
     whenDetermined determinedName: Notification.Name = .reachabilityWasDetermined, on queue: DispatchQueue
   ) -> ReachabilityObservation {
     let sequence = Self.notifications(to: center, named: name, whenDetermined: determinedName)
-    return sequence.begin(observe(on: queue) { [weak self] state in sequence.announce(state, of: self) })
+    return sequence.begin(targetedStates.observe(on: queue) { [weak self] state in sequence.announce(state, of: self) })
   }
 
   /// As ``postNotifications(to:named:whenDetermined:)``, on the main actor: safe for user interfaces.
@@ -76,7 +78,8 @@ extension ReachabilityMonitor {
     whenDetermined determinedName: Notification.Name = .reachabilityWasDetermined
   ) -> ReachabilityObservation {
     let sequence = Self.notifications(to: center, named: name, whenDetermined: determinedName)
-    return sequence.begin(observeOnMainActor { [weak self] state in sequence.announce(state, of: self) })
+    return sequence.begin(
+      targetedStates.observeOnMainActor { [weak self] state in sequence.announce(state, of: self) })
   }
 
   private static func notifications(
@@ -88,6 +91,7 @@ extension ReachabilityMonitor {
         userInfo: [
           ReachabilityNotificationKey.reachability.rawValue: state,
           ReachabilityNotificationKey.flags.rawValue: state.flags,
+          ReachabilityNotificationKey.flagsNumber.rawValue: NSNumber(value: state.flags.rawValue),
         ])
     }
     return AnnouncementSequence(

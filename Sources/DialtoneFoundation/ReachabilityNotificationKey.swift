@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Dialtone
+public import Foundation
 
 /// What a notification of Dialtone's carries in its `userInfo`, with the type of it.
 ///
@@ -25,4 +26,10 @@ extension ReachabilityNotificationKey where Value == Reachability {
 extension ReachabilityNotificationKey where Value == ReachabilityFlags {
   /// The flags of that state.
   public static let flags = ReachabilityNotificationKey("DialtoneReachabilityFlags")
+}
+
+extension ReachabilityNotificationKey where Value == NSNumber {
+  /// The bits of those flags, as `SCNetworkReachabilityFlags` has them: the number that RKReachabilityObserver and
+  /// SCNetworkReachabilityKit had in `userInfo`.
+  public static let flagsNumber = ReachabilityNotificationKey("DialtoneReachabilityFlagsNumber")
 }

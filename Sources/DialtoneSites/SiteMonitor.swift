@@ -105,13 +105,9 @@ public final class SiteMonitor: StateMonitor {
     try await updates.feed.wait(until: { $0.isAvailable }, timeout: timeout, goal: "\(url) was not available")
   }
 
-  /// Waits until a verdict is found, and returns it; at once if one is.
-  ///
-  /// - Parameter timeout: How long to wait at most; `nil` for as long as it takes.
-  /// - Returns: The first verdict.
-  /// - Throws: `ReachabilityError` with the code `timedOut`; `CancellationError` when the task is cancelled.
+  /// Waits for the first verdict. What programs ask for is `waitUntilDetermined(timeout:)`, which is the same here.
   @discardableResult
-  public func waitUntilKnown(timeout: Duration? = nil) async throws -> SiteVerdict {
+  package func waitUntilKnown(timeout: Duration? = nil) async throws -> SiteVerdict {
     try await updates.feed.wait(until: { _ in true }, timeout: timeout, goal: "nothing was known of \(url)")
   }
 

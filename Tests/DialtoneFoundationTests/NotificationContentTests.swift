@@ -22,6 +22,8 @@ struct NotificationContentTests {
     #expect(change.state == monitor.current)
     #expect(change.state?.interface?.kind == .cellular)
     #expect(change.flags == [.reachable, .isWWAN, .transientConnection])
+    // SCNetworkReachability.h: transientConnection is bit 0, reachable bit 1, isWWAN bit 18.
+    #expect(change.flagsNumber == 0x4_0003)
     #expect(change.monitor == ObjectIdentifier(monitor))
     let determined = try #require(listener.heard.first)
     #expect(determined.state == change.state)
@@ -39,7 +41,9 @@ struct NotificationContentTests {
     let old = center.addObserver(forName: .reachabilityDidChange, object: monitor, queue: nil) { notification in
       let keys = notification.userInfo?.keys.compactMap { $0 as? String }.sorted() ?? []
       let flags = notification.userInfo?[ReachabilityNotificationKey.flags.rawValue] as? ReachabilityFlags
-      read.value = keys + [flags?.description ?? "no flags"]
+      // As a listener of the older libraries reads it.
+      let number = notification.userInfo?[ReachabilityNotificationKey.flagsNumber.rawValue] as? NSNumber
+      read.value = keys + [flags?.description ?? "no flags", number.map { "\($0.uint32Value)" } ?? "no number"]
     }
     let listener = Listener(center)
     let token = monitor.postNotifications(to: center)
@@ -47,7 +51,10 @@ struct NotificationContentTests {
     try await listener.hear { $0.state?.interface?.kind == .wired && $0.name == .reachabilityDidChange }
     token.cancel()
     center.removeObserver(old)
-    #expect(read.value == ["DialtoneReachability", "DialtoneReachabilityFlags", "-R -------"])
+    #expect(
+      read.value == [
+        "DialtoneReachability", "DialtoneReachabilityFlags", "DialtoneReachabilityFlagsNumber", "-R -------", "2",
+      ])
   }
 
   @Test func theAccessorsAreNilInNotificationsOfOthers() {
@@ -58,6 +65,7 @@ struct NotificationContentTests {
       #expect(notification.reachability == nil)
       #expect(notification[.reachability] == nil)
       #expect(notification[.flags] == nil)
+      #expect(notification[.flagsNumber] == nil)
       #expect(notification.reachabilityMonitor == nil)
     }
   }

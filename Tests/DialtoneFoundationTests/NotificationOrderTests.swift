@@ -65,6 +65,50 @@ struct NotificationOrderTests {
     withExtendedLifetime(token) {}
   }
 
+  /// A new target is what a new observer of RKReachabilityObserver was.
+  @Test(arguments: Posting.allCases)
+  func wasDeterminedComesOnceMoreForEachNewTarget(posting: Posting) async throws {
+    let (second, third) = (try #require(IPAddress("192.0.2.2")), try #require(IPAddress("192.0.2.3")))
+    let network = ScriptedNetwork()
+    network.set(.numbered(1))
+    network.set(.failing, forName: "name.example")
+    network.set(.numbered(2), for: second)
+    let monitor = network.monitor()
+    let center = NotificationCenter()
+    let listener = Listener(center)
+    let token = posting.begin(monitor, to: center)
+    try await listener.hear(change: 1)
+    // Another state.
+    monitor.target = .address(second)
+    try await listener.hear(change: 2)
+    // An equal one, which is determined all the same, and is no change.
+    network.set(.numbered(2), for: third)
+    monitor.target = .address(third)
+    try await listener.hear { $0.name == .reachabilityWasDetermined }
+    // A name that cannot be looked up for now is not determined.
+    monitor.target = try .host("name.example")
+    try await listener.hear { $0.state?.reason == .nameNotResolved }
+    // Neither a pause nor the same target is a new one.
+    monitor.target = .address(second)
+    try await listener.hear(change: 2)
+    monitor.pause()
+    monitor.resume()
+    monitor.target = .address(second)
+    network.set(.numbered(3), for: second)
+    try await listener.hear(change: 3)
+    let heard = listener.heard.map {
+      ($0.name == .reachabilityWasDetermined ? "determined " : "change ") + Self.words($0)
+    }
+    #expect(
+      heard == [
+        "determined 1", "change 1", "determined 2", "change 2", "determined 2", "change none", "determined 2",
+        "change 2", "change 3",
+      ])
+    withExtendedLifetime(token) {}
+  }
+
+  private static func words(_ heard: Listener.Heard) -> String { heard.state?.number.map(String.init) ?? "none" }
+
   @Test(arguments: Posting.allCases)
   func equalStatesArePostedOnce(posting: Posting) async throws {
     let network = ScriptedNetwork()

@@ -13,6 +13,8 @@ package final class MonitorStorage: StateSource {
     var state = Reachability.unknown
     /// Receivers that have had a state are not told of this one yet.
     var isHeldBack = false
+    /// Grows with each change of the target.
+    var targetNumber: UInt32 = 0
   }
 
   /// How often the state has changed up to one moment; see ``hasChanged(since:)``.
@@ -25,7 +27,7 @@ package final class MonitorStorage: StateSource {
     var epoch = Epoch()
     /// Grows with each store of a state that differs in anything, and with each epoch.
     var revision: UInt64 = 0
-    var subscriptions: [Subscription<Reachability>] = []
+    var receivers: [any StateReceiver] = []
   }
 
   let configuration: ReachabilityConfiguration
@@ -62,6 +64,15 @@ package final class MonitorStorage: StateSource {
     return newest.state == last || isHeldBack ? nil : newest.state
   }
 
+  /// As ``next(after:)``, and again with the first known state of each further target, also where that is an equal one.
+  func next(after last: TargetedState?) -> TargetedState? {
+    let newest = snapshot.load()
+    let targeted = TargetedState(state: newest.state, targetNumber: newest.targetNumber)
+    guard newest.state.isKnown else { return nil }
+    guard let last else { return targeted }
+    return newest.isHeldBack || last == targeted ? nil : targeted
+  }
+
   /// What ``hasChanged(since:)`` compares with: the state of this moment, or, where none is known yet, the one known first.
   var mark: Mark {
     book.withLock { book in Mark(revision: snapshot.load().state.isKnown ? book.revision : book.revision + 1) }
@@ -79,15 +90,17 @@ package final class MonitorStorage: StateSource {
     book.withLock { book in
       if target == book.target { return false }
       book.target = target
-      beginEpoch(&book)
+      beginEpoch(&book, ofNewTarget: true)
       return true
     }
   }
 
-  private func beginEpoch(_ book: inout Book) {
+  private func beginEpoch(_ book: inout Book, ofNewTarget: Bool = false) {
     book.epoch.advance()
     book.revision += 1
-    snapshot.store(Snapshot(isHeldBack: true))
+    var new = Snapshot(isHeldBack: true, targetNumber: snapshot.load().targetNumber)
+    if ofNewTarget { new.targetNumber &+= 1 }
+    snapshot.store(new)
   }
 
   // MARK: For the engine
@@ -99,7 +112,10 @@ package final class MonitorStorage: StateSource {
     book.withLock { book in
       if book.epoch != epoch { return false }
       book.revision += 1
-      snapshot.store(Snapshot(state: state, isHeldBack: holdingBack || snapshot.load().isHeldBack))
+      var new = snapshot.load()
+      new.state = state
+      if holdingBack { new.isHeldBack = true }
+      snapshot.store(new)
       return true
     }
   }
@@ -107,22 +123,23 @@ package final class MonitorStorage: StateSource {
   /// Lets receivers have what was held back, if it is of the present epoch.
   func release(_ epoch: Epoch) {
     book.withLock { book in
-      if book.epoch == epoch { snapshot.store(Snapshot(state: snapshot.load().state)) }
+      guard book.epoch == epoch else { return }
+      var new = snapshot.load()
+      new.isHeldBack = false
+      snapshot.store(new)
     }
   }
 
   // MARK: For receivers and threads that deliver
 
-  package func add(_ subscription: Subscription<Reachability>) {
-    book.withLock { $0.subscriptions.append(subscription) }
-  }
+  package func add(_ receiver: any StateReceiver) { book.withLock { $0.receivers.append(receiver) } }
 
-  package func remove(_ subscription: Subscription<Reachability>) {
-    let removed = book.withLock { $0.subscriptions.remove(subscription) }
+  package func remove(_ receiver: any StateReceiver) {
+    let removed = book.withLock { $0.receivers.remove(receiver) }
     withExtendedLifetime(removed) {}
   }
 
-  package func wakeReceivers() -> [any Deliverable] { book.withLock { $0.subscriptions }.wake() }
+  package func wakeReceivers() -> [any Deliverable] { book.withLock { $0.receivers }.wake() }
 }
 
 extension MonitorStorage: Watched {

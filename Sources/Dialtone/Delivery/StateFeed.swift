@@ -71,6 +71,17 @@ package struct StateFeed<State: Sendable>: Sendable {
     return ReachabilityObservation(lease)
   }
 
+  package func observeOnMainActor(_ handler: @escaping @MainActor @Sendable (State) -> Void) -> ReachabilityObservation
+  {
+    observe { state, isCancelled in
+      await MainActor.run {
+        if isCancelled() { return false }
+        handler(state)
+        return true
+      }
+    }
+  }
+
   // MARK: One by one
 
   /// Ends the subscription with the last reference, and keeps the monitor until then.

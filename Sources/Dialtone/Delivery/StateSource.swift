@@ -12,25 +12,28 @@ package protocol StateSource<State>: AnyObject, Sendable {
   func newest(unlike last: State?) -> State?
 
   /// Has the receiver woken with each new state.
-  func add(_ subscription: Subscription<State>)
+  func add(_ receiver: any StateReceiver)
 
-  func remove(_ subscription: Subscription<State>)
+  func remove(_ receiver: any StateReceiver)
 
   /// Lets every receiver look for a newer state. Answers with those that wait for a thread of the engine.
   func wakeReceivers() -> [any Deliverable]
 }
 
-extension Array {
+/// What is woken with each new state, whatever it makes of it.
+package protocol StateReceiver: Deliverable {
+  /// Looks for a newer state. Answers whether a thread of the engine has to call `deliver()`.
+  func wake() -> Bool
+}
+
+extension [any StateReceiver] {
   /// Takes the receiver out, and answers with it: the array may hold the last reference, and what that releases is to be
   /// released outside the caller's lock.
-  mutating func remove<State>(_ subscription: Subscription<State>) -> Subscription<State>?
-  where Element == Subscription<State> {
-    guard let position = firstIndex(where: { $0 === subscription }) else { return nil }
+  mutating func remove(_ receiver: any StateReceiver) -> (any StateReceiver)? {
+    guard let position = firstIndex(where: { $0 === receiver }) else { return nil }
     return remove(at: position)
   }
 
   /// Lets every receiver look for a newer state. Answers with those that wait for a thread of the engine.
-  func wake<State>() -> [any Deliverable] where Element == Subscription<State> {
-    filter { $0.wake() }
-  }
+  func wake() -> [any Deliverable] { filter { $0.wake() } }
 }

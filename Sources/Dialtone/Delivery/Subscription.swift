@@ -8,7 +8,7 @@ internal import Dispatch
 /// Invariants: two states given in a row are never equal; each is the newest there is when it is given; they are given
 /// one after the other, in the order of change; none is given after `cancel()` has returned, but for one that a thread was
 /// already about to give. The lock is never held while a handler runs or a continuation is resumed.
-package final class Subscription<Value: Sendable>: Deliverable {
+package final class Subscription<Value: Sendable>: StateReceiver {
   typealias Handler = @Sendable (Value) -> Void
   typealias Waiter = CheckedContinuation<Value?, Never>
 
@@ -98,7 +98,7 @@ package final class Subscription<Value: Sendable>: Deliverable {
 
   /// Looks for a newer state: resumes a waiting task, puts a block on a queue. Answers whether a thread of the engine has
   /// to call `deliver()`.
-  func wake() -> Bool {
+  package func wake() -> Bool {
     perform(state.withLock { look(&$0) })
   }
 

@@ -8,7 +8,7 @@ package final class ValueStorage<State: MonitoredState>: StateSource {
     var state: State
     var epoch = Epoch()
     var isHeldBack = false
-    var subscriptions: [Subscription<State>] = []
+    var receivers: [any StateReceiver] = []
   }
 
   private let unknown: State
@@ -83,12 +83,12 @@ package final class ValueStorage<State: MonitoredState>: StateSource {
 
   // MARK: For receivers and threads that deliver
 
-  package func add(_ subscription: Subscription<State>) { book.withLock { $0.subscriptions.append(subscription) } }
+  package func add(_ receiver: any StateReceiver) { book.withLock { $0.receivers.append(receiver) } }
 
-  package func remove(_ subscription: Subscription<State>) {
-    let removed = book.withLock { $0.subscriptions.remove(subscription) }
+  package func remove(_ receiver: any StateReceiver) {
+    let removed = book.withLock { $0.receivers.remove(receiver) }
     withExtendedLifetime(removed) {}
   }
 
-  package func wakeReceivers() -> [any Deliverable] { book.withLock { $0.subscriptions }.wake() }
+  package func wakeReceivers() -> [any Deliverable] { book.withLock { $0.receivers }.wake() }
 }

@@ -41,7 +41,7 @@ struct StatusSession: Session {
 
 extension Reachability {
   /// Whether waiting longer cannot make more of it known.
-  var isFinal: Bool { isDetermined || reason == .denied }
+  var isFinal: Bool { isDetermined || isDenied }
 
   /// Whether `condition` holds, where the state is known.
   func verdict(_ condition: (Reachability) -> Bool) -> Verdict { isDetermined ? Verdict(condition(self)) : .unknown }

@@ -14,6 +14,7 @@ final class Listener: Sendable {
     var name: Notification.Name
     var state: Reachability?
     var flags: ReachabilityFlags?
+    var flagsNumber: UInt32?
     var monitor: ObjectIdentifier?
     var isOnMainQueue: Bool
   }
@@ -47,6 +48,7 @@ final class Listener: Sendable {
       center.addObserver(forName: name, object: monitor, queue: nil) { notification in
         let heard = Heard(
           name: notification.name, state: notification[.reachability], flags: notification[.flags],
+          flagsNumber: notification[.flagsNumber]?.uint32Value,
           monitor: notification.reachabilityMonitor.map(ObjectIdentifier.init), isOnMainQueue: DispatchQueue.isMain)
         log.heard.withLock { $0.append(heard) }
         handler(heard)

@@ -48,11 +48,14 @@ struct WhenDeterminedTests {
     withExtendedLifetime(tokens) {}
   }
 
+  /// A name that cannot be looked up for now is looked up again.
   @Test func aReasonWhyItIsNotKnownIsNotTold() async throws {
     let network = ScriptedNetwork()
-    network.set(.denied)
-    let monitor = network.monitor()
-    #expect(try await monitor.waitUntilKnown().isUndetermined(.denied))
+    network.set(.wifi)
+    network.set(.failing, forName: "name.example")
+    let monitor = network.monitor(try .host("name.example"))
+    try await eventually("there is a reason") { monitor.current.isUndetermined(.nameNotResolved) }
+    #expect(!monitor.current.isDetermined && !monitor.current.isDenied)
     let log = Log<Reachability>()
     let token = monitor.whenDetermined { log.append($0) }
     async let determined = monitor.waitUntilDetermined()
@@ -62,6 +65,24 @@ struct WhenDeterminedTests {
     try await log.wait("it has run") { $0.isUnreachable(.noCarrier) }
     #expect(try await determined.isUnreachable(.noCarrier))
     #expect(log.count == 1)
+    token.cancel()
+  }
+
+  @Test func aSystemThatDeniesEndsTheWaitAndNotTheRegistration() async throws {
+    let network = ScriptedNetwork()
+    network.set(.denied)
+    let monitor = network.monitor()
+    let log = Log<Reachability>()
+    let token = monitor.whenDetermined { log.append($0) }
+    let error = await #expect(throws: ReachabilityError.self) { try await monitor.waitUntilDetermined() }
+    #expect(error?.code == .denied)
+    #expect(
+      error?.message == "internet was not determined: the system denies access to the network's state")
+    #expect(monitor.current.isDenied && !monitor.current.isDetermined)
+    #expect(log.count == 0)
+    network.set(.wifi)
+    try await log.wait("it has run") { $0.isVia("wlan0") }
+    #expect(try await monitor.waitUntilDetermined().isReachable)
     token.cancel()
   }
 
@@ -169,14 +190,15 @@ struct WhenDeterminedTests {
     let network = ScriptedNetwork()
     network.set(.denied)
     let monitor = PathMonitor(environment: network.environment)
-    #expect(try await monitor.waitUntilKnown().isDetermined == false)
+    await #expect(throws: ReachabilityError(.denied, "")) { try await monitor.waitUntilDetermined() }
+    #expect(monitor.current.isDenied && !monitor.current.isDetermined)
+    network.set(.unreachable())
+    try await eventually("it is known") { monitor.current.isDetermined }
     async let first = firstDetermined(monitor)
-    try await network.settle()
-    network.set(.wifi)
     let (path, count) = try await first
-    #expect(path.uses(.wifi))
+    #expect(path.status == .unsatisfied)
     #expect(count == 1)
-    #expect(try await firstDetermined(network.monitor()).0.isReachable)
+    #expect(try await firstDetermined(network.monitor()).0.status == .unreachable)
   }
 
   // MARK: Waiting
@@ -184,12 +206,16 @@ struct WhenDeterminedTests {
   @Test(arguments: [Duration.zero, .seconds(-1)])
   func withoutTimeItAsksOnlyForThePresent(timeout: Duration) async throws {
     let network = ScriptedNetwork()
-    network.set(.denied)
-    let monitor = network.monitor()
-    _ = try await monitor.waitUntilKnown()
+    network.set(.wifi)
+    network.set(.failing, forName: "name.example")
+    let monitor = network.monitor(try .host("name.example"))
+    try await eventually("there is a reason") { monitor.current.isUndetermined(.nameNotResolved) }
     await #expect(throws: ReachabilityError(.timedOut, "")) { try await monitor.waitUntilDetermined(timeout: timeout) }
+    network.set(.denied)
+    try await eventually("denied") { monitor.current.isDenied }
+    await #expect(throws: ReachabilityError(.denied, "")) { try await monitor.waitUntilDetermined(timeout: timeout) }
     network.set(.unreachable())
-    try await monitor.waitUntilDetermined()
+    try await eventually("it is known") { monitor.current.isDetermined }
     #expect(try await monitor.waitUntilDetermined(timeout: timeout).status == .unreachable)
   }
 
@@ -210,8 +236,9 @@ struct WhenDeterminedTests {
 
   @Test func isCancelledWithItsTask() async throws {
     let network = ScriptedNetwork()
-    network.set(.denied)
-    let monitor = network.monitor()
+    network.set(.wifi)
+    network.set(.hanging, forName: "slow.example")
+    let monitor = network.monitor(try .host("slow.example"))
     let hasBegun = Counter()
     let waiting = Task {
       hasBegun.add()
