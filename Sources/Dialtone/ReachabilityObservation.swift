@@ -11,6 +11,16 @@ public final class ReachabilityObservation: Sendable {
 
   deinit { lease.end() }
 
+  /// The monitor that it receives from or waits for, which it keeps; `nil` once it has ended.
+  ///
+  /// ```swift
+  /// let once = ReachabilityMonitor(.internet).whenReachable { print("go") }
+  /// print((once.monitor as? ReachabilityMonitor)?.current ?? "it has run")
+  /// ```
+  ///
+  /// An action that runs once ends its observation when it begins.
+  public var monitor: (any StateMonitor)? { lease.monitor as? any StateMonitor }
+
   /// Ends it: once this has returned, no call of the handler begins, but for one that another thread was already about to
   /// make; one that is running may finish. On the handler's own queue or actor there is no such call. Once is enough; more
   /// do no harm.
@@ -31,6 +41,8 @@ public final class ReachabilityObservation: Sendable {
     init(_ monitor: any AnyObject & Sendable) { held = Lock(Held(monitor: monitor)) }
 
     var hasEnded: Bool { held.withLock { $0 == nil } }
+
+    var monitor: (any AnyObject & Sendable)? { held.withLock { $0?.monitor } }
 
     /// Has `end` called when the registration ends, or now if it has.
     func onEnd(_ end: @escaping @Sendable () -> Void) {

@@ -24,6 +24,10 @@ public struct SiteConfiguration: Hashable, Sendable {
   /// The only address family that counts; `nil` for both, raced as in RFC 8305.
   public var family: IPAddress.Family?
 
+  /// Whether a check goes out also over a path that requires a connection, if traffic or a demand makes it and nobody has to act:
+  /// over a dormant link. Not unless set: such a path counts as none.
+  public var acceptsConnectionOnDemand = false
+
   /// Who may vouch for the site's certificate.
   public var trust: SiteTrust = .system
 
@@ -91,6 +95,15 @@ extension SiteConfiguration {
     path.interface = interface
     path.family = family
     return path
+  }
+
+  /// Whether packets may leave over this path, as far as is known.
+  func isUsable(_ path: Reachability) -> Bool {
+    switch path.status {
+    case .reachable, .undetermined: true
+    case .requiresConnection: acceptsConnectionOnDemand && path.flags.isReachableWithoutIntervention
+    case .unreachable: false
+    }
   }
 
   /// The proxy that `url` is to be asked by.

@@ -38,7 +38,8 @@ extension CheckRun {
 
   /// Where there is no path to the Internet, there may be one to a name server.
   private func findPathsToNameServers() {
-    guard !hasEnded, stage == .name, paths.count == 1, let internet = paths[0].known, !internet.mayLead else { return }
+    guard !hasEnded, stage == .name, paths.count == 1, let internet = paths[0].known, !configuration.isUsable(internet)
+    else { return }
     // Whoever resolves names knows nothing of the interface that was asked for.
     paths += nameServers.map { engine.paths.path(to: .address($0), ReachabilityConfiguration()) }
   }
@@ -82,10 +83,10 @@ extension CheckRun {
   /// server has answered.
   var isPathToNamesThere: Bool {
     guard let internet = paths.first?.known else { return true }
-    return internet.mayLead
+    return configuration.isUsable(internet)
       || paths.dropFirst().contains { path in
         guard let state = path.known else { return true }
-        return state.mayLead && (hasNoAddress || !state.flags.contains(.isLocalAddress))
+        return configuration.isUsable(state) && (hasNoAddress || !state.flags.contains(.isLocalAddress))
       }
   }
 
@@ -117,11 +118,12 @@ extension CheckRun {
   private func pathsAreKnown(_ addresses: [IPAddress]) {
     let states = paths.map { $0.known ?? .unknown }
     routes = zip(addresses, states).compactMap { address, state in
+      guard configuration.isUsable(state) else { return nil }
       switch state.status {
-      case .unreachable, .requiresConnection: return nil
+      case .unreachable: return nil
       // The kernel is not asked, or does not say: the attempt will tell.
       case .undetermined: return Route(address: address, interface: nil)
-      case .reachable:
+      case .reachable, .requiresConnection:
         // Another address only where a translator stands between.
         let isTranslated = state.destination.map { $0.family != address.unmapped.family } ?? false
         return Route(address: isTranslated ? state.destination ?? address : address, interface: state.interface)
@@ -142,14 +144,4 @@ extension CheckRun {
   }
 
   func endOffline(_ error: SiteError) { end(.offline, error: error) }
-}
-
-extension Reachability {
-  /// Whether packets may find their way, as far as is known.
-  fileprivate var mayLead: Bool {
-    switch status {
-    case .unreachable, .requiresConnection: false
-    case .reachable, .undetermined: true
-    }
-  }
 }

@@ -61,7 +61,7 @@ struct SiteMonitorStateMachine {
     path = new
     failures = 0
     var actions = stopCheck()
-    guard new.leadsToSite else {
+    guard leadsToSite(new) else {
       deadline = nil
       settling = nil
       told = .offline
@@ -95,7 +95,7 @@ struct SiteMonitorStateMachine {
   }
 
   /// Somebody wants to know now.
-  mutating func checkWasAskedFor() -> [Action] { path?.leadsToSite ?? false ? startCheck() : [] }
+  mutating func checkWasAskedFor() -> [Action] { path.map(leadsToSite) ?? false ? startCheck() : [] }
 
   /// A check has ended.
   mutating func checkEnded(_ number: UInt64, _ verdict: SiteVerdict, now: Int64, random: Double) -> [Action] {
@@ -127,6 +127,12 @@ struct SiteMonitorStateMachine {
 
   // MARK: Checks
 
+  /// Whether a check over this path can tell more than the path itself: not if it is known that no packet leaves. Why a name has no
+  /// address, and whether anybody could have been asked for it, the check finds out.
+  private func leadsToSite(_ path: Reachability) -> Bool {
+    configuration.isUsable(path) || path.reason == .nameNotResolved
+  }
+
   private var interval: Duration {
     isExpensive ? configuration.expensiveInterval : configuration.interval
   }
@@ -151,16 +157,5 @@ struct SiteMonitorStateMachine {
     guard isChecking else { return [] }
     isChecking = false
     return [.cancelCheck]
-  }
-}
-
-extension Reachability {
-  /// Whether a check over this path can tell more than the path itself: not where it is known that no packet leaves. Why a name has no
-  /// address, and whether anybody could have been asked for it, the check finds out.
-  fileprivate var leadsToSite: Bool {
-    switch status {
-    case .reachable, .undetermined: true
-    case .unreachable, .requiresConnection: reason == .nameNotResolved
-    }
   }
 }

@@ -53,6 +53,68 @@ struct OperationTests {
     withExtendedLifetime((first, third)) {}
   }
 
+  @Test func itExposesWhatItWaitsOnUntilItHasRun() async throws {
+    let network = ScriptedNetwork()
+    network.set(.failing, forName: "example.com")
+    let fired = Counter()
+    let once = network.monitor(try .host("example.com")).whenReachable { fired.add() }
+    let monitor = try #require(once.monitor as? ReachabilityMonitor)
+    #expect(try monitor.target == .host("example.com"))
+    #expect(!monitor.current.isReachable)
+    network.set(.wifi)
+    network.set(.addresses([ip("192.0.2.7")]), forName: "example.com")
+    let ticking = network.clock.ticking()
+    try await eventually("it has run") { fired.value == 1 }
+    ticking.cancel()
+    #expect(once.monitor == nil)
+    let token = monitor.observe { _ in }
+    #expect(token.monitor === monitor)
+    token.cancel()
+    #expect(token.monitor == nil)
+    let paths = PathMonitor(environment: network.environment)
+    let watching = paths.observe { _ in }
+    #expect(watching.monitor === paths)
+  }
+
+  /// KSReachability fired for a connection that comes by itself: required, on demand or on traffic, and without intervention.
+  @Test(arguments: [
+    (Reachability.Reason.dormant, NetworkInterface(name: "wlan0", index: 3, kind: .wifi), true),
+    (.radioBlocked, NetworkInterface(name: "wlan0", index: 3, kind: .wifi), false),
+    (.noSession, NetworkInterface(name: "wwan0", index: 4, kind: .cellular), false),
+  ])
+  func itAcceptsAConnectionThatComesByItselfWhereAsked(
+    reason: Reachability.Reason, over link: NetworkInterface?, isAccepted: Bool
+  ) async throws {
+    let network = ScriptedNetwork()
+    network.set(.requiresConnection(reason, over: try #require(link)))
+    let monitor = network.monitor()
+    let state = try await monitor.waitUntilDetermined()
+    // The rule of the original, by its table.
+    let original = try #require(OriginalRules.all.first { $0.flags == state.flags })
+    #expect(original.rules.contains("R") == isAccepted)
+
+    typealias Requirement = ReachabilityMonitor.InterfaceRequirement
+    #expect(Requirement.any.acceptingConnectionOnDemand.isMet(by: state) == isAccepted)
+    #expect(!Requirement.any.isMet(by: state))
+    #expect(!Requirement.only(.wired).acceptingConnectionOnDemand.isMet(by: state))
+    let accepting = Counter()
+    let strict = Counter()
+    let tokens = [
+      monitor.whenReachable(over: .nonCellular.acceptingConnectionOnDemand) { accepting.add() },
+      monitor.whenReachable(over: .nonCellular) { strict.add() },
+    ]
+    if isAccepted {
+      let met = try await monitor.waitUntilReachable(over: .any.acceptingConnectionOnDemand, timeout: .zero)
+      #expect(met.status == .requiresConnection)
+      try await eventually("it has run") { accepting.value == 1 }
+    }
+    await #expect(throws: ReachabilityError(.timedOut, "")) { try await monitor.waitUntilReachable(timeout: .zero) }
+    try await network.settle()
+    #expect(accepting.value == (isAccepted ? 1 : 0))
+    #expect(strict.value == 0)
+    withExtendedLifetime(tokens) {}
+  }
+
   /// KSReachability measured the default route where it was given an IPv4 address.
   @Test(arguments: ["192.0.2.7", "http://192.0.2.7/path", "2001:db8::7", "http://[2001:db8::7]:8080/"])
   func anAddressIsAskedForItselfAndNotForTheDefaultRoute(text: String) async throws {

@@ -55,6 +55,22 @@ struct SiteReachabilityTests {
     #expect(site.count == 0)
   }
 
+  /// LFSiteReachability sent its HEAD also where a connection had to be made first.
+  @Test func aConnectionThatTrafficMakesIsCheckedOverIfAccepted() async throws {
+    let link = try #require(NetworkInterface(name: "wlan0", index: 2, kind: .wifi))
+    network.set(.requiresConnection(.dormant, over: link))
+    let monitor = monitor()
+    #expect(try await monitor.waitUntilDetermined().kind == .offline)
+    #expect(site.count == 0)
+    monitor.configuration.acceptsConnectionOnDemand = true
+    try await site.request(0).answer(.available, 204)
+    #expect(try await monitor.waitUntilAvailable().status == 204)
+    // Nothing that is sent unblocks a radio.
+    network.set(.requiresConnection(.radioBlocked, over: link))
+    try await eventually("offline") { monitor.current.kind == .offline }
+    #expect(site.count == 1)
+  }
+
   @Test func onlyChangesAreReported() async throws {
     network.set(.wifi)
     let monitor = monitor()
