@@ -8,8 +8,8 @@ extension ReachabilityMonitor {
     case isThere
     /// It was there and the same all the time, or nobody can say.
     case isNotToBlame
-    /// It was lost, and did not come back in time.
-    case cameTooLate
+    /// It was lost, and did not come back in time, or the system denies to tell whether it would.
+    case isLost
     /// The task was cancelled.
     case wasNotAwaited
   }
@@ -33,17 +33,31 @@ extension ReachabilityMonitor {
       // Whether the path is to blame may be under way still.
       if !isPathLost(over: requirement), !storage.hasChanged(since: mark) { await catchUp() }
       guard isPathLost(over: requirement) || storage.hasChanged(since: mark) else { return .isNotToBlame }
-      // Where the system does not say, now or later, nobody knows what to wait for.
-      let end = try await wait("reachable", timeout: remaining()) {
-        requirement.isMet(by: $0) || $0.reason == .denied
-      }
-      if end.reason == .denied { return .isNotToBlame }
+      if current.isDenied { return .isNotToBlame }
+      // If the system begins to deny, nobody knows what to wait for.
+      let end = try await wait("reachable", timeout: remaining()) { requirement.isMet(by: $0) || $0.isDenied }
+      if end.isDenied { return .isLost }
       // A wait that has succeeded is not cancelled any more; the task can be, until it is its turn to go on.
       try Task.checkCancellation()
       return .isThere
     } catch {
-      return Task.isCancelled ? .wasNotAwaited : .cameTooLate
+      if Task.isCancelled { return .wasNotAwaited }
+      // As long as nothing is known of it, nobody can say that it was lost.
+      return current.isKnown ? .isLost : .isNotToBlame
     }
+  }
+
+  /// Whether the target is known not to be reachable over an interface that counts, once everything is decided that the kernel
+  /// had done until now. Waits for nothing else.
+  nonisolated(nonsending) func hasLostPath(over requirement: InterfaceRequirement) async -> Bool {
+    if current.isDetermined, !isPathLost(over: requirement) { await catchUp() }
+    return current.isDetermined && isPathLost(over: requirement)
+  }
+
+  /// The error of work that failed when the path was lost.
+  func pathLost(_ error: any Error) -> ReachabilityError {
+    ReachabilityError(
+      .pathLost, "the path to \(target) was lost (\(current)), and the work failed: \(error)", underlyingError: error)
   }
 
   private func isPathLost(over requirement: InterfaceRequirement) -> Bool { !requirement.isMet(by: current) }

@@ -27,6 +27,18 @@
 /// Where neither is so, the network is not to blame, and the error is thrown at once. It is, too, where the system refuses to
 /// tell the network's state (``Reachability/Reason-swift.struct/denied``), and where it begins to while the path is waited for.
 ///
+/// If it gives up while the path is lost, since the time for waiting or the tries ran out, the error says so: it is a
+/// ``ReachabilityError`` with the code `pathLost`, whose ``ReachabilityError/underlyingError`` is what the last run threw.
+/// Work with an error type of its own (`throws(MyError)`) has that error thrown as it is.
+///
+/// ```swift
+/// do {
+///   try await withReachability(of: monitor) { try await upload() }
+/// } catch let error as ReachabilityError where error.code == .pathLost {
+///   print(error)  // "the path to example.com was lost (…), and the work failed: …"
+/// }
+/// ```
+///
 /// The work runs in the caller's isolation, as does all of this; neither it nor its result need be `Sendable`.
 ///
 /// - Parameters:
@@ -36,8 +48,9 @@
 ///   - policy: How often, for how long and after which errors.
 ///   - work: What to do.
 /// - Returns: What the first run that succeeds returns.
-/// - Throws: Nothing but what the last run of `work` threw: also when the tries or the time for waiting ran out. Where the task is
-///   cancelled while the path is waited for, a `CancellationError`, if the work's type of error allows one.
+/// - Throws: What the last run of `work` threw; if the tries or the time for waiting ran out while the path was lost, a
+///   ``ReachabilityError`` with the code `pathLost`; if the task is cancelled while the path is waited for, a
+///   `CancellationError`. The latter two only if the work's type of error allows them.
 public nonisolated(nonsending) func withReachability<Success: ~Copyable, Failure: Error>(
   of monitor: ReachabilityMonitor, over requirement: ReachabilityMonitor.InterfaceRequirement = .any,
   retrying policy: RetryPolicy = .default,
@@ -52,12 +65,15 @@ public nonisolated(nonsending) func withReachability<Success: ~Copyable, Failure
       return try await work()
     } catch {
       runs += 1
-      guard runs < policy.tries, !(error is CancellationError), !Task.isCancelled, policy.shouldRetry(error) else {
-        throw error
+      if error is CancellationError || Task.isCancelled { throw error }
+      guard runs < policy.tries else {
+        throw await monitor.hasLostPath(over: requirement) ? monitor.pathLost(error) as? Failure ?? error : error
       }
+      guard policy.shouldRetry(error) else { throw error }
       switch await monitor.waitForPath(over: requirement, changedSince: start, patience: &patience) {
       case .isThere: continue
-      case .isNotToBlame, .cameTooLate: throw error
+      case .isNotToBlame: throw error
+      case .isLost: throw monitor.pathLost(error) as? Failure ?? error
       case .wasNotAwaited: throw CancellationError() as? Failure ?? error
       }
     }
@@ -78,7 +94,7 @@ public nonisolated(nonsending) func withReachability<Success: ~Copyable, Failure
 ///   - environment: Where the knowledge comes from; the system, but for tests.
 ///   - work: What to do.
 /// - Returns: What the first run that succeeds returns.
-/// - Throws: What the last run of `work` threw; a `CancellationError`, as said there.
+/// - Throws: What the last run of `work` threw; a ``ReachabilityError`` or a `CancellationError`, as said there.
 public nonisolated(nonsending) func withReachability<Success: ~Copyable, Failure: Error>(
   of target: ReachabilityTarget, over requirement: ReachabilityMonitor.InterfaceRequirement = .any,
   retrying policy: RetryPolicy = .default, configuration: ReachabilityConfiguration = .init(),
@@ -107,7 +123,8 @@ public nonisolated(nonsending) func withReachability<Success: ~Copyable, Failure
 ///   - work: What to do.
 /// - Returns: What the first run that succeeds returns.
 /// - Throws: ``ReachabilityError`` with the code `invalidHost` or `invalidAddress`, before the work is run; what the last run of
-///   `work` threw; `CancellationError` where the task is cancelled while the path is waited for.
+///   `work` threw, or a ``ReachabilityError`` with the code `pathLost`; `CancellationError` if the task is cancelled while
+///   the path is waited for.
 public nonisolated(nonsending) func withReachability<Success: ~Copyable>(
   of host: String, over requirement: ReachabilityMonitor.InterfaceRequirement = .any,
   retrying policy: RetryPolicy = .default, configuration: ReachabilityConfiguration = .init(),

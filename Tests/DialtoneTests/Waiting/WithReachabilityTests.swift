@@ -266,7 +266,7 @@ struct WithReachabilityTests {
   }
 
   /// Without a limit, what else would end it?
-  @Test func throwsWhereTheSystemRefusesWhileThePathIsWaitedFor() async throws {
+  @Test func saysThatThePathWasLostIfTheSystemRefusesWhileItIsWaitedFor() async throws {
     let (network, monitor) = try await Self.onWiFi()
     var policy = RetryPolicy()
     policy.waitLimit = nil
@@ -280,7 +280,8 @@ struct WithReachabilityTests {
     try await eventually("it waits") { runs.value == 1 && monitor.current.status == .unreachable }
     try await network.settle()
     network.set(.denied)
-    await #expect(throws: WorkFailed(run: 1)) { try await working.value }
+    let error = await #expect(throws: ReachabilityError(.pathLost, "")) { try await working.value }
+    #expect(error?.underlyingError as? WorkFailed == WorkFailed(run: 1))
     #expect(runs.value == 1)
   }
 

@@ -23,7 +23,7 @@ struct WithReachabilityWaitTests {
     return policy
   }
 
-  @Test func throwsTheWorksOwnErrorWhenThePathDoesNotComeInTimeAndNotBefore() async throws {
+  @Test func saysThatThePathWasLostWhenItDoesNotComeInTimeAndNotBefore() async throws {
     let (network, monitor) = try await Self.onWiFi()
     let ended = Counter()
     let hasFailed = Counter()
@@ -43,8 +43,13 @@ struct WithReachabilityWaitTests {
     }
     #expect(ended.value == 0)
     let ticking = network.clock.ticking(by: .seconds(60))
-    await #expect(throws: WorkFailed(run: 1)) { try await working.value }
+    let error = await #expect(throws: ReachabilityError(.pathLost, "")) { try await working.value }
     ticking.cancel()
+    #expect(error?.underlyingError as? WorkFailed == WorkFailed(run: 1))
+    #expect(
+      error?.message
+        == "the path to internet was lost (unreachable: no route to the destination), and the work failed: "
+        + "WorkFailed(run: 1)")
     #expect(hasFailed.value == 1)
   }
 
@@ -74,7 +79,8 @@ struct WithReachabilityWaitTests {
       network.set(.wifi)
     }
     #expect(ended.value == 1)
-    await #expect(throws: WorkFailed(run: runs.value)) { try await working.value }
+    let error = await #expect(throws: ReachabilityError(.pathLost, "")) { try await working.value }
+    #expect(error?.underlyingError as? WorkFailed == WorkFailed(run: runs.value))
     #expect(runs.value >= 10)
     working.cancel()
   }
@@ -96,10 +102,48 @@ struct WithReachabilityWaitTests {
   @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min)])
   func withoutTimeItDoesNotWait(limit: Duration) async throws {
     let (network, monitor) = try await Self.onWiFi()
-    await #expect(throws: WorkFailed()) {
+    await #expect(throws: ReachabilityError(.pathLost, "")) {
       try await withReachability(of: monitor, retrying: Self.policy { $0.waitLimit = limit }) {
         network.set(.unreachable())
         throw WorkFailed()
+      }
+    }
+  }
+
+  @Test(arguments: [1, 3])
+  func theErrorOfTheLastTrySaysThatThePathWasLost(tries: Int) async throws {
+    let (network, monitor) = try await Self.onWiFi()
+    var runs = 0
+    let error = await #expect(throws: ReachabilityError(.pathLost, "")) {
+      try await withReachability(of: monitor, retrying: Self.policy { $0.tries = tries }) {
+        runs += 1
+        // Another path each time, and none at last.
+        network.set(runs < tries ? .numbered(100 + runs) : .unreachable(.noCarrier))
+        throw WorkFailed(run: runs)
+      }
+    }
+    #expect(error?.underlyingError as? WorkFailed == WorkFailed(run: tries))
+  }
+
+  @Test func workWithAnErrorOfItsOwnHasThatThrown() async throws {
+    let (network, monitor) = try await Self.onWiFi()
+    let policy = Self.policy { $0.waitLimit = .zero }
+    do throws(WorkFailed) {
+      try await withReachability(of: monitor, retrying: policy) { () async throws(WorkFailed) in
+        network.set(.unreachable())
+        throw WorkFailed(run: 1)
+      }
+    } catch {
+      #expect(error == WorkFailed(run: 1))
+    }
+  }
+
+  @Test func anErrorThatThePolicyDoesNotRetryIsThrownAsItIs() async throws {
+    let (network, monitor) = try await Self.onWiFi()
+    await #expect(throws: WorkFailed(run: 1)) {
+      try await withReachability(of: monitor, retrying: Self.policy { $0.shouldRetry = { _ in false } }) {
+        network.set(.unreachable())
+        throw WorkFailed(run: 1)
       }
     }
   }
