@@ -56,6 +56,8 @@ let package = Package(
     // Samples to read, to run and to copy from.
     .executableTarget(name: "Listening", dependencies: ["Dialtone", "DialtoneFoundation"], path: "Examples/Listening"),
     .executableTarget(name: "SyncWhenBack", dependencies: ["Dialtone"], path: "Examples/SyncWhenBack"),
+    .executableTarget(name: "BackupOffCellular", dependencies: ["Dialtone"], path: "Examples/BackupOffCellular"),
+    .executableTarget(name: "SiteStatus", dependencies: ["Dialtone", "DialtoneSites"], path: "Examples/SiteStatus"),
 
     // What a synchronous question costs, beside the kernel's part of it.
     .executableTarget(name: "Questions", dependencies: ["CNetlink", "Dialtone"], path: "Benchmarks/Questions"),
@@ -114,8 +116,8 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "CNetlink", "Dialtone", "DialtoneCLI", "DialtoneSites", "Listening", "NetworkLab", "SyncWhenBack",
-        "TestSupport",
+        "BackupOffCellular", "CNetlink", "Dialtone", "DialtoneCLI", "DialtoneSites", "Listening", "NetworkLab",
+        "SiteStatus", "SyncWhenBack", "TestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         .product(name: "NIOCore", package: "swift-nio"),

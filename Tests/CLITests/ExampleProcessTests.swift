@@ -49,16 +49,61 @@ struct ExampleProcessTests {
     try await end(process)
   }
 
+  @Test func backupOffCellularWaitsForAPathAndGoesOnWhereItWasInterrupted() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try lab.down("v1")
+    let process = try start("BackupOffCellular", in: lab)
+    // Without a carrier the interface is known, and no packet leaves by it.
+    var lines = [try await process.output.nextLine()]
+    #expect(lines[0] == "path: wired")
+    try lab.up("v1")
+    repeat { lines.append(try await process.output.nextLine()) } while lines.last != "    sent part 1 of 3"
+    try lab.down("v1")
+    repeat { lines.append(try await process.output.nextLine()) } while lines.last?.hasPrefix("    interrupted") != true
+    try lab.up("v1")
+    repeat { lines.append(try await process.output.nextLine()) } while lines.last != "all is sent"
+    // Each part once, in its order; how many were sent before the cable was out is a matter of time.
+    #expect(lines.filter { $0.hasPrefix("    sent") } == (1...3).map { "    sent part \($0) of 3" })
+    #expect(lines.filter { $0.hasPrefix("path:") } == ["path: wired"], "the kind did not change")
+    #expect(try await process.exit(within: .seconds(60)) == .exited(0))
+  }
+
+  @Test func siteStatusStartsStopsAndShowsTheState() async throws {
+    let lab = try NetworkLab()
+    let site = try await LabSite(LabSite.fine, in: lab)
+    let process = try start("SiteStatus", [site.url], in: lab)
+    let available = "available (204), over loopback"
+    func read(until text: String) async throws {
+      var line = ""
+      repeat { line = try await process.output.nextLine() } while line != text
+    }
+    try await read(until: "now: \(available)")
+    try process.type("state\n")
+    try await read(until: available)
+    try process.type("stop\nstate\n")
+    try await read(until: "stopped")
+    let requests = site.requests.count
+    try process.type("start\n")
+    try await read(until: "now: \(available)")
+    #expect(site.requests.count == requests + 1)
+    site.turn(LabSite.portal)
+    try process.type("stop\nstart\n")
+    try await read(until: "now: captive portal (302), over loopback")
+    try process.type("quit\n")
+    #expect(try await process.exit(within: .seconds(60)) == .exited(0))
+  }
+
   /// How the sample begins the line.
   private static func line(_ listener: String, _ text: String) -> String {
     listener + String(repeating: " ", count: 14 - listener.count) + text
   }
 
   /// A terminal, as for whoever tries it: only then is each line written at once.
-  private func start(_ name: String, in lab: NetworkLab) throws -> LabProcess {
+  private func start(_ name: String, _ arguments: [String] = [], in lab: NetworkLab) throws -> LabProcess {
     let folder = Tool.path.dropLast("dialtone".count)
     return try lab.spawn(
-      folder + name, environment: ["ASAN_OPTIONS": "detect_leaks=0"], terminal: LabTerminal())
+      folder + name, arguments, environment: ["ASAN_OPTIONS": "detect_leaks=0"], terminal: LabTerminal())
   }
 
   private func end(_ process: LabProcess) async throws {

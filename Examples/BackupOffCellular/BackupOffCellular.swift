@@ -1,0 +1,61 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+// Work that is too large for a phone's contract: it waits for a path that is not cellular, and for the next one if it is lost.
+//
+//   swift run BackupOffCellular              # over any path to the Internet that is not cellular
+//   swift run BackupOffCellular example.com  # to a host
+//
+// Pull the cable while it runs: it goes on where it was as soon as there is such a path again.
+
+import Dialtone
+
+@main
+struct BackupOffCellular {
+  static func main() async throws {
+    let target = try ReachabilityTarget(hostOrInternet: CommandLine.arguments.dropFirst().first)
+    let monitor = ReachabilityMonitor(target)
+    // Told of one property, and so only when another kind of interface leads to the target.
+    let kinds = monitor.observe(\.interface?.kind) { kind in print("path: \(kind.map { "\($0)" } ?? "none")") }
+
+    try await monitor.waitUntilReachable(over: .nonCellular)
+    let backup = Backup(monitor, parts: 3)
+    var policy = RetryPolicy.default
+    policy.tries = .max
+    do {
+      try await withReachability(of: monitor, over: .nonCellular, retrying: policy) { try await backup.run() }
+      print("all is sent")
+    } catch let error as ReachabilityError where error.code == .pathLost {
+      // The policy's five minutes are over.
+      print(error)
+    }
+    withExtendedLifetime(kinds) {}
+  }
+}
+
+/// Sends one part after another. It may be run again, and goes on with the part that failed.
+actor Backup {
+  struct Interrupted: Error {}
+
+  private let monitor: ReachabilityMonitor
+  private let parts: Int
+  private var sent = 0
+
+  init(_ monitor: ReachabilityMonitor, parts: Int) {
+    self.monitor = monitor
+    self.parts = parts
+  }
+
+  func run() async throws {
+    while sent < parts {
+      // Your upload goes here. A path may change under it: ask before each part, so that none goes over a phone.
+      try await Task.sleep(for: .seconds(1))
+      guard ReachabilityMonitor.InterfaceRequirement.nonCellular.isMet(by: monitor.current) else {
+        print("    interrupted before part \(sent + 1)")
+        throw Interrupted()
+      }
+      sent += 1
+      print("    sent part \(sent) of \(parts)")
+    }
+  }
+}

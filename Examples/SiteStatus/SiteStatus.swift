@@ -1,0 +1,66 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+// Whether a site answers, and over what: checking can be started and stopped, and the live state is shown.
+//
+//   swift run SiteStatus https://example.com/
+//
+// Type start, stop, state or quit. Pull the cable while it checks: the site is offline at once, and checked when it is back.
+
+import Dialtone
+import DialtoneSites
+
+@main
+struct SiteStatus {
+  static func main() throws {
+    guard let text = CommandLine.arguments.dropFirst().first else {
+      print("Name a site: swift run SiteStatus https://example.com/")
+      return
+    }
+    let checking = SiteChecking(try SiteURL(text))
+    checking.start()
+    print("Type start, stop, state or quit.")
+    while let command = readLine() {
+      switch command {
+      case "start": checking.start()
+      case "stop": checking.stop()
+      case "state": print(checking.state)
+      case "quit": return
+      default: print("Type start, stop, state or quit.")
+      }
+    }
+  }
+}
+
+/// Checks one site between start and stop.
+final class SiteChecking {
+  private let url: SiteURL
+  // Both end with their last reference: whoever checks keeps them.
+  private var monitor: SiteMonitor?
+  private var observation: ReachabilityObservation?
+
+  init(_ url: SiteURL) { self.url = url }
+
+  var state: String {
+    guard let monitor else { return "stopped" }
+    return (monitor.isChecking ? "checking; " : "") + Self.words(monitor.current)
+  }
+
+  func start() {
+    if monitor != nil { return }
+    var configuration = SiteConfiguration()
+    configuration.timeout = .seconds(5)
+    let monitor = SiteMonitor(url, configuration: configuration)
+    observation = monitor.observe { verdict in print("now: " + Self.words(verdict)) }
+    self.monitor = monitor
+  }
+
+  func stop() {
+    observation?.cancel()
+    (observation, monitor) = (nil, nil)
+  }
+
+  private static func words(_ verdict: SiteVerdict) -> String {
+    verdict.interface.map { "\(verdict), over \($0.kind)" } ?? "\(verdict)"
+  }
+}
