@@ -46,7 +46,7 @@ package final class NetworkEngine: Sendable {
 
   /// The addresses of a name that monitors have looked up within the last second; `nil` where none has.
   package func recentAddresses(of host: HostName, _ family: IPAddress.Family?) -> [IPAddress]? {
-    core?.recentAddresses(of: NameRecord.Key(host: host, family: family))
+    starter.core?.recentAddresses(of: NameRecord.Key(host: host, family: family))
   }
 
   /// Returns once everything that the system had told until now has been read, and decided for all targets.

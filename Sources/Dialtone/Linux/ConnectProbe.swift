@@ -46,10 +46,10 @@ final class ConnectProbe {
     if let output = destination.output, !set(SO_BINDTOIFINDEX, output) { return .unknown }
     if destination.source != nil || isBound {
       let source = IPAddress(destination.source ?? IPAddressBits(ipv6High: 0, low: 0))
-      guard call(bind, source, port: 0, destination.output) == 0 else { return .unknown }
+      guard unsafe call(bind, source, port: 0, destination.output) == 0 else { return .unknown }
       isBound = destination.source != nil
     }
-    let errno = call(CNetlink.connect, IPAddress(destination.address), port: destination.port, destination.output)
+    let errno = unsafe call(CNetlink.connect, IPAddress(destination.address), port: destination.port, destination.output)
     switch errno {
     case 0: return localAddress().map(Outcome.connected) ?? .unknown
     // What route look-ups answer; anything else is for want of something else.
