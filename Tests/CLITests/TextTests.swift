@@ -165,7 +165,7 @@ struct TextTests {
     let long = Report(target: 0, state: Self.viaGateway, former: former)
     var onTerminal = try formatter(["a-name-with-24-characters"])
     let line = onTerminal.line(for: long)
-    #expect(line == "a-name…racters  reachable    via wired (eth0), gateway 192.0.2.1  after 12 s")
+    #expect(line == "a-name-w…haracters  reachable    via wired (eth0), gateway 192.0.2.1  after 12 s")
     var inFile = try formatter(["a-name-with-24-characters"], isTerminal: false)
     #expect(inFile.line(for: long).hasSuffix("via wired (eth0), gateway 192.0.2.1  after 12 s unreachable"))
     var state = Self.viaGateway
