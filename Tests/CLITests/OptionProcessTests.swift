@@ -94,7 +94,7 @@ struct OptionProcessTests {
     let lab = try NetworkLab()
     let targets = (0..<30_000).map { "127.\($0 >> 16).\($0 >> 8 & 255).\($0 & 255)" }
     let process = try lab.spawn(
-      Tool.path, ["status", "--json"] + (isFromFile ? ["--from-file", "-"] : targets),
+      Tool.path, ["status", "--json", "-t", "100"] + (isFromFile ? ["--from-file", "-"] : targets),
       input: isFromFile ? targets.joined(separator: "\n") : nil)
     let lines = try await process.output.text(within: .seconds(120)).split(separator: "\n")
     #expect(lines.count == targets.count)

@@ -164,9 +164,8 @@ struct TextTests {
     let former = Report.Former(state: Self.carrierLost, lasted: .seconds(12))
     let long = Report(target: 0, state: Self.viaGateway, former: former)
     var onTerminal = try formatter(["a-name-with-24-characters"])
-    #expect(
-      onTerminal.line(for: long)
-        == "a-name-with…4-characters  reachable    via wired (eth0), gateway 192.0.2.1  after 12 s")
+    let line = onTerminal.line(for: long)
+    #expect(line == "a-name-w…haracters  reachable    via wired (eth0), gateway 192.0.2.1  after 12 s")
     var inFile = try formatter(["a-name-with-24-characters"], isTerminal: false)
     #expect(inFile.line(for: long).hasSuffix("via wired (eth0), gateway 192.0.2.1  after 12 s unreachable"))
     var state = Self.viaGateway

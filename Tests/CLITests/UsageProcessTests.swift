@@ -24,7 +24,7 @@ struct UsageProcessTests {
     (["local_network"], "local-network"), (["version"], "--version"),
     (["status", "--count", "1"], "--count"), (["interfaces", "eth0"], "eth0"),
     (["--port", "80", "host:80"], "--port"), (["--port", "0"], "--port"), (["help", "nosuch"], "nosuch"),
-    (["--timeout", "5x"], "--timeout"), (["wait", "-t", "1m30"], "--timeout"),
+    (["--timeout", "5x"], "--timeout"), (["wait", "-t", "1m30"], "-t"),
     (["wait", "--unreachable", "--not-cellular"], "--not-cellular"), (["wait", "--timeout", "x"], "--timeout"),
   ]
 

@@ -31,12 +31,21 @@ struct WatchedTarget: Equatable, Sendable {
 
   /// What two targets share that are the same, however they are written.
   struct Identity: Hashable {
-    fileprivate let target: ReachabilityTarget
+    /// In small letters: capitals make no other name (RFC 4343).
+    fileprivate var name: String?
+    fileprivate var port: UInt16?
+    fileprivate var target: ReachabilityTarget?
     /// A program that asks about several URLs of a host looks for each of them in the output.
-    fileprivate let url: String?
+    fileprivate var url: String?
   }
 
-  var identity: Identity { Identity(target: target, url: typed.contains("://") ? typed : nil) }
+  var identity: Identity {
+    let url = typed.contains("://") ? typed : nil
+    if case .host(let name) = target.storage {
+      return Identity(name: name.text.lowercased(), port: target.port, url: url)
+    }
+    return Identity(target: target, url: url)
+  }
 
   init(typed: String, target: ReachabilityTarget) {
     self.typed = typed

@@ -38,7 +38,7 @@ struct SiteTextFormatter: ReportFormatter {
     let line = TerminalLine(
       time: showsTime ? TimeText.local(verdict.timeSince1970, withDay: room == nil) : nil, target: report.target,
       status: verdict.kind.identifier, look: Self.look(of: verdict.kind), statusColumns: verdictColumns,
-      wordings: former.flatMap { former in details.map { ($0, former) } })
+      wordings: former.flatMap { former in details.map { ($0, former) } }, leastName: 20)
     return line.text(names: names, columns: room, style: style)
   }
 

@@ -9,9 +9,6 @@ struct TerminalLine {
   /// The details, and what had been before, from the longest to the shortest.
   typealias Wording = (details: String, former: String?)
 
-  /// The fewest columns that a name is cut to, before something else is left out; and then.
-  private static let leastNames = [20, 12]
-
   let time: String?
   let target: Int
   let status: String
@@ -19,17 +16,19 @@ struct TerminalLine {
   /// How many columns all the statuses have.
   let statusColumns: Int
   let wordings: [Wording]
+  /// The fewest columns that a name is cut to, before something else is left out.
+  let leastName: Int
 
   /// The text, for a terminal of so many columns, or for a file.
   func text(names: ShortenedNames, columns: Int?, style: Style) -> String {
     guard let columns else { return line(names.name(target, to: nil), names.widest, wordings[0], style).styled }
     let usual = Self.nameLimit(names, columns)
-    for (least, wording) in Self.leastNames.flatMap({ least in wordings.map { (least, $0) } }) {
+    for wording in wordings {
       let full = line(names.name(target, to: usual), usual, wording, style)
       if full.columns <= columns { return full.styled }
       // By steps: for each width of a name, all of them are told apart.
       let room = (usual - (full.columns - columns)) & ~1
-      if room < min(least, names.widest) { continue }
+      if room < min(leastName, names.widest) { continue }
       return line(names.name(target, to: room), room, wording, style).styled
     }
     return lines(names, usual, columns, style)

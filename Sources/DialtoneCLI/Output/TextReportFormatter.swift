@@ -40,7 +40,7 @@ struct TextReportFormatter: ReportFormatter {
     let line = TerminalLine(
       time: showsTime ? TimeText.local(state.timeSince1970, withDay: columns == nil) : nil, target: report.target,
       status: status, look: Self.look(of: state.status), statusColumns: statusColumns,
-      wordings: former.map { (details, $0) })
+      wordings: former.map { (details, $0) }, leastName: 12)
     return line.text(names: names, columns: columns?(), style: style)
   }
 
