@@ -71,14 +71,22 @@ extension NetworkLab {
   }
 
   /// The words of `ip route get` for a connection as it is.
+  ///
+  /// An IPv6 socket goes by the look-up without a source, unless that fails or the program chose the source; and bound to an interface
+  /// it keeps to that, which a query does only without a source.
   private func way(of connection: LabConnection, from source: String, port: UInt16) throws -> [String] {
     let parts = connection.destination.split(separator: "%").map(String.init)
-    var words = "route get \(parts[0]) from \(source) ipproto \(connection.transport) sport \(port)"
-    words += " dport \(connection.port)"
-    if let interface = connection.interface ?? parts.dropFirst().first { words += " oif \(interface)" }
+    var words = "ipproto \(connection.transport) sport \(port) dport \(connection.port)"
+    let interface = connection.interface ?? parts.dropFirst().first
+    if let interface { words += " oif \(interface)" }
     if connection.mark != 0 { words += " mark \(connection.mark)" }
     if connection.typeOfService != 0 { words += " tos \(connection.typeOfService)" }
-    return try ip("-oneline \(words)").output.split(separator: " ").map(String.init)
+    if connection.destination.contains(":"), connection.source == nil || interface != nil {
+      let first = try ip("-oneline route get \(parts[0]) \(words)")
+      if first.status == 0 { return first.output.split(separator: " ").map(String.init) }
+    }
+    return try ip("-oneline route get \(parts[0]) from \(source) \(words)").output.split(separator: " ")
+      .map(String.init)
   }
 
   private func open(_ connection: LabConnection) throws -> (error: Int32, local: [UInt8], port: UInt16) {
