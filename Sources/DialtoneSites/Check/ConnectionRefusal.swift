@@ -79,7 +79,7 @@ final class RefusalReader {
 
   /// Who refused, where somebody did.
   func refusal() -> ConnectionRefusal? {
-    var refusal = unsafe cnetlink_refusal()
+    var refusal = cnetlink_refusal()
     // The function fills the structure in, and keeps no pointer to it.
     guard unsafe cnetlink_take_refusal(descriptor, &refusal) == 1 else { return nil }
     let offender: IPAddress
@@ -92,7 +92,7 @@ final class RefusalReader {
     }
     // Reads the address during the call.
     let isOwn = unsafe cnetlink_is_own_address(&refusal.offender) == 1
-    return unsafe ConnectionRefusal(offender: offender, isOwn: isOwn, type: refusal.type, code: refusal.code)
+    return ConnectionRefusal(offender: offender, isOwn: isOwn, type: refusal.type, code: refusal.code)
   }
 }
 #endif

@@ -138,8 +138,9 @@ struct SiteMonitorStateMachineTests {
     let byAnotherRouter = Reachability(
       status: .reachable, flags: .reachable, interface: reachable.interface, gateway: IPAddress("192.0.2.1"))
     let millisecond = Self.second / 1_000
-    // The first check follows the first change; then failures in a row, and one check at most that was cancelled before each.
-    let limit = period + 3_000 + 2 * (2 * duration + 3_000)
+    // The first check follows the first change. Each of two failures takes a check, before it half a time-out of checks that were
+    // cancelled, and the time until the path has settled.
+    let limit = period + 3_000 + 2 * (7_500 + duration + 3_000)
     for paths in [[reachable, byAnotherRouter], [reachable, overWiFi]] {
       let time = timeUntilLoss(changing: paths, every: period * millisecond, checksTaking: duration * millisecond)
       #expect(try #require(time) <= limit * millisecond, "\(paths)")

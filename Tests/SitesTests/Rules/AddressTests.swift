@@ -58,7 +58,7 @@ struct AddressTests {
   ])
   func theFamilyThatRFC6724PrefersComesFirst(_ first: (String, String), _ second: (String, String)) throws {
     func route(_ texts: (String, String)) throws -> Route {
-      Route(address: try #require(IPAddress(texts.0)), interface: nil, source: try #require(IPAddress(texts.1)))
+      Route(address: try #require(IPAddress(texts.0)), interface: nil, source: IPAddress(texts.1))
     }
     let routes = [try route(first), try route(second)]
     for order in [routes, routes.reversed()] {

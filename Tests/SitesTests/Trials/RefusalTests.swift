@@ -24,7 +24,7 @@ struct RefusalTests {
   @Test(
     "a router that refuses is named",
     arguments: [
-      (LabRouteKind.prohibit, "prohibited", "prohibited"), (.unreachable, "host unreachable", "address unreachable"),
+      (LabRouteKind.prohibit, "prohibited", "prohibited"), (.unreachable, "host unreachable", "no route"),
     ])
   func router(_ kind: LabRouteKind, _ words4: String, _ words6: String) async throws {
     let cable = try router()
