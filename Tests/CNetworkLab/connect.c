@@ -10,6 +10,7 @@
 
 #include <net/if.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -48,6 +49,12 @@ int lab_connect(const struct lab_connect *how, struct lab_connected *found) {
   if (how->tos != 0) {
     int level = how->v6 ? IPPROTO_IPV6 : IPPROTO_IP;
     if (setsockopt(fd, level, how->v6 ? IPV6_TCLASS : IP_TOS, &how->tos, sizeof how->tos) != 0) goto failed;
+  }
+  if (how->silent) {
+    int on = 1;
+    if (setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &on, sizeof on) != 0) goto failed;
+    // Without a cookie of the other end, it would send one segment to ask for that.
+    if (setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_NO_COOKIE, &on, sizeof on) != 0) goto failed;
   }
   if (how->has_source || how->source_port != 0) {
     length = fill(&address, how->source, how->v6, how->source_port, how->scope);

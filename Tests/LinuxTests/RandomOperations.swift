@@ -9,6 +9,9 @@ import TestSupport
 struct RandomOperations {
   private typealias Operation = (words: String, body: () throws -> Void)
 
+  /// What links are also called at times: a name that a socket can be bound to by, and one that is too long for that.
+  static let alternativeNames = ["other0", "an-alternative-name-as-udev-gives"]
+
   var generator: SeededNumbers
   private(set) var accepted = 0
   private let lab: NetworkLab
@@ -49,7 +52,7 @@ struct RandomOperations {
   private mutating func chance(_ percent: Int) -> Bool { number(1...100) <= percent }
 
   private mutating func operation() -> Operation {
-    switch number(1...100) {
+    switch number(1...120) {
     case 1...18: link()
     case 19...34: address()
     case 35...58: route()
@@ -57,7 +60,11 @@ struct RandomOperations {
     case 73...80: rule()
     case 81...89: nexthop()
     case 90...95: bridge()
-    default: setting()
+    case 96...100: setting()
+    case 101...109: selectiveRule()
+    case 110...115: selectiveRoute()
+    case 116...118: alternativeName()
+    default: loopback()
     }
   }
 
@@ -228,6 +235,58 @@ struct RandomOperations {
       )
     default: return ("rule del \(priority) \(family)", { try lab.deleteRule(priority: priority, family: family) })
     }
+  }
+
+  /// A rule by source, or by protocol and port.
+  private mutating func selectiveRule() -> Operation {
+    let isIPv6 = chance(40)
+    let number = number(0...2)
+    let prefixes =
+      isIPv6 ? ["2001:db8:\(number)::/64", "2001:db8:\(number)::1"] : ["10.\(number).0.0/24", "10.\(number).0.1"]
+    let selectors =
+      prefixes.flatMap { ["from \($0)", "not from \($0)"] } + [
+        "ipproto tcp", "ipproto udp", "ipproto tcp dport 443", "ipproto udp dport 53", "dport 400-500", "not dport 443",
+      ]
+    let actions = ["lookup 201", "lookup 201", "unreachable", "prohibit", "blackhole"]
+    let priority = self.number(104...107)
+    let family = isIPv6 ? "-6 " : ""
+    if chance(50) { return command("\(family)rule del pref \(priority)") }
+    return command("\(family)rule add pref \(priority) \(one(of: selectors)) \(one(of: actions))")
+  }
+
+  /// An IPv6 route for some sources only, or for some time only.
+  private mutating func selectiveRoute() -> Operation {
+    let number = number(0...2)
+    let destination = one(of: ["default", "2001:db8:ffff::/48"])
+    let way = "via \(gateway(number, true)) dev n\(number)"
+    switch self.number(1...8) {
+    case 1...3: return command("-6 route add \(destination) from 2001:db8:\(self.number(0...2))::/64 \(way)")
+    case 4: return command("-6 route del \(destination) from 2001:db8:\(self.number(0...2))::/64")
+    case 5...7: return command("-6 route add \(destination) \(way) metric 300 expires \(self.number(1...2))")
+    default: return command("-6 route del \(destination) metric 300")
+    }
+  }
+
+  private mutating func alternativeName() -> Operation {
+    let name = one(of: Self.alternativeNames)
+    if chance(35) { return command("link property del dev \(name) altname \(name)") }
+    return command("link property add dev n\(number(0...2)) altname \(name)")
+  }
+
+  private mutating func loopback() -> Operation {
+    // Mostly up.
+    chance(30) ? command("link set lo down") : command("link set lo up")
+  }
+
+  /// What `ip` does, for what the lab's own writer of messages has no words for.
+  private func command(_ words: String) -> Operation {
+    (
+      words,
+      { [lab] in
+        let output = try lab.ip(words)
+        if output.status != 0 { throw LabError(output.error) }
+      }
+    )
   }
 
   private mutating func nexthop() -> Operation {

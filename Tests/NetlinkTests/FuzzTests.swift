@@ -85,7 +85,7 @@ struct FuzzTests {
     }
   }
 
-  @Test func survivesRandomBytes() {
+  @Test(arguments: seeds) func survivesRandomBytes(seed: UInt64) {
     var generator = SeededNumbers(seed: seed)
     for _ in 0..<20_000 {
       var bytes = (0..<Int.random(in: 0...120, using: &generator)).map { _ in
@@ -97,7 +97,7 @@ struct FuzzTests {
     }
   }
 
-  @Test func survivesRandomAttributes() {
+  @Test(arguments: seeds) func survivesRandomAttributes(seed: UInt64) {
     var generator = SeededNumbers(seed: seed)
     for _ in 0..<5_000 {
       let bytes = message(.newRoute) {

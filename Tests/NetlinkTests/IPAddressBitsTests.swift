@@ -60,7 +60,7 @@ struct IPAddressBitsTests {
     #expect(IPAddressBits(ipv4: .max).prefix(length) == IPAddressBits(ipv4: expected))
   }
 
-  @Test func matchesAgreesWithComparingBitByBit() {
+  @Test(arguments: seeds) func matchesAgreesWithComparingBitByBit(seed: UInt64) {
     var generator = SeededNumbers(seed: seed)
     func bit(_ address: IPAddressBits, _ index: Int) -> UInt64 {
       if !address.isIPv6 { return address.low >> UInt64(31 - index) & 1 }

@@ -19,7 +19,7 @@ struct KernelFilterTests {
 
   static let v6 = IPAddressBits(ipv6High: 0x2001_0db8_0000_0001, low: 0x8000_0000_0000_00ff)
 
-  @Test func agreesWithMatchesOnRandomPrefixes() throws {
+  @Test(arguments: seeds) func agreesWithMatchesOnRandomPrefixes(seed: UInt64) throws {
     var generator = SeededNumbers(seed: seed)
     for round in 0..<400 {
       var destinations: [IPAddressBits] = []

@@ -37,11 +37,11 @@ func ipv4(_ a: UInt8, _ b: UInt8, _ c: UInt8, _ d: UInt8) -> IPAddressBits {
   IPAddressBits(ipv4: UInt32(a) << 24 | UInt32(b) << 16 | UInt32(c) << 8 | UInt32(d))
 }
 
-/// The seed of this run's random tests: printed, and taken from `DIALTONE_SEED` where that is set.
-let seed: UInt64 = {
+/// The seed of this run's random tests, alone: taken from `DIALTONE_SEED` if that is set.
+///
+/// An argument of each such test: the log then shows it with the test, also if the process crashes.
+let seeds: [UInt64] = {
   // SAFETY: getenv(3) gives a string that ends with NUL; nothing here changes the environment.
   let given = unsafe getenv("DIALTONE_SEED").map { unsafe String(cString: $0) }
-  let seed = given.flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64(UInt32.max))
-  print("random tests use DIALTONE_SEED=\(seed)")
-  return seed
+  return [given.flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64(UInt32.max))]
 }()

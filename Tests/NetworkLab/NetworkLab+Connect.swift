@@ -21,6 +21,8 @@ package struct LabConnection: Sendable {
   package var transport = Transport.tcp
   /// `IP_TOS` or `IPV6_TCLASS`, ip(7).
   package var typeOfService: UInt8 = 0
+  /// Whether TCP sends nothing either. The routes are looked up all the same; no neighbour is asked for.
+  package var isSilent = false
 
   /// The port is one that no rule of a test names, unless it is given.
   package init(to destination: String, port: UInt16 = 40_404) {
@@ -70,6 +72,13 @@ extension NetworkLab {
       gateway: way.value(after: "via").flatMap { $0.hasPrefix("inet") ? way.value(after: $0) : $0 })
   }
 
+  /// Connects a socket, and says what connect(2) and getsockname(2) answered: the errno or 0, and the socket's address.
+  package func socket(_ connection: LabConnection) throws -> (error: Int32, source: String?) {
+    let found = try open(connection)
+    let family: LabFamily = connection.destination.contains(":") ? .v6 : .v4
+    return (found.error, found.error == 0 ? Self.text(found.local, family) : nil)
+  }
+
   /// The words of `ip route get` for a connection as it is.
   ///
   /// An IPv6 socket goes by the look-up without a source, unless that fails or the program chose the source; and bound to an interface
@@ -98,6 +107,7 @@ extension NetworkLab {
       var how = unsafe lab_connect()
       unsafe how.v6 = destination.family == .v6
       unsafe how.udp = connection.transport == .udp
+      unsafe how.silent = connection.isSilent && connection.transport == .tcp
       // Both fields are 16 bytes, which no address exceeds.
       unsafe withUnsafeMutableBytes(of: &how.destination) { unsafe $0.copyBytes(from: destination.bytes) }
       if let source {

@@ -83,6 +83,8 @@ int lab_interface_index(int fd, const char *name);
 /// What to connect: as a program that binds its socket, marks it and connects it.
 struct lab_connect {
   bool v6, udp;
+  /// TCP alone: all of connect(2) but the first segment, which waits for data (TCP_FASTOPEN_CONNECT, tcp(7)).
+  bool silent;
   /// 4 or 16 bytes, in network order.
   uint8_t destination[16], source[16];
   /// Whether to bind to `source`.

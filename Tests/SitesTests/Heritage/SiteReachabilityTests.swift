@@ -159,8 +159,9 @@ struct SiteReachabilityTests {
       let request = try await site.request(number, passing: network.clock)
       if number > 0 { #expect(monitor.current.isAvailable, "before answer \(number)") }
       request.answer(kind)
+      // States coalesce: taken now, for the next one might come before it is asked for.
+      if number == 0 { #expect(await verdicts.next()?.kind == .available) }
     }
-    #expect(await verdicts.next()?.kind == .available)
     #expect(await verdicts.next()?.kind == .failed)
   }
 
