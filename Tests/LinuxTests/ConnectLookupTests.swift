@@ -217,6 +217,7 @@ struct ConnectLookupTests {
     #expect(target.last?.source == IPAddress("10.0.0.1"))
     try await path.wait("over the other link") { $0.preferredInterface?.name == "w0" }
     try lab.deleteRule(priority: 40)
+    try await monitors.expect(target, v0, lab.unreachable(.prohibited), w0, lab.unreachable(.prohibited))
     try lab.deleteRule(priority: 50)
     try await monitors.expect(target, v0, lab.unreachable(.prohibited), w0, lab.unreachable(.prohibited), v0)
     try await path.wait("as before") { $0.preferredInterface?.name == "v0" }
@@ -363,7 +364,7 @@ struct ConnectLookupTests {
     try await monitors.expect(other, lab.reachable("v0", via: "10.0.0.2"))
     #expect(other.last?.destination == far)
     // One that was typed is the Internet over its family.
-    try await monitors.expect(monitors.record(.host("0.0.0.0")), lab.reachable("v0", via: "10.0.0.2"))
+    try await monitors.expect(monitors.record(.address("0.0.0.0")), lab.reachable("v0", via: "10.0.0.2"))
   }
 }
 
