@@ -67,6 +67,7 @@ struct SiteTextFormatter: ReportFormatter {
       details += " to \(isTerminal ? TerminalText.fitted(shown, to: Self.locationLimit) : shown)"
     }
     if let error = verdict.error {
+      if !details.isEmpty { details += ": " }
       details += (verdict.stage.map { "\($0.identifier): " } ?? "") + TerminalText.visible(error.message)
     }
     if verdict.status != nil, let total = verdict.timings.total { details += " in \(DurationText.words(total))" }
