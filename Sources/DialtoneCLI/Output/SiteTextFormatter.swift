@@ -69,9 +69,12 @@ struct SiteTextFormatter: ReportFormatter {
     var parts: [String] = []
     // Nothing was sent: no packet went over the interface.
     if verdict.kind == .offline, let interface { parts.append(interface) }
-    if !answer.isEmpty { parts.append(answer) }
     if let error = verdict.error {
-      parts.append((verdict.stage.map { "\($0.identifier): " } ?? "") + TerminalText.visible(error.message))
+      if !answer.isEmpty { answer += ": " }
+      answer += (verdict.stage.map { "\($0.identifier): " } ?? "") + TerminalText.visible(error.message)
+    }
+    if !answer.isEmpty { parts.append(answer) }
+    if verdict.error != nil {
       // Where there was an answer, it came from there.
       if verdict.kind != .offline, verdict.status == nil, let address = verdict.address {
         parts.append("to \(TerminalText.visible("\(address)"))")

@@ -6,6 +6,7 @@ import Dialtone
 import DialtoneSites
 import NetworkLab
 import SiteLab
+import TestSupport
 import Testing
 
 /// Who it was that refused a connection, told by name. Routers, gateways and hosts are the kernel's.
@@ -69,10 +70,15 @@ struct RefusalTests {
     }
   }
 
-  @Test("offline says which address has no path, and why")
+  @Test(
+    "offline says which address has no path, and why", .enabled(if: NetworkLab.hasIPRoute2, "ip is needed"))
   func offline() async throws {
     let cable = try LabCable()
     try cable.server.down("far")
+    // The kernel says so a little later.
+    try await eventually("the carrier's loss is noticed") {
+      try cable.client.ip("link show v0").output.contains("NO-CARRIER")
+    }
     let sites = try LabSites(cable.client, names: ["site.example": ["192.0.2.80"]])
     for host in ["192.0.2.80", "site.example"] {
       let verdict = try await sites.check("http://\(host)/")
