@@ -119,8 +119,10 @@ struct HeadNormalizerTests {
     var output = ByteBuffer()
     try normalizer.normalize(ByteBuffer(string: Self.chunked + beginning), into: &output)
     let field = ByteBuffer(string: "A: " + String(repeating: "b", count: 1019) + (beginning == "1;" ? ";;" : "\r\n"))
-    for _ in 0..<64 { try normalizer.normalize(field, into: &output) }
-    #expect(throws: HTTPParserError.headerOverflow) { try normalizer.normalize(field, into: &output) }
+    for _ in 0..<63 { try normalizer.normalize(field, into: &output) }
+    #expect(throws: HTTPParserError.headerOverflow) {
+      for _ in 0..<2 { try normalizer.normalize(field, into: &output) }
+    }
   }
 
   @Test func whatCameBeforeNonsenseIsGiven() {
