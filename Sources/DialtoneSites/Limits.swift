@@ -3,7 +3,8 @@
 
 /// What a server can make a check hold or read at most, whatever it sends.
 enum Limits {
-  /// Bytes of response headers: status lines and interim responses of one request together. Trailers are counted by `connection`.
+  /// Bytes of response headers: status lines and interim responses of one request together. Extensions of chunks and
+  /// trailers have as many again.
   static let headers = 65_536
   /// Bytes of body, decoded; and as many before they are decoded.
   static let body = 65_536

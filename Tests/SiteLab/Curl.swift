@@ -27,7 +27,8 @@ package enum Curl {
       try root.write(to: file, atomically: true, encoding: .utf8)
       arguments += ["--cacert", file.path]
     }
-    defer { if root != nil { try? FileManager.default.removeItem(at: file) } }
+    // Nobody is left to be told where it cannot be removed.
+    defer { if root != nil { _ = try? FileManager.default.removeItem(at: file) } }
     let process = Process()
     let output = Pipe()
     process.executableURL = URL(fileURLWithPath: path)

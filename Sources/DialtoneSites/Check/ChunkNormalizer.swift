@@ -20,6 +20,9 @@ struct ChunkNormalizer {
   /// Whether the line that is being read, of an end of data or of a trailer, has anything in it.
   private var hasText = false
 
+  /// How many bytes of extensions and trailers have come.
+  private var surplus = 0
+
   private static let carriageReturn = UInt8(ascii: "\r")
   private static let lineFeed = UInt8(ascii: "\n")
 
@@ -36,6 +39,11 @@ struct ChunkNormalizer {
         continue
       }
       rest = rest.dropFirst()
+      if place == .extensions || place == .trailer {
+        surplus += 1
+        // Whatever is left out must have an end, too.
+        if surplus > Limits.headers { throw .headerOverflow }
+      }
       switch place {
       case .size: try readSize(first, &output)
       case .extensions: if first == Self.lineFeed { try endSize(&output) }

@@ -99,6 +99,8 @@ extension SiteError {
       switch reason {
       case "SSLV3_ALERT_HANDSHAKE_FAILURE":
         "the site refused TLS; it may want another name in the URL, a client certificate, or other ciphers"
+      case "HANDSHAKE_FAILURE_ON_CLIENT_HELLO":
+        "the site refused TLS; it may want another name in the URL, or other ciphers or curves"
       case "TLSV1_ALERT_CERTIFICATE_REQUIRED", "TLSV1_CERTIFICATE_REQUIRED", "SSLV3_ALERT_NO_CERTIFICATE":
         "the site asks for a client certificate, which a check does not have"
       case "TLSV1_ALERT_NO_APPLICATION_PROTOCOL":

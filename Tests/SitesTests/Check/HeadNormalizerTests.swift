@@ -112,6 +112,19 @@ struct HeadNormalizerTests {
     }
   }
 
+  /// What is left out has an end: extensions in front of data, and trailers behind it.
+  @Test(arguments: ["1;", "0\r\n"])
+  func whatIsLeftOutHasALimit(_ beginning: String) throws {
+    var normalizer = HeadNormalizer()
+    var output = ByteBuffer()
+    try normalizer.normalize(ByteBuffer(string: Self.chunked + beginning), into: &output)
+    let field = ByteBuffer(string: "A: " + String(repeating: "b", count: 1019) + (beginning == "1;" ? ";;" : "\r\n"))
+    for _ in 0..<63 { try normalizer.normalize(field, into: &output) }
+    #expect(throws: HTTPParserError.headerOverflow) {
+      for _ in 0..<2 { try normalizer.normalize(field, into: &output) }
+    }
+  }
+
   @Test func whatCameBeforeNonsenseIsGiven() {
     var normalizer = HeadNormalizer()
     var output = ByteBuffer()

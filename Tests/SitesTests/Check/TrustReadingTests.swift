@@ -28,23 +28,6 @@ struct TrustReadingTests {
     #expect(server.connections.allSatisfy { $0.received.isEmpty })
   }
 
-  /// A system without the package of the authorities, such as a small container.
-  @Test func aSystemWithoutAuthoritiesIsToldWhatToInstall() throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("dialtone-system-\(UUID())").path
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: folder) } }
-    let places = TrustSource.Places(files: ["/nowhere/a.pem", "\(folder)/b.pem"], directories: [folder])
-    let failure = try #require(
-      #expect(throws: CertificateFile.Failure.self) { try TrustSource(.system, places: places).configuration() })
-    #expect(failure.words.contains("ca-certificates"), "\(failure)")
-    let root = try Trust.authority.get().root
-    for name in ["b.pem", "00000000.0"] {
-      try root.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
-      #expect(throws: Never.self) { try TrustSource(.system, places: places).configuration() }
-      try FileManager.default.removeItem(atPath: "\(folder)/\(name)")
-    }
-  }
-
   /// A file on a network that hangs: what is not `pem` is not read before the latch is open.
   private static func environment(_ latch: Latch) -> SiteEnvironment {
     let store = TrustStore { source in

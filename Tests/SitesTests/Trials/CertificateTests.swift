@@ -192,7 +192,7 @@ struct CertificateTests {
   /// Alerts by their numbers (RFC 8446, 6; RFC 7301, 3.2; RFC 6066, 3), each in answer to the hello.
   @Test(
     arguments: [
-      (40, "client certificate"), (49, "refused"), (70, "no TLS 1.2 or later"), (80, "refused"),
+      (40, "refused"), (49, "refused"), (70, "no TLS 1.2 or later"), (80, "refused"),
       (112, "no server of the name"), (116, "client certificate"), (120, "does not speak HTTP/1.1"),
     ] as [(UInt8, String)])
   func saysWhatAnAlertMeans(_ alert: UInt8, _ words: String) async throws {

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import DialtoneSites
 import Foundation
 import SiteLab
 import Testing
+
+@testable import DialtoneSites
 
 /// SSL_CERT_FILE and SSL_CERT_DIR. In processes of their own: the environment is the whole process's.
 @Suite(.serialized, .timeLimit(.minutes(2)))
@@ -82,6 +83,7 @@ struct TrustEnvironmentTests {
   @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: openssl), "openssl is not installed"))
   func aDirectoryIsBelieved() async {
     await #expect(processExitsWith: .success) {
+      unsafe unsetenv("SSL_CERT_FILE")
       let server = try await SiteServer(.answer(204), .secure)
       let folder = try Folder()
       let elsewhere = try Folder()
@@ -97,6 +99,7 @@ struct TrustEnvironmentTests {
 
   @Test func eachOfSeveralDirectoriesIsBelieved() async {
     await #expect(processExitsWith: .success) {
+      unsafe unsetenv("SSL_CERT_FILE")
       let server = try await SiteServer(.answer(204), .secure)
       let empty = try Folder()
       let folder = try Folder()
@@ -111,6 +114,7 @@ struct TrustEnvironmentTests {
   /// With nobody to believe, no site can be; that is not the sites' fault.
   @Test func nothingIsSaidOfASiteWhereNobodyIsTrusted() async {
     await #expect(processExitsWith: .success) {
+      unsafe unsetenv("SSL_CERT_FILE")
       let server = try await SiteServer(.answer(204), .secure)
       unsafe setenv("SSL_CERT_DIR", "/nowhere", 1)
       Self.expectNoTrust(try await Self.verdict(server))
@@ -121,6 +125,26 @@ struct TrustEnvironmentTests {
       let folder = try Folder()
       unsafe setenv("SSL_CERT_FILE", try folder.write("", "empty.pem"), 1)
       #expect(try await Self.verdict(server).error?.code == .trustUnreadable)
+    }
+  }
+
+  /// A system without the package of the authorities, such as a small container.
+  @Test func aSystemWithoutAuthoritiesIsToldWhatToInstall() async {
+    await #expect(processExitsWith: .success) {
+      for name in ["SSL_CERT_FILE", "SSL_CERT_DIR"] { unsafe unsetenv(name) }
+      let folder = try Folder()
+      let places = TrustSource.Places(
+        files: ["/nowhere/a.pem", "\(folder.path)/b.pem"], directories: ["/nowhere", folder.path])
+      let failure = try #require(
+        #expect(throws: CertificateFile.Failure.self) {
+          _ = try TrustSource(.system, places: places).configuration()
+        })
+      #expect(failure.words.contains("ca-certificates"), "\(failure)")
+      for name in ["b.pem", "00000000.0"] {
+        let file = try folder.write(Trust.authority.get().root, name)
+        #expect(throws: Never.self) { _ = try TrustSource(.system, places: places).configuration() }
+        try FileManager.default.removeItem(atPath: file)
+      }
     }
   }
 }
