@@ -134,7 +134,8 @@ package final class LinuxNetwork: NetworkSource {
     if isResynchronisationPending { resynchronisationCount += 1 }
     connect()
     if nameConfiguration.hasToBePolled {
-      // There may be a descriptor by now. It begins before the old one looks for the last time, so that no change falls between.
+      // There may be a descriptor by now. It begins before the old one looks for the last time, so that no change falls
+      // between.
       let new = NameConfigurationWatcher(root: nameConfigurationRoot)
       new.start()
       if nameConfiguration.hasChanged() { change.names() }
@@ -248,8 +249,8 @@ package final class LinuxNetwork: NetworkSource {
     case .moreWaits: change.moreWaits()
     case .incomplete: isUnderstood = false
     case .unreadable:
-      // Reading is forbidden, though listening was not, or somebody has closed the socket: the kernel is polled until another one can be
-      // read.
+      // Reading is forbidden, though listening was not, or somebody has closed the socket: the kernel is polled until
+      // another one can be read.
       self.events = nil
       announce(nil, .events)
       isPolled = true
