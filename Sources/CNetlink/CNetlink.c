@@ -118,8 +118,8 @@ void cnetlink_use_utf8(void) {}
 unsigned int cnetlink_forks;
 static void count_fork(void) { __atomic_fetch_add(&cnetlink_forks, 1, __ATOMIC_RELAXED); }
 
-// In the child alone, before fork() returns there; an atomic addition is async-signal-safe. A failure for lack of memory cannot be told to
-// anybody here, before main, where there is plenty.
+// In the child alone, before fork() returns there; an atomic addition is async-signal-safe. A failure for lack of
+// memory cannot be told to anybody here, before main, where there is plenty.
 __attribute__((constructor)) static void watch_forks(void) { (void)pthread_atfork(NULL, NULL, count_fork); }
 
 static int argument_count;

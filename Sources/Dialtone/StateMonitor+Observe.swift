@@ -8,8 +8,9 @@ extension StateMonitor {
   ///
   /// - Parameter handler: Called on a thread of Dialtone's, one call at a time among all such handlers: be short, or use a
   ///   queue or an actor. The first call may come before this method has returned. While it runs, states may be skipped, but
-  ///   never the newest. It may call anything of Dialtone. Signals are blocked on its thread, but for those of faults. If
-  ///   the system has no thread to give, it is called by this method, or by one that pauses, resumes or retargets a monitor.
+  ///   never the newest. It may call anything of Dialtone. Signals are blocked on its thread, but for those of faults.
+  ///   If the system has no thread to give, it is called by this method, or by one that pauses, resumes or retargets a
+  ///   monitor.
   /// - Returns: What keeps the handler registered: it is called until that is cancelled or released.
   public func observe(_ handler: @escaping @Sendable (State) -> Void) -> ReachabilityObservation {
     updates.feed.observe(handler)

@@ -61,7 +61,8 @@ int lab_deny(int denial, int error) {
       LOAD(offsetof(struct seccomp_data, nr)),   REQUIRE(__NR_inotify_init1, 1),
       RETURN(refusal),                           RETURN(SECCOMP_RET_ALLOW),
   };
-  // clone3() has its flags in memory, which a filter does not see: libcs go on with clone() where there is no such call.
+  // clone3() has its flags in memory, which a filter does not see: libcs go on with clone() where there is no such
+  // call.
   struct sock_filter threads[] = {
       LOAD(offsetof(struct seccomp_data, arch)), REQUIRE(NATIVE_ARCH, 7),
       LOAD(offsetof(struct seccomp_data, nr)),   REQUIRE(435 /* clone3 */, 1),

@@ -21,7 +21,8 @@ package struct LabDenial: Sendable, Hashable {
   /// `inotify_init1` fails with that errno: EMFILE, where the user has as many instances as are allowed.
   package static func inotify(_ code: Int32 = EMFILE) -> LabDenial { LabDenial(kind: LAB_DENY_INOTIFY, code: code) }
 
-  /// No thread can be started: EAGAIN, as where the user has as many as are allowed. Unlike that limit, it also holds for root.
+  /// No thread can be started: EAGAIN, as where the user has as many as are allowed. Unlike that limit, it also holds
+  /// for root.
   package static let threads = LabDenial(kind: LAB_DENY_THREADS, code: EAGAIN)
 }
 #endif

@@ -35,13 +35,14 @@ static inline int cnetlink_open(const char *_Nonnull path, int flags) { return o
 // fcntl(2), too: has a descriptor closed in programs that this process starts.
 static inline int cnetlink_close_on_exec(int descriptor) { return fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
 
-// How often this process, counted from its first ancestor that used Dialtone, came of a fork(2) without an exec(3). A child counts one
-// more than its parent, by a handler of pthread_atfork(3); a bare clone(2) is not seen. One plain load.
+// How often this process, counted from its first ancestor that used Dialtone, came of a fork(2) without an exec(3). A
+// child counts one more than its parent, by a handler of pthread_atfork(3); a bare clone(2) is not seen. One plain
+// load.
 extern unsigned int cnetlink_forks;
 static inline unsigned int cnetlink_fork_count(void) { return __atomic_load_n(&cnetlink_forks, __ATOMIC_RELAXED); }
 
-// The arguments of the process, as the C runtime gave them to main: glibc hands them to constructors, which no other libc does. `NULL` and
-// 0 where it did not.
+// The arguments of the process, as the C runtime gave them to main: glibc hands them to constructors, which no other
+// libc does. `NULL` and 0 where it did not.
 char *_Nullable *_Nullable cnetlink_arguments(int *_Nonnull count);
 
 // Has the calling thread take names for UTF-8, whatever the program's locale: glibc's getaddrinfo(3) converts those with letters
@@ -88,8 +89,9 @@ static inline int cnetlink_terminal_columns(int descriptor) {
 // prctl(2) takes a variable number of arguments.
 static inline void cnetlink_name_thread(const char *_Nonnull name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
-// gettid(2) and tgkill(2), which libcs have had for a few years only. The second tells whether a thread of this process still counts
-// against RLIMIT_NPROC: the kernel forgets its number after it has taken it off the count (kernel/exit.c, release_task).
+// gettid(2) and tgkill(2), which libcs have had for a few years only. The second tells whether a thread of this process
+// still counts against RLIMIT_NPROC: the kernel forgets its number after it has taken it off the count (kernel/exit.c,
+// release_task).
 pid_t cnetlink_thread_number(void);
 int cnetlink_thread_exists(pid_t number);
 

@@ -49,8 +49,8 @@ struct Watch<Subject: Watched>: ~Copyable, Sendable {
 
   var isPaused: Bool { running.withLock { $0 == nil } }
 
-  /// In a child of fork(2), which has no threads but the one that forked: watches anew, and what was known is not known any more. To be
-  /// called before anything is read or changed; costs two plain loads.
+  /// In a child of fork(2), which has no threads but the one that forked: watches anew, and what was known is not known
+  /// any more. To be called before anything is read or changed; costs two plain loads.
   func followFork() {
     if forkCount.load(ordering: .acquiring) != ForkCount.current { watchAnew() }
   }

@@ -27,7 +27,8 @@ final class EngineCore: Sendable {
   ///   - slot: What the engine is made of.
   ///   - deliveries: Where handlers wait; it outlives this core.
   ///   - commands: What is to be done first.
-  ///   - onLoss: Called once or several times, on any thread, where somebody has closed the core's descriptors: it does nothing more then.
+  ///   - onLoss: Called once or several times, on any thread, where somebody has closed the core's descriptors: it does
+  ///     nothing more then.
   /// - Throws: Where the process has no descriptors left.
   init(
     _ slot: EngineSlot, _ deliveries: DeliveryQueue, _ commands: [EngineCommand],
@@ -45,7 +46,8 @@ final class EngineCore: Sendable {
 
   /// Starts the threads. Answers `false`, and nothing has been done, where the system has none to give.
   func start() -> Bool {
-    // Under the engine's lock: neither does anything before both are there. One alone would stop reading while a handler blocks.
+    // Under the engine's lock: neither does anything before both are there. One alone would stop reading while a
+    // handler blocks.
     let isStarted = state.withLock { _ in
       for _ in 0..<2 where !Thread.start(named: "dialtone", { self.run() }) {
         inbox.withLock { $0.isStopped = true }
@@ -69,7 +71,8 @@ final class EngineCore: Sendable {
     poll.wake()
   }
 
-  /// Gives up, for another core to go on with what is answered: all that is watched, the timers, and what has not been done yet.
+  /// Gives up, for another core to go on with what is answered: all that is watched, the timers, and what has not been
+  /// done yet.
   func surrender() -> [EngineCommand] {
     // In this order: what a turn that is under way leaves is in the engine.
     let watched = state.withLock { state in
@@ -92,13 +95,16 @@ final class EngineCore: Sendable {
   }
 
   /// Has a thread do what the command says, soon. For any thread; never waits for the network.
-  func post(_ command: EngineCommand) {
-    let isFirst = inbox.withLock { inbox in
-      if inbox.isStopped { return false }
+  /// Answers `false`, and nothing is done, where it has ended.
+  @discardableResult
+  func post(_ command: EngineCommand) -> Bool {
+    let (isTaken, isFirst) = inbox.withLock { inbox in
+      if inbox.isStopped { return (false, false) }
       inbox.commands.append(command)
-      return inbox.commands.count == 1
+      return (true, inbox.commands.count == 1)
     }
     if isFirst { wake() }
+    return isTaken
   }
 
   /// Has a thread run receivers' handlers, soon.
@@ -187,7 +193,8 @@ final class EngineCore: Sendable {
     return engine
   }
 
-  /// Has the source's descriptors awaited, those too that it has opened since the last time. What fails is tried again with the next turn.
+  /// Has the source's descriptors awaited, those too that it has opened since the last time. What fails is tried again
+  /// with the next turn.
   private func register(_ engine: EngineState) {
     let source = engine.source
     engine.registeredRevision = source.descriptorRevision

@@ -3,13 +3,14 @@
 
 internal import Dispatch
 
-/// Starts the engine's core, and stands in for it while the system has no descriptors or threads to give, or after somebody has closed its
-/// descriptors.
+/// Starts the engine's core, and stands in for it while the system has no descriptors or threads to give, or after
+/// somebody has closed its descriptors.
 ///
-/// Invariants: while there is no core, all that is watched reads `denied`; a thread that needs no descriptor calls handlers, keeps the time,
-/// and tries every five seconds to start one, which then takes over all that is watched. Where not even that thread is to be had, handlers
-/// are called by whoever has something new for them, outside all locks; every call tries for the thread again. No work is given to
-/// Dispatch, which ends the process where it has no descriptor, and sleeps in the caller where it has no thread. (Its semaphores need neither.)
+/// Invariants: while there is no core, all that is watched reads `denied`; a thread that needs no descriptor calls
+/// handlers, keeps the time, and tries every five seconds to start one, which then takes over all that is watched.
+/// Where not even that thread is to be had, handlers are called by whoever has something new for them, outside all
+/// locks; every call tries for the thread again. No work is given to Dispatch, which ends the process where it has no
+/// descriptor, and sleeps in the caller where it has no thread. (Its semaphores need neither.)
 final class EngineStarter: Sendable {
   private static let retryInterval: Int64 = 5_000_000_000
   /// Cancelled timers are looked for beyond so many.
@@ -44,19 +45,23 @@ final class EngineStarter: Sendable {
   /// The core, if there is one. In a forked child its threads are not: then there is none.
   var core: EngineCore? { isInherited ? nil : state.withLock { $0.core } }
 
-  /// Whether this is of the process that this one was forked from. It is of no use then, and none of its locks is taken: a thread that is no
-  /// more may hold them.
+  /// Whether this is of the process that this one was forked from. It is of no use then, and none of its locks is
+  /// taken: a thread that is no more may hold them.
   private var isInherited: Bool { forkCount != ForkCount.current }
 
   /// Tries to start a core now, if there is none.
   func retry() {
     if isInherited { return }
-    state.withLock { start(&$0) }
+    let isWaiting = state.withLock { state in
+      start(&state)
+      return state.hasThread
+    }
     // If a thread waits to do so, it is of no use any more.
-    wakeup.signal()
+    if isWaiting { wakeup.signal() }
   }
 
-  /// Has the core look at the clock and at its source; where there is none, has another one tried, by the thread that waits to do so.
+  /// Has the core look at the clock and at its source; where there is none, has another one tried, by the thread that
+  /// waits to do so.
   func wake() {
     if isInherited { return }
     let core = state.withLock { state -> EngineCore? in
@@ -85,16 +90,21 @@ final class EngineStarter: Sendable {
   /// Has the core do what the command says, or notes it for the one to come.
   func post(_ command: EngineCommand) {
     if isInherited { return }
-    let core = state.withLock { state -> EngineCore? in
-      if let core = state.core { return core }
-      note(command, &state)
-      return nil
+    var former: EngineCore?
+    while true {
+      let core = state.withLock { state -> EngineCore? in
+        if let core = state.core { return core }
+        note(command, &state)
+        return nil
+      }
+      // One that has surrendered meanwhile takes nothing; another one, or this, has its place by now.
+      guard let core, core !== former, !core.post(command) else { return }
+      former = core
     }
-    core?.post(command)
   }
 
-  /// Has handlers called, soon: by a thread of the engine's, or, where there is none to be had, before this returns. To be called outside
-  /// all locks.
+  /// Has handlers called, soon: by a thread of the engine's, or, where there is none to be had, before this returns. To
+  /// be called outside all locks.
   func deliver(_ handlers: [any Deliverable]) {
     if handlers.isEmpty || isInherited { return }
     deliveries.add(handlers)
@@ -111,13 +121,10 @@ final class EngineStarter: Sendable {
   /// Has the timer fire at its deadline. Answers `false` where there is no thread that could keep the time.
   func schedule(_ timer: EngineTimer) -> Bool {
     if isInherited { return false }
-    let (core, isKept) = state.withLock { state -> (EngineCore?, Bool) in
-      if let core = state.core { return (core, true) }
-      note(.schedule(timer), &state)
-      return (nil, hasThread(&state))
-    }
-    core?.post(.schedule(timer))
-    if core == nil { wakeup.signal() }
+    post(.schedule(timer))
+    let (hasCore, isKept) = state.withLock { state in (state.core != nil, state.core != nil || hasThread(&state)) }
+    // The thread looks when it is due.
+    if !hasCore { wakeup.signal() }
     return isKept
   }
 

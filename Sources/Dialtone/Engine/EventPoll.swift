@@ -11,8 +11,8 @@ internal import Synchronization
 /// Every descriptor is registered edge-triggered: of the threads that wait, one is woken for one event, and whoever is
 /// woken must read until there is nothing more.
 ///
-/// Somebody else may close these descriptors, as daemons do when they begin. That is noticed as soon as one of them is used, and all three
-/// are left alone from then on: their numbers may be other files' by now.
+/// Somebody else may close these descriptors, as daemons do when they begin. That is noticed as soon as one of them is
+/// used, and all three are left alone from then on: their numbers may be other files' by now.
 package final class EventPoll: Sendable {
   /// The ready set's bits of the source's descriptors begin here.
   private static let wakeBit = 62
@@ -91,7 +91,8 @@ package final class EventPoll: Sendable {
     if error.errno != EEXIST { throw error }
   }
 
-  /// Blocks until something happens; answers the bits of the source's descriptors that are ready, or `nil` where the descriptor is closed.
+  /// Blocks until something happens; answers the bits of the source's descriptors that are ready, or `nil` where the
+  /// descriptor is closed.
   package func wait() -> UInt64? {
     if isClosed.load(ordering: .relaxed) { return nil }
     var ready: UInt64? = 0
@@ -111,7 +112,8 @@ package final class EventPoll: Sendable {
     return ready
   }
 
-  /// Makes one waiting thread return, or the next that waits. Answers `false` where the descriptor is closed, and nothing will.
+  /// Makes one waiting thread return, or the next that waits. Answers `false` where the descriptor is closed, and
+  /// nothing will.
   @discardableResult
   package func wake() -> Bool {
     // Eight bytes in a file that has the number now would be too many.
@@ -120,8 +122,8 @@ package final class EventPoll: Sendable {
     return eventfd_write(wakeup, 1) == 0 || lose()
   }
 
-  /// Makes a thread return at `deadline` (nanoseconds of CLOCK_BOOTTIME), or never where it is `nil`. Answers `false` where the
-  /// descriptor is closed.
+  /// Makes a thread return at `deadline` (nanoseconds of CLOCK_BOOTTIME), or never where it is `nil`. Answers `false`
+  /// where the descriptor is closed.
   @discardableResult
   package func setTimer(_ deadline: Int64?) -> Bool {
     var value = itimerspec()

@@ -18,14 +18,15 @@ package final class NetworkEngine: Sendable {
   /// Tries again at once where the system had no descriptors or threads to give.
   func retry() { if starter.core == nil { starter.retry() } }
 
-  /// Has the states of its target stored, as those of its present epoch. The caller has its receivers woken, outside all locks.
+  /// Has the states of its target stored, as those of its present epoch. The caller has its receivers woken, outside
+  /// all locks.
   func add(_ storage: MonitorStorage) {
     let (target, epoch) = storage.assignment
     starter.post(.add(storage, target, epoch))
   }
 
-  /// Has the paths that the configuration allows stored, as those of its present epoch. The caller has its receivers woken, outside all
-  /// locks.
+  /// Has the paths that the configuration allows stored, as those of its present epoch. The caller has its receivers
+  /// woken, outside all locks.
   func add(_ storage: ValueStorage<NetworkPath>, _ configuration: PathConfiguration) {
     starter.post(.addPath(storage, configuration, storage.epoch))
   }
@@ -34,8 +35,8 @@ package final class NetworkEngine: Sendable {
 
   func remove(_ storage: MonitorStorage) { starter.post(.remove(storage)) }
 
-  /// Runs receivers' handlers, soon: the caller has something new for them, and holds no lock. A thread of the engine does, or, where the
-  /// system has no thread to give, the caller's.
+  /// Runs receivers' handlers, soon: the caller has something new for them, and holds no lock. A thread of the engine
+  /// does, or, where the system has no thread to give, the caller's.
   package func deliver(_ handlers: [any Deliverable]) { starter.deliver(handlers) }
 
   /// What is true of a target now, asked on the calling thread. Waits for no network; a turn of the engine that is under way
@@ -58,8 +59,8 @@ package final class NetworkEngine: Sendable {
     }
   }
 
-  /// Calls `action` on a thread of the engine after `delay`, unless the timer is cancelled before. Answers `nil`, and never calls it, where
-  /// the system has no thread to give that could keep the time.
+  /// Calls `action` on a thread of the engine after `delay`, unless the timer is cancelled before. Answers `nil`, and
+  /// never calls it, where the system has no thread to give that could keep the time.
   package func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> EngineTimer? {
     let timer = EngineTimer(at: clock.now().addingClamped(max(0, delay.nanosecondsClamped)), action)
     if starter.schedule(timer) { return timer }

@@ -5,15 +5,16 @@
 ///
 /// A source is used by one thread at a time, under the engine's lock; it needs no lock of its own and no `Sendable`.
 package protocol NetworkSource: AnyObject {
-  /// Descriptors that become readable when there is something to read, or -1 where there is none by now. The position in the array
-  /// is the bit in `drain`'s `ready`.
+  /// Descriptors that become readable when there is something to read, or -1 where there is none by now. The position
+  /// in the array is the bit in `drain`'s `ready`.
   var descriptors: [CInt] { get }
 
-  /// Another number once there are other descriptors than before, though perhaps of the same numbers. They can change in `poll`.
+  /// Another number once there are other descriptors than before, though perhaps of the same numbers. They can change
+  /// in `poll`.
   var descriptorRevision: Int { get }
 
-  /// The system has no memory left to wait for one of the descriptors (epoll_ctl(2), ENOMEM or ENOSPC): it has to be polled, until
-  /// the next ``poll(into:)``, after which that is tried again.
+  /// The system has no memory left to wait for one of the descriptors (epoll_ctl(2), ENOMEM or ENOSPC): it has to be
+  /// polled, until the next ``poll(into:)``, after which that is tried again.
   func eventsCannotBeAwaited()
 
   /// When to call ``poll(into:)``, in nanoseconds of the engine's clock; `nil` where changes are announced.

@@ -325,8 +325,8 @@ package final class LinuxNetwork: NetworkSource {
     case .moreWaits: change.moreWaits()
     case .incomplete: isUnderstood = false
     case .unreadable:
-      // Reading is forbidden, though listening was not, or somebody has closed the socket: the kernel is polled until another one can be
-      // read.
+      // Reading is forbidden, though listening was not, or somebody has closed the socket: the kernel is polled until
+      // another one can be read.
       self.events = nil
       announce(nil, .events)
       isPolled = true

@@ -25,7 +25,8 @@ package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
     }
   }
 
-  /// Does `body` if no other thread holds the lock; else answers `nil`. For a forked child, in which the thread that holds it may not exist.
+  /// Does `body` if no other thread holds the lock; else answers `nil`. For a forked child, in which the thread that
+  /// holds it may not exist.
   package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result? {

@@ -6,7 +6,8 @@ internal import CNetlink
 internal import Dispatch
 
 extension Thread {
-  /// Whether the system has so many threads to give, all at the same time: they are started, and have ended when this returns.
+  /// Whether the system has so many threads to give, all at the same time: they are started, and have ended when this
+  /// returns.
   ///
   /// For what ends the process, or sleeps, where it gets none: swift-nio and Dispatch. Others may take them in between.
   package static func areAvailable(_ count: Int) -> Bool {

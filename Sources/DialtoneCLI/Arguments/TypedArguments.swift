@@ -7,8 +7,8 @@ internal import CNetlink
 enum TypedArguments {
   /// All of them, without the command's own name.
   ///
-  /// They are what the C runtime gave to main. Swift reads them in /proc/self/cmdline, and finds none where /proc is not mounted, as in a
-  /// chroot; it is asked only where the C runtime does not tell (musl).
+  /// They are what the C runtime gave to main. Swift reads them in /proc/self/cmdline, and finds none where /proc is
+  /// not mounted, as in a chroot; it is asked only where the C runtime does not tell (musl).
   static func all() throws -> [String] {
     var count: CInt = 0
     var first = unsafe cnetlink_arguments(&count)

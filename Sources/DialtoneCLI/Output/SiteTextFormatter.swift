@@ -74,11 +74,9 @@ struct SiteTextFormatter: ReportFormatter {
       answer += (verdict.stage.map { "\($0.identifier): " } ?? "") + TerminalText.visible(error.message)
     }
     if !answer.isEmpty { parts.append(answer) }
-    if verdict.error != nil {
-      // Where there was an answer, it came from there.
-      if verdict.kind != .offline, verdict.status == nil, let address = verdict.address {
-        parts.append("to \(TerminalText.visible("\(address)"))")
-      }
+    // If there was an answer, it came from there.
+    if verdict.error != nil, verdict.kind != .offline, verdict.status == nil, let address = verdict.address {
+      parts.append("to \(TerminalText.visible("\(address)"))")
     }
     if verdict.kind != .offline, let interface { parts.append("via \(interface)") }
     return parts.joined(separator: ", ")

@@ -11,7 +11,8 @@ struct SiteChecker {
   /// Begins; the checks end with the process.
   func start(_ mailbox: Mailbox<SiteVerdict>) -> any Sendable {
     do throws(SiteError) {
-      // Before the first task: where the system is short of threads or descriptors, Swift would wait for ever, or end the process.
+      // Before the first task: where the system is short of threads or descriptors, Swift would wait for ever, or end
+      // the process.
       try SiteResources.prove()
     } catch {
       for (position, url) in request.urls.enumerated() {

@@ -110,8 +110,8 @@ package final class SiteEngineSlot: Sendable {
 }
 
 extension SiteVerdict {
-  /// Of a check that could not begin, since the system is short of something: a verdict like any other, since it is the machine that fails,
-  /// and not the caller.
+  /// Of a check that could not begin, since the system is short of something: a verdict like any other, since it is the
+  /// machine that fails, and not the caller.
   package init(of url: SiteURL, without error: SiteError) {
     var timings = Timings()
     timings.total = .zero

@@ -5,9 +5,10 @@ internal import CNetlink
 internal import Dialtone
 internal import NIOCore
 
-/// What checks need of the system, and what becomes of the process where it is short: swift-nio ends it where it gets no thread or
-/// descriptor; Dispatch, on which Swift runs tasks, ends it without a descriptor, and sleeps in the caller without a thread. So that there is
-/// enough is proved before, as far as it can be: other threads, and other processes of the user, may take some in between.
+/// What checks need of the system, and what becomes of the process where it is short: swift-nio ends it where it gets
+/// no thread or descriptor; Dispatch, on which Swift runs tasks, ends it without a descriptor, and sleeps in the caller
+/// without a thread. So that there is enough is proved before, as far as it can be: other threads, and other processes
+/// of the user, may take some in between.
 package enum SiteResources {
   /// A check is mostly waiting: few threads serve many.
   static let loopCount = min(4, System.coreCount)
@@ -21,14 +22,16 @@ package enum SiteResources {
     var highest: CInt = 0
     #if os(Linux)  // NIO has kqueue(2) elsewhere, and Dialtone nothing that holds one
     do throws(SystemError) {
-      // What a loop of NIO's opens as well: epoll(7), eventfd(2), timerfd_create(2). All are open at the same time, and as many again.
+      // What a loop of NIO's opens as well: epoll(7), eventfd(2), timerfd_create(2). All are open at the same time, and
+      // as many again.
       var polls: [EventPoll] = []
       for _ in 0..<2 * loopCount { polls.append(try EventPoll()) }
       highest = polls.map(\.highestDescriptor).max() ?? 0
     } catch {
       throw SiteError(.cannotConnect, SiteError.text(errno: error.errno), errno: error.errno)
     }
-    // The loops' threads, those of tasks, of which there are as many as processors, one that ends the loops, and the engine's two.
+    // The loops' threads, those of tasks, of which there are as many as processors, one that ends the loops, and the
+    // engine's two.
     if !Thread.areAvailable(loopCount + System.coreCount + 3) {
       // pthread_create(3).
       throw SiteError(

@@ -172,7 +172,8 @@ final class SiteMonitorCore: EngineUser {
     case .startCheck(let number):
       let (sites, configuration, epoch) = (state.sites, state.configuration, state.epoch)
       if let error = slot.shortage() {
-        // No task is begun, which would wait here for a thread, with the lock. Its end is told later: this event is being taken in.
+        // No task is begun, which would wait here for a thread, with the lock. Its end is told later: this event is
+        // being taken in.
         let verdict = SiteVerdict(of: sites.primary, without: error)
         _ = state.engine?.schedule(after: .zero) { [weak self] in
           self?.take(epoch) { machine, now, random in machine.checkEnded(number, verdict, now: now, random: random) }

@@ -18,7 +18,8 @@ package struct NetlinkSocket: ~Copyable, Sendable {
   /// For poll(2) and epoll(7). Valid as long as the socket.
   package var descriptor: Int32 { owner.rawValue }
 
-  /// Whether the descriptor still is this socket: somebody else may have closed it, and the number may be another file's.
+  /// Whether the descriptor still is this socket: somebody else may have closed it, and the number may be another
+  /// file's.
   package var isOpen: Bool { owner.isOurs }
 
   /// Opens a socket.

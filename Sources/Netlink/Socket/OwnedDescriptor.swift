@@ -6,8 +6,8 @@ import CNetlink
 
 /// Which file a descriptor stands for (fstat(2)).
 ///
-/// Each socket has a number of its own. What has none, such as epoll(7) and eventfd(2), shares one: of these one cannot be told from
-/// another.
+/// Each socket has a number of its own. What has none, such as epoll(7) and eventfd(2), shares one: of these one cannot
+/// be told from another.
 package struct FileIdentity: Equatable, Sendable {
   private let device: dev_t
   private let inode: ino_t
@@ -24,8 +24,8 @@ package struct FileIdentity: Equatable, Sendable {
 
 /// A file descriptor with one owner, closed when the owner goes.
 ///
-/// Programs close descriptors that are not theirs, as daemons do when they begin. The number may be another file's by then: it is left
-/// alone.
+/// Programs close descriptors that are not theirs, as daemons do when they begin. The number may be another file's by
+/// then: it is left alone.
 struct OwnedDescriptor: ~Copyable, Sendable {
   let rawValue: Int32
   private let identity: FileIdentity?

@@ -9,7 +9,8 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// A child of fork(2) has none of the engine's threads: nothing that was known before is known there, and what it uses starts anew.
+/// A child of fork(2) has none of the engine's threads: nothing that was known before is known there, and what it uses
+/// starts anew.
 @Suite(.timeLimit(.minutes(5)))
 struct ForkTests {
   /// What a child found, by its exit status. It blocks only where time is limited.

@@ -99,9 +99,9 @@ struct PauseStormTests {
   private static func expectNothingKnown(of paused: [ReachabilityMonitor], _ when: Comment) {
     let known = paused.count { $0.current.status != .undetermined }
     #expect(known == 0, when)
-    // Who begins to listen is told nothing; as a rule a handler is called while it is registered, or soon after.
+    // Who begins to listen is told nothing. Some of them suffice: observers read what `current` reads.
     let told = Counter()
-    let tokens = paused.map { $0.observe { _ in told.add() } }
+    let tokens = paused.shuffled().prefix(200).map { $0.observe { _ in told.add() } }
     for token in tokens { token.cancel() }
     #expect(told.value == 0, when)
   }
