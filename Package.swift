@@ -118,7 +118,8 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "BackupOffCellular", "CNetlink", "Dialtone", "DialtoneCLI", "DialtoneSites", "Listening", "NetworkLab", "SiteLab",
+        "BackupOffCellular", "CNetlink", "Dialtone", "DialtoneCLI", "DialtoneSites", "Listening", "NetworkLab",
+        "SiteLab",
         "SiteStatus", "SyncWhenBack", "TestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),

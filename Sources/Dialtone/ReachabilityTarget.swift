@@ -45,6 +45,7 @@ public struct ReachabilityTarget: Hashable, Sendable {
   /// - Parameters:
   ///   - address: The address.
   ///   - port: See ``port``; 0 is none.
+  /// - Returns: The target.
   public static func address(_ address: IPAddress, port: UInt16? = nil) -> ReachabilityTarget {
     ReachabilityTarget(.address(address), port: port)
   }
@@ -58,6 +59,7 @@ public struct ReachabilityTarget: Hashable, Sendable {
   ///   - remote: The address that is to be reached.
   ///   - local: The address that the packets come from.
   ///   - port: The remote port; see ``port``. 0 is none.
+  /// - Returns: The target.
   public static func address(_ remote: IPAddress, from local: IPAddress, port: UInt16? = nil) -> ReachabilityTarget {
     ReachabilityTarget(.pair(local: local, remote: remote), port: port)
   }

@@ -15,6 +15,7 @@
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -103,6 +104,13 @@ static inline int cnetlink_socket(int protocol) {
 static inline int cnetlink_datagram_socket(int family) {
   return socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
+
+static inline int cnetlink_stream_socket(int family) {
+  return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
+// TCP_FASTOPEN_NO_COOKIE of linux/tcp.h, which libcs lack, and which cannot be included beside netinet/tcp.h.
+enum { CNETLINK_TCP_FASTOPEN_NO_COOKIE = 34 };
 
 // One datagram of a call of recvmmsg(2).
 struct cnetlink_datagram {

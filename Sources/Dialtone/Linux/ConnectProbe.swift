@@ -5,13 +5,11 @@
 internal import CNetlink
 internal import Netlink
 
-// Invariant: between two calls the socket is not connected, and so holds no route, no port and no interface: an AF_UNSPEC connect
-// takes them all away (connect(2); __udp_disconnect, net/ipv4/datagram.c).
-
 /// What connect(2) finds in IPv6 that no route query tells: which source it chooses without a route, and whether there is a way
 /// from a source over one interface (with a source the query takes RTA_OIF for a preference).
 ///
-/// Asked of a UDP socket, on which connect(2) sends nothing. It stays open, in the network namespace in which it was made.
+/// Nothing is sent. Invariant: the socket that is kept is asked only without source, interface and mark, since a socket keeps what it
+/// was once bound to, even when it is disconnected. For everything else a socket is made for the one question.
 final class ConnectProbe {
   enum Outcome {
     /// There is a way, for packets with this source.
@@ -22,52 +20,96 @@ final class ConnectProbe {
     case unknown
   }
 
-  private let descriptor: CInt
-  /// Whether it was bound to an address, which stays until it is bound to another.
-  private var isBound = false
-  private var mark: UInt32 = 0
+  /// It belongs to the network namespace in which it was made.
+  private var kept: ProbeSocket?
 
   /// - Returns: `nil` where there is no IPv6, or no descriptor left.
   init?() {
-    descriptor = cnetlink_datagram_socket(AF_INET6)
-    if descriptor < 0 { return nil }
+    kept = ProbeSocket(.tcp)
+    if kept == nil { return nil }
   }
-
-  deinit { _ = close(descriptor) }
 
   /// Connects as a program would whose socket has the destination's source, interface and mark.
   func connect(_ destination: KernelQueries.Destination) -> Outcome {
-    defer { disconnect() }
+    // TCP refuses multicast addresses, whatever the routes are: of those it is told whether a datagram can leave.
+    let transport = IPAddress(destination.address).isMulticast ? .udp : destination.transport
+    if transport == .tcp, destination.source == nil, destination.output == nil, destination.mark == 0 {
+      if !(kept?.isOurs ?? false) { kept = ProbeSocket(.tcp) }
+      return kept?.connect(destination) ?? .unknown
+    }
+    guard let socket = ProbeSocket(transport) else { return .unknown }
+    return socket.connect(destination)
+  }
+}
+
+/// A socket whose connect(2) makes all look-ups and sends nothing.
+private struct ProbeSocket: ~Copyable {
+  private let owner: OwnedDescriptor
+
+  /// - Returns: `nil` where it cannot be had.
+  init?(_ transport: ReachabilityConfiguration.Transport) {
+    if transport == .tcp, let owner = Self.silentStream() {
+      self.owner = owner
+      return
+    }
+    let descriptor = cnetlink_datagram_socket(AF_INET6)
+    if descriptor < 0 { return nil }
+    owner = OwnedDescriptor(descriptor)
+  }
+
+  /// A TCP socket that holds its first segment back until there is data to go with it (TCP Fast Open, RFC 7413; tcp(7)); `nil`
+  /// where the system does not do that. Then a datagram socket has to stand for it.
+  private static func silentStream() -> OwnedDescriptor? {
+    let descriptor = cnetlink_stream_socket(AF_INET6)
+    if descriptor < 0 { return nil }
+    let owner = OwnedDescriptor(descriptor)
+    guard set(descriptor, CInt(IPPROTO_TCP), TCP_FASTOPEN_CONNECT, 1),
+      set(descriptor, CInt(IPPROTO_TCP), CInt(CNETLINK_TCP_FASTOPEN_NO_COOKIE), 1),
+      // The kernel may have given Fast Open up for a while, after segments were lost: what it sends then goes no further than the
+      // next router.
+      set(descriptor, CInt(IPPROTO_IPV6), IPV6_UNICAST_HOPS, 1)
+    else { return nil }
+    return owner
+  }
+
+  var isOurs: Bool { owner.isOurs }
+
+  func connect(_ destination: KernelQueries.Destination) -> ConnectProbe.Outcome {
     // SO_MARK needs CAP_NET_ADMIN or CAP_NET_RAW (socket(7)); SO_BINDTOIFINDEX none on a socket that is bound to nothing.
-    if destination.mark != mark {
-      guard set(SO_MARK, destination.mark) else { return .unknown }
-      mark = destination.mark
+    if destination.mark != 0, !Self.set(owner.rawValue, SOL_SOCKET, SO_MARK, destination.mark) { return .unknown }
+    if let output = destination.output, !Self.set(owner.rawValue, SOL_SOCKET, SO_BINDTOIFINDEX, output) {
+      return .unknown
     }
-    if let output = destination.output, !set(SO_BINDTOIFINDEX, output) { return .unknown }
-    if destination.source != nil || isBound {
-      let source = IPAddress(destination.source ?? IPAddressBits(ipv6High: 0, low: 0))
-      guard unsafe call(bind, source, port: 0, destination.output) == 0 else { return .unknown }
-      isBound = destination.source != nil
+    if let source = destination.source,
+      unsafe call(bind, IPAddress(source), port: 0, destination.output) != 0
+    {
+      return .unknown
     }
-    let errno = unsafe call(CNetlink.connect, IPAddress(destination.address), port: destination.port, destination.output)
+    defer { disconnect() }
+    // To a port that is never listened on where none is named: rules look at it, and nothing is sent there.
+    let port = destination.port == 0 ? Self.discardPort : destination.port
+    let errno = unsafe call(CNetlink.connect, IPAddress(destination.address), port: port, destination.output)
     switch errno {
-    case 0: return localAddress().map(Outcome.connected) ?? .unknown
+    case 0, EINPROGRESS: return localAddress().map(ConnectProbe.Outcome.connected) ?? .unknown
     // What route look-ups answer; anything else is for want of something else.
     case ENETUNREACH, EHOSTUNREACH, EACCES, EINVAL: return .refused(errno)
     default: return .unknown
     }
   }
 
+  /// connect(2) takes port 0 for none in UDP alone; 9 is the discard port (RFC 863).
+  private static let discardPort: UInt16 = 9
+
   private func disconnect() {
     var nobody = sockaddr(sa_family: sa_family_t(AF_UNSPEC), sa_data: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
-    // The pointer is to a whole sockaddr, whose size is given, and is used only during the call.
-    _ = unsafe CNetlink.connect(descriptor, &nobody, socklen_t(MemoryLayout<sockaddr>.size))
+    // The pointer is to a whole sockaddr, whose size is given, and is used only during the call (connect(2)).
+    _ = unsafe CNetlink.connect(owner.rawValue, &nobody, socklen_t(MemoryLayout<sockaddr>.size))
   }
 
-  private func set(_ option: CInt, _ value: UInt32) -> Bool {
+  private static func set(_ descriptor: CInt, _ level: CInt, _ option: CInt, _ value: UInt32) -> Bool {
     var value = value
     // The pointer is to a whole integer, whose size is given, and is used only during the call.
-    return unsafe setsockopt(descriptor, SOL_SOCKET, option, &value, socklen_t(MemoryLayout<UInt32>.size)) == 0
+    return unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<UInt32>.size)) == 0
   }
 
   /// Calls bind(2) or connect(2); the errno, or 0.
@@ -80,7 +122,7 @@ final class ConnectProbe {
     // The pointer is to a whole sockaddr_in6, whose size is given, and is used only during the call.
     let result = unsafe withUnsafePointer(to: &socketAddress) {
       unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe function(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in6>.size))
+        unsafe function(owner.rawValue, $0, socklen_t(MemoryLayout<sockaddr_in6>.size))
       }
     }
     return result == 0 ? 0 : cnetlink_errno()
@@ -91,7 +133,9 @@ final class ConnectProbe {
     var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
     // The pointer is to a whole sockaddr_in6, whose size is given, and is used only during the call.
     let result = unsafe withUnsafeMutablePointer(to: &socketAddress) {
-      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(descriptor, $0, &length) }
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe getsockname(owner.rawValue, $0, &length)
+      }
     }
     return result == 0 ? IPAddress(socketAddress).bits : nil
   }

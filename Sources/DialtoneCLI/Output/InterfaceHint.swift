@@ -52,7 +52,7 @@ enum InterfaceHint {
 
   private static func names() -> [String] {
     do {
-      return try currentInterfaces().map(\.interface.name)
+      return try currentInterfaces().flatMap { [$0.interface.name] + $0.alternativeNames }
     } catch {
       // The states say that the system denies it.
       return []

@@ -59,7 +59,9 @@ struct SiteTextFormatter: ReportFormatter {
   /// to 192.0.2.7, via wired (eth0)", "wired (eth0), no carrier".
   static func details(of verdict: SiteVerdict, locationLimit: Int? = nil, anyAnswerCounts: Bool = false) -> String {
     var answer = verdict.status.map { "\($0)" } ?? ""
-    if anyAnswerCounts, verdict.isAvailable, verdict.status ?? 0 >= 400 { answer += " (an error; see --expect success)" }
+    if anyAnswerCounts, verdict.isAvailable, verdict.status ?? 0 >= 400 {
+      answer += " (an error; see --expect success)"
+    }
     if let location = verdict.location {
       let shown = TerminalText.visible(location)
       answer += " to \(locationLimit.map { TerminalText.fitted(shown, to: $0) } ?? shown)"

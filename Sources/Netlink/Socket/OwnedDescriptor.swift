@@ -26,17 +26,17 @@ package struct FileIdentity: Equatable, Sendable {
 ///
 /// Programs close descriptors that are not theirs, as daemons do when they begin. The number may be another file's by
 /// then: it is left alone.
-struct OwnedDescriptor: ~Copyable, Sendable {
-  let rawValue: Int32
+package struct OwnedDescriptor: ~Copyable, Sendable {
+  package let rawValue: Int32
   private let identity: FileIdentity?
 
-  init(_ rawValue: Int32) {
+  package init(_ rawValue: Int32) {
     self.rawValue = rawValue
     identity = FileIdentity(rawValue)
   }
 
   /// Whether the number still stands for the file that was opened.
-  var isOurs: Bool { identity != nil && FileIdentity(rawValue) == identity }
+  package var isOurs: Bool { identity != nil && FileIdentity(rawValue) == identity }
 
   deinit {
     // Linux releases the number even where close(2) answers EINTR: never close it twice.
