@@ -55,6 +55,8 @@ struct ScarcityTests {
     await #expect(processExitsWith: .success) { [areUsedAgain] in
       let lab = try NetworkLab()
       try lab.makeB()
+      // What the runtime opens for this, it opens now: it is not to be closed below.
+      try await Task.sleep(for: .milliseconds(1))
       let before = try OpenFiles()
       let monitors = try LabMonitors(lab)
       let internet = try await monitors.record()
@@ -84,6 +86,7 @@ struct ScarcityTests {
       for position in 0..<9 {
         let lab = try NetworkLab()
         try lab.makeB()
+        try await Task.sleep(for: .milliseconds(1))
         let before = try OpenFiles()
         let clock = SteppedClock(isStill: true)
         let monitors = try clock.monitors(lab, source: systemNetworkSource)
@@ -150,7 +153,8 @@ struct ScarcityTests {
       // Blocks until the child has written, or ended.
       #expect(unsafe read(reader, &byte, 1) == 1)
       try lab.down("v0")
-      #expect(ctestsupport_wait(child) == 0)
+      let status = ctestsupport_wait(child)
+      #expect(status == 0, "the child ended with \(status)")
       // The parent has noticed nothing of all this but what happened.
       try await internet.wait("unreachable") { $0.isUnreachable(.linkDown) }
     }
