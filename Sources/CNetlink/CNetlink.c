@@ -6,8 +6,21 @@
 
 #if defined(__linux__)
 #include <linux/ethtool.h>
+#include <linux/futex.h>
 #include <linux/sockios.h>
 #include <sys/syscall.h>
+
+void cnetlink_futex_wait(const void *word, unsigned int value) {
+  int error = errno;
+  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+  errno = error;
+}
+
+void cnetlink_futex_wake(const void *word) {
+  int error = errno;
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  errno = error;
+}
 
 pid_t cnetlink_thread_number(void) { return (pid_t)syscall(SYS_gettid); }
 

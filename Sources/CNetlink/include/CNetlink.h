@@ -96,6 +96,10 @@ static inline void cnetlink_name_thread(const char *_Nonnull name) { prctl(PR_SE
 pid_t cnetlink_thread_number(void);
 int cnetlink_thread_exists(pid_t number);
 
+// futex(2), which no libc has: sleeps while the word is `value`; wakes one that sleeps.
+void cnetlink_futex_wait(const void *_Nonnull word, unsigned int value);
+void cnetlink_futex_wake(const void *_Nonnull word);
+
 // SOCK_RAW and its flags are an enumeration in one libc and integers in another.
 static inline int cnetlink_socket(int protocol) {
   return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);

@@ -36,7 +36,7 @@ package enum SiteResources {
       // pthread_create(3).
       throw SiteError(
         .cannotConnect,
-        "the system has no more threads to give (see `ulimit -u`, and the limits of the service or container)",
+        "no more threads to be had (ulimit -u)",
         errno: EAGAIN)
     }
     #endif

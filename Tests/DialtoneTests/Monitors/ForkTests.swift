@@ -55,7 +55,7 @@ struct ForkTests {
         ForkTests.wait { monitor.current.isReachable }
         return 0
       }
-      #expect(status == 0)
+      #expect(status == 0, "the child ended with \(status)")
       // What the child did is nothing to the parent.
       #expect(monitor.current.isReachable)
       network.set(.unreachable(.noAddress))
@@ -88,7 +88,7 @@ struct ForkTests {
         ForkTests.wait { paused.current.isReachable }
         return 0
       }
-      #expect(status == 0)
+      #expect(status == 0, "the child ended with \(status)")
       withExtendedLifetime(hanging) {}
     }
   }
