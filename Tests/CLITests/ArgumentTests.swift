@@ -74,13 +74,17 @@ struct ArgumentTests {
     #expect(error.message.contains("zero"))
   }
 
-  @Test(arguments: ["eth0", "a", "abcdefghijklmno", "wlp2s0.100", "é", "a\u{1B}[31m", "a\u{7F}"])
+  @Test(arguments: [
+    "eth0", "a", "abcdefghijklmno", String(repeating: "a", count: 127), "wlp2s0.100", "é", "a\u{1B}[31m", "a\u{7F}",
+  ])
   func takesInterfaceNames(text: String) throws {
     #expect(try InterfaceName.parse(text) == text)
   }
 
   @Test(arguments: [
-    "", "abcdefghijklmnop", "a b", "a/b", "a:b", "a\nb", "a\0b", "a\tb", "a\u{C}b", "à", ".", "..", "éééééééé",
+    // ALTIFNAMSIZ of linux/if.h is 128, with the NUL that ends a name.
+    "", String(repeating: "a", count: 128), "a b", "a/b", "a:b", "a\nb", "a\0b", "a\tb", "a\u{C}b", "à", ".", "..",
+    String(repeating: "é", count: 64),
   ])
   func refusesWhatNoInterfaceCanBeCalled(text: String) {
     #expect(throws: ValidationError.self) { try InterfaceName.parse(text) }

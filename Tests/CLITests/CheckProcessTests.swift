@@ -90,7 +90,7 @@ struct CheckProcessTests {
     #expect(short.output.contains(#""error":"the certificate expires at \#(identity.expiresText)""#), "\(short.output)")
     let text = try await check("--cert-expiry", "31d")
     #expect(text.output.contains("  unexpected-response  200 in "), "\(text.output)")
-    #expect(text.output.hasSuffix("; the certificate expires at \(identity.expiresText)\n"), "\(text.output)")
+    #expect(text.output.contains(": the certificate expires at \(identity.expiresText), via "), "\(text.output)")
   }
 
   @Test func endsWithTheTimeOfEachCheck() async throws {

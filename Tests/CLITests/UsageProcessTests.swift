@@ -17,7 +17,7 @@ struct UsageProcessTests {
     (["--count", "0"], "--count"), (["--count", "-1"], "--count"), (["--count", "1.5"], "--count"),
     (["--mark", "0x100000000"], "--mark"), (["--mark", "-1"], "--mark"), (["--mark", "010"], "--mark"),
     (["--settling", "-1"], "--settling"),
-    (["--interface", ""], "--interface"), (["--interface", "abcdefghijklmnop"], "--interface"),
+    (["--interface", ""], "--interface"), (["--interface", String(repeating: "a", count: 128)], "--interface"),
     (["--from", "10.0.0.1"], "--from"), (["--from", "10.0.0.1", "::1"], "--from"), (["--from", "x", "::1"], "--from"),
     (["-4", "-6"], "-4 and -6"), (["-4", "2001:db8::1"], "-4"), (["-6", "192.0.2.1"], "-6"), (["-7"], "-7"),
     (["--nonsense"], "--nonsense"), (["statsu"], "statsu"), (["--json", "status"], "status"), (["check"], "check"),
