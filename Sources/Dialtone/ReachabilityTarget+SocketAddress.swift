@@ -4,7 +4,7 @@
 internal import CNetlink
 
 extension ReachabilityTarget {
-  /// The address in a C structure, `sockaddr_in` or `sockaddr_in6`, as ``address(_:)`` takes it.
+  /// The address in a C structure, `sockaddr_in` or `sockaddr_in6`, as ``address(_:port:)`` takes it.
   ///
   /// A `sockaddr_storage` and whatever else begins with one of them will do. Its port is the target's; 0 is none. What is
   /// unspecified is the Internet over that family.
@@ -28,7 +28,7 @@ extension ReachabilityTarget {
   }
 
   /// The remote address in a C structure, as it can be reached from the local one in another, as
-  /// ``address(_:from:)`` takes them.
+  /// ``address(_:from:port:)`` takes them.
   ///
   /// - Parameters:
   ///   - socketAddress: The remote address, as for ``init(socketAddress:length:)``.

@@ -52,7 +52,7 @@ public struct ReachabilityTarget: Hashable, Sendable {
 
   /// An IP address as it can be reached from one of this machine's own.
   ///
-  /// `remote` is as ``address(_:)`` has it: the unspecified address is the Internet over that family. Where `local` is not an
+  /// `remote` is as ``address(_:port:)`` has it: the unspecified address is the Internet over that family. Where `local` is not an
   /// address of this machine, the target is unreachable for the reason `no-address`; so is a pair of two families.
   ///
   /// - Parameters:

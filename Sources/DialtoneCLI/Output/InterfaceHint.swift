@@ -13,7 +13,11 @@ enum InterfaceHint {
   static func write(interface: String?, targets: [WatchedTarget], isQuiet: Bool) {
     if isQuiet { return }
     if let interface, !exists(interface) {
-      StandardStream.error.writeIgnoringErrors("dialtone: \(missing(interface, among: names()))\n")
+      // The C library looks up no names longer than an interface's own.
+      let names = names()
+      if !names.contains(interface) {
+        StandardStream.error.writeIgnoringErrors("dialtone: \(missing(interface, among: names))\n")
+      }
     }
     for target in targets where target.isPlainName && target.typed.utf8.count <= InlineName.capacity {
       if exists(target.typed) { StandardStream.error.writeIgnoringErrors("dialtone: \(misplaced(target.typed))\n") }
