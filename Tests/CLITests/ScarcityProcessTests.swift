@@ -6,7 +6,10 @@ import NetworkLab
 import Testing
 
 /// The command where the system has next to nothing left: it says so and ends, within its time and by no signal.
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(10)))
+@Suite(
+  .needsNamespaces,
+  .disabled(if: isSanitized, "a sanitizer has threads and descriptors of its own, and survives no fork"), .serialized,
+  .timeLimit(.minutes(10)))
 struct ScarcityProcessTests {
   private static let shell = "/bin/bash"
   // The path is only read, during the call.

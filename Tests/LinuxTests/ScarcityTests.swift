@@ -10,7 +10,10 @@ import TestSupport
 import Testing
 
 /// What is short only for a while, and descriptors that somebody else closes: the engine starts anew.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
+@Suite(
+  .enabled(if: NetworkLab.isAvailable, "needs network namespaces"),
+  .disabled(if: isSanitized, "a sanitizer has threads and descriptors of its own, and survives no fork"),
+  .timeLimit(.minutes(5)))
 struct ScarcityTests {
   @Test("descriptors are short only at the start: from the next look on, changes are announced")
   func shortOnlyAtTheStart() async throws {

@@ -11,7 +11,9 @@ import Testing
 
 /// A child of fork(2) has none of the engine's threads: nothing that was known before is known there, and what it uses
 /// starts anew.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(
+  .disabled(if: isSanitized, "a sanitizer has threads and descriptors of its own, and survives no fork"),
+  .timeLimit(.minutes(5)))
 struct ForkTests {
   /// What a child found, by its exit status. It blocks only where time is limited.
   private static func inChild(_ body: () -> Int32) -> Int32 {

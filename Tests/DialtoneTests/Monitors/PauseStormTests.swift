@@ -18,7 +18,7 @@ struct PauseStormTests {
     network.set(.wifi)
     let witness = network.monitor()
     try await witness.waitUntilReachable()
-    for round in 0..<25 {
+    for round in 0..<(isSanitized ? 2 : 25) {
       let monitors = Box<[ReachabilityMonitor]>([])
       try await onThreads(Self.threads) { thread in
         var numbers = SeededNumbers(seed: UInt64(round * Self.threads + thread))
