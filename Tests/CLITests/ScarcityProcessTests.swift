@@ -3,6 +3,7 @@
 
 import CNetlink
 import NetworkLab
+import TestSupport
 import Testing
 
 /// The command where the system has next to nothing left: it says so and ends, within its time and by no signal.
