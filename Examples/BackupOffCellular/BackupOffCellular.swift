@@ -19,7 +19,7 @@ struct BackupOffCellular {
     let kinds = monitor.observe(\.interface?.kind) { kind in print("path: \(kind.map { "\($0)" } ?? "none")") }
 
     try await monitor.waitUntilReachable(over: .nonCellular)
-    let backup = Backup(monitor, parts: 3)
+    let backup = Backup(monitor, parts: CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 3)
     var policy = RetryPolicy.default
     policy.tries = .max
     do {
