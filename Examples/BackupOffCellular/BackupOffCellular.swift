@@ -5,6 +5,7 @@
 //
 //   swift run BackupOffCellular              # over any path to the Internet that is not cellular
 //   swift run BackupOffCellular example.com  # to a host
+//   swift run BackupOffCellular "" 20        # in 20 parts
 //
 // Pull the cable while it runs: it goes on where it was as soon as there is such a path again.
 
@@ -19,7 +20,7 @@ struct BackupOffCellular {
     let kinds = monitor.observe(\.interface?.kind) { kind in print("path: \(kind.map { "\($0)" } ?? "none")") }
 
     try await monitor.waitUntilReachable(over: .nonCellular)
-    let backup = Backup(monitor, parts: CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 3)
+    let backup = Backup(monitor, parts: CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 3)
     var policy = RetryPolicy.default
     policy.tries = .max
     do {

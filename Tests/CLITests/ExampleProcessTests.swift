@@ -54,7 +54,7 @@ struct ExampleProcessTests {
     try lab.makeB()
     try lab.down("v1")
     // Enough parts for a slow machine to pull the cable before all are sent, at one a second.
-    let process = try start("BackupOffCellular", ["8"], in: lab)
+    let process = try start("BackupOffCellular", ["", "8"], in: lab)
     // Without a carrier the interface is known, and no packet leaves by it.
     var lines = [try await process.output.nextLine()]
     #expect(lines[0] == "path: wired")
