@@ -15,7 +15,8 @@ struct HostileTests {
   /// How long a check of a hostile server may take: not longer than its deadline, but for what the machine is late, on the
   /// event loop and in the test itself.
   private static func limit(_ deadline: Duration, lateness: Duration) -> Duration {
-    deadline + .seconds(2) + lateness * 2
+    // A busy machine, or a sanitizer, makes it late; what has no deadline lasts for ever.
+    deadline + .seconds(10) + lateness * 2
   }
 
   private func judge(
@@ -41,7 +42,8 @@ struct HostileTests {
       // The check is over: so is its connection, with all that the kernel kept for it.
       try await eventually(within: .seconds(30), "the connections are closed") { server.openCount == 0 }
       for connection in server.connections {
-        #expect(connection.sentCount < 1 << 20, "\(connection.sentCount) bytes were taken")
+        // What a check takes, and what the buffers of both ends hold besides (tcp_rmem and tcp_wmem of tcp(7)).
+        #expect(connection.sentCount < 8 << 20, "\(connection.sentCount) bytes were taken")
         #expect(served == transport || !connection.received.contains(bytesOf: "HTTP/1"))
       }
       #expect(server.connectionCount <= 2)
