@@ -150,6 +150,7 @@ struct ScarcityTests {
             // A new monitor knows the same.
             _exit(Reachability.now(environment: monitors.environment).isUnreachable(.linkDown) ? 0 : 4)
           }
+          // Between two looks: a forked child has no runtime to wait with, and `alarm` limits it.
           usleep(1_000)
         }
       }

@@ -10,7 +10,7 @@ internal import Netlink
 /// The kernel looks up without a source. IPv4 then looks up again with the source that was chosen, and goes by that answer
 /// (ip_route_connect, include/net/route.h); only a rule that names a source makes it another. IPv6 looks up again only where the
 /// first answer is an error, with the source that RFC 6724 chooses among all links (ip6_dst_lookup_tail, net/ipv6/ip6_output.c).
-/// Whoever has a source already makes one look-up. The source never changes again.
+/// A socket that has a source already makes one look-up. The source never changes again.
 struct ConnectLookup {
   private enum Step {
     case first

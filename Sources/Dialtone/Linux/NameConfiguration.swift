@@ -65,7 +65,7 @@ final class NameConfiguration: Sendable {
     finishedIdentity != nil && finished.flatMap { FileIdentity($0) } == finishedIdentity
   }
 
-  /// Another one in its place, if a descriptor of this one is missing and can be had by now.
+  /// Another one in its place, if this one lacks a descriptor and the system has one by now.
   func replacement() -> NameConfiguration? {
     if isWatchedOpen && isFinishedOpen { return nil }
     let new = NameConfiguration(root: root, readServers: readServers)
@@ -117,7 +117,7 @@ final class NameConfiguration: Sendable {
       defer { state.isReading = true }
       return state.isReading
     }
-    // Whoever is at it goes on.
+    // The thread that reads goes on.
     if isReading { return }
     if byThread, isFinishedOpen, Thread.start(named: "dialtone-files", { self.read() }) { return }
     // No thread, or nobody could be told by it. Or there is nothing to read.

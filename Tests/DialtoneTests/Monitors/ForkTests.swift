@@ -23,6 +23,7 @@ struct ForkTests {
     _exit(body())
   }
 
+  /// Looks again and again: a forked child has no runtime to wait with. `alarm` limits it.
   private static func wait(until condition: () -> Bool) {
     while !condition() { usleep(1_000) }
   }
