@@ -24,7 +24,7 @@ final class AnnouncementSequence: Sendable {
 
   private struct State {
     var registration = Registration.beingMade
-    var last: TargetedState?
+    var last: Told<Reachability>?
     /// Whether a state of the last one's target was determined.
     var isDetermined = false
   }
@@ -45,11 +45,11 @@ final class AnnouncementSequence: Sendable {
   }
 
   /// Announces a state, if it is another one or the first determined one of its target. One call at a time, in the order of change. Without a monitor the registration has ended.
-  func announce(_ new: TargetedState, of monitor: ReachabilityMonitor?) {
+  func announce(_ new: Told<Reachability>, of monitor: ReachabilityMonitor?) {
     guard let monitor else { return }
     let (isFirst, hasChanged) = state.withLock { state in
       let last = state.last
-      let wasDetermined = state.isDetermined && last?.targetNumber == new.targetNumber
+      let wasDetermined = state.isDetermined && last?.subjectNumber == new.subjectNumber
       state.last = new
       state.isDetermined = wasDetermined || new.state.isDetermined
       return (new.state.isDetermined && !wasDetermined, new.state != last?.state)

@@ -46,7 +46,7 @@ extension ReachabilityMonitor {
     let sequence = AnnouncementSequence(
       wasDetermined: { center.post(WasDeterminedMessage(reachability: $0), subject: $1) },
       didChange: { center.post(DidChangeMessage(reachability: $0), subject: $1) })
-    return sequence.begin(targetedStates.observe { [weak self] state in sequence.announce(state, of: self) })
+    return sequence.begin(statesOfEachTarget.observe { [weak self] state in sequence.announce(state, of: self) })
   }
 }
 

@@ -44,7 +44,7 @@ extension ReachabilityMonitor {
     whenDetermined determinedName: Notification.Name = .reachabilityWasDetermined
   ) -> ReachabilityObservation {
     let sequence = Self.notifications(to: center, named: name, whenDetermined: determinedName)
-    return sequence.begin(targetedStates.observe { [weak self] state in sequence.announce(state, of: self) })
+    return sequence.begin(statesOfEachTarget.observe { [weak self] state in sequence.announce(state, of: self) })
   }
 
   /// As ``postNotifications(to:named:whenDetermined:)``, on a dispatch queue; one at a time, also where it is concurrent.
@@ -60,7 +60,7 @@ extension ReachabilityMonitor {
     whenDetermined determinedName: Notification.Name = .reachabilityWasDetermined, on queue: DispatchQueue
   ) -> ReachabilityObservation {
     let sequence = Self.notifications(to: center, named: name, whenDetermined: determinedName)
-    return sequence.begin(targetedStates.observe(on: queue) { [weak self] state in sequence.announce(state, of: self) })
+    return sequence.begin(statesOfEachTarget.observe(on: queue) { [weak self] state in sequence.announce(state, of: self) })
   }
 
   /// As ``postNotifications(to:named:whenDetermined:)``, on the main actor: safe for user interfaces.
@@ -79,7 +79,7 @@ extension ReachabilityMonitor {
   ) -> ReachabilityObservation {
     let sequence = Self.notifications(to: center, named: name, whenDetermined: determinedName)
     return sequence.begin(
-      targetedStates.observeOnMainActor { [weak self] state in sequence.announce(state, of: self) })
+      statesOfEachTarget.observeOnMainActor { [weak self] state in sequence.announce(state, of: self) })
   }
 
   private static func notifications(

@@ -18,7 +18,7 @@ public final class SiteGroup: StateMonitor {
   /// How many of the sites have to be available.
   public let quorum: Int
 
-  private let storage: ValueStorage<Summary>
+  private let cell: StateCell<Summary>
   private let monitors: [SiteMonitor]
   private let observations: [ReachabilityObservation]
 
@@ -42,20 +42,20 @@ public final class SiteGroup: StateMonitor {
     }
     for url in urls { try configuration.validate(for: url) }
     let unknown = Summary(urls.map { SiteVerdict(url: $0, kind: .undetermined) }, quorum: quorum)
-    let storage = ValueStorage(unknown: unknown)
+    let cell = StateCell(unknown: unknown)
     let newest = Lock(unknown.verdicts)
     let monitors = urls.map { SiteMonitor($0, configuration: configuration, environment: environment) }
     observations = monitors.enumerated().map { position, monitor in
-      let engine = monitor.engine
+      let executor = monitor.executor
       return monitor.observe { verdict in
         newest.withLock { verdicts in
           verdicts[position] = verdict
-          storage.store(Summary(verdicts, quorum: quorum))
+          cell.publish(Summary(verdicts, quorum: quorum))
         }
-        engine.deliver(storage.wakeReceivers())
+        executor.deliver(cell.wakeReceivers())
       }
     }
-    self.storage = storage
+    self.cell = cell
     self.monitors = monitors
     self.quorum = quorum
   }
@@ -65,10 +65,10 @@ public final class SiteGroup: StateMonitor {
   }
 
   /// The newest summary; not determined until enough verdicts are found. Takes a lock for the time of a copy.
-  public var current: Summary { storage.current }
+  public var current: Summary { cell.current }
 
   /// The summaries one after another, as an asynchronous sequence: first the one that is known, then each change.
-  public var updates: MonitorUpdates<Summary> { MonitorUpdates(StateFeed(of: self, storage)) }
+  public var updates: MonitorUpdates<Summary> { MonitorUpdates(StateFeed(of: self, cell)) }
 
   /// What is asked.
   public var urls: [SiteURL] { monitors.map(\.url) }
@@ -92,6 +92,6 @@ public final class SiteGroup: StateMonitor {
   }
 }
 
-extension SiteGroup: EngineUser {
-  package var engine: NetworkEngine { monitors[0].engine }
+extension SiteGroup: DeliveryOwner {
+  package var executor: any DeliveryExecutor { monitors[0].executor }
 }

@@ -56,7 +56,7 @@ public final class SiteMonitor: StateMonitor {
   public var current: SiteVerdict { core.current }
 
   /// The verdicts one after another, as an asynchronous sequence: first the one that is known, then each change.
-  public var updates: MonitorUpdates<SiteVerdict> { MonitorUpdates(StateFeed(of: self, core.storage)) }
+  public var updates: MonitorUpdates<SiteVerdict> { MonitorUpdates(StateFeed(of: self, core.cell)) }
 
   /// What is asked; the https URL where there are two. Setting another makes it the only one, and begins anew: nothing is known until it has been
   /// checked, and ``current`` is never again a verdict on the former.
@@ -122,8 +122,8 @@ public final class SiteMonitor: StateMonitor {
   }
 }
 
-extension SiteMonitor: EngineUser {
-  package var engine: NetworkEngine { core.engine }
+extension SiteMonitor: DeliveryOwner {
+  package var executor: any DeliveryExecutor { core.engine }
   package var subject: String { "\(url)" }
 }
 

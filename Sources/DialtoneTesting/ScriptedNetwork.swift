@@ -52,16 +52,17 @@ public final class ScriptedNetwork: Sendable {
     names = gate
     self.closer = closer
     script = box
-    let slot = EngineSlot(
-      clock: EngineClock(passes: false) { clock.now },
+    let provider = EngineProvider(
+      time: TimeSource(passes: false) { clock.now },
       lookup: { name, family in gate.lookUp(name, family) { box.script.withLock { $0.names[Self.key(name)] } } },
       names: NameLookupPool(threads: 8),  // of its own: what hangs in one test delays no other
-      makeSource: { [closer] in
+      makeWaiter: { time throws(SystemError) in SemaphoreWaiter(time) },
+      makeSource: { [closer] _, _ in
         withExtendedLifetime(closer) {}
         return Source(box)
       })
-    environment = ReachabilityEnvironment(slot)
-    clock.onAdvance { [weak slot] in slot?.runningEngine?.wake() }
+    environment = ReachabilityEnvironment(provider)
+    clock.onAdvance { [weak provider] in provider?.runningEngine?.wake() }
   }
 
   /// What every address, and the local network, answers from now on, but for those set apart.
@@ -107,7 +108,7 @@ public final class ScriptedNetwork: Sendable {
       body(&$0)
       $0.version += 1
     }
-    environment.slot.runningEngine?.wake()
+    environment.provider.runningEngine?.wake()
   }
 
   private final class Source: NetworkSource {
@@ -117,20 +118,13 @@ public final class ScriptedNetwork: Sendable {
 
     init(_ box: Box) { self.box = box }
 
-    var descriptors: [CInt] { [] }
-    var nextPoll: Int64? { nil }
-    func eventsCannotBeAwaited() {}
-    func announceRoutes(to addresses: [IPAddress]?) {}
-    func announceNameConfiguration(_ isWanted: Bool) {}
-    func poll(into change: inout NetworkChange) {}
-
-    func drain(ready: UInt64, into change: inout NetworkChange) {
+    func drain(into change: inout NetworkChange) {
       let (version, namesVersion) = box.script.withLock { ($0.version, $0.namesVersion) }
-      if namesVersion != seenNames { change.names() }
+      if namesVersion != seenNames { change.markNames() }
       seenNames = namesVersion
       if version == seen { return }
       seen = version
-      change.everything()
+      change.markEverything()
     }
 
     func path(_ configuration: PathConfiguration) -> PathAnswer {
@@ -138,7 +132,7 @@ public final class ScriptedNetwork: Sendable {
       return PathAnswer((script.networkPath ?? script.path.networkPath(configuration)).restricted(to: configuration))
     }
 
-    func answer(_ queries: [PathQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {
+    func answer(_ queries: [RouteQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {
       let script = box.script.withLock { script in
         script.queries += queries.count
         return script

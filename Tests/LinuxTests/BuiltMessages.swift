@@ -137,8 +137,8 @@ struct BuiltNetwork {
 
   func interface(_ index: UInt32) throws -> NetworkInterface { links.interface(try #require(links[index])) }
 
-  func decision(isBlocked: @escaping (Link) -> Bool = { _ in false }) -> PathDecision {
-    PathDecision(links: links, addresses: addresses, isBlocked: isBlocked)
+  func decision(isBlocked: @escaping (Link) -> Bool = { _ in false }) -> RouteDecision {
+    RouteDecision(links: links, addresses: addresses, isBlocked: isBlocked)
   }
 
   /// The index of the link that a name leads to.

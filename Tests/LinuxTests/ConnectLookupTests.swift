@@ -227,7 +227,7 @@ struct ConnectLookupTests {
     let lab = try makeLab()
     try ip(lab, "-6 route add default via 2001:db8:a::2 dev v0")
     func cost(_ target: String) throws -> Int {
-      let query = PathQuery(.address(try address(target)))
+      let query = RouteQuery(.address(try address(target)))
       return try lab.run {
         let network = LinuxNetwork()
         var isReachable = false

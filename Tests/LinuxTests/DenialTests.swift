@@ -93,7 +93,7 @@ struct DenialTests {
       // Only the first time is it news, and the next look is five seconds away; or, once, a tenth of one.
       #expect(network.resynchronisationCount <= 1)
       // The queries are answered all the same.
-      let query = PathQuery(.address(try address("198.41.0.4")))
+      let query = RouteQuery(.address(try address("198.41.0.4")))
       network.answer([query]) { _, answer in #expect(answer.isVia("v0")) }
       // This one can be read: nothing is looked at from time to time any more.
       let revision = network.descriptorRevision
@@ -123,7 +123,7 @@ struct DenialTests {
     try lab.makeB()
     let v0 = try lab.reachable("v0", via: "10.0.0.2")
     // Nothing will tell the monitor that the kernel has noticed the carrier.
-    let query = PathQuery(.address(try address("198.41.0.4")))
+    let query = RouteQuery(.address(try address("198.41.0.4")))
     try await eventually("the route's link has its carrier") {
       try lab.run {
         var isThere = false

@@ -126,7 +126,7 @@ struct DumpTests {
     try lab.run {
       let network = LinuxNetwork()
       // Many in one go, whose answers come in several receives; then one alone.
-      let many = try (1...100).map { PathQuery(.address(try address("198.51.100.\($0)"))) }
+      let many = try (1...100).map { RouteQuery(.address(try address("198.51.100.\($0)"))) }
       for _ in 0..<50 {
         var count = 0
         network.answer(many) { position, state in
@@ -135,12 +135,12 @@ struct DumpTests {
           #expect(state.destination == many[position].address)
         }
         #expect(count == 100)
-        #expect(answer(network, PathQuery(.address(try address("203.0.113.1"))))?.interface?.name == "w0")
+        #expect(answer(network, RouteQuery(.address(try address("203.0.113.1"))))?.interface?.name == "w0")
       }
     }
   }
 
-  private func answer(_ network: LinuxNetwork, _ query: PathQuery) -> Reachability? {
+  private func answer(_ network: LinuxNetwork, _ query: RouteQuery) -> Reachability? {
     var result: Reachability?
     network.answer([query]) { _, state in result = state }
     return result

@@ -102,7 +102,7 @@ private final class ProbedNetwork: NetworkSource {
     probe.note(network) { $0.polls += 1 }
   }
 
-  func answer(_ queries: [PathQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {
+  func answer(_ queries: [RouteQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {
     network.answer(queries, receive)
     probe.note(network) { $0.answers += queries.count }
   }

@@ -7,7 +7,7 @@ import Netlink
 import Testing
 
 /// What the kernel's replies mean, on replies made by hand: those that a real kernel gives only in a race, or not here.
-struct PathDecisionTests {
+struct RouteDecisionTests {
   typealias Fields = BuiltMessages.LinkFields
 
   /// l0 (3) and l1 (4), wired, with addresses.

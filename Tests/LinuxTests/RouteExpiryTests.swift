@@ -81,7 +81,7 @@ struct RouteExpiryTests {
     try ip("-6 route replace default via 2001:db8:a::2 dev v0", lab)
     try lab.run {
       let network = LinuxNetwork()
-      let query = PathQuery(.address(try address("2001:503:ba3e::2:30")))
+      let query = RouteQuery(.address(try address("2001:503:ba3e::2:30")))
       network.answer([query]) { _, state in #expect(state.isReachable) }
       // The gateway is watched from now on, so it is asked once more.
       var change = NetworkChange()
@@ -93,7 +93,7 @@ struct RouteExpiryTests {
     try lab.run {
       let network = LinuxNetwork()
       let now = EngineClock.system.now()
-      let query = PathQuery(.address(try address("2001:503:ba3e::2:30")))
+      let query = RouteQuery(.address(try address("2001:503:ba3e::2:30")))
       network.answer([query]) { _, _ in }
       var change = NetworkChange()
       network.poll(into: &change)

@@ -80,7 +80,7 @@ struct ScaleTests {
         try lab.run {
           let time = ScaleTests.processorTime(CLOCK_THREAD_CPUTIME_ID)
           let network = LinuxNetwork()
-          network.answer([PathQuery(.address(try address("198.41.0.4")))]) { _, state in #expect(state == v0) }
+          network.answer([RouteQuery(.address(try address("198.41.0.4")))]) { _, state in #expect(state == v0) }
           return ScaleTests.processorTime(CLOCK_THREAD_CPUTIME_ID) - time
         }
       }

@@ -106,7 +106,7 @@ struct TableScaleTests {
     try lab.addVeths("n", count: 50)
     try lab.run {
       let network = LinuxNetwork()
-      let queries = (0..<1_000).map { PathQuery(.address(IPAddress(ipv4: 0xC000_0200 + $0))) }
+      let queries = (0..<1_000).map { RouteQuery(.address(IPAddress(ipv4: 0xC000_0200 + $0))) }
       func reasons() -> Set<Reachability.Reason?> {
         var reasons: Set<Reachability.Reason?> = []
         for start in stride(from: 0, to: queries.count, by: 250) {

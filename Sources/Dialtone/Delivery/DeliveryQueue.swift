@@ -1,12 +1,12 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a thread of the engine calls a handler by.
+/// What a thread of the executor calls a handler by.
 package protocol Deliverable: AnyObject, Sendable {
-  /// Calls the handler, if there is something new. Answers whether there is more by now, and this is to be called again.
+  /// Calls the handler, if there is something new. Returns whether there is more by now, and this is to be called again.
   func deliver() -> Bool
 
-  /// It is given this slot of a queue, where it waits. Answers whether it wants it: not where nobody is to be called any more.
+  /// It is given this slot of a queue, where it waits. Returns whether it wants it: not where nobody is to be called any more.
   /// One that gives up later leaves by `DeliveryQueue.leave`.
   func takes(_ slot: Int, of queue: DeliveryQueue) -> Bool
 }

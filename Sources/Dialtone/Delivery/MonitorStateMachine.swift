@@ -39,7 +39,7 @@ struct MonitorStateMachine {
     return .holdBack(until: until)
   }
 
-  /// The time of an earlier `holdBack` has come; answers with another one where a later change has put it off.
+  /// The time of an earlier `holdBack` has come; returns another one if a later change has put it off.
   mutating func settle(now: Int64) -> Action {
     guard let held else { return .ignore }
     if held.until > now { return .holdBack(until: held.until) }

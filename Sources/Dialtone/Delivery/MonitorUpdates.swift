@@ -23,11 +23,11 @@ public struct MonitorUpdates<State: Sendable>: AsyncSequence, Sendable {
     ///
     /// Of states that came since the last call, only the newest is given.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> State? {
-      await lease.subscription.next()
+      await lease.subscription.next()?.state
     }
 
     /// As ``next(isolation:)``.
-    public mutating func next() async -> State? { await lease.subscription.next() }
+    public mutating func next() async -> State? { await lease.subscription.next()?.state }
   }
 }
 

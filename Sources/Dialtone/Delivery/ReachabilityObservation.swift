@@ -5,21 +5,11 @@
 ///
 /// It keeps the monitoring alive by itself. For any thread.
 public final class ReachabilityObservation: Sendable {
-  private let lease: Lease
+  let lease: Lease
 
   init(_ lease: Lease) { self.lease = lease }
 
   deinit { lease.end() }
-
-  /// The monitor that it receives from or waits for, which it keeps; `nil` once it has ended.
-  ///
-  /// ```swift
-  /// let once = ReachabilityMonitor(.internet).whenReachable { print("go") }
-  /// print((once.monitor as? ReachabilityMonitor)?.current ?? "it has run")
-  /// ```
-  ///
-  /// An action that runs once ends its observation when it begins.
-  public var monitor: (any StateMonitor)? { lease.monitor as? any StateMonitor }
 
   /// Ends it: once this has returned, no call of the handler begins, but for one that another thread was already about to
   /// make; one that is running may finish. On the handler's own queue or actor there is no such call. Once is enough; more
@@ -53,7 +43,7 @@ public final class ReachabilityObservation: Sendable {
       if hasEnded { end() }
     }
 
-    /// Ends it. Answers whether it had not ended before.
+    /// Ends it. Returns whether it had not ended before.
     @discardableResult
     func end() -> Bool {
       let held = held.withLock { held in

@@ -45,7 +45,7 @@ struct SlotList<Element> {
   /// Takes out the element that was added first.
   mutating func popFirst() -> Element? { first.flatMap { remove(at: $0) } }
 
-  /// Takes out what stands in the slot, and answers with it; `nil` where that is free.
+  /// Takes out what stands in the slot, and returns it; `nil` where that is free.
   mutating func remove(at slot: Int) -> Element? {
     guard let element = self[slot] else { return nil }
     let (previous, next) = (slots[slot].previous, slots[slot].next)

@@ -3,49 +3,37 @@
 
 package import Dispatch
 
-/// A monitor, as those see it who deliver its states.
-package protocol EngineUser: AnyObject, Sendable {
-  /// The engine whose threads and timers serve its receivers. Whoever takes it keeps it for as long as it has work there.
-  var engine: NetworkEngine { get }
-
-  /// In a child of fork(2): has its states watched anew.
-  func followFork()
-
-  /// What it is about, in the words of an error.
-  var subject: String { get }
-}
-
-extension EngineUser {
-  package var subject: String { "the state" }
-
-  package func followFork() {}
-}
-
-/// All that a receiver of a monitor's states needs: the monitor, which it keeps alive, the states, and the engine's threads
-/// and timers. Every way to listen is built on this, once for all kinds of monitors.
+/// All that a receiver of a monitor's states needs: the monitor, which it keeps alive, the states, and whose threads and
+/// timers serve it. Every way to listen is built on this, once for all kinds of monitors.
 package struct StateFeed<State: Sendable>: Sendable {
-  private let monitor: any EngineUser
+  private let monitor: any DeliveryOwner
   private let source: any StateSource<State>
+  private let interest: StateInterest
 
-  package init(of monitor: any EngineUser, _ source: any StateSource<State>) {
+  /// - Parameter interest: What receivers are told of beside known states that differ.
+  package init(of monitor: any DeliveryOwner, _ source: any StateSource<State>, _ interest: StateInterest = []) {
     self.monitor = monitor
     self.source = source
+    self.interest = interest
     monitor.followFork()
   }
 
   /// What the states are about, in the words of an error.
   var subject: String { monitor.subject }
 
+  /// What a receiver without a past is told of now: the newest state, if it is known or the interest is in the unknown, too.
+  package var newest: Told<State>? { source.next(after: nil, interest) }
+
   // MARK: Handlers
 
-  package func observe(_ handler: @escaping @Sendable (State) -> Void) -> ReachabilityObservation {
-    observe(Subscription(source, handler: handler))
+  package func observe(_ handler: @escaping @Sendable (Told<State>) -> Void) -> ReachabilityObservation {
+    observe(Subscription(source, interest, handler: handler))
   }
 
   package func observe(
-    on queue: DispatchQueue, _ handler: @escaping @Sendable (State) -> Void
+    on queue: DispatchQueue, _ handler: @escaping @Sendable (Told<State>) -> Void
   ) -> ReachabilityObservation {
-    observe(Subscription(source, queue: queue, handler: handler))
+    observe(Subscription(source, interest, queue: queue, handler: handler))
   }
 
   private func observe(_ subscription: Subscription<State>) -> ReachabilityObservation {
@@ -53,36 +41,37 @@ package struct StateFeed<State: Sendable>: Sendable {
     lease.onEnd { subscription.cancel() }
     source.add(subscription)
     // The state that is known now, if one is.
-    if subscription.wake() { monitor.engine.deliver([subscription]) }
+    if subscription.wake() { monitor.executor.deliver([subscription]) }
     return ReachabilityObservation(lease)
   }
 
-  /// One task for the whole observation, so that calls keep the order of changes. `body` answers whether to go on. With
-  /// `takesUnknown` it is also given the state of which nothing is known, at first and where a new epoch begins.
+  /// One task for the whole observation, so that calls keep the order of changes. `body` returns whether to go on. The receiver is
+  /// treated as if it had been told of `last`.
   package func observe(
-    takesUnknown: Bool = false,
-    _ body: @escaping @Sendable (State, _ isCancelled: @Sendable () -> Bool) async -> Bool
+    after last: Told<State>? = nil,
+    _ body: @escaping @Sendable (Told<State>, _ isCancelled: @Sendable () -> Bool) async -> Bool
   ) -> ReachabilityObservation {
     let lease = ReachabilityObservation.Lease(monitor)
-    let subscription = Subscription(source, takesUnknown: takesUnknown)
+    let subscription = Subscription(source, interest, after: last)
     source.add(subscription)
     lease.onEnd { subscription.cancel() }
     // Detached: what is local to the task that registers is no business of later calls.
     Task.detached {
-      while let state = await subscription.next() {
-        guard await body(state, { lease.hasEnded }) else { break }
+      while let told = await subscription.next() {
+        guard await body(told, { lease.hasEnded }) else { break }
       }
       lease.end()
     }
     return ReachabilityObservation(lease)
   }
 
-  package func observeOnMainActor(_ handler: @escaping @MainActor @Sendable (State) -> Void) -> ReachabilityObservation
-  {
-    observe { state, isCancelled in
+  package func observeOnMainActor(
+    _ handler: @escaping @MainActor @Sendable (Told<State>) -> Void
+  ) -> ReachabilityObservation {
+    observe { told, isCancelled in
       await MainActor.run {
         if isCancelled() { return false }
-        handler(state)
+        handler(told)
         return true
       }
     }
@@ -97,7 +86,7 @@ package struct StateFeed<State: Sendable>: Sendable {
 
     fileprivate init(_ feed: StateFeed) {
       self.feed = feed
-      subscription = Subscription(feed.source)
+      subscription = Subscription(feed.source, feed.interest)
       feed.source.add(subscription)
     }
 
@@ -113,26 +102,27 @@ package struct StateFeed<State: Sendable>: Sendable {
     until isMet: (State) -> Bool, timeout: Duration?, goal: @autoclosure () -> String
   ) async throws -> State {
     try Task.checkCancellation()
-    let subscription = Subscription(source)
+    let subscription = Subscription(source, interest)
     source.add(subscription)
     defer { subscription.cancel() }
-    if let timeout, timeout <= .zero {
-      if let state = source.next(after: nil), isMet(state) { return state }
-      throw ReachabilityError(.timedOut, "\(goal()) at once, and there was no time to wait")
+    // Without a time to wait, or a timer that would end the wait, only the present state counts.
+    func present(_ remark: String) throws -> State {
+      if let told = source.next(after: nil, interest), isMet(told.state) { return told.state }
+      throw ReachabilityError(.timedOut, "\(goal()) at once, and \(remark)")
     }
-    let engine = timeout == nil ? nil : monitor.engine
-    let timer = timeout.flatMap { timeout in
+    var timer: DeliveryTimer?
+    defer { timer?.cancel() }
+    // It keeps the time as long as this waits.
+    let executor = timeout == nil ? nil : monitor.executor
+    defer { withExtendedLifetime(executor) {} }
+    if let timeout {
+      if timeout <= .zero { return try present("there was no time to wait") }
       // Ends the subscription, and so the loop below.
-      engine?.schedule(after: timeout) { subscription.cancel() }
+      timer = executor?.schedule(after: timeout) { subscription.cancel() }
+      if timer == nil { return try present("the system has no thread to give to wait with") }
     }
-    defer { timer.map { engine?.cancel($0) } }
-    if timeout != nil, timer == nil {
-      // Nobody would end the wait.
-      if let state = source.next(after: nil), isMet(state) { return state }
-      throw ReachabilityError(.timedOut, "\(goal()) at once, and the system has no thread to give to wait with")
-    }
-    while let state = await subscription.next() {
-      if isMet(state) { return state }
+    while let told = await subscription.next() {
+      if isMet(told.state) { return told.state }
     }
     try Task.checkCancellation()
     throw ReachabilityError(.timedOut, "\(goal()) within \(timeout ?? .zero)")
@@ -141,10 +131,10 @@ package struct StateFeed<State: Sendable>: Sendable {
   /// Blocks the thread until a state is known. `goal` says in the words of an error what is waited for.
   func block(timeout: Duration, goal: @autoclosure () -> String) throws(ReachabilityError) -> State {
     let lease = subscribe()
-    // Not by a timer of the engine's: it may run by another clock, and this thread is to be let go in any case.
+    // Not by a timer of the executor's: it may run by another clock, and this thread is to be let go in any case.
     let nanoseconds = Int(clamping: max(0, timeout.nanosecondsClamped))
     let first = withExtendedLifetime(lease) { lease.subscription.first(by: .now() + .nanoseconds(nanoseconds)) }
-    if let first { return first }
+    if let first { return first.state }
     throw ReachabilityError(.timedOut, "\(goal()) within \(timeout)")
   }
 
@@ -153,14 +143,14 @@ package struct StateFeed<State: Sendable>: Sendable {
     _ isMet: @escaping @Sendable (State) -> Bool, _ action: @escaping @Sendable (State) async -> Void
   ) -> ReachabilityObservation {
     let lease = ReachabilityObservation.Lease(monitor)
-    let subscription = Subscription(source)
+    let subscription = Subscription(source, interest)
     source.add(subscription)
     lease.onEnd { subscription.cancel() }
     Task.detached {
-      while let state = await subscription.next() {
-        guard isMet(state) else { continue }
+      while let told = await subscription.next() {
+        guard isMet(told.state) else { continue }
         // Whoever ends it, this or a cancellation, does so alone.
-        if lease.end() { await action(state) }
+        if lease.end() { await action(told.state) }
         return
       }
     }

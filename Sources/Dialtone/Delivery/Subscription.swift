@@ -3,23 +3,23 @@
 
 internal import Dispatch
 
-/// One receiver of one monitor's states.
+/// One receiver of one monitor's states: a closure, a task or a thread.
 ///
 /// Invariants: two states given in a row are never equal; each is the newest there is when it is given; they are given
 /// one after the other, in the order of change; none is given after `cancel()` has returned, but for one that a thread was
 /// already about to give. The lock is never held while a handler runs or a continuation is resumed.
-package final class Subscription<Value: Sendable>: StateReceiver {
-  typealias Handler = @Sendable (Value) -> Void
-  typealias Waiter = CheckedContinuation<Value?, Never>
+package final class Subscription<State: Sendable>: Deliverable {
+  typealias Handler = @Sendable (Told<State>) -> Void
+  typealias Waiter = CheckedContinuation<Told<State>?, Never>
 
   private enum Receiver {
-    /// A closure that a thread of the engine runs.
+    /// A closure that a thread of the executor runs.
     case handler(Handler)
     /// A closure that a dispatch queue runs.
     case queue(DispatchQueue, Handler)
     /// A task that asks for each state, and the continuation by which it waits.
     case task(Waiter?)
-    /// A thread that blocks until there is a state.
+    /// A thread that blocks until there is a progress.
     case thread(DispatchSemaphore)
     /// Nobody any more.
     case cancelled
@@ -28,14 +28,14 @@ package final class Subscription<Value: Sendable>: StateReceiver {
   /// What `wake` leaves to do outside the lock.
   private enum Action {
     case nothing, deliver
-    case resume(Waiter, Value)
+    case resume(Waiter, Told<State>)
     case release(DispatchSemaphore)
     case enqueue(DispatchQueue)
   }
 
-  private struct State {
+  private struct Progress {
     var receiver: Receiver
-    var last: Value?
+    var last: Told<State>?
     /// A handler: it waits for its turn. A queue: a block of ours is on it.
     var isScheduled = false
     /// Where a handler waits, or waited last.
@@ -43,40 +43,45 @@ package final class Subscription<Value: Sendable>: StateReceiver {
     var slot = 0
   }
 
-  private let source: any StateSource<Value>
-  /// Whether it is also given the state of which nothing is known.
-  private let takesUnknown: Bool
-  private let state: Lock<State>
+  private let source: any StateSource<State>
+  private let interest: StateInterest
+  private let progress: Lock<Progress>
 
-  private init(_ source: any StateSource<Value>, _ receiver: sending Receiver, takesUnknown: Bool = false) {
+  private init(
+    _ source: any StateSource<State>, _ interest: StateInterest, _ receiver: sending Receiver,
+    after last: Told<State>? = nil
+  ) {
     self.source = source
-    self.takesUnknown = takesUnknown
-    self.state = Lock(State(receiver: receiver))
+    self.interest = interest
+    progress = Lock(Progress(receiver: receiver, last: last))
   }
 
-  /// A closure that a thread of the engine runs.
-  convenience init(_ source: any StateSource<Value>, handler: @escaping Handler) {
-    self.init(source, .handler(handler))
+  /// A closure that a thread of the executor runs.
+  convenience init(_ source: any StateSource<State>, _ interest: StateInterest, handler: @escaping Handler) {
+    self.init(source, interest, .handler(handler))
   }
 
-  /// A closure that `queue` runs, one call at a time even where the queue is concurrent.
-  convenience init(_ source: any StateSource<Value>, queue: DispatchQueue, handler: @escaping Handler) {
-    self.init(source, .queue(queue, handler))
+  /// A closure that `queue` runs, one call at a time even if the queue is concurrent.
+  convenience init(
+    _ source: any StateSource<State>, _ interest: StateInterest, queue: DispatchQueue, handler: @escaping Handler
+  ) {
+    self.init(source, interest, .queue(queue, handler))
   }
 
-  /// A task that calls ``next()``.
-  convenience init(_ source: any StateSource<Value>, takesUnknown: Bool = false) {
-    self.init(source, .task(nil), takesUnknown: takesUnknown)
+  /// A task that calls ``next()``, or a thread that calls ``first(by:)``.
+  /// It is treated as if it had been told of `last`.
+  convenience init(_ source: any StateSource<State>, _ interest: StateInterest, after last: Told<State>? = nil) {
+    self.init(source, interest, .task(nil), after: last)
   }
 
   /// Ends it. For any thread, also inside the receiver's own handler; once or several times.
   func cancel() {
-    let (receiver, queue, slot) = state.withLock { state in
+    let (receiver, queue, slot) = progress.withLock { progress in
       defer {
-        state.receiver = .cancelled
-        state.queue = nil
+        progress.receiver = .cancelled
+        progress.queue = nil
       }
-      return (state.receiver, state.queue, state.slot)
+      return (progress.receiver, progress.queue, progress.slot)
     }
     if case .task(let waiter?) = receiver { waiter.resume(returning: nil) }
     source.remove(self)
@@ -86,43 +91,39 @@ package final class Subscription<Value: Sendable>: StateReceiver {
   }
 
   package func takes(_ slot: Int, of queue: DeliveryQueue) -> Bool {
-    let (isTaken, former) = state.withLock { state -> (Bool, DeliveryQueue?) in
-      guard case .handler = state.receiver else { return (false, nil) }
-      state.slot = slot
-      if state.queue === queue { return (true, nil) }
-      defer { state.queue = queue }
-      return (true, state.queue)
+    let (isTaken, former) = progress.withLock { progress -> (Bool, DeliveryQueue?) in
+      guard case .handler = progress.receiver else { return (false, nil) }
+      progress.slot = slot
+      if progress.queue === queue { return (true, nil) }
+      defer { progress.queue = queue }
+      return (true, progress.queue)
     }
     return withExtendedLifetime(former) { isTaken }
   }
 
-  /// Looks for a newer state: resumes a waiting task, puts a block on a queue. Answers whether a thread of the engine has
+  /// Looks for a newer state: resumes a waiting task, puts a block on a queue. Returns whether a thread of the executor has
   /// to call `deliver()`.
   package func wake() -> Bool {
-    perform(state.withLock { look(&$0) })
+    perform(progress.withLock { look(&$0) })
   }
 
-  private func next(after last: Value?) -> Value? {
-    takesUnknown ? source.newest(unlike: last) : source.next(after: last)
-  }
-
-  private func look(_ state: inout State) -> Action {
-    switch state.receiver {
+  private func look(_ progress: inout Progress) -> Action {
+    switch progress.receiver {
     case .cancelled, .task(nil): return .nothing
     case .task(let waiter?):
-      guard let newest = next(after: state.last) else { return .nothing }
-      state.last = newest
-      state.receiver = .task(nil)
+      guard let newest = source.next(after: progress.last, interest) else { return .nothing }
+      progress.last = newest
+      progress.receiver = .task(nil)
       return .resume(waiter, newest)
     case .thread(let isThere):
-      guard let newest = next(after: state.last) else { return .nothing }
-      state.last = newest
-      state.receiver = .task(nil)
+      guard let newest = source.next(after: progress.last, interest) else { return .nothing }
+      progress.last = newest
+      progress.receiver = .task(nil)
       return .release(isThere)
     case .handler, .queue:
-      if state.isScheduled || next(after: state.last) == nil { return .nothing }
-      state.isScheduled = true
-      if case .queue(let queue, _) = state.receiver { return .enqueue(queue) }
+      if progress.isScheduled || source.next(after: progress.last, interest) == nil { return .nothing }
+      progress.isScheduled = true
+      if case .queue(let queue, _) = progress.receiver { return .enqueue(queue) }
       return .deliver
     }
   }
@@ -138,66 +139,66 @@ package final class Subscription<Value: Sendable>: StateReceiver {
     return false
   }
 
-  /// Runs the handler with the newest state, if it has not had it. Answers whether there is a newer one by now, and this
+  /// Runs the handler with the newest state, if it has not had it. Returns whether there is a newer one by now, and this
   /// is to be called again.
   @discardableResult
   package func deliver() -> Bool {
-    let call = state.withLock { state -> (Handler, Value)? in
+    let call = progress.withLock { progress -> (Handler, Told<State>)? in
       let handler: Handler
-      switch state.receiver {
+      switch progress.receiver {
       case .handler(let it), .queue(_, let it): handler = it
       case .task, .thread, .cancelled: return nil
       }
-      guard let newest = next(after: state.last) else { return nil }
-      state.last = newest
+      guard let newest = source.next(after: progress.last, interest) else { return nil }
+      progress.last = newest
       return (handler, newest)
     }
     if let (handler, newest) = call { handler(newest) }
     return perform(
-      state.withLock { state in
-        state.isScheduled = false
+      progress.withLock { progress in
+        progress.isScheduled = false
         // For a state that came while the handler ran: nobody else scheduled it.
-        return look(&state)
+        return look(&progress)
       })
   }
 
   /// The next state, as soon as there is one that differs from the last; `nil` once cancelled, or when the task is.
-  func next() async -> Value? {
+  func next() async -> Told<State>? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let result: Value?? = state.withLock { state in
-          guard case .task(nil) = state.receiver, !Task.isCancelled else { return .some(nil) }
-          if let newest = next(after: state.last) {
-            state.last = newest
+        let result: Told<State>?? = progress.withLock { progress in
+          guard case .task(nil) = progress.receiver, !Task.isCancelled else { return .some(nil) }
+          if let newest = source.next(after: progress.last, interest) {
+            progress.last = newest
             return newest
           }
-          state.receiver = .task(continuation)
+          progress.receiver = .task(continuation)
           return nil
         }
         if let result { continuation.resume(returning: result) }
       }
     } onCancel: {
-      let waiter = state.withLock { state -> Waiter? in
-        guard case .task(let waiter) = state.receiver else { return nil }
-        state.receiver = .task(nil)
+      let waiter = progress.withLock { progress -> Waiter? in
+        guard case .task(let waiter) = progress.receiver else { return nil }
+        progress.receiver = .task(nil)
         return waiter
       }
       waiter?.resume(returning: nil)
     }
   }
 
-  /// Blocks the thread until there is a first state, and answers with it; `nil` where none has come by the deadline. Once.
+  /// Blocks the thread until there is a first state, and returns it; `nil` if none has come by the deadline. Once.
   ///
   /// Whoever stores the state lets the thread go: no handler is waited for.
-  func first(by deadline: DispatchTime) -> Value? {
+  func first(by deadline: DispatchTime) -> Told<State>? {
     let isThere = DispatchSemaphore(value: 0)
-    let known = state.withLock { state in
-      if case .task(nil) = state.receiver { state.receiver = .thread(isThere) }
-      return next(after: nil)
+    let known = progress.withLock { progress in
+      if case .task(nil) = progress.receiver { progress.receiver = .thread(isThere) }
+      return source.next(after: nil, interest)
     }
     if let known { return known }
     _ = isThere.wait(timeout: deadline)
     // Once more: at the deadline it may be there, and this thread not yet let go.
-    return state.withLock { $0.last } ?? next(after: nil)
+    return progress.withLock { $0.last } ?? source.next(after: nil, interest)
   }
 }

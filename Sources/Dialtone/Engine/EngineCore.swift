@@ -16,35 +16,29 @@ final class EngineCore: Sendable {
   private let inbox: Lock<Inbox>
   private let state = Lock<EngineState?>(nil)
   private let deliveries: DeliveryQueue
-  private let poll: EventPoll
-  private let clock: EngineClock
-  private let makeSource: @Sendable () -> any NetworkSource
-  private let lookup: NameLookup
-  private let names: NameLookupPool
+  private let waiter: any EventWaiter
+  private let provider: EngineProvider
   private let onLoss: @Sendable (EngineCore) -> Void
 
   /// - Parameters:
-  ///   - slot: What the engine is made of.
+  ///   - provider: What the engine is made of.
   ///   - deliveries: Where handlers wait; it outlives this core.
   ///   - commands: What is to be done first.
   ///   - onLoss: Called once or several times, on any thread, where somebody has closed the core's descriptors: it does
   ///     nothing more then.
   /// - Throws: Where the process has no descriptors left.
   init(
-    _ slot: EngineSlot, _ deliveries: DeliveryQueue, _ commands: [EngineCommand],
+    _ provider: EngineProvider, _ deliveries: DeliveryQueue, _ commands: [EngineCommand],
     onLoss: @escaping @Sendable (EngineCore) -> Void
   ) throws(SystemError) {
-    poll = try EventPoll()
+    waiter = try provider.makeWaiter(provider.time)
     inbox = Lock(Inbox(commands: commands))
     self.deliveries = deliveries
-    clock = slot.clock
-    lookup = slot.lookup
-    names = slot.names
-    makeSource = slot.makeSource
+    self.provider = provider
     self.onLoss = onLoss
   }
 
-  /// Starts the threads. Answers `false`, and nothing has been done, where the system has none to give.
+  /// Starts the threads. Returns `false`, and nothing has been done, where the system has none to give.
   func start() -> Bool {
     // Under the engine's lock: neither does anything before both are there. One alone would stop reading while a
     // handler blocks.
@@ -55,7 +49,7 @@ final class EngineCore: Sendable {
       }
       return true
     }
-    poll.wake()
+    waiter.wake()
     return isStarted
   }
 
@@ -68,7 +62,7 @@ final class EngineCore: Sendable {
     }
     withExtendedLifetime(dropped) {}
     // Where the descriptors are closed, there is no thread that could be told.
-    poll.wake()
+    waiter.wake()
   }
 
   /// Gives up, for another core to go on with what is answered: all that is watched, the timers, and what has not been
@@ -89,13 +83,13 @@ final class EngineCore: Sendable {
 
   /// In a forked child: closes the descriptors. The threads are the parent's, and so is what they hold for good.
   func abandon() {
-    poll.close()
+    waiter.abandon()
     // Where one of the threads was at a turn, the lock is held for good, and the source's descriptors stay open.
     _ = state.withLockIfAvailable { $0 = nil }
   }
 
   /// Has a thread do what the command says, soon. For any thread; never waits for the network.
-  /// Answers `false`, and nothing is done, where it has ended.
+  /// Returns `false`, and nothing is done, where it has ended.
   @discardableResult
   func post(_ command: EngineCommand) -> Bool {
     let (isTaken, isFirst) = inbox.withLock { inbox in
@@ -126,36 +120,34 @@ final class EngineCore: Sendable {
   }
 
   /// What monitors have just learnt of a name; `nil` where they have not. Waits for a turn that is under way.
-  func recentAddresses(of key: NameRecord.Key) -> [IPAddress]? {
-    state.withLock { $0?.recentAddresses(of: key, now: clock.now()) }
+  func recentAddresses(of question: NameQuestion) -> [IPAddress]? {
+    state.withLock { $0?.recentAddresses(of: question) }
   }
 
   /// Has a thread do a turn: something it cannot see by itself has changed.
-  func wake() { if !poll.wake() { onLoss(self) } }
+  func wake() { if !waiter.wake() { onLoss(self) } }
 
   // MARK: The threads
 
   private func run() {
-    var ready: UInt64 = .max
     while true {
       if inbox.withLock({ $0.isStopped }) { break }
-      turn(ready)
+      turn()
       // Last, since a handler may block: nothing of the turn is kept meanwhile.
       deliveries.deliver()
-      guard let next = poll.wait() else {
+      if !waiter.wait() {
         onLoss(self)
         break
       }
-      ready = next
     }
     // What was added just before: each of these handlers counts on being asked, and would else never be again, though its
     // monitor may go on with another engine.
     deliveries.deliver()
     // Only one thread was woken by stop(): pass it on.
-    poll.wake()
+    waiter.wake()
   }
 
-  private func turn(_ ready: UInt64) {
+  private func turn() {
     let outcome = state.withLock { state -> EngineState.Outcome? in
       // Under the engine's lock: else two threads could do commands in another order than they were posted in.
       let (commands, isStopped) = inbox.withLock { inbox in
@@ -163,47 +155,30 @@ final class EngineCore: Sendable {
         return (inbox.commands, inbox.isStopped)
       }
       if isStopped { return nil }
-      let now = clock.now()
       let engine = state ?? open()
       state = engine
-      let outcome = engine.turn(commands, ready: ready, now: now)
-      if engine.registeredRevision != engine.source.descriptorRevision { register(engine) }
-      if clock.passes, engine.armedDeadline != engine.deadline {
+      let outcome = engine.turn(commands)
+      if provider.time.passes, engine.armedDeadline != engine.deadline {
         engine.armedDeadline = engine.deadline
-        // Where it fails, so does the wait that comes next.
-        poll.setTimer(engine.deadline)
+        // If it fails, so does the wait that comes next.
+        waiter.setDeadline(engine.deadline)
       }
       return outcome
     }
     guard let outcome else { return }
     // Before any handler is run, which may block: the other thread goes on with what is left.
     if outcome.isUnfinished { wake() }
-    for storage in outcome.touched { deliveries.add(storage.wakeReceivers()) }
+    for cell in outcome.targets { deliveries.add(cell.wakeReceivers()) }
+    for cell in outcome.paths { deliveries.add(cell.wakeReceivers()) }
     for timer in outcome.fired { timer.fire() }
   }
 
-  /// Makes the source on a thread of the engine: it may take a while, and nobody waits for it.
+  /// Makes the source, mostly on a thread of the engine: it may take a while, and nobody waits for it.
   private func open() -> EngineState {
-    let engine = EngineState(source: makeSource()) { [weak self, lookup, names] key, serial in
-      names.submit(key.host.text, key.family, by: lookup) { [weak self] result in
-        self?.post(.lookupEnded(key, serial: serial, result))
-      }
-    }
-    register(engine)
-    return engine
-  }
-
-  /// Has the source's descriptors awaited, those too that it has opened since the last time. What fails is tried again
-  /// with the next turn.
-  private func register(_ engine: EngineState) {
-    let source = engine.source
-    engine.registeredRevision = source.descriptorRevision
-    for (bit, descriptor) in source.descriptors.enumerated() where descriptor >= 0 {
-      do {
-        try poll.add(descriptor, bit: bit)
-      } catch {
-        engine.registeredRevision = nil
-        source.eventsCannotBeAwaited()
+    let source = provider.makeSource(waiter, provider.time)
+    return EngineState(source, provider.time) { [weak self, provider] question, serial in
+      provider.names.submit(question.host.text, question.family, by: provider.lookup) { [weak self] result in
+        self?.post(.lookupEnded(question, serial: serial, result))
       }
     }
   }

@@ -21,7 +21,7 @@ final class EngineStarter: Sendable {
     /// What is watched, for a core to be told; empty while there is one.
     var watched: [ObjectIdentifier: EngineCommand] = [:]
     /// By the system's clock: who waits has to be let go, whatever clock the engine goes by.
-    var timers = TimerQueue<EngineTimer>()
+    var timers = TimerQueue<DeliveryTimer>()
     var nextTry = Int64.min
     /// The thread is to try at once.
     var isTryDue = false
@@ -29,7 +29,7 @@ final class EngineStarter: Sendable {
     var isStopped = false
   }
 
-  private let slot: EngineSlot
+  private let provider: EngineProvider
   /// One for this and all its cores: handlers are called one at a time, whoever calls them.
   private let deliveries = DeliveryQueue()
   /// Wakes the thread.
@@ -37,8 +37,8 @@ final class EngineStarter: Sendable {
   private let state = Lock(State())
   private let forkCount = ForkCount.current
 
-  init(_ slot: EngineSlot) {
-    self.slot = slot
+  init(_ provider: EngineProvider) {
+    self.provider = provider
     retry()
   }
 
@@ -118,8 +118,8 @@ final class EngineStarter: Sendable {
     }
   }
 
-  /// Has the timer fire at its deadline. Answers `false` where there is no thread that could keep the time.
-  func schedule(_ timer: EngineTimer) -> Bool {
+  /// Has the timer fire at its deadline. Returns `false` where there is no thread that could keep the time.
+  func schedule(_ timer: DeliveryTimer) -> Bool {
     if isInherited { return false }
     post(.schedule(timer))
     let (hasCore, isKept) = state.withLock { state in (state.core != nil, state.core != nil || hasThread(&state)) }
@@ -133,10 +133,10 @@ final class EngineStarter: Sendable {
   /// Tries to start a core, if there is none.
   private func start(_ state: inout State) {
     if state.core != nil || state.isStopped { return }
-    state.nextTry = EngineClock.system.now().addingClamped(Self.retryInterval)
+    state.nextTry = TimeSource.system.now().addingClamped(Self.retryInterval)
     do throws(SystemError) {
       let commands = state.watched.values + state.timers.events.map { .schedule($0) }
-      let core = try EngineCore(slot, deliveries, commands) { [weak self] in self?.replace($0) }
+      let core = try EngineCore(provider, deliveries, commands) { [weak self] in self?.replace($0) }
       if !core.start() { return }
       state.core = core
       state.watched = [:]
@@ -158,21 +158,15 @@ final class EngineStarter: Sendable {
   private func note(_ command: EngineCommand, _ state: inout State) {
     if state.isStopped { return }
     switch command {
-    case .add(let storage, _, let epoch):
-      state.watched[ObjectIdentifier(storage)] = command
-      storage.deny(epoch)
+    case .watch(let subject, let epoch):
+      state.watched[ObjectIdentifier(subject.cell)] = command
+      subject.cell.deny(epoch, realtime: provider.time.realtime())
       _ = hasThread(&state)
-    case .addPath(let storage, _, let epoch):
-      state.watched[ObjectIdentifier(storage)] = command
-      storage.deny(epoch)
-      _ = hasThread(&state)
-    case .remove(let storage):
-      state.watched[ObjectIdentifier(storage)] = nil
-    case .removePath(let storage):
-      state.watched[ObjectIdentifier(storage)] = nil
+    case .unwatch(let cell):
+      state.watched[ObjectIdentifier(cell)] = nil
     case .schedule(let timer):
-      let rest = max(0, timer.deadline.addingClamped(-slot.clock.now()))
-      state.timers.add(timer, at: EngineClock.system.now().addingClamped(rest))
+      let rest = max(0, timer.deadline.addingClamped(-provider.time.now()))
+      state.timers.add(timer, at: TimeSource.system.now().addingClamped(rest))
     case .forgetTimer:
       if state.timers.count > Self.timerLimit { state.timers.removeAll(where: \.isCancelled) }
     case .lookupEnded:
@@ -184,16 +178,16 @@ final class EngineStarter: Sendable {
   private func run() {
     while true {
       deliveries.deliver()
-      let (due, pause) = state.withLock { state -> ([EngineTimer], Int64?) in
-        let now = EngineClock.system.now()
-        var due: [EngineTimer] = []
+      let (due, pause) = state.withLock { state -> ([DeliveryTimer], Int64?) in
+        let now = TimeSource.system.now()
+        var due: [DeliveryTimer] = []
         while let timer = state.timers.popDue(now) { due.append(timer) }
         // By a clock that a test moves, the time for it never comes.
-        let isToRetry = slot.clock.passes && !state.watched.isEmpty
+        let isToRetry = provider.time.passes && !state.watched.isEmpty
         if state.isTryDue || isToRetry && state.nextTry <= now { start(&state) }
         state.isTryDue = false
         // Where a test moves the clock, it wakes this thread, too.
-        let retry = state.watched.isEmpty ? nil : slot.clock.passes ? state.nextTry : .max
+        let retry = state.watched.isEmpty ? nil : provider.time.passes ? state.nextTry : .max
         let next = [state.timers.next, retry].compactMap { $0 }.min()
         guard let next, state.core == nil, !state.isStopped else {
           state.hasThread = false
@@ -229,42 +223,15 @@ final class EngineStarter: Sendable {
 
   /// As `note`, where there may be another core at once.
   private func take(_ command: EngineCommand, _ state: inout State) {
-    switch command {
-    case .add(let storage, _, let epoch):
-      state.watched[ObjectIdentifier(storage)] = command
-      storage.release(epoch)
-    case .addPath(let storage, _, let epoch):
-      state.watched[ObjectIdentifier(storage)] = command
-      storage.release(epoch)
-    default: note(command, &state)
-    }
+    guard case .watch(let subject, let epoch) = command else { return note(command, &state) }
+    state.watched[ObjectIdentifier(subject.cell)] = command
+    subject.cell.release(epoch)
   }
 }
 
 extension EngineCommand {
   /// Of what the command has watched.
   fileprivate var wokenReceivers: [any Deliverable] {
-    switch self {
-    case .add(let storage, _, _): storage.wakeReceivers()
-    case .addPath(let storage, _, _): storage.wakeReceivers()
-    case .remove, .removePath, .schedule, .forgetTimer, .lookupEnded: []
-    }
-  }
-}
-
-extension MonitorStorage {
-  /// Stores that nothing can be known, if the epoch is the present one.
-  fileprivate func deny(_ epoch: Epoch) {
-    let state = Reachability(status: .undetermined, reason: .denied, realtime: EngineClock.realtime())
-    if current != state, store(state, of: epoch) { release(epoch) }
-  }
-}
-
-extension ValueStorage<NetworkPath> {
-  /// Stores that nothing can be known, if the epoch is the present one.
-  fileprivate func deny(_ epoch: Epoch) {
-    var path = NetworkPath.denied
-    path.realtime = EngineClock.realtime()
-    if current != path, store(path, of: epoch) { release(epoch) }
+    if case .watch(let subject, _) = self { subject.cell.wakeReceivers() } else { [] }
   }
 }

@@ -1,351 +1,362 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Netlink
-
-/// All that the engine knows: which targets there are, what they ask, what was answered. Used under the engine's lock.
+/// All that the engine knows: which targets and paths there are, what they ask, what was answered. Used under the engine's lock.
 ///
 /// Invariants: of two targets that ask the same, one query is asked; after a turn every query that the events read could have
 /// touched has been asked since they were read, and every state that depends on it is stored; nothing is decided while
-/// events wait to be read, for as long as that ends within ``roundLimit`` rounds.
+/// events wait to be read, as long as that ends within ``roundLimit`` rounds.
 final class EngineState {
   /// What a turn leaves to do outside the lock.
   struct Outcome {
-    /// Monitors whose receivers may have something new.
-    var touched: [any StateSource] = []
+    /// Where receivers may find something new.
+    var targets: [StateCell<Reachability>] = []
+    var paths: [StateCell<NetworkPath>] = []
     /// Timers whose time has come.
-    var fired: [EngineTimer] = []
+    var fired: [DeliveryTimer] = []
     /// Whether events may be left, and another turn is due at once.
     var isUnfinished = false
   }
 
-  enum TimerEvent {
-    case call(EngineTimer)
-    case settle(TargetRecord)
+  private enum Deadline {
+    case call(DeliveryTimer)
+    case settleTarget(TargetRecord)
     case settlePath(PathRecord)
-    case askPaths
-    case lookUp(NameRecord)
-    case overdue(NameRecord)
   }
 
-  /// How often events are read and queries asked again before states are told all the same: where events never end.
+  /// How often events are read and queries asked again before states are told all the same: for events that never end.
   static let roundLimit = 8
-  /// So many queries are asked at a time.
-  private static let batchSize = 256
-  /// For so many addresses it pays to name them to the source.
-  private static let announcementLimit = 16
 
   let source: any NetworkSource
-  /// Starts to look a name up; the answer comes as a command with the same number.
-  let lookUp: (NameRecord.Key, _ serial: UInt64) -> NameLookupPool.Ticket
-  var records: [ObjectIdentifier: TargetRecord] = [:]
-  private var nodes: Set<DestinationNode> = []
-  private var index = DestinationIndex()
-  var names: [NameRecord.Key: NameRecord] = [:]
-  var paths = Paths()
-  var timers = TimerQueue<TimerEvent>()
+  let time: TimeSource
+  private var targets: [ObjectIdentifier: TargetRecord] = [:]
+  private let queries = QueryTable()
+  private var names: NameTable<TargetRecord>
+  private var paths = PathTable()
+  private var timers = TimerQueue<Deadline>()
   private var forgottenTimers = 0
+  /// Targets whose state is to be decided in this turn.
+  private var staleTargets: [TargetRecord] = []
+  private var announced: NetworkInterest?
+  /// What the waiter's deadline was last set to.
+  var armedDeadline: Int64?
 
-  private var staleNodes: [DestinationNode] = []
-  var staleRecords: [TargetRecord] = []
-  var areNamesStale = false
-  var lookupSerial: UInt64 = 0
-  private var areAnnouncementsStale = true
-  private var areNamesAnnounced = false
-
+  /// - Parameter lookUp: Starts to look a name up; the answer comes as a command with the same number.
   init(
-    source: any NetworkSource,
-    lookUp: @escaping (NameRecord.Key, _ serial: UInt64) -> NameLookupPool.Ticket
+    _ source: any NetworkSource, _ time: TimeSource,
+    lookUp: @escaping (NameQuestion, _ serial: UInt64) -> NameLookupPool.Ticket
   ) {
     self.source = source
-    self.lookUp = lookUp
+    self.time = time
+    names = NameTable(lookUp: lookUp)
   }
 
   deinit {
-    // The last monitor's withdrawal may have come too late to be performed. Records, nodes and names hold each other, and
-    // look-ups that wait for a thread have to be withdrawn.
-    for record in Array(records.values) { remove(record) }
+    // The last monitor's withdrawal may have come too late to be performed. Records, queries and names hold each other, and
+    // lookups that wait for a thread have to be withdrawn.
+    for record in Array(targets.values) { remove(record) }
   }
-
-  /// What the timer was last set to.
-  var armedDeadline: Int64?
-  /// Which of the source's sets of descriptors is awaited; `nil` where that failed.
-  var registeredRevision: Int?
 
   /// What makes another engine watch the same and keep the same time.
   var commands: [EngineCommand] {
-    let watched = records.values.map { EngineCommand.add($0.storage, $0.target, $0.epoch) }
-    let paths = paths.records.values.map { EngineCommand.addPath($0.storage, $0.configuration, $0.epoch) }
     let calls = timers.events.compactMap { event -> EngineCommand? in
       if case .call(let timer) = event { .schedule(timer) } else { nil }
     }
-    return watched + paths + calls
+    return targets.values.compactMap(\.command) + paths.commands + calls
   }
 
   /// When the next turn is due, whatever happens.
   var deadline: Int64? {
-    guard let timer = timers.next, let poll = source.nextPoll else { return timers.next ?? source.nextPoll }
-    return min(timer, poll)
+    var deadline = min(timers.next ?? .max, names.deadline ?? .max)
+    deadline = min(deadline, min(paths.deadline ?? .max, source.nextPoll ?? .max))
+    return deadline == .max ? nil : deadline
   }
 
   // MARK: A turn
 
-  /// Does what `commands` say, reads what is ready, asks what may have changed, and stores the states.
-  func turn(_ commands: [EngineCommand], ready: UInt64, now: Int64) -> Outcome {
-    var outcome = Outcome()
+  /// Does what `commands` say, reads what is ready, asks what may have changed, and publishes the states.
+  func turn(_ commands: [EngineCommand]) -> Outcome {
+    let now = time.now()
     // When the events are read; every state that comes of them carries this time.
-    let realtime = EngineClock.realtime()
+    let realtime = time.realtime()
+    var outcome = Outcome()
     for command in commands { perform(command, now: now) }
-    var change = NetworkChange()
-    while let event = timers.popDue(now) { fire(event, now: now, outcome: &outcome) }
-    if let poll = source.nextPoll, poll <= now { source.poll(into: &change) }
+    passDeadlines(now: now, outcome: &outcome)
 
+    var change = NetworkChange()
+    if let poll = source.nextPoll, poll <= now { source.poll(into: &change) }
     var rounds = 0
     repeat {
-      source.drain(ready: ready, into: &change)
+      source.drain(into: &change)
       mark(change)
       outcome.isUnfinished = change.isUnfinished
       change = NetworkChange()
-      if staleNodes.isEmpty, !paths.isDueWithTargets { break }
+      if !queries.isStale, !paths.isDueWithTargets { break }
       announce()
-      ask()
-      if paths.isDueWithTargets { askPaths(now: now) }
+      askQueries()
+      if paths.isDueWithTargets { paths.ask(source, queries, now: now) }
       settleTranslations(now: now)
       rounds += 1
     } while rounds < Self.roundLimit
     if rounds == Self.roundLimit { outcome.isUnfinished = true }
 
     decidePaths(realtime: realtime, now: now, outcome: &outcome)
-    decide(realtime: realtime, now: now, outcome: &outcome)
+    decideTargets(realtime: realtime, now: now, outcome: &outcome)
     askManyPaths(realtime: realtime, now: now, outcome: &outcome)
-    startLookups(now: now)
+    names.startLookups(now: now)
     announce()
     return outcome
   }
 
   private func perform(_ command: EngineCommand, now: Int64) {
     switch command {
-    case .add(let storage, let target, let epoch):
-      add(TargetRecord(storage, target, epoch), now: now)
-    case .remove(let storage):
-      if let record = records.removeValue(forKey: ObjectIdentifier(storage)) { remove(record) }
-    case .addPath(let storage, let configuration, let epoch):
-      addPath(storage, configuration, epoch)
-    case .removePath(let storage):
-      removePath(storage)
+    case .watch(.target(let target, let configuration, let cell), let epoch):
+      add(TargetRecord(target, configuration, cell, epoch), at: ObjectIdentifier(cell), now: now)
+    case .watch(.path(let configuration, let cell), let epoch):
+      paths.add(PathRecord(configuration, cell, epoch), queries)
+    case .unwatch(let cell):
+      if let record = targets.removeValue(forKey: ObjectIdentifier(cell)) { remove(record) }
+      paths.remove(cell, queries)
     case .schedule(let timer):
       timers.add(.call(timer), at: timer.deadline)
     case .forgetTimer:
-      forgetTimers(1)
-    case .lookupEnded(let key, let serial, let result):
-      finishLookup(key, serial, result, now: now)
+      forgetTimer()
+    case .lookupEnded(let question, let serial, let result):
+      guard let name = names.finish(question, serial: serial, result, now: now) else { return }
+      for user in name.users { adopt(name, for: user) }
     }
   }
 
-  private func fire(_ event: TimerEvent, now: Int64, outcome: inout Outcome) {
-    switch event {
-    case .call(let timer):
-      outcome.fired.append(timer)
-    case .settle(let record):
-      record.hasSettlingTimer = false
-      switch record.machine.settle(now: now) {
-      case .deliver:
-        record.storage.release(record.epoch)
-        outcome.touched.append(record.storage)
-      case .holdBack(let until):
-        record.hasSettlingTimer = true
-        timers.add(.settle(record), at: until)
-      case .ignore, .store: break
+  private func passDeadlines(now: Int64, outcome: inout Outcome) {
+    while let deadline = timers.popDue(now) {
+      switch deadline {
+      case .call(let timer): outcome.fired.append(timer)
+      case .settleTarget(let record):
+        guard let effect = record.publication?.settle(now: now) else { continue }
+        follow(effect, of: record, &outcome)
+      case .settlePath(let record): follow(record.publication.settle(now: now), of: record, &outcome)
       }
-    case .settlePath(let record):
-      settle(record, now: now, outcome: &outcome)
-    case .askPaths:
-      paths.hasTimer = false
-    case .lookUp(let name):
-      if let refresh = name.refresh, refresh <= now {
-        name.refresh = nil
-        markStale(name)
-      }
-    case .overdue(let name):
-      if name.becomeOverdue() { name.users.forEach(touch) }
     }
+    for name in names.passDeadlines(now: now) { name.users.forEach(touch) }
   }
 
-  /// So many timers are of no use any more. They are taken out when they are the larger part, so that it costs little for each.
-  func forgetTimers(_ count: Int) {
-    forgottenTimers += count
+  /// A timer is of no use any more. Such timers are taken out when they are the larger part, so that each costs little.
+  private func forgetTimer() {
+    forgottenTimers += 1
     if forgottenTimers <= 64 || forgottenTimers * 2 <= timers.count { return }
     forgottenTimers = 0
-    timers.removeAll { event in
-      switch event {
+    timers.removeAll { [targets, paths] deadline in
+      switch deadline {
       case .call(let timer): timer.isCancelled
-      case .settle(let record): records[ObjectIdentifier(record.storage)] !== record
-      case .settlePath(let record): !isCurrent(record)
-      case .askPaths: false
-      case .lookUp(let name), .overdue(let name): names[name.key] !== name
+      case .settleTarget(let record): targets[record.identifier] !== record
+      case .settlePath(let record): !paths.contains(record)
       }
     }
   }
 
-  // MARK: Targets and their queries
+  /// Returns whether there was anything to read; what it touches is marked for the next turn.
+  private func readEvents() -> Bool {
+    var change = NetworkChange()
+    source.drain(into: &change)
+    mark(change)
+    return !change.isEmpty
+  }
 
-  private func add(_ record: TargetRecord, now: Int64) {
-    records[ObjectIdentifier(record.storage)] = record
-    record.nodes = attach(record.initialQueries, to: record)
-    switch record.target.storage {
-    case .host(let host):
-      record.pathNodes = attach(record.internetQueries, to: record)
-      attachName(NameRecord.Key(host: host.folded, family: record.configuration.family), to: record, now: now)
-    case .address(let address) where record.usesTranslation(address):
-      record.pathNodes = attach(
-        record.internetQueries.filter { $0.address?.family == .ipv6 }, to: record)
-    case .internet, .localNetwork, .address, .pair: break
+  private func mark(_ change: NetworkChange) {
+    if change.touchesNames { names.markAllStale() }
+    let arePathsTouched = queries.mark(change)
+    paths.mark(change, isTouched: arePathsTouched)
+  }
+
+  /// Tells the source what is asked about.
+  private func announce() {
+    let includesNames = !names.isEmpty || !paths.isEmpty
+    if !queries.isInterestStale, announced?.includesNames == includesNames { return }
+    queries.isInterestStale = false
+    let interest = NetworkInterest(destinations: queries.interest, includesNames: includesNames)
+    if interest != announced { source.watch(interest) }
+    announced = interest
+  }
+
+  // MARK: Targets
+
+  private func add(_ record: TargetRecord, at identifier: ObjectIdentifier, now: Int64) {
+    record.identifier = identifier
+    targets[identifier] = record
+    record.nodes = queries.attach(record.initialQueries, to: record)
+    record.pathNodes = queries.attach(record.initialPathQueries, to: record)
+    if case .host(let host) = record.target.storage {
+      attachName(NameQuestion(host: host.folded, family: record.configuration.family), to: record, now: now)
     }
     touch(record)
   }
 
   private func remove(_ record: TargetRecord) {
-    detach(record.nodes + record.pathNodes + record.translatedNodes, from: record)
+    queries.detach(record.nodes + record.pathNodes + record.translatedNodes, from: record)
     detachName(from: record)
+    // A timer may be left that would ask whether it has settled.
+    if record.publication?.isSettling ?? false { forgetTimer() }
   }
 
-  func attach(_ queries: [PathQuery], to record: TargetRecord) -> [DestinationNode] {
-    queries.map { query in
-      let node = node(of: query)
-      node.add(record)
-      return node
-    }
-  }
-
-  /// The query's node, made where there is none; the caller gives it a user.
-  func node(of query: PathQuery) -> DestinationNode {
-    let (isNew, node) = nodes.insert(DestinationNode(query))
-    if isNew {
-      if let address = query.address { index.add(node, at: address.bits) }
-      areAnnouncementsStale = true
-      touch(node)
-    }
-    return node
-  }
-
-  func detach(_ released: [DestinationNode], from record: TargetRecord) {
-    for node in released {
-      node.remove(record)
-      removeIfUnused(node)
-    }
-  }
-
-  func removeIfUnused(_ node: DestinationNode) {
-    if node.hasUsers { return }
-    nodes.remove(node)
-    if let address = node.query.address { index.remove(node, at: address.bits) }
-    areAnnouncementsStale = true
-  }
-
-  private func touch(_ node: DestinationNode) {
-    if node.isOfPaths { paths.areStale = true }
-    if node.isStale { return }
-    node.isStale = true
-    staleNodes.append(node)
-  }
-
-  func touch(_ record: TargetRecord) {
+  private func touch(_ record: TargetRecord) {
     if record.isStale { return }
     record.isStale = true
-    staleRecords.append(record)
+    staleTargets.append(record)
   }
 
-  private func mark(_ change: NetworkChange) {
-    if change.touchesNames { names.values.forEach(markStale) }
-    markPaths(change)
-    if change.touchesEverything {
-      nodes.forEach(touch)
+  private func askQueries() {
+    queries.ask(source) { node in
+      node.forEachUser { user in
+        touch(user)
+        // The path that the user's name is looked up over has changed.
+        if let name = user.name, user.pathNodes.contains(where: { $0 === node }) { names.markStale(name) }
+      }
+    }
+  }
+
+  private func decideTargets(realtime: Int64, now: Int64, outcome: inout Outcome) {
+    for record in staleTargets {
+      record.isStale = false
+      guard targets[record.identifier] === record, let state = record.decide(),
+        let effect = record.publication?.publish(state, realtime: realtime, now: now)
+      else { continue }
+      follow(effect, of: record, &outcome)
+    }
+    staleTargets.removeAll(keepingCapacity: true)
+  }
+
+  private func follow(_ effect: Publication<Reachability>.Effect, of record: TargetRecord, _ outcome: inout Outcome) {
+    if effect.isTold, let cell = record.publication?.cell { outcome.targets.append(cell) }
+    if let time = effect.settleAt { timers.add(.settleTarget(record), at: time) }
+  }
+
+  // MARK: Names
+
+  private func attachName(_ question: NameQuestion, to record: TargetRecord, now: Int64) {
+    let name = names.attach(record, to: question, now: now)
+    record.name = name
+    adopt(name, for: record)
+  }
+
+  private func detachName(from record: TargetRecord) {
+    guard let name = record.name else { return }
+    record.name = nil
+    names.detach(record, from: name)
+  }
+
+  /// Has `record` ask about the addresses that the name has now.
+  private func adopt(_ name: TargetName, for record: TargetRecord) {
+    touch(record)
+    // Attached before the old ones are let go, so that what is in both keeps its answer.
+    if case .address(let address) = record.target.storage {
+      let old = record.translatedNodes
+      let translated = NAT64Prefix.prefixes(in: name.addresses).map { $0.embed(address.unmapped) }
+      record.translatedNodes = queries.attach(translated.map(record.query), to: record)
+      queries.detach(old, from: record)
     } else {
-      for prefix in change.prefixes { index.forEach(in: prefix, touch) }
-      if change.touchesUnreachable {
-        for node in nodes where node.answer?.status != .reachable { touch(node) }
+      let old = record.nodes
+      record.nodes = queries.attach(record.allowed(name.addresses).map(record.query), to: record)
+      queries.detach(old, from: record)
+    }
+  }
+
+  /// Asks for the network's NAT64 prefix if an IPv4 address has come to need it, and forgets it when it is not needed any more.
+  private func settleTranslations(now: Int64) {
+    for record in staleTargets {
+      guard targets[record.identifier] === record, case .address(let address) = record.target.storage,
+        record.usesTranslation(address), record.needsTranslation != (record.name != nil)
+      else { continue }
+      if record.needsTranslation {
+        attachName(NAT64Prefix.discoveryName, to: record, now: now)
+      } else {
+        detachName(from: record)
+        queries.detach(record.translatedNodes, from: record)
+        record.translatedNodes = []
       }
     }
   }
 
-  /// Asks what is stale, in batches, and marks the targets whose answer is another.
-  private func ask() {
-    let stale = staleNodes.filter { $0.hasUsers }
-    for node in staleNodes { node.isStale = false }
-    staleNodes.removeAll(keepingCapacity: true)
-    var start = 0
-    while start < stale.count {
-      let batch = stale[start..<min(stale.count, start + Self.batchSize)]
-      source.answer(batch.map(\.query)) { position, answer in
-        let node = batch[start + position]
-        if let old = node.answer, old.isIdentical(to: answer) { return }
-        node.answer = answer
-        node.forEachUser { user in
-          touch(user)
-          // The path that the user's name is looked up over has changed.
-          if let name = user.name, user.pathNodes.contains(where: { $0 === node }) { markStale(name) }
-        }
-      }
-      start += Self.batchSize
+  /// What monitors have just learnt of a name; `nil` if they have not.
+  func recentAddresses(of question: NameQuestion) -> [IPAddress]? {
+    names.recentAddresses(of: question, now: time.now())
+  }
+
+  // MARK: Paths
+
+  /// Asks for paths if that takes many queries: after the receivers of targets have been told, and not too soon after the last time.
+  private func askManyPaths(realtime: Int64, now: Int64, outcome: inout Outcome) {
+    switch paths.turnOfMany(now: now, areTargetsTold: !outcome.targets.isEmpty) {
+    case .notDue: return
+    case .afterTargets: outcome.isUnfinished = true
+    case .due:
+      paths.ask(source, queries, now: now)
+      // What was answered while something changed may be true of no moment: it is asked once more.
+      if readEvents(), paths.isStale { paths.ask(source, queries, now: now) }
+      outcome.isUnfinished = outcome.isUnfinished || readEvents() || queries.isStale
+      decidePaths(realtime: realtime, now: now, outcome: &outcome)
     }
+  }
+
+  private func decidePaths(realtime: Int64, now: Int64, outcome: inout Outcome) {
+    paths.decide { record, path in
+      follow(record.publication.publish(path, realtime: realtime, now: now), of: record, &outcome)
+    }
+  }
+
+  private func follow(_ effect: Publication<NetworkPath>.Effect, of record: PathRecord, _ outcome: inout Outcome) {
+    if effect.isTold { outcome.paths.append(record.publication.cell) }
+    if let time = effect.settleAt { timers.add(.settlePath(record), at: time) }
+  }
+
+  // MARK: Questions from outside
+
+  /// What is true of a target now. No name is looked up: those that monitors' lookups have found are all there is.
+  ///
+  /// - Returns: The state, and whether a turn is due: what was read on the way may concern the monitors.
+  func answer(
+    _ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration
+  ) -> (state: Reachability, isTurnDue: Bool) {
+    let record = TargetRecord(target, configuration)
+    record.nodes = record.initialQueries.map(QueryNode.init)
+    if case .host(let host) = target.storage {
+      record.pathNodes = record.initialPathQueries.map(QueryNode.init)
+      record.name = names[NameQuestion(host: host.folded, family: configuration.family)]
+      record.nodes = record.allowed(record.name?.addresses ?? []).map(record.query).map(QueryNode.init)
+    }
+
+    let realtime = time.realtime()
+    var isTurnDue = false
+    // As in a turn: what is answered while events wait to be read may go by links and addresses that are no more.
+    for round in 0..<Self.roundLimit {
+      let hasChanged = readEvents()
+      isTurnDue = isTurnDue || hasChanged
+      if round > 0, !hasChanged { break }
+      ask(record.nodes + record.pathNodes)
+      askForTranslation(of: record)
+    }
+    var state = record.needsTranslation && record.name == nil ? nil : record.decide()
+    if state == nil || state?.isIdentical(to: .unknown) ?? false {
+      state = Reachability(status: .undetermined, reason: .nameNotResolved)
+    }
+    var answer = state ?? .denied
+    answer.realtime = realtime
+    return (answer, isTurnDue)
+  }
+
+  /// If an IPv4 address has no path of its own: whether there is an IPv6 one, and the address behind the network's NAT64.
+  private func askForTranslation(of record: TargetRecord) {
+    guard case .address(let address) = record.target.storage, record.usesTranslation(address),
+      TargetRecord.best(record.nodes)?.status == .unreachable
+    else { return }
+    record.pathNodes = record.initialPathQueries.map(QueryNode.init)
+    record.name = names[NAT64Prefix.discoveryName]
+    record.translatedNodes = NAT64Prefix.prefixes(in: record.name?.addresses ?? [])
+      .map { QueryNode(record.query($0.embed(address.unmapped))) }
+    ask(record.pathNodes + record.translatedNodes)
   }
 
   /// Asks these, which are nobody's but the caller's, at once.
-  func ask(_ nodes: [DestinationNode]) {
+  private func ask(_ nodes: [QueryNode]) {
     source.answer(nodes.map(\.query)) { position, answer in nodes[position].answer = answer }
-  }
-
-  /// Reads what waits, and marks what it touches for the next turn. Answers whether there was anything.
-  func readEvents() -> Bool {
-    var change = NetworkChange()
-    source.drain(ready: .max, into: &change)
-    mark(change)
-    return !change.isEmpty
-  }
-
-  /// Whether queries of targets are to be asked.
-  var hasStaleNodes: Bool { !staleNodes.isEmpty }
-
-  /// The name's record, if a monitor has asked for it.
-  func name(_ key: NameRecord.Key) -> NameRecord? { names[key] }
-
-  private func announce() {
-    if areAnnouncementsStale {
-      areAnnouncementsStale = false
-      source.announceRoutes(to: index.count <= Self.announcementLimit ? index.addresses : nil)
-    }
-    let isWanted = !names.isEmpty || !paths.records.isEmpty
-    if areNamesAnnounced != isWanted {
-      areNamesAnnounced = isWanted
-      source.announceNameConfiguration(areNamesAnnounced)
-    }
-  }
-
-  private func decide(realtime: Int64, now: Int64, outcome: inout Outcome) {
-    for record in staleRecords {
-      record.isStale = false
-      guard records[ObjectIdentifier(record.storage)] === record, var new = record.decide() else { continue }
-      let storage = record.storage
-      let old = storage.current
-      new.realtime = new == old ? old.realtime : realtime
-      switch record.machine.decided(new, after: old, now: now) {
-      case .ignore: break
-      case .store: _ = storage.store(new, of: record.epoch)
-      case .deliver:
-        // Where it is of an earlier epoch, the record of the present one is on its way.
-        if !storage.store(new, of: record.epoch) { continue }
-        storage.release(record.epoch)
-        outcome.touched.append(storage)
-      case .holdBack(let until):
-        if !storage.store(new, of: record.epoch, holdingBack: true) { continue }
-        // A receiver that has had nothing yet need not wait.
-        outcome.touched.append(storage)
-        if !record.hasSettlingTimer {
-          record.hasSettlingTimer = true
-          timers.add(.settle(record), at: until)
-        }
-      }
-    }
-    staleRecords.removeAll(keepingCapacity: true)
   }
 }

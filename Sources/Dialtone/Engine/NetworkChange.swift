@@ -41,16 +41,16 @@ package struct NetworkChange {
   }
 
   /// A link, address, rule, nexthop or setting changed, or events were lost.
-  package mutating func everything() {
+  package mutating func markEverything() {
     touchesEverything = true
     prefixes.removeAll()
   }
 
   /// A link changed that carried nothing and carries nothing.
-  package mutating func idleLink() { touchesUnreachable = true }
+  package mutating func markIdleLink() { touchesUnreachable = true }
 
   /// A route to this prefix changed.
-  package mutating func route(_ prefix: Prefix) {
+  package mutating func markRoute(_ prefix: Prefix) {
     if touchesEverything { return }
     prefixes.insert(prefix)
     if prefixes.count > Self.limit {
@@ -60,11 +60,11 @@ package struct NetworkChange {
   }
 
   /// Names may have other addresses.
-  package mutating func names() { touchesNames = true }
+  package mutating func markNames() { touchesNames = true }
 
   /// The name servers are known.
-  package mutating func nameServers() { touchesNameServers = true }
+  package mutating func markNameServers() { touchesNameServers = true }
 
   /// There is more to be read.
-  package mutating func moreWaits() { isUnfinished = true }
+  package mutating func markUnfinished() { isUnfinished = true }
 }

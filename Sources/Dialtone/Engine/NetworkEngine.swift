@@ -4,13 +4,13 @@
 /// What monitors hold of the engine: while one of them does, it runs; when the last lets go, it ends.
 ///
 /// In a child of fork(2) the engine of the parent does nothing any more; monitors get another one (``Watch``).
-package final class NetworkEngine: Sendable {
+package final class NetworkEngine: DeliveryExecutor {
   private let starter: EngineStarter
-  package let clock: EngineClock
+  package let time: TimeSource
 
-  init(_ slot: EngineSlot) {
-    clock = slot.clock
-    starter = EngineStarter(slot)
+  init(_ provider: EngineProvider) {
+    time = provider.time
+    starter = EngineStarter(provider)
   }
 
   deinit { starter.stop() }
@@ -18,22 +18,11 @@ package final class NetworkEngine: Sendable {
   /// Tries again at once where the system had no descriptors or threads to give.
   func retry() { if starter.core == nil { starter.retry() } }
 
-  /// Has the states of its target stored, as those of its present epoch. The caller has its receivers woken, outside
+  /// Has the subject's states published, as those of its cell's present epoch. The caller has its receivers woken, outside
   /// all locks.
-  func add(_ storage: MonitorStorage) {
-    let (target, epoch) = storage.assignment
-    starter.post(.add(storage, target, epoch))
-  }
+  func watch(_ subject: EngineSubject) { starter.post(.watch(subject, subject.cell.epoch)) }
 
-  /// Has the paths that the configuration allows stored, as those of its present epoch. The caller has its receivers
-  /// woken, outside all locks.
-  func add(_ storage: ValueStorage<NetworkPath>, _ configuration: PathConfiguration) {
-    starter.post(.addPath(storage, configuration, storage.epoch))
-  }
-
-  func remove(_ storage: ValueStorage<NetworkPath>) { starter.post(.removePath(storage)) }
-
-  func remove(_ storage: MonitorStorage) { starter.post(.remove(storage)) }
+  func unwatch(_ subject: EngineSubject) { starter.post(.unwatch(subject.cell)) }
 
   /// Runs receivers' handlers, soon: the caller has something new for them, and holds no lock. A thread of the engine
   /// does, or, where the system has no thread to give, the caller's.
@@ -47,7 +36,7 @@ package final class NetworkEngine: Sendable {
 
   /// The addresses of a name that monitors have looked up within the last second; `nil` where none has.
   package func recentAddresses(of host: HostName, _ family: IPAddress.Family?) -> [IPAddress]? {
-    starter.core?.recentAddresses(of: NameRecord.Key(host: host, family: family))
+    starter.core?.recentAddresses(of: NameQuestion(host: host, family: family))
   }
 
   /// Returns once everything that the system had told until now has been read, and decided for all targets.
@@ -59,18 +48,14 @@ package final class NetworkEngine: Sendable {
     }
   }
 
-  /// Calls `action` on a thread of the engine after `delay`, unless the timer is cancelled before. Answers `nil`, and
-  /// never calls it, where the system has no thread to give that could keep the time.
-  package func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> EngineTimer? {
-    let timer = EngineTimer(at: clock.now().addingClamped(max(0, delay.nanosecondsClamped)), action)
+  /// Calls `action` on a thread of the engine after `delay`, unless the timer is cancelled before. Returns `nil`, and
+  /// never calls it, if the system has no thread to give that could keep the time.
+  package func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> DeliveryTimer? {
+    let deadline = time.now().addingClamped(max(0, delay.nanosecondsClamped))
+    let timer = DeliveryTimer(at: deadline, action) { [weak starter] in starter?.post(.forgetTimer) }
     if starter.schedule(timer) { return timer }
     timer.cancel()
     return nil
-  }
-
-  package func cancel(_ timer: EngineTimer) {
-    timer.cancel()
-    starter.post(.forgetTimer)
   }
 
   /// Has the engine look at the clock and at its source, which have been moved by hand.

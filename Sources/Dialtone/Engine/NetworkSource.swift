@@ -3,44 +3,46 @@
 
 /// The seam below the engine: what tells of changes and answers queries. Linux, a script, another system.
 ///
-/// A source is used by one thread at a time, under the engine's lock; it needs no lock of its own and no `Sendable`.
+/// A source owns waiting: it is made with the waiter that the engine's threads sleep on, and has its events awaited there. Apart from
+/// that, it is used by one thread at a time, under the engine's lock; it needs no lock of its own and no `Sendable`.
 package protocol NetworkSource: AnyObject {
-  /// Descriptors that become readable when there is something to read, or -1 where there is none by now. The position
-  /// in the array is the bit in `drain`'s `ready`.
-  var descriptors: [CInt] { get }
+  /// Reads all that waits to be read, without blocking, and adds to `change` what may have changed.
+  func drain(into change: inout NetworkChange)
 
-  /// Another number once there are other descriptors than before, though perhaps of the same numbers. They can change
-  /// in `poll`.
-  var descriptorRevision: Int { get }
-
-  /// The system has no memory left to wait for one of the descriptors (epoll_ctl(2), ENOMEM or ENOSPC): it has to be
-  /// polled, until the next ``poll(into:)``, after which that is tried again.
-  func eventsCannotBeAwaited()
-
-  /// When to call ``poll(into:)``, in nanoseconds of the engine's clock; `nil` where changes are announced.
+  /// When to call ``poll(into:)``, in nanoseconds of the engine's clock; `nil` if all changes are announced.
   var nextPoll: Int64? { get }
-
-  /// Reads all that waits on the descriptors that are `ready`, without blocking, and adds to `change` what it touches.
-  func drain(ready: UInt64, into change: inout NetworkChange)
 
   /// Looks whether anything changed that was not announced.
   func poll(into change: inout NetworkChange)
 
   /// Answers each query by what is true now: `receive` is called once for each, with its position.
-  func answer(_ queries: [PathQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void)
+  func answer(_ queries: [RouteQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void)
 
   /// All ways that packets can leave by now, as far as the configuration allows them.
   func path(_ configuration: PathConfiguration) -> PathAnswer
 
-  /// Names the addresses that queries are about, before the queries are asked: routes to others need not be announced.
-  /// `nil` stands for more than it pays to name.
-  func announceRoutes(to addresses: [IPAddress]?)
-
-  /// Whether changes of the configuration of name resolution are to be announced.
-  func announceNameConfiguration(_ isWanted: Bool)
+  /// Says what is asked about, before it is asked: other changes need not be announced.
+  func watch(_ interest: NetworkInterest)
 }
 
+/// As for a source that announces all changes, whether they are of interest or not.
 extension NetworkSource {
-  /// As for a source whose descriptors never change.
-  package var descriptorRevision: Int { 0 }
+  package var nextPoll: Int64? { nil }
+
+  package func poll(into change: inout NetworkChange) {}
+
+  package func watch(_ interest: NetworkInterest) {}
+}
+
+/// What queries are about.
+package struct NetworkInterest: Equatable, Sendable {
+  /// The destinations of queries; `nil` for more than it pays to name.
+  package var destinations: [IPAddress]?
+  /// Whether names are looked up, so that it matters how.
+  package var includesNames: Bool
+
+  package init(destinations: [IPAddress]?, includesNames: Bool) {
+    self.destinations = destinations
+    self.includesNames = includesNames
+  }
 }

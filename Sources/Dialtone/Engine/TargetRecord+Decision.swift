@@ -14,7 +14,7 @@ extension TargetRecord {
   }
 
   /// The best of the answers, the first of equals; `nil` while one is missing.
-  static func best(_ nodes: [DestinationNode]) -> Reachability? {
+  static func best(_ nodes: [QueryNode]) -> Reachability? {
     // Mostly there is one; no array is made for it.
     if nodes.count == 1 { return nodes[0].answer }
     if nodes.contains(where: { $0.answer == nil }) { return nil }

@@ -3,55 +3,76 @@
 
 internal import Netlink
 
+/// A name, and the targets that depend on it.
+typealias TargetName = NameRecord<TargetRecord>
+
 /// What the engine keeps for one monitor: the queries its target needs, and how their answers make its state. Belongs to the
 /// engine's lock.
 final class TargetRecord {
-  let storage: MonitorStorage
-  /// What was to be watched when the monitor asked, and the epoch then. It may have been given another target since, or
-  /// paused: then what is decided here is not stored.
   let target: ReachabilityTarget
-  let epoch: Epoch
-  var machine: MonitorStateMachine
-  /// Whether a timer will ask whether it has settled.
-  var hasSettlingTimer = false
+  let configuration: ReachabilityConfiguration
+  /// Where the states go; `nil` for a question that is answered once. The monitor may have been given another target since, or paused: then
+  /// nothing of this is stored.
+  var publication: Publication<Reachability>?
+  /// Which of the engine's records it is; set when it becomes one.
+  lazy var identifier = ObjectIdentifier(self)
   /// Whether its state is to be decided in this turn.
   var isStale = false
 
   /// The queries whose best answer is the state.
-  var nodes: [DestinationNode] = []
+  var nodes: [QueryNode] = []
   /// The Internet's queries, where the state also depends on whether there is any path.
-  var pathNodes: [DestinationNode] = []
+  var pathNodes: [QueryNode] = []
   /// A host's name; for an IPv4 address, the name that reveals the network's NAT64.
-  var name: NameRecord?
+  var name: TargetName?
   /// For an IPv4 address: the queries for it behind the network's NAT64.
-  var translatedNodes: [DestinationNode] = []
+  var translatedNodes: [QueryNode] = []
 
-  init(_ storage: MonitorStorage, _ target: ReachabilityTarget, _ epoch: Epoch) {
-    self.storage = storage
+  init(_ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration) {
     self.target = target
-    self.epoch = epoch
-    self.machine = MonitorStateMachine(settling: storage.configuration.settling)
+    self.configuration = configuration
   }
 
-  var configuration: ReachabilityConfiguration { storage.configuration }
+  convenience init(
+    _ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration, _ cell: StateCell<Reachability>,
+    _ epoch: Epoch
+  ) {
+    self.init(target, configuration)
+    publication = Publication(cell, epoch, settling: configuration.settling)
+  }
+
+  /// What makes another engine watch the same.
+  var command: EngineCommand? {
+    publication.map { .watch(.target(target, configuration, $0.cell), $0.epoch) }
+  }
 
   /// A query for an address with this target's interface, mark and source.
-  func query(_ address: IPAddress) -> PathQuery {
+  func query(_ address: IPAddress) -> RouteQuery {
     var source: IPAddress?
     if case .pair(let local, _) = target.storage { source = local.unmapped }
-    return PathQuery(
+    return RouteQuery(
       .address(address.unmapped), source: source, interface: interface, mark: configuration.mark,
       transport: configuration.transport, port: target.port ?? configuration.port ?? 0)
   }
 
   /// The queries that need no name.
-  var initialQueries: [PathQuery] {
+  var initialQueries: [RouteQuery] {
     switch target.storage {
     case .internet: internetQueries
-    case .localNetwork(let kind): [PathQuery(.localNetwork(kind, configuration.family), interface: interface)]
+    case .localNetwork(let kind): [RouteQuery(.localNetwork(kind, configuration.family), interface: interface)]
     case .host: []
     case .address(let remote), .pair(_, let remote):
       allowed([remote.unmapped.isUnspecified ? Self.rootServer(remote.unmapped.family) : remote]).map(query)
+    }
+  }
+
+  /// The Internet's queries, if the state also depends on whether there is any path.
+  var initialPathQueries: [RouteQuery] {
+    switch target.storage {
+    case .host: internetQueries
+    case .address(let address) where usesTranslation(address):
+      internetQueries.filter { $0.address?.family == .ipv6 }
+    case .internet, .localNetwork, .address, .pair: []
     }
   }
 
@@ -66,12 +87,12 @@ final class TargetRecord {
   }
 
   /// The Internet, over the families that count.
-  var internetQueries: [PathQuery] {
+  var internetQueries: [RouteQuery] {
     allowed([Self.rootServer(.ipv4), Self.rootServer(.ipv6)])
       .map { address in
         // The Internet in general has no port of its own: only a target that is asked for does.
         let port = target.storage == .internet ? configuration.port : nil
-        return PathQuery(
+        return RouteQuery(
           .address(address), interface: interface, mark: configuration.mark, transport: configuration.transport,
           port: port ?? 0)
       }

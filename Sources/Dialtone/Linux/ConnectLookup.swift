@@ -41,7 +41,7 @@ struct ConnectLookup {
   ///
   /// - Returns: whether there is more to be asked.
   mutating func take(
-    _ replies: RouteReplies, _ decision: PathDecision, _ rules: RuleTable, _ probe: ConnectProbe?
+    _ replies: RouteReplies, _ decision: RouteDecision, _ rules: RuleTable, _ probe: ConnectProbe?
   ) -> Bool {
     switch step {
     case .first:
@@ -77,7 +77,7 @@ struct ConnectLookup {
     return false
   }
 
-  private mutating func decide(_ replies: RouteReplies, _ decision: PathDecision) {
+  private mutating func decide(_ replies: RouteReplies, _ decision: RouteDecision) {
     state = decision.decide(
       target, replies, output: destination.output, source: destination.source.map { IPAddress($0) })
     metric = replies.metric
@@ -97,7 +97,7 @@ struct ConnectLookup {
   // MARK: The second look-up
 
   private mutating func lookUpAgain(
-    _ replies: RouteReplies, _ decision: PathDecision, _ rules: RuleTable, _ probe: ConnectProbe?
+    _ replies: RouteReplies, _ decision: RouteDecision, _ rules: RuleTable, _ probe: ConnectProbe?
   ) -> Bool {
     switch replies.plain {
     case .route(let plain):
@@ -136,7 +136,7 @@ struct ConnectLookup {
   }
 
   private mutating func keepToInterface(
-    _ replies: RouteReplies, _ source: IPAddress, _ decision: PathDecision, _ probe: ConnectProbe?
+    _ replies: RouteReplies, _ source: IPAddress, _ decision: RouteDecision, _ probe: ConnectProbe?
   ) -> Bool {
     guard leavesElsewhere(replies) else { return false }
     switch probe?.connect(destination) ?? .unknown {

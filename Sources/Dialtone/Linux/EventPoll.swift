@@ -13,7 +13,7 @@ internal import Synchronization
 ///
 /// Somebody else may close these descriptors, as daemons do when they begin. That is noticed as soon as one of them is
 /// used, and all three are left alone from then on: their numbers may be other files' by now.
-package final class EventPoll: Sendable {
+package final class EventPoll: EventWaiter {
   /// The ready set's bits of the source's descriptors begin here.
   private static let wakeBit = 62
   private static let timerBit = 63
@@ -25,6 +25,8 @@ package final class EventPoll: Sendable {
   private let identity: FileIdentity?
   /// Whether the descriptors are closed, by whomever.
   private let isClosed = Atomic(false)
+  /// The source's descriptors that have become readable and were not read since, a bit each. At first it is not known.
+  private let ready = Atomic(UInt64.max)
 
   /// - Throws: errno as a ``SystemError``, where the process has no descriptors left.
   package init() throws(SystemError) {
@@ -67,19 +69,21 @@ package final class EventPoll: Sendable {
 
   deinit { close() }
 
+  package func abandon() { close() }
+
   /// Closes the descriptors, once.
-  func close() {
+  private func close() {
     if isClosed.exchange(true, ordering: .relaxed) { return }
     for descriptor in [timer, wakeup, poll] { _ = CNetlink.close(descriptor) }
   }
 
-  /// Takes the descriptors for closed by somebody else. Answers `false`.
+  /// Takes the descriptors for closed by somebody else. Returns `false`.
   private func lose() -> Bool {
     isClosed.store(true, ordering: .relaxed)
     return false
   }
 
-  /// Has `wait` return with this bit when the descriptor has become readable.
+  /// Has `wait` return when the descriptor has become readable, with its bit among the ready ones.
   package func add(_ descriptor: CInt, bit: Int) throws(SystemError) {
     var event = unsafe epoll_event()
     unsafe event.events = EPOLLIN.rawValue | UInt32(bitPattern: Int32.min)  // EPOLLET is bit 31
@@ -91,29 +95,25 @@ package final class EventPoll: Sendable {
     if error.errno != EEXIST { throw error }
   }
 
-  /// Blocks until something happens; answers the bits of the source's descriptors that are ready, or `nil` where the
-  /// descriptor is closed.
-  package func wait() -> UInt64? {
-    if isClosed.load(ordering: .relaxed) { return nil }
-    var ready: UInt64? = 0
-    unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 8) { events in
-      // The kernel writes at most as many events as it is told there is room for, and answers how many (epoll_wait(2)).
+  /// The descriptors that have become readable since the last call, a bit each.
+  func takeReady() -> UInt64 { ready.exchange(0, ordering: .acquiringAndReleasing) }
+
+  package func wait() -> Bool {
+    if isClosed.load(ordering: .relaxed) { return false }
+    return unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 8) { events in
+      // The kernel writes at most as many events as it is told there is room for, and returns how many (epoll_wait(2)).
       let count = unsafe epoll_wait(poll, events.baseAddress, CInt(events.count), -1)
-      if count < 0, cnetlink_errno() != EINTR {
-        _ = lose()
-        ready = nil
-        return
-      }
+      if count < 0, cnetlink_errno() != EINTR { return lose() }
+      var bits: UInt64 = 0
       for position in 0..<max(0, Int(count)) {
         let bit = unsafe events[position].data.u32
-        if bit < UInt32(Self.wakeBit) { ready = (ready ?? 0) | 1 << UInt64(bit) }
+        if bit < UInt32(Self.wakeBit) { bits |= 1 << UInt64(bit) }
       }
+      if bits != 0 { ready.bitwiseOr(bits, ordering: .releasing) }
+      return true
     }
-    return ready
   }
 
-  /// Makes one waiting thread return, or the next that waits. Answers `false` where the descriptor is closed, and
-  /// nothing will.
   @discardableResult
   package func wake() -> Bool {
     // Eight bytes in a file that has the number now would be too many.
@@ -122,10 +122,8 @@ package final class EventPoll: Sendable {
     return eventfd_write(wakeup, 1) == 0 || lose()
   }
 
-  /// Makes a thread return at `deadline` (nanoseconds of CLOCK_BOOTTIME), or never where it is `nil`. Answers `false`
-  /// where the descriptor is closed.
-  @discardableResult
-  package func setTimer(_ deadline: Int64?) -> Bool {
+  /// In nanoseconds of CLOCK_BOOTTIME.
+  package func setDeadline(_ deadline: Int64?) {
     var value = itimerspec()
     if let deadline {
       // A zero would disarm (timerfd_settime(2)).
@@ -134,7 +132,7 @@ package final class EventPoll: Sendable {
       value.it_value.tv_nsec = Int(deadline % 1_000_000_000)
     }
     // Refused where it is no such descriptor (EBADF, EINVAL).
-    return unsafe timerfd_settime(timer, CInt(TFD_TIMER_ABSTIME), &value, nil) == 0 || lose()
+    if unsafe timerfd_settime(timer, CInt(TFD_TIMER_ABSTIME), &value, nil) != 0 { _ = lose() }
   }
 }
 #endif

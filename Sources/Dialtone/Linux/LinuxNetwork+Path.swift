@@ -22,7 +22,7 @@ extension LinuxNetwork {
 
     var serverStates: [Reachability] = []
     // Whoever resolves names knows nothing of our mark, and asks by UDP first (RFC 7766, 5).
-    answer(servers.map { PathQuery(.address($0), transport: .udp, port: 53) }) { _, state in serverStates.append(state)
+    answer(servers.map { RouteQuery(.address($0), transport: .udp, port: 53) }) { _, state in serverStates.append(state)
     }
     return PathAnswer(
       assembly.path(general: ways[0], bound: bound, nameServers: serverStates), nameServers: servers,

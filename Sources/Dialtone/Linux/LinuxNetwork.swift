@@ -16,10 +16,14 @@ package final class LinuxNetwork: NetworkSource {
   /// Tables are read anew at most so often.
   private static let resynchronisationSpacing: Int64 = 100_000_000
 
-  private enum DescriptorRole {
+  /// What is awaited. The number is the bit among what the poll says is ready.
+  private enum Role: Int {
     case events, clock, radios, names, namesRead
   }
 
+  private let time: TimeSource
+  /// What the engine's threads sleep on; `nil` if nothing can be awaited there, and all is looked for from time to time.
+  private let poll: EventPoll?
   /// `nil` where netlink is refused.
   private(set) var queries: KernelQueries?
   /// `nil` where announcements are refused, too.
@@ -38,7 +42,6 @@ package final class LinuxNetwork: NetworkSource {
   private var lastGatewayReset: Int64?
   private var rules = RuleTable()
   private var areRulesStale = true
-  private var roles: [DescriptorRole] = []
   private(set) var isSynchronised = false
   private var lastSynchronisation: Int64?
   private var isPolled = false
@@ -47,8 +50,6 @@ package final class LinuxNetwork: NetworkSource {
   /// Announcements were lost, and the tables are to be read anew with the next poll.
   private var isResynchronisationPending = false
 
-  package private(set) var descriptors: [CInt] = []
-  package private(set) var descriptorRevision = 0
   /// When routes that answers go by have ended.
   private var expiries = RouteExpiries()
   /// When to look for what was not announced.
@@ -73,32 +74,34 @@ package final class LinuxNetwork: NetworkSource {
   /// Opens its sockets in the network namespace of the calling thread.
   ///
   /// - Parameters:
+  ///   - poll: Where events are awaited; `nil` to have them looked for from time to time.
+  ///   - time: What deadlines go by.
   ///   - root: What stands before `/etc`, for tests.
   ///   - readNameServers: Reads the name servers, for tests; `nil` for the file's.
   package init(
-    nameConfigurationRoot root: String = "", readNameServers: (@Sendable () -> [IPAddress])? = nil
+    _ poll: EventPoll? = nil, time: TimeSource = .system, nameConfigurationRoot root: String = "",
+    readNameServers: (@Sendable () -> [IPAddress])? = nil
   ) {
+    self.poll = poll
+    self.time = time
     nameConfiguration = NameConfiguration(
       root: root, readServers: readNameServers ?? { NameServers.configured(root: root) })
     connect()
-    announceNames()
     if isPolled { pollAgain(after: Self.pollInterval) }
   }
 
-  /// Has the descriptor awaited, in place of an earlier one of that role.
-  private func announce(_ descriptor: CInt?, _ role: DescriptorRole) {
-    if let bit = roles.firstIndex(of: role) {
-      descriptors[bit] = descriptor ?? -1
-    } else if let descriptor {
-      descriptors.append(descriptor)
-      roles.append(role)
+  /// Has the descriptor awaited, unless it is already.
+  private func register(_ descriptor: CInt?, _ role: Role) {
+    guard let descriptor, let poll else { 
+      isPolled = true
+      return
     }
-    descriptorRevision += 1
-  }
-
-  private func announceNames() {
-    announce(nameConfiguration.watched, .names)
-    announce(nameConfiguration.finished, .namesRead)
+    do throws(SystemError) {
+      try poll.add(descriptor, bit: role.rawValue)
+    } catch {
+      // The system has no memory left for that (epoll_ctl(2), ENOMEM or ENOSPC): it is tried again with the next poll.
+      isPolled = true
+    }
   }
 
   /// Opens what is not open: at first, and where descriptors or memory were short until now.
@@ -110,21 +113,29 @@ package final class LinuxNetwork: NetworkSource {
         let new = try KernelEvents()
         new.announceRoutes(to: announced)
         events = new
-        announce(new.descriptor, .events)
       }
     } catch {
       // Whatever could be had stays; monitors read `denied`, or the kernel is polled.
     }
-    if suspension == nil, let new = SuspensionDetector() {
-      suspension = new
-      announce(new.descriptor, .clock)
-    }
-    if radios == nil, let new = RadioSwitches() {
-      radios = new
-      announce(new.descriptor, .radios)
-    }
-    isPolled = queries == nil || events == nil || suspension == nil || (radios == nil && RadioSwitches.mayBeRead)
+    if suspension == nil { suspension = SuspensionDetector() }
+    if radios == nil { radios = RadioSwitches() }
+    awaitEvents()
     synchronise()
+  }
+
+  /// Has all awaited that tells of events. What does not is polled.
+  private func awaitEvents() {
+    isPolled = queries == nil
+    register(events?.descriptor, .events)
+    register(suspension?.descriptor, .clock)
+    if let radios {
+      register(radios.descriptor, .radios)
+    } else if RadioSwitches.mayBeRead {
+      isPolled = true
+    }
+    // Without these, the configuration of names says itself that it has to be polled.
+    if let descriptor = nameConfiguration.watched { register(descriptor, .names) }
+    if let descriptor = nameConfiguration.finished { register(descriptor, .namesRead) }
   }
 
   /// Gives up what is not ours any more: somebody else has closed the descriptor. A query is what tells.
@@ -137,37 +148,27 @@ package final class LinuxNetwork: NetworkSource {
 
   // MARK: NetworkSource
 
-  package func eventsCannotBeAwaited() {
-    isPolled = true
-    pollAgain(after: Self.pollInterval)
-  }
-
-  package func drain(ready: UInt64, into change: inout NetworkChange) {
+  package func drain(into change: inout NetworkChange) {
     readEvents(into: &change)
-    for (bit, role) in roles.enumerated() where ready & (1 << UInt64(bit)) != 0 {
-      switch role {
-      case .events: break  // read above, whatever is ready: nothing is decided while events wait
-      case .clock:
-        if suspension?.hasResumed() ?? false {
-          change.everything()
-          change.names()
-        }
-      case .radios:
-        if radios?.read() ?? false {
-          searches.removeAll()
-          change.idleLink()
-        }
-      case .names: nameConfiguration.eventsAreReady()
-      case .namesRead: break  // below: what is read without another thread is not announced
-      }
+    // What has no descriptor in the poll is looked at by `poll(into:)`, or here each time.
+    let ready = poll?.takeReady() ?? .max
+    func isReady(_ role: Role) -> Bool { ready & 1 << UInt64(role.rawValue) != 0 }
+    if isReady(.clock), suspension?.hasResumed() ?? false {
+      change.markEverything()
+      change.markNames()
     }
+    if isReady(.radios), radios?.read() ?? false {
+      searches.removeAll()
+      change.markIdleLink()
+    }
+    if isReady(.names) { nameConfiguration.eventsAreReady() }
     readNews(into: &change)
   }
 
   package func poll(into change: inout NetworkChange) {
-    let now = EngineClock.system.now()
+    let now = time.now()
     let ended = expiries.removeEnded(now: now)
-    for prefix in ended { change.route(prefix) }
+    for prefix in ended { change.markRoute(prefix) }
     // Nothing else is due.
     if !ended.isEmpty, pollDeadline ?? .max > now { return }
     pollDeadline = nil
@@ -177,55 +178,56 @@ package final class LinuxNetwork: NetworkSource {
       // There may be a descriptor by now.
       if let new = nameConfiguration.replacement() {
         nameConfiguration = new
-        announceNames()
-        change.names()
+        awaitEvents()
+        change.markNames()
       }
       nameConfiguration.poll()
     }
     if isPolled || nameConfiguration.hasToBePolled { pollAgain(after: Self.pollInterval) }
-    change.everything()
+    change.markEverything()
   }
 
   /// Has `poll` called after so long, or before.
   func pollAgain(after interval: Int64) {
-    pollDeadline = min(pollDeadline ?? .max, EngineClock.system.now().addingClamped(interval))
+    pollDeadline = min(pollDeadline ?? .max, time.now().addingClamped(interval))
   }
 
   /// Has what the replies' routes lead to asked again when they end.
   func noteExpiries(_ replies: [RouteReplies]) {
-    let now = EngineClock.system.now()
+    let now = time.now()
     for reply in replies {
       if case .route(let route) = reply.match { expiries.note(route, now: now) }
     }
   }
 
   /// Decides by the tables as they are now.
-  var decision: PathDecision {
-    PathDecision(links: links, addresses: addresses, searches: searches) { [radios] in radios?.isBlocked($0) ?? false }
+  var decision: RouteDecision {
+    RouteDecision(links: links, addresses: addresses, searches: searches) { [radios] in radios?.isBlocked($0) ?? false }
   }
 
-  package func announceRoutes(to addresses: [IPAddress]?) {
-    announced = addresses?.map(\.bits)
+  package func watch(_ interest: NetworkInterest) {
+    announced = interest.destinations?.map(\.bits)
     events?.announceRoutes(to: announced)
-    if let addresses, !gateways.isEmpty, !addresses.contains(where: { $0.family == .ipv6 }) { forgetGateways() }
-  }
-
-  package func announceNameConfiguration(_ isWanted: Bool) {
-    nameConfiguration.want(isWanted)
+    if let destinations = interest.destinations, !gateways.isEmpty,
+      !destinations.contains(where: { $0.family == .ipv6 })
+    {
+      forgetGateways()
+    }
+    nameConfiguration.want(interest.includesNames)
     if nameConfiguration.hasToBePolled { pollAgain(after: Self.pollInterval) }
   }
 
   private func readNews(into change: inout NetworkChange) {
     guard let news = nameConfiguration.takeNews() else { return }
     switch news {
-    case .known: change.nameServers()
-    case .changed: change.names()
+    case .known: change.markNameServers()
+    case .changed: change.markNames()
     }
     // Only now is it known whether all files can be watched.
     if nameConfiguration.hasToBePolled { pollAgain(after: Self.pollInterval) }
   }
 
-  package func answer(_ asked: [PathQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {
+  package func answer(_ asked: [RouteQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {
     guard queries != nil, isSynchronised else {
       for position in asked.indices { receive(position, .denied) }
       pollAgain(after: Self.pollInterval)
@@ -280,7 +282,7 @@ package final class LinuxNetwork: NetworkSource {
 
   /// Finds out what needs no query, and what may not reach one: an index of 0 would mean any interface to the kernel, and a
   /// source that is not this machine's is one that IPv6 takes all the same.
-  private func prepare(_ query: PathQuery, _ decision: PathDecision) -> Prepared {
+  private func prepare(_ query: RouteQuery, _ decision: RouteDecision) -> Prepared {
     func missing(_ reason: Reachability.Reason) -> Prepared {
       .answer(Reachability(status: .unreachable, destination: query.address, reason: reason))
     }
@@ -322,19 +324,18 @@ package final class LinuxNetwork: NetworkSource {
     }
     switch end {
     case .empty: break
-    case .moreWaits: change.moreWaits()
+    case .moreWaits: change.markUnfinished()
     case .incomplete: isUnderstood = false
     case .unreadable:
       // Reading is forbidden, though listening was not, or somebody has closed the socket: the kernel is polled until
       // another one can be read.
       self.events = nil
-      announce(nil, .events)
       isPolled = true
       isUnderstood = false
       pollAgain(after: Self.pollInterval)
     }
     if isUnderstood { return }
-    let now = EngineClock.system.now()
+    let now = time.now()
     if let last = lastSynchronisation, now < last.addingClamped(Self.resynchronisationSpacing) {
       // Too soon: the tables may be wrong until then, and are read anew whether or not anything else happens.
       pollDeadline = min(pollDeadline ?? .max, last.addingClamped(Self.resynchronisationSpacing))
@@ -343,7 +344,7 @@ package final class LinuxNetwork: NetworkSource {
     }
     resynchronisationCount += 1
     synchronise()
-    change.everything()
+    change.markEverything()
   }
 
   /// Takes a message in. Answers whether it could be read; one that could not is as good as lost.
@@ -354,29 +355,29 @@ package final class LinuxNetwork: NetworkSource {
       guard let link = LinkMessage(message, in: bytes) else { return false }
       switch apply(link, isGone: message.type == .deleteLink) {
       case .nothing: break
-      case .idle: change.idleLink()
-      case .everything: change.everything()
+      case .idle: change.markIdleLink()
+      case .everything: change.markEverything()
       }
     case .newAddress, .deleteAddress:
       guard let address = AddressMessage(message, in: bytes) else { return false }
       if message.type == .newAddress { addresses.update(address) } else { addresses.remove(address) }
       // Also where nothing but a lifetime is another: routes may have come with it.
-      change.everything()
+      change.markEverything()
     case .newRoute, .deleteRoute:
       guard let route = RouteMessage(message, in: bytes) else {
-        change.everything()
+        change.markEverything()
         return true
       }
       let none = route.family == .ipv6 ? IPAddressBits(ipv6High: 0, low: 0) : IPAddressBits(ipv4: 0)
-      change.route(.init(route.destination ?? none, length: Int(route.destinationLength)))
+      change.markRoute(.init(route.destination ?? none, length: Int(route.destinationLength)))
     case .newRule, .deleteRule:
       areRulesStale = true
-      change.everything()
+      change.markEverything()
     case .newNeighbour, .deleteNeighbour:
       guard let neighbour = NeighbourMessage(message, in: bytes) else { return false }
       apply(neighbour, isGone: message.type == .deleteNeighbour, &change)
     case .newNexthop, .deleteNexthop, .newNetconf, .deleteNetconf:
-      change.everything()
+      change.markEverything()
     default:
       break
     }
@@ -426,7 +427,7 @@ package final class LinuxNetwork: NetworkSource {
     if isNew {
       settleGateways(addingFailed: true)
       // What the gateways did before they were watched was perhaps not seen.
-      expiries.askAgain(Self.ipv6Default, at: EngineClock.system.now())
+      expiries.askAgain(Self.ipv6Default, at: time.now())
     } else if gateways.isOverfull {
       makeRoomForGateways()
     }
@@ -434,7 +435,7 @@ package final class LinuxNetwork: NetworkSource {
 
   /// Forgets gateways that may be of no use any more: asked again, those in use come back.
   private func makeRoomForGateways() {
-    let now = EngineClock.system.now()
+    let now = time.now()
     if let last = lastGatewayReset, now < last.addingClamped(Self.gatewayResetSpacing) { return }
     lastGatewayReset = now
     gateways = GatewayTable()
@@ -453,7 +454,7 @@ package final class LinuxNetwork: NetworkSource {
       gateways.update(address, on: message.interfaceIndex, isFailed: isFailed)
     else { return }
     settleGateways(addingFailed: isFailed)
-    change.route(Self.ipv6Default)
+    change.markRoute(Self.ipv6Default)
   }
 
   /// Has the kernel announce what will be otherwise than it is known here.
@@ -495,7 +496,7 @@ package final class LinuxNetwork: NetworkSource {
   /// Reads links and addresses anew. What waits on the socket of announcements is read afterwards, in order, and ends
   /// at the present whether the tables were read before or after it was sent.
   private func synchronise() {
-    lastSynchronisation = EngineClock.system.now()
+    lastSynchronisation = time.now()
     isResynchronisationPending = false
     areRulesStale = true
     guard let queries else {

@@ -35,12 +35,12 @@ package struct NetworkPathAssembly {
     fileprivate var metric: UInt32 { reachable.map(\.metric).min() ?? .max }
   }
 
-  private let decision: PathDecision
+  private let decision: RouteDecision
   private let configuration: PathConfiguration
   /// The link that the configuration names, if it names one that is there.
   private let named: Link?
 
-  package init(_ decision: PathDecision, _ configuration: PathConfiguration) {
+  package init(_ decision: RouteDecision, _ configuration: PathConfiguration) {
     self.decision = decision
     self.configuration = configuration
     named = configuration.interface.flatMap { decision.links.link(named: LinkName($0)) }

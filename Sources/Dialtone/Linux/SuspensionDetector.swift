@@ -35,7 +35,7 @@ final class SuspensionDetector {
   private var isOpen: Bool { identity != nil && FileIdentity(descriptor) == identity }
 
   static func suspendedTime() -> Int64 {
-    EngineClock.nanoseconds(CLOCK_BOOTTIME) - EngineClock.nanoseconds(CLOCK_MONOTONIC)
+    TimeSource.nanoseconds(CLOCK_BOOTTIME) - TimeSource.nanoseconds(CLOCK_MONOTONIC)
   }
 
   /// Whether the system was suspended since the last call.

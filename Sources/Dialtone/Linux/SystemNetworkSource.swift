@@ -2,8 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-/// What the system's environment asks.
-package func systemNetworkSource() -> any NetworkSource { LinuxNetwork() }
+extension EngineProvider {
+  /// What the engine of this process's network is made of.
+  package static let system = EngineProvider(
+    time: .system, lookup: systemNameLookup, nameServers: systemNameServers, makeWaiter: makeEventPoll,
+    makeSource: systemNetworkSource)
+}
+
+/// Makes what the threads of an engine on Linux sleep on.
+package func makeEventPoll(_ time: TimeSource) throws(SystemError) -> any EventWaiter { try EventPoll() }
+
+/// What the system's environment asks. Without an ``EventPoll`` it is polled.
+package func systemNetworkSource(_ waiter: any EventWaiter, _ time: TimeSource) -> any NetworkSource {
+  LinuxNetwork(waiter as? EventPoll, time: time)
+}
 
 /// The name servers that `systemNameLookup` asks, by resolv.conf(5); read anew each time.
 package func systemNameServers() -> [IPAddress] { NameServers.configured() }

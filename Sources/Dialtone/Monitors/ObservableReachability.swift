@@ -53,7 +53,9 @@ public final class ObservableReachability {
 
   /// Follows `monitor`.
   public init(_ monitor: ReachabilityMonitor) {
-    let state = monitor.current
+    let feed = StateFeed(of: monitor, monitor.cell, .unknown)
+    let told = feed.newest
+    let state = told?.state ?? .unknown
     current = state
     status = state.status
     isReachable = state.isReachable
@@ -63,10 +65,10 @@ public final class ObservableReachability {
     interface = state.interface
     gateway = state.gateway
     reason = state.reason
-    observation = monitor.updates.feed.observe(takesUnknown: true) { [weak self] state, isCancelled in
+    observation = feed.observe(after: told) { [weak self] told, isCancelled in
       await MainActor.run {
         if isCancelled() { return false }
-        self?.take(state)
+        self?.take(told.state)
         return true
       }
     }

@@ -11,15 +11,17 @@
 ///
 /// It watches from the moment it is made until it, its observations and its sequences have all been released. Making one
 /// never blocks; it shares the engine of all other monitors. All of it is for any thread and any isolation.
-public final class PathMonitor: StateMonitor, EngineUser {
+public final class PathMonitor: StateMonitor, DeliveryOwner {
   /// Which interfaces count.
   public let configuration: PathConfiguration
 
-  private let storage = ValueStorage(unknown: NetworkPath.unknown)
-  private let watch: Watch<WatchedPath>
+  private let cell = StateCell(unknown: NetworkPath.unknown)
+  private let watch: Watch
 
   /// The engine that watches, or, while paused, the environment's.
   package var engine: NetworkEngine { watch.engine }
+
+  package var executor: any DeliveryExecutor { engine }
 
   package func followFork() { watch.followFork() }
 
@@ -32,7 +34,7 @@ public final class PathMonitor: StateMonitor, EngineUser {
   ///   - environment: Where the knowledge comes from; the system, but for tests.
   public init(_ configuration: PathConfiguration = .init(), environment: ReachabilityEnvironment = .system) {
     self.configuration = configuration
-    watch = Watch(WatchedPath(storage: storage, configuration: configuration), in: environment)
+    watch = Watch(.path(configuration, cell), in: environment)
   }
 
   /// Begins to watch interfaces of one kind.
@@ -52,11 +54,11 @@ public final class PathMonitor: StateMonitor, EngineUser {
   /// The newest path; `undetermined` without a reason until something is known. Takes a lock for the time of a copy.
   public var current: NetworkPath {
     watch.followFork()
-    return storage.current
+    return cell.current
   }
 
   /// The paths one after another, as an asynchronous sequence: first the one that is known, then each change.
-  public var updates: MonitorUpdates<NetworkPath> { MonitorUpdates(StateFeed(of: self, storage)) }
+  public var updates: MonitorUpdates<NetworkPath> { MonitorUpdates(StateFeed(of: self, cell)) }
 
   // MARK: Pausing
 
@@ -101,18 +103,4 @@ public final class PathMonitor: StateMonitor, EngineUser {
   public func whenSatisfied(_ action: @escaping @Sendable () async -> Void) -> ReachabilityObservation {
     updates.feed.once({ $0.status == .satisfied }) { _ in await action() }
   }
-}
-
-/// What the engine watches for a path monitor.
-private struct WatchedPath: Watched {
-  let storage: ValueStorage<NetworkPath>
-  let configuration: PathConfiguration
-
-  func beginEpoch() { storage.beginEpoch() }
-
-  func begin(on engine: NetworkEngine) { engine.add(storage, configuration) }
-
-  func end(on engine: NetworkEngine) { engine.remove(storage) }
-
-  func wakeReceivers() -> [any Deliverable] { storage.wakeReceivers() }
 }

@@ -23,7 +23,7 @@ extension Reachability {
     _ target: ReachabilityTarget = .internet, configuration: ReachabilityConfiguration = .init(),
     environment: ReachabilityEnvironment = .system
   ) -> Reachability {
-    environment.slot.engine().answer(target, configuration)
+    environment.provider.engine().answer(target, configuration)
   }
 
   /// Blocks the calling thread until the state of `target` is known, a name looked up included.

@@ -27,10 +27,10 @@ extension ReachabilityMonitor: CustomStringConvertible {
   /// The target and a state of it, also where the target is changed meanwhile.
   private var targetAndState: (target: ReachabilityTarget, state: Reachability) {
     while true {
-      let assignment = storage.assignment
-      let state = storage.current
+      let before = assignment
+      let state = cell.current
       // A state that was read within one epoch is of that epoch's target.
-      if storage.assignment.epoch == assignment.epoch { return (assignment.target, state) }
+      if assignment.epoch == before.epoch { return (before.target, state) }
     }
   }
 }

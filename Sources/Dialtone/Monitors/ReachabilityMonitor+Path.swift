@@ -17,13 +17,13 @@ extension ReachabilityMonitor {
   /// Waits until the target is reachable, if the path was lost or has changed since the mark; at most for as long as there is
   /// patience, which it takes from.
   nonisolated(nonsending) func waitForPath(
-    over requirement: InterfaceRequirement, changedSince mark: MonitorStorage.Mark, patience: inout Duration?
+    over requirement: InterfaceRequirement, changedSince mark: StateCell<Reachability>.Mark, patience: inout Duration?
   ) async -> PathOutcome {
-    let clock = environment.slot.clock
-    let start = clock.now()
+    let time = environment.provider.time
+    let start = time.now()
     let whole = patience
     func remaining() -> Duration? {
-      whole.map { .nanoseconds($0.nanosecondsClamped.addingClamped(start - clock.now())) }
+      whole.map { .nanoseconds($0.nanosecondsClamped.addingClamped(start - time.now())) }
     }
     defer { patience = remaining() }
 
@@ -31,8 +31,8 @@ extension ReachabilityMonitor {
       // Mostly it is known.
       _ = try await waitUntilKnown(timeout: remaining())
       // Whether the path is to blame may be under way still.
-      if !isPathLost(over: requirement), !storage.hasChanged(since: mark) { await catchUp() }
-      guard isPathLost(over: requirement) || storage.hasChanged(since: mark) else { return .isNotToBlame }
+      if !isPathLost(over: requirement), !cell.hasChanged(since: mark) { await catchUp() }
+      guard isPathLost(over: requirement) || cell.hasChanged(since: mark) else { return .isNotToBlame }
       if current.isDenied { return .isNotToBlame }
       // If the system begins to deny, nobody knows what to wait for.
       let end = try await wait("reachable", timeout: remaining()) { requirement.isMet(by: $0) || $0.isDenied }

@@ -12,19 +12,21 @@
 ///
 /// It watches from the moment it is made until it, its observations and its sequences have all been released. Making one
 /// never blocks; any number of them share one engine. All of it is for any thread and any isolation.
-public final class ReachabilityMonitor: StateMonitor, EngineUser {
+public final class ReachabilityMonitor: StateMonitor, DeliveryOwner {
   /// One monitor of ``ReachabilityTarget/internet`` for the whole program, made when it is first used.
   public static let shared = ReachabilityMonitor(.internet)
 
   /// How the target is looked at.
-  public var configuration: ReachabilityConfiguration { storage.configuration }
+  public let configuration: ReachabilityConfiguration
 
   let environment: ReachabilityEnvironment
-  let storage: MonitorStorage
-  private let watch: Watch<MonitorStorage>
+  let cell = StateCell(unknown: Reachability.unknown)
+  private let watch: Watch
 
   /// The engine that watches, or, while paused, the environment's.
   package var engine: NetworkEngine { watch.engine }
+
+  package var executor: any DeliveryExecutor { engine }
 
   package func followFork() { watch.followFork() }
 
@@ -41,21 +43,21 @@ public final class ReachabilityMonitor: StateMonitor, EngineUser {
     environment: ReachabilityEnvironment = .system
   ) {
     self.environment = environment
-    storage = MonitorStorage(target, configuration)
-    watch = Watch(storage, in: environment)
+    self.configuration = configuration
+    watch = Watch(.target(target, configuration, cell), in: environment)
   }
 
   /// The newest state. Never blocks and takes no lock; `undetermined` without a reason until something is known.
   public var current: Reachability {
     watch.followFork()
-    return storage.current
+    return cell.current
   }
 
   /// The states one after another, as an asynchronous sequence: first the one that is known, then each change.
-  public var updates: MonitorUpdates<Reachability> { MonitorUpdates(StateFeed(of: self, storage)) }
+  public var updates: MonitorUpdates<Reachability> { MonitorUpdates(StateFeed(of: self, cell)) }
 
-  /// The known states, each with the target that it is of.
-  package var targetedStates: StateFeed<TargetedState> { StateFeed(of: self, TargetedStates(storage)) }
+  /// As ``updates``, and again with the first known state of each further target, also if it equals the former target's last one.
+  package var statesOfEachTarget: StateFeed<Reachability> { StateFeed(of: self, cell, .eachSubject) }
 
   /// What is watched. It can be changed at any time, and whoever listens goes on listening.
   ///
@@ -63,8 +65,20 @@ public final class ReachabilityMonitor: StateMonitor, EngineUser {
   /// is known. Receivers are told of that as of any change: once it is known, and only if it differs from the
   /// state that they were given last. Waits go on, for the new target. Setting the target that is already there does nothing.
   public var target: ReachabilityTarget {
-    get { storage.target }
-    set { watch.restart { storage.retarget(newValue) } }
+    get { assignment.target }
+    set {
+      watch.restart { subject in
+        guard case .target(let old, _, _) = subject, old != newValue else { return nil }
+        return .target(newValue, configuration, cell)
+      }
+    }
+  }
+
+  /// The target, and which epoch its states belong to.
+  var assignment: (target: ReachabilityTarget, epoch: Epoch) {
+    let (subject, epoch) = watch.assignment
+    guard case .target(let target, _, _) = subject else { preconditionFailure("a monitor of a target watches a path") }
+    return (target, epoch)
   }
 
   // MARK: Pausing

@@ -13,7 +13,7 @@ extension StateMonitor {
   ///   monitor.
   /// - Returns: What keeps the handler registered: it is called until that is cancelled or released.
   public func observe(_ handler: @escaping @Sendable (State) -> Void) -> ReachabilityObservation {
-    updates.feed.observe(handler)
+    updates.feed.observe { handler($0.state) }
   }
 
   /// Calls `handler` on `queue` with the state that is known, as soon as one is, and then with each change.
@@ -26,7 +26,7 @@ extension StateMonitor {
   public func observe(
     on queue: DispatchQueue, _ handler: @escaping @Sendable (State) -> Void
   ) -> ReachabilityObservation {
-    updates.feed.observe(on: queue, handler)
+    updates.feed.observe(on: queue) { handler($0.state) }
   }
 
   /// Calls `handler` on `actor` with the state that is known, as soon as one is, and then with each change.
@@ -38,11 +38,11 @@ extension StateMonitor {
   public func observe<Isolation: Actor>(
     on actor: Isolation, _ handler: @escaping @Sendable (isolated Isolation, State) -> Void
   ) -> ReachabilityObservation {
-    updates.feed.observe { [weak actor] state, isCancelled in
+    updates.feed.observe { [weak actor] told, isCancelled in
       guard let actor else { return false }
       return await Self.call(on: actor) { actor in
         if isCancelled() { return false }
-        handler(actor, state)
+        handler(actor, told.state)
         return true
       }
     }
@@ -55,7 +55,7 @@ extension StateMonitor {
   public func observeOnMainActor(
     _ handler: @escaping @MainActor @Sendable (State) -> Void
   ) -> ReachabilityObservation {
-    updates.feed.observeOnMainActor(handler)
+    updates.feed.observeOnMainActor { handler($0.state) }
   }
 
   private static func call<Isolation: Actor>(
@@ -63,4 +63,16 @@ extension StateMonitor {
   ) async -> Bool {
     body(actor)
   }
+}
+
+extension ReachabilityObservation {
+  /// The monitor that it receives from or waits for, which it keeps; `nil` once it has ended.
+  ///
+  /// ```swift
+  /// let once = ReachabilityMonitor(.internet).whenReachable { print("go") }
+  /// print((once.monitor as? ReachabilityMonitor)?.current ?? "it has run")
+  /// ```
+  ///
+  /// An action that runs once ends its observation when it begins.
+  public var monitor: (any StateMonitor)? { lease.monitor as? any StateMonitor }
 }

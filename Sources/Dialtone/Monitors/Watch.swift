@@ -3,51 +3,45 @@
 
 internal import Synchronization
 
-/// What an engine watches for a monitor.
-protocol Watched: Sendable {
-  /// Begins a new epoch: nothing is known until its first state is stored.
-  func beginEpoch()
-
-  func begin(on engine: NetworkEngine)
-
-  func end(on engine: NetworkEngine)
-
-  /// Lets every receiver look for a newer state. Answers with those that wait for a thread of the engine.
-  func wakeReceivers() -> [any Deliverable]
-}
-
-/// The engine that watches for one monitor, but for its pauses. It watches until this is released.
+/// What an engine watches for one monitor, except in its pauses. It watches until this is released.
 ///
-/// Invariant: an epoch is begun, and the engine told, under one lock; so what the engine watches is of the present epoch, whichever
-/// threads pause, resume and change it. Whoever wants to know that nothing is known any more is told afterwards.
-struct Watch<Subject: Watched>: ~Copyable, Sendable {
-  private let subject: Subject
+/// Invariant: an epoch is begun, and the engine told, under one lock; so what the engine watches is of the present epoch,
+/// whichever threads pause, resume and change it. Receivers are told afterwards that nothing is known any more.
+struct Watch: ~Copyable, Sendable {
+  private struct State {
+    var subject: EngineSubject
+    /// `nil` while paused.
+    var engine: NetworkEngine?
+  }
+
   private let environment: ReachabilityEnvironment
-  /// `nil` while paused.
-  private let running: Lock<NetworkEngine?>
+  private let state: Lock<State>
   /// The engine is of the process of this number.
   private let forkCount: Atomic<UInt32>
 
-  init(_ subject: Subject, in environment: ReachabilityEnvironment) {
-    self.subject = subject
+  init(_ subject: EngineSubject, in environment: ReachabilityEnvironment) {
     self.environment = environment
     forkCount = Atomic(ForkCount.current)
-    let engine = environment.slot.engine()
-    running = Lock(engine)
-    subject.begin(on: engine)
+    let engine = environment.provider.engine()
+    state = Lock(State(subject: subject, engine: engine))
+    engine.watch(subject)
   }
 
   deinit {
-    if let engine = running.withLock({ $0 }) { subject.end(on: engine) }
+    let (subject, engine) = state.withLock { ($0.subject, $0.engine) }
+    engine?.unwatch(subject)
   }
+
+  /// What is watched, and which epoch its states belong to.
+  var assignment: (subject: EngineSubject, epoch: Epoch) { state.withLock { ($0.subject, $0.subject.cell.epoch) } }
 
   /// The engine that watches, or, while paused, the environment's.
   var engine: NetworkEngine {
     followFork()
-    return running.withLock { $0 } ?? environment.slot.engine()
+    return state.withLock { $0.engine } ?? environment.provider.engine()
   }
 
-  var isPaused: Bool { running.withLock { $0 == nil } }
+  var isPaused: Bool { state.withLock { $0.engine == nil } }
 
   /// In a child of fork(2), which has no threads but the one that forked: watches anew, and what was known is not known
   /// any more. To be called before anything is read or changed; costs two plain loads.
@@ -56,55 +50,57 @@ struct Watch<Subject: Watched>: ~Copyable, Sendable {
   }
 
   private func watchAnew() {
-    let engines = running.withLock { engine -> (old: NetworkEngine, new: NetworkEngine)? in
+    let engines = state.withLock { state -> (old: NetworkEngine, new: NetworkEngine, cell: any EngineCell)? in
       if forkCount.load(ordering: .relaxed) == ForkCount.current { return nil }
-      subject.beginEpoch()
+      state.subject.cell.beginEpoch(ofNewSubject: false)
       // Only now: who finds this number reads nothing from before.
       defer { forkCount.store(ForkCount.current, ordering: .releasing) }
-      guard let old = engine else { return nil }
-      let new = environment.slot.engine()
-      subject.begin(on: new)
-      engine = new
-      return (old, new)
+      guard let old = state.engine else { return nil }
+      let new = environment.provider.engine()
+      new.watch(state.subject)
+      state.engine = new
+      return (old, new, state.subject.cell)
     }
-    engines?.new.deliver(subject.wakeReceivers())
+    if let (_, engine, cell) = engines { engine.deliver(cell.wakeReceivers()) }
   }
 
-  /// Watches anew, if `change` says that it has begun an epoch.
-  func restart(if change: () -> Bool) {
+  /// Watches something else, if `change` returns another subject. It has the same cell.
+  func restart(_ change: (EngineSubject) -> EngineSubject?) {
     followFork()
-    let engine = running.withLock { engine -> NetworkEngine? in
-      guard change(), let engine else { return nil }
-      subject.end(on: engine)
-      subject.begin(on: engine)
-      return engine
+    let engine = state.withLock { state -> (NetworkEngine, any EngineCell)? in
+      guard let new = change(state.subject) else { return nil }
+      new.cell.beginEpoch(ofNewSubject: true)
+      state.engine?.unwatch(state.subject)
+      state.subject = new
+      state.engine?.watch(new)
+      return state.engine.map { ($0, new.cell) }
     }
-    engine?.deliver(subject.wakeReceivers())
+    if let (engine, cell) = engine { engine.deliver(cell.wakeReceivers()) }
   }
 
   func pause() {
     followFork()
-    let ended = running.withLock { engine -> NetworkEngine? in
-      guard let running = engine else { return nil }
-      engine = nil
-      subject.beginEpoch()
-      subject.end(on: running)
-      return running
+    let ended = state.withLock { state -> (NetworkEngine, any EngineCell)? in
+      guard let engine = state.engine else { return nil }
+      state.engine = nil
+      state.subject.cell.beginEpoch(ofNewSubject: false)
+      engine.unwatch(state.subject)
+      return (engine, state.subject.cell)
     }
     // Perhaps the last reference, whose release ends the engine: outside the lock.
-    ended?.deliver(subject.wakeReceivers())
+    if let (engine, cell) = ended { engine.deliver(cell.wakeReceivers()) }
   }
 
   func resume() {
     followFork()
-    let begun = running.withLock { engine -> NetworkEngine? in
-      if engine != nil { return nil }
-      let running = environment.slot.engine()
-      subject.begin(on: running)
-      engine = running
-      return running
+    let begun = state.withLock { state -> (NetworkEngine, any EngineCell)? in
+      if state.engine != nil { return nil }
+      let engine = environment.provider.engine()
+      engine.watch(state.subject)
+      state.engine = engine
+      return (engine, state.subject.cell)
     }
-    // Where there are no descriptors for an engine, there is something to tell at once.
-    begun?.deliver(subject.wakeReceivers())
+    // If there are no descriptors for an engine, there is something to tell at once.
+    if let (engine, cell) = begun { engine.deliver(cell.wakeReceivers()) }
   }
 }

@@ -60,7 +60,7 @@ public nonisolated(nonsending) func withReachability<Success: ~Copyable, Failure
   var runs = 0
   while true {
     // Before the run, so that nothing falls between.
-    let start = monitor.storage.mark
+    let start = monitor.cell.mark
     do throws(Failure) {
       return try await work()
     } catch {

@@ -58,6 +58,7 @@ package final class NameLookupPool: Sendable {
     var forkCount = ForkCount.current
   }
 
+  private let time: TimeSource
   private let empty: NameLookupQueue
   private let queue: Lock<State>
 
@@ -65,7 +66,11 @@ package final class NameLookupPool: Sendable {
   ///   - limit: How many names are looked up at a time.
   ///   - patience: After how long a look-up is overdue, and does not count against the limit any more; `nil` for never.
   ///   - bound: How many threads there may be in all, those of overdue look-ups included; no less than the limit.
-  package init(threads limit: Int, patience: Duration? = nil, atMost bound: Int? = nil) {
+  ///   - time: By which a look-up becomes overdue.
+  package init(
+    threads limit: Int, patience: Duration? = nil, atMost bound: Int? = nil, time: TimeSource = .system
+  ) {
+    self.time = time
     empty = NameLookupQueue(
       limit: limit, bound: max(limit, bound ?? limit), patience: patience?.nanosecondsClamped ?? .max)
     queue = Lock(State(queue: empty))
@@ -80,7 +85,7 @@ package final class NameLookupPool: Sendable {
     let demand = queue.withLock { state in
       // The threads, and who waited for them, are the parent's.
       if state.forkCount != ForkCount.current { state = State(queue: empty) }
-      return state.queue.add(ticket, now: EngineClock.system.now())
+      return state.queue.add(ticket, now: time.now())
     }
     // No thread to be had; those that exist go on with what waits. If there is none, the look-up has failed.
     if !start(demand), queue.withLock({ $0.queue.threads == 0 }) { cancel(ticket, thenAnswer: .failed) }
@@ -117,7 +122,7 @@ package final class NameLookupPool: Sendable {
     cnetlink_use_utf8()
     var done: Ticket?
     while true {
-      let (next, demand) = queue.withLock { [done] state in state.queue.next(after: done, now: EngineClock.system.now())
+      let (next, demand) = queue.withLock { [done] state in state.queue.next(after: done, now: time.now())
       }
       // Without an usher those that wait do so until another thread is free.
       _ = start(demand)
@@ -132,14 +137,14 @@ package final class NameLookupPool: Sendable {
   /// Starts a thread for each look-up that becomes overdue, for as long as others wait.
   private func usher() {
     while true {
-      let (workers, pause) = queue.withLock { $0.queue.relieve(now: EngineClock.system.now()) }
+      let (workers, pause) = queue.withLock { $0.queue.relieve(now: time.now()) }
       _ = start(NameLookupQueue.Demand(workers: workers))
       guard let pause else { return }
-      var time = timespec()
-      time.tv_sec = Int(pause / 1_000_000_000)
-      time.tv_nsec = Int(pause % 1_000_000_000)
+      var rest = timespec()
+      rest.tv_sec = Int(pause / 1_000_000_000)
+      rest.tv_nsec = Int(pause % 1_000_000_000)
       // Interrupted or not, the queue says what is left. The call keeps no pointer.
-      _ = unsafe nanosleep(&time, nil)
+      _ = unsafe nanosleep(&rest, nil)
     }
   }
 }

@@ -1,29 +1,32 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the engine keeps for one name: what was last learnt of it, and who wants to know. Belongs to the engine's lock.
-final class NameRecord {
-  struct Key: Hashable {
-    let host: HostName
-    let family: IPAddress.Family?
-  }
+/// A name to be looked up.
+struct NameQuestion: Hashable, Sendable {
+  let host: HostName
+  /// The only family that is asked for; `nil` for both.
+  let family: IPAddress.Family?
+}
 
-  enum Outcome: Equatable {
-    /// It has not been answered yet.
-    case pending
-    /// It has not been answered for so long that the state of the path is told meanwhile.
-    case overdue
-    /// Its addresses; never none.
-    case addresses([IPAddress])
-    /// The name has no address: an answer that stands.
-    case noAddress
-    /// It could not be looked up, for now.
-    case failed
-  }
+/// What was last learnt of a name.
+enum NameOutcome: Equatable {
+  /// It has not been answered yet.
+  case pending
+  /// It has not been answered for so long that the state of the path is told meanwhile.
+  case overdue
+  /// Its addresses; never none.
+  case addresses([IPAddress])
+  /// The name has no address: an answer that stands.
+  case noAddress
+  /// It could not be looked up, for now.
+  case failed
+}
 
-  let key: Key
-  private(set) var outcome = Outcome.pending
-  var users: [TargetRecord] = []
+/// What was last learnt of a name, when it is looked up again, and who wants to know, of whom nothing is known here.
+final class NameRecord<User: AnyObject> {
+  let question: NameQuestion
+  private(set) var outcome = NameOutcome.pending
+  var users: [User] = []
 
   /// The look-up that is under way.
   private(set) var lookup: NameLookupPool.Ticket?
@@ -40,13 +43,13 @@ final class NameRecord {
   private var failures = 0
 
   /// Two look-ups of a name begin at least so far apart, whatever happens on the network.
-  static let minimumSpacing: Int64 = 1_000_000_000
+  static var minimumSpacing: Int64 { 1_000_000_000 }
   /// How long an answer is good for.
-  static let lifetime: Int64 = 300_000_000_000
+  static var lifetime: Int64 { 300_000_000_000 }
   /// How long the first answer may take before it is said that nothing is known.
-  static let patience: Int64 = 1_000_000_000
+  static var patience: Int64 { 1_000_000_000 }
 
-  init(_ key: Key) { self.key = key }
+  init(_ question: NameQuestion) { self.question = question }
 
   /// The addresses that it has; none where it has none, or that is not known.
   var addresses: [IPAddress] { if case .addresses(let found) = outcome { found } else { [] } }
@@ -65,7 +68,7 @@ final class NameRecord {
     lookup = nil
   }
 
-  /// Takes an answer in. Answers whether anything changed.
+  /// Takes an answer in. Returns whether anything changed.
   func finish(_ result: NameLookupResult, at now: Int64) -> Bool {
     let old = outcome
     lookup = nil
@@ -90,7 +93,7 @@ final class NameRecord {
     return outcome != old
   }
 
-  /// The first answer takes long. Answers whether that changes anything.
+  /// The first answer takes long. Returns whether that changes anything.
   func becomeOverdue() -> Bool {
     guard outcome == .pending else { return false }
     outcome = .overdue

@@ -126,7 +126,7 @@ final class CheckRun {
     error: SiteError? = nil
   ) {
     timings.total = .nanoseconds((.now() - began).nanoseconds)
-    let now = Duration.nanoseconds(EngineClock.realtime())
+    let now = Duration.nanoseconds(TimeSource.system.realtime())
     var (kind, error) = (kind, error)
     if kind == .available, let cause = rules.lifetimeError(certificateExpires: certificateExpires, now: now) {
       (kind, error) = (.unexpectedResponse, cause)

@@ -39,7 +39,7 @@ final class NameDesk: Sendable {
   private let state = Lock(State())
 
   /// Looks names up as `slot` does, on the threads of `pool`.
-  init(_ slot: EngineSlot, _ pool: NameLookupPool) {
+  init(_ slot: EngineProvider, _ pool: NameLookupPool) {
     lookup = slot.lookup
     nameServers = slot.nameServers
     self.pool = pool

@@ -42,10 +42,10 @@ final class SiteEngine: Sendable {
       ownGroup = own
     }
     permits = ConnectionPermits(slot.maximumChecks)
-    names = NameDesk(slot.reachability.slot, slot.names)
+    names = NameDesk(slot.reachability.provider, slot.names)
     paths = PathBook(slot.reachability)
     trust = slot.trust
-    network = slot.reachability.slot.engine()
+    network = slot.reachability.provider.engine()
   }
 
   deinit {

@@ -8,7 +8,7 @@ internal import Dialtone
 /// Invariants: events are taken in one at a time, under the lock, and what the machine wants done is begun there, in its order; nothing of
 /// that waits, and none of it is user code. An event of a path, a timer or a check that belongs to what was watched before changes
 /// nothing: it carries another epoch. Handlers are called by threads of the engine, outside the lock.
-final class SiteMonitorCore: EngineUser {
+final class SiteMonitorCore: Sendable {
   private struct State {
     var sites: SitePair
     var configuration: SiteConfiguration
@@ -16,7 +16,7 @@ final class SiteMonitorCore: EngineUser {
     var epoch: UInt64 = 0
     var path: ReachabilityObservation?
     var check: Task<Void, Never>?
-    var timer: EngineTimer?
+    var timer: DeliveryTimer?
     /// `nil` while paused, and at the end.
     var engine: NetworkEngine?
     /// From the first check on, and while there is no path, too: its threads cost nothing while they sleep, and what a check needs of
@@ -24,23 +24,23 @@ final class SiteMonitorCore: EngineUser {
     var siteEngine: SiteEngine?
   }
 
-  let storage: ValueStorage<SiteVerdict>
+  let cell: StateCell<SiteVerdict>
   private let slot: SiteEngineSlot
   private let forkCount = ForkCount.current
   private let state: Lock<State>
 
   init(_ sites: SitePair, _ configuration: SiteConfiguration, _ slot: SiteEngineSlot) {
     self.slot = slot
-    storage = ValueStorage(unknown: SiteVerdict(url: sites.primary, kind: .undetermined))
+    cell = StateCell(unknown: SiteVerdict(url: sites.primary, kind: .undetermined))
     state = Lock(State(sites: sites, configuration: configuration, machine: SiteMonitorStateMachine(configuration)))
   }
 
   /// The engine that watches, or, while paused, the environment's.
-  var engine: NetworkEngine { state.withLock { $0.engine } ?? slot.reachability.slot.engine() }
+  var engine: NetworkEngine { state.withLock { $0.engine } ?? slot.reachability.provider.engine() }
 
   /// The newest verdict. In a child of fork(2), where nothing goes on, there is none: it would be the parent's.
   var current: SiteVerdict {
-    forkCount == ForkCount.current ? storage.current : SiteVerdict(url: sites.primary, kind: .undetermined)
+    forkCount == ForkCount.current ? cell.current : SiteVerdict(url: sites.primary, kind: .undetermined)
   }
 
   var sites: SitePair { state.withLock { $0.sites } }
@@ -57,7 +57,7 @@ final class SiteMonitorCore: EngineUser {
   func start() {
     let begun = state.withLock { state -> (SitePair, SiteConfiguration, UInt64)? in
       if state.engine != nil { return nil }
-      state.engine = slot.reachability.slot.engine()
+      state.engine = slot.reachability.provider.engine()
       return (state.sites, state.configuration, state.epoch)
     }
     guard let (sites, configuration, epoch) = begun else { return }
@@ -104,9 +104,9 @@ final class SiteMonitorCore: EngineUser {
     state.machine = SiteMonitorStateMachine(state.configuration)
     state.check?.cancel()
     state.check = nil
-    if let timer = state.timer { state.engine?.cancel(timer) }
+    state.timer?.cancel()
     state.timer = nil
-    storage.store(SiteVerdict(url: state.sites.primary, kind: .undetermined))
+    cell.publish(SiteVerdict(url: state.sites.primary, kind: .undetermined))
     defer { state.path = nil }
     return state.path
   }
@@ -159,12 +159,12 @@ final class SiteMonitorCore: EngineUser {
     let random = slot.random()
     let engine = state.withLock { state -> NetworkEngine? in
       guard state.epoch == epoch, let engine = state.engine else { return nil }
-      let actions = event(&state.machine, engine.clock.now(), random)
+      let actions = event(&state.machine, engine.time.now(), random)
       for action in actions { perform(action, &state) }
       arm(&state, engine)
       return actions.contains(where: \.isReport) ? engine : nil
     }
-    engine?.deliver(storage.wakeReceivers())
+    engine?.deliver(cell.wakeReceivers())
   }
 
   private func perform(_ action: SiteMonitorStateMachine.Action, _ state: inout State) {
@@ -190,24 +190,24 @@ final class SiteMonitorCore: EngineUser {
     case .cancelCheck:
       state.check?.cancel()
       state.check = nil
-    case .report(let verdict): storage.store(verdict)
-    case .forget: storage.store(SiteVerdict(url: state.sites.primary, kind: .undetermined))
+    case .report(let verdict): cell.publish(verdict)
+    case .forget: cell.publish(SiteVerdict(url: state.sites.primary, kind: .undetermined))
     case .reportOffline(let reason):
       let words = reason.map(\.description) ?? "none is known"
-      storage.store(
+      cell.publish(
         SiteVerdict(
           url: state.sites.primary, kind: .offline, error: SiteError(.noPath, "no path to the site: \(words)"),
-          timeSince1970: .nanoseconds(EngineClock.realtime())))
+          timeSince1970: .nanoseconds(TimeSource.system.realtime())))
     }
   }
 
   /// Sets the timer for the machine's deadline.
   private func arm(_ state: inout State, _ engine: NetworkEngine) {
-    state.timer.map(engine.cancel)
+    state.timer?.cancel()
     state.timer = nil
     guard let deadline = state.machine.deadline else { return }
     let epoch = state.epoch
-    let delay = max(0, deadline - engine.clock.now())
+    let delay = max(0, deadline - engine.time.now())
     state.timer = engine.schedule(after: .nanoseconds(delay)) { [weak self] in
       self?.take(epoch) { machine, now, _ in machine.timePassed(now: now) }
     }
@@ -242,7 +242,7 @@ final class SiteMonitorCore: EngineUser {
       return Task.isCancelled ? nil : verdict
     } catch let error as SiteError {
       return SiteVerdict(
-        url: url, kind: .failed, stage: .request, error: error, timeSince1970: .nanoseconds(EngineClock.realtime()))
+        url: url, kind: .failed, stage: .request, error: error, timeSince1970: .nanoseconds(TimeSource.system.realtime()))
     } catch {
       return nil
     }

@@ -7,19 +7,19 @@ import Testing
 
 @testable import Dialtone
 
-struct DestinationIndexTests {
-  private static func node(_ address: IPAddressBits, mark: UInt32 = 0) -> DestinationNode {
-    DestinationNode(PathQuery(.address(IPAddress(address)), mark: mark))
+struct QueryIndexTests {
+  private static func node(_ address: IPAddressBits, mark: UInt32 = 0) -> QueryNode {
+    QueryNode(RouteQuery(.address(IPAddress(address)), mark: mark))
   }
 
-  private static func found(_ index: DestinationIndex, _ address: IPAddressBits, _ length: Int) -> [ObjectIdentifier] {
+  private static func found(_ index: QueryIndex, _ address: IPAddressBits, _ length: Int) -> [ObjectIdentifier] {
     var found: [ObjectIdentifier] = []
     index.forEach(in: .init(address, length: length)) { found.append(ObjectIdentifier($0)) }
     return found
   }
 
   @Test func findsTheAddressesInsideAPrefixOfTheirFamily() {
-    var index = DestinationIndex()
+    var index = QueryIndex()
     let addresses = [
       "10.0.0.1", "10.0.0.2", "10.0.1.0", "192.0.2.1", "::", "2001:db8::1", "2001:db8:1::", "ffff::",
     ].map(ip)
@@ -42,7 +42,7 @@ struct DestinationIndexTests {
   }
 
   @Test func keepsManyNodesOfOneAddressApart() {
-    var index = DestinationIndex()
+    var index = QueryIndex()
     let address = ip("192.0.2.1").bits
     // More than one chunk of them.
     let nodes = (0..<2_000).map { Self.node(address, mark: UInt32($0)) }
@@ -55,7 +55,7 @@ struct DestinationIndexTests {
   }
 
   @Test func removingWhatIsNotThereChangesNothing() {
-    var index = DestinationIndex()
+    var index = QueryIndex()
     let address = ip("192.0.2.1").bits
     index.remove(Self.node(address), at: address)
     let node = Self.node(address)
@@ -78,8 +78,8 @@ struct DestinationIndexTests {
       return IPAddressBits(
         ipv6High: UInt64.random(in: 0..<8, using: &numbers) << 61, low: .random(in: 0..<300, using: &numbers))
     }
-    var index = DestinationIndex()
-    var model: [(address: IPAddressBits, node: DestinationNode)] = []
+    var index = QueryIndex()
+    var model: [(address: IPAddressBits, node: QueryNode)] = []
     for step in 0..<12_000 {
       switch Int.random(in: 0..<10, using: &numbers) {
       case 0..<5:

@@ -111,7 +111,7 @@ private final class CountedPaths: Sendable {
     func announceNameConfiguration(_ isWanted: Bool) { source.announceNameConfiguration(isWanted) }
     func poll(into change: inout NetworkChange) { source.poll(into: &change) }
     func drain(ready: UInt64, into change: inout NetworkChange) { source.drain(ready: ready, into: &change) }
-    func answer(_ queries: [PathQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {
+    func answer(_ queries: [RouteQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {
       source.answer(queries, receive)
     }
 

@@ -44,7 +44,7 @@ final class HesitantNetwork: Sendable {
       if isAnnounced.value { base.drain(ready: ready, into: &change) }
     }
 
-    func answer(_ queries: [PathQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {
+    func answer(_ queries: [RouteQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {
       isAnnounced.value = true
       base.answer(queries, receive)
     }

@@ -17,9 +17,9 @@ struct TargetRankingTests {
   private static let noCarrier = Reachability(status: .unreachable, reason: .noCarrier)
   private static let prohibited = Reachability(status: .unreachable, reason: .prohibited)
 
-  private static func nodes(_ answers: [Reachability?]) -> [DestinationNode] {
+  private static func nodes(_ answers: [Reachability?]) -> [QueryNode] {
     answers.enumerated().map { position, answer in
-      let node = DestinationNode(PathQuery(.address(IPAddress(ipv4: UInt32(position)))))
+      let node = QueryNode(RouteQuery(.address(IPAddress(ipv4: UInt32(position)))))
       node.answer = answer
       return node
     }

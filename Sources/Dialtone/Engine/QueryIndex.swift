@@ -7,13 +7,13 @@ internal import Netlink
 ///
 /// Invariant: the chunks are sorted and none is empty; every chunk's nodes come before the next one's. A chunk is split
 /// before it grows long, so adding and removing cost about the square root of what a flat array would.
-struct DestinationIndex {
+struct QueryIndex {
   private static let chunkLimit = 512
 
-  private var chunks: [[DestinationNode]] = []
+  private var chunks: [[QueryNode]] = []
   private(set) var count = 0
 
-  mutating func add(_ node: DestinationNode, at address: IPAddressBits) {
+  mutating func add(_ node: QueryNode, at address: IPAddressBits) {
     count += 1
     guard !chunks.isEmpty else {
       chunks = [[node]]
@@ -29,7 +29,7 @@ struct DestinationIndex {
     }
   }
 
-  mutating func remove(_ node: DestinationNode, at address: IPAddressBits) {
+  mutating func remove(_ node: QueryNode, at address: IPAddressBits) {
     // Equal addresses may reach back into earlier chunks.
     var chunk = firstChunk(after: address) - 1
     while chunk >= 0 {
@@ -45,7 +45,7 @@ struct DestinationIndex {
   }
 
   /// Calls `body` with each node whose address is in the prefix.
-  func forEach(in prefix: NetworkChange.Prefix, _ body: (DestinationNode) -> Void) {
+  func forEach(in prefix: NetworkChange.Prefix, _ body: (QueryNode) -> Void) {
     let lowest = prefix.address.prefix(prefix.length)
     var chunk = max(0, chunks.firstPosition { $0.first.map { Self.address(of: $0) >= lowest } ?? true } - 1)
     while chunk < chunks.count {
@@ -72,7 +72,7 @@ struct DestinationIndex {
     chunks.firstPosition { $0.first.map { Self.address(of: $0) > address } ?? true }
   }
 
-  private static func address(of node: DestinationNode) -> IPAddressBits {
+  private static func address(of node: QueryNode) -> IPAddressBits {
     // Only nodes with an address are added; another one would sort first and match nothing.
     node.query.address?.bits ?? IPAddressBits(ipv4: 0)
   }

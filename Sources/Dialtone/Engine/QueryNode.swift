@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A query with the answer it last had and the targets that hang on it. Belongs to the engine's lock.
-final class DestinationNode {
-  let query: PathQuery
+final class QueryNode {
+  let query: RouteQuery
   /// What was last answered; `nil` until it has been asked.
   var answer: Reachability?
   /// Whether it is to be asked in this turn.
@@ -14,7 +14,7 @@ final class DestinationNode {
   private var firstUser: TargetRecord?
   private var moreUsers: [TargetRecord] = []
 
-  init(_ query: PathQuery) { self.query = query }
+  init(_ query: RouteQuery) { self.query = query }
 
   var hasUsers: Bool { firstUser != nil || isOfPaths }
 
@@ -37,9 +37,9 @@ final class DestinationNode {
   }
 }
 
-extension DestinationNode: Hashable {
+extension QueryNode: Hashable {
   /// Whether they ask the same.
-  static func == (a: DestinationNode, b: DestinationNode) -> Bool { a.query == b.query }
+  static func == (a: QueryNode, b: QueryNode) -> Bool { a.query == b.query }
 
   func hash(into hasher: inout Hasher) { hasher.combine(query) }
 }

@@ -8,7 +8,7 @@ internal import Netlink
 ///
 /// <doc:HowReachabilityIsDecided> says the same in words. Errors of route queries: ENETUNREACH is no route, EHOSTUNREACH a route
 /// of type unreachable, EACCES prohibit, EINVAL blackhole (rtnetlink(7), net/ipv4/fib_semantics.c, fib_props).
-package struct PathDecision {
+package struct RouteDecision {
   package let links: LinkTable
   package let addresses: AddressTable
   /// Whether the radio of a link that is no other link's is blocked.

@@ -3,20 +3,26 @@
 
 internal import CNetlink
 
-/// The time that the engine goes by: the system's, or one that a test moves by hand.
-package struct EngineClock: Sendable {
+/// Where the time comes from: the system, or a clock that a test moves by hand.
+package struct TimeSource: Sendable {
   /// Nanoseconds on a clock that never goes back and does not stop while the system is suspended.
   package let now: @Sendable () -> Int64
-  /// Whether time passes by itself. If not, whoever moves it wakes the engine.
+  /// Nanoseconds since 1970-01-01T00:00:00Z.
+  package let realtime: @Sendable () -> Int64
+  /// Whether time passes by itself. If not, the code that moves it also wakes those who wait.
   package let passes: Bool
 
-  package init(passes: Bool, now: @escaping @Sendable () -> Int64) {
+  package init(
+    passes: Bool, realtime: @escaping @Sendable () -> Int64 = wallClock,
+    now: @escaping @Sendable () -> Int64
+  ) {
     self.passes = passes
+    self.realtime = realtime
     self.now = now
   }
 
-  /// CLOCK_BOOTTIME, as Swift's `ContinuousClock` (clock_gettime(2)); CLOCK_MONOTONIC_RAW where the system has no such.
-  package static let system = EngineClock(passes: true) {
+  /// CLOCK_BOOTTIME, as Swift's `ContinuousClock` (clock_gettime(2)); CLOCK_MONOTONIC_RAW if the system has no such clock.
+  package static let system = TimeSource(passes: true) {
     #if os(Linux)  // the clock that counts suspension has another name elsewhere
     nanoseconds(CLOCK_BOOTTIME)
     #else
@@ -24,8 +30,8 @@ package struct EngineClock: Sendable {
     #endif
   }
 
-  /// Nanoseconds since 1970-01-01T00:00:00Z.
-  package static func realtime() -> Int64 { nanoseconds(CLOCK_REALTIME) }
+  /// CLOCK_REALTIME.
+  package static let wallClock: @Sendable () -> Int64 = { nanoseconds(CLOCK_REALTIME) }
 
   static func nanoseconds(_ clock: clockid_t) -> Int64 {
     var time = timespec()
@@ -36,7 +42,7 @@ package struct EngineClock: Sendable {
 }
 
 extension Int64 {
-  /// The sum, or the largest number where it would not fit.
+  /// The sum, or the largest number if it would not fit.
   package func addingClamped(_ other: Int64) -> Int64 {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? (other < 0 ? .min : .max) : sum

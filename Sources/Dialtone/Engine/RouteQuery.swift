@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One question to the kernel, or to what stands in for it. Targets that ask the same share one.
-package struct PathQuery: Hashable, Sendable {
+package struct RouteQuery: Hashable, Sendable {
   package enum Destination: Hashable, Sendable {
     /// An address; never an IPv4-mapped one.
     case address(IPAddress)

@@ -1,0 +1,61 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// How the states that the engine decides for one monitor become what its receivers are told: stored at once, told at once or
+/// once they have settled, and neither if the monitor has begun another epoch meanwhile.
+struct Publication<State: TimedState> {
+  /// What the engine has to do afterwards.
+  struct Effect: Equatable {
+    /// Receivers may have something new.
+    var isTold = false
+    /// When to call ``settle(now:)``; `nil` if a call is on its way, or none is needed.
+    var settleAt: Int64?
+  }
+
+  let cell: StateCell<State>
+  let epoch: Epoch
+  private var machine: MonitorStateMachine
+  /// Whether a timer will call `settle`.
+  private(set) var isSettling = false
+
+  init(_ cell: StateCell<State>, _ epoch: Epoch, settling: Duration) {
+    self.cell = cell
+    self.epoch = epoch
+    machine = MonitorStateMachine(settling: settling)
+  }
+
+  /// Publishes what was decided at `now` by events that were read at `realtime`: if it is a change, it carries that time.
+  mutating func publish(_ decided: State, realtime: Int64, now: Int64) -> Effect {
+    let old = cell.current
+    var new = decided
+    new.realtime = new == old ? old.realtime : realtime
+    switch machine.decided(new, after: old, now: now) {
+    case .ignore: return Effect()
+    case .store:
+      _ = cell.store(new, of: epoch, holdingBack: false)
+      return Effect()
+    case .deliver:
+      // If it is of an earlier epoch, the engine will be told of the present one.
+      return Effect(isTold: cell.publish(new, of: epoch))
+    case .holdBack(let until):
+      if !cell.store(new, of: epoch, holdingBack: true) { return Effect() }
+      defer { isSettling = true }
+      // A receiver that has had nothing yet need not wait.
+      return Effect(isTold: true, settleAt: isSettling ? nil : until)
+    }
+  }
+
+  /// The time of an effect has come.
+  mutating func settle(now: Int64) -> Effect {
+    isSettling = false
+    switch machine.settle(now: now) {
+    case .deliver:
+      cell.release(epoch)
+      return Effect(isTold: true)
+    case .holdBack(let until):
+      isSettling = true
+      return Effect(settleAt: until)
+    case .ignore, .store: return Effect()
+    }
+  }
+}

@@ -1,0 +1,58 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an engine is made of, and the one that runs, if any.
+package final class EngineProvider: Sendable {
+  package typealias MakeWaiter = @Sendable (TimeSource) throws(SystemError) -> any EventWaiter
+  package typealias MakeSource = @Sendable (any EventWaiter, TimeSource) -> any NetworkSource
+
+  private struct Running {
+    weak var engine: NetworkEngine?
+    /// The engine is of the process of this number.
+    var forkCount: UInt32 = 0
+  }
+
+  package let time: TimeSource
+  package let lookup: NameLookup
+  /// Whom `lookup` asks, if that is known. Called where that may block.
+  package let nameServers: @Sendable () -> [IPAddress]
+  package let names: NameLookupPool
+  package let makeWaiter: MakeWaiter
+  package let makeSource: MakeSource
+  private let running = Lock(Running())
+
+  /// - Parameters:
+  ///   - makeWaiter: Makes what the engine's threads sleep on; throws if the process has no descriptors left for it.
+  ///   - makeSource: Makes the source, whose events that waiter knows. Called on a thread of the engine; it may take a while.
+  package init(
+    time: TimeSource, lookup: @escaping NameLookup, nameServers: @escaping @Sendable () -> [IPAddress] = { [] },
+    names: NameLookupPool = .shared,
+    makeWaiter: @escaping MakeWaiter,
+    makeSource: @escaping MakeSource
+  ) {
+    self.time = time
+    self.lookup = lookup
+    self.nameServers = nameServers
+    self.names = names
+    self.makeWaiter = makeWaiter
+    self.makeSource = makeSource
+  }
+
+  /// The engine that runs, or else a new one.
+  package func engine() -> NetworkEngine {
+    running.withLock { running in
+      let forkCount = ForkCount.current
+      if running.forkCount == forkCount, let engine = running.engine {
+        // If it found no descriptors or threads, there may be some by now.
+        engine.retry()
+        return engine
+      }
+      let engine = NetworkEngine(self)
+      running = Running(engine: engine, forkCount: forkCount)
+      return engine
+    }
+  }
+
+  /// The engine that runs, if one does.
+  package var runningEngine: NetworkEngine? { running.withLock { $0.engine } }
+}

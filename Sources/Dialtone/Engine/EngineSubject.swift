@@ -1,0 +1,42 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an engine watches for a monitor, and the cell that its states go to.
+enum EngineSubject: Sendable {
+  case target(ReachabilityTarget, ReachabilityConfiguration, StateCell<Reachability>)
+  case path(PathConfiguration, StateCell<NetworkPath>)
+
+  var cell: any EngineCell {
+    switch self {
+    case .target(_, _, let cell): cell
+    case .path(_, let cell): cell
+    }
+  }
+}
+
+/// A cell of any state that the engine decides.
+protocol EngineCell: AnyObject, Sendable {
+  var epoch: Epoch { get }
+
+  /// Begins a new epoch: nothing is known until its first state is stored.
+  func beginEpoch(ofNewSubject: Bool)
+
+  /// Stores that nothing can be known, if the epoch is the present one.
+  func deny(_ epoch: Epoch, realtime: Int64)
+
+  /// Lets receivers have what was held back, if it is of the present epoch.
+  func release(_ epoch: Epoch)
+
+  /// Lets every receiver look for a newer state. Returns those that wait for a thread of the engine.
+  func wakeReceivers() -> [any Deliverable]
+}
+
+extension StateCell: EngineCell where State: TimedState {
+  func beginEpoch(ofNewSubject: Bool) { beginEpoch(.unknown, ofNewSubject: ofNewSubject) }
+
+  func deny(_ epoch: Epoch, realtime: Int64) {
+    var state = State.denied
+    state.realtime = realtime
+    if current != state { _ = publish(state, of: epoch) }
+  }
+}

@@ -1,0 +1,142 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// The path monitors. A path is made of several queries for each interface, so it is asked as a whole whenever anything changed that
+/// could touch it: any link or address, and the routes to where its queries go.
+///
+/// Mostly that takes as long as a few targets take, and is done with them. With hundreds of interfaces it takes milliseconds, and the
+/// events that have it done come by the hundred, too. Then the targets' receivers are told first, and paths are asked so seldom that they
+/// take a small part of the engine's time (``turnOfMany(now:areTargetsTold:)``).
+struct PathTable {
+  /// What is to be done in a turn for paths that take many queries.
+  enum Turn {
+    /// Nothing, or not yet.
+    case notDue
+    /// They are asked in the next turn: receivers of targets come first.
+    case afterTargets
+    case due
+  }
+
+  /// As many queries as this take no time that matters.
+  private static let fewQueries = 64
+  /// For each query this many nanoseconds have to pass before paths are asked again: some ten times what it takes.
+  private static let spacingOfQuery: Int64 = 100_000
+  private static let longestSpacing: Int64 = 1_000_000_000
+
+  private var records: [ObjectIdentifier: PathRecord] = [:]
+  /// The queries that have the routes announced that paths depend on.
+  private var watched: Set<RouteQuery> = []
+  /// Whether they are to be asked.
+  private(set) var isStale = false
+  /// How long to wait after they were asked; zero if that takes few queries.
+  private var spacing: Int64 = 0
+  /// Not to be asked before.
+  private var notBefore = Int64.min
+  /// Whether they gave way to receivers of targets in the turn before.
+  private var gaveWay = false
+
+  var isEmpty: Bool { records.isEmpty }
+
+  /// Whether they are asked together with the targets.
+  var isDueWithTargets: Bool { isStale && spacing == 0 }
+
+  /// When paths that take many queries may be asked again, if they are to be.
+  var deadline: Int64? { isStale && spacing > 0 ? notBefore : nil }
+
+  /// What makes another engine watch the same.
+  var commands: [EngineCommand] { records.values.map(\.command) }
+
+  func contains(_ record: PathRecord) -> Bool { records[ObjectIdentifier(record.publication.cell)] === record }
+
+  mutating func add(_ record: PathRecord, _ queries: QueryTable) {
+    records[ObjectIdentifier(record.publication.cell)] = record
+    isStale = true
+    if watched.isEmpty { watchRoutes(to: [], queries) }
+  }
+
+  mutating func remove(_ cell: any EngineCell, _ queries: QueryTable) {
+    guard records.removeValue(forKey: ObjectIdentifier(cell)) != nil, records.isEmpty else { return }
+    for query in watched { queries.detachPaths(from: query) }
+    self = PathTable()
+  }
+
+  /// Has changes of the routes announced that lead to the Internet and to these name servers.
+  private mutating func watchRoutes(to servers: [IPAddress], _ queries: QueryTable) {
+    let internet = [IPAddress.Family.ipv4, .ipv6].map(TargetRecord.rootServer)
+    let wanted = Set((internet + servers).map { RouteQuery(.address($0)) })
+    for query in wanted.subtracting(watched) {
+      queries.attachPaths(to: query)
+      // What changed before it is announced was perhaps not seen.
+      isStale = true
+    }
+    for query in watched.subtracting(wanted) { queries.detachPaths(from: query) }
+    watched = wanted
+  }
+
+  /// Marks what the change may have touched: routes (`isTouched`), what supports DNS, or a link without a route.
+  mutating func mark(_ change: NetworkChange, isTouched: Bool) {
+    if isStale || records.isEmpty { return }
+    isStale =
+      isTouched || change.touchesEverything || change.touchesNames || change.touchesNameServers
+      // A link that carries nothing is on no path; it may be the reason why there is none.
+      || change.touchesUnreachable && records.values.contains { !$0.isSatisfied }
+  }
+
+  /// Asks once for all monitors whose interfaces are the same.
+  mutating func ask(_ source: any NetworkSource, _ queries: QueryTable, now: Int64) {
+    isStale = false
+    var answers: [PathConfiguration: PathAnswer] = [:]
+    for record in records.values {
+      let answer = answers[record.question] ?? source.path(record.question)
+      answers[record.question] = answer
+      if !answer.isPending { record.answer = answer.path }
+    }
+    let queryCount = answers.values.reduce(0) { $0 + $1.queryCount }
+    spacing = queryCount <= Self.fewQueries ? 0 : min(Int64(queryCount) * Self.spacingOfQuery, Self.longestSpacing)
+    notBefore = now.addingClamped(spacing)
+    watchRoutes(to: answers.values.flatMap(\.nameServers), queries)
+  }
+
+  /// Whether it is the turn of paths that take many queries. At most one turn is given to receivers of targets.
+  mutating func turnOfMany(now: Int64, areTargetsTold: Bool) -> Turn {
+    if !isStale || spacing == 0 || now < notBefore { return .notDue }
+    if areTargetsTold, !gaveWay {
+      gaveWay = true
+      return .afterTargets
+    }
+    gaveWay = false
+    return .due
+  }
+
+  /// Calls `body` with each path that was answered since the last time.
+  func decide(_ body: (PathRecord, NetworkPath) -> Void) {
+    for record in records.values {
+      guard let path = record.answer else { continue }
+      record.answer = nil
+      record.isSatisfied = path.status == .satisfied
+      body(record, path)
+    }
+  }
+}
+
+/// What the engine keeps for one path monitor. Belongs to the engine's lock.
+final class PathRecord {
+  let configuration: PathConfiguration
+  /// What is asked for it: its configuration without what concerns delivery alone.
+  let question: PathConfiguration
+  var publication: Publication<NetworkPath>
+  /// What was last answered; `nil` once that is decided.
+  var answer: NetworkPath?
+  /// Whether the path that was decided last is satisfied.
+  var isSatisfied = false
+
+  init(_ configuration: PathConfiguration, _ cell: StateCell<NetworkPath>, _ epoch: Epoch) {
+    self.configuration = configuration
+    var question = configuration
+    question.settling = .zero
+    self.question = question
+    publication = Publication(cell, epoch, settling: configuration.settling)
+  }
+
+  var command: EngineCommand { .watch(.path(configuration, publication.cell), publication.epoch) }
+}

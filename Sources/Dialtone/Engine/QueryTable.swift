@@ -1,0 +1,114 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// The queries of all targets and paths, each once, with what was answered last; and which of them an event touches. Belongs to the
+/// engine's lock.
+///
+/// Invariant: a query is stale from the moment an event has touched it, or it was made, until it is asked.
+final class QueryTable {
+  /// How many queries are asked at a time.
+  private static let batchSize = 256
+  /// For more addresses than this it does not pay to name them to the source.
+  private static let interestLimit = 16
+
+  private var nodes: Set<QueryNode> = []
+  private var index = QueryIndex()
+  private var stale: [QueryNode] = []
+
+  /// Whether there is something to ask.
+  var isStale: Bool { !stale.isEmpty }
+
+  /// The addresses asked about; `nil` if there are more than it pays to name.
+  var interest: [IPAddress]? { index.count <= Self.interestLimit ? index.addresses : nil }
+
+  /// Whether ``interest`` may be another since this was last set to `false`.
+  var isInterestStale = true
+
+  // MARK: Users
+
+  func attach(_ queries: [RouteQuery], to user: TargetRecord) -> [QueryNode] {
+    queries.map { query in
+      let node = node(of: query)
+      node.add(user)
+      return node
+    }
+  }
+
+  func detach(_ released: [QueryNode], from user: TargetRecord) {
+    for node in released {
+      node.remove(user)
+      removeIfUnused(node)
+    }
+  }
+
+  /// Has paths touched by whatever touches the query.
+  func attachPaths(to query: RouteQuery) { node(of: query).isOfPaths = true }
+
+  func detachPaths(from query: RouteQuery) {
+    let node = node(of: query)
+    node.isOfPaths = false
+    removeIfUnused(node)
+  }
+
+  /// The query's node, made if there is none; the caller gives it a user.
+  private func node(of query: RouteQuery) -> QueryNode {
+    let (isNew, node) = nodes.insert(QueryNode(query))
+    if isNew {
+      if let address = query.address { index.add(node, at: address.bits) }
+      isInterestStale = true
+      mark(node)
+    }
+    return node
+  }
+
+  private func removeIfUnused(_ node: QueryNode) {
+    if node.hasUsers { return }
+    nodes.remove(node)
+    if let address = node.query.address { index.remove(node, at: address.bits) }
+    isInterestStale = true
+  }
+
+  // MARK: Events
+
+  /// Marks the queries that the change may have touched. Returns whether paths hang on one of them.
+  func mark(_ change: NetworkChange) -> Bool {
+    var arePathsTouched = false
+    func touch(_ node: QueryNode) {
+      if node.isOfPaths { arePathsTouched = true }
+      mark(node)
+    }
+    if change.touchesEverything {
+      nodes.forEach(touch)
+    } else {
+      for prefix in change.prefixes { index.forEach(in: prefix, touch) }
+      if change.touchesUnreachable {
+        for node in nodes where node.answer?.status != .reachable { touch(node) }
+      }
+    }
+    return arePathsTouched
+  }
+
+  private func mark(_ node: QueryNode) {
+    if node.isStale { return }
+    node.isStale = true
+    stale.append(node)
+  }
+
+  /// Asks what is stale, in batches, and calls `body` with each query whose answer is another.
+  func ask(_ source: any NetworkSource, _ body: (QueryNode) -> Void) {
+    for node in stale { node.isStale = false }
+    stale.removeAll { !$0.hasUsers }
+    var start = 0
+    while start < stale.count {
+      let batch = stale[start..<min(stale.count, start + Self.batchSize)]
+      source.answer(batch.map(\.query)) { position, answer in
+        let node = batch[start + position]
+        if let old = node.answer, old.isIdentical(to: answer) { return }
+        node.answer = answer
+        body(node)
+      }
+      start += Self.batchSize
+    }
+    stale.removeAll(keepingCapacity: true)
+  }
+}
