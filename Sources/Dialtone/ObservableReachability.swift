@@ -63,7 +63,7 @@ public final class ObservableReachability {
     interface = state.interface
     gateway = state.gateway
     reason = state.reason
-    observation = monitor.updates.feed.observe(takesUnknown: true) { [weak self] state, isCancelled in
+    observation = monitor.updates.feed.observe(takesUnknown: true, after: state) { [weak self] state, isCancelled in
       await MainActor.run {
         if isCancelled() { return false }
         self?.take(state)

@@ -58,13 +58,14 @@ package struct StateFeed<State: Sendable>: Sendable {
   }
 
   /// One task for the whole observation, so that calls keep the order of changes. `body` answers whether to go on. With
-  /// `takesUnknown` it is also given the state of which nothing is known, at first and where a new epoch begins.
+  /// `takesUnknown` it is also given the state of which nothing is known, at first and where a new epoch begins. With `last` it is
+  /// treated as one that has been given this state.
   package func observe(
-    takesUnknown: Bool = false,
+    takesUnknown: Bool = false, after last: State? = nil,
     _ body: @escaping @Sendable (State, _ isCancelled: @Sendable () -> Bool) async -> Bool
   ) -> ReachabilityObservation {
     let lease = ReachabilityObservation.Lease(monitor)
-    let subscription = Subscription(source, takesUnknown: takesUnknown)
+    let subscription = Subscription(source, takesUnknown: takesUnknown, after: last)
     source.add(subscription)
     lease.onEnd { subscription.cancel() }
     // Detached: what is local to the task that registers is no business of later calls.

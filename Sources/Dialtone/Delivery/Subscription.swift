@@ -48,10 +48,12 @@ package final class Subscription<Value: Sendable>: StateReceiver {
   private let takesUnknown: Bool
   private let state: Lock<State>
 
-  private init(_ source: any StateSource<Value>, _ receiver: sending Receiver, takesUnknown: Bool = false) {
+  private init(
+    _ source: any StateSource<Value>, _ receiver: sending Receiver, takesUnknown: Bool = false, after last: Value? = nil
+  ) {
     self.source = source
     self.takesUnknown = takesUnknown
-    self.state = Lock(State(receiver: receiver))
+    self.state = Lock(State(receiver: receiver, last: last))
   }
 
   /// A closure that a thread of the engine runs.
@@ -65,8 +67,8 @@ package final class Subscription<Value: Sendable>: StateReceiver {
   }
 
   /// A task that calls ``next()``.
-  convenience init(_ source: any StateSource<Value>, takesUnknown: Bool = false) {
-    self.init(source, .task(nil), takesUnknown: takesUnknown)
+  convenience init(_ source: any StateSource<Value>, takesUnknown: Bool = false, after last: Value? = nil) {
+    self.init(source, .task(nil), takesUnknown: takesUnknown, after: last)
   }
 
   /// Ends it. For any thread, also inside the receiver's own handler; once or several times.
