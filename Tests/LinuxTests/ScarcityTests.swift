@@ -18,8 +18,7 @@ struct ScarcityTests {
   @Test("descriptors are short only at the start: from the next look on, changes are announced")
   func shortOnlyAtTheStart() async throws {
     await #expect(processExitsWith: .success) {
-      // What the runtime opens for this, it opens now.
-      try await Task.sleep(for: .milliseconds(1))
+      try await openRuntimeDescriptors()
       let before = try OpenFiles()
       for left in 0..<9 {
         try await Self.startShort(left: left)
@@ -69,8 +68,8 @@ struct ScarcityTests {
     await #expect(processExitsWith: .success) { [areUsedAgain] in
       let lab = try NetworkLab()
       try lab.makeB()
-      // What the runtime opens for this, it opens now: it is not to be closed below.
-      try await Task.sleep(for: .milliseconds(1))
+      // They are not to be closed below.
+      try await openRuntimeDescriptors()
       let before = try OpenFiles()
       let monitors = try LabMonitors(lab)
       let internet = try await monitors.record()
@@ -101,7 +100,7 @@ struct ScarcityTests {
       for position in 0..<9 {
         let lab = try NetworkLab()
         try lab.makeB()
-        try await Task.sleep(for: .milliseconds(1))
+        try await openRuntimeDescriptors()
         let before = try OpenFiles()
         let clock = SteppedClock(isStill: true)
         let monitors = try clock.monitors(lab, source: systemNetworkSource)
