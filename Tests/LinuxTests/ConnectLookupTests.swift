@@ -325,7 +325,7 @@ struct ConnectLookupTests {
     let lab = try makeLab()
     let root = try ConfigurationRoot()
     try root.write("etc/resolv.conf", "nameserver 10.0.0.53\n")
-    let monitors = try LabMonitors(lab, source: { LinuxNetwork(nameConfigurationRoot: root.path) })
+    let monitors = try LabMonitors(lab, source: { LinuxNetwork($0 as? EventPoll, time: $1, nameConfigurationRoot: root.path) })
     let target = try await monitors.record(.address(Self.four)) { $0.nat64 = .off }
     let path = try await monitors.recordPath()
     #expect(path.last?.supportsDNS == true)
@@ -485,6 +485,6 @@ struct UnknowableTests {
 
 /// An engine of its own, for a question that is asked on the lab's thread.
 private func ownEnvironment() -> ReachabilityEnvironment {
-  ReachabilityEnvironment(EngineSlot(clock: .system, lookup: systemNameLookup, makeSource: systemNetworkSource))
+  ReachabilityEnvironment(EngineProvider())
 }
 #endif

@@ -44,7 +44,7 @@ struct DenialTests {
     let root = try ConfigurationRoot()
     try root.write("etc/resolv.conf", "nameserver 10.0.0.53\n")
     let clock = SteppedClock(isStill: true)
-    let monitors = try clock.monitors(lab, source: { LinuxNetwork(nameConfigurationRoot: root.path) })
+    let monitors = try clock.monitors(lab, source: { LinuxNetwork($0 as? EventPoll, time: $1, nameConfigurationRoot: root.path) })
     let path = try await monitors.recordPath()
     #expect(path.last?.supportsDNS == true)
     for (server, isReached) in [("10.7.0.53", false), ("10.0.0.53", true)] {
@@ -80,7 +80,7 @@ struct DenialTests {
     let lab = try NetworkLab()
     try lab.makeB()
     try lab.run {
-      let network = LinuxNetwork()
+      let network = LinuxNetwork(try EventPoll())
       let events = try #require(network.descriptors.first)
       // In its place something that recvmmsg(2) refuses.
       let null = unsafe cnetlink_open("/dev/null", O_RDONLY | O_CLOEXEC)
@@ -88,7 +88,7 @@ struct DenialTests {
       _ = close(null)
       for _ in 0..<20 {
         var change = NetworkChange()
-        network.drain(ready: .max, into: &change)
+        network.drain(into: &change)
       }
       // Only the first time is it news, and the next look is five seconds away; or, once, a tenth of one.
       #expect(network.resynchronisationCount <= 1)
@@ -96,10 +96,9 @@ struct DenialTests {
       let query = RouteQuery(.address(try address("198.41.0.4")))
       network.answer([query]) { _, answer in #expect(answer.isVia("v0")) }
       // This one can be read: nothing is looked at from time to time any more.
-      let revision = network.descriptorRevision
       var change = NetworkChange()
       network.poll(into: &change)
-      #expect(network.descriptorRevision != revision && network.descriptors.first != -1)
+      #expect(network.descriptors.count > 1)
       #expect(network.nextPoll == nil)
       // What had the number of the first is left alone.
       #expect(network.descriptors.first != events)

@@ -11,7 +11,7 @@ import Testing
 extension LabMonitors {
   /// Without the name servers of the machine that the tests run on: the one on this machine supports DNS where there is a path.
   static func forPaths(_ lab: NetworkLab) throws -> LabMonitors {
-    try LabMonitors(lab, source: { LinuxNetwork(nameConfigurationRoot: "/nonexistent") })
+    try LabMonitors(lab, source: { LinuxNetwork($0 as? EventPoll, time: $1, nameConfigurationRoot: "/nonexistent") })
   }
 
   func pathMonitor(_ configure: (inout PathConfiguration) -> Void = { _ in }) -> PathMonitor {

@@ -15,11 +15,11 @@ final class LabMonitors: Sendable {
   private let anchor: ReachabilityMonitor
 
   init(
-    _ lab: NetworkLab, clock: EngineClock = .system, lookup: @escaping NameLookup = systemNameLookup,
-    source: @escaping @Sendable () -> any NetworkSource = systemNetworkSource
+    _ lab: NetworkLab, clock: TimeSource = .system, lookup: @escaping NameLookup = systemNameLookup,
+    source: @escaping EngineProvider.MakeSource = systemNetworkSource
   ) throws {
     self.lab = lab
-    let environment = ReachabilityEnvironment(EngineSlot(clock: clock, lookup: lookup, makeSource: source))
+    let environment = ReachabilityEnvironment(EngineProvider(time: clock, lookup: lookup, makeSource: source))
     self.environment = environment
     // The engine's threads are started by the first monitor; a thread belongs to the namespace of the one that starts it.
     anchor = try lab.run { ReachabilityMonitor(.localNetwork, environment: environment) }

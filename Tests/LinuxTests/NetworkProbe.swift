@@ -53,7 +53,9 @@ final class NetworkProbe: Sendable {
   }
 
   /// For ``LabMonitors``.
-  @Sendable func makeSource() -> any NetworkSource { ProbedNetwork(self) }
+  @Sendable func makeSource(_ waiter: any EventWaiter, _ time: TimeSource) -> any NetworkSource {
+    ProbedNetwork(self, LinuxNetwork(waiter as? EventPoll, time: time))
+  }
 
   fileprivate func waitWhileStalled() {
     var count: eventfd_t = 0
@@ -75,25 +77,22 @@ final class NetworkProbe: Sendable {
 }
 
 private final class ProbedNetwork: NetworkSource {
-  private let network = LinuxNetwork()
+  private let network: LinuxNetwork
   private let probe: NetworkProbe
 
-  init(_ probe: NetworkProbe) {
+  init(_ probe: NetworkProbe, _ network: LinuxNetwork) {
+    self.network = network
     self.probe = probe
     probe.note(network) { _ in }
   }
 
-  var descriptors: [CInt] { network.descriptors }
-  var descriptorRevision: Int { network.descriptorRevision }
   var nextPoll: Int64? { network.nextPoll }
-  func eventsCannotBeAwaited() { network.eventsCannotBeAwaited() }
-  func announceRoutes(to addresses: [IPAddress]?) { network.announceRoutes(to: addresses) }
-  func announceNameConfiguration(_ isWanted: Bool) { network.announceNameConfiguration(isWanted) }
+  func watch(_ interest: NetworkInterest) { network.watch(interest) }
 
-  func drain(ready: UInt64, into change: inout NetworkChange) {
+  func drain(into change: inout NetworkChange) {
     probe.waitWhileStalled()
     if probe.takeReread() { network.poll(into: &change) }
-    network.drain(ready: ready, into: &change)
+    network.drain(into: &change)
     probe.note(network) { $0.drains += 1 }
   }
 

@@ -37,7 +37,7 @@ struct NowTests {
   }
 
   private static func environment() -> ReachabilityEnvironment {
-    ReachabilityEnvironment(EngineSlot(clock: .system, lookup: systemNameLookup, makeSource: systemNetworkSource))
+    ReachabilityEnvironment(EngineProvider())
   }
 
   @Test(arguments: [true, false])

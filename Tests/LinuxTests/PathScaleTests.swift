@@ -54,13 +54,13 @@ struct PathScaleTests {
     #expect(path.last?.interfaces.count == 501)
     #expect(path.last?.interfaces.first?.name == "v0")
     let before = probe.counts
-    let start = EngineClock.system.now()
+    let start = TimeSource.system.now()
     for round in 1...2 {
       for number in 0..<500 {
         try lab.setHardwareAddress("n\(number)", "02:00:00:00:0\(round):00")
       }
     }
-    let seconds = Double(EngineClock.system.now() - start) / 1e9
+    let seconds = Double(TimeSource.system.now() - start) / 1e9
     let after = probe.counts
     // 2 × 501 queries, a tenth of a millisecond for each; and at most two tries each time, and those of the beginning.
     #expect(

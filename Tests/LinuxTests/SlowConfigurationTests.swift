@@ -39,7 +39,7 @@ struct SlowConfigurationTests {
     let gate = Gate()
     defer { gate.open() }
     let monitors = try LabMonitors(
-      lab, source: { LinuxNetwork(nameConfigurationRoot: "/nonexistent", readNameServers: gate.read) })
+      lab, source: { LinuxNetwork($0 as? EventPoll, time: $1, nameConfigurationRoot: "/nonexistent", readNameServers: gate.read) })
     let path = PathRecording(monitors.pathMonitor())
     try await eventually(within: .patience, "the servers are being read") { gate.isReached }
     let internet = try await monitors.record()

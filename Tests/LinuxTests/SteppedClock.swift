@@ -12,19 +12,19 @@ final class SteppedClock: Sendable {
   private let start: Int64?
 
   /// - Parameter isStill: Whether it stands still between two steps, instead of going on as the system's.
-  init(isStill: Bool = false) { start = isStill ? EngineClock.system.now() : nil }
+  init(isStill: Bool = false) { start = isStill ? TimeSource.system.now() : nil }
 
-  var now: Int64 { (start ?? EngineClock.system.now()) + offset.load(ordering: .sequentiallyConsistent) }
+  var now: Int64 { (start ?? TimeSource.system.now()) + offset.load(ordering: .sequentiallyConsistent) }
 
   /// Moves the time on, and has the engine look at it.
   func advance(by duration: Duration, _ environment: ReachabilityEnvironment) {
     offset.add(duration.nanosecondsClamped, ordering: .sequentiallyConsistent)
-    environment.slot.runningEngine?.wake()
+    environment.provider.runningEngine?.wake()
   }
 
   /// An environment in the lab that goes by this clock; what is returned with it keeps its engine.
-  func monitors(_ lab: NetworkLab, source: @escaping @Sendable () -> any NetworkSource) throws -> LabMonitors {
-    try LabMonitors(lab, clock: EngineClock(passes: false) { self.now }, source: source)
+  func monitors(_ lab: NetworkLab, source: @escaping EngineProvider.MakeSource) throws -> LabMonitors {
+    try LabMonitors(lab, clock: TimeSource(passes: false) { self.now }, source: source)
   }
 }
 #endif

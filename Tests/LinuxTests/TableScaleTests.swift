@@ -119,7 +119,7 @@ struct TableScaleTests {
       try lab.up("n0")
       try lab.addAddress("10.9.0.1/24", "n0")
       var change = NetworkChange()
-      network.drain(ready: .max, into: &change)
+      network.drain(into: &change)
       #expect(change.touchesEverything)
       // Its other end is down.
       #expect(reasons() == [.noCarrier])

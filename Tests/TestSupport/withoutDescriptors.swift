@@ -34,6 +34,25 @@ package func withDescriptors<Result>(left count: Int, _ body: () async throws ->
   return try await body()
 }
 
+/// Has the runtime open the descriptors that it waits with, and returns once they are there: whoever counts descriptors from
+/// then on finds none of them among its own.
+package func openRuntimeDescriptors() async throws {
+  // Dispatch makes its timer once something is to be waited for that is not due yet: this is not, for as long as a test lasts.
+  Task.detached { try await Task.sleep(for: .seconds(3_600)) }
+  try await eventually("the runtime has its timer") { timerCount() > 0 }
+}
+
+/// How many timers of timerfd_create(2) the process has.
+private func timerCount() -> Int {
+  (0..<1_024)
+    .count { descriptor in
+      var text = [CChar](repeating: 0, count: 64)
+      // At most as many bytes are written as there are.
+      let length = unsafe readlink("/proc/self/fd/\(descriptor)", &text, text.count)
+      return length > 0 && text.prefix(length).elementsEqual("anon_inode:[timerfd]".utf8.map { CChar($0) })
+    }
+}
+
 #if canImport(Musl)
 private let descriptors = RLIMIT_NOFILE
 #else

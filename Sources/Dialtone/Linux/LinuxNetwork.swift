@@ -91,8 +91,8 @@ package final class LinuxNetwork: NetworkSource {
   }
 
   /// Has the descriptor awaited, unless it is already.
-  private func register(_ descriptor: CInt?, _ role: Role) {
-    guard let descriptor, let poll else { 
+  private func register(_ descriptor: CInt, _ role: Role) {
+    guard let poll else {
       isPolled = true
       return
     }
@@ -125,18 +125,21 @@ package final class LinuxNetwork: NetworkSource {
 
   /// Has all awaited that tells of events. What does not is polled.
   private func awaitEvents() {
-    isPolled = queries == nil
-    register(events?.descriptor, .events)
-    register(suspension?.descriptor, .clock)
-    if let radios {
-      register(radios.descriptor, .radios)
-    } else if RadioSwitches.mayBeRead {
-      isPolled = true
-    }
-    // Without these, the configuration of names says itself that it has to be polled.
-    if let descriptor = nameConfiguration.watched { register(descriptor, .names) }
-    if let descriptor = nameConfiguration.finished { register(descriptor, .namesRead) }
+    // Without its descriptors, the configuration of names says itself that it has to be polled.
+    isPolled = queries == nil || events == nil || suspension == nil || (radios == nil && RadioSwitches.mayBeRead)
+    for (role, descriptor) in awaited { register(descriptor, role) }
   }
+
+  private var awaited: [(role: Role, descriptor: CInt)] {
+    [
+      (.events, events?.descriptor), (.clock, suspension?.descriptor), (.radios, radios?.descriptor),
+      (.names, nameConfiguration.watched), (.namesRead, nameConfiguration.finished),
+    ]
+    .compactMap { role, descriptor in descriptor.map { (role, $0) } }
+  }
+
+  /// The descriptors that tell of events, that of announcements first, if there is one.
+  package var descriptors: [CInt] { awaited.map(\.descriptor) }
 
   /// Gives up what is not ours any more: somebody else has closed the descriptor. A query is what tells.
   private func giveUpLostQueries() {

@@ -4,9 +4,18 @@
 #if os(Linux)
 extension EngineProvider {
   /// What the engine of this process's network is made of.
-  package static let system = EngineProvider(
-    time: .system, lookup: systemNameLookup, nameServers: systemNameServers, makeWaiter: makeEventPoll,
-    makeSource: systemNetworkSource)
+  package static let system = EngineProvider(nameServers: systemNameServers)
+
+  /// As the system's, except what is said.
+  package convenience init(
+    time: TimeSource = .system, lookup: @escaping NameLookup = systemNameLookup,
+    nameServers: @escaping @Sendable () -> [IPAddress] = { [] }, names: NameLookupPool = .shared,
+    makeSource: @escaping MakeSource = systemNetworkSource
+  ) {
+    self.init(
+      time: time, lookup: lookup, nameServers: nameServers, names: names, makeWaiter: makeEventPoll,
+      makeSource: makeSource)
+  }
 }
 
 /// Makes what the threads of an engine on Linux sleep on.

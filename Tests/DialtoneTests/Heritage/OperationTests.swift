@@ -20,7 +20,7 @@ struct OperationTests {
     #expect(fired.value == 0)
     network.set(.addresses([ip("192.0.2.7")]), forName: "example.com")
     try await eventually("it has run") { fired.value == 1 }
-    try await eventually("monitoring has ended") { network.environment.slot.runningEngine == nil }
+    try await eventually("monitoring has ended") { network.environment.provider.runningEngine == nil }
     token.cancel()
   }
 
@@ -32,7 +32,7 @@ struct OperationTests {
     try await network.settle()
     withExtendedLifetime(token) {}
     token = nil
-    try await eventually("monitoring has ended") { network.environment.slot.runningEngine == nil }
+    try await eventually("monitoring has ended") { network.environment.provider.runningEngine == nil }
     network.set(.wifi)
     try await network.settle()
     #expect(fired.value == 0)

@@ -82,7 +82,7 @@ struct PauseTests {
     network.set(.numbered(2))
     try await log.wait("the other goes on") { $0.number == 2 }
     monitors[1].pause()
-    try await eventually("the engine has ended") { network.environment.slot.runningEngine == nil }
+    try await eventually("the engine has ended") { network.environment.provider.runningEngine == nil }
     monitors[0].resume()
     #expect(try await monitors[0].waitUntilReachable().number == 2)
     #expect(log.count == 2)
@@ -101,7 +101,7 @@ struct PauseTests {
       try await monitor.waitUntilReachable(timeout: .seconds(30))
     }
     ticking.cancel()
-    try await eventually("the wait has let the engine go") { network.environment.slot.runningEngine == nil }
+    try await eventually("the wait has let the engine go") { network.environment.provider.runningEngine == nil }
     let fired = Counter()
     let once = monitor.whenReachable { fired.add() }
     async let state = monitor.waitUntilReachable()
@@ -121,12 +121,12 @@ struct PauseTests {
     let network = ScriptedNetwork()
     let monitor = network.monitor()
     monitor.pause()
-    try await eventually("the engine has ended") { network.environment.slot.runningEngine == nil }
+    try await eventually("the engine has ended") { network.environment.provider.runningEngine == nil }
     let waiting = Task { try await monitor.waitUntilReachable(timeout: .seconds(1_000)) }
-    try await eventually("there is one for the wait") { network.environment.slot.runningEngine != nil }
+    try await eventually("there is one for the wait") { network.environment.provider.runningEngine != nil }
     waiting.cancel()
     await #expect(throws: CancellationError.self) { try await waiting.value }
-    try await eventually("the engine has ended") { network.environment.slot.runningEngine == nil }
+    try await eventually("the engine has ended") { network.environment.provider.runningEngine == nil }
   }
 
   @Test func aWaitCanBeCancelledWhilePaused() async throws {
@@ -186,7 +186,7 @@ struct PauseTests {
     monitor.target = .address(ip("192.0.2.1"))
     #expect(monitor.target == .address(ip("192.0.2.1")))
     #expect(monitor.isPaused)
-    #expect(network.environment.slot.runningEngine == nil)
+    #expect(network.environment.provider.runningEngine == nil)
     monitor.resume()
     try await log.wait("the new target's state") { $0.isVia("eth0") }
     #expect(log.count == 2)
@@ -227,7 +227,7 @@ struct PauseTests {
       withExtendedLifetime(reception) {}
     }
     try await eventually("it is released") { released == nil }
-    try await eventually("the engine has ended") { network.environment.slot.runningEngine == nil }
+    try await eventually("the engine has ended") { network.environment.provider.runningEngine == nil }
   }
 
   #if os(Linux)

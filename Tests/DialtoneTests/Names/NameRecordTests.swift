@@ -9,8 +9,8 @@ struct NameRecordTests {
   private static let addresses = NameLookupResult.addresses([ip("192.0.2.1")])
   private static let minute: Int64 = 60_000_000_000
 
-  private static func record() -> NameRecord {
-    NameRecord(NameRecord.Key(host: HostName(wellFormed: "name.example"), family: nil))
+  private static func record() -> NameRecord<AnyObject> {
+    NameRecord(NameQuestion(host: HostName(wellFormed: "name.example"), family: nil))
   }
 
   @Test func isPendingUntilAnswered() {

@@ -29,7 +29,7 @@ struct BlockingLookupTests {
     let state = try await Self.lookUp(.host("name.example"), network.environment)
     #expect(state.isVia("wlan0"))
     #expect(state.destination == ip("192.0.2.65"))
-    try await eventually("the engine has ended") { network.environment.slot.runningEngine == nil }
+    try await eventually("the engine has ended") { network.environment.provider.runningEngine == nil }
   }
 
   @Test(arguments: [
@@ -71,7 +71,7 @@ struct BlockingLookupTests {
     let elapsed = start.duration(to: .now)
     #expect(elapsed >= timeout)
     #expect(elapsed < .seconds(30))
-    try await eventually("the engine has ended") { lab.environment.slot.runningEngine == nil }
+    try await eventually("the engine has ended") { lab.environment.provider.runningEngine == nil }
     lab.answer("slow.example", .noAddress)
   }
 

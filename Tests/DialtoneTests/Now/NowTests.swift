@@ -37,7 +37,7 @@ struct NowTests {
     #expect(
       Reachability.now(.address(Self.address, from: ip("::1")), environment: environment).isUnreachable(.noAddress))
     try await eventually("what was opened for it is closed") {
-      (environment.slot.runningEngine == nil) == !isEngineRunning
+      (environment.provider.runningEngine == nil) == !isEngineRunning
     }
     withExtendedLifetime(anchor) {}
   }
@@ -74,10 +74,10 @@ struct NowTests {
 
   @Test func carriesTheTimeOfTheQuestion() async throws {
     let network = ScriptedNetwork()
-    let before = EngineClock.realtime()
+    let before = TimeSource.system.realtime()
     let state = Reachability.now(environment: network.environment)
     #expect(state.timeSince1970 >= .nanoseconds(before))
-    #expect(state.timeSince1970 <= .nanoseconds(EngineClock.realtime()))
+    #expect(state.timeSince1970 <= .nanoseconds(TimeSource.system.realtime()))
   }
 
   @Test func goesByTheConfiguration() async throws {
@@ -127,7 +127,7 @@ struct NowTests {
       }
       try await group.waitForAll()
     }
-    try await eventually("the engine has ended") { network.environment.slot.runningEngine == nil }
+    try await eventually("the engine has ended") { network.environment.provider.runningEngine == nil }
   }
 
   // MARK: Names

@@ -37,7 +37,7 @@ struct PathLifetimeTests {
     try await eventually("a change after the monitor was released") { log.all == [1, 2] }
     withExtendedLifetime(reception) {}
     reception = nil
-    try await eventually("the engine has ended") { engine == nil && network.environment.slot.runningEngine == nil }
+    try await eventually("the engine has ended") { engine == nil && network.environment.provider.runningEngine == nil }
   }
 
   @Test func pathsThatComeAndGoLeaveTheOthersAlone() async throws {
@@ -68,7 +68,7 @@ struct PathLifetimeTests {
     for path in paths { try await path.waitUntilSatisfied() }
     let before = counted.count
     network.set(.wired)
-    counted.environment.slot.runningEngine?.wake()
+    counted.environment.provider.runningEngine?.wake()
     for path in paths { try await eventually("it changes") { path.current.uses(.wired) } }
     // A round that changes something, and one that finds nothing more.
     #expect(counted.count - before <= 4)
@@ -104,13 +104,10 @@ private final class CountedPaths: Sendable {
       self.counter = counter
     }
 
-    var descriptors: [CInt] { source.descriptors }
     var nextPoll: Int64? { source.nextPoll }
-    func eventsCannotBeAwaited() { source.eventsCannotBeAwaited() }
-    func announceRoutes(to addresses: [IPAddress]?) { source.announceRoutes(to: addresses) }
-    func announceNameConfiguration(_ isWanted: Bool) { source.announceNameConfiguration(isWanted) }
+    func watch(_ interest: NetworkInterest) { source.watch(interest) }
     func poll(into change: inout NetworkChange) { source.poll(into: &change) }
-    func drain(ready: UInt64, into change: inout NetworkChange) { source.drain(ready: ready, into: &change) }
+    func drain(into change: inout NetworkChange) { source.drain(into: &change) }
     func answer(_ queries: [RouteQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {
       source.answer(queries, receive)
     }
@@ -127,8 +124,10 @@ private final class CountedPaths: Sendable {
   var count: Int { counter.value }
 
   init(_ network: ScriptedNetwork) {
-    let slot = network.environment.slot
+    let base = network.environment.provider
     environment = ReachabilityEnvironment(
-      EngineSlot(clock: slot.clock, lookup: slot.lookup) { [counter] in Source(slot.makeSource(), counter) })
+      EngineProvider(time: base.time, lookup: base.lookup, makeWaiter: base.makeWaiter) { [counter] in
+        Source(base.makeSource($0, $1), counter)
+      })
   }
 }

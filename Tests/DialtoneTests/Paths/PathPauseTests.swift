@@ -63,7 +63,7 @@ struct PathPauseTests {
     network.set(.numbered(2))
     try await eventually("the target goes on") { target.current.number == 2 }
     target.pause()
-    try await eventually("the engine has ended") { network.environment.slot.runningEngine == nil }
+    try await eventually("the engine has ended") { network.environment.provider.runningEngine == nil }
     path.resume()
     #expect(try await path.waitUntilSatisfied().number == 2)
     #expect(target.isPaused)
@@ -80,7 +80,7 @@ struct PathPauseTests {
       try await monitor.waitUntilSatisfied(timeout: .seconds(30))
     }
     ticking.cancel()
-    try await eventually("the wait has let the engine go") { network.environment.slot.runningEngine == nil }
+    try await eventually("the wait has let the engine go") { network.environment.provider.runningEngine == nil }
     let fired = Counter()
     let once = monitor.whenSatisfied { fired.add() }
     async let path = monitor.waitUntilSatisfied()
@@ -190,7 +190,7 @@ struct PathPauseTests {
       withExtendedLifetime(reception) {}
     }
     try await eventually("it is released") { released == nil }
-    try await eventually("the engine has ended") { network.environment.slot.runningEngine == nil }
+    try await eventually("the engine has ended") { network.environment.provider.runningEngine == nil }
   }
 
   #if os(Linux)
@@ -200,7 +200,7 @@ struct PathPauseTests {
       network.set(.wifi)
       let monitor = PathMonitor(environment: network.environment)
       monitor.pause()
-      try await eventually("the engine has ended") { network.environment.slot.runningEngine == nil }
+      try await eventually("the engine has ended") { network.environment.provider.runningEngine == nil }
       let log = Log<NetworkPath>()
       let token = monitor.observe { log.append($0) }
       try withoutDescriptors { monitor.resume() }

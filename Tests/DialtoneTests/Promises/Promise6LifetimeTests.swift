@@ -15,17 +15,17 @@ struct Promise6LifetimeTests {
   /// Weak references to what a monitor is made of.
   private final class Parts {
     weak var monitor: ReachabilityMonitor?
-    weak var storage: MonitorStorage?
+    weak var cell: StateCell<Reachability>?
     weak var engine: NetworkEngine?
 
     init(_ monitor: ReachabilityMonitor) {
       self.monitor = monitor
-      storage = monitor.storage
+      cell = monitor.cell
       engine = monitor.engine
     }
 
     var left: [String] {
-      (monitor == nil ? [] : ["monitor"]) + (storage == nil ? [] : ["storage"]) + (engine == nil ? [] : ["engine"])
+      (monitor == nil ? [] : ["monitor"]) + (cell == nil ? [] : ["cell"]) + (engine == nil ? [] : ["engine"])
     }
     var areGone: Bool { left.isEmpty }
 
@@ -79,9 +79,9 @@ struct Promise6LifetimeTests {
     updates = nil
     network.set(.numbered(2))
     #expect(await iterator?.next()?.number == 2)
-    #expect(network.environment.slot.runningEngine != nil)
+    #expect(network.environment.provider.runningEngine != nil)
     iterator = nil
-    try await eventually("the engine has ended") { network.environment.slot.runningEngine == nil }
+    try await eventually("the engine has ended") { network.environment.provider.runningEngine == nil }
   }
 
   @Test func anActionThatHasRunKeepsNothingAlive() async throws {
@@ -91,7 +91,7 @@ struct Promise6LifetimeTests {
     let token = network.monitor().whenReachable { fired.add() }
     try await eventually("the action has run") { fired.value == 1 }
     // The token is still held.
-    try await eventually("the engine has ended") { network.environment.slot.runningEngine == nil }
+    try await eventually("the engine has ended") { network.environment.provider.runningEngine == nil }
     token.cancel()
   }
 
@@ -101,10 +101,10 @@ struct Promise6LifetimeTests {
       try await network.monitor().waitUntilReachable(timeout: .zero)
     }
     let waiting = Task { try await network.monitor().waitUntilReachable() }
-    try await eventually("it waits") { network.environment.slot.runningEngine != nil }
+    try await eventually("it waits") { network.environment.provider.runningEngine != nil }
     waiting.cancel()
     await #expect(throws: CancellationError.self) { try await waiting.value }
-    try await eventually("the engine has ended") { network.environment.slot.runningEngine == nil }
+    try await eventually("the engine has ended") { network.environment.provider.runningEngine == nil }
   }
 
   @Test func oneEngineServesAllAndEndsWithTheLast() async throws {
@@ -114,9 +114,9 @@ struct Promise6LifetimeTests {
     #expect(Set(monitors.value.map { ObjectIdentifier($0.engine) }).count == 1)
     for monitor in monitors.value { _ = try await monitor.waitUntilKnown() }
     monitors.value = Array(monitors.value.prefix(1))
-    #expect(network.environment.slot.runningEngine === monitors.value.first?.engine)
+    #expect(network.environment.provider.runningEngine === monitors.value.first?.engine)
     monitors.value = []
-    try await eventually("the engine has ended") { network.environment.slot.runningEngine == nil }
+    try await eventually("the engine has ended") { network.environment.provider.runningEngine == nil }
     // The next one starts anew and knows the network as it is by then.
     network.set(.wired)
     #expect(try await network.monitor().waitUntilReachable().isVia("eth0"))

@@ -74,7 +74,7 @@ struct Promise6ProcessTests {
       let left = try await Leftovers {
         for _ in 0..<(isSanitized ? 20 : 200) {
           try await Promise6ProcessTests.useEverything(network)
-          try await eventually("the engine has ended") { network.environment.slot.runningEngine == nil }
+          try await eventually("the engine has ended") { network.environment.provider.runningEngine == nil }
         }
         try await eventually("no thread is left") { ProcessCensus.threads(named: "dialtone") == 0 }
       }

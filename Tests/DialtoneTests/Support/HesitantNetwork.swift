@@ -12,9 +12,11 @@ final class HesitantNetwork: Sendable {
   private let isAnnounced = Box(true)
 
   init() {
-    let slot = network.environment.slot
+    let base = network.environment.provider
     environment = ReachabilityEnvironment(
-      EngineSlot(clock: slot.clock, lookup: slot.lookup) { [isAnnounced] in Source(slot.makeSource(), isAnnounced) })
+      EngineProvider(time: base.time, lookup: base.lookup, makeWaiter: base.makeWaiter) { [isAnnounced] in
+        Source(base.makeSource($0, $1), isAnnounced)
+      })
   }
 
   /// Changes the network. Nothing tells of it before the next query.
@@ -32,16 +34,13 @@ final class HesitantNetwork: Sendable {
       self.isAnnounced = isAnnounced
     }
 
-    var descriptors: [CInt] { base.descriptors }
     var nextPoll: Int64? { base.nextPoll }
-    func eventsCannotBeAwaited() { base.eventsCannotBeAwaited() }
-    func announceRoutes(to addresses: [IPAddress]?) { base.announceRoutes(to: addresses) }
-    func announceNameConfiguration(_ isWanted: Bool) { base.announceNameConfiguration(isWanted) }
+    func watch(_ interest: NetworkInterest) { base.watch(interest) }
     func poll(into change: inout NetworkChange) { base.poll(into: &change) }
     func path(_ configuration: PathConfiguration) -> PathAnswer { base.path(configuration) }
 
-    func drain(ready: UInt64, into change: inout NetworkChange) {
-      if isAnnounced.value { base.drain(ready: ready, into: &change) }
+    func drain(into change: inout NetworkChange) {
+      if isAnnounced.value { base.drain(into: &change) }
     }
 
     func answer(_ queries: [RouteQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {

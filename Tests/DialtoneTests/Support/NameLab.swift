@@ -37,10 +37,11 @@ final class NameLab: Sendable {
   private let script = Script()
 
   init() {
-    let slot = network.environment.slot
+    let base = network.environment.provider
     environment = ReachabilityEnvironment(
-      EngineSlot(
-        clock: slot.clock, lookup: { [script] name, _ in script.lookUp(name) }, makeSource: slot.makeSource))
+      EngineProvider(
+        time: base.time, lookup: { [script] name, _ in script.lookUp(name) }, makeWaiter: base.makeWaiter,
+        makeSource: base.makeSource))
   }
 
   deinit { script.names.withLock { names in for name in names.values { name.latch?.open() } } }
@@ -88,5 +89,5 @@ final class NameLab: Sendable {
     _ = try await ReachabilityMonitor(.localNetwork, environment: environment).waitUntilKnown()
   }
 
-  private func wake() { environment.slot.runningEngine?.wake() }
+  private func wake() { environment.provider.runningEngine?.wake() }
 }

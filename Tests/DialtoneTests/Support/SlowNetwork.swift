@@ -12,11 +12,11 @@ final class SlowNetwork: Sendable {
   private let latch = Latch()
 
   init() {
-    let slot = network.environment.slot
+    let base = network.environment.provider
     environment = ReachabilityEnvironment(
-      EngineSlot(clock: slot.clock, lookup: slot.lookup) { [latch] in
+      EngineProvider(time: base.time, lookup: base.lookup, makeWaiter: base.makeWaiter) { [latch] in
         latch.wait()
-        return slot.makeSource()
+        return base.makeSource($0, $1)
       })
   }
 
@@ -28,6 +28,6 @@ final class SlowNetwork: Sendable {
 
   func set(_ path: ScriptedPath) {
     network.set(path)
-    environment.slot.runningEngine?.wake()
+    environment.provider.runningEngine?.wake()
   }
 }

@@ -97,7 +97,7 @@ struct WhenDeterminedTests {
     #expect(log.count == 0)
     network.set(.addresses([ip("192.0.2.7")]), forName: "slow.example")
     try await log.wait("it has run") { $0.destination == ip("192.0.2.7") }
-    try await eventually("monitoring has ended") { network.environment.slot.runningEngine == nil }
+    try await eventually("monitoring has ended") { network.environment.provider.runningEngine == nil }
     token.cancel()
   }
 

@@ -388,7 +388,7 @@ struct WithReachabilityWaitTests {
       throw WorkFailed()
     }
     #expect(runs == 2)
-    try await eventually("the engine has ended") { network.environment.slot.runningEngine == nil }
+    try await eventually("the engine has ended") { network.environment.provider.runningEngine == nil }
   }
 
   @Test(arguments: ["192.0.2.1", "https://name.example/x", "name.example"])

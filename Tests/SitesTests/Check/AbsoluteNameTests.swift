@@ -17,12 +17,12 @@ struct AbsoluteNameTests {
   private func environment() -> SiteEnvironment {
     SiteEnvironment(
       reachability: ReachabilityEnvironment(
-        EngineSlot(
+        EngineProvider(
           clock: .system,
           lookup: { [asked] name, _ in
             asked.withLockedValue { _ = $0.insert(name) }
             return .addresses([IPAddress(ipv4: 0x7F00_0001)])
-          }, makeSource: systemNetworkSource)))
+          })))
   }
 
   /// The certificate is for site.example.

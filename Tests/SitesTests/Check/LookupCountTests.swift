@@ -21,12 +21,12 @@ struct LookupCountTests {
       let count = NIOLockedValueBox(0)
       let environment = SiteEnvironment(
         reachability: ReachabilityEnvironment(
-          EngineSlot(
+          EngineProvider(
             clock: .system,
             lookup: { _, family in
               count.withLockedValue { $0 += 1 }
               return family == .ipv6 ? .noAddress : .addresses([IPAddress(ipv4: 0x7F00_0001)])
-            }, makeSource: systemNetworkSource)))
+            })))
       let monitor = SiteMonitor(url, environment: environment)
       try await monitor.waitUntilAvailable(timeout: .patience)
       fewest = min(fewest, count.withLockedValue { $0 })

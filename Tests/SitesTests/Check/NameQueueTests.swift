@@ -19,7 +19,7 @@ struct NameQueueTests {
 
   init() {
     // Eight threads for all other monitors.
-    let reachability = EngineSlot(
+    let reachability = EngineProvider(
       clock: .system,
       lookup: { [latch] name, family in
         if name.hasPrefix("dead") {
@@ -27,7 +27,7 @@ struct NameQueueTests {
           return .failed
         }
         return .addresses([IPAddress(ipv4: 0x7F00_0001)])
-      }, names: NameLookupPool(threads: 8), makeSource: systemNetworkSource)
+      }, names: NameLookupPool(threads: 8))
     environment = SiteEnvironment(reachability: ReachabilityEnvironment(reachability))
     narrow = SiteEnvironment(
       reachability: ReachabilityEnvironment(reachability), names: NameLookupPool(threads: 32))

@@ -26,7 +26,7 @@ final class LabSites: Sendable {
     self.lab = lab
     let servers = nameServers.compactMap { IPAddress($0) }
     let reachability = ReachabilityEnvironment(
-      EngineSlot(clock: .system, lookup: lookup, nameServers: { servers }, makeSource: systemNetworkSource))
+      EngineProvider(lookup: lookup, nameServers: { servers }))
     // A thread belongs to the namespace of the one that starts it.
     (group, anchor) = try lab.run {
       (

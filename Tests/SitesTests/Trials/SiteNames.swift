@@ -13,7 +13,7 @@ struct SiteNames: Sendable {
   init(_ names: [String: [String]]) {
     environment = SiteEnvironment(
       reachability: ReachabilityEnvironment(
-        EngineSlot(clock: .system, lookup: Self.lookup(names), makeSource: systemNetworkSource)))
+        EngineProvider(lookup: Self.lookup(names))))
   }
 
   /// Addresses in the order given, of the family asked for.
