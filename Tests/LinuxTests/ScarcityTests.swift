@@ -49,6 +49,8 @@ struct ScarcityTests {
     let told = Recording(internet)
     clock.advance(by: .seconds(60), monitors.environment)
     try await told.wait("reachable with \(left) at the start") { $0.isVia("v0") }
+    // With most descriptors there it was so before the look.
+    try await monitors.settle()
     let polls = probe.counts.polls
     try lab.down("v0")
     try await told.wait("unreachable with \(left) at the start") { $0.isUnreachable(.linkDown) }
