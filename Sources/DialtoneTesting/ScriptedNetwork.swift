@@ -44,7 +44,20 @@ public final class ScriptedNetwork: Sendable {
   }
 
   /// A network without any path.
-  public init(clock: ManualClock = ManualClock()) {
+  public convenience init(clock: ManualClock = ManualClock()) {
+    self.init(clock: clock, makeWaiter: Self.makeWaiter)
+  }
+
+  /// What the engine's threads sleep on, unless a test says otherwise: nothing that a system has to give, so that this is the same on all.
+  /// On Linux the project's own tests run with epoll(7), too, by `DIALTONE_TESTING_WAITER=epoll`.
+  private static let makeWaiter: EngineProvider.MakeWaiter = {
+    #if os(Linux)
+    if EnvironmentVariable["DIALTONE_TESTING_WAITER"] == "epoll" { return makeEventPoll }
+    #endif
+    return { time throws(SystemError) in SemaphoreWaiter(time) }
+  }()
+
+  package init(clock: ManualClock = ManualClock(), makeWaiter: @escaping EngineProvider.MakeWaiter) {
     self.clock = clock
     let box = Box()
     let gate = NameGate()
@@ -56,7 +69,7 @@ public final class ScriptedNetwork: Sendable {
       time: TimeSource(passes: false) { clock.now },
       lookup: { name, family in gate.lookUp(name, family) { box.script.withLock { $0.names[Self.key(name)] } } },
       names: NameLookupPool(threads: 8),  // of its own: what hangs in one test delays no other
-      makeWaiter: { time throws(SystemError) in SemaphoreWaiter(time) },
+      makeWaiter: makeWaiter,
       makeSource: { [closer] _, _ in
         withExtendedLifetime(closer) {}
         return Source(box)

@@ -73,15 +73,14 @@ package final class StateCell<State: MonitoredState>: StateSource {
   package func next(after last: Told<State>?, _ interest: StateInterest) -> Told<State>? {
     let newest = newest.load()
     let told = Told(state: newest.state, subjectNumber: newest.subjectNumber)
-    if let last {
-      let isRepeated = newest.state == last.state
-      if !newest.state.isKnown { return interest.contains(.unknown) && !isRepeated ? told : nil }
-      // It is held back only from those who have had a state of the same epoch.
-      if last.state.isKnown, newest.isHeldBack { return nil }
-      let isOfNewSubject = interest.contains(.eachSubject) && newest.subjectNumber != last.subjectNumber
-      return isRepeated && !isOfNewSubject ? nil : told
+    guard let last else { return newest.state.isKnown || interest.contains(.unknown) ? told : nil }
+    if newest.isHeldBack {
+      // What an epoch begins with is told to few. What settles is held back only from those who had a state of the same epoch.
+      let isTold = newest.state.isKnown ? !last.state.isKnown : interest.contains(.unknown)
+      if !isTold { return nil }
     }
-    return newest.state.isKnown || interest.contains(.unknown) ? told : nil
+    let isOfNewSubject = interest.contains(.eachSubject) && newest.subjectNumber != last.subjectNumber
+    return newest.state == last.state && !(isOfNewSubject && newest.state.isKnown) ? nil : told
   }
 
   /// What ``hasChanged(since:)`` compares with: the state of this moment, or, if none is known yet, the one known first.

@@ -51,7 +51,7 @@ struct SettledTests {
   #if os(Linux)
   @Test func returnsWhereThereIsNoEngine() async {
     await #expect(processExitsWith: .success) {
-      let network = ScriptedNetwork()
+      let network = ScriptedNetwork.withDescriptors()
       let monitor = try withoutDescriptors { network.monitor() }
       await monitor.engine.settled()
       #expect(monitor.current.isUndetermined(.denied))

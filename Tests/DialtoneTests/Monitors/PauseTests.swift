@@ -233,7 +233,7 @@ struct PauseTests {
   #if os(Linux)
   @Test func whileAllArePausedThereIsNoThreadAndNoDescriptor() async {
     await #expect(processExitsWith: .success) {
-      let network = ScriptedNetwork()
+      let network = ScriptedNetwork.withDescriptors()
       network.set(.wifi)
       let monitors = (0..<20).map { network.monitor(.address(IPAddress(ipv4: 0xC000_0200 + UInt32($0)))) }
       let told = Counter()

@@ -222,7 +222,7 @@ struct RetargetingTests {
 
   @Test func withoutAnEngineItSaysSoForEveryTarget() async throws {
     await #expect(processExitsWith: .success) {
-      let network = ScriptedNetwork()
+      let network = ScriptedNetwork.withDescriptors()
       network.set(.wifi)
       let monitor = try withoutDescriptors { network.monitor(.address(RetargetingTests.a)) }
       #expect(monitor.current.isUndetermined(.denied))

@@ -228,7 +228,7 @@ struct NowTests {
   #if os(Linux)
   @Test func withoutDescriptorsItIsDenied() async {
     await #expect(processExitsWith: .success) {
-      let network = ScriptedNetwork()
+      let network = ScriptedNetwork.withDescriptors()
       network.set(.wifi)
       let state = try withoutDescriptors { Reachability.now(environment: network.environment) }
       #expect(state.isUndetermined(.denied))

@@ -78,7 +78,7 @@ struct PathLifetimeTests {
   #if os(Linux)
   @Test func withoutDescriptorsAPathIsDenied() async {
     await #expect(processExitsWith: .success) {
-      let monitor = try withoutDescriptors { PathMonitor(environment: ScriptedNetwork().environment) }
+      let monitor = try withoutDescriptors { PathMonitor(environment: ScriptedNetwork.withDescriptors().environment) }
       #expect(monitor.current == NetworkPath(.undetermined, reason: .denied))
       #expect(try await monitor.waitUntilKnown().reason == .denied)
       let log = Log<NetworkPath>()

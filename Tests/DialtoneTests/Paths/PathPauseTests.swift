@@ -196,7 +196,7 @@ struct PathPauseTests {
   #if os(Linux)
   @Test func withoutAnEngineItSaysSoAndAPauseHelps() async {
     await #expect(processExitsWith: .success) {
-      let network = ScriptedNetwork()
+      let network = ScriptedNetwork.withDescriptors()
       network.set(.wifi)
       let monitor = PathMonitor(environment: network.environment)
       monitor.pause()
@@ -215,7 +215,7 @@ struct PathPauseTests {
 
   @Test func whileAllArePausedThereIsNoThreadAndNoDescriptor() async {
     await #expect(processExitsWith: .success) {
-      let network = ScriptedNetwork()
+      let network = ScriptedNetwork.withDescriptors()
       network.set(.wifi)
       let monitors = (0..<20).map { _ in PathMonitor(environment: network.environment) }
       let told = Counter()

@@ -69,7 +69,7 @@ struct Promise8DeniedTests {
   /// No descriptor to be had: no engine. Its own process, because the limit is the process's.
   @Test func withoutDescriptorsAllReceiversAreToldOnceAndNothingHangs() async {
     await #expect(processExitsWith: .success) {
-      let monitor = try withoutDescriptors { ScriptedNetwork().monitor() }
+      let monitor = try withoutDescriptors { ScriptedNetwork.withDescriptors().monitor() }
       #expect(monitor.current.isUndetermined(.denied))
       let logs = Receiver.allCases.map { _ in Log<Reachability>() }
       var receptions: [Reception] = []

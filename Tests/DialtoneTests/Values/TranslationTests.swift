@@ -54,7 +54,7 @@ struct TranslationTests {
     ("ReachabilityText.swift", "public static let ", "= ReachabilityText(", ""),
   ])
   func whateverIsDeclaredHasAKey(file: String, start: String, end: String, prefix: String) throws {
-    let declared = try sourceText("Sources/Dialtone/\(file)").split(separator: "\n").count { line in
+    let declared = try sourceText("Sources/Dialtone/Values/\(file)").split(separator: "\n").count { line in
       line.contains(start) && line.contains(end) && !line.contains(":_")
     }
     let listed = ReachabilityText.all.count { text in

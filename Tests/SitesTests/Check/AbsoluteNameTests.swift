@@ -18,7 +18,6 @@ struct AbsoluteNameTests {
     SiteEnvironment(
       reachability: ReachabilityEnvironment(
         EngineProvider(
-          clock: .system,
           lookup: { [asked] name, _ in
             asked.withLockedValue { _ = $0.insert(name) }
             return .addresses([IPAddress(ipv4: 0x7F00_0001)])

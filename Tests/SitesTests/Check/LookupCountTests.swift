@@ -22,7 +22,6 @@ struct LookupCountTests {
       let environment = SiteEnvironment(
         reachability: ReachabilityEnvironment(
           EngineProvider(
-            clock: .system,
             lookup: { _, family in
               count.withLockedValue { $0 += 1 }
               return family == .ipv6 ? .noAddress : .addresses([IPAddress(ipv4: 0x7F00_0001)])

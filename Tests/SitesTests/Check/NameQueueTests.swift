@@ -20,7 +20,6 @@ struct NameQueueTests {
   init() {
     // Eight threads for all other monitors.
     let reachability = EngineProvider(
-      clock: .system,
       lookup: { [latch] name, family in
         if name.hasPrefix("dead") {
           latch.wait()
