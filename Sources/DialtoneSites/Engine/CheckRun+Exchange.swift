@@ -107,15 +107,14 @@ extension CheckRun {
     }
     let observed = VerdictRules.Head(
       method: exchange.method, status: status, locations: head.headers["Location"],
-      contentLength: head.headers.first(name: "Content-Length").flatMap { Int($0) })
+      contentLength: head.headers.first(name: "Content-Length").flatMap { Int($0) },
+      coding: ContentCoding(head.headers[canonicalForm: "Content-Encoding"]))
     exchange.head = observed
     let decision = rules.judge(observed)
     if decision == .readBody {
       begin(.body)
-      exchange.body = BodyCollector(
-        rules.expectation.bodyText, codings: head.headers[canonicalForm: "Content-Encoding"])
+      exchange.body = BodyCollector(rules.expectation.bodyText)
     }
-    if exchange.body?.body.isUnreadable ?? false { return bodyChanged { _ in } }
     act(on: decision, status)
   }
 
@@ -128,14 +127,16 @@ extension CheckRun {
     exchange.body = nil
     change(&collector)
     exchange.body = collector
-    let decision = rules.judge(head, collector.body)
-    if decision == .readBody, let failure = collector.failure { return fail(failure) }
-    act(on: decision, head.status)
+    act(on: rules.judge(head, collector.body), head.status)
   }
 
   private func act(on decision: VerdictRules.Decision, _ status: Int) {
     switch decision {
     case .readBody: break
+    case .unreadableBody(.failed, let error):
+      begin(.body)
+      fail(error)
+    case .unreadableBody(let kind, let error): end(kind, status: status, error: error)
     case .verdict(let kind, let location):
       end(kind, status: status, location: location, error: kind == .unexpectedResponse ? hint(status) : nil)
     case .askAgain:
@@ -153,9 +154,6 @@ extension CheckRun {
 
   /// What may be behind an answer that was not expected.
   private func hint(_ status: Int) -> SiteError? {
-    if exchange?.body?.body.isUnreadable ?? false {
-      return SiteError(.unreadableBody, "the body is in a coding that was not asked for, and cannot be read")
-    }
     // Servers that know GET alone do not always say 405 or 501 (RFC 9110, 9.1).
     if exchange?.method == .head, [400, 403, 404].contains(status) {
       return SiteError(.headRefused, "HEAD was answered so; the site may answer GET otherwise")

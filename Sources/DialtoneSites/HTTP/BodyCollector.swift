@@ -8,67 +8,58 @@ internal import NIOCore
 /// It is looked at as it comes: what its beginning decides does not wait for its end, nor depends on it.
 struct BodyCollector {
   private var search: TextSearch
-  /// Decodes what comes; `nil` where there is no coding.
-  private var decoder: Inflate?
-  /// How many bytes came, before they are decoded.
-  private var count = 0
   private(set) var body = VerdictRules.Body()
-  /// Why no more of it can be read, where it is not what its headers say. What has been read before counts.
-  private(set) var failure: SiteError?
 
-  /// - Parameters:
-  ///   - text: What is looked for; `nil` for nothing.
-  ///   - codings: What the headers Content-Encoding list (RFC 9110, 8.4). Nothing was asked for but `identity`, which is no coding.
-  init(_ text: String?, codings: [some StringProtocol]) {
-    search = TextSearch(text.map { Array($0.utf8) } ?? [])
-    let applied = codings.map { $0.lowercased() }.filter { !$0.isEmpty && $0 != "identity" }
-    switch applied.first {
-    case nil: break
-    case "gzip" where applied.count == 1, "x-gzip" where applied.count == 1:
-      decoder = Inflate(.gzip, limit: Limits.body)
-    case "deflate" where applied.count == 1: decoder = Inflate(.deflate, limit: Limits.body)
-    // Several on top of each other, or one that is not known.
-    default: body.isUnreadable = true
-    }
-  }
+  /// Looks for `text`; `nil` for nothing.
+  init(_ text: String?) { search = TextSearch(text.map { Array($0.utf8) } ?? []) }
 
   /// Takes in what came.
   mutating func append(_ buffer: ByteBuffer) {
-    if body.isComplete || body.isUnreadable || failure != nil { return }
-    let part = buffer.readableBytesView.prefix(Limits.body - count)
-    count += part.count
-    if decoder == nil {
-      look(at: part)
-    } else {
-      decode { decoder throws(Inflate.Malformed) in try decoder.decode(part) }
-    }
-    if failure == nil { body.isComplete = count == Limits.body || decoder?.isComplete ?? false }
-  }
-
-  /// There is no more.
-  mutating func end() {
-    if body.isComplete || body.isUnreadable || failure != nil { return }
-    decode { decoder throws(Inflate.Malformed) in try decoder.end() }
-    body.isComplete = failure == nil
-  }
-
-  /// Has the decoder do something, and looks at what that decoded, malformed or not.
-  private mutating func decode(_ step: (inout Inflate) throws(Inflate.Malformed) -> Void) {
-    guard var decoder else { return }
-    // Not copied: it is changed while nobody else holds it.
-    self.decoder = nil
-    do throws(Inflate.Malformed) {
-      try step(&decoder)
-    } catch {
-      failure = SiteError(.malformedResponse, "the body is not in the coding that its headers name")
-    }
-    look(at: decoder.output[body.length...])
-    self.decoder = decoder
-  }
-
-  private mutating func look(at part: some Collection<UInt8>) {
+    if body.isComplete { return }
+    let part = buffer.readableBytesView.prefix(Limits.body - body.length)
     body.length += part.count
     search.look(at: part)
     body.hasText = search.isFound
+    body.isComplete = body.length == Limits.body
+  }
+
+  /// There is no more.
+  mutating func end() { body.isComplete = true }
+}
+
+/// Looks for a text in bytes that come in parts, by Knuth, Morris and Pratt: each byte is looked at once, however small
+/// the parts are. So a server that sends them one at a time costs no more than another.
+private struct TextSearch {
+  private let text: [UInt8]
+  /// For each length of what has matched, how much of its end is a beginning of the text too.
+  private let borders: [Int]
+  /// How much of the text the bytes so far end in.
+  private var matched = 0
+  /// Whether the text has come; never where it is empty.
+  private(set) var isFound = false
+
+  init(_ text: [UInt8]) {
+    self.text = text
+    var borders = [Int](repeating: 0, count: text.count + 1)
+    var border = 0
+    for position in text.indices.dropFirst() {
+      while border > 0, text[position] != text[border] { border = borders[border] }
+      if text[position] == text[border] { border += 1 }
+      borders[position + 1] = border
+    }
+    self.borders = borders
+  }
+
+  /// Takes in what came next.
+  mutating func look(at part: some Sequence<UInt8>) {
+    if isFound || text.isEmpty { return }
+    for byte in part {
+      while matched > 0, byte != text[matched] { matched = borders[matched] }
+      if byte == text[matched] { matched += 1 }
+      if matched == text.count {
+        isFound = true
+        return
+      }
+    }
   }
 }

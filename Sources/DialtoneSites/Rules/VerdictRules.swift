@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an answer means: pure, an observation in, a decision out. The table of design.md, "Sites", line by line.
+/// What an answer means: pure, an observation in, a decision out. <doc:Sites> has the rules in words.
 struct VerdictRules {
   /// What is asked of the site, and how.
   let url: SiteURL
@@ -25,16 +25,16 @@ struct VerdictRules {
     var locations: [String] = []
     /// The number in the header Content-Length, where there is a sensible one.
     var contentLength: Int?
+    /// What the body is coded in.
+    var coding = ContentCoding()
   }
 
-  /// As much of a body as has come, decoded.
+  /// As much of a body as has come.
   struct Body: Equatable, Sendable {
     /// Its bytes so far.
     var length = 0
     /// Whether the text that is expected is in them.
     var hasText = false
-    /// Whether it is in a coding that nobody here reads: nothing can be said of it.
-    var isUnreadable = false
     /// Whether no more will be read: it has ended, or the limit is reached.
     var isComplete = false
   }
@@ -45,6 +45,8 @@ struct VerdictRules {
     case askAgain
     /// More of the body has to be read.
     case readBody
+    /// The body has to be read, and cannot be; the error says why.
+    case unreadableBody(SiteVerdict.Kind, SiteError)
   }
 
   /// The method of the first request.
@@ -75,7 +77,7 @@ struct VerdictRules {
       return .verdict(.unexpectedResponse, location: redirect?.location)
     case .body:
       return isSuccess
-        ? Self.cannotHaveBody(head.status) ? .verdict(.unexpectedResponse, location: nil) : .readBody
+        ? Self.cannotHaveBody(head.status) ? .verdict(.unexpectedResponse, location: nil) : read(head, or: .failed)
         : .verdict(.unexpectedResponse, location: redirect?.location)
     }
   }
@@ -89,16 +91,20 @@ struct VerdictRules {
   private func judgeStrayPage(_ head: Head) -> Decision {
     if Self.cannotHaveBody(head.status) { return .verdict(.unexpectedResponse, location: nil) }
     switch head.method {
-    case .get: return .readBody
+    case .get: return read(head, or: .unexpectedResponse)
     case .head where fixedMethod == nil: return .askAgain
     // The length is all that this answer will ever tell of its page.
     case .head: return stray(length: head.contentLength ?? 0)
     }
   }
 
+  /// A body in a coding says nothing: without it, the verdict is of this kind.
+  private func read(_ head: Head, or kind: SiteVerdict.Kind) -> Decision {
+    head.coding.isNone ? .readBody : .unreadableBody(kind, head.coding.error)
+  }
+
   /// What an answer says with as much of its body as has come. Only after `judge(_:)` said `readBody`.
   func judge(_ head: Head, _ body: Body) -> Decision {
-    if body.isUnreadable { return .verdict(.unexpectedResponse, location: nil) }
     if expectation.bodyText != nil {
       if body.hasText { return .verdict(.available, location: nil) }
       if !body.isComplete { return .readBody }

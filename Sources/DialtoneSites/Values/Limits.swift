@@ -6,11 +6,11 @@ enum Limits {
   /// Bytes of response headers: status lines and interim responses of one request together. Extensions of chunks and
   /// trailers have as many again.
   static let headers = 65_536
-  /// Bytes of body, decoded; and as many before they are decoded.
+  /// Bytes of body.
   static let body = 65_536
   /// Bytes that may come on one connection in all, what TLS and chunks add included.
   static let connection = 524_288
-  /// A 2xx page of more bytes than these is a page (design.md: "more than 4 bytes"); a few stray ones, such as a line break, are none.
+  /// A 2xx page of more bytes than these is a page; a few stray ones, such as a line break, are none.
   static let strayBytes = 4
   /// Addresses of a name that are tried, the families in turn. Each costs a watched path, and up to a second.
   static let addresses = 32

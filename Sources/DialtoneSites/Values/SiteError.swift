@@ -46,7 +46,7 @@ public struct SiteError: Error, Hashable, Sendable {
     public static let proxyFailed = Code(16)
     /// The trusted certificates could not be read, or there are none.
     public static let trustUnreadable = Code(17)
-    /// The body came in a coding that was not asked for, and could not be read (RFC 9110, 8.4).
+    /// The body is compressed, although the request asks for `identity`, and was not read (RFC 9110, 8.4).
     public static let unreadableBody = Code(30)
     /// HEAD was answered 400, 403 or 404: the site may answer GET otherwise.
     public static let headRefused = Code(31)
