@@ -208,3 +208,15 @@ final class ConnectionRace {
     end(result, last)
   }
 }
+
+extension Route {
+  /// The address as the system takes it.
+  func socketAddress(port: UInt16) -> SocketAddress {
+    let address = address.unmapped
+    if let v4 = address.ipv4SocketAddress(port: port) { return SocketAddress(v4) }
+    guard let v6 = address.ipv6SocketAddress(port: port) else {
+      preconditionFailure("An address has one of two families")
+    }
+    return SocketAddress(v6)
+  }
+}

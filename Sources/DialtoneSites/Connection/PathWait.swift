@@ -6,7 +6,7 @@ internal import NIOCore
 
 /// Waits until something is known of each of several paths. Belongs to its event loop.
 final class PathWait {
-  private let paths: [PathBook.Path]
+  private let paths: [SharedMonitors.Path]
   private let loop: any EventLoop
   private let known: (PathWait, [Reachability]) -> Void
   private var observation: ReachabilityObservation?
@@ -15,7 +15,7 @@ final class PathWait {
   private var isOver = false
 
   /// Calls `known` once, with what is known of each path: by `start` where that is so already, as it is while other checks go the same way.
-  init(_ paths: [PathBook.Path], _ loop: any EventLoop, known: @escaping (PathWait, [Reachability]) -> Void) {
+  init(_ paths: [SharedMonitors.Path], _ loop: any EventLoop, known: @escaping (PathWait, [Reachability]) -> Void) {
     self.paths = paths
     self.loop = loop
     self.known = known

@@ -96,3 +96,16 @@ struct ProxySettings {
     }
   }
 }
+
+extension SiteConfiguration {
+  /// The proxy that `url` is to be asked by.
+  func proxyServer(for url: SiteURL) throws(SiteError) -> ProxyServer? {
+    proxy == .environment ? try ProxySettings.environment.proxy(for: url) : nil
+  }
+
+  /// Throws if the configuration contradicts itself, or if the proxy that `url` would be asked by cannot be read.
+  package func validate(for url: SiteURL) throws(SiteError) {
+    try validate()
+    _ = try proxyServer(for: url)
+  }
+}

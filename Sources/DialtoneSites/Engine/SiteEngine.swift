@@ -19,9 +19,9 @@ final class SiteEngine: Sendable {
 
   private static let lingerTime = TimeAmount.seconds(1)
 
-  let permits: ConnectionPermits
-  let names: NameDesk
-  let paths: PathBook
+  private let permits: ConnectionPermits
+  let resolver: Resolver
+  let monitors: SharedMonitors
   let trust: TrustStore
   /// Held, so that the paths' engine is not started and ended with each check.
   let network: NetworkEngine
@@ -42,8 +42,8 @@ final class SiteEngine: Sendable {
       ownGroup = own
     }
     permits = ConnectionPermits(slot.maximumChecks)
-    names = NameDesk(slot.reachability.slot, slot.names)
-    paths = PathBook(slot.reachability)
+    resolver = Resolver(slot.reachability.slot, slot.names)
+    monitors = SharedMonitors(slot.reachability)
     trust = slot.trust
     network = slot.reachability.slot.engine()
   }
@@ -71,11 +71,30 @@ final class SiteEngine: Sendable {
     #endif
   }
 
-  /// The loop for the next check.
-  func nextLoop() -> any EventLoop { group.next() }
+  /// Checks a site. Where as many checks are under way already as the environment allows, it first waits for its turn.
+  func check(_ url: SiteURL, _ configuration: SiteConfiguration) async throws -> SiteVerdict {
+    let proxy = try configuration.proxyServer(for: url)
+    try Task.checkCancellation()
+    try await permits.acquire()
+    defer {
+      permits.release()
+      linger()
+    }
+    let loop = group.next()
+    let handle = CheckHandle(loop)
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        handle.start {
+          CheckRun(url, configuration, proxy, self, loop) { continuation.resume(with: $0) }
+        }
+      }
+    } onCancel: {
+      handle.cancel()
+    }
+  }
 
   /// Keeps the engine for a second from now.
-  func linger() {
+  private func linger() {
     let isFirst = lingering.withLock { lingering in
       lingering.lastUse = .now()
       defer { lingering.isScheduled = true }

@@ -61,7 +61,7 @@ package final class SiteEngineSlot: Sendable {
     } catch {
       return SiteVerdict(of: url, without: error)
     }
-    return try await SiteCheck.perform(url, configuration, engine)
+    return try await engine.check(url, configuration)
   }
 
   /// Why no task can be begun for a check, where there is no engine yet; `nil` where one can.

@@ -15,22 +15,24 @@ final class HeaderLimit: ChannelInboundHandler {
   init(_ exchange: Exchange) { self.exchange = exchange }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    guard let run = exchange.listener else { return }
+    if !exchange.isOpen { return }
     var buffer = unwrapInboundIn(data)
-    if count == 0 { run.firstByteCame() }
+    if count == 0 { exchange.send(.firstByte) }
     count += buffer.readableBytes
     // Up to the limit first: whether the headers end there, the decoder knows.
-    if exchange.head == nil, count > Limits.headers {
+    if !exchange.hasHead, count > Limits.headers {
       let allowed = Limits.headers - (count - buffer.readableBytes)
       if let start = buffer.readSlice(length: max(0, allowed)) { context.fireChannelRead(wrapInboundOut(start)) }
-      if exchange.listener == nil { return }
-      if exchange.head == nil {
-        return run.fail(SiteError(.headersTooLarge, "the headers are longer than \(Limits.headers) bytes"))
+      if !exchange.isOpen { return }
+      if !exchange.hasHead {
+        return exchange.send(
+          .lost(SiteError(.headersTooLarge, "the headers are longer than \(Limits.headers) bytes")))
       }
     }
     // What chunks are wrapped in is no body, and has no end of its own.
     if count > Limits.connection {
-      return run.fail(SiteError(.malformedResponse, "more than \(Limits.connection) bytes came for a body of less"))
+      return exchange.send(
+        .lost(SiteError(.malformedResponse, "more than \(Limits.connection) bytes came for a body of less")))
     }
     context.fireChannelRead(wrapInboundOut(buffer))
   }

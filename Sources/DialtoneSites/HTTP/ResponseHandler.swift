@@ -15,17 +15,20 @@ final class ResponseHandler: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
-    case .head(let head): exchange.listener?.headCame(head)
-    case .body(let bytes): exchange.listener?.bodyCame(bytes)
-    case .end: exchange.listener?.bodyEnded()
+    case .head(let head): exchange.headCame(head)
+    case .body(let bytes): exchange.bodyCame(bytes)
+    case .end: exchange.bodyEnded()
     }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     // A peer that closes without TLS's goodbye: what has come may be whole, which the decoder is about to find out.
     if case .uncleanShutdown? = error as? NIOSSLError { return }
-    exchange.listener?.lost(error)
+    exchange.send(.lost(error as? SiteError ?? SiteError(losing: error)))
   }
 
-  func channelInactive(context: ChannelHandlerContext) { exchange.listener?.connectionClosed() }
+  func channelInactive(context: ChannelHandlerContext) {
+    exchange.send(
+      .lost(SiteError(.connectionLost, "the connection was closed before the answer was complete")))
+  }
 }

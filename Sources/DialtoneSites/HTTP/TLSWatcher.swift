@@ -16,7 +16,7 @@ final class TLSWatcher: ChannelInboundHandler {
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if !isDone, case .handshakeCompleted? = event as? TLSUserEvent {
       isDone = true
-      exchange.listener?.tlsWasAgreedUpon()
+      exchange.tlsWasAgreedUpon()
     }
     context.fireUserInboundEventTriggered(event)
   }
@@ -24,13 +24,13 @@ final class TLSWatcher: ChannelInboundHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     if isDone { return context.fireErrorCaught(error) }
     isDone = true
-    exchange.listener?.tlsFailed(error)
+    exchange.tlsFailed(error)
   }
 
   func channelInactive(context: ChannelHandlerContext) {
     if !isDone {
       isDone = true
-      exchange.listener?.fail(SiteError(.connectionLost, "the connection was closed before TLS was agreed upon"))
+      exchange.send(.lost(SiteError(.connectionLost, "the connection was closed before TLS was agreed upon")))
     }
     context.fireChannelInactive()
   }

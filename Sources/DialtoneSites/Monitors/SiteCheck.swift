@@ -1,9 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dialtone
-internal import NIOCore
-
 /// One check of one site: resolve, connect, agree on TLS, ask once, and judge the answer.
 ///
 /// ```swift
@@ -48,29 +45,5 @@ public struct SiteCheck: Sendable {
   ///   configuration contradicts itself, or asks for the environment's proxy, and that cannot be read.
   public func run() async throws -> SiteVerdict {
     try await environment.slot.check(url, configuration)
-  }
-
-  /// Checks with an engine that the caller holds.
-  static func perform(
-    _ url: SiteURL, _ configuration: SiteConfiguration, _ engine: SiteEngine
-  ) async throws -> SiteVerdict {
-    let proxy = try configuration.proxyServer(for: url)
-    try Task.checkCancellation()
-    try await engine.permits.acquire()
-    defer {
-      engine.permits.release()
-      engine.linger()
-    }
-    let loop = engine.nextLoop()
-    let handle = CheckHandle(loop)
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        handle.start {
-          CheckRun(url, configuration, proxy, engine, loop) { continuation.resume(with: $0) }
-        }
-      }
-    } onCancel: {
-      handle.cancel()
-    }
   }
 }

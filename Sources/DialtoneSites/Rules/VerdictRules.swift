@@ -118,6 +118,23 @@ struct VerdictRules {
     .verdict(length > Limits.strayBytes ? .captivePortal : .unexpectedResponse, location: nil)
   }
 
+  /// Why an answer of this status, which a proxy passed on, is no sign of the site; `nil` if it is one.
+  func proxyError(_ status: Int) -> SiteError? {
+    // RFC 9110, 15.5.8: it is the proxy that says so.
+    if status == 407 { return SiteError(.proxyFailed, "the proxy refused to connect to the site (407)") }
+    // RFC 9110, 15.6: a proxy says so if it did not reach the site; whether it has, nothing in the answer tells for
+    // certain.
+    guard (500...599).contains(status), status != 511, !expectation.lists(status) else { return nil }
+    return SiteError(.proxyFailed, "the proxy answered \(status): no sign that the site did")
+  }
+
+  /// What may be behind an answer that was not expected.
+  func hint(_ head: Head) -> SiteError? {
+    // Servers that know GET alone do not always say 405 or 501 (RFC 9110, 9.1).
+    guard head.method == .head, [400, 403, 404].contains(head.status) else { return nil }
+    return SiteError(.headRefused, "HEAD was answered so; the site may answer GET otherwise")
+  }
+
   /// Why a site that answers as expected is not available all the same: its certificate ends too soon. Both times are since 1970.
   func lifetimeError(certificateExpires: Duration?, now: Duration) -> SiteError? {
     guard let certificateExpires, let minimumCertificateLifetime,

@@ -1,7 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CNetlink
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOSSL
@@ -115,14 +114,6 @@ extension SiteError {
     self.init(.tlsFailed, "\(words) (\(reason))")
   }
 
-  /// Whether the certificate is to blame: somebody answered who could not prove to be the site.
-  var isAboutIdentity: Bool {
-    switch code {
-    case .certificateExpired, .certificateNotYetValid, .certificateNameMismatch, .certificateUntrusted: true
-    default: false
-    }
-  }
-
   private static func isAboutCertificate(_ error: any Error) -> Bool {
     switch error as? NIOSSLError {
     case .noCertificateToValidate, .unableToValidateCertificate: true
@@ -154,12 +145,5 @@ extension SiteError {
     let text = last.description
     guard let origin = text.firstRange(of: "OPENSSL_internal:") else { return nil }
     return String(text[origin.upperBound...].prefix { $0 != " " })
-  }
-
-  /// The system's words for an error number, such as "connection refused".
-  static func text(errno: CInt) -> String {
-    // strerror(3) answers a text that stays valid until the thread asks again; it is copied at once.
-    let text = unsafe String(cString: strerror(errno))
-    return text.prefix(1).lowercased() + text.dropFirst()
   }
 }

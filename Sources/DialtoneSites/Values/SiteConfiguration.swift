@@ -90,12 +90,6 @@ public struct SiteConfiguration: Hashable, Sendable {
 }
 
 extension SiteConfiguration {
-  /// Throws where the configuration contradicts itself, or the proxy that `url` would be asked by cannot be read.
-  package func validate(for url: SiteURL) throws(SiteError) {
-    try validate()
-    _ = try proxyServer(for: url)
-  }
-
   /// How the path to the site is looked at.
   var path: ReachabilityConfiguration {
     var path = ReachabilityConfiguration()
@@ -111,11 +105,6 @@ extension SiteConfiguration {
     case .requiresConnection: acceptsConnectionOnDemand && path.flags.isReachableWithoutIntervention
     case .unreachable: false
     }
-  }
-
-  /// The proxy that `url` is to be asked by.
-  func proxyServer(for url: SiteURL) throws(SiteError) -> ProxyServer? {
-    proxy == .environment ? try ProxySettings.environment.proxy(for: url) : nil
   }
 
   /// Throws where the configuration contradicts itself.

@@ -1,6 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CNetlink
+
 /// What was wrong with an argument, or why no well-formed answer came.
 ///
 /// Thrown only for what the program has to put right: a URL, a configuration. That a site does not answer is a result, and
@@ -82,4 +84,21 @@ public struct SiteError: Error, Hashable, Sendable {
 extension SiteError: CustomStringConvertible {
   /// The ``message``.
   public var description: String { message }
+}
+
+extension SiteError {
+  /// Whether the certificate is to blame: somebody answered who could not prove to be the site.
+  var isAboutIdentity: Bool {
+    switch code {
+    case .certificateExpired, .certificateNotYetValid, .certificateNameMismatch, .certificateUntrusted: true
+    default: false
+    }
+  }
+
+  /// The system's words for an error number, such as "connection refused".
+  static func text(errno: CInt) -> String {
+    // strerror(3) answers a text that stays valid until the thread asks again; it is copied at once.
+    let text = unsafe String(cString: strerror(errno))
+    return text.prefix(1).lowercased() + text.dropFirst()
+  }
 }

@@ -1,6 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dialtone
+
 /// Whether a proxy may be asked in a site's place.
 public struct SiteProxy: Hashable, Sendable {
   package enum Storage: Hashable, Sendable {
@@ -20,4 +22,13 @@ public struct SiteProxy: Hashable, Sendable {
   /// Names are tried in small letters, then, but for `HTTP_PROXY`, in capitals. A proxy is an http URL; credentials in it are sent
   /// to the proxy alone (RFC 7617). `no_proxy` lists domains, addresses, networks (`10.0.0.0/8`) or `*`, parted by commas.
   public static let environment = SiteProxy(.environment)
+}
+
+/// A proxy that is asked in a site's place.
+struct ProxyServer: Equatable, Sendable {
+  /// As it is looked up.
+  let host: SiteURL.Host
+  let port: UInt16
+  /// What the header Proxy-Authorization says (RFC 7617); `nil` if the proxy's URL has no user.
+  let authorization: String?
 }

@@ -4,7 +4,7 @@
 internal import Dialtone
 
 /// The paths that checks under way are about: one monitor for each, however many checks go there.
-final class PathBook: Sendable {
+final class SharedMonitors: Sendable {
   fileprivate struct Key: Hashable {
     let target: ReachabilityTarget
     let configuration: ReachabilityConfiguration
@@ -23,16 +23,16 @@ final class PathBook: Sendable {
   /// A path that is watched for as long as this is held.
   final class Path: Sendable {
     let monitor: ReachabilityMonitor
-    private let book: PathBook
+    private let monitors: SharedMonitors
     private let key: Key
 
-    fileprivate init(_ monitor: ReachabilityMonitor, _ book: PathBook, _ key: Key) {
+    fileprivate init(_ monitor: ReachabilityMonitor, _ monitors: SharedMonitors, _ key: Key) {
       self.monitor = monitor
-      self.book = book
+      self.monitors = monitors
       self.key = key
     }
 
-    deinit { book.release(key) }
+    deinit { monitors.release(key) }
 
     /// What is known of it; `nil` while nothing is.
     var known: Reachability? {

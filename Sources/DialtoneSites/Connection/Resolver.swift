@@ -4,7 +4,7 @@
 internal import Dialtone
 
 /// Look-ups of names, one at a time for each name: who asks while one is under way gets its answer.
-final class NameDesk: Sendable {
+final class Resolver: Sendable {
   fileprivate struct Key: Hashable {
     let name: String
     let family: IPAddress.Family?
@@ -47,11 +47,11 @@ final class NameDesk: Sendable {
 
   /// Ends one asker's interest.
   struct Inquiry: Sendable {
-    fileprivate let desk: NameDesk
+    fileprivate let resolver: Resolver
     fileprivate let key: Key
     fileprivate let number: UInt64
 
-    func cancel() { desk.cancel(self) }
+    func cancel() { resolver.cancel(self) }
   }
 
   /// Looks `name` up, and unless the inquiry is cancelled before, calls `begun` as soon as there is a thread that does so, with the name servers
@@ -86,7 +86,7 @@ final class NameDesk: Sendable {
       // Answered already, or nobody wants to know any more.
       if !isWanted { pool.cancel(ticket) }
     }
-    return Inquiry(desk: self, key: key, number: number)
+    return Inquiry(resolver: self, key: key, number: number)
   }
 
   private func begin(_ key: Key, _ serial: UInt64, _ servers: [IPAddress]) {
