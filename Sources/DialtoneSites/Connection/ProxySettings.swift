@@ -97,7 +97,7 @@ struct ProxySettings {
   }
 }
 
-extension SiteConfiguration {
+extension SiteCheckConfiguration {
   /// The proxy that `url` is to be asked by.
   func proxyServer(for url: SiteURL) throws(SiteError) -> ProxyServer? {
     proxy == .environment ? try ProxySettings.environment.proxy(for: url) : nil
@@ -107,5 +107,13 @@ extension SiteConfiguration {
   package func validate(for url: SiteURL) throws(SiteError) {
     try validate()
     _ = try proxyServer(for: url)
+  }
+}
+
+extension SiteMonitorConfiguration {
+  /// Throws if the configuration contradicts itself, or if the proxy that `url` would be asked by cannot be read.
+  package func validate(for url: SiteURL) throws(SiteError) {
+    try validate()
+    _ = try check.proxyServer(for: url)
   }
 }

@@ -21,7 +21,7 @@ final class CheckRun {
   private static let namePatience = TimeAmount.seconds(1)
 
   private let url: SiteURL
-  private let configuration: SiteConfiguration
+  private let configuration: SiteCheckConfiguration
   private let proxy: ProxyServer?
   private let engine: SiteEngine
   private let loop: any EventLoop
@@ -47,7 +47,7 @@ final class CheckRun {
   private var exchange: Exchange?
 
   init(
-    _ url: SiteURL, _ configuration: SiteConfiguration, _ proxy: ProxyServer?, _ engine: SiteEngine,
+    _ url: SiteURL, _ configuration: SiteCheckConfiguration, _ proxy: ProxyServer?, _ engine: SiteEngine,
     _ loop: any EventLoop, _ report: @escaping (Result<SiteVerdict, any Error>) -> Void
   ) {
     self.url = url

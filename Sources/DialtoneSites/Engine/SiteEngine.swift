@@ -72,7 +72,7 @@ final class SiteEngine: Sendable {
   }
 
   /// Checks a site. Where as many checks are under way already as the environment allows, it first waits for its turn.
-  func check(_ url: SiteURL, _ configuration: SiteConfiguration) async throws -> SiteVerdict {
+  func check(_ url: SiteURL, _ configuration: SiteCheckConfiguration) async throws -> SiteVerdict {
     let proxy = try configuration.proxyServer(for: url)
     try Task.checkCancellation()
     try await permits.acquire()

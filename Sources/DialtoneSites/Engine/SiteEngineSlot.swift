@@ -7,7 +7,7 @@ internal import NIOCore
 /// What an environment's engine is made of, and the one that runs, if any.
 package final class SiteEngineSlot: Sendable {
   /// A check: its verdict, or `CancellationError`.
-  package typealias Perform = @Sendable (SiteURL, SiteConfiguration) async throws -> SiteVerdict
+  package typealias Perform = @Sendable (SiteURL, SiteCheckConfiguration) async throws -> SiteVerdict
 
   /// Names are looked up 32 at a time, each for both families, more than for all other monitors: here a look-up that hangs would hold up
   /// other sites' checks. So after a second, in which nearly every name server answers that answers at all, it is in nobody's way any more,
@@ -51,17 +51,14 @@ package final class SiteEngineSlot: Sendable {
     self.names = names
   }
 
-  /// Checks a site: by what stands in for a check, or else by the engine.
-  func check(_ url: SiteURL, _ configuration: SiteConfiguration) async throws -> SiteVerdict {
-    try configuration.validate()
+  /// Checks a site: by what stands in for a check, or else by the engine. Throws only if the task is cancelled.
+  func check(_ url: SiteURL, _ configuration: SiteCheckConfiguration) async throws -> SiteVerdict {
     if let perform { return try await perform(url, configuration) }
-    let engine: SiteEngine
-    do throws(SiteError) {
-      engine = try self.engine()
-    } catch {
+    do {
+      return try await engine().check(url, configuration)
+    } catch let error as SiteError {
       return SiteVerdict(of: url, without: error)
     }
-    return try await engine.check(url, configuration)
   }
 
   /// Why no task can be begun for a check, where there is no engine yet; `nil` where one can.
@@ -110,8 +107,8 @@ package final class SiteEngineSlot: Sendable {
 }
 
 extension SiteVerdict {
-  /// Of a check that could not begin, since the system is short of something: a verdict like any other, since it is the
-  /// machine that fails, and not the caller.
+  /// Of a check that could not begin, since the system is short of something, or since the environment names no usable
+  /// proxy any more: a verdict like any other, since it is the machine that fails, and not the caller.
   package init(of url: SiteURL, without error: SiteError) {
     var timings = Timings()
     timings.total = .zero

@@ -20,7 +20,7 @@ final class Exchange {
   private let proxy: ProxyServer?
   private let userAgent: String?
   private var tell: ((Event) -> Void)?
-  private var method = SiteConfiguration.Method.head
+  private var method = SiteCheckConfiguration.Method.head
   private var body: BodyCollector?
   /// Whether the answer's headers have come.
   private(set) var hasHead = false
@@ -137,7 +137,7 @@ final class Exchange {
   ]
 
   /// Sends the request.
-  func ask(_ method: SiteConfiguration.Method) {
+  func ask(_ method: SiteCheckConfiguration.Method) {
     self.method = method
     attempt {
       var decoder = NIOHTTPDecoderLimitConfiguration()

@@ -14,26 +14,45 @@
 /// EPIPE instead of ending the process. A filter that is to end with its reader has to look for that.
 public struct SiteCheck: Sendable {
   /// What is checked.
-  public var url: SiteURL
+  public let url: SiteURL
 
   /// How it is checked.
-  public var configuration: SiteConfiguration
+  public let configuration: SiteCheckConfiguration
 
   private let environment: SiteEnvironment
 
-  /// A check, which begins when it is run.
+  /// Makes a check, which begins when you run it.
   ///
   /// - Parameters:
   ///   - url: What is checked.
-  ///   - configuration: How; what is for monitors does not count here.
-  ///   - environment: Where the network is; the system, but for tests.
-  public init(_ url: SiteURL, configuration: SiteConfiguration = .init(), environment: SiteEnvironment = .system) {
+  ///   - configuration: How it is checked.
+  ///   - environment: Where the network is: the system's, or a scripted one in tests.
+  /// - Throws: ``SiteError`` with the code `invalidConfiguration` if the configuration contradicts itself, or if it asks
+  ///   for the proxy of the process's environment, and that cannot be read.
+  public init(
+    _ url: SiteURL, configuration: SiteCheckConfiguration = .init(), environment: SiteEnvironment = .system
+  ) throws(SiteError) {
+    try configuration.validate(for: url)
     self.url = url
     self.configuration = configuration
     self.environment = environment
   }
 
-  /// Checks the site, and returns the verdict within ``SiteConfiguration/timeout``.
+  /// Makes a check of the site with this URL, as text.
+  ///
+  /// - Parameters:
+  ///   - url: What is checked: an absolute http or https URL.
+  ///   - configuration: How it is checked.
+  ///   - environment: Where the network is: the system's, or a scripted one in tests.
+  /// - Throws: ``SiteError`` with the code `invalidURL` if the text is no such URL, or `invalidConfiguration`, as for
+  ///   ``init(_:configuration:environment:)-(SiteURL,_,_)``.
+  public init(
+    _ url: String, configuration: SiteCheckConfiguration = .init(), environment: SiteEnvironment = .system
+  ) throws(SiteError) {
+    try self.init(SiteURL(url), configuration: configuration, environment: environment)
+  }
+
+  /// Checks the site, and returns the verdict within ``SiteCheckConfiguration/timeout``.
   ///
   /// A site that does not answer is a verdict, not an error. Nothing is left open when this has returned. Where as many checks are
   /// under way already as the environment allows (256), the check first waits for its turn; the time-out counts from then. Where as many
@@ -41,8 +60,7 @@ public struct SiteCheck: Sendable {
   /// as the time-out at most; that does not count either.
   ///
   /// - Returns: The verdict.
-  /// - Throws: `CancellationError` when the task is cancelled, at once; ``SiteError`` with the code `invalidConfiguration` where the
-  ///   configuration contradicts itself, or asks for the environment's proxy, and that cannot be read.
+  /// - Throws: `CancellationError` when the task is cancelled, at once, and nothing else.
   public func run() async throws -> SiteVerdict {
     try await environment.slot.check(url, configuration)
   }

@@ -12,7 +12,12 @@ extension SiteGroup {
     /// How many sites have to be available.
     public let quorum: Int
 
-    package init(_ verdicts: [SiteVerdict], quorum: Int) {
+    /// Makes a summary, for your own tests.
+    ///
+    /// - Parameters:
+    ///   - verdicts: The verdict on each site.
+    ///   - quorum: How many sites have to be available.
+    public init(_ verdicts: [SiteVerdict], quorum: Int) {
       self.verdicts = verdicts
       self.quorum = quorum
     }

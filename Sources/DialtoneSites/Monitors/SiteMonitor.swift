@@ -23,21 +23,46 @@ public final class SiteMonitor: StateMonitor {
   ///
   /// - Parameters:
   ///   - url: What is asked.
-  ///   - configuration: How, and how often. One that contradicts itself makes every verdict `failed`, with an ``SiteError`` that says so,
-  ///     and is not tried again before it or the path changes.
-  ///   - environment: Where the network is; the system, but for tests.
-  public init(_ url: SiteURL, configuration: SiteConfiguration = .init(), environment: SiteEnvironment = .system) {
+  ///   - configuration: How the site is checked, and how often.
+  ///   - environment: Where the network is: the system's, or a scripted one in tests.
+  /// - Throws: ``SiteError`` with the code `invalidConfiguration` if the configuration contradicts itself, or if it asks
+  ///   for the proxy of the process's environment, and that cannot be read.
+  public init(
+    _ url: SiteURL, configuration: SiteMonitorConfiguration = .init(), environment: SiteEnvironment = .system
+  ) throws(SiteError) {
+    try configuration.validate(for: url)
     core = SiteMonitorCore(SitePair(primary: url), configuration, environment.slot)
     core.start()
+  }
+
+  /// Begins to watch the site with this URL, as text.
+  ///
+  /// - Parameters:
+  ///   - url: What is asked: an absolute http or https URL.
+  ///   - configuration: How the site is checked, and how often.
+  ///   - environment: Where the network is: the system's, or a scripted one in tests.
+  /// - Throws: ``SiteError`` with the code `invalidURL` if the text is no such URL, or `invalidConfiguration`, as for
+  ///   ``init(_:configuration:environment:)-(SiteURL,_,_)``.
+  public convenience init(
+    _ url: String, configuration: SiteMonitorConfiguration = .init(), environment: SiteEnvironment = .system
+  ) throws(SiteError) {
+    try self.init(SiteURL(url), configuration: configuration, environment: environment)
   }
 
   /// Begins to watch a site by both of its URLs: where http is fine and https is not, the verdict is `partial`.
   ///
   /// Both are asked at the same time. The verdict is that of https, unless a captive portal answered over http.
   ///
-  /// - Throws: ``SiteError`` with the code `invalidURL` where the schemes are not http and https, or the hosts differ.
+  /// - Parameters:
+  ///   - http: The http URL.
+  ///   - https: The https URL of the same host.
+  ///   - configuration: How both are checked, and how often.
+  ///   - environment: Where the network is: the system's, or a scripted one in tests.
+  /// - Throws: ``SiteError`` with the code `invalidURL` if the schemes are not http and https, or if the hosts differ; with
+  ///   the code `invalidConfiguration`, as for ``init(_:configuration:environment:)-(SiteURL,_,_)``.
   public init(
-    http: SiteURL, https: SiteURL, configuration: SiteConfiguration = .init(), environment: SiteEnvironment = .system
+    http: SiteURL, https: SiteURL, configuration: SiteMonitorConfiguration = .init(),
+    environment: SiteEnvironment = .system
   ) throws(SiteError) {
     guard !http.isSecure, https.isSecure else {
       throw SiteError(.invalidURL, "the first URL has to be http, and the second https")
@@ -45,6 +70,7 @@ public final class SiteMonitor: StateMonitor {
     guard http.host == https.host else {
       throw SiteError(.invalidURL, "the two URLs have to be of one host: \(http.hostText) is not \(https.hostText)")
     }
+    for url in [http, https] { try configuration.validate(for: url) }
     core = SiteMonitorCore(SitePair(primary: https, plain: http), configuration, environment.slot)
     core.start()
   }
@@ -59,16 +85,28 @@ public final class SiteMonitor: StateMonitor {
   public var updates: MonitorUpdates<SiteVerdict> { MonitorUpdates(StateFeed(of: self, core.storage)) }
 
   /// What is asked; the https URL where there are two. Setting another makes it the only one, and begins anew: nothing is known until it has been
-  /// checked, and ``current`` is never again a verdict on the former.
+  /// checked, and ``current`` is never again a verdict on the former. If the site would be asked by the environment's
+  /// proxy, and that cannot be read, the verdict says so.
   public var url: SiteURL {
     get { core.sites.primary }
     set { core.change { sites, _ in sites = newValue == sites.primary ? sites : SitePair(primary: newValue) } }
   }
 
-  /// How it is asked, and how often. Setting another begins anew, as for ``url``.
-  public var configuration: SiteConfiguration {
-    get { core.configuration }
-    set { core.change { _, configuration in configuration = newValue } }
+  /// How the site is checked, and how often.
+  public var configuration: SiteMonitorConfiguration { core.configuration }
+
+  /// Checks the site in another way from now on, and begins anew, as for ``url``. Does nothing if the configuration is the
+  /// present one.
+  ///
+  /// This is a method because a property cannot throw when it is set, and a mistake is told in the same way as by the
+  /// initialiser.
+  ///
+  /// - Parameter configuration: How the site is checked, and how often.
+  /// - Throws: ``SiteError`` with the code `invalidConfiguration` if the configuration contradicts itself, or if it asks
+  ///   for the proxy of the process's environment, and that cannot be read. The monitor then goes on as before.
+  public func reconfigure(_ configuration: SiteMonitorConfiguration) throws(SiteError) {
+    try configuration.validate(for: url)
+    core.change { $1 = configuration }
   }
 
   /// Whether a check is under way.

@@ -11,7 +11,7 @@ internal import Dialtone
 final class SiteMonitorCore: EngineUser {
   private struct State {
     var sites: SitePair
-    var configuration: SiteConfiguration
+    var configuration: SiteMonitorConfiguration
     var machine: SiteMonitorStateMachine
     var epoch: UInt64 = 0
     var path: ReachabilityObservation?
@@ -29,7 +29,7 @@ final class SiteMonitorCore: EngineUser {
   private let forkCount = ForkCount.current
   private let state: Lock<State>
 
-  init(_ sites: SitePair, _ configuration: SiteConfiguration, _ slot: SiteEngineSlot) {
+  init(_ sites: SitePair, _ configuration: SiteMonitorConfiguration, _ slot: SiteEngineSlot) {
     self.slot = slot
     storage = ValueStorage(unknown: SiteVerdict(url: sites.primary, kind: .undetermined))
     state = Lock(State(sites: sites, configuration: configuration, machine: SiteMonitorStateMachine(configuration)))
@@ -45,7 +45,7 @@ final class SiteMonitorCore: EngineUser {
 
   var sites: SitePair { state.withLock { $0.sites } }
 
-  var configuration: SiteConfiguration { state.withLock { $0.configuration } }
+  var configuration: SiteMonitorConfiguration { state.withLock { $0.configuration } }
 
   var isChecking: Bool { state.withLock { $0.machine.isChecking } }
 
@@ -55,7 +55,7 @@ final class SiteMonitorCore: EngineUser {
 
   /// Begins to watch, or goes on after `stop`.
   func start() {
-    let begun = state.withLock { state -> (SitePair, SiteConfiguration, UInt64)? in
+    let begun = state.withLock { state -> (SitePair, SiteMonitorConfiguration, UInt64)? in
       if state.engine != nil { return nil }
       state.engine = slot.reachability.slot.engine()
       return (state.sites, state.configuration, state.epoch)
@@ -68,8 +68,8 @@ final class SiteMonitorCore: EngineUser {
   /// Watches something else from now on.
   ///
   /// Under the lock, so that what two threads change at the same time is both changed: `change` is `SiteMonitor`'s own, and short.
-  func change(_ change: (inout SitePair, inout SiteConfiguration) -> Void) {
-    let (begun, ended) = state.withLock { state -> ((SitePair, SiteConfiguration, UInt64)?, ReachabilityObservation?) in
+  func change(_ change: (inout SitePair, inout SiteMonitorConfiguration) -> Void) {
+    let (begun, ended) = state.withLock { state -> ((SitePair, SiteMonitorConfiguration, UInt64)?, ReachabilityObservation?) in
       let (sites, configuration) = (state.sites, state.configuration)
       change(&state.sites, &state.configuration)
       if state.sites == sites && state.configuration == configuration { return (nil, nil) }
@@ -111,9 +111,9 @@ final class SiteMonitorCore: EngineUser {
     return state.path
   }
 
-  private func watchPath(_ sites: SitePair, _ configuration: SiteConfiguration, _ epoch: UInt64) {
+  private func watchPath(_ sites: SitePair, _ configuration: SiteMonitorConfiguration, _ epoch: UInt64) {
     let monitor = ReachabilityMonitor(
-      Self.target(sites, configuration), configuration: configuration.path, environment: slot.reachability)
+      Self.target(sites, configuration.check), configuration: configuration.check.path, environment: slot.reachability)
     let observation = monitor.observe { [weak self] path in
       guard let self else { return }
       take(epoch) { [slot] machine, now, random in
@@ -129,7 +129,7 @@ final class SiteMonitorCore: EngineUser {
   }
 
   /// The host and port that are connected to.
-  private static func target(_ sites: SitePair, _ configuration: SiteConfiguration) -> ReachabilityTarget {
+  private static func target(_ sites: SitePair, _ configuration: SiteCheckConfiguration) -> ReachabilityTarget {
     var (host, port) = (sites.primary.lookupHost, sites.primary.port)
     do throws(SiteError) {
       if let proxy = try configuration.proxyServer(for: sites.primary) { (host, port) = (proxy.host, proxy.port) }
@@ -170,7 +170,7 @@ final class SiteMonitorCore: EngineUser {
   private func perform(_ action: SiteMonitorStateMachine.Action, _ state: inout State) {
     switch action {
     case .startCheck(let number):
-      let (sites, configuration, epoch) = (state.sites, state.configuration, state.epoch)
+      let (sites, configuration, epoch) = (state.sites, state.configuration.check, state.epoch)
       if let error = slot.shortage() {
         // No task is begun, which would wait here for a thread, with the lock. Its end is told later: this event is
         // being taken in.
@@ -224,7 +224,7 @@ final class SiteMonitorCore: EngineUser {
 
   /// The verdict on one site, or on both of its URLs, asked at the same time; `nil` where the task was cancelled.
   private static func verdict(
-    on sites: SitePair, _ configuration: SiteConfiguration, _ slot: SiteEngineSlot
+    on sites: SitePair, _ configuration: SiteCheckConfiguration, _ slot: SiteEngineSlot
   ) async -> SiteVerdict? {
     guard let plain = sites.plain else { return await verdict(on: sites.primary, configuration, slot) }
     async let plainVerdict = verdict(on: plain, configuration, slot)
@@ -234,15 +234,12 @@ final class SiteMonitorCore: EngineUser {
   }
 
   private static func verdict(
-    on url: SiteURL, _ configuration: SiteConfiguration, _ slot: SiteEngineSlot
+    on url: SiteURL, _ configuration: SiteCheckConfiguration, _ slot: SiteEngineSlot
   ) async -> SiteVerdict? {
     do {
       let verdict = try await slot.check(url, configuration)
       // What comes after a cancellation is late: the path that it was about has gone.
       return Task.isCancelled ? nil : verdict
-    } catch let error as SiteError {
-      return SiteVerdict(
-        url: url, kind: .failed, stage: .request, error: error, timeSince1970: .nanoseconds(EngineClock.realtime()))
     } catch {
       return nil
     }

@@ -38,7 +38,7 @@ struct SiteMonitorStateMachine {
     case offline
   }
 
-  private let configuration: SiteConfiguration
+  private let configuration: SiteMonitorConfiguration
   private var path: Reachability?
   private var told = Told.nothing
   /// How many checks have failed since one found the site available, or since the path came.
@@ -60,7 +60,7 @@ struct SiteMonitorStateMachine {
   /// change, a path that never rests would put the check off for ever.
   private var settling: (end: Int64, spread: Int64)?
 
-  init(_ configuration: SiteConfiguration) { self.configuration = configuration }
+  init(_ configuration: SiteMonitorConfiguration) { self.configuration = configuration }
 
   // MARK: Events
 
@@ -152,7 +152,7 @@ struct SiteMonitorStateMachine {
   /// Whether a check over this path can tell more than the path itself: not if it is known that no packet leaves. Why a name has no
   /// address, and whether anybody could have been asked for it, the check finds out.
   private func leadsToSite(_ path: Reachability) -> Bool {
-    configuration.isUsable(path) || path.reason == .nameNotResolved
+    configuration.check.isUsable(path) || path.reason == .nameNotResolved
   }
 
   private var interval: Duration {
@@ -197,6 +197,6 @@ struct SiteMonitorStateMachine {
   /// that a check may take. Else a path that changes faster than that would hide how the site is.
   private func isLongUnderWay(_ now: Int64) -> Bool {
     guard let checkingSince else { return false }
-    return now - checkingSince >= configuration.timeout.nanosecondsClamped / 2
+    return now - checkingSince >= configuration.check.timeout.nanosecondsClamped / 2
   }
 }

@@ -18,7 +18,7 @@ struct Route: Equatable, Sendable {
 ///
 /// The search goes on while the first addresses are tried: a family that answers late joins in.
 struct AddressSearch {
-  private let configuration: SiteConfiguration
+  private let configuration: SiteCheckConfiguration
   /// What the look-ups have come to so far; `nil` where the host is an address.
   private(set) var resolution: NameResolution?
   /// How many sets of addresses have paths that are not known yet.
@@ -28,7 +28,7 @@ struct AddressSearch {
   /// An address that there is no path to, and why.
   private(set) var missingPath: (address: IPAddress, state: Reachability)?
 
-  init(_ configuration: SiteConfiguration) { self.configuration = configuration }
+  init(_ configuration: SiteCheckConfiguration) { self.configuration = configuration }
 
   /// Whether another route may still be found.
   var isOpen: Bool { resolution?.isOpen ?? false || unknownPaths > 0 }

@@ -7,7 +7,7 @@ internal import Dialtone
 struct Backoff: Equatable, Sendable {
   /// The pause after the failure with this number in a row, counted from one: doubled each time, at most the longest, and up to a fifth
   /// shorter or longer. `random` is from 0 up to 1.
-  static func retryDelay(failure: Int, configuration: SiteConfiguration, random: Double) -> Int64 {
+  static func retryDelay(failure: Int, configuration: SiteMonitorConfiguration, random: Double) -> Int64 {
     let first = configuration.retryDelay.nanosecondsClamped
     let longest = configuration.maximumRetryDelay.nanosecondsClamped
     let doublings = max(0, failure - 1)

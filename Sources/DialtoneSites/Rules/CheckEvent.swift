@@ -80,7 +80,7 @@ extension CheckStateMachine {
     /// Ask the proxy for a connection to the site.
     case openTunnel
     case startTLS
-    case ask(SiteConfiguration.Method)
+    case ask(SiteCheckConfiguration.Method)
     /// Hand in `body` as it comes.
     case readBody
     /// Hand in `connectionClosed` once that has happened.

@@ -15,7 +15,7 @@ struct CheckStateMachine {
     case name(NameState)
     /// There are addresses, and no path is known yet by which to try one.
     case paths
-    case connecting(SiteConfiguration.Method)
+    case connecting(SiteCheckConfiguration.Method)
     case exchanging(ExchangeState)
     case ended
   }
@@ -30,7 +30,7 @@ struct CheckStateMachine {
   }
 
   struct ExchangeState {
-    let method: SiteConfiguration.Method
+    let method: SiteCheckConfiguration.Method
     var head: VerdictRules.Head?
     /// Whether the connection is being closed, to make way for a second request.
     var isClosing = false
@@ -49,7 +49,7 @@ struct CheckStateMachine {
   }
 
   private let url: SiteURL
-  private let configuration: SiteConfiguration
+  private let configuration: SiteCheckConfiguration
   private let proxy: ProxyServer?
   private let rules: VerdictRules
   private(set) var state: State
@@ -63,7 +63,7 @@ struct CheckStateMachine {
   /// When the certificate that was shown last ends, since 1970.
   private var certificateExpires: Duration?
 
-  init(_ url: SiteURL, _ configuration: SiteConfiguration, _ proxy: ProxyServer?, at moment: Moment) {
+  init(_ url: SiteURL, _ configuration: SiteCheckConfiguration, _ proxy: ProxyServer?, at moment: Moment) {
     self.url = url
     self.configuration = configuration
     self.proxy = proxy
@@ -290,13 +290,13 @@ struct CheckStateMachine {
 
   // MARK: The connection
 
-  private mutating func connect(_ method: SiteConfiguration.Method) -> [Action] {
+  private mutating func connect(_ method: SiteCheckConfiguration.Method) -> [Action] {
     clock.begin(.connect, at: moment.uptime)
     state = .connecting(method)
     return [.race(search.routes, isOpen: search.isOpen)]
   }
 
-  private mutating func connected(_ winner: Route, _ method: SiteConfiguration.Method) -> [Action] {
+  private mutating func connected(_ winner: Route, _ method: SiteCheckConfiguration.Method) -> [Action] {
     route = winner
     search.prefer(winner)
     state = .exchanging(ExchangeState(method: method))
@@ -310,7 +310,7 @@ struct CheckStateMachine {
     return [.startTLS]
   }
 
-  private mutating func ask(_ method: SiteConfiguration.Method) -> [Action] {
+  private mutating func ask(_ method: SiteCheckConfiguration.Method) -> [Action] {
     clock.begin(.request, at: moment.uptime)
     return [.ask(method)]
   }
@@ -347,7 +347,7 @@ struct CheckStateMachine {
     }
   }
 
-  private mutating func tlsAgreed(_ certificate: PeerCertificate, _ method: SiteConfiguration.Method) -> [Action] {
+  private mutating func tlsAgreed(_ certificate: PeerCertificate, _ method: SiteCheckConfiguration.Method) -> [Action] {
     clock.timings.tls = clock.begin(.request, at: moment.uptime)
     certificateExpires = certificate.expires
     guard certificate.isForSite else {

@@ -7,10 +7,10 @@ struct VerdictRules {
   let url: SiteURL
   let expectation: SiteExpectation
   /// The method that was asked for; with one given there is no second request.
-  let fixedMethod: SiteConfiguration.Method?
+  let fixedMethod: SiteCheckConfiguration.Method?
   private let minimumCertificateLifetime: Duration?
 
-  init(url: SiteURL, configuration: SiteConfiguration) {
+  init(url: SiteURL, configuration: SiteCheckConfiguration) {
     self.url = url
     expectation = configuration.expectation
     fixedMethod = configuration.method
@@ -19,7 +19,7 @@ struct VerdictRules {
 
   /// An answer's head.
   struct Head: Equatable, Sendable {
-    var method: SiteConfiguration.Method
+    var method: SiteCheckConfiguration.Method
     var status: Int
     /// The texts of the header Location: there should be one at most.
     var locations: [String] = []
@@ -50,7 +50,7 @@ struct VerdictRules {
   }
 
   /// The method of the first request.
-  var firstMethod: SiteConfiguration.Method { fixedMethod ?? (expectation.bodyText == nil ? .head : .get) }
+  var firstMethod: SiteCheckConfiguration.Method { fixedMethod ?? (expectation.bodyText == nil ? .head : .get) }
 
   /// What an answer's head says by itself.
   func judge(_ head: Head) -> Decision {

@@ -52,7 +52,7 @@ public struct SiteError: Error, Hashable, Sendable {
     public static let unreadableBody = Code(30)
     /// HEAD was answered 400, 403 or 404: the site may answer GET otherwise.
     public static let headRefused = Code(31)
-    /// The site's certificate ends sooner than ``SiteConfiguration/minimumCertificateLifetime`` allows.
+    /// The site's certificate ends sooner than ``SiteCheckConfiguration/minimumCertificateLifetime`` allows.
     public static let certificateExpiresSoon = Code(18)
   }
 
@@ -65,7 +65,13 @@ public struct SiteError: Error, Hashable, Sendable {
   /// What is wrong, for a person. Texts that a stranger sent are never part of it.
   public let message: String
 
-  package init(_ code: Code, _ message: String, errno: Int32 = 0) {
+  /// Makes an error, for your own tests.
+  ///
+  /// - Parameters:
+  ///   - code: What kind of error it is.
+  ///   - message: What is wrong, for a person.
+  ///   - errno: The system's error number; 0 for none.
+  public init(_ code: Code, _ message: String, errno: Int32 = 0) {
     self.code = code
     self.message = message
     self.errno = errno

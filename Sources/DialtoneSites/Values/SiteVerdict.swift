@@ -45,7 +45,21 @@ public struct SiteVerdict: Sendable {
   /// When the verdict was found, as time since 1970-01-01T00:00:00Z (CLOCK_REALTIME).
   public let timeSince1970: Duration
 
-  package init(
+  /// Makes a verdict, for your own tests. What you leave out is `nil`.
+  ///
+  /// - Parameters:
+  ///   - url: The URL that was checked.
+  ///   - kind: The verdict in a word.
+  ///   - status: The answer's status code.
+  ///   - location: Where a redirect leads.
+  ///   - stage: Where the check failed.
+  ///   - error: Why it failed.
+  ///   - address: The address that was connected to.
+  ///   - interface: The interface that leads to the address.
+  ///   - certificateExpires: When the certificate that was shown ends, as time since 1970-01-01T00:00:00Z.
+  ///   - timings: How long each stage took.
+  ///   - timeSince1970: When the verdict was found.
+  public init(
     url: SiteURL, kind: Kind, status: Int? = nil, location: String? = nil, stage: Stage? = nil, error: SiteError? = nil,
     address: IPAddress? = nil, interface: NetworkInterface? = nil, certificateExpires: Duration? = nil,
     timings: Timings = Timings(), timeSince1970: Duration = .zero
@@ -91,5 +105,42 @@ extension SiteVerdict: CustomStringConvertible {
     if let status { text += " (\(status))" }
     if let error { text += ": \(error)" }
     return text
+  }
+}
+
+extension SiteVerdict {
+  /// How long each stage of a check took; `nil` for one that was not reached or not finished.
+  ///
+  /// Where GET followed HEAD, they are those of GET; ``total`` counts both.
+  public struct Timings: Hashable, Sendable {
+    /// From the beginning until the name's addresses were known; `nil` for a literal address.
+    public var name: Duration?
+    /// From the first packet of the first attempt until one of the connections was made.
+    public var connect: Duration?
+    /// From then until TLS was agreed upon; `nil` over http.
+    public var tls: Duration?
+    /// From sending the request until the first byte of the answer came.
+    public var firstByte: Duration?
+    /// From the beginning until the verdict.
+    public var total: Duration?
+
+    /// Makes timings, for your own tests. What you leave out is `nil`.
+    ///
+    /// - Parameters:
+    ///   - name: How long the name's look-up took.
+    ///   - connect: How long the connection took.
+    ///   - tls: How long TLS took.
+    ///   - firstByte: How long the first byte of the answer took.
+    ///   - total: How long all of it took.
+    public init(
+      name: Duration? = nil, connect: Duration? = nil, tls: Duration? = nil, firstByte: Duration? = nil,
+      total: Duration? = nil
+    ) {
+      self.name = name
+      self.connect = connect
+      self.tls = tls
+      self.firstByte = firstByte
+      self.total = total
+    }
   }
 }

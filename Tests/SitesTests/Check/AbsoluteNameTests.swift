@@ -38,7 +38,7 @@ struct AbsoluteNameTests {
 
   @Test func aMonitorsPathIsTheirs() async throws {
     let server = try await SiteServer(.answer(204), .plain)
-    let monitor = SiteMonitor(try server.url(.plain, host: "site.example."), environment: environment())
+    let monitor = try SiteMonitor(server.url(.plain, host: "site.example."), environment: environment())
     try await monitor.waitUntilAvailable(timeout: .patience)
     #expect(asked.withLockedValue { $0 } == ["site.example."])
   }

@@ -91,9 +91,9 @@ struct DescriptorTests {
   @Test func aMonitorsNextCheckFailsAndTheOneAfterFindsSome() async {
     await #expect(processExitsWith: .success) {
       let server = try await SiteServer(.answer(204), .plain)
-      var configuration = SiteConfiguration()
+      var configuration = SiteMonitorConfiguration()
       configuration.failuresBeforeLoss = 1
-      let monitor = SiteMonitor(try server.url(.plain), configuration: configuration)
+      let monitor = try SiteMonitor(server.url(.plain), configuration: configuration)
       try await monitor.waitUntilAvailable(timeout: .patience)
       // Checks by themselves keep it for a second.
       try await Task.sleep(for: .seconds(2))
@@ -115,7 +115,7 @@ struct DescriptorTests {
       let server = try await SiteServer(.answer(204), .plain)
       let url = try server.url(.plain)
       let monitor = try await withoutDescriptors {
-        let monitor = SiteMonitor(url)
+        let monitor = try SiteMonitor(url)
         DescriptorTests.expectFailure(try await monitor.waitUntilKnown(timeout: .patience))
         return monitor
       }

@@ -27,7 +27,7 @@ struct LookupCountTests {
               count.withLockedValue { $0 += 1 }
               return family == .ipv6 ? .noAddress : .addresses([IPAddress(ipv4: 0x7F00_0001)])
             }, makeSource: systemNetworkSource)))
-      let monitor = SiteMonitor(url, environment: environment)
+      let monitor = try SiteMonitor(url, environment: environment)
       try await monitor.waitUntilAvailable(timeout: .patience)
       fewest = min(fewest, count.withLockedValue { $0 })
     }

@@ -18,14 +18,14 @@ struct SiteMonitorStateMachineTests {
   private let failed = SiteVerdict(url: url, kind: .failed, stage: .connect)
   private let portal = SiteVerdict(url: url, kind: .captivePortal, status: 302)
 
-  private func machine(_ change: (inout SiteConfiguration) -> Void = { _ in }) -> SiteMonitorStateMachine {
-    var configuration = SiteConfiguration()
+  private func machine(_ change: (inout SiteMonitorConfiguration) -> Void = { _ in }) -> SiteMonitorStateMachine {
+    var configuration = SiteMonitorConfiguration()
     change(&configuration)
     return SiteMonitorStateMachine(configuration)
   }
 
   /// One that has found the site available at time 0, by its first check.
-  private func availableMachine(_ change: (inout SiteConfiguration) -> Void = { _ in }) -> SiteMonitorStateMachine {
+  private func availableMachine(_ change: (inout SiteMonitorConfiguration) -> Void = { _ in }) -> SiteMonitorStateMachine {
     var machine = machine(change)
     _ = machine.pathChanged(reachable, now: 0, random: 0.5)
     _ = machine.checkEnded(1, available, now: 0, random: 0.5)

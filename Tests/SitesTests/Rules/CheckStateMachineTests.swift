@@ -138,7 +138,7 @@ struct CheckStateMachineTests {
     var check = ScriptedCheck("http://192.0.2.1/")
     _ = check.start()
     let verdict = try check.verdict(of: .pathsKnown([.four], [.gone]))
-    #expect(verdict.kind == .offline && verdict.error?.message == "no path to the site: no carrier")
+    #expect(verdict.kind == .offline && verdict.error?.message == "no path to the site: \(Reachability.Reason.noCarrier)")
   }
 
   @Test func aPathThatIsFoundLateIsTaken() {

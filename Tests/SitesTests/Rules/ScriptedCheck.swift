@@ -16,9 +16,9 @@ struct ScriptedCheck: Sendable {
   private let url: SiteURL
 
   init(
-    _ url: SiteURL, by proxy: ProxyServer? = nil, _ configure: (inout SiteConfiguration) -> Void = { _ in }
+    _ url: SiteURL, by proxy: ProxyServer? = nil, _ configure: (inout SiteCheckConfiguration) -> Void = { _ in }
   ) {
-    var configuration = SiteConfiguration()
+    var configuration = SiteCheckConfiguration()
     configure(&configuration)
     self.url = url
     let beginning = CheckStateMachine.Moment(uptime: 0, realtime: .zero)
@@ -110,7 +110,7 @@ extension CheckStateMachine.PeerCertificate {
 }
 
 extension VerdictRules.Head {
-  static func status(_ status: Int, _ method: SiteConfiguration.Method = .head) -> Self {
+  static func status(_ status: Int, _ method: SiteCheckConfiguration.Method = .head) -> Self {
     Self(method: method, status: status)
   }
 }

@@ -57,10 +57,10 @@ struct FlappingTests {
     func monitors() async throws -> [SiteMonitor] {
       network.set(.wifi)
       let environment = environment()
-      var configuration = SiteConfiguration()
+      var configuration = SiteMonitorConfiguration()
       configuration.interval = .seconds(60)
       let monitors = try (0..<Self.count).map { number in
-        SiteMonitor(try SiteURL("http://192.0.2.1/\(number)"), configuration: configuration, environment: environment)
+        try SiteMonitor("http://192.0.2.1/\(number)", configuration: configuration, environment: environment)
       }
       try await settle(monitors, decisions: Self.count)
       try await pass(.seconds(5), monitors)

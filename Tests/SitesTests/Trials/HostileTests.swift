@@ -21,7 +21,7 @@ struct HostileTests {
 
   private func judge(
     _ site: HostileSite, _ transport: Transport, servedOver served: Transport,
-    _ configure: (inout SiteConfiguration) -> Void
+    _ configure: (inout SiteCheckConfiguration) -> Void
   ) async throws {
     let deadlines: [Duration] =
       switch site.outcome {

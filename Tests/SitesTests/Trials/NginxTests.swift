@@ -19,7 +19,7 @@ struct NginxTests {
     defer { withExtendedLifetime(server) {} }
     let sites = try LabSites(lab, names: ["site.example": ["127.0.0.1"]])
     func kind(
-      _ path: String, _ expectation: SiteExpectation, _ method: SiteConfiguration.Method? = nil
+      _ path: String, _ expectation: SiteExpectation, _ method: SiteCheckConfiguration.Method? = nil
     ) async throws -> SiteVerdict.Kind {
       let verdict = try await sites.check("\(transport)://site.example\(path)") {
         $0.expectation = expectation

@@ -87,8 +87,8 @@ struct RequestTests {
     #expect(server.requests.map(\.method) == ["HEAD"])
   }
 
-  @Test(arguments: Transport.allCases, [SiteConfiguration.Method.head, .get])
-  func theMethodThatWasAskedForAndNoOther(_ transport: Transport, _ method: SiteConfiguration.Method) async throws {
+  @Test(arguments: Transport.allCases, [SiteCheckConfiguration.Method.head, .get])
+  func theMethodThatWasAskedForAndNoOther(_ transport: Transport, _ method: SiteCheckConfiguration.Method) async throws {
     let server = try await SiteServer(.answer(405), transport)
     let verdict = try await check(server.url(transport)) {
       $0.expectation = .success

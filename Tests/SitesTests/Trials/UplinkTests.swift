@@ -139,7 +139,7 @@ struct UplinkTests {
   func monitorWithAPathToANameServer() async throws {
     let cable = try localNetwork()
     let sites = try LabSites(cable.client, lookup: { _, _ in .noAddress }, nameServers: ["10.0.0.2"])
-    let monitor = SiteMonitor("http://nowhere.example/", environment: sites.environment)
+    let monitor = try SiteMonitor("http://nowhere.example/", environment: sites.environment)
     let verdict = try await monitor.waitUntilKnown(timeout: .seconds(60))
     #expect(verdict.kind == .failed && verdict.stage == .name, "\(verdict)")
   }

@@ -3,10 +3,15 @@
 
 public import Dialtone
 
-/// How a site is checked, and how often.
-public struct SiteConfiguration: Hashable, Sendable {
-  // MARK: One check
-
+/// How a site is checked, once.
+///
+/// ```swift
+/// let quick = SiteCheckConfiguration(timeout: .seconds(5))
+/// let verdict = try await SiteCheck("https://example.com/health", configuration: quick).run()
+/// ```
+///
+/// ``SiteMonitorConfiguration`` says how often a monitor does so.
+public struct SiteCheckConfiguration: Hashable, Sendable {
   /// What the site has to answer.
   public var expectation: SiteExpectation = .answer
 
@@ -49,31 +54,6 @@ public struct SiteConfiguration: Hashable, Sendable {
   /// requests without one (status 403).
   public var userAgent: String?
 
-  // MARK: A monitor
-
-  /// How long after a check the next begins, where nothing happens between; above zero. Each is jittered by a tenth.
-  public var interval: Duration = .seconds(300)
-
-  /// The same while the path is expensive: cellular, or over one of ``meteredInterfaces``.
-  public var expensiveInterval: Duration = .seconds(3_600)
-
-  /// The names of interfaces whose traffic costs money, besides cellular ones. The kernel does not know of such.
-  public var meteredInterfaces: Set<String> = []
-
-  /// The first pause after a failed check; it doubles with each further one, up to ``maximumRetryDelay``. Each is jittered by a fifth.
-  public var retryDelay: Duration = .seconds(1)
-
-  /// The longest pause after a failed check.
-  public var maximumRetryDelay: Duration = .seconds(300)
-
-  /// How many checks in a row have to fail before the loss of an available site is reported; at least 1. The loss of the
-  /// path is reported at once.
-  public var failuresBeforeLoss = 2
-
-  /// How long the path must be quiet before it is checked over. One that never is, is checked over after four times that. Then monitors
-  /// of one path take their turns within as long again, or longer where there are many.
-  public var settling: Duration = .milliseconds(500)
-
   /// A request's method.
   public enum Method: String, Hashable, Sendable {
     /// Asks for the head of the answer alone (RFC 9110, 9.3.2).
@@ -89,7 +69,7 @@ public struct SiteConfiguration: Hashable, Sendable {
   public init(timeout: Duration) { self.timeout = timeout }
 }
 
-extension SiteConfiguration {
+extension SiteCheckConfiguration {
   /// How the path to the site is looked at.
   var path: ReachabilityConfiguration {
     var path = ReachabilityConfiguration()
@@ -134,9 +114,5 @@ extension SiteConfiguration {
     if let userAgent, !userAgent.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) || userAgent == "" {
       throw invalid("the user agent has to be printable ASCII, and not empty; leave it out to send none")
     }
-    if interval <= .zero || expensiveInterval <= .zero || retryDelay <= .zero || maximumRetryDelay < retryDelay {
-      throw invalid("intervals and delays have to be above zero, and the longest delay no shorter than the first")
-    }
-    if failuresBeforeLoss < 1 { throw invalid("a loss takes at least one failure") }
   }
 }
