@@ -53,7 +53,7 @@ public final class ScriptedNetwork: Sendable {
     self.closer = closer
     script = box
     let slot = EngineSlot(
-      clock: EngineClock(passes: false) { clock.now },
+      clock: EngineClock(passes: false) { clock.now.nanoseconds },
       lookup: { name, family in gate.lookUp(name, family) { box.script.withLock { $0.names[Self.key(name)] } } },
       names: NameLookupPool(threads: 8),  // of its own: what hangs in one test delays no other
       makeSource: { [closer] in
@@ -87,6 +87,13 @@ public final class ScriptedNetwork: Sendable {
       $0.namesVersion += 1
     }
     names.open()
+  }
+
+  /// Has the look-up of a name that nothing was set for answer with an address.
+  package func provideAddress(forName name: String) {
+    let isKnown = script.script.withLock { $0.names[Self.key(name)] != nil }
+    // The last of TEST-NET-1 (RFC 5737).
+    if !isKnown { set(.addresses([IPAddress(ipv4: 0xC000_02FE)]), forName: name) }
   }
 
   /// Returns once all that the script said before has been decided: for tests that nothing is delivered.

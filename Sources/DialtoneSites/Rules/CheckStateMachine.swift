@@ -163,7 +163,10 @@ struct CheckStateMachine {
       state = .name(NameState())
       let families = search.beginName(requiresPublicAddress: configuration.requiresPublicAddress && proxy == nil)
       // The Internet's path is watched beside the look-up: it is known when that fails, or when the deadline comes.
-      return [.watchPathToInternet, .lookUp(name, families), .setDeadline(clock.stageDeadline(after: configuration.timeout))]
+      return [
+        .watchPathToInternet, .lookUp(name, families),
+        .setDeadline(clock.stageDeadline(after: configuration.timeout)),
+      ]
     }
   }
 

@@ -5,11 +5,11 @@ internal import Dialtone
 
 /// The codings that a body is in (RFC 9110, 8.4), in the order in which they were applied. A check asks for none
 /// (`Accept-Encoding: identity`), and reads no body that is in one.
-struct ContentCoding: Equatable, Sendable {
+package struct ContentCoding: Equatable, Sendable {
   private let names: [String]
 
   /// Takes the members of the headers Content-Encoding. `identity` is no coding, nor is an empty member.
-  init(_ members: [some StringProtocol] = [] as [String]) {
+  package init(_ members: [some StringProtocol] = [] as [String]) {
     names = members.map { $0.lowercased() }.filter { !$0.isEmpty && $0 != "identity" }
   }
 

@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What an answer means: pure, an observation in, a decision out. <doc:Sites> has the rules in words.
-struct VerdictRules {
+package struct VerdictRules {
   /// What is asked of the site, and how.
-  let url: SiteURL
-  let expectation: SiteExpectation
+  package let url: SiteURL
+  package let expectation: SiteExpectation
   /// The method that was asked for; with one given there is no second request.
-  let fixedMethod: SiteCheckConfiguration.Method?
+  package let fixedMethod: SiteCheckConfiguration.Method?
   private let minimumCertificateLifetime: Duration?
 
-  init(url: SiteURL, configuration: SiteCheckConfiguration) {
+  package init(url: SiteURL, configuration: SiteCheckConfiguration) {
     self.url = url
     expectation = configuration.expectation
     fixedMethod = configuration.method
@@ -18,28 +18,45 @@ struct VerdictRules {
   }
 
   /// An answer's head.
-  struct Head: Equatable, Sendable {
-    var method: SiteCheckConfiguration.Method
-    var status: Int
+  package struct Head: Equatable, Sendable {
+    package var method: SiteCheckConfiguration.Method
+    package var status: Int
     /// The texts of the header Location: there should be one at most.
-    var locations: [String] = []
+    package var locations: [String]
     /// The number in the header Content-Length, where there is a sensible one.
-    var contentLength: Int?
+    package var contentLength: Int?
     /// What the body is coded in.
-    var coding = ContentCoding()
+    package var coding: ContentCoding
+
+    package init(
+      method: SiteCheckConfiguration.Method, status: Int, locations: [String] = [], contentLength: Int? = nil,
+      coding: ContentCoding = ContentCoding()
+    ) {
+      self.method = method
+      self.status = status
+      self.locations = locations
+      self.contentLength = contentLength
+      self.coding = coding
+    }
   }
 
   /// As much of a body as has come.
-  struct Body: Equatable, Sendable {
+  package struct Body: Equatable, Sendable {
     /// Its bytes so far.
-    var length = 0
+    package var length: Int
     /// Whether the text that is expected is in them.
-    var hasText = false
+    package var hasText: Bool
     /// Whether no more will be read: it has ended, or the limit is reached.
-    var isComplete = false
+    package var isComplete: Bool
+
+    package init(length: Int = 0, hasText: Bool = false, isComplete: Bool = false) {
+      self.length = length
+      self.hasText = hasText
+      self.isComplete = isComplete
+    }
   }
 
-  enum Decision: Equatable, Sendable {
+  package enum Decision: Equatable, Sendable {
     case verdict(SiteVerdict.Kind, location: String?)
     /// A request by GET has to follow.
     case askAgain
@@ -50,10 +67,10 @@ struct VerdictRules {
   }
 
   /// The method of the first request.
-  var firstMethod: SiteCheckConfiguration.Method { fixedMethod ?? (expectation.bodyText == nil ? .head : .get) }
+  package var firstMethod: SiteCheckConfiguration.Method { fixedMethod ?? (expectation.bodyText == nil ? .head : .get) }
 
   /// What an answer's head says by itself.
-  func judge(_ head: Head) -> Decision {
+  package func judge(_ head: Head) -> Decision {
     // What is listed wins over every rule below.
     if case .statuses(let statuses) = expectation.storage, statuses.contains(head.status) {
       return .verdict(.available, location: nil)
@@ -104,7 +121,7 @@ struct VerdictRules {
   }
 
   /// What an answer says with as much of its body as has come. Only after `judge(_:)` said `readBody`.
-  func judge(_ head: Head, _ body: Body) -> Decision {
+  package func judge(_ head: Head, _ body: Body) -> Decision {
     if expectation.bodyText != nil {
       if body.hasText { return .verdict(.available, location: nil) }
       if !body.isComplete { return .readBody }
@@ -129,7 +146,7 @@ struct VerdictRules {
   }
 
   /// What may be behind an answer that was not expected.
-  func hint(_ head: Head) -> SiteError? {
+  package func hint(_ head: Head) -> SiteError? {
     // Servers that know GET alone do not always say 405 or 501 (RFC 9110, 9.1).
     guard head.method == .head, [400, 403, 404].contains(head.status) else { return nil }
     return SiteError(.headRefused, "HEAD was answered so; the site may answer GET otherwise")

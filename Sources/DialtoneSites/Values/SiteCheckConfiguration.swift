@@ -71,7 +71,7 @@ public struct SiteCheckConfiguration: Hashable, Sendable {
 
 extension SiteCheckConfiguration {
   /// How the path to the site is looked at.
-  var path: ReachabilityConfiguration {
+  package var path: ReachabilityConfiguration {
     var path = ReachabilityConfiguration()
     path.interface = interface
     path.family = family
@@ -79,7 +79,7 @@ extension SiteCheckConfiguration {
   }
 
   /// Whether packets may leave over this path, as far as is known.
-  func isUsable(_ path: Reachability) -> Bool {
+  package func isUsable(_ path: Reachability) -> Bool {
     switch path.status {
     case .reachable, .undetermined: true
     case .requiresConnection: acceptsConnectionOnDemand && path.flags.isReachableWithoutIntervention
