@@ -1,37 +1,46 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dialtone
-
 /// International host names as they stand in DNS, in the Host header and in certificates: A-labels (RFC 5890).
-enum InternationalName {
+///
+/// They are made here, and nowhere else: what a resolver makes of other letters depends on its libraries and on the locale.
+package enum InternationalName {
+  /// The name of a look-up, in A-labels and with its trailing dot if it has one; `nil` if no such name can exist in DNS.
+  static func ascii(_ name: String) -> String? {
+    if name.utf8.allSatisfy({ $0 < 0x80 }) { return name }
+    do throws(ReachabilityError) {
+      let ascii = try ascii(HostName(name))
+      return name.unicodeScalars.last?.separatesLabels ?? false ? ascii.absolute.text : ascii.text
+    } catch {
+      return nil
+    }
+  }
+
   /// The name in small letters, with every label outside ASCII as an A-label (RFC 5891, 4.4).
   ///
   /// Letters are mapped to small ones as RFC 5895 says. A label has to be in normalization form C: one with a combining mark of its
   /// first block, which is mostly a letter written in two pieces, or with a piece of a syllable of Hangul is refused with words that say so.
-  static func ascii(_ name: HostName) throws(SiteError) -> HostName {
+  ///
+  /// - Throws: ``ReachabilityError`` with the code `invalidHost` and words that say what to write instead.
+  package static func ascii(_ name: HostName) throws(ReachabilityError) -> HostName {
     if name.text.utf8.allSatisfy({ $0 < 0x80 }) { return name.folded }
     var labels: [String] = []
     for label in name.text.unicodeScalars.split(omittingEmptySubsequences: false, whereSeparator: \.separatesLabels) {
       labels.append(try aLabel(String(String.UnicodeScalarView(label)), of: name))
     }
-    do {
-      // Only now is it seen how long the labels are.
-      return try HostName(labels.joined(separator: "."))
-    } catch {
-      throw SiteError(.invalidURL, error.message)
-    }
+    // Only now is it seen how long the labels are.
+    return try HostName(labels.joined(separator: "."))
   }
 
-  private static func aLabel(_ label: String, of name: HostName) throws(SiteError) -> String {
+  private static func aLabel(_ label: String, of name: HostName) throws(ReachabilityError) -> String {
     var mapped = String.UnicodeScalarView()
     for scalar in label.unicodeScalars { mapped.append(contentsOf: scalar.properties.lowercaseMapping.unicodeScalars) }
     var previous: Unicode.Scalar?
     for scalar in mapped {
       defer { previous = scalar }
       guard let problem = problem(with: scalar, after: previous) else { continue }
-      throw SiteError(
-        .invalidURL,
+      throw ReachabilityError(
+        .invalidHost,
         "the host \(HostText.quoted(name.text)) \(problem); write it in normalization form C, or as it stands in DNS (xn--…)"
       )
     }

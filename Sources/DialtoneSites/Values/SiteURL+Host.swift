@@ -75,7 +75,12 @@ extension SiteURL {
     }
     switch parsed {
     case .address(let address): return .address(address)
-    case .name(let name): return try .name(InternationalName.ascii(name))
+    case .name(let name):
+      do throws(ReachabilityError) {
+        return .name(try InternationalName.ascii(name))
+      } catch {
+        throw refusal(error.message)
+      }
     }
   }
 

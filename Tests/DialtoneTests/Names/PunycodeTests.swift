@@ -3,7 +3,7 @@
 
 import Testing
 
-@testable import DialtoneSites
+@testable import Dialtone
 
 /// The samples of RFC 3492, 7.1, in small letters.
 struct PunycodeTests {
