@@ -24,7 +24,12 @@ struct SiteOptions: ParsableArguments {
       valueName: "method"))
   var method: SiteMethod?
 
-  @Flag(name: .customLong("public-address"), help: "A name that leads only to private addresses counts as intercepted.")
+  @Flag(
+    name: .customLong("public-address"),
+    help: """
+      A name without a public address counts as intercepted: without one that is neither private, loopback, link-local, \
+      reserved nor multicast.
+      """)
   var requiresPublicAddress = false
 
   @Flag(name: .customLong("use-proxy"), help: "Ask by the proxies that http_proxy, https_proxy and no_proxy name.")

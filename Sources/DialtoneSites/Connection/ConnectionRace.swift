@@ -54,7 +54,7 @@ final class ConnectionRace {
 
   private let loop: any EventLoop
   private let port: UInt16
-  private let interface: InlineName?
+  private let interface: String?
   private let end: (Result<(any Channel, Route), SiteError>, _ last: Route?) -> Void
   private var waiting: ArraySlice<Route>
   private var attempts: [Attempt] = []
@@ -74,8 +74,7 @@ final class ConnectionRace {
     waiting = routes[...]
     self.isOpen = isOpen
     self.port = port
-    // Binding to an empty name would lift the restriction (socket(7)). There was no path, unless the system does not say.
-    self.interface = interface.map { InlineName(ofOnlyInterface: $0) }
+    self.interface = interface
     self.loop = loop
     self.end = end
   }
@@ -135,10 +134,11 @@ final class ConnectionRace {
 
   private func connect(_ attempt: Attempt) {
     let bound = NIOLoopBound(attempt, eventLoop: loop)
+    let device = interface.map { Self.device($0, of: attempt.route) }
     ClientBootstrap(group: loop)
       // The check's own deadline is the only one.
       .connectTimeout(.hours(24))
-      .channelInitializer { [loop, interface] channel in
+      .channelInitializer { [loop] channel in
         bound.value.channel = channel
         do {
           try Self.closeOnExec(channel)
@@ -146,7 +146,7 @@ final class ConnectionRace {
         } catch {
           return loop.makeFailedFuture(error)
         }
-        return Self.bind(channel, to: interface, loop)
+        return Self.bind(channel, to: device, loop)
       }
       .connect(to: attempt.route.socketAddress(port: port))
       .assumeIsolated()
@@ -162,20 +162,28 @@ final class ConnectionRace {
     }
   }
 
+  /// The name to bind to, of at most 15 bytes. A longer one can only be an alternative one, which the option does not take
+  /// (IFNAMSIZ): the path has the interface's own.
+  private static func device(_ interface: String, of route: Route) -> InlineName {
+    if InlineName(interface) == nil, let own = route.interface { return own.inlineName }
+    // Binding to an empty name would lift the restriction (socket(7)). There was no path, unless the system does not say.
+    return InlineName(ofOnlyInterface: interface)
+  }
+
   /// Keeps a socket to one interface, which takes no privilege (socket(7), SO_BINDTODEVICE, since Linux 5.7).
   private static func bind(
-    _ channel: any Channel, to interface: InlineName?, _ loop: any EventLoop
+    _ channel: any Channel, to device: InlineName?, _ loop: any EventLoop
   ) -> EventLoopFuture<Void> {
-    guard let interface else { return loop.makeSucceededVoidFuture() }
+    guard let device else { return loop.makeSucceededVoidFuture() }
     guard let options = channel as? any SocketOptionProvider else {
       preconditionFailure("A channel of ClientBootstrap's is a socket")
     }
     #if os(Linux)  // the option has another name, and takes an index, elsewhere
     // A name of at most 15 bytes in 16, the rest zero, as IFNAMSIZ wants it: the value is read and not kept.
     return options.unsafeSetSocketOption(
-      level: .socket, name: NIOBSDSocket.Option(rawValue: SO_BINDTODEVICE), value: interface)
+      level: .socket, name: NIOBSDSocket.Option(rawValue: SO_BINDTODEVICE), value: device)
     #else
-    let index = unsafe if_nametoindex(interface.text)
+    let index = unsafe if_nametoindex(device.text)
     return options.setInterface(index)
     #endif
   }

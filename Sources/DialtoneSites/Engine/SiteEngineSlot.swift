@@ -29,6 +29,8 @@ package final class SiteEngineSlot: Sendable {
   let group: (any EventLoopGroup)?
   let maximumChecks: Int
   let random: @Sendable () -> Double
+  /// Further names that an interface goes by. Called where that may block.
+  let alternativeNames: @Sendable (NetworkInterface) -> [String]
   let perform: Perform?
   /// Kept beyond the engine: reading the system's certificates takes longer than a check.
   let trust: TrustStore
@@ -40,7 +42,7 @@ package final class SiteEngineSlot: Sendable {
   init(
     reachability: ReachabilityEnvironment, group: (any EventLoopGroup)?, maximumChecks: Int,
     random: @escaping @Sendable () -> Double, perform: Perform?, trust: TrustStore = TrustStore(),
-    names: NameLookupPool = makeNames()
+    names: NameLookupPool = makeNames(), alternativeNames: @escaping @Sendable (NetworkInterface) -> [String] = { _ in [] }
   ) {
     self.reachability = reachability
     self.group = group
@@ -49,6 +51,7 @@ package final class SiteEngineSlot: Sendable {
     self.perform = perform
     self.trust = trust
     self.names = names
+    self.alternativeNames = alternativeNames
   }
 
   /// Checks a site: by what stands in for a check, or else by the engine. Throws only if the task is cancelled.

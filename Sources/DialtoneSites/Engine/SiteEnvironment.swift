@@ -16,7 +16,7 @@ public struct SiteEnvironment: Sendable {
   package let slot: SiteEngineSlot
 
   /// The system's network.
-  public static let system = SiteEnvironment()
+  public static let system = SiteEnvironment(alternativeNames: systemAlternativeNames)
 
   init(slot: SiteEngineSlot) { self.slot = slot }
 
@@ -28,15 +28,31 @@ public struct SiteEnvironment: Sendable {
   ///   - maximumChecks: How many checks may be under way at a time.
   ///   - random: Numbers from 0 up to 1, for jitter.
   ///   - names: What looks names up.
+  ///   - alternativeNames: Further names that an interface goes by.
   ///   - perform: What monitors do in place of a check.
   package init(
     reachability: ReachabilityEnvironment = .system, group: (any EventLoopGroup)? = nil, maximumChecks: Int = 256,
     random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
-    names: NameLookupPool = SiteEngineSlot.makeNames(), perform: SiteEngineSlot.Perform? = nil
+    names: NameLookupPool = SiteEngineSlot.makeNames(),
+    alternativeNames: @escaping @Sendable (NetworkInterface) -> [String] = { _ in [] },
+    perform: SiteEngineSlot.Perform? = nil
   ) {
     slot = SiteEngineSlot(
       reachability: reachability, group: group, maximumChecks: maximumChecks, random: random, perform: perform,
-      names: names
-    )
+      names: names, alternativeNames: alternativeNames)
   }
+}
+
+/// The further names of an interface (`altname` of ip-link(8)), as the kernel tells them now; none if it does not say.
+package func systemAlternativeNames(of interface: NetworkInterface) -> [String] {
+  #if os(Linux)  // interfaces have one name elsewhere
+  do throws(ReachabilityError) {
+    return try currentInterfaces().first { $0.interface.index == interface.index }?.alternativeNames ?? []
+  } catch {
+    // Where the system says nothing of interfaces, no path names one either.
+    return []
+  }
+  #else
+  return []
+  #endif
 }

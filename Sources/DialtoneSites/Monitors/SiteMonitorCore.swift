@@ -116,8 +116,12 @@ final class SiteMonitorCore: EngineUser {
       Self.target(sites, configuration.check), configuration: configuration.check.path, environment: slot.reachability)
     let observation = monitor.observe { [weak self] path in
       guard let self else { return }
+      // Read here, outside the lock: it may take a while.
+      let names = configuration.meteredInterfaces.isEmpty ? [] : path.interface.map(slot.alternativeNames) ?? []
       take(epoch) { [slot] machine, now, random in
-        machine.pathChanged(path, now: now, random: random) { slot.standBack(now: now, random: random) }
+        machine.pathChanged(path, alternativeNames: names, now: now, random: random) {
+          slot.standBack(now: now, random: random)
+        }
       }
     }
     let isCurrent = state.withLock { state in
@@ -197,7 +201,7 @@ final class SiteMonitorCore: EngineUser {
       storage.store(
         SiteVerdict(
           url: state.sites.primary, kind: .offline, error: SiteError(.noPath, "no path to the site: \(words)"),
-          timeSince1970: .nanoseconds(EngineClock.realtime())))
+          interface: state.machine.path?.interface, timeSince1970: .nanoseconds(EngineClock.realtime())))
     }
   }
 

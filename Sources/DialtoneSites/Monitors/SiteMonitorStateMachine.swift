@@ -39,7 +39,9 @@ struct SiteMonitorStateMachine {
   }
 
   private let configuration: SiteMonitorConfiguration
-  private var path: Reachability?
+  private(set) var path: Reachability?
+  /// Further names of the path's interface.
+  private var alternativeNames: [String] = []
   private var told = Told.nothing
   /// How many checks have failed since one found the site available, or since the path came.
   private var failures = 0
@@ -66,10 +68,13 @@ struct SiteMonitorStateMachine {
 
   /// The path to the site has been found out, or has changed. `random` is from 0 up to 1, as everywhere here; `delay` is how long
   /// this monitor's check has to stand back behind those of others that learn of it at the same time, asked for where there is one.
-  mutating func pathChanged(_ new: Reachability, now: Int64, random: Double, delay: () -> Int64 = { 0 }) -> [Action] {
+  mutating func pathChanged(
+    _ new: Reachability, alternativeNames: [String] = [], now: Int64, random: Double, delay: () -> Int64 = { 0 }
+  ) -> [Action] {
     let old = path
     if old == new { return [] }
     path = new
+    self.alternativeNames = alternativeNames
     retries = 0
     guard leadsToSite(new) else {
       failures = 0
@@ -162,8 +167,9 @@ struct SiteMonitorStateMachine {
   /// Whether what is sent is likely to cost money.
   private var isExpensive: Bool {
     guard let path else { return false }
-    return path.flags.contains(.isWWAN) || path.interface?.kind == .cellular
-      || path.interface.map { configuration.meteredInterfaces.contains($0.name) } ?? false
+    if path.flags.contains(.isWWAN) || path.interface?.kind == .cellular { return true }
+    guard let interface = path.interface else { return false }
+    return ([interface.name] + alternativeNames).contains(where: configuration.meteredInterfaces.contains)
   }
 
   private mutating func startCheck(_ now: Int64) -> [Action] {

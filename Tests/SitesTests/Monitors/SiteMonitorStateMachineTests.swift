@@ -252,6 +252,14 @@ struct SiteMonitorStateMachineTests {
     #expect(machine.deadline == seconds * Self.second)
   }
 
+  @Test(arguments: [(["uplink"], 3_600), (["downlink"], 300), ([], 300)] as [([String], Int64)])
+  func anInterfaceIsMeteredByAnyOfItsNames(_ names: [String], _ seconds: Int64) {
+    var machine = machine { $0.meteredInterfaces = ["uplink"] }
+    _ = machine.pathChanged(reachable, alternativeNames: names, now: 0, random: 0.5)
+    _ = machine.checkEnded(1, available, now: 0, random: 0.5)
+    #expect(machine.deadline == seconds * Self.second)
+  }
+
   @Test func spreadsTheFirstChecksOfACrowd() {
     var machine = machine()
     #expect(machine.pathChanged(reachable, now: 7, random: 0.5) { Self.second } == [])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DialtoneSites
 
-/// The table of design.md, "Sites", line by line.
+/// What an answer means, line by line: the rules of the page "Sites".
 struct VerdictRulesTests {
   typealias Decision = VerdictRules.Decision
 

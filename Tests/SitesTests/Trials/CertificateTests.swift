@@ -8,7 +8,7 @@ import SiteLab
 import TestSupport
 import Testing
 
-/// Scenario 57 of linux.md: who cannot prove to be the site is told nothing, and is not asked again less strictly.
+/// Trial 57: who cannot prove to be the site is told nothing, and is not asked again less strictly.
 @Suite(.timeLimit(.minutes(2)))
 struct CertificateTests {
   struct Impostor: CustomTestStringConvertible {

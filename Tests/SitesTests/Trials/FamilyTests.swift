@@ -9,7 +9,7 @@ import SiteLab
 import TestSupport
 import Testing
 
-/// Scenario 49 of linux.md: both families raced (RFC 8305).
+/// Trial 49: both families raced (RFC 8305).
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(2)))
 struct FamilyTests {

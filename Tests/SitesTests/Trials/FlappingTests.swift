@@ -12,7 +12,7 @@ import SiteLab
 import TestSupport
 import Testing
 
-/// Scenario 59 of linux.md: 1,000 monitored sites that come and go. In processes of their own, whose memory is nobody else's.
+/// Trial 59: 1,000 monitored sites that come and go. In processes of their own, whose memory is nobody else's.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct FlappingTests {
   /// A thousand sites, the time, and a record of when each was asked.

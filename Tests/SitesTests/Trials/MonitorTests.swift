@@ -10,7 +10,7 @@ import SiteLab
 import TestSupport
 import Testing
 
-/// Scenarios 51, 56 and 58 of linux.md: monitors of real servers over real links.
+/// Trials 51, 56 and 58: monitors of real servers over real links.
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(3)))
 struct MonitorTests {

@@ -7,7 +7,7 @@ import DialtoneSites
 import SiteLab
 import Testing
 
-/// Scenario 50 of linux.md, and every row of the table of verdicts (<doc:Sites>), against real servers.
+/// Trial 50, and every row of the table of verdicts (<doc:Sites>), against real servers.
 @Suite(.timeLimit(.minutes(2)))
 struct VerdictTableTests {
   struct Row: CustomTestStringConvertible {
