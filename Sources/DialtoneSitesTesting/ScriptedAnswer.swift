@@ -31,8 +31,8 @@ public struct ScriptedAnswer: Sendable {
     ScriptedAnswer(.response(status: status, location: location, body: body))
   }
 
-  /// A network that wants a login answers in the site's place: `captivePortal` over http, by a redirect to another host;
-  /// `intercepted` over https, since it cannot prove to be the site.
+  /// A network that wants a login answers in the site's place: `captivePortal` over http, by a redirect to another
+  /// host; `intercepted` over https, since it cannot prove to be the site.
   public static let portal = ScriptedAnswer(.portal)
 
   /// Nobody is there: the connection is refused, and the check is `failed` at `connect`.
@@ -57,8 +57,8 @@ public struct ScriptedAnswer: Sendable {
 
   /// The same answer from a slow site.
   ///
-  /// - Parameter delay: How long it takes, by the network's clock; negative counts as zero. A check whose time-out is not
-  ///   longer ends before.
+  /// - Parameter delay: How long it takes, by the network's clock; negative counts as zero. A check whose time-out is
+  ///   not longer ends before.
   /// - Returns: The answer.
   public func after(_ delay: Duration) -> ScriptedAnswer {
     var answer = self

@@ -88,8 +88,8 @@ public final class ScriptedSites: Sendable {
       })
   }
 
-  /// Says what a site answers from now on: the first answer for the next check, the second one for the check after that,
-  /// and so on. The last answer stays.
+  /// Says what a site answers from now on: the first answer for the next check, the second one for the check after
+  /// that, and so on. The last answer stays.
   ///
   /// If nothing was said of the site's name, the network finds an address for it from now on.
   ///
@@ -98,7 +98,7 @@ public final class ScriptedSites: Sendable {
   ///   - url: The site. Another path of the same host is another site.
   public func set(_ answers: ScriptedAnswer..., for url: SiteURL) { set(answers, for: url) }
 
-  /// Says what a site answers from now on, as ``set(_:for:)-(ScriptedAnswer...,_)`` does.
+  /// Says what a site answers from now on, with the answers in an array.
   ///
   /// - Parameters:
   ///   - answers: What the site answers; none means that it refuses connections.
@@ -111,8 +111,8 @@ public final class ScriptedSites: Sendable {
   /// How many checks of a site have begun so far. A check that asks by HEAD and then by GET counts once.
   public func checkCount(of url: SiteURL) -> Int { box.state.withLock { $0.scripts[url.identity]?.checkCount ?? 0 } }
 
-  /// Waits until that many checks of a site have begun; returns at once if they have. What the clock is moved on by after
-  /// that counts for the last of them.
+  /// Waits until that many checks of a site have begun; returns at once if they have. What the clock is moved on by
+  /// after that counts for the last of them.
   ///
   /// - Throws: `CancellationError` if the task is cancelled.
   public func waitUntilChecked(_ url: SiteURL, times count: Int = 1) async throws {

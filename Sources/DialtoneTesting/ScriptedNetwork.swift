@@ -73,8 +73,8 @@ public final class ScriptedNetwork: Sendable {
   /// What the local network answers from now on; `nil` for what addresses do.
   public func setLocalNetwork(_ path: ScriptedPath?) { change { $0.localNetwork = path } }
 
-  /// What path monitors are told from now on, as far as their configuration allows its interfaces; `nil` for what follows from
-  /// what addresses answer.
+  /// What path monitors are told from now on, as far as their configuration allows its interfaces; `nil` for what
+  /// follows from what addresses answer.
   public func set(_ path: NetworkPath?) { change { $0.networkPath = path } }
 
   /// What a name's look-up answers from now on. A name that nothing was set for does not exist.

@@ -34,8 +34,8 @@ package final class NginxServer: Sendable {
     }
   }()
 
-  /// Serves / (200, a page), /204, /302 (to another host), /same (to itself), /511, /get-only (405 for HEAD), and, where
-  /// it can, /compressed (the same page by gzip, always); nothing else is found.
+  /// Serves / (200, a page), /204, /302 (to another host), /same (to itself), /511, /get-only (405 for HEAD), and,
+  /// where it can, /compressed (the same page by gzip, always); nothing else is found.
   package init(as identity: SiteIdentity, in lab: NetworkLab) async throws {
     guard let path = Self.path else { throw LabError("nginx is not installed") }
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("dialtone-nginx-\(UUID())")

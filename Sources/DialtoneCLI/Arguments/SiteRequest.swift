@@ -37,7 +37,8 @@ struct SiteRequest: Equatable, Sendable {
     for url in urls {
       guard case .address(let address) = url.host else { continue }
       try TargetRequest.check(
-        address, called: "the host of \(HostText.quoted(url.text))", configuration.check.family, configuration.check.interface)
+        address, called: "the host of \(HostText.quoted(url.text))", configuration.check.family,
+        configuration.check.interface)
     }
     self.urls = urls
   }

@@ -59,7 +59,8 @@ struct SiteOptions: ParsableArguments {
   }
 
   /// The configuration that they stand for, with those that all commands have. Throws an error that names the option at fault.
-  func configuration(timeout: Duration?, interface: String?, family: IPAddress.Family?) throws -> SiteCheckConfiguration {
+  func configuration(timeout: Duration?, interface: String?, family: IPAddress.Family?) throws -> SiteCheckConfiguration
+  {
     var configuration = SiteCheckConfiguration()
     if let expect {
       configuration.expectation = expect

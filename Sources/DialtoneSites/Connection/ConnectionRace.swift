@@ -6,10 +6,10 @@ internal import Dialtone
 internal import NIOCore
 internal import NIOPosix
 
-/// Connects to the first of several addresses that lets it (RFC 8305, "happy eyeballs"): each has a quarter of a second before
-/// the next is tried beside it, or until it fails; the first connection made wins, and all others are closed at once. At most four are
-/// tried at a time: a fifth takes the place of the oldest, which has had a second. More addresses may come while it is under way: until
-/// `close` it does not fail for want of any.
+/// Connects to the first of several addresses that lets it (RFC 8305, "happy eyeballs"): each has a quarter of a second
+/// before the next is tried beside it, or until it fails; the first connection made wins, and all others are closed at
+/// once. At most four are tried at a time: a fifth takes the place of the oldest, which has had a second. More
+/// addresses may come while it is under way: until `close` it does not fail for want of any.
 ///
 /// Belongs to its event loop. Ends once, by `end`, or by `cancel`, after which it says nothing more.
 final class ConnectionRace {
@@ -35,7 +35,7 @@ final class ConnectionRace {
       #endif
     }
 
-    /// The attempt is over. Answers who refused, in words; `nil` where nobody is known to have.
+    /// The attempt is over. Returns who refused, in words; `nil` if nobody is known to have.
     func end() -> String? {
       #if os(Linux)
       defer { refusal = nil }
@@ -65,8 +65,9 @@ final class ConnectionRace {
   private var lastFailure: (error: SiteError, route: Route)?
   private var hasEnded = false
 
-  /// Tries `routes`, of which there is at least one, in their order, over `interface` alone where one is given. With `isOpen`, more may be
-  /// added until `close`. `end` is called with the connection, or with why none could be made, and what was tried last.
+  /// Tries `routes`, of which there is at least one, in their order, over `interface` alone where one is given. With
+  /// `isOpen`, more may be added until `close`. `end` is called with the connection, or with why none could be made,
+  /// and what was tried last.
   init(
     _ routes: [Route], isOpen: Bool, port: UInt16, interface: String?, _ loop: any EventLoop,
     end: @escaping (Result<(any Channel, Route), SiteError>, _ last: Route?) -> Void
@@ -153,8 +154,9 @@ final class ConnectionRace {
       .whenComplete { result in self.attempt(attempt, endedWith: result) }
   }
 
-  /// Keeps a socket from programs that this process starts meanwhile, which NIO does not: they would hold the connection open. As good as
-  /// socket(2)'s SOCK_CLOEXEC, but for a program that another thread starts just between the two calls.
+  /// Keeps a socket from programs that this process starts meanwhile, which NIO does not: they would hold the
+  /// connection open. As good as socket(2)'s SOCK_CLOEXEC, but for a program that another thread starts just between
+  /// the two calls.
   private static func closeOnExec(_ channel: any Channel) throws {
     try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
       let result = cnetlink_close_on_exec(socket)
@@ -162,11 +164,12 @@ final class ConnectionRace {
     }
   }
 
-  /// The name to bind to, of at most 15 bytes. A longer one can only be an alternative one, which the option does not take
-  /// (IFNAMSIZ): the path has the interface's own.
+  /// The name to bind to, of at most 15 bytes. A longer one can only be an alternative one, which the option does not
+  /// take (IFNAMSIZ): the path has the interface's own.
   private static func device(_ interface: String, of route: Route) -> InlineName {
     if InlineName(interface) == nil, let own = route.interface { return own.inlineName }
-    // Binding to an empty name would lift the restriction (socket(7)). There was no path, unless the system does not say.
+    // Binding to an empty name would lift the restriction (socket(7)). There was no path, unless the system does not
+    // say.
     return InlineName(ofOnlyInterface: interface)
   }
 

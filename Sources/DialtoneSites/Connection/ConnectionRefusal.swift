@@ -15,7 +15,8 @@ struct ConnectionRefusal: Equatable {
   var type: UInt8
   var code: UInt8
 
-  /// Who says what, for a person. `gateway` is where the packets went first, `nil` where they went straight to the host.
+  /// Who says what, for a person. `gateway` is where the packets went first, `nil` where they went straight to the
+  /// host.
   func words(gateway: IPAddress?) -> String {
     if isOwn, isHostUnreachable {
       return gateway.map { "the gateway \($0) does not answer" } ?? "the host does not answer on the link"
@@ -55,7 +56,8 @@ struct ConnectionRefusal: Equatable {
   }
 }
 
-/// A second descriptor of a socket that is being connected, by which to read who refused: NIO closes its own before it tells of the failure.
+/// A second descriptor of a socket that is being connected, by which to read who refused: NIO closes its own before it
+/// tells of the failure.
 ///
 /// Belongs to the event loop. Released once the attempt is over, well or not: until then the socket stays open.
 final class RefusalReader {

@@ -14,7 +14,8 @@ final class PathWait {
   private var number = 0
   private var isOver = false
 
-  /// Calls `known` once, with what is known of each path: by `start` where that is so already, as it is while other checks go the same way.
+  /// Calls `known` once, with what is known of each path: by `start` where that is so already, as it is while other
+  /// checks go the same way.
   init(_ paths: [SharedMonitors.Path], _ loop: any EventLoop, known: @escaping (PathWait, [Reachability]) -> Void) {
     self.paths = paths
     self.loop = loop

@@ -77,7 +77,7 @@ final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
     return bytes.firstRange(of: blank)
   }
 
-  /// Whether an answer's status line says 100 to 199, but for 101.
+  /// Whether an answer's status line says 100 to 199, and not 101.
   private static func isInterim(_ answer: ArraySlice<UInt8>) -> Bool {
     let line = answer.prefix { $0 != 0x0D }
     return line.count >= 12 && line.starts(with: Array("HTTP/1.".utf8)) && line[line.startIndex + 8] == 0x20

@@ -54,8 +54,8 @@ final class Resolver: Sendable {
     func cancel() { resolver.cancel(self) }
   }
 
-  /// Looks `name` up, and unless the inquiry is cancelled before, calls `begun` as soon as there is a thread that does so, with the name servers
-  /// that are asked as far as they are known, and then `answer`, on any thread.
+  /// Looks `name` up, and unless the inquiry is cancelled before, calls `begun` as soon as there is a thread that does
+  /// so, with the name servers that are asked as far as they are known, and then `answer`, on any thread.
   func ask(
     _ name: String, _ family: IPAddress.Family?, begun: @escaping @Sendable ([IPAddress]) -> Void,
     _ answer: @escaping @Sendable (NameLookupResult) -> Void

@@ -3,7 +3,8 @@
 
 internal import Dialtone
 
-/// The bound on checks, and so on connections, at a time: a check has one connection, and at most four while it tries addresses.
+/// The bound on checks, and so on connections, at a time: a check has one connection, and at most four while it tries
+/// addresses.
 ///
 /// Invariants: there are never more permits out than the limit; who waits is served in the order of asking.
 final class ConnectionPermits: Sendable {

@@ -9,8 +9,8 @@ internal import NIOPosix
 
 /// What all checks of an environment share: event loops, the bound on checks, look-ups and paths.
 ///
-/// It lives for as long as a check holds it, or a monitor that has begun one and is not paused, and a second more after a check, so that
-/// checks one after the other start no threads anew. Then its threads end.
+/// It lives for as long as a check holds it, or a monitor that has begun one and is not paused, and a second more after
+/// a check, so that checks one after the other start no threads anew. Then its threads end.
 final class SiteEngine: Sendable {
   private struct Lingering {
     var lastUse = NIODeadline.uptimeNanoseconds(0)
@@ -59,9 +59,9 @@ final class SiteEngine: Sendable {
     let highest = try SiteResources.prove()
     let former = EventPoll.pollDescriptors(upTo: highest)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: count)
-    // NIO makes its own without EPOLL_CLOEXEC, and there is no way to tell it to: programs that this process starts would hold them, and
-    // with them what they watch. As good, but for a program that another thread starts just in between. The numbers are the lowest that
-    // were free, and so not above those that were proved.
+    // NIO makes its own without EPOLL_CLOEXEC, and there is no way to tell it to: programs that this process starts
+    // would hold them, and with them what they watch. As good, but for a program that another thread starts just in
+    // between. The numbers are the lowest that were free, and so not above those that were proved.
     for descriptor in EventPoll.pollDescriptors(upTo: highest).subtracting(former) {
       _ = cnetlink_close_on_exec(descriptor)
     }

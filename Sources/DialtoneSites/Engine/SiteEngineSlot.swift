@@ -9,9 +9,9 @@ package final class SiteEngineSlot: Sendable {
   /// A check: its verdict, or `CancellationError`.
   package typealias Perform = @Sendable (SiteURL, SiteCheckConfiguration) async throws -> SiteVerdict
 
-  /// Names are looked up 32 at a time, each for both families, more than for all other monitors: here a look-up that hangs would hold up
-  /// other sites' checks. So after a second, in which nearly every name server answers that answers at all, it is in nobody's way any more,
-  /// up to as many of them as there are checks at a time.
+  /// Names are looked up 32 at a time, each for both families, more than for all other monitors: here a look-up that
+  /// hangs would hold up other sites' checks. So after a second, in which nearly every name server answers that answers
+  /// at all, it is in nobody's way any more, up to as many of them as there are checks at a time.
   package static func makeNames() -> NameLookupPool {
     NameLookupPool(threads: 64, patience: .seconds(1), atMost: 256)
   }
@@ -42,7 +42,8 @@ package final class SiteEngineSlot: Sendable {
   init(
     reachability: ReachabilityEnvironment, group: (any EventLoopGroup)?, maximumChecks: Int,
     random: @escaping @Sendable () -> Double, perform: Perform?, trust: TrustStore = TrustStore(),
-    names: NameLookupPool = makeNames(), alternativeNames: @escaping @Sendable (NetworkInterface) -> [String] = { _ in [] }
+    names: NameLookupPool = makeNames(),
+    alternativeNames: @escaping @Sendable (NetworkInterface) -> [String] = { _ in [] }
   ) {
     self.reachability = reachability
     self.group = group
@@ -75,7 +76,8 @@ package final class SiteEngineSlot: Sendable {
     }
   }
 
-  /// The engine for a monitor to hold; `nil` where something stands in for checks, or where there is none to be had, which the check says.
+  /// The engine for a monitor to hold; `nil` where something stands in for checks, or where there is none to be had,
+  /// which the check says.
   func engineToHold() -> SiteEngine? {
     if perform != nil { return nil }
     do throws(SiteError) {

@@ -4,8 +4,8 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Writes a body in chunks (RFC 9112, 7.1) as NIO's decoder takes it: each size alone in its line, without spaces and extensions, every line
-/// ended by CR and LF, and no trailers, which nobody here reads.
+/// Writes a body in chunks (RFC 9112, 7.1) as NIO's decoder takes it: each size alone in its line, without spaces and
+/// extensions, every line ended by CR and LF, and no trailers, which nobody here reads.
 ///
 /// Invariant: however the bytes are cut, what comes out is the same. Only a size's digits are held back, 16 at most.
 struct ChunkNormalizer {

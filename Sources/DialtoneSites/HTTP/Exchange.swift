@@ -128,9 +128,9 @@ final class Exchange {
 
   // MARK: Request and answer
 
-  /// The generic types of the handlers, made ready once, before any event loop runs. Where two threads need one of them for the
-  /// first time at the same time, Swift's runtime (6.3.1) may read what the other has not finished, and crash: seen once in some
-  /// thousand starts of the command (swift_checkMetadataState, called for HTTPPart).
+  /// The generic types of the handlers, made ready once, before any event loop runs. Where two threads need one of them
+  /// for the first time at the same time, Swift's runtime (6.3.1) may read what the other has not finished, and crash:
+  /// seen once in some thousand starts of the command (swift_checkMetadataState, called for HTTPPart).
   static let handlerTypes = [
     ObjectIdentifier(HTTPClientRequestPart.self), ObjectIdentifier(HTTPClientResponsePart.self),
     ObjectIdentifier(HTTPResponseDecoder.self), ObjectIdentifier(ByteToMessageHandler<HTTPResponseDecoder>.self),

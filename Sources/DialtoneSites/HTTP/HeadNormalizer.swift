@@ -4,17 +4,21 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Writes the heads of answers as NIO's decoder takes them, which refuses more than a client has to: lines that end with LF alone (RFC 9112,
-/// 2.2), fields that go on in the next line (5.2), a length given twice, or beside a transfer coding that overrides it (6.3), spaces before
-/// the status or before a field's colon, a reason phrase of any bytes, and fields that cannot be read. The last two are left out.
+/// Writes the heads of answers as NIO's decoder takes them, which refuses more than a client has to: lines that end
+/// with LF alone (RFC 9112, 2.2), fields that go on in the next line (5.2), a length given twice, or beside a transfer
+/// coding that overrides it (6.3), spaces before the status or before a field's colon, a reason phrase of any bytes,
+/// and fields that cannot be read. The last two are left out.
 ///
-/// It takes less, too: a status line has to begin with `HTTP/1.` (RFC 9112, 2.3), where the decoder knows other protocols.
+/// It takes less, too: a status line has to begin with `HTTP/1.` (RFC 9112, 2.3), where the decoder knows other
+/// protocols.
 ///
-/// A decoder that decides for others where an answer ends is right to refuse those. Here one answer is judged, and then the connection
-/// ends: nobody reads it otherwise. What is malformed beyond that stays so, and is for the decoder to refuse.
+/// A decoder that decides for others where an answer ends is right to refuse those. Here one answer is judged, and then
+/// the connection ends: nobody reads it otherwise. What is malformed beyond that stays so, and is for the decoder to
+/// refuse.
 ///
-/// Invariant: however the bytes are cut, what comes out is the same. Not more is held back than the beginning of a status line, or one field,
-/// as long as its next line may belong to it, and the lengths, until the head has ended; the header limit bounds them.
+/// Invariant: however the bytes are cut, what comes out is the same. Not more is held back than the beginning of a
+/// status line, or one field, as long as its next line may belong to it, and the lengths, until the head has ended; the
+/// header limit bounds them.
 struct HeadNormalizer {
   private enum Place {
     case start, statusLine, reason, fields, body
@@ -39,7 +43,8 @@ struct HeadNormalizer {
   /// Whether nothing is left to do: all heads are over, and what comes now stands for itself.
   var isDone: Bool { place == .body && chunks == nil }
 
-  /// Writes to `output` what the decoder is to be given for the bytes that came next. Throws if they are nothing that it may be given.
+  /// Writes to `output` what the decoder is to be given for the bytes that came next. Throws if they are nothing that
+  /// it may be given.
   mutating func normalize(_ bytes: ByteBuffer, into output: inout ByteBuffer) throws(HTTPParserError) {
     var rest = bytes.readableBytesView
     while let first = rest.first {
@@ -102,7 +107,8 @@ struct HeadNormalizer {
   private mutating func endField(_ output: inout ByteBuffer) {
     if field.isEmpty { return }
     defer { field.removeAll(keepingCapacity: true) }
-    // A line without a colon is no field, nor is one with a NUL (RFC 9110, 5.5), or what goes on before anything has begun.
+    // A line without a colon is no field, nor is one with a NUL (RFC 9110, 5.5), or what goes on before anything has
+    // begun.
     guard let colon = field.firstIndex(of: UInt8(ascii: ":")), !field.contains(0), !Self.isSpace(field[0]) else {
       return Self.write(field, &output)
     }
@@ -229,5 +235,30 @@ extension HeadNormalizer {
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+  }
+}
+
+/// Stands before the decoder, and behind the header limit: gives it the heads as it takes them.
+final class HeadNormalizerHandler: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias InboundOut = ByteBuffer
+
+  private var normalizer = HeadNormalizer()
+  private var hasFailed = false
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if normalizer.isDone { return context.fireChannelRead(data) }
+    if hasFailed { return }
+    var output = ByteBuffer()
+    var failure: HTTPParserError?
+    do throws(HTTPParserError) {
+      try normalizer.normalize(unwrapInboundIn(data), into: &output)
+    } catch {
+      hasFailed = true
+      failure = error
+    }
+    // What came before counts.
+    if output.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(output)) }
+    if let failure { context.fireErrorCaught(failure) }
   }
 }

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dialtone
+public import Dialtone
 
 extension SiteGroup {
   /// What is known of all sites of a group.
@@ -52,3 +52,5 @@ extension SiteGroup.Summary: MonitoredState {
     quorum == other.quorum && verdicts.elementsEqual(other.verdicts) { $0.isIdentical(to: $1) }
   }
 }
+
+extension SiteGroup.Summary: DeterminableState {}

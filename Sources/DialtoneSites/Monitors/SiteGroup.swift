@@ -12,9 +12,9 @@ public import Dialtone
 /// }
 /// ```
 ///
-/// It asks no sites by default: whose they are, and what their owners think of it, is for the program to decide. Receivers
-/// are told once the answer is known, then of each change of the answer or of a verdict. All of it is for any thread and
-/// any isolation.
+/// It asks no sites by default: whose they are, and what their owners think of it, is for the program to decide.
+/// Receivers are told once the answer is known, then of each change of the answer or of a verdict. All of it is for any
+/// thread and any isolation.
 public final class SiteGroup: StateMonitor {
   /// How many of the sites have to be available.
   public let quorum: Int
@@ -29,9 +29,9 @@ public final class SiteGroup: StateMonitor {
   ///   - quorum: How many have to be available; from 1 to the number of sites.
   ///   - configuration: How the sites are checked, and how often.
   ///   - environment: Where the network is: the system's, or a scripted one in tests.
-  /// - Throws: ``SiteError`` with the code `invalidConfiguration` if the quorum cannot be reached, if a URL is given twice,
-  ///   or if the configuration contradicts itself. So it does if the configuration asks for the proxy of the process's
-  ///   environment, and that cannot be read.
+  /// - Throws: ``SiteError`` with the code `invalidConfiguration` if the quorum cannot be reached, if a URL is given
+  ///   twice, or if the configuration contradicts itself. So it does if the configuration asks for the proxy of the
+  ///   process's environment, and that cannot be read.
   public init(
     _ urls: [SiteURL], quorum: Int, configuration: SiteMonitorConfiguration = .init(),
     environment: SiteEnvironment = .system
@@ -62,7 +62,7 @@ public final class SiteGroup: StateMonitor {
   ///   - configuration: How the sites are checked, and how often.
   ///   - environment: Where the network is: the system's, or a scripted one in tests.
   /// - Throws: ``SiteError`` with the code `invalidURL` if a text is no such URL, or `invalidConfiguration`, as for
-  ///   ``init(_:quorum:configuration:environment:)-(([SiteURL],_,_,_))``.
+  ///   ``SiteURL`` values.
   public convenience init(
     _ urls: [String], quorum: Int, configuration: SiteMonitorConfiguration = .init(),
     environment: SiteEnvironment = .system
@@ -131,8 +131,8 @@ public final class SiteGroup: StateMonitor {
 
   /// Waits until enough sites are available; returns at once if they are.
   ///
-  /// - Parameter timeout: How long to wait at most; `nil` for as long as it takes. Zero and less ask only for the present
-  ///   summary.
+  /// - Parameter timeout: How long to wait at most; `nil` for as long as it takes. Zero and less ask only for the
+  ///   present summary.
   /// - Returns: The summary that ended the wait.
   /// - Throws: `ReachabilityError` with the code `timedOut`; `CancellationError` when the task is cancelled.
   @discardableResult

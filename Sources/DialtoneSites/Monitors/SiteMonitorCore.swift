@@ -5,9 +5,10 @@ internal import Dialtone
 
 /// What a monitor of a site is made of: the path, the machine that decides, one timer and one check.
 ///
-/// Invariants: events are taken in one at a time, under the lock, and what the machine wants done is begun there, in its order; nothing of
-/// that waits, and none of it is user code. An event of a path, a timer or a check that belongs to what was watched before changes
-/// nothing: it carries another epoch. Handlers are called by threads of the engine, outside the lock.
+/// Invariants: events are taken in one at a time, under the lock, and what the machine wants done is begun there, in
+/// its order; nothing of that waits, and none of it is user code. An event of a path, a timer or a check that belongs
+/// to what was watched before changes nothing: it carries another epoch. Handlers are called by threads of the engine,
+/// outside the lock.
 final class SiteMonitorCore: EngineUser {
   private struct State {
     var sites: SitePair
@@ -19,8 +20,8 @@ final class SiteMonitorCore: EngineUser {
     var timer: EngineTimer?
     /// `nil` while paused, and at the end.
     var engine: NetworkEngine?
-    /// From the first check on, and while there is no path, too: its threads cost nothing while they sleep, and what a check needs of
-    /// the system is there. `nil` while paused, and at the end.
+    /// From the first check on, and while there is no path, too: its threads cost nothing while they sleep, and what a
+    /// check needs of the system is there. `nil` while paused, and at the end.
     var siteEngine: SiteEngine?
   }
 
@@ -67,9 +68,11 @@ final class SiteMonitorCore: EngineUser {
 
   /// Watches something else from now on.
   ///
-  /// Under the lock, so that what two threads change at the same time is both changed: `change` is `SiteMonitor`'s own, and short.
+  /// Under the lock, so that what two threads change at the same time is both changed: `change` is `SiteMonitor`'s own,
+  /// and short.
   func change(_ change: (inout SitePair, inout SiteMonitorConfiguration) -> Void) {
-    let (begun, ended) = state.withLock { state -> ((SitePair, SiteMonitorConfiguration, UInt64)?, ReachabilityObservation?) in
+    let (begun, ended) = state.withLock {
+      state -> ((SitePair, SiteMonitorConfiguration, UInt64)?, ReachabilityObservation?) in
       let (sites, configuration) = (state.sites, state.configuration)
       change(&state.sites, &state.configuration)
       if state.sites == sites && state.configuration == configuration { return (nil, nil) }
@@ -98,7 +101,7 @@ final class SiteMonitorCore: EngineUser {
     withExtendedLifetime(engines) {}
   }
 
-  /// Forgets what has been found out. Answers the path's observation, to be ended outside the lock.
+  /// Forgets what has been found out. Returns the path's observation, to be ended outside the lock.
   private func beginAnew(_ state: inout State) -> ReachabilityObservation? {
     state.epoch += 1
     state.machine = SiteMonitorStateMachine(state.configuration)
@@ -247,5 +250,24 @@ final class SiteMonitorCore: EngineUser {
     } catch {
       return nil
     }
+  }
+}
+
+/// What a monitor asks: one URL, or the http and the https URL of one site.
+struct SitePair: Equatable, Sendable {
+  var primary: SiteURL
+  /// The http URL, where the primary one is https and both were given.
+  var plain: SiteURL?
+
+  /// One verdict for both: available where https is, partial where only http is; else what http was answered by a
+  /// portal, else what https came to.
+  static func combine(plain: SiteVerdict, secure: SiteVerdict) -> SiteVerdict {
+    if secure.isAvailable || secure.kind == .offline { return secure }
+    if plain.kind == .captivePortal { return plain }
+    guard plain.isAvailable else { return secure }
+    return SiteVerdict(
+      url: secure.url, kind: .partial, status: secure.status, error: secure.error, address: secure.address,
+      interface: secure.interface, certificateExpires: secure.certificateExpires, timings: secure.timings,
+      timeSince1970: secure.timeSince1970)
   }
 }

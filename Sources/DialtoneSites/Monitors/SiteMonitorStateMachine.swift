@@ -5,10 +5,10 @@ internal import Dialtone
 
 /// When a site is checked, and which of the verdicts receivers are told of: pure, event in, actions out.
 ///
-/// Invariants: no check is under way without a path; the loss of the path is told at once, whatever is under way; an available site is told
-/// to be lost only after so many failures in a row, and so is one that fails when its path has just come; however often a path changes
-/// that works all the same, checks come to their end and failures are counted; a check whose number is not the present one's changes
-/// nothing.
+/// Invariants: no check is under way without a path; the loss of the path is told at once, whatever is under way; an
+/// available site is told to be lost only after so many failures in a row, and so is one that fails when its path has
+/// just come; however often a path changes that works all the same, checks come to their end and failures are counted;
+/// a check whose number is not the present one's changes nothing.
 struct SiteMonitorStateMachine {
   enum Action: Equatable {
     /// Begin a check with this number, by which its end is told.
@@ -58,16 +58,17 @@ struct SiteMonitorStateMachine {
   private var isCheckOutdated = false
   /// When the next check is due, by the environment's clock; `nil` where none is. To be asked for after each event.
   private(set) var deadline: Int64?
-  /// While the path settles: when it has in any case, and how long after that the check comes. The latter is drawn once: anew with each
-  /// change, a path that never rests would put the check off for ever.
+  /// While the path settles: when it has in any case, and how long after that the check comes. The latter is drawn
+  /// once: anew with each change, a path that never rests would put the check off for ever.
   private var settling: (end: Int64, spread: Int64)?
 
   init(_ configuration: SiteMonitorConfiguration) { self.configuration = configuration }
 
   // MARK: Events
 
-  /// The path to the site has been found out, or has changed. `random` is from 0 up to 1, as everywhere here; `delay` is how long
-  /// this monitor's check has to stand back behind those of others that learn of it at the same time, asked for where there is one.
+  /// The path to the site has been found out, or has changed. `random` is from 0 up to 1, as everywhere here; `delay`
+  /// is how long this monitor's check has to stand back behind those of others that learn of it at the same time, asked
+  /// for where there is one.
   mutating func pathChanged(
     _ new: Reachability, alternativeNames: [String] = [], now: Int64, random: Double, delay: () -> Int64 = { 0 }
   ) -> [Action] {
@@ -93,7 +94,8 @@ struct SiteMonitorStateMachine {
       deadline = now.addingClamped(delay)
       return actions
     }
-    // Quiet for `settling`, but at most four times that after the first change; then not all monitors of a path at once.
+    // Quiet for `settling`, but at most four times that after the first change; then not all monitors of a path at
+    // once.
     let quiet = max(0, configuration.settling.nanosecondsClamped)
     let (end, spread) =
       settling
@@ -154,8 +156,8 @@ struct SiteMonitorStateMachine {
 
   // MARK: Checks
 
-  /// Whether a check over this path can tell more than the path itself: not if it is known that no packet leaves. Why a name has no
-  /// address, and whether anybody could have been asked for it, the check finds out.
+  /// Whether a check over this path can tell more than the path itself: not if it is known that no packet leaves. Why a
+  /// name has no address, and whether anybody could have been asked for it, the check finds out.
   private func leadsToSite(_ path: Reachability) -> Bool {
     configuration.check.isUsable(path) || path.reason == .nameNotResolved
   }
@@ -199,8 +201,8 @@ struct SiteMonitorStateMachine {
     return old != new
   }
 
-  /// Whether no check has come to its end for so long that the one under way is let finish, whatever the path does: half of the time
-  /// that a check may take. Else a path that changes faster than that would hide how the site is.
+  /// Whether no check has come to its end for so long that the one under way is let finish, whatever the path does:
+  /// half of the time that a check may take. Else a path that changes faster than that would hide how the site is.
   private func isLongUnderWay(_ now: Int64) -> Bool {
     guard let checkingSince else { return false }
     return now - checkingSince >= configuration.check.timeout.nanosecondsClamped / 2

@@ -8,7 +8,8 @@ struct Route: Equatable, Sendable {
   let address: IPAddress
   /// `nil` where the system does not say.
   let interface: NetworkInterface?
-  /// The router that packets go to first; `nil` where they go straight to the address, or where the system does not say.
+  /// The router that packets go to first; `nil` where they go straight to the address, or where the system does not
+  /// say.
   var gateway: IPAddress?
   /// The address that they come from; `nil` where the system does not say.
   var source: IPAddress?

@@ -5,8 +5,8 @@ internal import Dialtone
 
 /// Where a redirect leads: a stranger's text, read only to be reported. Nothing is ever sent there.
 ///
-/// It is read as browsers read it (WHATWG URL): backslashes are slashes, tabs do not count. So whatever a browser would take for another
-/// host is one here.
+/// It is read as browsers read it (WHATWG URL): backslashes are slashes, tabs do not count. So whatever a browser would
+/// take for another host is one here.
 struct RedirectTarget: Equatable {
   /// The target made absolute, for reports; `nil` where it is no http or https URL.
   let location: String?
@@ -69,7 +69,8 @@ struct RedirectTarget: Equatable {
     self.init(location: Self.reported(origin + path), isOtherHost: false)
   }
 
-  /// The text without what surrounds it, without tabs and line breaks, and with slashes for backslashes before the query.
+  /// The text without what surrounds it, without tabs and line breaks, and with slashes for backslashes before the
+  /// query.
   private static func cleaned(_ header: String) -> Substring {
     var text = String.UnicodeScalarView()
     var isInQuery = false

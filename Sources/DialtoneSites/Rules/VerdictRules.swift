@@ -1,6 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dialtone
+
 /// What an answer means: pure, an observation in, a decision out. <doc:Sites> has the rules in words.
 package struct VerdictRules {
   /// What is asked of the site, and how.
@@ -152,7 +154,8 @@ package struct VerdictRules {
     return SiteError(.headRefused, "HEAD was answered so; the site may answer GET otherwise")
   }
 
-  /// Why a site that answers as expected is not available all the same: its certificate ends too soon. Both times are since 1970.
+  /// Why a site that answers as expected is not available all the same: its certificate ends too soon. Both times are
+  /// since 1970.
   func lifetimeError(certificateExpires: Duration?, now: Duration) -> SiteError? {
     guard let certificateExpires, let minimumCertificateLifetime,
       certificateExpires - now < minimumCertificateLifetime
@@ -161,9 +164,37 @@ package struct VerdictRules {
       .certificateExpiresSoon, "the certificate expires at \(UniversalTime.text(certificateExpires))")
   }
 
-  /// A status that leads elsewhere where a Location says whither (RFC 9110, 15.4). 304 is about a copy that nobody here has.
+  /// A status that leads elsewhere where a Location says whither (RFC 9110, 15.4). 304 is about a copy that nobody here
+  /// has.
   private static func isRedirect(_ status: Int) -> Bool { (300...399).contains(status) && status != 304 }
 
   /// RFC 9112, 6.3; and 205 (RFC 9110, 15.3.6).
   private static func cannotHaveBody(_ status: Int) -> Bool { status == 204 || status == 205 }
+}
+
+/// The codings that a body is in (RFC 9110, 8.4), in the order in which they were applied. A check asks for none
+/// (`Accept-Encoding: identity`), and reads no body that is in one.
+package struct ContentCoding: Equatable, Sendable {
+  private let names: [String]
+
+  /// Takes the members of the headers Content-Encoding. `identity` is no coding, nor is an empty member.
+  package init(_ members: [some StringProtocol] = [] as [String]) {
+    names = members.map { $0.lowercased() }.filter { !$0.isEmpty && $0 != "identity" }
+  }
+
+  /// Whether the body stands as it is.
+  var isNone: Bool { names.isEmpty }
+
+  /// The codings of the IANA registry that servers use, in words. Other names are a stranger's text.
+  private static let words = [
+    "gzip": "gzip", "x-gzip": "gzip", "deflate": "deflate", "br": "Brotli", "zstd": "Zstandard",
+    "compress": "compress", "x-compress": "compress",
+  ]
+
+  /// Why the body is not read.
+  var error: SiteError {
+    let codings = names.map { Self.words[$0] ?? "an unknown coding" }.joined(separator: ", then ")
+    return SiteError(
+      .unreadableBody, "the body is compressed (\(codings)), although the request asks for it uncompressed (identity)")
+  }
 }

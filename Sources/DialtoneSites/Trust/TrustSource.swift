@@ -74,7 +74,8 @@ struct TrustSource: Hashable, Sendable {
   /// NIOSSL's own, and P-521, which other clients offer, too.
   private static let curves: [NIOTLSCurve] = [.x25519_MLKEM768, .x25519, .secp256r1, .secp384r1, .secp521r1]
 
-  /// BoringSSL's own without SHA-1, which other clients do not take any more (RFC 9155), and Ed25519 and P-521, which they do.
+  /// BoringSSL's own without SHA-1, which other clients do not take any more (RFC 9155), and Ed25519 and P-521, which
+  /// they do.
   private static let signatureAlgorithms: [SignatureAlgorithm] = [
     .ecdsaSecp256R1Sha256, .rsaPssRsaeSha256, .rsaPkcs1Sha256, .ed25519, .ecdsaSecp384R1Sha384, .rsaPssRsaeSha384,
     .rsaPkcs1Sha384, .ecdsaSecp521R1Sha512, .rsaPssRsaeSha512, .rsaPkcs1Sha512,
@@ -101,8 +102,8 @@ struct TrustSource: Hashable, Sendable {
   /// All certificates in it, of which there is at least one.
   private func certificates() throws -> [NIOSSLCertificate] {
     if let pem { return try CertificateFile.certificates(of: Array(pem.utf8)) }
-    // As openssl does: a directory that is not there has no certificates; a file that is not there is a mistake. BoringSSL would look
-    // into a directory by itself, but in the midst of a handshake, on the event loop.
+    // As openssl does: a directory that is not there has no certificates; a file that is not there is a mistake.
+    // BoringSSL would look into a directory by itself, but in the midst of a handshake, on the event loop.
     let certificates =
       (try file.map(CertificateFile.certificates) ?? []) + directories.flatMap(CertificateDirectory.certificates)
     if certificates.isEmpty {

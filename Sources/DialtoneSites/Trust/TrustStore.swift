@@ -4,10 +4,11 @@
 internal import Dialtone
 internal import NIOSSL
 
-/// The TLS contexts of checks, with the certificates that vouch for sites: read once, and again when their files have changed.
+/// The TLS contexts of checks, with the certificates that vouch for sites: read once, and again when their files have
+/// changed.
 ///
-/// Files can take as long as they like, as on a network that hangs. So each source is read on a thread of its own, by one at a time: who asks
-/// meanwhile gets its answer, and who asks for another source does not wait.
+/// Files can take as long as they like, as on a network that hangs. So each source is read on a thread of its own, by
+/// one at a time: who asks meanwhile gets its answer, and who asks for another source does not wait.
 final class TrustStore: Sendable {
   typealias Answer = @Sendable (Result<NIOSSLContext, SiteError>) -> Void
 
@@ -45,8 +46,8 @@ final class TrustStore: Sendable {
     func cancel() { _ = store.state.withLock { $0.waiters[source]?.removeValue(forKey: number) } }
   }
 
-  /// Calls `answer` on any thread, unless the inquiry is cancelled before, with the context for checks that trust `trust`, or with an error of
-  /// the code `trustUnreadable`.
+  /// Calls `answer` on any thread, unless the inquiry is cancelled before, with the context for checks that trust
+  /// `trust`, or with an error of the code `trustUnreadable`.
   func ask(for trust: SiteTrust, _ answer: @escaping Answer) -> Inquiry {
     let source = TrustSource(trust)
     let (number, known, isFirst) = state.withLock { state -> (UInt64, NIOSSLContext?, Bool) in

@@ -15,43 +15,44 @@ public struct SiteCheckConfiguration: Hashable, Sendable {
   /// What the site has to answer.
   public var expectation: SiteExpectation = .answer
 
-  /// The request's method; `nil` lets HEAD be followed by GET where only a body can tell. With one given there is no second request.
+  /// The request's method; `nil` lets HEAD be followed by GET where only a body can tell. With one given there is no
+  /// second request.
   public var method: Method?
 
-  /// How long one check may take at most, all its stages together; above zero. A check that waits for its turn behind others has
-  /// not begun.
+  /// How long one check may take at most, all its stages together; above zero. A check that waits for its turn behind
+  /// others has not begun.
   public var timeout: Duration = .seconds(15)
 
-  /// The only interface that the check may use, by name; `nil` for any. Where there is none of that name, as of an empty one, there
-  /// is no path. No privilege is needed (SO_BINDTODEVICE, socket(7), Linux 5.7). Names are looked up by the system's resolver over
-  /// whatever interface it chooses.
+  /// The only interface that the check may use, by name; `nil` for any. Where there is none of that name, as of an
+  /// empty one, there is no path. No privilege is needed (SO_BINDTODEVICE, socket(7), Linux 5.7). Names are looked up
+  /// by the system's resolver over whatever interface it chooses.
   public var interface: String?
 
   /// The only address family that counts; `nil` for both, raced as in RFC 8305.
   public var family: IPAddress.Family?
 
-  /// Whether a check goes out also over a path that requires a connection, if traffic or a demand makes it and nobody has to act:
-  /// over a dormant link. Not unless set: such a path counts as none.
+  /// Whether a check goes out also over a path that requires a connection, if traffic or a demand makes it and nobody
+  /// has to act: over a dormant link. Not unless set: such a path counts as none.
   public var acceptsConnectionOnDemand = false
 
   /// Who may vouch for the site's certificate.
   public var trust: SiteTrust = .system
 
-  /// How long the site's certificate has to be valid from now on, zero or more; `nil` for as long as the check takes. If it ends sooner, the
-  /// verdict `available` becomes `unexpectedResponse`, and ``SiteVerdict/error`` says when it ends. Sites over http have no certificate, and
-  /// are not held to it.
+  /// How long the site's certificate has to be valid from now on, zero or more; `nil` for as long as the check takes.
+  /// If it ends sooner, the verdict `available` becomes `unexpectedResponse`, and ``SiteVerdict/error`` says when it
+  /// ends. Sites over http have no certificate, and are not held to it.
   public var minimumCertificateLifetime: Duration?
 
   /// Whether a proxy may be asked in the site's place.
   public var proxy: SiteProxy = .none
 
-  /// Whether a name that leads to no public address counts as intercepted. An address is public unless the IANA special-purpose address
-  /// registries (RFC 6890) say that it is not globally reachable, or it is multicast. Literal addresses are exempt, and so are sites behind
-  /// a proxy, whose names the proxy looks up.
+  /// Whether a name that leads to no public address counts as intercepted. An address is public unless the IANA
+  /// special-purpose address registries (RFC 6890) say that it is not globally reachable, or it is multicast. Literal
+  /// addresses are exempt, and so are sites behind a proxy, whose names the proxy looks up.
   public var requiresPublicAddress = false
 
-  /// What the request's User-Agent header says; `nil` sends none, so that nothing in the request tells who asks. Some sites refuse
-  /// requests without one (status 403).
+  /// What the request's User-Agent header says; `nil` sends none, so that nothing in the request tells who asks. Some
+  /// sites refuse requests without one (status 403).
   public var userAgent: String?
 
   /// A request's method.

@@ -5,8 +5,8 @@ internal import CNetlink
 
 /// What was wrong with an argument, or why no well-formed answer came.
 ///
-/// Thrown only for what the program has to put right: a URL, a configuration. That a site does not answer is a result, and
-/// then this stands in ``SiteVerdict/error``.
+/// Thrown only for what the program has to put right: a URL, a configuration. That a site does not answer is a result,
+/// and then this stands in ``SiteVerdict/error``.
 public struct SiteError: Error, Hashable, Sendable {
   /// What kind of error it is. More may come: a `switch` over them needs a `default`.
   public struct Code: Hashable, Sendable {
@@ -36,7 +36,8 @@ public struct SiteError: Error, Hashable, Sendable {
     public static let certificateNotYetValid = Code(10)
     /// The certificate belongs to another name.
     public static let certificateNameMismatch = Code(11)
-    /// No valid chain leads from the certificate to a trusted authority; or the certificate is not made for a server, or too weak.
+    /// No valid chain leads from the certificate to a trusted authority; or the certificate is not made for a server,
+    /// or too weak.
     public static let certificateUntrusted = Code(12)
     /// The connection was lost.
     public static let connectionLost = Code(13)

@@ -3,8 +3,8 @@
 
 /// What a site has to answer to count as available.
 ///
-/// What is enough differs with the scheme: over https the certificate proves who answers, over http anybody on the way can.
-/// <doc:Sites> has the rules in full.
+/// What is enough differs with the scheme: over https the certificate proves who answers, over http anybody on the way
+/// can. <doc:Sites> has the rules in full.
 public struct SiteExpectation: Hashable, Sendable {
   package enum Storage: Hashable, Sendable {
     case answer
@@ -17,8 +17,8 @@ public struct SiteExpectation: Hashable, Sendable {
 
   private init(_ storage: Storage) { self.storage = storage }
 
-  /// Any answer of the site's own: over https every status but 511; over http every status but 511 and but a redirect to
-  /// another host. The body is not read.
+  /// Any answer of the site's own: over https every status but 511; over http every status but 511 and but a redirect
+  /// to another host. The body is not read.
   public static let answer = SiteExpectation(.answer)
 
   /// A status from 200 to 299.

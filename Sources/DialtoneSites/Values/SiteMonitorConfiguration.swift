@@ -31,8 +31,8 @@ public struct SiteMonitorConfiguration: Hashable, Sendable {
   /// The longest pause after a failed check.
   public var maximumRetryDelay: Duration = .seconds(300)
 
-  /// How many checks in a row have to fail before the loss of an available site is reported; at least 1. The loss of the
-  /// path is reported at once.
+  /// How many checks in a row have to fail before the loss of an available site is reported; at least 1. The loss of
+  /// the path is reported at once.
   public var failuresBeforeLoss = 2
 
   /// How long the path must be quiet before the site is checked over it. If it never is, the site is checked after four

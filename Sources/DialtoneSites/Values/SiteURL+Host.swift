@@ -4,10 +4,11 @@
 internal import Dialtone
 
 extension SiteURL {
-  /// Reads host and port of an authority in which there is no user information (RFC 3986, 3.2); the port is `nil` where none is given.
+  /// Reads host and port of an authority in which there is no user information (RFC 3986, 3.2); the port is `nil` where
+  /// none is given.
   ///
-  /// A name and the shape of an IPv4 address are for `HostText`. What is about addresses and ports is said here, since what helps who watches
-  /// a host is of no use in a URL.
+  /// A name and the shape of an IPv4 address are for `HostText`. What is about addresses and ports is said here, since
+  /// what helps who watches a host is of no use in a URL.
   static func hostAndPort(of authority: Substring, _ scheme: Scheme) throws(SiteError) -> (Host, UInt16?) {
     let scalars = authority.unicodeScalars
     let (hostEnd, isBracketed): (Substring.Index, Bool)

@@ -15,7 +15,8 @@ extension SiteURL {
     do throws(SiteError) {
       self = try Self.parse(text)
     } catch {
-      // Until it has been read, nobody knows where user information ends: what stands before an @ may be a secret, wherever that is.
+      // Until it has been read, nobody knows where user information ends: what stands before an @ may be a secret,
+      // wherever that is.
       throw text.unicodeScalars.contains("@") ? Self.refusal(ofSecret: text) : error
     }
   }

@@ -42,10 +42,10 @@ public struct SiteURL: Hashable, Sendable {
 
   /// Reads a URL.
   ///
-  /// - Parameter text: An absolute http or https URL (RFC 3986). An IPv6 address stands in brackets, its zone after `%25` or `%`
-  ///   (RFC 6874).
-  /// - Throws: ``SiteError`` with the code `invalidURL` and words that say what to write instead; without a scheme, the URL that was
-  ///   probably meant. User information is never repeated.
+  /// - Parameter text: An absolute http or https URL (RFC 3986). An IPv6 address stands in brackets, its zone after
+  ///   `%25` or `%` (RFC 6874).
+  /// - Throws: ``SiteError`` with the code `invalidURL` and words that say what to write instead; without a scheme, the
+  ///   URL that was probably meant. User information is never repeated.
   public init(_ text: String) throws(SiteError) {
     self = try SiteURL(parsing: text)
   }
@@ -72,18 +72,20 @@ public struct SiteURL: Hashable, Sendable {
   /// Whether the site has to prove who it is: the scheme is https.
   public var isSecure: Bool { scheme == .https }
 
-  /// The host as it is looked up: a name that is absolute with its trailing dot. Certificates and TLS (RFC 6066, 3) have ``host``, without.
+  /// The host as it is looked up: a name that is absolute with its trailing dot. Certificates and TLS (RFC 6066, 3)
+  /// have ``host``, without.
   package var lookupHost: Host {
     switch host {
-    // This machine, however it is written (RFC 6761, 6.3); hosts(5) has it without the dot, and before any other domain is tried.
+    // This machine, however it is written (RFC 6761, 6.3); hosts(5) has it without the dot, and before any other domain
+    // is tried.
     case .name(let name) where name.text == "localhost": host
     case .name(let name) where isAbsolute: .name(name.absolute)
     case .name, .address: host
     }
   }
 
-  /// What the request says whom it is for: the host, without zone, and the port where it is not the scheme's own. RFC 9110, 7.2, has it
-  /// identical to the URL's, and so a trailing dot is part of it, as curl and browsers send it.
+  /// What the request says whom it is for: the host, without zone, and the port where it is not the scheme's own. RFC
+  /// 9110, 7.2, has it identical to the URL's, and so a trailing dot is part of it, as curl and browsers send it.
   package var authority: String {
     port == scheme.defaultPort ? hostText : "\(hostText):\(port)"
   }

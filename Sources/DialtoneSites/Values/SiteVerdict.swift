@@ -5,9 +5,9 @@ public import Dialtone
 
 /// What came of a check.
 ///
-/// Two verdicts are equal when a receiver would not be told of a difference: same ``url``, ``kind``, ``status``, ``stage``
-/// and ``interface``. What is read along does not count: the texts that servers choose anew each time (``location``), the
-/// address, the error's words, and times.
+/// Two verdicts are equal when a receiver would not be told of a difference: same ``url``, ``kind``, ``status``,
+/// ``stage`` and ``interface``. What is read along does not count: the texts that servers choose anew each time
+/// (``location``), the address, the error's words, and times.
 public struct SiteVerdict: Sendable {
   /// The URL that was checked.
   public let url: SiteURL
@@ -18,15 +18,16 @@ public struct SiteVerdict: Sendable {
   /// The answer's status code; `nil` where there was no answer.
   public let status: Int?
 
-  /// Where a redirect leads, made absolute and cut at 2,048 characters; only with `captivePortal` and `unexpectedResponse`, and only an
-  /// http or https URL. It is a stranger's text: Dialtone never opens it, and all in it but printable ASCII is percent-encoded.
+  /// Where a redirect leads, made absolute and cut at 2,048 characters; only with `captivePortal` and
+  /// `unexpectedResponse`, and only an http or https URL. It is a stranger's text: Dialtone never opens it, and all in
+  /// it but printable ASCII is percent-encoded.
   public let location: String?
 
   /// Where it failed; only with `failed`.
   public let stage: Stage?
 
-  /// Why it failed, or why the site's certificate was not believed; with `unexpectedResponse`, what may be behind the answer. `nil` if there
-  /// is nothing to say.
+  /// Why it failed, or why the site's certificate was not believed; with `unexpectedResponse`, what may be behind the
+  /// answer. `nil` if there is nothing to say.
   public let error: SiteError?
 
   /// The address that was connected to, or, where no connection was made, tried last; a proxy's where one was asked.
@@ -35,8 +36,9 @@ public struct SiteVerdict: Sendable {
   /// The interface that leads to the address.
   public let interface: NetworkInterface?
 
-  /// When the certificate that was shown ends, as time since 1970-01-01T00:00:00Z, in whole seconds: the last second in which it is valid.
-  /// It is the server's own certificate, the leaf of its chain, also if it was not believed. `nil` if none was shown, as over http.
+  /// When the certificate that was shown ends, as time since 1970-01-01T00:00:00Z, in whole seconds: the last second in
+  /// which it is valid. It is the server's own certificate, the leaf of its chain, also if it was not believed. `nil`
+  /// if none was shown, as over http.
   public let certificateExpires: Duration?
 
   /// How long each stage took.
@@ -98,7 +100,8 @@ extension SiteVerdict: Hashable {
 }
 
 extension SiteVerdict: CustomStringConvertible {
-  /// The verdict in words, such as "available (200)" or "failed to connect: connection refused". Without a stranger's text.
+  /// The verdict in words, such as "available (200)" or "failed to connect: connection refused". Without a stranger's
+  /// text.
   public var description: String {
     var text = kind.description
     if let stage { text += " \(stage)" }

@@ -25,7 +25,9 @@ struct DisguisedNumberTests {
   /// The resolver sees letters, digits, hyphens, underscores and dots, whatever a host may be called.
   @Test func onlyASCIIIsLookedUp() {
     for value in UInt32(0x80)...0xE01EF {
-      guard let scalar = Unicode.Scalar(value), let name = InternationalName.ascii("a\(scalar)b.example") else { continue }
+      guard let scalar = Unicode.Scalar(value), let name = InternationalName.ascii("a\(scalar)b.example") else {
+        continue
+      }
       let isPlain = name.utf8.allSatisfy { byte in
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true

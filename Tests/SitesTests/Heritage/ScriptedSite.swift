@@ -7,7 +7,8 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// A site whose checks the test sees, and answers when it likes: also after they were cancelled, as the slowest of checks would.
+/// A site whose checks the test sees, and answers when it likes: also after they were cancelled, as the slowest of
+/// checks would.
 final class ScriptedSite: Sendable {
   /// A check that is under way, until it is answered.
   final class Request: Sendable {
@@ -17,7 +18,8 @@ final class ScriptedSite: Sendable {
     private let cancelled = Lock(false)
 
     fileprivate init(
-      _ url: SiteURL, _ configuration: SiteCheckConfiguration, _ continuation: CheckedContinuation<SiteVerdict, any Error>
+      _ url: SiteURL, _ configuration: SiteCheckConfiguration,
+      _ continuation: CheckedContinuation<SiteVerdict, any Error>
     ) {
       self.url = url
       self.configuration = configuration

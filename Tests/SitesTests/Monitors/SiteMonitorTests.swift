@@ -115,8 +115,8 @@ import Testing
     #expect(monitor.url == urls[0] && monitor.configuration.check.timeout == .seconds(last))
   }
 
-  /// Sets a value again and again on a thread of its own, until `set` does not say how to find out whether it was lost. Answers how often it was
-  /// before the next was set, and the last number.
+  /// Sets a value again and again on a thread of its own, until `set` does not say how to find out whether it was lost.
+  /// Answers how often it was before the next was set, and the last number.
   private static func losses(
     _ set: @escaping @Sendable (Int) -> (() -> Bool)?
   ) async -> (count: Int, last: Int) {
@@ -324,7 +324,8 @@ import Testing
 
   @Test func aGroupRefusesAConfigurationThatContradictsItself() {
     #expect(throws: SiteError(.invalidConfiguration, "")) {
-      try SiteGroup(["http://a/"], quorum: 1, configuration: .init(check: .init(timeout: .zero)), environment: environment)
+      try SiteGroup(
+        ["http://a/"], quorum: 1, configuration: .init(check: .init(timeout: .zero)), environment: environment)
     }
   }
 

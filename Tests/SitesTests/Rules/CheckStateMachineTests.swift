@@ -138,7 +138,8 @@ struct CheckStateMachineTests {
     var check = ScriptedCheck("http://192.0.2.1/")
     _ = check.start()
     let verdict = try check.verdict(of: .pathsKnown([.four], [.gone]))
-    #expect(verdict.kind == .offline && verdict.error?.message == "no path to the site: \(Reachability.Reason.noCarrier)")
+    #expect(
+      verdict.kind == .offline && verdict.error?.message == "no path to the site: \(Reachability.Reason.noCarrier)")
   }
 
   @Test func aPathThatIsFoundLateIsTaken() {
@@ -197,7 +198,8 @@ struct CheckStateMachineTests {
   }
 
   @Test(arguments: [
-    (SiteError.Code.certificateExpired, SiteVerdict.Kind.intercepted), (.tlsFailed, .failed), (.connectionLost, .failed),
+    (SiteError.Code.certificateExpired, SiteVerdict.Kind.intercepted), (.tlsFailed, .failed),
+    (.connectionLost, .failed),
   ])
   func aHandshakeThatFailsSaysWhoIsToBlame(_ code: SiteError.Code, _ kind: SiteVerdict.Kind) throws {
     var check = ScriptedCheck("https://192.0.2.1/").exchanging()

@@ -12,8 +12,8 @@ import Testing
 /// Trial 55: a server costs a check its deadline and 1 MiB at most, whatever it does.
 @Suite(.timeLimit(.minutes(5)))
 struct HostileTests {
-  /// How long a check of a hostile server may take: not longer than its deadline, but for what the machine is late, on the
-  /// event loop and in the test itself.
+  /// How long a check of a hostile server may take: not longer than its deadline, but for what the machine is late, on
+  /// the event loop and in the test itself.
   private static func limit(_ deadline: Duration, lateness: Duration) -> Duration {
     // A busy machine, or a sanitizer, makes it late; what has no deadline lasts for ever.
     deadline + .seconds(10) + lateness * 2

@@ -22,7 +22,9 @@ extension LabSites {
       environment: environment)
   }
 
-  private static func configuration(_ configure: (inout SiteMonitorConfiguration) -> Void) throws -> SiteMonitorConfiguration {
+  private static func configuration(_ configure: (inout SiteMonitorConfiguration) -> Void) throws
+    -> SiteMonitorConfiguration
+  {
     var configuration = SiteMonitorConfiguration()
     configuration.check.trust = try Trust.trust()
     configuration.check.timeout = .seconds(30)

@@ -7,7 +7,8 @@ import SiteLab
 
 /// Checks the site once, trusting the trials' own authority.
 func check(
-  _ url: SiteURL, in environment: SiteEnvironment = .system, _ configure: (inout SiteCheckConfiguration) -> Void = { _ in }
+  _ url: SiteURL, in environment: SiteEnvironment = .system,
+  _ configure: (inout SiteCheckConfiguration) -> Void = { _ in }
 ) async throws -> SiteVerdict {
   var configuration = SiteCheckConfiguration()
   configuration.trust = try Trust.trust()

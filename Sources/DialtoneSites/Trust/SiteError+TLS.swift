@@ -2,45 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOCore
-internal import NIOHTTP1
 internal import NIOSSL
 
-/// What the network's errors mean to a check. None of NIO's words gets into ours: they are for programmers.
+/// What the TLS library's errors mean to a check. None of its words gets into ours, but in parentheses.
 extension SiteError {
-  /// Why a connection could not be made, in the system's words unless there are better `words`.
-  init(connecting error: any Error, words: String? = nil) {
-    if let error = error as? IOError {
-      self.init(.cannotConnect, words ?? Self.text(errno: error.errnoCode), errno: error.errnoCode)
-    } else {
-      self.init(.cannotConnect, "the connection could not be made")
-    }
-  }
-
-  /// Why a connection that was there is of no use any more.
-  init(losing error: any Error) {
-    if let error = error as? IOError {
-      self.init(.connectionLost, Self.text(errno: error.errnoCode), errno: error.errnoCode)
-    } else if let error = error as? HTTPParserError {
-      self.init(malformed: error)
-    } else if let reason = Self.reason(error), reason.contains("_ALERT_") {
-      // In TLS 1.3 a client is done before the server has judged what it is shown, or not shown (RFC 8446, 4.4.2.4).
-      self.init(refusedBy: reason)
-    } else {
-      self.init(.connectionLost, "the connection broke off")
-    }
-  }
-
-  private init(malformed error: HTTPParserError) {
-    switch error {
-    case .headerOverflow: self.init(.headersTooLarge, "the headers are longer than \(Limits.headers) bytes")
-    case .invalidEOFState, .closedConnection: self.init(.connectionLost, "the connection was closed in mid-answer")
-    default: self.init(.malformedResponse, "what came is not HTTP/1")
-    }
-  }
-
   /// Why TLS could not be agreed upon. `certificate` is the one that the peer showed, where it came to that.
   init(handshaking error: any Error, certificate: NIOSSLCertificate?, now: Int) {
-    let reason = Self.reason(error)
+    let reason = Self.tlsReason(error)
     if let reason, Self.unsuitable.contains(reason) {
       self.init(.certificateUntrusted, "the certificate is not made for this (\(reason))")
     } else if reason == "CERTIFICATE_VERIFY_FAILED" || reason == nil && Self.isAboutCertificate(error) {
@@ -56,8 +24,8 @@ extension SiteError {
     }
   }
 
-  /// Why the TLS library did not believe a certificate, as far as that shows: the library says neither why, nor which one of the chain is to
-  /// blame, and hands out no more of it than the leaf.
+  /// Why the TLS library did not believe a certificate, as far as that shows: the library says neither why, nor which
+  /// one of the chain is to blame, and hands out no more of it than the leaf.
   private init(refusing certificate: NIOSSLCertificate?, now: Int, _ reason: String?) {
     let suffix = reason.map { " (\($0))" } ?? ""
     let fields = certificate.flatMap(Self.fields)
@@ -92,8 +60,9 @@ extension SiteError {
     }
   }
 
-  /// What the TLS library's reason says; it stands in parentheses. Most of them are alerts that the peer sent (RFC 8446, 6).
-  private init(refusedBy reason: String) {
+  /// What the TLS library's reason says; it stands in parentheses. Most of them are alerts that the peer sent (RFC
+  /// 8446, 6).
+  init(refusedBy reason: String) {
     let words =
       switch reason {
       case "SSLV3_ALERT_HANDSHAKE_FAILURE":
@@ -121,7 +90,8 @@ extension SiteError {
     }
   }
 
-  /// BoringSSL's words for a certificate that is there and cannot serve: its key is for other uses or of another kind, or it cannot be read.
+  /// BoringSSL's words for a certificate that is there and cannot serve: its key is for other uses or of another kind,
+  /// or it cannot be read.
   private static let unsuitable: Set<String> = [
     "KEY_USAGE_BIT_INCORRECT", "WRONG_CERTIFICATE_TYPE", "UNKNOWN_CERTIFICATE_TYPE", "BAD_ECC_CERT",
     "CANNOT_PARSE_LEAF_CERT", "CERT_LENGTH_MISMATCH",
@@ -136,8 +106,9 @@ extension SiteError {
     }
   }
 
-  /// BoringSSL's own word for what went wrong, the last of its stack: `CERTIFICATE_VERIFY_FAILED`, `WRONG_VERSION_NUMBER`.
-  private static func reason(_ error: any Error) -> String? {
+  /// BoringSSL's own word for what went wrong, the last of its stack: `CERTIFICATE_VERIFY_FAILED`,
+  /// `WRONG_VERSION_NUMBER`.
+  static func tlsReason(_ error: any Error) -> String? {
     let cause: BoringSSLError? =
       if case .handshakeFailed(let cause)? = error as? NIOSSLError { cause } else { error as? BoringSSLError }
     guard case .sslError(let stack)? = cause, let last = stack.last else { return nil }

@@ -45,7 +45,8 @@ struct DescriptorTests {
     }
   }
 
-  /// What a program has open that this process starts, besides the standard streams and what it opens itself: "7 -> anon_inode:[eventpoll]".
+  /// What a program has open that this process starts, besides the standard streams and what it opens itself: "7 ->
+  /// anon_inode:[eventpoll]".
   private static func inherited() throws -> Set<Substring> {
     // The stream is ours until it is closed; fgets(3) writes at most one byte less than there is room for, and a zero.
     let stream = try unsafe #require(unsafe popen("ls -l /proc/self/fd", "r"))

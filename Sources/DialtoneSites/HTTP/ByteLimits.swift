@@ -3,8 +3,26 @@
 
 internal import NIOCore
 
-/// Stands before the decoder: lets the headers, interim responses included, have so many bytes and no more, and notes when the
-/// first came.
+/// Ends a connection on which more comes than any answer needs: what TLS swallows never reaches the other limits.
+final class ByteMeter: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+
+  private var count = 0
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    count += unwrapInboundIn(data).readableBytes
+    guard count <= Limits.connection else {
+      context.fireErrorCaught(
+        SiteError(.malformedResponse, "more than \(Limits.connection) bytes came without an answer"))
+      context.close(promise: nil)
+      return
+    }
+    context.fireChannelRead(data)
+  }
+}
+
+/// Stands before the decoder: lets the headers, interim responses included, have so many bytes and no more, and notes
+/// when the first came.
 final class HeaderLimit: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
