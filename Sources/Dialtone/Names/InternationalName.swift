@@ -61,10 +61,11 @@ package enum InternationalName {
     where (0x1100...0x11FF).contains(scalar.value) || (0xA960...0xA97F).contains(scalar.value)
       || (0xD7B0...0xD7FF).contains(scalar.value):
       return "has a letter in pieces"
-    // Half-width, full-width and presentation forms stand for other letters (RFC 5892, 2.2: Unstable).
+    // Full-width and other forms stand for other letters (RFC 5892, 2.2: Unstable). The capitals among those are small
+    // by now; ß and ς stand for themselves (2.6).
     case .lowercaseLetter, .otherLetter, .modifierLetter, .decimalNumber:
-      return (0xF900...0xFAFF).contains(scalar.value) || (0xFB00...0xFDFF).contains(scalar.value)
-        || (0xFE70...0xFEFF).contains(scalar.value) || (0xFF00...0xFFEF).contains(scalar.value)
+      let standsForItself = scalar.value == 0xDF || scalar.value == 0x3C2
+      return scalar.properties.changesWhenNFKCCaseFolded && !standsForItself
         ? "has a compatibility form of a letter" : nil
     default:
       // ZERO WIDTH JOINER and NON-JOINER (RFC 5892, A.1 and A.2), MIDDLE DOT and KATAKANA MIDDLE DOT (A.3, A.7).

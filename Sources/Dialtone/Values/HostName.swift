@@ -54,7 +54,7 @@ package struct HostName: Hashable, Sendable {
 
   /// The name in small letters: names are compared without case (RFC 4343).
   package var folded: HostName {
-    HostName(wellFormed: String(decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self))
+    HostName(wellFormed: ASCII.folded(text))
   }
 
   /// The name with its trailing dot, by which a resolver knows that it is whole: it tries no other domain behind it (resolv.conf(5), `search`).

@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dialtone
 internal import NIOCore
 internal import NIOHTTP1
 
@@ -182,8 +183,7 @@ struct HeadNormalizer {
 
   /// Whether a field's name is `name`, which is in small letters.
   private static func isName(_ text: ArraySlice<UInt8>, _ name: String) -> Bool {
-    text.count == name.utf8.count
-      && zip(text, name.utf8).allSatisfy { (0x41...0x5A).contains($0) ? $0 | 0x20 == $1 : $0 == $1 }
+    text.count == name.utf8.count && zip(text, name.utf8).allSatisfy { ASCII.folded($0) == $1 }
   }
 }
 

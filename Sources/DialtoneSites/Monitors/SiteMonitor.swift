@@ -173,7 +173,8 @@ extension SiteVerdict: MonitoredState {
 
   /// Whether they are equal also in what receivers are not told of by itself, apart from the times.
   package func isIdentical(to other: SiteVerdict) -> Bool {
-    self == other && location == other.location && error == other.error && address == other.address
+    self == other && interface == other.interface && location == other.location && error == other.error
+      && address == other.address
   }
 }
 

@@ -25,7 +25,7 @@ enum CertificateIdentity {
   /// Whether the name in a certificate covers `host`, which is in small letters and A-labels, without trailing dot.
   private static func covers(_ name: AlternativeName, _ host: [UInt8]) -> Bool {
     guard case .dns(let bytes) = name else { return false }
-    var pattern = bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+    var pattern = bytes.map(ASCII.folded)
     if pattern.last == dot { pattern.removeLast() }
     if pattern == host { return true }
     // RFC 9525, 6.3: a star stands for the whole first part. What it stands before has two parts at least, or it would

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CNetlink
+internal import Dialtone
 internal import NIOCore
 internal import NIOSSL
 

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CNetlink
+internal import Dialtone
 
 /// What was wrong with an argument, or why no well-formed answer came.
 ///
@@ -104,8 +104,7 @@ extension SiteError {
 
   /// The system's words for an error number, such as "connection refused".
   static func text(errno: CInt) -> String {
-    // strerror(3) answers a text that stays valid until the thread asks again; it is copied at once.
-    let text = unsafe String(cString: strerror(errno))
+    let text = SystemError.text(of: errno)
     return text.prefix(1).lowercased() + text.dropFirst()
   }
 }

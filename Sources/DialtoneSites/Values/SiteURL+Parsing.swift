@@ -30,7 +30,7 @@ extension SiteURL {
       !text[..<separator.lowerBound].unicodeScalars.contains(where: { "/?#".unicodeScalars.contains($0) })
     else { throw schemeMissing(text) }
     let rest = text[separator.upperBound...]
-    guard let scheme = Scheme(rawValue: folded(text[..<separator.lowerBound])) else {
+    guard let scheme = Scheme(rawValue: ASCII.folded(text[..<separator.lowerBound])) else {
       throw refusal("only http and https can be checked", meaning: rest, .https)
     }
     let authority = authority(of: rest)
@@ -57,10 +57,6 @@ extension SiteURL {
 
   private static func unprintable(in text: String) -> Unicode.Scalar? {
     text.unicodeScalars.first { $0.value <= 0x20 || (0x7F...0x9F).contains($0.value) }
-  }
-
-  private static func folded(_ text: some StringProtocol) -> String {
-    String(decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
   }
 
   // MARK: Refusals
@@ -93,7 +89,7 @@ extension SiteURL {
   private static func schemeMissing(_ text: String) -> SiteError {
     for scheme in [Scheme.http, .https] {
       // "https:example.com", "http:/example.com", "http//example.com".
-      guard folded(text).hasPrefix("\(scheme):") || folded(text).hasPrefix("\(scheme)//") else { continue }
+      guard ASCII.folded(text).hasPrefix("\(scheme):") || ASCII.folded(text).hasPrefix("\(scheme)//") else { continue }
       let rest = text.unicodeScalars.dropFirst(scheme.rawValue.utf8.count).drop { $0 == ":" || $0 == "/" }
       return refusal("the scheme is to be followed by a colon and two slashes", meaning: Substring(rest), scheme)
     }

@@ -7,7 +7,8 @@ public import Dialtone
 ///
 /// Two verdicts are equal when a receiver would not be told of a difference: same ``url``, ``kind``, ``status``,
 /// ``stage`` and ``interface``. What is read along does not count: the texts that servers choose anew each time
-/// (``location``), the address, the error's words, and times.
+/// (``location``), the address, the error's words, and times. Nor does the interface of an `offline`
+/// site: which of several failed last is no news of the site.
 public struct SiteVerdict: Sendable {
   /// The URL that was checked.
   public let url: SiteURL
@@ -86,7 +87,8 @@ public struct SiteVerdict: Sendable {
 extension SiteVerdict: Hashable {
   /// Whether a receiver would not be told of a difference; see the type's description.
   public static func == (a: SiteVerdict, b: SiteVerdict) -> Bool {
-    a.kind == b.kind && a.status == b.status && a.stage == b.stage && a.interface == b.interface && a.url == b.url
+    a.kind == b.kind && a.status == b.status && a.stage == b.stage && a.url == b.url
+      && (a.interface == b.interface || a.kind == .offline)
   }
 
   /// Feeds what `==` compares.
@@ -95,7 +97,7 @@ extension SiteVerdict: Hashable {
     hasher.combine(kind)
     hasher.combine(status)
     hasher.combine(stage)
-    hasher.combine(interface)
+    if kind != .offline { hasher.combine(interface) }
   }
 }
 

@@ -57,6 +57,26 @@ import Testing
     #expect(!monitor.isChecking)
   }
 
+  /// Which of its interfaces failed last is no news of a site.
+  @Test func isToldOnceToBeOfflineWhateverFails() async throws {
+    let lost = try #require(NetworkInterface(name: "eth0", index: 3, kind: .wired))
+    network.set(.unreachable(.noCarrier, over: lost))
+    let monitor = try monitor()
+    var updates = monitor.updates.makeAsyncIterator()
+    #expect(await updates.next()?.interface == lost)
+    network.set(.unreachable())
+    try await eventually("it names no interface") { monitor.current.interface == nil }
+    network.set(.wifi)
+    network.clock.advance(by: .seconds(10))
+    let answer = Task { await site.answer(.available) }
+    try await eventually("the path has settled") {
+      network.clock.advance(by: .seconds(1))
+      return monitor.current.isAvailable
+    }
+    await answer.value
+    #expect(await updates.next()?.kind == .available)
+  }
+
   @Test func isUndeterminedUntilTheFirstVerdict() async throws {
     network.set(.wifi)
     let monitor = try monitor()

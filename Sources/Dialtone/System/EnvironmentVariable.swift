@@ -4,10 +4,10 @@
 internal import CNetlink
 
 /// The variables of the process's environment (environ(7)).
-enum EnvironmentVariable {
-  /// The variable's text; `nil` where it is not set, or empty.
-  static subscript(_ name: String) -> String? {
-    // getenv(3) answers a text of the environment, which is copied at once.
+package enum EnvironmentVariable {
+  /// The variable's text; `nil` if it is not set, or empty.
+  package static subscript(_ name: String) -> String? {
+    // getenv(3) returns a text of the environment, which is copied at once.
     guard let text = unsafe getenv(name) else { return nil }
     let copy = unsafe String(cString: text)
     return copy.isEmpty ? nil : copy
