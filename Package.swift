@@ -10,6 +10,7 @@ let package = Package(
     .library(name: "DialtoneFoundation", targets: ["DialtoneFoundation"]),
     .library(name: "DialtoneSites", targets: ["DialtoneSites"]),
     .library(name: "DialtoneTesting", targets: ["DialtoneTesting"]),
+    .library(name: "DialtoneSitesTesting", targets: ["DialtoneSitesTesting"]),
     .executable(name: "dialtone", targets: ["DialtoneCLI"]),
   ],
   dependencies: [
@@ -44,6 +45,8 @@ let package = Package(
     ),
     // A scripted network and clock, for users' own tests.
     .target(name: "DialtoneTesting", dependencies: ["CNetlink", "Dialtone"]),
+    // Scripted sites, for the tests of those who check sites. Apart, since it brings swift-nio.
+    .target(name: "DialtoneSitesTesting", dependencies: ["CNetlink", "Dialtone", "DialtoneSites", "DialtoneTesting"]),
     // The command `dialtone`.
     .executableTarget(
       name: "DialtoneCLI",
@@ -107,8 +110,8 @@ let package = Package(
     .testTarget(
       name: "SitesTests",
       dependencies: [
-        "CTestSupport", "Dialtone", "DialtoneSites", "DialtoneTesting", "Netlink", "NetworkLab", "SiteLab",
-        "TestSupport",
+        "CTestSupport", "Dialtone", "DialtoneSites", "DialtoneSitesTesting", "DialtoneTesting", "Netlink",
+        "NetworkLab", "SiteLab", "TestSupport",
         .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),

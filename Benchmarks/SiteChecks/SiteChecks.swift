@@ -18,7 +18,7 @@ struct SiteChecks {
     }
     let count = try number("--count")
     let concurrency = try number("--concurrency")
-    let check = SiteCheck(try SiteURL(arguments.last ?? ""))
+    let check = try SiteCheck(arguments.last ?? "")
     try await withThrowingTaskGroup(of: Void.self) { group in
       for worker in 0..<concurrency {
         group.addTask {

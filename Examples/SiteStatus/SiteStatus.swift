@@ -18,11 +18,11 @@ struct SiteStatus {
       return
     }
     let checking = SiteChecking(try SiteURL(text))
-    checking.start()
+    try checking.start()
     print("Type start, stop, state or quit.")
     while let command = readLine() {
       switch command {
-      case "start": checking.start()
+      case "start": try checking.start()
       case "stop": checking.stop()
       case "state": print(checking.state)
       case "quit": return
@@ -46,11 +46,10 @@ final class SiteChecking {
     return (monitor.isChecking ? "checking; " : "") + Self.words(monitor.current)
   }
 
-  func start() {
+  func start() throws {
     if monitor != nil { return }
-    var configuration = SiteConfiguration()
-    configuration.timeout = .seconds(5)
-    let monitor = SiteMonitor(url, configuration: configuration)
+    let configuration = SiteMonitorConfiguration(check: SiteCheckConfiguration(timeout: .seconds(5)))
+    let monitor = try SiteMonitor(url, configuration: configuration)
     observation = monitor.observe { verdict in print("now: " + Self.words(verdict)) }
     self.monitor = monitor
   }

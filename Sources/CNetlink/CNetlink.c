@@ -113,21 +113,6 @@ int cnetlink_is_own_address(const struct sockaddr_storage *address) {
 }
 #endif
 
-#if defined(__linux__)
-#include <locale.h>
-
-static locale_t utf8_locale;
-static void make_utf8_locale(void) { utf8_locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0); }
-
-void cnetlink_use_utf8(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, make_utf8_locale);
-  if (utf8_locale != (locale_t)0) uselocale(utf8_locale);
-}
-#else
-void cnetlink_use_utf8(void) {}
-#endif
-
 unsigned int cnetlink_forks;
 static void count_fork(void) { __atomic_fetch_add(&cnetlink_forks, 1, __ATOMIC_RELAXED); }
 

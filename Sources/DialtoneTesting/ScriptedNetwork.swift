@@ -66,7 +66,7 @@ public final class ScriptedNetwork: Sendable {
     self.closer = closer
     script = box
     let provider = EngineProvider(
-      time: TimeSource(passes: false) { clock.now },
+      time: TimeSource(passes: false) { clock.now.nanoseconds },
       lookup: { name, family in gate.lookUp(name, family) { box.script.withLock { $0.names[Self.key(name)] } } },
       names: NameLookupPool(threads: 8),  // of its own: what hangs in one test delays no other
       makeWaiter: makeWaiter,
@@ -87,8 +87,8 @@ public final class ScriptedNetwork: Sendable {
   /// What the local network answers from now on; `nil` for what addresses do.
   public func setLocalNetwork(_ path: ScriptedPath?) { change { $0.localNetwork = path } }
 
-  /// What path monitors are told from now on, as far as their configuration allows its interfaces; `nil` for what follows from
-  /// what addresses answer.
+  /// What path monitors are told from now on, as far as their configuration allows its interfaces; `nil` for what
+  /// follows from what addresses answer.
   public func set(_ path: NetworkPath?) { change { $0.networkPath = path } }
 
   /// What a name's look-up answers from now on. A name that nothing was set for does not exist.
@@ -101,6 +101,13 @@ public final class ScriptedNetwork: Sendable {
       $0.namesVersion += 1
     }
     names.open()
+  }
+
+  /// Has the look-up of a name that nothing was set for answer with an address.
+  package func provideAddress(forName name: String) {
+    let isKnown = script.script.withLock { $0.names[Self.key(name)] != nil }
+    // The last of TEST-NET-1 (RFC 5737).
+    if !isKnown { set(.addresses([IPAddress(ipv4: 0xC000_02FE)]), forName: name) }
   }
 
   /// Returns once all that the script said before has been decided: for tests that nothing is delivered.

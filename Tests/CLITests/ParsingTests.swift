@@ -70,7 +70,7 @@ struct ParsingTests {
     #expect(configuration.interval == .seconds(90) && configuration.expensiveInterval == .seconds(90))
     #expect(configuration.maximumRetryDelay == .seconds(90))
     let usual = try #require(try DialtoneCommand.prepare(["watch", "--site", "http://a"]).command as? WatchCommand)
-    #expect(try usual.options.siteRequest(usual.site)?.configuration == SiteConfiguration())
+    #expect(try usual.options.siteRequest(usual.site)?.configuration == SiteMonitorConfiguration())
   }
 
   @Test(arguments: [["help", "nosuch"], ["help", "statsu"], ["help", "explain"], ["help", "example.com", "status"]])

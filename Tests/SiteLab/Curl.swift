@@ -18,7 +18,8 @@ package enum Curl {
 
   /// Asks by GET, trusting `root` alone, which is PEM. The environment and the user's configuration do not count.
   ///
-  /// Keys and signatures have to have 112 bits of security, whatever the system has configured (SSL_CTX_set_security_level(3), level 2).
+  /// Keys and signatures have to have 112 bits of security, whatever the system has configured
+  /// (SSL_CTX_set_security_level(3), level 2).
   package static func get(_ url: String, trusting root: String? = nil) async throws -> Result {
     guard let path else { throw CocoaError(.executableLoad) }
     var arguments = ["-q", "-s", "--noproxy", "*", "--max-time", "60", "--ciphers", "DEFAULT@SECLEVEL=2"]

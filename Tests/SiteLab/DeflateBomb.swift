@@ -4,7 +4,8 @@
 #if os(Linux)
 /// A few bytes that decompress to many.
 package enum DeflateBomb {
-  /// A gzip member (RFC 1952) whose content is `size` bytes "A" or a few more: about 160 times as many as it has itself.
+  /// A gzip member (RFC 1952) whose content is `size` bytes "A" or a few more: about 160 times as many as it has
+  /// itself.
   package static func gzip(size: Int) -> [UInt8] {
     // Magic, deflate, no flags, no time, no hints, Unix.
     [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3] + deflate(size: size)

@@ -15,8 +15,27 @@ package final class NginxServer: Sendable {
   package static let path: String? = ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/sbin/nginx"]
     .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-  /// Serves / (200, a page), /204, /302 (to another host), /same (to itself), /511 and /get-only (405 for HEAD); nothing
-  /// else is found.
+  /// Whether this nginx can serve a file that is compressed already, whatever the client asks for.
+  package static let hasGzipStatic: Bool = {
+    guard let path else { return false }
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = ["-V"]
+    process.standardError = output
+    do {
+      try process.run()
+      let text = try output.fileHandleForReading.readToEnd() ?? Data()
+      process.waitUntilExit()
+      return String(decoding: text, as: UTF8.self).contains("--with-http_gzip_static_module")
+    } catch {
+      // What cannot be started has no modules.
+      return false
+    }
+  }()
+
+  /// Serves / (200, a page), /204, /302 (to another host), /same (to itself), /511, /get-only (405 for HEAD), and,
+  /// where it can, /compressed (the same page by gzip, always); nothing else is found.
   package init(as identity: SiteIdentity, in lab: NetworkLab) async throws {
     guard let path = Self.path else { throw LabError("nginx is not installed") }
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("dialtone-nginx-\(UUID())")
@@ -28,6 +47,7 @@ package final class NginxServer: Sendable {
       try write(identity.chain.joined(), "chain.pem")
       try write(identity.key, "key.pem")
       try write(Self.configuration, "nginx.conf")
+      try Data(Self.gzippedPage).write(to: folder.appendingPathComponent("compressed.gz"))
       let process = try lab.spawn(path, ["-p", folder.path, "-c", "nginx.conf", "-e", "error.log"])
       // nginx writes this file when it listens.
       let ready = folder.appendingPathComponent("nginx.pid").path
@@ -49,6 +69,13 @@ package final class NginxServer: Sendable {
     // Nobody is left to be told where it cannot be removed.
     _ = try? FileManager.default.removeItem(at: folder)
   }
+
+  /// `printf '<html>the site</html>\n' | gzip -9n`
+  private static let gzippedPage: [UInt8] = [
+    0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xB3, 0xC9, 0x28, 0xC9, 0xCD, 0xB1, 0x2B, 0xC9,
+    0x48, 0x55, 0x28, 0xCE, 0x2C, 0x49, 0xB5, 0xD1, 0x07, 0x73, 0xB9, 0x00, 0x69, 0x08, 0x1C, 0xF2, 0x16, 0x00,
+    0x00, 0x00,
+  ]
 
   /// As one process, which needs no other user: in a user namespace of its own a test has none to give.
   private static let configuration = """
@@ -72,6 +99,7 @@ package final class NginxServer: Sendable {
         location = /same { return 302 /; }
         location = /511 { return 511; }
         location = /get-only { if ($request_method = HEAD) { return 405; } return 200 "<html>the site</html>\\n"; }
+        \(hasGzipStatic ? "location = /compressed { root .; gzip_static always; }" : "")
       }
     }
 

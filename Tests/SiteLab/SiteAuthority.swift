@@ -129,7 +129,8 @@ package struct SiteAuthority: Sendable {
     return try Self.identity([leaf], leafKey)
   }
 
-  /// An identity whose key may encipher alone, and not sign, as a server has to. By RSA: no server loads such a one of an elliptic curve.
+  /// An identity whose key may encipher alone, and not sign, as a server has to. By RSA: no server loads such a one of
+  /// an elliptic curve.
   package func identityThatMayNotSign(for hosts: [String]) throws -> SiteIdentity {
     let leafKey = try Key.rsa2048.make()
     var extensions = try Self.leafExtensions(hosts)

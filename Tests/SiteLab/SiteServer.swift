@@ -23,8 +23,8 @@ package final class SiteServer: Sendable {
 
   /// Listens on that address, in the lab or else in the test's own network.
   ///
-  /// With an identity it speaks TLS, in these versions, and with an authority of clients lets in who shows a certificate of that one alone. Where it is not `recording` only the counts are kept: for
-  /// thousands of connections.
+  /// With an identity it speaks TLS, in these versions, and with an authority of clients lets in who shows a
+  /// certificate of that one alone. Where it is not `recording` only the counts are kept: for thousands of connections.
   package init(
     _ behaviour: SiteBehaviour, as identity: SiteIdentity? = nil, tls versions: ClosedRange<SiteTLSVersion> = .modern,
     keyExchange: SiteKeyExchange = .any, clientAuthority: String? = nil,

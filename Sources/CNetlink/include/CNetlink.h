@@ -46,17 +46,13 @@ static inline unsigned int cnetlink_fork_count(void) { return __atomic_load_n(&c
 // libc does. `NULL` and 0 where it did not.
 char *_Nullable *_Nullable cnetlink_arguments(int *_Nonnull count);
 
-// Has the calling thread take names for UTF-8, whatever the program's locale: glibc's getaddrinfo(3) converts those with letters
-// outside ASCII from the locale's character set (AI_IDN).
-void cnetlink_use_utf8(void);
-
 // GNU extensions of netdb.h that need _GNU_SOURCE, which cannot be defined for an imported module; 0 where there is none.
 #if defined(__GLIBC__)
-enum { cnetlink_AI_IDN = 0x40, cnetlink_EAI_NODATA = -5, cnetlink_EAI_ADDRFAMILY = -9 };
+enum { cnetlink_EAI_NODATA = -5, cnetlink_EAI_ADDRFAMILY = -9 };
 #elif defined(__linux__)
-enum { cnetlink_AI_IDN = 0, cnetlink_EAI_NODATA = -5, cnetlink_EAI_ADDRFAMILY = 0 };
+enum { cnetlink_EAI_NODATA = -5, cnetlink_EAI_ADDRFAMILY = 0 };
 #else
-enum { cnetlink_AI_IDN = 0, cnetlink_EAI_NODATA = EAI_NODATA, cnetlink_EAI_ADDRFAMILY = EAI_ADDRFAMILY };
+enum { cnetlink_EAI_NODATA = EAI_NODATA, cnetlink_EAI_ADDRFAMILY = EAI_ADDRFAMILY };
 #endif
 
 #if defined(__linux__)

@@ -18,11 +18,12 @@ package enum NameLookupResult: Sendable, Equatable {
 /// Finds a name's addresses; may take as long as it likes. Called on a thread of the ``NameLookupPool``.
 package typealias NameLookup = @Sendable (_ name: String, _ family: IPAddress.Family?) -> NameLookupResult
 
-/// The system's look-up, getaddrinfo(3): hosts file, DNS, mDNS, whatever nsswitch.conf(5) says.
+/// The system's look-up, getaddrinfo(3): hosts file, DNS, mDNS, whatever nsswitch.conf(5) says. It is given A-labels alone,
+/// so that no locale and no library of the system's decides which name is asked for.
 package func systemNameLookup(_ name: String, _ family: IPAddress.Family?) -> NameLookupResult {
+  guard let name = InternationalName.ascii(name) else { return .noAddress }
   var hints = unsafe addrinfo()
   unsafe hints.ai_socktype = CInt(SOCK_STREAM.rawValue)  // else each address comes once for every type
-  unsafe hints.ai_flags = CInt(cnetlink_AI_IDN)
   switch family {
   case nil: unsafe hints.ai_family = AF_UNSPEC
   case .ipv4?: unsafe hints.ai_family = AF_INET

@@ -119,7 +119,6 @@ package final class NameLookupPool: Sendable {
   }
 
   private func work() {
-    cnetlink_use_utf8()
     var done: Ticket?
     while true {
       let (next, demand) = queue.withLock { [done] state in state.queue.next(after: done, now: time.now())

@@ -3,7 +3,7 @@
 
 internal import CNetlink
 
-/// The variables of the process's environment.
+/// The variables of the process's environment (environ(7)).
 package enum EnvironmentVariable {
   /// The variable's text; `nil` if it is not set, or empty.
   package static subscript(_ name: String) -> String? {

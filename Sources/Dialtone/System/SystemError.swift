@@ -14,8 +14,11 @@ package struct SystemError: Error, CustomStringConvertible {
     self.errno = cnetlink_errno()
   }
 
-  package var description: String {
-    // strerror(3) answers a text that stays valid until the thread asks again; it is copied at once.
-    "\(call): \(unsafe String(cString: strerror(errno)))"
+  package var description: String { "\(call): \(Self.text(of: errno))" }
+
+  /// The system's words for an error number, such as "Connection refused".
+  package static func text(of errno: CInt) -> String {
+    // strerror(3) returns a text that stays valid until the thread asks again; it is copied at once.
+    unsafe String(cString: strerror(errno))
   }
 }

@@ -23,7 +23,7 @@ package struct HostName: Hashable, Sendable {
     if scalars.last?.separatesLabels ?? false { scalars.removeLast() }
     let name = String(Substring(scalars))
     if name.isEmpty { throw invalid("it is empty; give a name such as example.com") }
-    // How long letters outside ASCII become as A-labels (RFC 5890), the resolver finds out.
+    // How long letters outside ASCII become as A-labels (RFC 5890), is found out when the name is looked up.
     let isASCII = name.utf8.allSatisfy { $0 < 0x80 }
     if isASCII, name.utf8.count > Self.maximumLength {
       throw invalid("it has \(name.utf8.count) bytes, and \(Self.maximumLength) is the most")
@@ -54,7 +54,7 @@ package struct HostName: Hashable, Sendable {
 
   /// The name in small letters: names are compared without case (RFC 4343).
   package var folded: HostName {
-    HostName(wellFormed: String(decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self))
+    HostName(wellFormed: ASCII.folded(text))
   }
 
   /// The name with its trailing dot, by which a resolver knows that it is whole: it tries no other domain behind it (resolv.conf(5), `search`).

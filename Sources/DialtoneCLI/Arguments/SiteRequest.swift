@@ -8,15 +8,15 @@ internal import DialtoneSites
 /// Which sites are to be asked, and how, checked as a whole: nothing is begun before all of it is found right.
 struct SiteRequest: Equatable, Sendable {
   let urls: [SiteURL]
-  let configuration: SiteConfiguration
+  let configuration: SiteMonitorConfiguration
 
   /// Checks what was typed as arguments.
-  init(_ texts: [String], configuration: SiteConfiguration) throws {
+  init(_ texts: [String], configuration: SiteMonitorConfiguration) throws {
     try self.init(entries: TypedText.arguments(texts), configuration: configuration)
   }
 
   /// Checks what was typed. A URL typed twice counts once.
-  init(entries: [TypedText], configuration: SiteConfiguration) throws {
+  init(entries: [TypedText], configuration: SiteMonitorConfiguration) throws {
     self.configuration = configuration
     var seen: Set<String> = []
     var urls: [SiteURL] = []
@@ -32,12 +32,13 @@ struct SiteRequest: Equatable, Sendable {
       for url in urls { try configuration.validate(for: url) }
     } catch {
       // All other options have been tried by themselves; this one's meaning depends on the site and the environment.
-      throw ValidationError(configuration.proxy == .none ? "\(error)" : "--use-proxy: \(error)")
+      throw ValidationError(configuration.check.proxy == .none ? "\(error)" : "--use-proxy: \(error)")
     }
     for url in urls {
       guard case .address(let address) = url.host else { continue }
       try TargetRequest.check(
-        address, called: "the host of \(HostText.quoted(url.text))", configuration.family, configuration.interface)
+        address, called: "the host of \(HostText.quoted(url.text))", configuration.check.family,
+        configuration.check.interface)
     }
     self.urls = urls
   }

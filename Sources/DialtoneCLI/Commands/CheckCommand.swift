@@ -75,8 +75,8 @@ struct CheckCommand: CheckedCommand {
   func prepare() throws -> Work {
     let request = try SiteRequest(
       entries: lists.entries(after: urls),
-      configuration: try site.configuration(
-        timeout: timeout, interface: interface, family: families.family))
+      configuration: SiteMonitorConfiguration(
+        check: try site.configuration(timeout: timeout, interface: interface, family: families.family)))
     return {
       InterfaceHint.write(interface: interface, targets: [], isQuiet: quiet.isQuiet)
       let checker = SiteChecker(request: request, concurrency: concurrency ?? Concurrency.usual)

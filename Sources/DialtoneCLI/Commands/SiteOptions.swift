@@ -24,7 +24,12 @@ struct SiteOptions: ParsableArguments {
       valueName: "method"))
   var method: SiteMethod?
 
-  @Flag(name: .customLong("public-address"), help: "A name that leads only to private addresses counts as intercepted.")
+  @Flag(
+    name: .customLong("public-address"),
+    help: """
+      A name without a public address counts as intercepted: without one that is neither private, loopback, link-local, \
+      reserved nor multicast.
+      """)
   var requiresPublicAddress = false
 
   @Flag(name: .customLong("use-proxy"), help: "Ask by the proxies that http_proxy, https_proxy and no_proxy name.")
@@ -54,8 +59,9 @@ struct SiteOptions: ParsableArguments {
   }
 
   /// The configuration that they stand for, with those that all commands have. Throws an error that names the option at fault.
-  func configuration(timeout: Duration?, interface: String?, family: IPAddress.Family?) throws -> SiteConfiguration {
-    var configuration = SiteConfiguration()
+  func configuration(timeout: Duration?, interface: String?, family: IPAddress.Family?) throws -> SiteCheckConfiguration
+  {
+    var configuration = SiteCheckConfiguration()
     if let expect {
       configuration.expectation = expect
       try Self.check(configuration, "--expect")
@@ -78,7 +84,7 @@ struct SiteOptions: ParsableArguments {
   }
 
   /// Checks what has been set so far: where it is wrong, `options` are to blame, which were set last.
-  private static func check(_ configuration: SiteConfiguration, _ options: String) throws {
+  private static func check(_ configuration: SiteCheckConfiguration, _ options: String) throws {
     do throws(SiteError) {
       try configuration.validate()
     } catch {
@@ -95,5 +101,5 @@ enum SiteMethod: String, ExpressibleByArgument, CaseIterable {
   /// Takes it in small letters, too.
   init?(argument: String) { self.init(rawValue: argument.uppercased()) }
 
-  var method: SiteConfiguration.Method { self == .head ? .head : .get }
+  var method: SiteCheckConfiguration.Method { self == .head ? .head : .get }
 }

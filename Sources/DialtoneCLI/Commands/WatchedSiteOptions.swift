@@ -26,8 +26,9 @@ struct WatchedSiteOptions: ParsableArguments {
   var given: String? { options.given ?? (every == nil ? nil : "--every") }
 
   /// The configuration that they stand for.
-  func configuration(interface: String?, family: IPAddress.Family?) throws -> SiteConfiguration {
-    var configuration = try options.configuration(timeout: nil, interface: interface, family: family)
+  func configuration(interface: String?, family: IPAddress.Family?) throws -> SiteMonitorConfiguration {
+    var configuration = SiteMonitorConfiguration(
+      check: try options.configuration(timeout: nil, interface: interface, family: family))
     if let every {
       configuration.interval = every
       configuration.expensiveInterval = every

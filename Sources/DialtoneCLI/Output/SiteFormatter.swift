@@ -13,6 +13,6 @@ enum SiteFormatter {
     return SiteTextFormatter(
       urls: request.urls.map(\.text), style: Environment.style(isTerminal: isTerminal),
       columns: isTerminal ? { StandardStream.output.columns } : nil, showsTime: showsTime,
-      anyAnswerCounts: request.configuration.expectation == .answer)
+      anyAnswerCounts: request.configuration.check.expectation == .answer)
   }
 }

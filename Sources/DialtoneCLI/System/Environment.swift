@@ -1,14 +1,11 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CNetlink
+internal import Dialtone
 
 /// What the shell tells of itself.
 enum Environment {
-  static func value(of name: String) -> String? {
-    // getenv(3) answers a text that stays while nobody changes the environment, and nobody here does; it is copied.
-    unsafe getenv(name).map { unsafe String(cString: $0) }
-  }
+  static func value(of name: String) -> String? { EnvironmentVariable[name] }
 
   /// Whether the terminal understands escape sequences.
   static var isDumb: Bool { value(of: "TERM") == "dumb" }

@@ -26,7 +26,7 @@ struct SiteChecker {
           if position >= concurrency { await group.next() }
           group.addTask {
             do {
-              mailbox.post(try await SiteCheck(url, configuration: request.configuration).run(), for: position)
+              mailbox.post(try await SiteCheck(url, configuration: request.configuration.check).run(), for: position)
             } catch {
               preconditionFailure("The request was found right, and nobody cancels its checks: \(error)")
             }

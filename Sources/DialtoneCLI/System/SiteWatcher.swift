@@ -11,8 +11,15 @@ struct SiteWatcher {
   /// Begins; what it answers keeps the monitors.
   func start(_ mailbox: Mailbox<SiteVerdict>) -> any Sendable {
     request.urls.enumerated().map { position, url in
-      SiteMonitor(url, configuration: request.configuration)
-        .observe { verdict in mailbox.post(verdict, for: position) }
+      monitor(url).observe { verdict in mailbox.post(verdict, for: position) }
+    }
+  }
+
+  private func monitor(_ url: SiteURL) -> SiteMonitor {
+    do throws(SiteError) {
+      return try SiteMonitor(url, configuration: request.configuration)
+    } catch {
+      preconditionFailure("The request was found right: \(error)")
     }
   }
 }

@@ -5,8 +5,8 @@ internal import Dialtone
 
 /// In which order a site's addresses are tried.
 enum AddressOrder {
-  /// The addresses with their families taking turns (RFC 8305, 4). Within a family the order stays. The first one's family begins; with
-  /// `last`, the other one than that, if there is one of it.
+  /// The addresses with their families taking turns (RFC 8305, 4). Within a family the order stays. The first one's
+  /// family begins; with `last`, the other one than that, if there is one of it.
   static func interleaved<Element>(
     _ elements: some Collection<Element>, after last: IPAddress.Family? = nil,
     family: (Element) -> IPAddress.Family
@@ -23,16 +23,16 @@ enum AddressOrder {
     return order
   }
 
-  /// The routes with their families taking turns, the one first that RFC 6724, 6, prefers by each family's first route. Within a family the
-  /// resolver's order stays, which is that RFC's, too (gai.conf(5)).
+  /// The routes with their families taking turns, the one first that RFC 6724, 6, prefers by each family's first route.
+  /// Within a family the resolver's order stays, which is that RFC's, too (gai.conf(5)).
   static func preferred(_ routes: [Route]) -> [Route] {
     func isIPv6(_ route: Route) -> Bool { route.address.unmapped.family == .ipv6 }
     guard let six = routes.first(where: isIPv6), let four = routes.first(where: { !isIPv6($0) }) else { return routes }
     return interleaved(routes, after: comesFirst(six, before: four) ? .ipv4 : .ipv6) { $0.address.unmapped.family }
   }
 
-  /// Whether an IPv6 route comes before an IPv4 one, by the rules of RFC 6724, 6, that tell two families apart: 2, 5 and 6. Rule 1 has been
-  /// applied, since there is a path to both.
+  /// Whether an IPv6 route comes before an IPv4 one, by the rules of RFC 6724, 6, that tell two families apart: 2, 5
+  /// and 6. Rule 1 has been applied, since there is a path to both.
   private static func comesFirst(_ six: Route, before four: Route) -> Bool {
     let scopes = (matches(six, scope), matches(four, scope))
     if scopes.0 != scopes.1 { return scopes.0 }

@@ -1,7 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a certificate says of itself (RFC 5280, 4.1), as far as the TLS library does not tell: for whom and how it is signed.
+/// What a certificate says of itself (RFC 5280, 4.1), as far as the TLS library does not tell: for whom and how it is
+/// signed.
 struct CertificateFields {
   private var signatureAlgorithm: ArraySlice<UInt8> = []
   private var keyAlgorithm: ArraySlice<UInt8> = []
@@ -66,8 +67,8 @@ struct CertificateFields {
     return purposes.contains { $0.elementsEqual(Self.serverPurpose) || $0.elementsEqual(Self.anyPurpose) }
   }
 
-  /// What is too weak in it, though the TLS library takes it: less than 112 bits of security (NIST SP 800-131A), which the CA/Browser Forum
-  /// forbids, and curl refuses. `nil` if nothing is.
+  /// What is too weak in it, though the TLS library takes it: less than 112 bits of security (NIST SP 800-131A), which
+  /// the CA/Browser Forum forbids, and curl refuses. `nil` if nothing is.
   var weakness: String? {
     // What a trusted certificate has signed itself with does not matter: nobody goes by that.
     if !isSelfIssued, Self.signaturesWithSHA1.contains(where: signatureAlgorithm.elementsEqual) {
@@ -102,4 +103,44 @@ struct CertificateFields {
   private static let signaturesWithSHA1: [[UInt8]] = [
     [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1, 5], [0x2A, 0x86, 0x48, 0xCE, 0x3D, 4, 1], [0x2B, 0x0E, 3, 2, 0x1D],
   ]
+}
+
+/// Reads elements of DER (ITU-T X.690), one after another. What is malformed ends it: nothing after that is read.
+struct DERReader {
+  static let boolean: UInt8 = 0x01
+  static let integer: UInt8 = 0x02
+  static let bitString: UInt8 = 0x03
+  static let octetString: UInt8 = 0x04
+  static let objectIdentifier: UInt8 = 0x06
+  static let sequence: UInt8 = 0x30
+
+  /// The tag of a constructed element whose meaning its place decides.
+  static func context(_ number: UInt8) -> UInt8 { 0xA0 | number }
+
+  private var rest: ArraySlice<UInt8>
+
+  init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+  /// The contents of the next element, if it has this tag. Another one stays.
+  mutating func next(_ tag: UInt8) -> ArraySlice<UInt8>? { rest.first == tag ? next()?.contents : nil }
+
+  /// The next element; `nil` at the end.
+  mutating func next() -> (tag: UInt8, contents: ArraySlice<UInt8>)? {
+    guard let tag = rest.popFirst(), tag & 0x1F != 0x1F, let length = length(), length <= rest.count else {
+      rest = []
+      return nil
+    }
+    defer { rest = rest.dropFirst(length) }
+    return (tag, rest.prefix(length))
+  }
+
+  private mutating func length() -> Int? {
+    guard let first = rest.popFirst() else { return nil }
+    if first < 0x80 { return Int(first) }
+    // Four bytes count more than any certificate has.
+    let count = Int(first & 0x7F)
+    guard (1...4).contains(count), count <= rest.count else { return nil }
+    defer { rest = rest.dropFirst(count) }
+    return rest.prefix(count).reduce(0) { $0 << 8 | Int($1) }
+  }
 }

@@ -5,8 +5,9 @@ internal import Dialtone
 
 /// What the look-ups of a name come to, one for each family (RFC 8305, 3): pure, an answer in, what is to be done out.
 ///
-/// Invariants: what comes first is not kept waiting for the other family, IPv4 for no longer than the Resolution Delay; addresses are handed
-/// out once; it fails once, and only if no address has been handed out and nobody is left to answer.
+/// Invariants: what comes first is not kept waiting for the other family, IPv4 for no longer than the Resolution Delay;
+/// addresses are handed out once; it fails once, and only if no address has been handed out and nobody is left to
+/// answer.
 struct NameResolution {
   /// Why there is no address to try.
   enum Failure: Equatable {
@@ -71,7 +72,7 @@ struct NameResolution {
   /// The Resolution Delay has passed since `waitForIPv6`.
   mutating func delayPassed() -> Step { found.isEmpty ? .wait : handOut() }
 
-  /// Whoever has not answered yet is not waited for any more.
+  /// A family that has not answered yet is not waited for any more.
   mutating func close() { pending = [] }
 
   private mutating func take(_ addresses: [IPAddress]) {

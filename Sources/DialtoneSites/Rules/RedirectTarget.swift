@@ -5,8 +5,8 @@ internal import Dialtone
 
 /// Where a redirect leads: a stranger's text, read only to be reported. Nothing is ever sent there.
 ///
-/// It is read as browsers read it (WHATWG URL): backslashes are slashes, tabs do not count. So whatever a browser would take for another
-/// host is one here.
+/// It is read as browsers read it (WHATWG URL): backslashes are slashes, tabs do not count. So whatever a browser would
+/// take for another host is one here.
 struct RedirectTarget: Equatable {
   /// The target made absolute, for reports; `nil` where it is no http or https URL.
   let location: String?
@@ -69,7 +69,8 @@ struct RedirectTarget: Equatable {
     self.init(location: Self.reported(origin + path), isOtherHost: false)
   }
 
-  /// The text without what surrounds it, without tabs and line breaks, and with slashes for backslashes before the query.
+  /// The text without what surrounds it, without tabs and line breaks, and with slashes for backslashes before the
+  /// query.
   private static func cleaned(_ header: String) -> Substring {
     var text = String.UnicodeScalarView()
     var isInQuery = false
@@ -88,7 +89,7 @@ struct RedirectTarget: Equatable {
     let scheme = text.utf8[..<colon]
     let isLetter = (0x41...0x5A).contains(first) || (0x61...0x7A).contains(first)
     guard isLetter, scheme.allSatisfy(isSchemeByte) else { return nil }
-    return (folded(Substring(scheme)), text[text.utf8.index(after: colon)...])
+    return (ASCII.folded(Substring(scheme)), text[text.utf8.index(after: colon)...])
   }
 
   private static func isSchemeByte(_ byte: UInt8) -> Bool {
@@ -96,10 +97,6 @@ struct RedirectTarget: Equatable {
     case 0x41...0x5A, 0x61...0x7A, 0x30...0x39, UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."): true
     default: false
     }
-  }
-
-  private static func folded(_ text: Substring) -> String {
-    String(decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
   }
 
   /// The host of an authority in the form that hosts are compared in; `nil` where there is none.
@@ -116,7 +113,7 @@ struct RedirectTarget: Equatable {
 
   /// Hosts are compared without case and trailing dot, and `www.` before one makes no difference.
   static func comparable(_ host: String) -> String {
-    var text = folded(host[...])
+    var text = ASCII.folded(host)
     do {
       text = try SiteURL(parsing: "http://\(text)/").hostText
     } catch {

@@ -5,8 +5,9 @@ internal import Dialtone
 internal import Netlink
 
 extension IPAddress {
-  /// Whether a site of the Internet can have the address: the IANA special-purpose address registries (RFC 6890) do not list it, or list it
-  /// as globally reachable, and it is neither multicast (RFC 5771, RFC 4291) nor site-local (RFC 3879).
+  /// Whether a site of the Internet can have the address: the IANA special-purpose address registries (RFC 6890) do not
+  /// list it, or list it as globally reachable, and it is neither multicast (RFC 5771, RFC 4291) nor site-local (RFC
+  /// 3879).
   ///
   /// An IPv4 address inside an IPv6 one counts as itself (RFC 4291, 2.5.5; RFC 6052).
   var isPublic: Bool {
@@ -36,8 +37,9 @@ extension IPAddress {
 
   private typealias Block = (network: IPAddress, length: Int, isGloballyReachable: Bool)
 
-  /// The registries of 2025 (iana-ipv4-special-registry, iana-ipv6-special-registry), in their order. What they call neither reachable nor
-  /// unreachable, since it was given up (6to4 relays) or depends on others (6to4, Teredo), is not called reachable here.
+  /// The registries of 2025 (iana-ipv4-special-registry, iana-ipv6-special-registry), in their order. What they call
+  /// neither reachable nor unreachable, since it was given up (6to4 relays) or depends on others (6to4, Teredo), is not
+  /// called reachable here.
   private static let specialPurposeBlocks: [Block] = [
     block("0.0.0.0", 8), block("10.0.0.0", 8), block("100.64.0.0", 10), block("127.0.0.0", 8), block("169.254.0.0", 16),
     block("172.16.0.0", 12), block("192.0.0.0", 24), block("192.0.0.9", 32, isGloballyReachable: true),

@@ -1,16 +1,18 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an answer means: pure, an observation in, a decision out. The table of design.md, "Sites", line by line.
-struct VerdictRules {
+internal import Dialtone
+
+/// What an answer means: pure, an observation in, a decision out. <doc:Sites> has the rules in words.
+package struct VerdictRules {
   /// What is asked of the site, and how.
-  let url: SiteURL
-  let expectation: SiteExpectation
+  package let url: SiteURL
+  package let expectation: SiteExpectation
   /// The method that was asked for; with one given there is no second request.
-  let fixedMethod: SiteConfiguration.Method?
+  package let fixedMethod: SiteCheckConfiguration.Method?
   private let minimumCertificateLifetime: Duration?
 
-  init(url: SiteURL, configuration: SiteConfiguration) {
+  package init(url: SiteURL, configuration: SiteCheckConfiguration) {
     self.url = url
     expectation = configuration.expectation
     fixedMethod = configuration.method
@@ -18,40 +20,59 @@ struct VerdictRules {
   }
 
   /// An answer's head.
-  struct Head: Equatable, Sendable {
-    var method: SiteConfiguration.Method
-    var status: Int
+  package struct Head: Equatable, Sendable {
+    package var method: SiteCheckConfiguration.Method
+    package var status: Int
     /// The texts of the header Location: there should be one at most.
-    var locations: [String] = []
+    package var locations: [String]
     /// The number in the header Content-Length, where there is a sensible one.
-    var contentLength: Int?
+    package var contentLength: Int?
+    /// What the body is coded in.
+    package var coding: ContentCoding
+
+    package init(
+      method: SiteCheckConfiguration.Method, status: Int, locations: [String] = [], contentLength: Int? = nil,
+      coding: ContentCoding = ContentCoding()
+    ) {
+      self.method = method
+      self.status = status
+      self.locations = locations
+      self.contentLength = contentLength
+      self.coding = coding
+    }
   }
 
-  /// As much of a body as has come, decoded.
-  struct Body: Equatable, Sendable {
+  /// As much of a body as has come.
+  package struct Body: Equatable, Sendable {
     /// Its bytes so far.
-    var length = 0
+    package var length: Int
     /// Whether the text that is expected is in them.
-    var hasText = false
-    /// Whether it is in a coding that nobody here reads: nothing can be said of it.
-    var isUnreadable = false
+    package var hasText: Bool
     /// Whether no more will be read: it has ended, or the limit is reached.
-    var isComplete = false
+    package var isComplete: Bool
+
+    package init(length: Int = 0, hasText: Bool = false, isComplete: Bool = false) {
+      self.length = length
+      self.hasText = hasText
+      self.isComplete = isComplete
+    }
   }
 
-  enum Decision: Equatable, Sendable {
+  package enum Decision: Equatable, Sendable {
     case verdict(SiteVerdict.Kind, location: String?)
     /// A request by GET has to follow.
     case askAgain
     /// More of the body has to be read.
     case readBody
+    /// The body has to be read, and cannot be; the error says why.
+    case unreadableBody(SiteVerdict.Kind, SiteError)
   }
 
   /// The method of the first request.
-  var firstMethod: SiteConfiguration.Method { fixedMethod ?? (expectation.bodyText == nil ? .head : .get) }
+  package var firstMethod: SiteCheckConfiguration.Method { fixedMethod ?? (expectation.bodyText == nil ? .head : .get) }
 
   /// What an answer's head says by itself.
-  func judge(_ head: Head) -> Decision {
+  package func judge(_ head: Head) -> Decision {
     // What is listed wins over every rule below.
     if case .statuses(let statuses) = expectation.storage, statuses.contains(head.status) {
       return .verdict(.available, location: nil)
@@ -75,7 +96,7 @@ struct VerdictRules {
       return .verdict(.unexpectedResponse, location: redirect?.location)
     case .body:
       return isSuccess
-        ? Self.cannotHaveBody(head.status) ? .verdict(.unexpectedResponse, location: nil) : .readBody
+        ? Self.cannotHaveBody(head.status) ? .verdict(.unexpectedResponse, location: nil) : read(head, or: .failed)
         : .verdict(.unexpectedResponse, location: redirect?.location)
     }
   }
@@ -89,16 +110,20 @@ struct VerdictRules {
   private func judgeStrayPage(_ head: Head) -> Decision {
     if Self.cannotHaveBody(head.status) { return .verdict(.unexpectedResponse, location: nil) }
     switch head.method {
-    case .get: return .readBody
+    case .get: return read(head, or: .unexpectedResponse)
     case .head where fixedMethod == nil: return .askAgain
     // The length is all that this answer will ever tell of its page.
     case .head: return stray(length: head.contentLength ?? 0)
     }
   }
 
+  /// A body in a coding says nothing: without it, the verdict is of this kind.
+  private func read(_ head: Head, or kind: SiteVerdict.Kind) -> Decision {
+    head.coding.isNone ? .readBody : .unreadableBody(kind, head.coding.error)
+  }
+
   /// What an answer says with as much of its body as has come. Only after `judge(_:)` said `readBody`.
-  func judge(_ head: Head, _ body: Body) -> Decision {
-    if body.isUnreadable { return .verdict(.unexpectedResponse, location: nil) }
+  package func judge(_ head: Head, _ body: Body) -> Decision {
     if expectation.bodyText != nil {
       if body.hasText { return .verdict(.available, location: nil) }
       if !body.isComplete { return .readBody }
@@ -112,7 +137,25 @@ struct VerdictRules {
     .verdict(length > Limits.strayBytes ? .captivePortal : .unexpectedResponse, location: nil)
   }
 
-  /// Why a site that answers as expected is not available all the same: its certificate ends too soon. Both times are since 1970.
+  /// Why an answer of this status, which a proxy passed on, is no sign of the site; `nil` if it is one.
+  func proxyError(_ status: Int) -> SiteError? {
+    // RFC 9110, 15.5.8: it is the proxy that says so.
+    if status == 407 { return SiteError(.proxyFailed, "the proxy refused to connect to the site (407)") }
+    // RFC 9110, 15.6: a proxy says so if it did not reach the site; whether it has, nothing in the answer tells for
+    // certain.
+    guard (500...599).contains(status), status != 511, !expectation.lists(status) else { return nil }
+    return SiteError(.proxyFailed, "the proxy answered \(status): no sign that the site did")
+  }
+
+  /// What may be behind an answer that was not expected.
+  package func hint(_ head: Head) -> SiteError? {
+    // Servers that know GET alone do not always say 405 or 501 (RFC 9110, 9.1).
+    guard head.method == .head, [400, 403, 404].contains(head.status) else { return nil }
+    return SiteError(.headRefused, "HEAD was answered so; the site may answer GET otherwise")
+  }
+
+  /// Why a site that answers as expected is not available all the same: its certificate ends too soon. Both times are
+  /// since 1970.
   func lifetimeError(certificateExpires: Duration?, now: Duration) -> SiteError? {
     guard let certificateExpires, let minimumCertificateLifetime,
       certificateExpires - now < minimumCertificateLifetime
@@ -121,9 +164,37 @@ struct VerdictRules {
       .certificateExpiresSoon, "the certificate expires at \(UniversalTime.text(certificateExpires))")
   }
 
-  /// A status that leads elsewhere where a Location says whither (RFC 9110, 15.4). 304 is about a copy that nobody here has.
+  /// A status that leads elsewhere where a Location says whither (RFC 9110, 15.4). 304 is about a copy that nobody here
+  /// has.
   private static func isRedirect(_ status: Int) -> Bool { (300...399).contains(status) && status != 304 }
 
   /// RFC 9112, 6.3; and 205 (RFC 9110, 15.3.6).
   private static func cannotHaveBody(_ status: Int) -> Bool { status == 204 || status == 205 }
+}
+
+/// The codings that a body is in (RFC 9110, 8.4), in the order in which they were applied. A check asks for none
+/// (`Accept-Encoding: identity`), and reads no body that is in one.
+package struct ContentCoding: Equatable, Sendable {
+  private let names: [String]
+
+  /// Takes the members of the headers Content-Encoding. `identity` is no coding, nor is an empty member.
+  package init(_ members: [some StringProtocol] = [] as [String]) {
+    names = members.map { $0.lowercased() }.filter { !$0.isEmpty && $0 != "identity" }
+  }
+
+  /// Whether the body stands as it is.
+  var isNone: Bool { names.isEmpty }
+
+  /// The codings of the IANA registry that servers use, in words. Other names are a stranger's text.
+  private static let words = [
+    "gzip": "gzip", "x-gzip": "gzip", "deflate": "deflate", "br": "Brotli", "zstd": "Zstandard",
+    "compress": "compress", "x-compress": "compress",
+  ]
+
+  /// Why the body is not read.
+  var error: SiteError {
+    let codings = names.map { Self.words[$0] ?? "an unknown coding" }.joined(separator: ", then ")
+    return SiteError(
+      .unreadableBody, "the body is compressed (\(codings)), although the request asks for it uncompressed (identity)")
+  }
 }

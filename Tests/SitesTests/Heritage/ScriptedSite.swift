@@ -7,17 +7,19 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// A site whose checks the test sees, and answers when it likes: also after they were cancelled, as the slowest of checks would.
+/// A site whose checks the test sees, and answers when it likes: also after they were cancelled, as the slowest of
+/// checks would.
 final class ScriptedSite: Sendable {
   /// A check that is under way, until it is answered.
   final class Request: Sendable {
     let url: SiteURL
-    let configuration: SiteConfiguration
+    let configuration: SiteCheckConfiguration
     private let continuation: Lock<CheckedContinuation<SiteVerdict, any Error>?>
     private let cancelled = Lock(false)
 
     fileprivate init(
-      _ url: SiteURL, _ configuration: SiteConfiguration, _ continuation: CheckedContinuation<SiteVerdict, any Error>
+      _ url: SiteURL, _ configuration: SiteCheckConfiguration,
+      _ continuation: CheckedContinuation<SiteVerdict, any Error>
     ) {
       self.url = url
       self.configuration = configuration
@@ -68,7 +70,7 @@ final class ScriptedSite: Sendable {
     return try #require(request)
   }
 
-  private func perform(_ url: SiteURL, _ configuration: SiteConfiguration) async throws -> SiteVerdict {
+  private func perform(_ url: SiteURL, _ configuration: SiteCheckConfiguration) async throws -> SiteVerdict {
     if answersAtOnce { return SiteVerdict(url: url, kind: .available, status: 200) }
     let started = Lock<Request?>(nil)
     return try await withTaskCancellationHandler {

@@ -14,15 +14,15 @@ struct SiteReachabilityTests {
   private let site = ScriptedSite()
 
   /// An address, so that no name is looked up; and a path counts at once.
-  private func monitor(_ url: SiteURL = "https://192.0.2.7/health") -> SiteMonitor {
-    var configuration = SiteConfiguration()
+  private func monitor(_ url: SiteURL = "https://192.0.2.7/health") throws -> SiteMonitor {
+    var configuration = SiteMonitorConfiguration()
     configuration.settling = .zero
-    return SiteMonitor(url, configuration: configuration, environment: site.environment(network))
+    return try SiteMonitor(url, configuration: configuration, environment: site.environment(network))
   }
 
   @Test func isCheckedAtTheStartAndWheneverThePathChanges() async throws {
     network.set(.wifi)
-    let monitor = monitor()
+    let monitor = try monitor()
     var verdicts = monitor.updates.makeAsyncIterator()
     let first = try await site.request(0)
     #expect(monitor.isChecking)
@@ -47,7 +47,7 @@ struct SiteReachabilityTests {
   }
 
   @Test func nothingIsSentAtTheStartWithoutAPath() async throws {
-    let monitor = monitor()
+    let monitor = try monitor()
     #expect(try await monitor.waitUntilKnown().kind == .offline)
     #expect(!monitor.isChecking)
     monitor.check()
@@ -59,10 +59,12 @@ struct SiteReachabilityTests {
   @Test func aConnectionThatTrafficMakesIsCheckedOverIfAccepted() async throws {
     let link = try #require(NetworkInterface(name: "wlan0", index: 2, kind: .wifi))
     network.set(.requiresConnection(.dormant, over: link))
-    let monitor = monitor()
+    let monitor = try monitor()
     #expect(try await monitor.waitUntilDetermined().kind == .offline)
     #expect(site.count == 0)
-    monitor.configuration.acceptsConnectionOnDemand = true
+    var configuration = monitor.configuration
+    configuration.check.acceptsConnectionOnDemand = true
+    try monitor.reconfigure(configuration)
     try await site.request(0).answer(.available, 204)
     #expect(try await monitor.waitUntilAvailable().status == 204)
     // Nothing that is sent unblocks a radio.
@@ -73,7 +75,7 @@ struct SiteReachabilityTests {
 
   @Test func onlyChangesAreReported() async throws {
     network.set(.wifi)
-    let monitor = monitor()
+    let monitor = try monitor()
     var verdicts = monitor.updates.makeAsyncIterator()
     for number in 0..<4 { try await site.request(number, passing: network.clock).answer(.available, 200) }
     // The fifth check has begun: what came of the others has been taken in.
@@ -85,7 +87,7 @@ struct SiteReachabilityTests {
 
   /// After a SIM is inserted again the interface is there a dozen seconds before HTTP works.
   @Test func aSiteThatFailsWhenThePathHasComeIsTriedAgainUntilItAnswers() async throws {
-    let monitor = monitor()
+    let monitor = try monitor()
     var verdicts = monitor.updates.makeAsyncIterator()
     #expect(await verdicts.next()?.kind == .offline)
     network.set(.cellular)
@@ -100,7 +102,7 @@ struct SiteReachabilityTests {
 
   @Test func aLateAnswerChangesNothingOnceThePathHasGone() async throws {
     network.set(.wifi)
-    let monitor = monitor()
+    let monitor = try monitor()
     var verdicts = monitor.updates.makeAsyncIterator()
     let late = try await site.request(0)
     network.set(.unreachable())
@@ -116,7 +118,7 @@ struct SiteReachabilityTests {
 
   @Test func anotherURLIsCheckedAtOnceAndTheFormerCountsNoMore() async throws {
     network.set(.wifi)
-    let monitor = monitor("https://192.0.2.7/former")
+    let monitor = try monitor("https://192.0.2.7/former")
     var verdicts = monitor.updates.makeAsyncIterator()
     let former = try await site.request(0)
     #expect(former.configuration.timeout == .seconds(15))
@@ -130,14 +132,16 @@ struct SiteReachabilityTests {
     #expect(verdict.url == "https://192.0.2.7/new")
     #expect(verdict.status == 200)
 
-    monitor.configuration.timeout = .seconds(5)
+    var configuration = monitor.configuration
+    configuration.check.timeout = .seconds(5)
+    try monitor.reconfigure(configuration)
     #expect(monitor.current.kind == .undetermined)
     #expect(try await site.request(2).configuration.timeout == .seconds(5))
   }
 
   @Test func isWatchedAsLongAsSomebodyListens() async throws {
     network.set(.wifi)
-    var token: ReachabilityObservation? = monitor().observe { _ in }
+    var token: ReachabilityObservation? = try monitor().observe { _ in }
     try await site.request(0).answer(.available, 200)
     let second = try await site.request(1, passing: network.clock)
     withExtendedLifetime(token) {}
@@ -151,7 +155,7 @@ struct SiteReachabilityTests {
 
   @Test func anAvailableSiteIsLostOnlyAfterFailuresInARow() async throws {
     network.set(.wifi)
-    let monitor = monitor()
+    let monitor = try monitor()
     var verdicts = monitor.updates.makeAsyncIterator()
     // One failure, and it was nothing; then one more, and another.
     let answers: [SiteVerdict.Kind] = [.available, .failed, .available, .failed, .failed]
@@ -189,14 +193,17 @@ struct SiteReachabilityTests {
   @Test func isForAnyThread() async throws {
     network.set(.wifi)
     let site = ScriptedSite(answersAtOnce: true)
-    let monitor = SiteMonitor("https://192.0.2.7/0", environment: site.environment(network))
+    let monitor = try SiteMonitor("https://192.0.2.7/0", environment: site.environment(network))
     await withTaskGroup { group in
       for worker in 1...8 {
         group.addTask {
           for round in 0..<100 {
             switch (worker + round) % 5 {
             case 0: monitor.url = worker % 2 == 0 ? "https://192.0.2.7/even" : "https://192.0.2.7/odd"
-            case 1: monitor.configuration.timeout = .seconds(1 + round)
+            case 1:
+              #expect(throws: Never.self) {
+                try monitor.reconfigure(SiteMonitorConfiguration(check: .init(timeout: .seconds(1 + round))))
+              }
             case 2: monitor.check()
             case 3: withExtendedLifetime(monitor.observe { _ in }) {}
             default: #expect(monitor.current.url.text.hasPrefix("https://192.0.2.7/"))

@@ -18,14 +18,16 @@ struct SiteMonitorStateMachineTests {
   private let failed = SiteVerdict(url: url, kind: .failed, stage: .connect)
   private let portal = SiteVerdict(url: url, kind: .captivePortal, status: 302)
 
-  private func machine(_ change: (inout SiteConfiguration) -> Void = { _ in }) -> SiteMonitorStateMachine {
-    var configuration = SiteConfiguration()
+  private func machine(_ change: (inout SiteMonitorConfiguration) -> Void = { _ in }) -> SiteMonitorStateMachine {
+    var configuration = SiteMonitorConfiguration()
     change(&configuration)
     return SiteMonitorStateMachine(configuration)
   }
 
   /// One that has found the site available at time 0, by its first check.
-  private func availableMachine(_ change: (inout SiteConfiguration) -> Void = { _ in }) -> SiteMonitorStateMachine {
+  private func availableMachine(_ change: (inout SiteMonitorConfiguration) -> Void = { _ in })
+    -> SiteMonitorStateMachine
+  {
     var machine = machine(change)
     _ = machine.pathChanged(reachable, now: 0, random: 0.5)
     _ = machine.checkEnded(1, available, now: 0, random: 0.5)
@@ -99,8 +101,8 @@ struct SiteMonitorStateMachineTests {
     Issue.record("no check was begun")
   }
 
-  /// How long it takes until the loss of an available site is told that dies while its path changes every so often; `nil` for more than ten
-  /// minutes.
+  /// How long it takes until the loss of an available site is told that dies while its path changes every so often;
+  /// `nil` for more than ten minutes.
   private func timeUntilLoss(
     changing paths: [Reachability], every period: Int64, checksTaking duration: Int64
   ) -> Int64? {
@@ -138,8 +140,8 @@ struct SiteMonitorStateMachineTests {
     let byAnotherRouter = Reachability(
       status: .reachable, flags: .reachable, interface: reachable.interface, gateway: IPAddress("192.0.2.1"))
     let millisecond = Self.second / 1_000
-    // The first check follows the first change. Each of two failures takes a check, before it half a time-out of checks that were
-    // cancelled, and the time until the path has settled.
+    // The first check follows the first change. Each of two failures takes a check, before it half a time-out of checks
+    // that were cancelled, and the time until the path has settled.
     let limit = period + 3_000 + 2 * (7_500 + duration + 3_000)
     for paths in [[reachable, byAnotherRouter], [reachable, overWiFi]] {
       let time = timeUntilLoss(changing: paths, every: period * millisecond, checksTaking: duration * millisecond)
@@ -248,6 +250,14 @@ struct SiteMonitorStateMachineTests {
   func checksSeldomOverAMeteredInterface(_ metered: String, _ seconds: Int64) {
     var machine = machine { $0.meteredInterfaces = [metered] }
     _ = machine.pathChanged(reachable, now: 0, random: 0.5)
+    _ = machine.checkEnded(1, available, now: 0, random: 0.5)
+    #expect(machine.deadline == seconds * Self.second)
+  }
+
+  @Test(arguments: [(["uplink"], 3_600), (["downlink"], 300), ([], 300)] as [([String], Int64)])
+  func anInterfaceIsMeteredByAnyOfItsNames(_ names: [String], _ seconds: Int64) {
+    var machine = machine { $0.meteredInterfaces = ["uplink"] }
+    _ = machine.pathChanged(reachable, alternativeNames: names, now: 0, random: 0.5)
     _ = machine.checkEnded(1, available, now: 0, random: 0.5)
     #expect(machine.deadline == seconds * Self.second)
   }

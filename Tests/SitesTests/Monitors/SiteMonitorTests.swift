@@ -6,6 +6,7 @@ import DialtoneSites
 import DialtoneTesting
 import Dispatch
 import NIOConcurrencyHelpers
+import TestSupport
 import Testing
 
 /// Monitors on a scripted network, with scripted checks and a clock that is moved by hand.
@@ -45,20 +46,40 @@ import Testing
       perform: { [site] url, _ in SiteVerdict(url: url, kind: await site.check()) })
   }
 
-  private func monitor(_ url: SiteURL = "http://192.0.2.1/") -> SiteMonitor {
-    SiteMonitor(url, environment: environment)
+  private func monitor(_ url: SiteURL = "http://192.0.2.1/") throws -> SiteMonitor {
+    try SiteMonitor(url, environment: environment)
   }
 
   @Test func isOfflineWithoutAPathAndAsksNobody() async throws {
-    let monitor = monitor()
+    let monitor = try monitor()
     let verdict = try await monitor.waitUntilKnown(timeout: nil)
     #expect(verdict.kind == .offline && verdict.error?.code == .noPath)
     #expect(!monitor.isChecking)
   }
 
+  /// Which of its interfaces failed last is no news of a site.
+  @Test func isToldOnceToBeOfflineWhateverFails() async throws {
+    let lost = try #require(NetworkInterface(name: "eth0", index: 3, kind: .wired))
+    network.set(.unreachable(.noCarrier, over: lost))
+    let monitor = try monitor()
+    var updates = monitor.updates.makeAsyncIterator()
+    #expect(await updates.next()?.interface == lost)
+    network.set(.unreachable())
+    try await eventually("it names no interface") { monitor.current.interface == nil }
+    network.set(.wifi)
+    network.clock.advance(by: .seconds(10))
+    let answer = Task { await site.answer(.available) }
+    try await eventually("the path has settled") {
+      network.clock.advance(by: .seconds(1))
+      return monitor.current.isAvailable
+    }
+    await answer.value
+    #expect(await updates.next()?.kind == .available)
+  }
+
   @Test func isUndeterminedUntilTheFirstVerdict() async throws {
     network.set(.wifi)
-    let monitor = monitor()
+    let monitor = try monitor()
     #expect(monitor.current.kind == .undetermined)
     await site.answer(.available)
     #expect(try await monitor.waitUntilAvailable().kind == .available)
@@ -66,7 +87,7 @@ import Testing
 
   @Test func aLateAnswerChangesNothing() async throws {
     network.set(.wifi)
-    let monitor = monitor()
+    let monitor = try monitor()
     await site.begun()
     network.set(.unreachable(.noCarrier))
     #expect(try await monitor.waitUntilKnown().kind == .offline)
@@ -77,7 +98,7 @@ import Testing
 
   @Test func beginsAnewWithAnotherURL() async throws {
     network.set(.wifi)
-    let monitor = monitor()
+    let monitor = try monitor()
     await site.answer(.failed)
     #expect(try await monitor.waitUntilKnown().kind == .failed)
     monitor.url = "http://192.0.2.2/"
@@ -87,7 +108,7 @@ import Testing
   }
 
   @Test func whatTwoThreadsSetAtTheSameTimeIsBothSet() async throws {
-    let monitor = monitor()
+    let monitor = try monitor()
     // Paused, it takes in what it is told and does nothing else.
     monitor.pause()
     // Texts that take long to compare: the longer one thread takes, the more the other does meanwhile.
@@ -102,18 +123,20 @@ import Testing
       return nil
     }
     async let configurationsLost = Self.losses { number in
-      monitor.configuration = SiteConfiguration(timeout: .seconds(number))
+      #expect(throws: Never.self) {
+        try monitor.reconfigure(SiteMonitorConfiguration(check: .init(timeout: .seconds(number))))
+      }
       hasBegun.withLockedValue { $0 = true }
-      return isOver.withLockedValue(\.self) ? nil : { monitor.configuration.timeout != .seconds(number) }
+      return isOver.withLockedValue(\.self) ? nil : { monitor.configuration.check.timeout != .seconds(number) }
     }
     #expect(await urlsLost.count == 0)
     let (lost, last) = await configurationsLost
     #expect(lost == 0)
-    #expect(monitor.url == urls[0] && monitor.configuration.timeout == .seconds(last))
+    #expect(monitor.url == urls[0] && monitor.configuration.check.timeout == .seconds(last))
   }
 
-  /// Sets a value again and again on a thread of its own, until `set` does not say how to find out whether it was lost. Answers how often it was
-  /// before the next was set, and the last number.
+  /// Sets a value again and again on a thread of its own, until `set` does not say how to find out whether it was lost.
+  /// Answers how often it was before the next was set, and the last number.
   private static func losses(
     _ set: @escaping @Sendable (Int) -> (() -> Bool)?
   ) async -> (count: Int, last: Int) {
@@ -132,20 +155,22 @@ import Testing
 
   @Test func beginsAnewWithAnotherExpectation() async throws {
     network.set(.wifi)
-    let monitor = monitor()
+    let monitor = try monitor()
     await site.answer(.failed)
     #expect(try await monitor.waitUntilKnown().kind == .failed)
-    monitor.configuration.expectation = .success
+    var configuration = monitor.configuration
+    configuration.check.expectation = .success
+    try monitor.reconfigure(configuration)
     #expect(monitor.current.kind == .undetermined)
     await site.answer(.available)
     try await monitor.waitUntilAvailable()
-    monitor.configuration.expectation = .success
+    try monitor.reconfigure(configuration)
     #expect(monitor.current.kind == .available, "what is there already changes nothing")
   }
 
   @Test func checksByTheClock() async throws {
     network.set(.wifi)
-    let monitor = monitor()
+    let monitor = try monitor()
     await site.answer(.failed)
     try await monitor.waitUntilKnown()
     // Jitter stands still in the middle: 1 s after the first failure, 2 s after the second, 300 s once it is available.
@@ -164,7 +189,7 @@ import Testing
   /// The path changes, and works; the site does not.
   @Test func aFailOverBetweenTwoFailuresDoesNotHideALoss() async throws {
     network.set(.wifi)
-    let monitor = monitor()
+    let monitor = try monitor()
     var updates = monitor.updates.makeAsyncIterator()
     await site.answer(.available)
     #expect(await updates.next()?.kind == .available)
@@ -182,7 +207,7 @@ import Testing
   }
 
   @Test func isNoLongerOfflineWhileItIsCheckedAfterThePathsReturn() async throws {
-    let monitor = monitor()
+    let monitor = try monitor()
     var updates = monitor.updates.makeAsyncIterator()
     #expect(await updates.next()?.kind == .offline)
     network.set(.wifi)
@@ -204,7 +229,7 @@ import Testing
 
   @Test func pausedItAsksNobodyAndKnowsNothing() async throws {
     network.set(.wifi)
-    let monitor = monitor()
+    let monitor = try monitor()
     var updates = monitor.updates.makeAsyncIterator()
     await site.answer(.failed)
     #expect(await updates.next()?.kind == .failed)
@@ -226,7 +251,7 @@ import Testing
 
   @Test func aCheckUnderWayWhenItIsPausedChangesNothing() async throws {
     network.set(.wifi)
-    let monitor = monitor()
+    let monitor = try monitor()
     await site.begun()
     monitor.pause()
     monitor.url = "http://192.0.2.2/"
@@ -240,7 +265,7 @@ import Testing
 
   @Test func runsWhatWaitsForTheSiteOnce() async throws {
     network.set(.wifi)
-    let monitor = monitor()
+    let monitor = try monitor()
     let (runs, run) = AsyncStream<Void>.makeStream()
     let waiting = monitor.whenAvailable { run.yield() }
     await site.answer(.failed)
@@ -255,16 +280,41 @@ import Testing
     #expect(await iterator.next() == nil)
   }
 
-  @Test func aConfigurationThatContradictsItselfIsAVerdict() async throws {
-    network.set(.wifi)
-    let monitor = SiteMonitor("http://192.0.2.1/", configuration: .init(timeout: .zero), environment: environment)
-    let verdict = try await monitor.waitUntilKnown()
-    #expect(verdict.kind == .failed && verdict.error?.code == .invalidConfiguration)
+  @Test func aConfigurationThatContradictsItselfIsRefused() throws {
+    let wrong = SiteMonitorConfiguration(check: .init(timeout: .zero))
+    #expect(throws: SiteError(.invalidConfiguration, "")) {
+      try SiteMonitor("http://192.0.2.1/", configuration: wrong, environment: environment)
+    }
+    #expect(throws: SiteError(.invalidConfiguration, "")) {
+      try SiteMonitor(
+        http: "http://192.0.2.1/", https: "https://192.0.2.1/", configuration: wrong, environment: environment)
+    }
+    let monitor = try monitor()
+    #expect(throws: SiteError(.invalidConfiguration, "")) { try monitor.reconfigure(wrong) }
+    #expect(monitor.configuration == SiteMonitorConfiguration(), "it goes on as before")
+  }
+
+  @Test func aURLMayBeALiteralATextOrAURL() throws {
+    let text = String("http://192.0.2.1/")
+    let url = try SiteURL(text)
+    #expect(try SiteMonitor("http://192.0.2.1/", environment: environment).url == url)
+    #expect(try SiteMonitor(text, environment: environment).url == url)
+    #expect(try SiteMonitor(url, environment: environment).url == url)
+    #expect(try SiteCheck("http://192.0.2.1/").url == url)
+    #expect(try SiteCheck(text).url == url)
+    #expect(try SiteCheck(url).url == url)
+    #expect(try SiteGroup(["http://192.0.2.1/"], quorum: 1, environment: environment).urls == [url])
+    #expect(try SiteGroup([text], quorum: 1, environment: environment).urls == [url])
+    #expect(try SiteGroup([url], quorum: 1, environment: environment).urls == [url])
+    let other = String("ftp://192.0.2.1/")
+    #expect(throws: SiteError(.invalidURL, "")) { try SiteMonitor(other, environment: environment) }
+    #expect(throws: SiteError(.invalidURL, "")) { try SiteCheck(other) }
+    #expect(throws: SiteError(.invalidURL, "")) { try SiteGroup([text, other], quorum: 1, environment: environment) }
   }
 
   @Test func receiversAreToldOfEachChangeInOrder() async throws {
     network.set(.wifi)
-    let monitor = monitor()
+    let monitor = try monitor()
     var updates = monitor.updates.makeAsyncIterator()
     await site.answer(.captivePortal)
     #expect(await updates.next()?.kind == .captivePortal)
@@ -284,7 +334,7 @@ import Testing
     network.set(.wifi)
     weak var ended: SiteMonitor?
     do {
-      let monitor = monitor()
+      let monitor = try monitor()
       ended = monitor
       await site.begun()
     }
@@ -294,7 +344,8 @@ import Testing
 
   @Test func aGroupRefusesAConfigurationThatContradictsItself() {
     #expect(throws: SiteError(.invalidConfiguration, "")) {
-      try SiteGroup(["http://a/"], quorum: 1, configuration: .init(timeout: .zero), environment: environment)
+      try SiteGroup(
+        ["http://a/"], quorum: 1, configuration: .init(check: .init(timeout: .zero)), environment: environment)
     }
   }
 
@@ -312,6 +363,66 @@ import Testing
     var updates = group.updates.makeAsyncIterator()
     while let summary = await updates.next(), summary.isOnline {}
     #expect(!group.current.isOnline && group.current.isDetermined)
+  }
+
+  @Test func aGroupThatIsPausedKnowsNothingAndSendsNothing() async throws {
+    network.set(.wifi)
+    let group = try SiteGroup(["http://192.0.2.1/", "http://192.0.2.2/"], quorum: 2, environment: environment)
+    var updates = group.updates.makeAsyncIterator()
+    for _ in 0..<2 { await site.answer(.available) }
+    #expect(await updates.next()?.isOnline == true)
+    group.pause()
+    group.pause()
+    #expect(group.isPaused && !group.current.isDetermined)
+    #expect(group.current.verdicts.allSatisfy { $0.kind == .undetermined })
+    network.set(.unreachable())
+    network.clock.advance(by: .seconds(3_600))
+    try await network.settle()
+    #expect(!group.current.isDetermined)
+    group.resume()
+    #expect(!group.isPaused)
+    #expect(await updates.next()?.isOnline == false)
+    network.set(.wifi)
+    let answers = Task { for _ in 0..<2 { await site.answer(.available) } }
+    try await eventually("online, once the path has settled") {
+      network.clock.advance(by: .seconds(1))
+      return group.current.isOnline
+    }
+    await answers.value
+  }
+
+  /// Receivers are not told of what they know, and the group knows it all the same.
+  @Test func aGroupFindsOutAnewWhatItKnewBeforeItsPause() async throws {
+    network.set(.wifi)
+    let group = try SiteGroup(["http://192.0.2.1/"], quorum: 1, environment: environment)
+    for _ in 0..<3 {
+      await site.answer(.available)
+      try await group.waitUntilOnline()
+      group.pause()
+      group.resume()
+    }
+    await site.answer(.failed)
+    #expect(try await !group.waitUntilDetermined().isOnline)
+  }
+
+  @Test func aGroupMayBePausedAndResumedByManyThreads() async throws {
+    network.set(.wifi)
+    let site = ScriptedSite(answersAtOnce: true)
+    let group = try SiteGroup(
+      ["http://192.0.2.1/", "http://192.0.2.2/"], quorum: 2, environment: site.environment(network))
+    await withTaskGroup { tasks in
+      for worker in 0..<4 {
+        tasks.addTask {
+          for round in 0..<50 {
+            if (worker + round).isMultiple(of: 2) { group.pause() } else { group.resume() }
+          }
+        }
+      }
+    }
+    group.pause()
+    #expect(group.isPaused && !group.current.isDetermined)
+    group.resume()
+    #expect(try await group.waitUntilOnline().availableCount == 2)
   }
 
   @Test(arguments: [0, 3, -1]) func aQuorumHasToBePossible(_ quorum: Int) {

@@ -52,7 +52,8 @@ struct AddressTests {
     (("2001:db8::1", "2001:db8::2"), ("198.51.100.121", "169.254.13.78")),
     (("198.51.100.121", "198.51.100.117"), ("2001:db8:1::1", "fe80::1")),
     (("2001:db8::1", "2001:db8::2"), ("10.1.2.3", "10.1.2.4")),
-    // 10.6 and 2.1: an IPv4 address comes before a unique-local one, and before one that only a unique-local source leads to.
+    // 10.6 and 2.1: an IPv4 address comes before a unique-local one, and before one that only a unique-local source
+    // leads to.
     (("198.51.100.121", "198.51.100.117"), ("fd11:1111:1111:1::1", "fd11:1111:1111:1::2")),
     (("198.51.100.121", "198.51.100.117"), ("2001:db8:1::1", "fd11:1111:1111:1::2")),
   ])

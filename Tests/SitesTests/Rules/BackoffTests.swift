@@ -9,13 +9,13 @@ import Testing
 struct BackoffTests {
   @Test(arguments: [(1, 1.0), (2, 2), (3, 4), (8, 128), (9, 256), (10, 300), (11, 300), (1_000_000, 300)])
   func doublesUpToTheLongest(_ failure: Int, _ seconds: Double) {
-    let delay = Backoff.retryDelay(failure: failure, configuration: SiteConfiguration(), random: 0.5)
+    let delay = Backoff.retryDelay(failure: failure, configuration: SiteMonitorConfiguration(), random: 0.5)
     #expect(Double(delay) == seconds * 1e9)
   }
 
   @Test(arguments: 1...12) func isJitteredByAFifth(_ failure: Int) {
     let delays = [0.0, 0.5, 0.999_999].map {
-      Backoff.retryDelay(failure: failure, configuration: SiteConfiguration(), random: $0)
+      Backoff.retryDelay(failure: failure, configuration: SiteMonitorConfiguration(), random: $0)
     }
     #expect(delays[0] == delays[1] / 5 * 4)
     #expect(Double(delays[2]) / Double(delays[1]) > 1.19 && Double(delays[2]) / Double(delays[1]) <= 1.2)
@@ -29,7 +29,7 @@ struct BackoffTests {
   @Test(arguments: [Duration.seconds(Int64.max), .seconds(Int64.max) * 2, Duration(attoseconds: .max)])
   func takesAnyDuration(_ duration: Duration) {
     #expect(Backoff.interval(duration, random: 0.999) == .max)
-    var configuration = SiteConfiguration()
+    var configuration = SiteMonitorConfiguration()
     configuration.maximumRetryDelay = duration
     #expect(Backoff.retryDelay(failure: 1_000, configuration: configuration, random: 0.999) > 0)
     configuration.retryDelay = duration

@@ -5,14 +5,14 @@ import Testing
 
 @testable import DialtoneSites
 
-/// The table of design.md, "Sites", line by line.
+/// What an answer means, line by line: the rules of the page "Sites".
 struct VerdictRulesTests {
   typealias Decision = VerdictRules.Decision
 
   private func rules(
-    _ url: SiteURL, _ expectation: SiteExpectation, method: SiteConfiguration.Method? = nil
+    _ url: SiteURL, _ expectation: SiteExpectation, method: SiteCheckConfiguration.Method? = nil
   ) -> VerdictRules {
-    var configuration = SiteConfiguration()
+    var configuration = SiteCheckConfiguration()
     configuration.expectation = expectation
     configuration.method = method
     return VerdictRules(url: url, configuration: configuration)
@@ -21,7 +21,7 @@ struct VerdictRulesTests {
   struct Line: Sendable, CustomTestStringConvertible {
     var url: SiteURL = "http://example.com/"
     var expectation: SiteExpectation
-    var method: SiteConfiguration.Method = .head
+    var method: SiteCheckConfiguration.Method = .head
     var isFixed = false
     var status: Int
     var location: String?

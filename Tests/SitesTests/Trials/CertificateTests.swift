@@ -8,7 +8,7 @@ import SiteLab
 import TestSupport
 import Testing
 
-/// Scenario 57 of linux.md: who cannot prove to be the site is told nothing, and is not asked again less strictly.
+/// Trial 57: who cannot prove to be the site is told nothing, and is not asked again less strictly.
 @Suite(.timeLimit(.minutes(2)))
 struct CertificateTests {
   struct Impostor: CustomTestStringConvertible {
@@ -170,7 +170,8 @@ struct CertificateTests {
     #expect(server.connections.allSatisfy { $0.received.isEmpty })
   }
 
-  /// A self-signed certificate that is trusted itself is its own authority: nobody goes by its signature, nor does curl.
+  /// A self-signed certificate that is trusted itself is its own authority: nobody goes by its signature, nor does
+  /// curl.
   @Test func aTrustedSelfSignedCertificateIsBelieved() async throws {
     let identity = try SiteAuthority.selfSigned(for: ["127.0.0.1"])
     let server = try await SiteServer(.answer(200), as: identity)

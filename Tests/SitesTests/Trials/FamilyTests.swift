@@ -9,7 +9,7 @@ import SiteLab
 import TestSupport
 import Testing
 
-/// Scenario 49 of linux.md: both families raced (RFC 8305).
+/// Trial 49: both families raced (RFC 8305).
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(2)))
 struct FamilyTests {
@@ -34,7 +34,8 @@ struct FamilyTests {
     let identity = transport == .secure ? try Trust.identity.get() : nil
     let four = try await SiteServer(.answer(204), as: identity, at: "192.0.2.80", port: 80, in: cable.server)
     let six = try await SiteServer(.answer(204), as: identity, at: "2001:db8:80::80", port: 80, in: cable.server)
-    // The dead family first, and more than one address of it: each new attempt begins 250 ms after the last, families in turn.
+    // The dead family first, and more than one address of it: each new attempt begins 250 ms after the last, families
+    // in turn.
     let dead = family == .v6 ? ["2001:db8:80::80", "2001:db8:80::81"] : ["192.0.2.80", "192.0.2.81"]
     let alive = family == .v6 ? "192.0.2.80" : "2001:db8:80::80"
     let sites = try LabSites(cable.client, names: ["site.example": dead + [alive]])

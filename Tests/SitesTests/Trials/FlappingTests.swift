@@ -12,7 +12,7 @@ import SiteLab
 import TestSupport
 import Testing
 
-/// Scenario 59 of linux.md: 1,000 monitored sites that come and go. In processes of their own, whose memory is nobody else's.
+/// Trial 59: 1,000 monitored sites that come and go. In processes of their own, whose memory is nobody else's.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct FlappingTests {
   /// A thousand sites, the time, and a record of when each was asked.
@@ -57,10 +57,10 @@ struct FlappingTests {
     func monitors() async throws -> [SiteMonitor] {
       network.set(.wifi)
       let environment = environment()
-      var configuration = SiteConfiguration()
+      var configuration = SiteMonitorConfiguration()
       configuration.interval = .seconds(60)
       let monitors = try (0..<Self.count).map { number in
-        SiteMonitor(try SiteURL("http://192.0.2.1/\(number)"), configuration: configuration, environment: environment)
+        try SiteMonitor("http://192.0.2.1/\(number)", configuration: configuration, environment: environment)
       }
       try await settle(monitors, decisions: Self.count)
       try await pass(.seconds(5), monitors)
@@ -106,15 +106,17 @@ struct FlappingTests {
       return requests.indices.map { requests[$0...].prefix(4).reduce(0, +) }.max() ?? 0
     }
 
-    /// How many steps may be counted as four. A step ends when the engine has settled, which may be before a slow thread has begun what is
-    /// due in it: on a busy machine that is counted up to three steps later, under a sanitizer four.
+    /// How many steps may be counted as four. A step ends when the engine has settled, which may be before a slow
+    /// thread has begun what is due in it: on a busy machine that is counted up to three steps later, under a sanitizer
+    /// four.
     private static let countedSteps = isSanitized ? 8 : 7
 
     /// 16 at once and then 500 a second, within four steps and what was counted with them.
     static let paced = 16 + 500 * countedSteps / 4
 
-    /// A tenth of 60 s each way keeps them apart: 1,000 within 12 s, or 84 within each, begin to fail, and each of these asks again after
-    /// 1, 3 and 7 s. So 336 come within a second, in proportion more in what is counted with it, and a few more by chance.
+    /// A tenth of 60 s each way keeps them apart: 1,000 within 12 s, or 84 within each, begin to fail, and each of
+    /// these asks again after 1, 3 and 7 s. So 336 come within a second, in proportion more in what is counted with it,
+    /// and a few more by chance.
     static let jittered = 336 * countedSteps / 4 + 30
 
     /// How many there were in each step.

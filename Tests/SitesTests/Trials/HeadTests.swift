@@ -103,8 +103,8 @@ struct HeadTests {
     #expect(verdict.kind == .captivePortal && verdict.location == "http://login.example/", "\(verdict)")
   }
 
-  @Test(arguments: [400, 403, 404, 410, 500], [SiteConfiguration.Method?.none, .head, .get])
-  func saysWhereGETMayHelp(_ status: Int, _ method: SiteConfiguration.Method?) async throws {
+  @Test(arguments: [400, 403, 404, 410, 500], [SiteCheckConfiguration.Method?.none, .head, .get])
+  func saysWhereGETMayHelp(_ status: Int, _ method: SiteCheckConfiguration.Method?) async throws {
     let server = try await SiteServer(.answer(status), .plain)
     let verdict = try await check(server.url(.plain)) {
       $0.expectation = .success

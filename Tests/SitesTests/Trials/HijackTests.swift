@@ -9,7 +9,7 @@ import NetworkLab
 import SiteLab
 import Testing
 
-/// Scenario 52 of linux.md: a name that somebody on the way leads astray.
+/// Trial 52: a name that somebody on the way leads astray.
 @Suite(.timeLimit(.minutes(2)))
 struct HijackTests {
   /// There is a path to each of them: not where they lie decides, but what they are.

@@ -9,11 +9,11 @@ import SiteLab
 import TestSupport
 import Testing
 
-/// Scenario 55 of linux.md: a server costs a check its deadline and 1 MiB at most, whatever it does.
+/// Trial 55: a server costs a check its deadline and 1 MiB at most, whatever it does.
 @Suite(.timeLimit(.minutes(5)))
 struct HostileTests {
-  /// How long a check of a hostile server may take: not longer than its deadline, but for what the machine is late, on the
-  /// event loop and in the test itself.
+  /// How long a check of a hostile server may take: not longer than its deadline, but for what the machine is late, on
+  /// the event loop and in the test itself.
   private static func limit(_ deadline: Duration, lateness: Duration) -> Duration {
     // A busy machine, or a sanitizer, makes it late; what has no deadline lasts for ever.
     deadline + .seconds(10) + lateness * 2
@@ -21,7 +21,7 @@ struct HostileTests {
 
   private func judge(
     _ site: HostileSite, _ transport: Transport, servedOver served: Transport,
-    _ configure: (inout SiteConfiguration) -> Void
+    _ configure: (inout SiteCheckConfiguration) -> Void
   ) async throws {
     let deadlines: [Duration] =
       switch site.outcome {

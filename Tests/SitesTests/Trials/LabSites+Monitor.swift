@@ -8,24 +8,26 @@ extension LabSites {
   /// A monitor that tries again soon, so that a test need not wait long, and checks of itself seldom, so that nothing
   /// but what the test does is the reason of a check.
   func monitor(
-    _ url: String, _ configure: (inout SiteConfiguration) -> Void = { _ in }
+    _ url: String, _ configure: (inout SiteMonitorConfiguration) -> Void = { _ in }
   ) throws -> SiteMonitor {
-    SiteMonitor(try SiteURL(url), configuration: try Self.configuration(configure), environment: environment)
+    try SiteMonitor(url, configuration: try Self.configuration(configure), environment: environment)
   }
 
   /// The same, for a site's two URLs.
   func monitor(
-    _ plain: String, _ secure: String, _ configure: (inout SiteConfiguration) -> Void = { _ in }
+    _ plain: String, _ secure: String, _ configure: (inout SiteMonitorConfiguration) -> Void = { _ in }
   ) throws -> SiteMonitor {
     try SiteMonitor(
       http: SiteURL(plain), https: SiteURL(secure), configuration: try Self.configuration(configure),
       environment: environment)
   }
 
-  private static func configuration(_ configure: (inout SiteConfiguration) -> Void) throws -> SiteConfiguration {
-    var configuration = SiteConfiguration()
-    configuration.trust = try Trust.trust()
-    configuration.timeout = .seconds(30)
+  private static func configuration(_ configure: (inout SiteMonitorConfiguration) -> Void) throws
+    -> SiteMonitorConfiguration
+  {
+    var configuration = SiteMonitorConfiguration()
+    configuration.check.trust = try Trust.trust()
+    configuration.check.timeout = .seconds(30)
     configuration.retryDelay = .milliseconds(200)
     configuration.maximumRetryDelay = .seconds(1)
     configuration.settling = .milliseconds(100)

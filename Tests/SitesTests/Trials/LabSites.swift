@@ -42,7 +42,7 @@ final class LabSites: Sendable {
   }
 
   func check(
-    _ url: String, _ configure: (inout SiteConfiguration) -> Void = { _ in }
+    _ url: String, _ configure: (inout SiteCheckConfiguration) -> Void = { _ in }
   ) async throws -> SiteVerdict {
     try await SitesTests.check(try SiteURL(url), in: environment, configure)
   }

@@ -10,7 +10,7 @@ import SiteLab
 import TestSupport
 import Testing
 
-/// Scenarios 51, 56 and 58 of linux.md: monitors of real servers over real links.
+/// Trials 51, 56 and 58: monitors of real servers over real links.
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(3)))
 struct MonitorTests {
@@ -58,7 +58,7 @@ struct MonitorTests {
       ? try await SiteServer(SiteBehaviour(opening: [.stall]), at: "192.0.2.80", port: 443, in: cable.server)
       : try await SiteServer(.answer(204), as: impostor, at: "192.0.2.80", port: 443, in: cable.server)
     let sites = try LabSites(cable.client)
-    let monitor = try sites.monitor("http://192.0.2.80/", "https://192.0.2.80/") { $0.timeout = .seconds(2) }
+    let monitor = try sites.monitor("http://192.0.2.80/", "https://192.0.2.80/") { $0.check.timeout = .seconds(2) }
     let recording = VerdictRecording(monitor)
     try await recording.wait(for: .partial)
     #expect(secure.connections.allSatisfy { !$0.received.contains(bytesOf: "HTTP/1") })
@@ -78,7 +78,7 @@ struct MonitorTests {
       at: "192.0.2.80", port: 80, in: cable.server)
     try cable.client.down("v0")
     let sites = try LabSites(cable.client)
-    let monitor = try sites.monitor("http://192.0.2.80/") { $0.expectation = .success }
+    let monitor = try sites.monitor("http://192.0.2.80/") { $0.check.expectation = .success }
     let recording = VerdictRecording(monitor)
     try await recording.wait(for: .offline)
     #expect(server.connectionCount == 0)
@@ -95,7 +95,7 @@ struct MonitorTests {
       counting { number, request in number == 0 ? [.answer(204, to: request), .close] : [.reset] },
       at: "192.0.2.80", port: 80, in: cable.server)
     let sites = try LabSites(cable.client)
-    let monitor = try sites.monitor("http://192.0.2.80/") { $0.expectation = .success }
+    let monitor = try sites.monitor("http://192.0.2.80/") { $0.check.expectation = .success }
     let recording = VerdictRecording(monitor)
     try await recording.wait(for: .available)
     monitor.check()
@@ -115,7 +115,7 @@ struct MonitorTests {
           : [.answer(204, to: request), .close]
       }, at: "192.0.2.80", port: 80, in: cable.server)
     let sites = try LabSites(cable.client)
-    let monitor = try sites.monitor("http://192.0.2.80/") { $0.expectation = .success }
+    let monitor = try sites.monitor("http://192.0.2.80/") { $0.check.expectation = .success }
     let recording = VerdictRecording(monitor)
     try await eventually(within: .seconds(30), "the request is in flight") { server.requests.count == 1 }
     #expect(recording.kinds.isEmpty)
@@ -164,7 +164,7 @@ struct MonitorTests {
     let slow = try await SiteServer(SiteBehaviour(), at: "192.0.2.80", port: 80, in: cable.server)
     let quick = try await SiteServer(.answer(204), at: "192.0.2.80", port: 80, in: other)
     let sites = try LabSites(cable.client)
-    let monitor = try sites.monitor("http://192.0.2.80/") { $0.timeout = .seconds(60) }
+    let monitor = try sites.monitor("http://192.0.2.80/") { $0.check.timeout = .seconds(60) }
     let recording = VerdictRecording(monitor)
     try await eventually(within: .seconds(30), "the request is in flight") { slow.requests.count == 1 }
     try cable.client.down("v0")

@@ -19,7 +19,7 @@ struct NginxTests {
     defer { withExtendedLifetime(server) {} }
     let sites = try LabSites(lab, names: ["site.example": ["127.0.0.1"]])
     func kind(
-      _ path: String, _ expectation: SiteExpectation, _ method: SiteConfiguration.Method? = nil
+      _ path: String, _ expectation: SiteExpectation, _ method: SiteCheckConfiguration.Method? = nil
     ) async throws -> SiteVerdict.Kind {
       let verdict = try await sites.check("\(transport)://site.example\(path)") {
         $0.expectation = expectation
@@ -44,6 +44,29 @@ struct NginxTests {
     #expect(try await kind("/same", .answer) == .available)
     #expect(try await kind("/511", .answer) == .captivePortal)
     #expect(try await kind("/get-only", .success) == .available)
+  }
+
+  /// `gzip_static always` compresses whatever the client asks for.
+  @Test(.enabled(if: NginxServer.hasGzipStatic, "nginx has no gzip_static"), arguments: Transport.allCases)
+  func aBodyThatIsCompressedAllTheSameIsNotRead(_ transport: Transport) async throws {
+    let lab = try NetworkLab()
+    let server = try await NginxServer(as: try Trust.identity.get(), in: lab)
+    defer { withExtendedLifetime(server) {} }
+    let sites = try LabSites(lab, names: ["site.example": ["127.0.0.1"]])
+    let url = "\(transport)://site.example/compressed"
+    let text = try await sites.check(url) { $0.expectation = .body(containing: "the site") }
+    #expect(text.kind == .failed && text.stage == .body && text.status == nil, "\(text)")
+    #expect(text.error?.code == .unreadableBody && text.error?.message.contains("gzip") == true, "\(text)")
+    for expectation in [SiteExpectation.answer, .success, .status(200)] {
+      let verdict = try await sites.check(url) {
+        $0.expectation = expectation
+        $0.method = .get
+      }
+      #expect(verdict.kind == .available && verdict.error == nil, "\(expectation): \(verdict)")
+    }
+    let status = try await sites.check(url) { $0.expectation = .status(204) }
+    #expect(status.kind == .unexpectedResponse && status.status == 200, "\(status)")
+    #expect(status.error?.code == (transport == .plain ? .unreadableBody : nil), "\(status)")
   }
 
   @Test("TLS to the port of http, and http to the port of TLS")

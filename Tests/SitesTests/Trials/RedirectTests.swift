@@ -7,7 +7,7 @@ import DialtoneSites
 import SiteLab
 import Testing
 
-/// Scenario 54 of linux.md: where a redirect leads is told as a stranger's text, and nothing is ever sent there.
+/// Trial 54: where a redirect leads is told as a stranger's text, and nothing is ever sent there.
 @Suite(.timeLimit(.minutes(2)))
 struct RedirectTests {
   /// Asks a server on `localhost` that redirects there; 204 is expected, so that every target may be told.

@@ -87,8 +87,9 @@ struct RequestTests {
     #expect(server.requests.map(\.method) == ["HEAD"])
   }
 
-  @Test(arguments: Transport.allCases, [SiteConfiguration.Method.head, .get])
-  func theMethodThatWasAskedForAndNoOther(_ transport: Transport, _ method: SiteConfiguration.Method) async throws {
+  @Test(arguments: Transport.allCases, [SiteCheckConfiguration.Method.head, .get])
+  func theMethodThatWasAskedForAndNoOther(_ transport: Transport, _ method: SiteCheckConfiguration.Method) async throws
+  {
     let server = try await SiteServer(.answer(405), transport)
     let verdict = try await check(server.url(transport)) {
       $0.expectation = .success
@@ -117,8 +118,8 @@ struct RequestTests {
     #expect(try #require(server.connections.first).sentCount < 1 << 20)
   }
 
-  /// The port stands in Host where it is not the scheme's own, and the host as it was given, in small letters, its trailing dot included
-  /// (RFC 9110, 7.2).
+  /// The port stands in Host where it is not the scheme's own, and the host as it was given, in small letters, its
+  /// trailing dot included (RFC 9110, 7.2).
   @Test func theHostAsItWasGiven() async throws {
     let server = try await SiteServer(.answer(204), .plain)
     _ = try await check(try SiteURL("http://LOCALHOST.:\(server.port)"))

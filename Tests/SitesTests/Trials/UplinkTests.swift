@@ -6,9 +6,10 @@ import Dialtone
 import DialtoneSites
 import NetworkLab
 import SiteLab
+import TestSupport
 import Testing
 
-/// Scenario 53 of linux.md, and `offline`: a verdict for each way out, and none where there is no way out.
+/// Trial 53, and `offline`: a verdict for each way out, and none where there is no way out.
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(2)))
 struct UplinkTests {
@@ -53,6 +54,43 @@ struct UplinkTests {
       #expect(verdict.stage == nil && verdict.status == nil)
     }
     #expect(site.connectionCount == 0)
+  }
+
+  @Test(
+    "an interface may be named by an alternative name, also by one that is longer than its own may be",
+    .enabled(if: NetworkLab.hasIPRoute2, "ip is needed"), arguments: ["up", "the-uplink-of-the-second-floor"])
+  func alternativeName(_ alternative: String) async throws {
+    let cable = try LabCable()
+    let other = try NetworkLab()
+    try LabCable.connect(cable.client, "w0", to: other, 1)
+    let added = try cable.client.ip("link property add dev w0 altname \(alternative)")
+    try #require(added.status == 0, "\(added)")
+    let site = try await SiteServer(.answer(204), at: "192.0.2.80", port: 80, in: cable.server)
+    let second = try await SiteServer(.answer(204), at: "192.0.2.80", port: 80, in: other)
+    let sites = try LabSites(cable.client)
+    let verdict = try await sites.check("http://192.0.2.80/") { $0.interface = alternative }
+    #expect(verdict.kind == .available && verdict.interface?.name == "w0", "\(verdict)")
+    #expect(site.connectionCount == 0 && second.requests.count == 1)
+    let interface = try #require(verdict.interface)
+    #expect(try cable.client.run { systemAlternativeNames(of: interface) } == [alternative])
+  }
+
+  @Test("a monitor without a path names the interface that has failed, as the path does")
+  func offlineNamesItsInterface() async throws {
+    let cable = try LabCable()
+    let sites = try LabSites(cable.client)
+    let site = try await SiteServer(.answer(204), at: "10.0.0.2", port: 80, in: cable.server)
+    let monitor = try sites.monitor("http://10.0.0.2/") { $0.check.interface = "v0" }
+    let recording = VerdictRecording(monitor)
+    try await recording.wait(for: .available)
+    try cable.client.down("v0")
+    try await recording.wait(for: .offline)
+    let path = ReachabilityMonitor(
+      .address(IPAddress(ipv4: 0x0A00_0002)), configuration: monitor.configuration.check.path,
+      environment: sites.environment.slot.reachability)
+    let state = try await path.waitUntilDetermined()
+    try await eventually("the monitor has taken it in") { monitor.current.interface == state.interface }
+    withExtendedLifetime(site) {}
   }
 
   @Test("no path: offline at once, and nothing is sent")
@@ -139,7 +177,7 @@ struct UplinkTests {
   func monitorWithAPathToANameServer() async throws {
     let cable = try localNetwork()
     let sites = try LabSites(cable.client, lookup: { _, _ in .noAddress }, nameServers: ["10.0.0.2"])
-    let monitor = SiteMonitor("http://nowhere.example/", environment: sites.environment)
+    let monitor = try SiteMonitor("http://nowhere.example/", environment: sites.environment)
     let verdict = try await monitor.waitUntilKnown(timeout: .seconds(60))
     #expect(verdict.kind == .failed && verdict.stage == .name, "\(verdict)")
   }

@@ -7,7 +7,7 @@ import DialtoneSites
 import SiteLab
 import Testing
 
-/// Scenario 50 of linux.md, and every row of the table of verdicts (<doc:Sites>), against real servers.
+/// Trial 50, and every row of the table of verdicts (<doc:Sites>), against real servers.
 @Suite(.timeLimit(.minutes(2)))
 struct VerdictTableTests {
   struct Row: CustomTestStringConvertible {
@@ -136,7 +136,8 @@ struct VerdictTableTests {
     #expect(verdict.kind == .available, "\(verdict)")
   }
 
-  /// Embedded portals answer HEAD with a body, which RFC 9110, 9.3.2, forbids: it is no answer by itself, and GET follows all the same.
+  /// Embedded portals answer HEAD with a body, which RFC 9110, 9.3.2, forbids: it is no answer by itself, and GET
+  /// follows all the same.
   @Test(arguments: Transport.allCases, [Duration.zero, .milliseconds(20)])
   func aBodyToHeadIsPassedOver(_ transport: Transport, pause: Duration) async throws {
     func server(_ head: String, body: String, get: SiteBehaviour? = nil) async throws -> SiteServer {

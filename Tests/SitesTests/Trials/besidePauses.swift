@@ -4,8 +4,8 @@
 #if os(Linux)
 import NIOConcurrencyHelpers
 
-/// Runs the body beside a row of short pauses, and tells how long it took, and by how much those were too long in all: so late
-/// is this machine meanwhile, busy with other tests, with everything.
+/// Runs the body beside a row of short pauses, and tells how long it took, and by how much those were too long in all:
+/// so late is this machine meanwhile, busy with other tests, with everything.
 func besidePauses<Value: Sendable>(
   _ body: () async throws -> Value
 ) async throws -> (value: Value, elapsed: Duration, lateness: Duration) {

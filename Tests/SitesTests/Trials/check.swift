@@ -7,9 +7,10 @@ import SiteLab
 
 /// Checks the site once, trusting the trials' own authority.
 func check(
-  _ url: SiteURL, in environment: SiteEnvironment = .system, _ configure: (inout SiteConfiguration) -> Void = { _ in }
+  _ url: SiteURL, in environment: SiteEnvironment = .system,
+  _ configure: (inout SiteCheckConfiguration) -> Void = { _ in }
 ) async throws -> SiteVerdict {
-  var configuration = SiteConfiguration()
+  var configuration = SiteCheckConfiguration()
   configuration.trust = try Trust.trust()
   // Long enough for a busy machine; what must end sooner ends sooner.
   configuration.timeout = .seconds(30)

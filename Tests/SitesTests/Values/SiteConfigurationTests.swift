@@ -1,7 +1,9 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+import Dialtone
 import DialtoneSites
+import DialtoneTesting
 import Testing
 
 struct SiteConfigurationTests {
@@ -10,35 +12,57 @@ struct SiteConfigurationTests {
   @Test(
     "refuses what contradicts itself",
     arguments: [
-      { (c: inout SiteConfiguration) in c.timeout = .zero },
-      { (c: inout SiteConfiguration) in c.timeout = .seconds(-1) },
-      { (c: inout SiteConfiguration) in
+      { (c: inout SiteCheckConfiguration) in c.timeout = .zero },
+      { (c: inout SiteCheckConfiguration) in c.timeout = .seconds(-1) },
+      { (c: inout SiteCheckConfiguration) in
         c.expectation = .body(containing: "x")
         c.method = .head
       },
-      { (c: inout SiteConfiguration) in c.expectation = .body(containing: "") },
-      { (c: inout SiteConfiguration) in c.expectation = .body(containing: String(repeating: "x", count: 65_537)) },
-      { (c: inout SiteConfiguration) in c.expectation = .statuses([]) },
-      { (c: inout SiteConfiguration) in c.expectation = .status(100) },
-      { (c: inout SiteConfiguration) in c.expectation = .status(1_000) },
-      { (c: inout SiteConfiguration) in c.userAgent = "a\r\nCookie: b" },
-      { (c: inout SiteConfiguration) in c.userAgent = "" },
-      { (c: inout SiteConfiguration) in c.interval = .zero },
-      { (c: inout SiteConfiguration) in c.maximumRetryDelay = .milliseconds(1) },
-      { (c: inout SiteConfiguration) in c.failuresBeforeLoss = 0 },
-    ] as [@Sendable (inout SiteConfiguration) -> Void])
-  func refuses(_ change: @Sendable (inout SiteConfiguration) -> Void) async {
-    var configuration = SiteConfiguration()
+      { (c: inout SiteCheckConfiguration) in c.expectation = .body(containing: "") },
+      { (c: inout SiteCheckConfiguration) in c.expectation = .body(containing: String(repeating: "x", count: 65_537)) },
+      { (c: inout SiteCheckConfiguration) in c.expectation = .statuses([]) },
+      { (c: inout SiteCheckConfiguration) in c.expectation = .status(100) },
+      { (c: inout SiteCheckConfiguration) in c.expectation = .status(1_000) },
+      { (c: inout SiteCheckConfiguration) in c.userAgent = "a\r\nCookie: b" },
+      { (c: inout SiteCheckConfiguration) in c.userAgent = "" },
+    ] as [@Sendable (inout SiteCheckConfiguration) -> Void])
+  func refuses(_ change: @Sendable (inout SiteCheckConfiguration) -> Void) {
+    var configuration = SiteCheckConfiguration()
     change(&configuration)
     #expect(throws: SiteError(.invalidConfiguration, "")) { try configuration.validate(for: Self.site) }
-    let check = SiteCheck(Self.site, configuration: configuration)
-    await #expect(throws: SiteError(.invalidConfiguration, "")) { try await check.run() }
+    #expect(throws: SiteError(.invalidConfiguration, "")) { try SiteCheck(Self.site, configuration: configuration) }
+    Self.expectRefusal(SiteMonitorConfiguration(check: configuration))
+  }
+
+  @Test(
+    "refuses what contradicts itself in a monitor's configuration",
+    arguments: [
+      { (c: inout SiteMonitorConfiguration) in c.interval = .zero },
+      { (c: inout SiteMonitorConfiguration) in c.maximumRetryDelay = .milliseconds(1) },
+      { (c: inout SiteMonitorConfiguration) in c.failuresBeforeLoss = 0 },
+    ] as [@Sendable (inout SiteMonitorConfiguration) -> Void])
+  func refusesOfAMonitor(_ change: @Sendable (inout SiteMonitorConfiguration) -> Void) {
+    var configuration = SiteMonitorConfiguration()
+    change(&configuration)
+    Self.expectRefusal(configuration)
+  }
+
+  /// Monitors and groups refuse alike.
+  private static func expectRefusal(_ configuration: SiteMonitorConfiguration) {
+    let environment = SiteEnvironment(reachability: ScriptedNetwork().environment)
+    #expect(throws: SiteError(.invalidConfiguration, "")) {
+      try SiteMonitor(site, configuration: configuration, environment: environment)
+    }
+    #expect(throws: SiteError(.invalidConfiguration, "")) {
+      try SiteGroup([site], quorum: 1, configuration: configuration, environment: environment)
+    }
   }
 
   @Test func theUsualIsRight() throws {
-    try SiteConfiguration().validate(for: Self.site)
-    #expect(SiteConfiguration().timeout == .seconds(15))
-    #expect(SiteConfiguration(timeout: .seconds(5)).timeout == .seconds(5))
+    try SiteMonitorConfiguration().validate(for: Self.site)
+    try SiteCheckConfiguration().validate(for: Self.site)
+    #expect(SiteCheckConfiguration().timeout == .seconds(15))
+    #expect(SiteCheckConfiguration(timeout: .seconds(5)).timeout == .seconds(5))
   }
 
   @Test(arguments: [

@@ -1,0 +1,81 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// International host names as they stand in DNS, in the Host header and in certificates: A-labels (RFC 5890).
+///
+/// They are made here, and nowhere else: what a resolver makes of other letters depends on its libraries and on the locale.
+package enum InternationalName {
+  /// The name of a look-up, in A-labels and with its trailing dot if it has one; `nil` if no such name can exist in DNS.
+  static func ascii(_ name: String) -> String? {
+    if name.utf8.allSatisfy({ $0 < 0x80 }) { return name }
+    do throws(ReachabilityError) {
+      let ascii = try ascii(HostName(name))
+      return name.unicodeScalars.last?.separatesLabels ?? false ? ascii.absolute.text : ascii.text
+    } catch {
+      return nil
+    }
+  }
+
+  /// The name in small letters, with every label outside ASCII as an A-label (RFC 5891, 4.4).
+  ///
+  /// Letters are mapped to small ones as RFC 5895 says. A label has to be in normalization form C: one with a combining mark of its
+  /// first block, which is mostly a letter written in two pieces, or with a piece of a syllable of Hangul is refused with words that say so.
+  ///
+  /// - Throws: ``ReachabilityError`` with the code `invalidHost` and words that say what to write instead.
+  package static func ascii(_ name: HostName) throws(ReachabilityError) -> HostName {
+    if name.text.utf8.allSatisfy({ $0 < 0x80 }) { return name.folded }
+    var labels: [String] = []
+    for label in name.text.unicodeScalars.split(omittingEmptySubsequences: false, whereSeparator: \.separatesLabels) {
+      labels.append(try aLabel(String(String.UnicodeScalarView(label)), of: name))
+    }
+    // Only now is it seen how long the labels are.
+    return try HostName(labels.joined(separator: "."))
+  }
+
+  private static func aLabel(_ label: String, of name: HostName) throws(ReachabilityError) -> String {
+    var mapped = String.UnicodeScalarView()
+    for scalar in label.unicodeScalars { mapped.append(contentsOf: scalar.properties.lowercaseMapping.unicodeScalars) }
+    var previous: Unicode.Scalar?
+    for scalar in mapped {
+      defer { previous = scalar }
+      guard let problem = problem(with: scalar, after: previous) else { continue }
+      throw ReachabilityError(
+        .invalidHost,
+        "the host \(HostText.quoted(name.text)) \(problem); write it in normalization form C, or as it stands in DNS (xn--…)"
+      )
+    }
+    let text = String(mapped)
+    return text.utf8.allSatisfy { $0 < 0x80 } ? text : "xn--" + Punycode.encode(text)
+  }
+
+  /// What RFC 5892 disallows, in words; `nil` for a letter, a mark or a digit.
+  private static func problem(with scalar: Unicode.Scalar, after previous: Unicode.Scalar?) -> String? {
+    if scalar.isASCII { return nil }
+    let isFirst = previous == nil
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark where (0x300...0x36F).contains(scalar.value):
+      return "has a letter with a combining mark apart"
+    case .nonspacingMark, .spacingMark: return isFirst ? "has a part that begins with a combining mark" : nil
+    // Parts of a syllable of Hangul: in form C they are one letter, and those that have none are disallowed (RFC 5892, 2.9).
+    case .otherLetter
+    where (0x1100...0x11FF).contains(scalar.value) || (0xA960...0xA97F).contains(scalar.value)
+      || (0xD7B0...0xD7FF).contains(scalar.value):
+      return "has a letter in pieces"
+    // Full-width and other forms stand for other letters (RFC 5892, 2.2: Unstable). The capitals among those are small
+    // by now; ß and ς stand for themselves (2.6).
+    case .lowercaseLetter, .otherLetter, .modifierLetter, .decimalNumber:
+      let standsForItself = scalar.value == 0xDF || scalar.value == 0x3C2
+      return scalar.properties.changesWhenNFKCCaseFolded && !standsForItself
+        ? "has a compatibility form of a letter" : nil
+    default:
+      // ZERO WIDTH JOINER and NON-JOINER (RFC 5892, A.1 and A.2), MIDDLE DOT and KATAKANA MIDDLE DOT (A.3, A.7).
+      switch scalar.value {
+      case 0x200D where previous?.properties.canonicalCombiningClass != .virama:
+        return "has a joiner that joins nothing"
+      case 0x200C, 0x200D, 0xB7, 0x30FB, 0x375, 0x5F3, 0x5F4:
+        return isFirst ? "has a part that begins with a sign" : nil
+      default: return "has a character that is no letter and no digit"
+      }
+    }
+  }
+}

@@ -1,0 +1,100 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+internal import CNetlink
+internal import Dialtone
+internal import NIOCore
+
+/// Who refused a connection, and how: the ICMP message (RFC 792, RFC 4443) that ended the attempt.
+struct ConnectionRefusal: Equatable {
+  /// Who sent the message.
+  var offender: IPAddress
+  /// Whether that is this machine, whose kernel says so where nobody answers on the link.
+  var isOwn: Bool
+  var type: UInt8
+  var code: UInt8
+
+  /// Who says what, for a person. `gateway` is where the packets went first, `nil` where they went straight to the
+  /// host.
+  func words(gateway: IPAddress?) -> String {
+    if isOwn, isHostUnreachable {
+      return gateway.map { "the gateway \($0) does not answer" } ?? "the host does not answer on the link"
+    }
+    return "\(isOwn ? "this machine" : "\(offender)") says: \(message)"
+  }
+
+  private var isIPv6: Bool { offender.family == .ipv6 }
+
+  /// What the kernel says of a neighbour that does not answer (RFC 1122, 3.2.2.1; RFC 4861, 7.2.2).
+  private var isHostUnreachable: Bool { isIPv6 ? (type, code) == (1, 3) : (type, code) == (3, 1) }
+
+  private static let unreachable: [UInt8: String] = [
+    0: "network unreachable", 1: "host unreachable", 2: "protocol unreachable", 3: "port unreachable",
+    4: "the packet is too large", 5: "source route failed", 6: "network unknown", 7: "host unknown", 8: "host isolated",
+    9: "network prohibited", 10: "host prohibited", 11: "network unreachable for this type of service",
+    12: "host unreachable for this type of service", 13: "prohibited", 14: "precedence violation",
+    15: "precedence too low",
+  ]
+
+  private static let unreachable6: [UInt8: String] = [
+    0: "no route", 1: "prohibited", 2: "beyond the scope of the source address", 3: "address unreachable",
+    4: "port unreachable", 5: "source address prohibited", 6: "route rejected",
+  ]
+
+  /// The message in the words of RFC 792, RFC 1812 and RFC 4443.
+  private var message: String {
+    let words: String? =
+      switch (isIPv6, type) {
+      case (false, 3): Self.unreachable[code]
+      case (true, 1): Self.unreachable6[code]
+      case (false, 11), (true, 3): "the packet's lifetime ended on the way"
+      case (false, 12), (true, 4): "the packet is malformed"
+      default: nil
+      }
+    return words ?? "ICMP type \(type), code \(code)"
+  }
+}
+
+/// A second descriptor of a socket that is being connected, by which to read who refused: NIO closes its own before it
+/// tells of the failure.
+///
+/// Belongs to the event loop. Released once the attempt is over, well or not: until then the socket stays open.
+final class RefusalReader {
+  private let descriptor: CInt
+  private let family: CInt
+
+  /// `nil` where the system has no descriptor for it: then nobody is named.
+  init?(_ socket: NIOBSDSocket.Handle, _ family: IPAddress.Family) {
+    descriptor = cnetlink_duplicate(socket)
+    self.family = family == .ipv6 ? AF_INET6 : AF_INET
+    if descriptor < 0 { return nil }
+    // Refused, the queue stays empty.
+    _ = cnetlink_queue_errors(descriptor, self.family, 1)
+  }
+
+  deinit {
+    // On a connection that stands, messages on the way would end it that TCP gets over (RFC 5461).
+    _ = cnetlink_queue_errors(descriptor, family, 0)
+    close(descriptor)
+  }
+
+  /// Who refused, where somebody did.
+  func refusal() -> ConnectionRefusal? {
+    var refusal = cnetlink_refusal()
+    // The function fills the structure in, and keeps no pointer to it.
+    guard unsafe cnetlink_take_refusal(descriptor, &refusal) == 1 else { return nil }
+    let offender: IPAddress
+    do throws(ReachabilityError) {
+      // The structure is as long as it says.
+      offender = try unsafe IPAddress(socketAddress: &refusal.offender, length: MemoryLayout<sockaddr_storage>.size)
+    } catch {
+      // Of no family: the kernel does not know who it was.
+      return nil
+    }
+    // Reads the address during the call.
+    let isOwn = unsafe cnetlink_is_own_address(&refusal.offender) == 1
+    return ConnectionRefusal(offender: offender, isOwn: isOwn, type: refusal.type, code: refusal.code)
+  }
+}
+#endif

@@ -1,0 +1,50 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+internal import NIOCore
+
+/// Waits until something is known of each of several paths. Belongs to its event loop.
+final class PathWait {
+  private let paths: [SharedMonitors.Path]
+  private let loop: any EventLoop
+  private let known: (PathWait, [Reachability]) -> Void
+  private var observation: ReachabilityObservation?
+  /// Numbers the observations: an event of a former one changes nothing.
+  private var number = 0
+  private var isOver = false
+
+  /// Calls `known` once, with what is known of each path: by `start` where that is so already, as it is while other
+  /// checks go the same way.
+  init(_ paths: [SharedMonitors.Path], _ loop: any EventLoop, known: @escaping (PathWait, [Reachability]) -> Void) {
+    self.paths = paths
+    self.loop = loop
+    self.known = known
+  }
+
+  func start() { look() }
+
+  func cancel() {
+    isOver = true
+    observation?.cancel()
+    observation = nil
+  }
+
+  private func look() {
+    observation?.cancel()
+    observation = nil
+    number += 1
+    guard let unknown = paths.first(where: { $0.known == nil }) else {
+      isOver = true
+      return known(self, paths.map { $0.known ?? .unknown })
+    }
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    observation = unknown.monitor.observe { [loop, number] _ in
+      loop.execute {
+        let wait = bound.value
+        // Several may be on their way to the loop.
+        if !wait.isOver, wait.number == number { wait.look() }
+      }
+    }
+  }
+}

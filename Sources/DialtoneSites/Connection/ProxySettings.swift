@@ -1,0 +1,138 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+
+/// The proxies that the environment names: `http_proxy`, `https_proxy` and `no_proxy`, as curl(1) reads them.
+struct ProxySettings {
+  /// By scheme; `nil` for none.
+  var http: String?
+  var https: String?
+  var exceptions: String?
+
+  /// Those of this process.
+  static var environment: ProxySettings {
+    // HTTP_PROXY is what a CGI program's client can set by a header "Proxy" (httpoxy, CVE-2016-5385).
+    ProxySettings(
+      http: EnvironmentVariable["http_proxy"],
+      https: EnvironmentVariable["https_proxy"] ?? EnvironmentVariable["HTTPS_PROXY"],
+      exceptions: EnvironmentVariable["no_proxy"] ?? EnvironmentVariable["NO_PROXY"])
+  }
+
+  /// What is wrong with the proxy that is to be asked for `url`; checked before anything is sent.
+  func proxy(for url: SiteURL) throws(SiteError) -> ProxyServer? {
+    guard let text = url.isSecure ? https : http, !isException(url.host) else { return nil }
+    return try Self.server(text, variable: url.isSecure ? "https_proxy" : "http_proxy")
+  }
+
+  /// The text is a URL that may have a user and a password; neither is ever repeated.
+  static func server(_ text: String, variable: String) throws(SiteError) -> ProxyServer {
+    var rest = text[...]
+    if let scheme = rest.unicodeScalars.firstRange(of: "://".unicodeScalars) {
+      guard rest[..<scheme.lowerBound].lowercased() == "http" else {
+        throw SiteError(.invalidConfiguration, "the proxy in \(variable) has to be an http URL")
+      }
+      rest = rest[scheme.upperBound...]
+    }
+    rest = Substring(rest.unicodeScalars.prefix { $0 != "/" })
+    var authorization: String?
+    if let at = rest.unicodeScalars.lastIndex(of: "@") {
+      let user = Self.percentDecoded(rest[..<at])
+      authorization = "Basic " + Base64.encode(user)
+      rest = rest[rest.unicodeScalars.index(after: at)...]
+    }
+    do {
+      let url = try SiteURL(parsing: "http://\(rest)/")
+      // curl's own: 1080 where the proxy has no port.
+      let hasPort =
+        rest.unicodeScalars.lastIndex(of: ":").map { rest[$0...].unicodeScalars.allSatisfy { $0 != "]" } } ?? false
+      return ProxyServer(host: url.lookupHost, port: hasPort ? url.port : 1_080, authorization: authorization)
+    } catch {
+      throw SiteError(.invalidConfiguration, "the proxy in \(variable) has no host and port that could be read")
+    }
+  }
+
+  private static func percentDecoded(_ text: Substring) -> [UInt8] {
+    let bytes = Array(text.utf8)
+    var decoded: [UInt8] = []
+    var position = 0
+    while position < bytes.count {
+      if bytes[position] == UInt8(ascii: "%"), position + 2 < bytes.count,
+        let value = UInt8(String(decoding: bytes[position + 1...position + 2], as: UTF8.self), radix: 16)
+      {
+        decoded.append(value)
+        position += 3
+      } else {
+        decoded.append(bytes[position])
+        position += 1
+      }
+    }
+    return decoded
+  }
+
+  // MARK: Exceptions
+
+  /// Whether the host is to be asked itself.
+  func isException(_ host: SiteURL.Host) -> Bool {
+    guard let exceptions else { return false }
+    return exceptions.split { $0 == "," || $0 == " " || $0 == "\t" }.contains { Self.covers($0, host) }
+  }
+
+  private static func covers(_ entry: Substring, _ host: SiteURL.Host) -> Bool {
+    if entry == "*" { return true }
+    switch host {
+    case .name(let name):
+      var domain = entry.lowercased()[...]
+      while domain.first == "." { domain.removeFirst() }
+      while domain.last == "." { domain.removeLast() }
+      return !domain.isEmpty && (name.text == domain || name.text.hasSuffix("." + domain))
+    case .address(let address):
+      let parts = entry.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+      let bare = parts[0].first == "[" && parts[0].last == "]" ? parts[0].dropFirst().dropLast() : parts[0]
+      guard let network = IPAddress(bare), network.family == address.family else { return false }
+      let width = network.family == .ipv4 ? 32 : 128
+      guard let length = parts.count == 1 ? width : Int(parts[1]), (0...width).contains(length) else { return false }
+      return address.shares(length, with: network)
+    }
+  }
+}
+
+extension SiteCheckConfiguration {
+  /// The proxy that `url` is to be asked by.
+  func proxyServer(for url: SiteURL) throws(SiteError) -> ProxyServer? {
+    proxy == .environment ? try ProxySettings.environment.proxy(for: url) : nil
+  }
+
+  /// Throws if the configuration contradicts itself, or if the proxy that `url` would be asked by cannot be read.
+  package func validate(for url: SiteURL) throws(SiteError) {
+    try validate()
+    _ = try proxyServer(for: url)
+  }
+}
+
+extension SiteMonitorConfiguration {
+  /// Throws if the configuration contradicts itself, or if the proxy that `url` would be asked by cannot be read.
+  package func validate(for url: SiteURL) throws(SiteError) {
+    try validate()
+    _ = try check.proxyServer(for: url)
+  }
+}
+
+/// Base64 (RFC 4648, 4), which HTTP's basic authentication asks for.
+enum Base64 {
+  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+  static func encode(_ bytes: [UInt8]) -> String {
+    var text: [UInt8] = []
+    for start in stride(from: 0, to: bytes.count, by: 3) {
+      let group = bytes[start..<min(start + 3, bytes.count)]
+      var value: UInt32 = 0
+      for offset in 0..<3 { value = value << 8 | (offset < group.count ? UInt32(group[start + offset]) : 0) }
+      for offset in 0..<4 {
+        let isPadding = offset > group.count
+        text.append(isPadding ? UInt8(ascii: "=") : alphabet[Int(value >> UInt32(18 - 6 * offset)) & 63])
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+}

@@ -1,0 +1,92 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+
+/// Asks a proxy to connect to a site (RFC 9110, 9.3.6), and leaves the pipeline once it has.
+final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private let request: String
+  private let end: (SiteError?) -> Void
+  /// What has come of the answer that is being read.
+  private var answer: [UInt8] = []
+  /// What has come in all.
+  private var byteCount = 0
+  private var isDone = false
+
+  init(to url: SiteURL, by proxy: ProxyServer, agent: String?, _ end: @escaping (SiteError?) -> Void) {
+    let target = "\(url.hostText):\(url.port)"
+    var request = "CONNECT \(target) HTTP/1.1\r\nHost: \(target)\r\n"
+    if let authorization = proxy.authorization { request += "Proxy-Authorization: \(authorization)\r\n" }
+    if let agent { request += "User-Agent: \(agent)\r\n" }
+    self.request = request + "\r\n"
+    self.end = end
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    context.writeAndFlush(wrapOutboundOut(context.channel.allocator.buffer(string: request)), promise: nil)
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if isDone { return }
+    // The blank line may have begun in what was there before.
+    let start = max(0, answer.count - 3)
+    let bytes = unwrapInboundIn(data).readableBytesView
+    answer += bytes
+    byteCount += bytes.count
+    if byteCount > Limits.headers { return finish(SiteError(.proxyFailed, "the proxy's answer has no end")) }
+    guard var range = Self.blankLine(in: answer[start...]) else { return }
+    // RFC 9110, 15.2: answers that precede the final one say nothing of it. Nobody asked to switch protocols.
+    while Self.isInterim(answer[..<range.lowerBound]) {
+      answer.removeSubrange(..<range.upperBound)
+      guard let next = Self.blankLine(in: answer[...]) else { return }
+      range = next
+    }
+    let line = answer.prefix { $0 != 0x0D }
+    guard line.starts(with: Array("HTTP/1.".utf8)), line.count >= 12, line[8] == 0x20 else {
+      return finish(SiteError(.proxyFailed, "the proxy answered with something that is not HTTP/1"))
+    }
+    guard line[9] == 0x32 else {
+      let status = String(decoding: line[9..<12].filter { (0x30...0x39).contains($0) }, as: UTF8.self)
+      return finish(SiteError(.proxyFailed, "the proxy refused to connect to the site (\(status))"))
+    }
+    // TLS's first word is ours: nobody else can have said anything yet.
+    guard range.upperBound == answer.count else {
+      return finish(SiteError(.proxyFailed, "the proxy said more than it was asked"))
+    }
+    isDone = true
+    context.pipeline.syncOperations.removeHandler(context: context).assumeIsolated().whenComplete { [end] result in
+      switch result {
+      case .success: end(nil)
+      case .failure(let error): end(SiteError(losing: error))
+      }
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { finish(SiteError(losing: error)) }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    finish(SiteError(.proxyFailed, "the proxy closed the connection"))
+    context.fireChannelInactive()
+  }
+
+  private static func blankLine(in bytes: ArraySlice<UInt8>) -> Range<Int>? {
+    let blank: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A]
+    return bytes.firstRange(of: blank)
+  }
+
+  /// Whether an answer's status line says 100 to 199, and not 101.
+  private static func isInterim(_ answer: ArraySlice<UInt8>) -> Bool {
+    let line = answer.prefix { $0 != 0x0D }
+    return line.count >= 12 && line.starts(with: Array("HTTP/1.".utf8)) && line[line.startIndex + 8] == 0x20
+      && line[line.startIndex + 9] == 0x31 && line[(line.startIndex + 9)...].prefix(3) != [0x31, 0x30, 0x31]
+  }
+
+  private func finish(_ error: SiteError) {
+    if isDone { return }
+    isDone = true
+    end(error)
+  }
+}

@@ -1,0 +1,117 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+
+/// Look-ups of names, one at a time for each name: who asks while one is under way gets its answer.
+final class Resolver: Sendable {
+  fileprivate struct Key: Hashable {
+    let name: String
+    let family: IPAddress.Family?
+  }
+
+  private struct Lookup {
+    var serial: UInt64
+    var ticket: NameLookupPool.Ticket?
+    /// Who is asked; `nil` until a thread does so.
+    var nameServers: [IPAddress]?
+    var waiters: [UInt64: Waiter] = [:]
+  }
+
+  private struct Waiter {
+    let begun: @Sendable ([IPAddress]) -> Void
+    let answer: @Sendable (NameLookupResult) -> Void
+  }
+
+  private struct State {
+    var lookups: [Key: Lookup] = [:]
+    var lastNumber: UInt64 = 0
+
+    mutating func number() -> UInt64 {
+      lastNumber += 1
+      return lastNumber
+    }
+  }
+
+  private let lookup: NameLookup
+  private let nameServers: @Sendable () -> [IPAddress]
+  private let pool: NameLookupPool
+  private let state = Lock(State())
+
+  /// Looks names up as `slot` does, on the threads of `pool`.
+  init(_ slot: EngineProvider, _ pool: NameLookupPool) {
+    lookup = slot.lookup
+    nameServers = slot.nameServers
+    self.pool = pool
+  }
+
+  /// Ends one asker's interest.
+  struct Inquiry: Sendable {
+    fileprivate let resolver: Resolver
+    fileprivate let key: Key
+    fileprivate let number: UInt64
+
+    func cancel() { resolver.cancel(self) }
+  }
+
+  /// Looks `name` up, and unless the inquiry is cancelled before, calls `begun` as soon as there is a thread that does
+  /// so, with the name servers that are asked as far as they are known, and then `answer`, on any thread.
+  func ask(
+    _ name: String, _ family: IPAddress.Family?, begun: @escaping @Sendable ([IPAddress]) -> Void,
+    _ answer: @escaping @Sendable (NameLookupResult) -> Void
+  ) -> Inquiry {
+    let key = Key(name: name, family: family)
+    let (number, serial, servers) = state.withLock { state -> (UInt64, UInt64?, [IPAddress]?) in
+      let number = state.number()
+      let isNew = state.lookups[key] == nil
+      var lookup = state.lookups[key] ?? Lookup(serial: number)
+      lookup.waiters[number] = Waiter(begun: begun, answer: answer)
+      state.lookups[key] = lookup
+      return (number, isNew ? number : nil, lookup.nameServers)
+    }
+    if let servers { begun(servers) }
+    if let serial {
+      let ticket = pool.submit(
+        name, family,
+        by: { [weak self, lookup, nameServers] name, family in
+          // Read here, where the look-up itself reads them: files take as long as they like.
+          self?.begin(key, serial, nameServers())
+          return lookup(name, family)
+        }, answer: { [weak self] in self?.end(key, serial, $0) })
+      let isWanted = state.withLock { state in
+        guard state.lookups[key]?.serial == serial else { return false }
+        state.lookups[key]?.ticket = ticket
+        return true
+      }
+      // Answered already, or nobody wants to know any more.
+      if !isWanted { pool.cancel(ticket) }
+    }
+    return Inquiry(resolver: self, key: key, number: number)
+  }
+
+  private func begin(_ key: Key, _ serial: UInt64, _ servers: [IPAddress]) {
+    let lookup = state.withLock { state -> Lookup? in
+      guard state.lookups[key]?.serial == serial else { return nil }
+      state.lookups[key]?.nameServers = servers
+      return state.lookups[key]
+    }
+    lookup?.waiters.values.forEach { $0.begun(servers) }
+  }
+
+  private func end(_ key: Key, _ serial: UInt64, _ result: NameLookupResult) {
+    let lookup = state.withLock { state -> Lookup? in
+      guard state.lookups[key]?.serial == serial else { return nil }
+      return state.lookups.removeValue(forKey: key)
+    }
+    lookup?.waiters.values.forEach { $0.answer(result) }
+  }
+
+  private func cancel(_ inquiry: Inquiry) {
+    let abandoned = state.withLock { state -> Lookup? in
+      let waiter = state.lookups[inquiry.key]?.waiters.removeValue(forKey: inquiry.number)
+      guard waiter != nil, state.lookups[inquiry.key]?.waiters.isEmpty ?? false else { return nil }
+      return state.lookups.removeValue(forKey: inquiry.key)
+    }
+    if let ticket = abandoned?.ticket { pool.cancel(ticket) }
+  }
+}

@@ -1,0 +1,39 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import NIOHTTP1
+
+/// What the network's errors mean to a check. None of NIO's words gets into ours: they are for programmers.
+extension SiteError {
+  /// Why a connection could not be made, in the system's words unless there are better `words`.
+  init(connecting error: any Error, words: String? = nil) {
+    if let error = error as? IOError {
+      self.init(.cannotConnect, words ?? Self.text(errno: error.errnoCode), errno: error.errnoCode)
+    } else {
+      self.init(.cannotConnect, "the connection could not be made")
+    }
+  }
+
+  /// Why a connection that was there is of no use any more.
+  init(losing error: any Error) {
+    if let error = error as? IOError {
+      self.init(.connectionLost, Self.text(errno: error.errnoCode), errno: error.errnoCode)
+    } else if let error = error as? HTTPParserError {
+      self.init(malformed: error)
+    } else if let reason = Self.tlsReason(error), reason.contains("_ALERT_") {
+      // In TLS 1.3 a client is done before the server has judged what it is shown, or not shown (RFC 8446, 4.4.2.4).
+      self.init(refusedBy: reason)
+    } else {
+      self.init(.connectionLost, "the connection broke off")
+    }
+  }
+
+  private init(malformed error: HTTPParserError) {
+    switch error {
+    case .headerOverflow: self.init(.headersTooLarge, "the headers are longer than \(Limits.headers) bytes")
+    case .invalidEOFState, .closedConnection: self.init(.connectionLost, "the connection was closed in mid-answer")
+    default: self.init(.malformedResponse, "what came is not HTTP/1")
+    }
+  }
+}

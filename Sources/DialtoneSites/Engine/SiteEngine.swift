@@ -1,0 +1,118 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNetlink
+internal import Dialtone
+internal import Dispatch
+internal import NIOCore
+internal import NIOPosix
+
+/// What all checks of an environment share: event loops, the bound on checks, look-ups and paths.
+///
+/// It lives for as long as a check holds it, or a monitor that has begun one and is not paused, and a second more after
+/// a check, so that checks one after the other start no threads anew. Then its threads end.
+final class SiteEngine: Sendable {
+  private struct Lingering {
+    var lastUse = NIODeadline.uptimeNanoseconds(0)
+    var isScheduled = false
+  }
+
+  private static let lingerTime = TimeAmount.seconds(1)
+
+  private let permits: ConnectionPermits
+  let resolver: Resolver
+  let monitors: SharedMonitors
+  let trust: TrustStore
+  /// Held, so that the paths' engine is not started and ended with each check.
+  let network: NetworkEngine
+  private let group: any EventLoopGroup
+  /// The group, if it is this engine's own.
+  private let ownGroup: MultiThreadedEventLoopGroup?
+  private let lingering = Lock(Lingering())
+
+  /// - Throws: Where the system has no descriptors or threads for the event loops: the next check may find some.
+  init(_ slot: SiteEngineSlot) throws(SiteError) {
+    _ = Exchange.handlerTypes
+    if let group = slot.group {
+      self.group = group
+      ownGroup = nil
+    } else {
+      let own = try Self.makeGroup()
+      group = own
+      ownGroup = own
+    }
+    permits = ConnectionPermits(slot.maximumChecks)
+    resolver = Resolver(slot.reachability.provider, slot.names)
+    monitors = SharedMonitors(slot.reachability)
+    trust = slot.trust
+    network = slot.reachability.provider.engine()
+  }
+
+  deinit {
+    // Every check has ended, so nothing is left to go wrong; the threads end in the background.
+    ownGroup?.shutdownGracefully(queue: .global()) { _ in }
+  }
+
+  private static func makeGroup() throws(SiteError) -> MultiThreadedEventLoopGroup {
+    let count = SiteResources.loopCount
+    #if os(Linux)  // NIO has kqueue(2) elsewhere, which no child inherits
+    let highest = try SiteResources.prove()
+    let former = EventPoll.pollDescriptors(upTo: highest)
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: count)
+    // NIO makes its own without EPOLL_CLOEXEC, and there is no way to tell it to: programs that this process starts
+    // would hold them, and with them what they watch. As good, but for a program that another thread starts just in
+    // between. The numbers are the lowest that were free, and so not above those that were proved.
+    for descriptor in EventPoll.pollDescriptors(upTo: highest).subtracting(former) {
+      _ = cnetlink_close_on_exec(descriptor)
+    }
+    return group
+    #else
+    return MultiThreadedEventLoopGroup(numberOfThreads: count)
+    #endif
+  }
+
+  /// Checks a site. Where as many checks are under way already as the environment allows, it first waits for its turn.
+  func check(_ url: SiteURL, _ configuration: SiteCheckConfiguration) async throws -> SiteVerdict {
+    let proxy = try configuration.proxyServer(for: url)
+    try Task.checkCancellation()
+    try await permits.acquire()
+    defer {
+      permits.release()
+      linger()
+    }
+    let loop = group.next()
+    let handle = CheckHandle(loop)
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        handle.start {
+          CheckRun(url, configuration, proxy, self, loop) { continuation.resume(with: $0) }
+        }
+      }
+    } onCancel: {
+      handle.cancel()
+    }
+  }
+
+  /// Keeps the engine for a second from now.
+  private func linger() {
+    let isFirst = lingering.withLock { lingering in
+      lingering.lastUse = .now()
+      defer { lingering.isScheduled = true }
+      return !lingering.isScheduled
+    }
+    if isFirst { scheduleEnd(in: Self.lingerTime) }
+  }
+
+  /// The task holds the engine until then.
+  private func scheduleEnd(in delay: TimeAmount) {
+    group.any().scheduleTask(in: delay) {
+      let rest = self.lingering.withLock { lingering -> TimeAmount? in
+        let rest = lingering.lastUse + Self.lingerTime - .now()
+        if rest > .nanoseconds(0) { return rest }
+        lingering.isScheduled = false
+        return nil
+      }
+      if let rest { self.scheduleEnd(in: rest) }
+    }
+  }
+}

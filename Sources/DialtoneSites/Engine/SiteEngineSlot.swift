@@ -1,0 +1,124 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+package import Dialtone
+internal import NIOCore
+
+/// What an environment's engine is made of, and the one that runs, if any.
+package final class SiteEngineSlot: Sendable {
+  /// A check: its verdict, or `CancellationError`.
+  package typealias Perform = @Sendable (SiteURL, SiteCheckConfiguration) async throws -> SiteVerdict
+
+  /// Names are looked up 32 at a time, each for both families, more than for all other monitors: here a look-up that
+  /// hangs would hold up other sites' checks. So after a second, in which nearly every name server answers that answers
+  /// at all, it is in nobody's way any more, up to as many of them as there are checks at a time.
+  package static func makeNames() -> NameLookupPool {
+    NameLookupPool(threads: 64, patience: .seconds(1), atMost: 256)
+  }
+
+  private struct Running {
+    weak var engine: SiteEngine?
+  }
+
+  private struct Monitors {
+    var count = 0
+    var pacer = CheckPacer()
+  }
+
+  package let reachability: ReachabilityEnvironment
+  let group: (any EventLoopGroup)?
+  let maximumChecks: Int
+  let random: @Sendable () -> Double
+  /// Further names that an interface goes by. Called where that may block.
+  let alternativeNames: @Sendable (NetworkInterface) -> [String]
+  let perform: Perform?
+  /// Kept beyond the engine: reading the system's certificates takes longer than a check.
+  let trust: TrustStore
+  /// Kept beyond the engine, too: look-ups that hang are counted until they end.
+  let names: NameLookupPool
+  private let running = Lock(Running())
+  private let monitors = Lock(Monitors())
+
+  init(
+    reachability: ReachabilityEnvironment, group: (any EventLoopGroup)?, maximumChecks: Int,
+    random: @escaping @Sendable () -> Double, perform: Perform?, trust: TrustStore = TrustStore(),
+    names: NameLookupPool = makeNames(),
+    alternativeNames: @escaping @Sendable (NetworkInterface) -> [String] = { _ in [] }
+  ) {
+    self.reachability = reachability
+    self.group = group
+    self.maximumChecks = maximumChecks
+    self.random = random
+    self.perform = perform
+    self.trust = trust
+    self.names = names
+    self.alternativeNames = alternativeNames
+  }
+
+  /// Checks a site: by what stands in for a check, or else by the engine. Throws only if the task is cancelled.
+  func check(_ url: SiteURL, _ configuration: SiteCheckConfiguration) async throws -> SiteVerdict {
+    if let perform { return try await perform(url, configuration) }
+    do {
+      return try await engine().check(url, configuration)
+    } catch let error as SiteError {
+      return SiteVerdict(of: url, without: error)
+    }
+  }
+
+  /// Why no task can be begun for a check, where there is no engine yet; `nil` where one can.
+  func shortage() -> SiteError? {
+    if perform != nil || running.withLock({ $0.engine }) != nil { return nil }
+    do throws(SiteError) {
+      try SiteResources.prove()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// The engine for a monitor to hold; `nil` where something stands in for checks, or where there is none to be had,
+  /// which the check says.
+  func engineToHold() -> SiteEngine? {
+    if perform != nil { return nil }
+    do throws(SiteError) {
+      return try engine()
+    } catch {
+      return nil
+    }
+  }
+
+  /// The engine that runs, or else a new one.
+  private func engine() throws(SiteError) -> SiteEngine {
+    try running.withLock { running throws(SiteError) in
+      if let engine = running.engine { return engine }
+      let engine = try SiteEngine(self)
+      running.engine = engine
+      return engine
+    }
+  }
+
+  // MARK: Monitors
+
+  /// A monitor watches from now on.
+  func monitorBegan() { monitors.withLock { $0.count += 1 } }
+
+  /// A monitor has ended, or is paused.
+  func monitorEnded() { monitors.withLock { $0.count -= 1 } }
+
+  /// How long the check of a monitor has to wait that begins now, perhaps with many others.
+  func standBack(now: Int64, random: Double) -> Int64 {
+    monitors.withLock { $0.pacer.delay(now: now, monitors: $0.count, random: random) }
+  }
+}
+
+extension SiteVerdict {
+  /// Of a check that could not begin, since the system is short of something, or since the environment names no usable
+  /// proxy any more: a verdict like any other, since it is the machine that fails, and not the caller.
+  package init(of url: SiteURL, without error: SiteError) {
+    var timings = Timings()
+    timings.total = .zero
+    self.init(
+      url: url, kind: .failed, stage: .connect, error: error, timings: timings,
+      timeSince1970: .nanoseconds(TimeSource.system.realtime()))
+  }
+}

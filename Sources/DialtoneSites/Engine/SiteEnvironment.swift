@@ -1,0 +1,60 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+package import Dialtone
+package import NIOCore
+
+/// Where checks and monitors of sites get their network, their names and their time from: the system, or a script in
+/// tests.
+///
+/// All checks and monitors of one environment share one set of event loops, at most four threads, and a bound: 256
+/// checks at a time, each with one connection, or up to four while it tries several addresses. Further checks wait for
+/// their turn. Names are looked up 32 at a time, each for both families; a look-up that takes longer than a second does
+/// not count any more, until 256 threads are at it. They exist only while they do so. The event loops' threads start
+/// with the first check, and end about a second after the last check and the last monitor have gone. Where many
+/// monitors would begin at once, made together or told of the same new path, their checks are spread: 16 at once, then
+/// 500 a second.
+public struct SiteEnvironment: Sendable {
+  package let slot: SiteEngineSlot
+
+  /// The system's network.
+  public static let system = SiteEnvironment(alternativeNames: systemAlternativeNames)
+
+  init(slot: SiteEngineSlot) { self.slot = slot }
+
+  /// An environment of its own.
+  ///
+  /// - Parameters:
+  ///   - reachability: Paths, names, and the clock that monitors go by.
+  ///   - group: Where sockets are made and served; `nil` for threads of its own. It is never shut down.
+  ///   - maximumChecks: How many checks may be under way at a time.
+  ///   - random: Numbers from 0 up to 1, for jitter.
+  ///   - names: What looks names up.
+  ///   - alternativeNames: Further names that an interface goes by.
+  ///   - perform: What monitors do in place of a check.
+  package init(
+    reachability: ReachabilityEnvironment = .system, group: (any EventLoopGroup)? = nil, maximumChecks: Int = 256,
+    random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
+    names: NameLookupPool = SiteEngineSlot.makeNames(),
+    alternativeNames: @escaping @Sendable (NetworkInterface) -> [String] = { _ in [] },
+    perform: SiteEngineSlot.Perform? = nil
+  ) {
+    slot = SiteEngineSlot(
+      reachability: reachability, group: group, maximumChecks: maximumChecks, random: random, perform: perform,
+      names: names, alternativeNames: alternativeNames)
+  }
+}
+
+/// The further names of an interface (`altname` of ip-link(8)), as the kernel tells them now; none if it does not say.
+package func systemAlternativeNames(of interface: NetworkInterface) -> [String] {
+  #if os(Linux)  // interfaces have one name elsewhere
+  do throws(ReachabilityError) {
+    return try currentInterfaces().first { $0.interface.index == interface.index }?.alternativeNames ?? []
+  } catch {
+    // Where the system says nothing of interfaces, no path names one either.
+    return []
+  }
+  #else
+  return []
+  #endif
+}

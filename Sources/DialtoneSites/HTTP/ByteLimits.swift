@@ -1,0 +1,57 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+
+/// Ends a connection on which more comes than any answer needs: what TLS swallows never reaches the other limits.
+final class ByteMeter: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+
+  private var count = 0
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    count += unwrapInboundIn(data).readableBytes
+    guard count <= Limits.connection else {
+      context.fireErrorCaught(
+        SiteError(.malformedResponse, "more than \(Limits.connection) bytes came without an answer"))
+      context.close(promise: nil)
+      return
+    }
+    context.fireChannelRead(data)
+  }
+}
+
+/// Stands before the decoder: lets the headers, interim responses included, have so many bytes and no more, and notes
+/// when the first came.
+final class HeaderLimit: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias InboundOut = ByteBuffer
+
+  private let exchange: Exchange
+  private var count = 0
+
+  init(_ exchange: Exchange) { self.exchange = exchange }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if !exchange.isOpen { return }
+    var buffer = unwrapInboundIn(data)
+    if count == 0 { exchange.send(.firstByte) }
+    count += buffer.readableBytes
+    // Up to the limit first: whether the headers end there, the decoder knows.
+    if !exchange.hasHead, count > Limits.headers {
+      let allowed = Limits.headers - (count - buffer.readableBytes)
+      if let start = buffer.readSlice(length: max(0, allowed)) { context.fireChannelRead(wrapInboundOut(start)) }
+      if !exchange.isOpen { return }
+      if !exchange.hasHead {
+        return exchange.send(
+          .lost(SiteError(.headersTooLarge, "the headers are longer than \(Limits.headers) bytes")))
+      }
+    }
+    // What chunks are wrapped in is no body, and has no end of its own.
+    if count > Limits.connection {
+      return exchange.send(
+        .lost(SiteError(.malformedResponse, "more than \(Limits.connection) bytes came for a body of less")))
+    }
+    context.fireChannelRead(wrapInboundOut(buffer))
+  }
+}

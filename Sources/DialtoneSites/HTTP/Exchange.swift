@@ -1,0 +1,208 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNetlink
+internal import Dialtone
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOSSL
+internal import NIOTLS
+
+/// One connection with one request on it.
+///
+/// Belongs to its event loop. What happens on the connection is told as events, until `close`: what comes then is of no
+/// use, such as the body of an answer to HEAD, or an unclean end.
+final class Exchange {
+  typealias Event = CheckStateMachine.Event
+
+  private let channel: any Channel
+  private let url: SiteURL
+  private let proxy: ProxyServer?
+  private let userAgent: String?
+  private var tell: ((Event) -> Void)?
+  private var method = SiteCheckConfiguration.Method.head
+  private var body: BodyCollector?
+  /// Whether the answer's headers have come.
+  private(set) var hasHead = false
+
+  init(
+    _ channel: any Channel, to url: SiteURL, by proxy: ProxyServer?, userAgent: String?, tell: @escaping (Event) -> Void
+  ) {
+    self.channel = channel
+    self.url = url
+    self.proxy = proxy
+    self.userAgent = userAgent
+    self.tell = tell
+  }
+
+  /// Whether anybody still wants to know what happens.
+  var isOpen: Bool { tell != nil }
+
+  func send(_ event: Event) { tell?(event) }
+
+  /// Closes the connection, and calls `done` when that has happened: at once, or, over TLS, after a word of goodbye.
+  func close(_ done: @escaping () -> Void) {
+    tell = nil
+    channel.closeFuture.assumeIsolated().whenComplete { _ in done() }
+    channel.close(promise: nil)
+  }
+
+  /// Does what a closed connection refuses.
+  private func attempt(_ body: () throws -> Void) {
+    do {
+      try body()
+    } catch {
+      send(.lost(SiteError(losing: error)))
+    }
+  }
+
+  // MARK: The way to the site
+
+  /// Asks the proxy for a connection to the site.
+  func openTunnel(by proxy: ProxyServer) {
+    attempt {
+      let pipeline = channel.pipeline.syncOperations
+      try pipeline.addHandler(ByteMeter())
+      try pipeline.addHandler(
+        ProxyTunnelHandler(to: url, by: proxy, agent: userAgent) { [weak self] error in
+          self?.send(error.map { .lost($0) } ?? .tunnelOpened)
+        })
+    }
+  }
+
+  func startTLS(_ context: NIOSSLContext) {
+    attempt {
+      // Names alone are announced (RFC 6066, 3); without one the address is what the certificate has to be for.
+      var name: String?
+      if case .name(let host) = url.host { name = host.text }
+      let pipeline = channel.pipeline.syncOperations
+      // Behind a proxy it is there already.
+      if proxy == nil { try pipeline.addHandler(ByteMeter()) }
+      try pipeline.addHandler(TLSWatcher(self), position: .last)
+      try pipeline.addHandler(
+        try NIOSSLClientHandler(context: context, serverHostname: name),
+        position: .before(try pipeline.handler(type: TLSWatcher.self)))
+    }
+  }
+
+  func tlsWasAgreedUpon() {
+    let certificate = peerCertificate
+    send(
+      .tlsAgreed(
+        CheckStateMachine.PeerCertificate(
+          expires: certificate.map(Self.end), isForSite: certificate.map(isForSite) ?? false,
+          weakness: certificate.flatMap(SiteError.init(judging:)))))
+  }
+
+  func tlsFailed(_ error: any Error) {
+    let certificate = peerCertificate
+    let cause = error as? SiteError ?? SiteError(handshaking: error, certificate: certificate, now: time(nil))
+    send(.tlsFailed(cause, certificateExpires: certificate.map(Self.end)))
+  }
+
+  /// The certificate that the peer has shown; `nil` before it has.
+  private var peerCertificate: NIOSSLCertificate? {
+    do {
+      return try channel.pipeline.syncOperations.nioSSL_peerCertificate()
+    } catch {
+      // There is no TLS on this connection, and so nobody who could have shown one.
+      return nil
+    }
+  }
+
+  /// When a certificate ends, since 1970.
+  private static func end(_ certificate: NIOSSLCertificate) -> Duration { .seconds(certificate.notValidAfter) }
+
+  /// Whether a certificate is for the site. Asked before a byte of the request is written.
+  private func isForSite(_ certificate: NIOSSLCertificate) -> Bool {
+    // NIOSSL has no other way to the names than this underscored one.
+    let names = certificate._subjectAlternativeNames().compactMap { name -> CertificateIdentity.AlternativeName? in
+      switch name.nameType {
+      case .dnsName: .dns(Array(name.contents))
+      case .ipAddress: .address(Array(name.contents))
+      default: nil
+      }
+    }
+    return CertificateIdentity.matches(url.host, names)
+  }
+
+  // MARK: Request and answer
+
+  /// The generic types of the handlers, made ready once, before any event loop runs. Where two threads need one of them
+  /// for the first time at the same time, Swift's runtime (6.3.1) may read what the other has not finished, and crash:
+  /// seen once in some thousand starts of the command (swift_checkMetadataState, called for HTTPPart).
+  static let handlerTypes = [
+    ObjectIdentifier(HTTPClientRequestPart.self), ObjectIdentifier(HTTPClientResponsePart.self),
+    ObjectIdentifier(HTTPResponseDecoder.self), ObjectIdentifier(ByteToMessageHandler<HTTPResponseDecoder>.self),
+  ]
+
+  /// Sends the request.
+  func ask(_ method: SiteCheckConfiguration.Method) {
+    self.method = method
+    attempt {
+      var decoder = NIOHTTPDecoderLimitConfiguration()
+      // Bytes alone are counted, by the header limit.
+      decoder.maxHeaderFieldSize = Limits.headers
+      decoder.maxHeaderListSize = Limits.headers
+      decoder.maxHeaderFieldCount = Limits.headers
+      let pipeline = channel.pipeline.syncOperations
+      try pipeline.addHandlers([
+        HeaderLimit(self),
+        HTTPRequestEncoder(),
+        HeadNormalizerHandler(),
+        ByteToMessageHandler(HTTPResponseDecoder(limitConfiguration: decoder)),
+        ResponseHandler(self),
+      ])
+      let sent = channel.eventLoop.makePromise(of: Void.self)
+      sent.futureResult.assumeIsolated().whenComplete { [self] result in
+        switch result {
+        case .success: send(.requestSent)
+        case .failure(let error): send(.requestNotSent(SiteError(losing: error)))
+        }
+      }
+      pipeline.write(NIOAny(HTTPClientRequestPart.head(requestHead)), promise: nil)
+      pipeline.writeAndFlush(NIOAny(HTTPClientRequestPart.end(nil)), promise: sent)
+    }
+  }
+
+  /// The whole request: nothing in it tells who asks, and nothing is remembered for the next.
+  private var requestHead: HTTPRequestHead {
+    var headers = HTTPHeaders([
+      ("Host", url.authority), ("Accept", "*/*"), ("Accept-Encoding", "identity"), ("Cache-Control", "no-cache"),
+      ("Connection", "close"),
+    ])
+    if let userAgent { headers.add(name: "User-Agent", value: userAgent) }
+    var target = url.target
+    if let proxy, !url.isSecure {
+      // RFC 9112, 3.2.2.
+      target = "http://\(url.authority)\(target)"
+      if let authorization = proxy.authorization { headers.add(name: "Proxy-Authorization", value: authorization) }
+    }
+    return HTTPRequestHead(version: .http1_1, method: method == .head ? .HEAD : .GET, uri: target, headers: headers)
+  }
+
+  func headCame(_ head: HTTPResponseHead) {
+    hasHead = true
+    let observed = VerdictRules.Head(
+      method: method, status: Int(head.status.code), locations: head.headers["Location"],
+      contentLength: head.headers.first(name: "Content-Length").flatMap { Int($0) },
+      coding: ContentCoding(head.headers[canonicalForm: "Content-Encoding"]))
+    send(.head(observed, isHTTP1: head.version.major == 1))
+  }
+
+  /// Tells of the body from now on, and whether `text` is in it.
+  func readBody(lookingFor text: String?) { body = BodyCollector(text) }
+
+  func bodyCame(_ bytes: ByteBuffer) { bodyChanged { $0.append(bytes) } }
+
+  func bodyEnded() { bodyChanged { $0.end() } }
+
+  private func bodyChanged(_ change: (inout BodyCollector) -> Void) {
+    guard var collector = body else { return }
+    // Not copied: it is changed while nobody else holds it.
+    body = nil
+    change(&collector)
+    body = collector
+    send(.body(collector.body))
+  }
+}

@@ -1,0 +1,264 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Writes the heads of answers as NIO's decoder takes them, which refuses more than a client has to: lines that end
+/// with LF alone (RFC 9112, 2.2), fields that go on in the next line (5.2), a length given twice, or beside a transfer
+/// coding that overrides it (6.3), spaces before the status or before a field's colon, a reason phrase of any bytes,
+/// and fields that cannot be read. The last two are left out.
+///
+/// It takes less, too: a status line has to begin with `HTTP/1.` (RFC 9112, 2.3), where the decoder knows other
+/// protocols.
+///
+/// A decoder that decides for others where an answer ends is right to refuse those. Here one answer is judged, and then
+/// the connection ends: nobody reads it otherwise. What is malformed beyond that stays so, and is for the decoder to
+/// refuse.
+///
+/// Invariant: however the bytes are cut, what comes out is the same. Not more is held back than the beginning of a
+/// status line, or one field, as long as its next line may belong to it, and the lengths, until the head has ended; the
+/// header limit bounds them.
+struct HeadNormalizer {
+  private enum Place {
+    case start, statusLine, reason, fields, body
+  }
+
+  private var place = Place.start
+  private var statusLine = StatusLine()
+  /// The line that is being read.
+  private var line: [UInt8] = []
+  /// The field before it.
+  private var field: [UInt8] = []
+  /// The values of Content-Length.
+  private var lengths: [[UInt8]] = []
+  /// What Transfer-Encoding lists last; `nil` if there is none.
+  private var transferCoding: [UInt8]?
+  /// What the body is wrapped in, once that is reached; `nil` if in nothing.
+  private var chunks: ChunkNormalizer?
+
+  private static let carriageReturn = UInt8(ascii: "\r")
+  private static let lineFeed = UInt8(ascii: "\n")
+
+  /// Whether nothing is left to do: all heads are over, and what comes now stands for itself.
+  var isDone: Bool { place == .body && chunks == nil }
+
+  /// Writes to `output` what the decoder is to be given for the bytes that came next. Throws if they are nothing that
+  /// it may be given.
+  mutating func normalize(_ bytes: ByteBuffer, into output: inout ByteBuffer) throws(HTTPParserError) {
+    var rest = bytes.readableBytesView
+    while let first = rest.first {
+      switch place {
+      case .body:
+        if chunks == nil {
+          output.writeBytes(rest)
+        } else {
+          try chunks?.normalize(rest, into: &output)
+        }
+        return
+      case .start:
+        // Empty lines before a status line are the decoder's to judge.
+        if first != Self.carriageReturn, first != Self.lineFeed {
+          place = .statusLine
+          continue
+        }
+        output.writeInteger(first)
+        rest = rest.dropFirst()
+      case .statusLine:
+        try statusLine.append(first)
+        guard let text = statusLine.text else {
+          rest = rest.dropFirst()
+          continue
+        }
+        // The byte behind the status belongs to what follows.
+        Self.write(text, &output)
+        place = .reason
+      case .reason:
+        // A client ignores it (RFC 9112, 4).
+        rest = rest[(rest.firstIndex(of: Self.lineFeed) ?? rest.endIndex)...]
+        if rest.isEmpty { return }
+        rest = rest.dropFirst()
+        place = .fields
+      case .fields:
+        let part = rest[..<(rest.firstIndex(of: Self.lineFeed) ?? rest.endIndex)]
+        rest = rest.dropFirst(part.count)
+        line += part
+        if rest.isEmpty { return }
+        rest = rest.dropFirst()
+        endLine(&output)
+      }
+    }
+  }
+
+  private mutating func endLine(_ output: inout ByteBuffer) {
+    if line.last == Self.carriageReturn { line.removeLast() }
+    if line.isEmpty { return endHead(&output) }
+    if !field.isEmpty, Self.isSpace(line[0]) {
+      while let last = field.last, Self.isSpace(last) { field.removeLast() }
+      field.append(UInt8(ascii: " "))
+      field += line.drop(while: Self.isSpace)
+    } else {
+      endField(&output)
+      swap(&field, &line)
+    }
+    line.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func endField(_ output: inout ByteBuffer) {
+    if field.isEmpty { return }
+    defer { field.removeAll(keepingCapacity: true) }
+    // A line without a colon is no field, nor is one with a NUL (RFC 9110, 5.5), or what goes on before anything has
+    // begun.
+    guard let colon = field.firstIndex(of: UInt8(ascii: ":")), !field.contains(0), !Self.isSpace(field[0]) else {
+      return Self.write(field, &output)
+    }
+    // Spaces before the colon are for a proxy to remove (RFC 9112, 5.1), and harmless here.
+    let name = Self.trimmed(field[..<colon])
+    let value = field[(colon + 1)...]
+    guard !name.isEmpty, name.allSatisfy(Self.isTokenCharacter), value.allSatisfy(Self.isValueCharacter) else { return }
+    if Self.isName(name, "content-length") {
+      lengths.append(Array(value))
+      return
+    }
+    if Self.isName(name, "transfer-encoding") {
+      transferCoding = Array(Self.trimmed(value.split(separator: UInt8(ascii: ",")).last ?? []))
+    }
+    Self.write(name + [UInt8(ascii: ":")] + value, &output)
+  }
+
+  private mutating func endHead(_ output: inout ByteBuffer) {
+    endField(&output)
+    // A transfer coding overrides a length.
+    if transferCoding == nil {
+      for length in Self.agreed(lengths).map({ [$0] }) ?? lengths {
+        Self.write(Array("Content-Length:".utf8) + length, &output)
+      }
+    }
+    Self.write([], &output)
+    // After an interim answer comes another one. With 101 the check has ended.
+    let isInterim = statusLine.isInterim
+    let isChunked = Self.isName(transferCoding?[...] ?? [], "chunked")
+    self = HeadNormalizer()
+    if isInterim { return }
+    place = .body
+    if isChunked { chunks = ChunkNormalizer() }
+  }
+
+  private static func write(_ line: some Collection<UInt8>, _ output: inout ByteBuffer) {
+    output.writeBytes(line)
+    output.writeBytes([carriageReturn, lineFeed])
+  }
+
+  /// The length that all say; `nil` where they do not agree, or one is no number.
+  private static func agreed(_ values: [[UInt8]]) -> [UInt8]? {
+    var agreed: [UInt8]?
+    for value in values {
+      for member in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+        let digits = trimmed(member)
+        guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        let number = Array(digits.drop { $0 == 0x30 })
+        if let agreed, agreed != number { return nil }
+        agreed = number
+      }
+    }
+    return agreed.map { $0.isEmpty ? [0x30] : $0 }
+  }
+
+  private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var text = text.drop(while: isSpace)
+    while let last = text.last, isSpace(last) { text.removeLast() }
+    return text
+  }
+
+  fileprivate static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+
+  /// RFC 9110, 5.6.2.
+  private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+    (0x21...0x7E).contains(byte) && !"\"(),/:;<=>?@[\\]{}".utf8.contains(byte)
+  }
+
+  /// RFC 9110, 5.5: no control characters but tabs.
+  private static func isValueCharacter(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || byte == 0x09 }
+
+  /// Whether a field's name is `name`, which is in small letters.
+  private static func isName(_ text: ArraySlice<UInt8>, _ name: String) -> Bool {
+    text.count == name.utf8.count && zip(text, name.utf8).allSatisfy { ASCII.folded($0) == $1 }
+  }
+}
+
+extension HeadNormalizer {
+  /// A status line without its reason phrase: `HTTP/1.1 200`.
+  private struct StatusLine {
+    private enum Part {
+      case version, minor, space, status, afterStatus, end
+    }
+
+    private static let version = Array("HTTP/1.".utf8)
+    private var part = Part.version
+    private var bytes: [UInt8] = []
+
+    /// What the decoder is to be given, once it has come.
+    var text: [UInt8]? { part == .end ? bytes : nil }
+
+    /// Whether another answer follows this one (RFC 9110, 15.2).
+    var isInterim: Bool { part == .end && bytes[bytes.count - 3] == UInt8(ascii: "1") }
+
+    /// Takes the next byte, unless it stands behind the status. Throws if no status line goes on so.
+    mutating func append(_ byte: UInt8) throws(HTTPParserError) {
+      switch part {
+      case .version:
+        // Capitals they should be (RFC 9112, 2.3).
+        let capital = (0x61...0x7A).contains(byte) ? byte & 0xDF : byte
+        guard capital == Self.version[bytes.count] else { throw .invalidVersion }
+        bytes.append(capital)
+        if bytes.count == Self.version.count { part = .minor }
+      case .minor:
+        guard Self.isDigit(byte) else { throw .invalidVersion }
+        bytes.append(byte)
+        part = .space
+      case .space:
+        guard byte == UInt8(ascii: " ") else { throw .invalidVersion }
+        bytes.append(byte)
+        part = .status
+      case .status:
+        // One space it should be (RFC 9112, 4).
+        if bytes.last == UInt8(ascii: " "), HeadNormalizer.isSpace(byte) { return }
+        guard Self.isDigit(byte) else { throw .invalidStatus }
+        bytes.append(byte)
+        if bytes.count == Self.version.count + 5 { part = .afterStatus }
+      case .afterStatus:
+        if Self.isDigit(byte) { throw .invalidStatus }
+        part = .end
+      case .end: break
+      }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+  }
+}
+
+/// Stands before the decoder, and behind the header limit: gives it the heads as it takes them.
+final class HeadNormalizerHandler: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias InboundOut = ByteBuffer
+
+  private var normalizer = HeadNormalizer()
+  private var hasFailed = false
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if normalizer.isDone { return context.fireChannelRead(data) }
+    if hasFailed { return }
+    var output = ByteBuffer()
+    var failure: HTTPParserError?
+    do throws(HTTPParserError) {
+      try normalizer.normalize(unwrapInboundIn(data), into: &output)
+    } catch {
+      hasFailed = true
+      failure = error
+    }
+    // What came before counts.
+    if output.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(output)) }
+    if let failure { context.fireErrorCaught(failure) }
+  }
+}

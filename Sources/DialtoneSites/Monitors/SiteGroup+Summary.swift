@@ -1,0 +1,56 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+public import Dialtone
+
+extension SiteGroup {
+  /// What is known of all sites of a group.
+  public struct Summary: Hashable, Sendable {
+    /// The newest verdict on each site, in the order they were given; `undetermined` where none has been found.
+    public let verdicts: [SiteVerdict]
+
+    /// How many sites have to be available.
+    public let quorum: Int
+
+    /// Makes a summary, for your own tests.
+    ///
+    /// - Parameters:
+    ///   - verdicts: The verdict on each site.
+    ///   - quorum: How many sites have to be available.
+    public init(_ verdicts: [SiteVerdict], quorum: Int) {
+      self.verdicts = verdicts
+      self.quorum = quorum
+    }
+
+    /// How many sites are available.
+    public var availableCount: Int { verdicts.count { $0.isAvailable } }
+
+    /// Whether enough sites are available.
+    public var isOnline: Bool { availableCount >= quorum }
+
+    /// Whether the sites of which nothing is known yet could not change the answer.
+    public var isDetermined: Bool {
+      isOnline || availableCount + verdicts.count { $0.kind == .undetermined } < quorum
+    }
+  }
+}
+
+extension SiteGroup.Summary: CustomStringConvertible {
+  /// Such as "online: 2 of 3 sites are available, and 2 are enough".
+  public var description: String {
+    let word = isOnline ? "online" : isDetermined ? "offline" : "undetermined"
+    return "\(word): \(availableCount) of \(verdicts.count) sites are available, and \(quorum) are enough"
+  }
+}
+
+extension SiteGroup.Summary: MonitoredState {
+  /// Whether the answer is known.
+  package var isKnown: Bool { isDetermined }
+
+  /// Whether all verdicts are.
+  package func isIdentical(to other: Self) -> Bool {
+    quorum == other.quorum && verdicts.elementsEqual(other.verdicts) { $0.isIdentical(to: $1) }
+  }
+}
+
+extension SiteGroup.Summary: DeterminableState {}

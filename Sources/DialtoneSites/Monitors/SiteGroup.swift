@@ -1,0 +1,223 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+public import Dialtone
+
+/// Follows several sites, and whether enough of them answer: for those who ask about the Internet in general.
+///
+/// ```swift
+/// let group = try SiteGroup(["https://example.com", "https://example.net", "https://example.org"], quorum: 2)
+/// for await summary in group.updates {
+///   print(summary.isOnline)
+/// }
+/// ```
+///
+/// It asks no sites by default: whose they are, and what their owners think of it, is for the program to decide.
+/// Receivers are told once the answer is known, then of each change of the answer or of a verdict. All of it is for any
+/// thread and any isolation.
+public final class SiteGroup: StateMonitor {
+  /// How many of the sites have to be available.
+  public let quorum: Int
+
+  private let monitors: [SiteMonitor]
+  private let verdicts: Verdicts
+
+  /// Begins to watch the sites.
+  ///
+  /// - Parameters:
+  ///   - urls: What is asked; none twice, however it is written.
+  ///   - quorum: How many have to be available; from 1 to the number of sites.
+  ///   - configuration: How the sites are checked, and how often.
+  ///   - environment: Where the network is: the system's, or a scripted one in tests.
+  /// - Throws: ``SiteError`` with the code `invalidConfiguration` if the quorum cannot be reached, if a URL is given
+  ///   twice, or if the configuration contradicts itself. So it does if the configuration asks for the proxy of the
+  ///   process's environment, and that cannot be read.
+  public init(
+    _ urls: [SiteURL], quorum: Int, configuration: SiteMonitorConfiguration = .init(),
+    environment: SiteEnvironment = .system
+  ) throws(SiteError) {
+    guard (1...max(1, urls.count)).contains(quorum), !urls.isEmpty else {
+      throw SiteError(.invalidConfiguration, "a quorum of \(quorum) cannot be had of \(urls.count) sites")
+    }
+    guard Set(urls.map(\.identity)).count == urls.count else {
+      throw SiteError(.invalidConfiguration, "a site is given twice; its answer would count twice")
+    }
+    var monitors: [SiteMonitor] = []
+    // All of them before the first is watched.
+    for url in urls { try configuration.validate(for: url) }
+    for url in urls {
+      monitors.append(try SiteMonitor(url, configuration: configuration, environment: environment))
+    }
+    self.monitors = monitors
+    self.quorum = quorum
+    verdicts = Verdicts(urls, quorum: quorum)
+    follow()
+  }
+
+  /// Begins to watch the sites of these URLs, as text.
+  ///
+  /// - Parameters:
+  ///   - urls: What is asked; absolute http or https URLs, none twice, however it is written.
+  ///   - quorum: How many have to be available; from 1 to the number of sites.
+  ///   - configuration: How the sites are checked, and how often.
+  ///   - environment: Where the network is: the system's, or a scripted one in tests.
+  /// - Throws: ``SiteError`` with the code `invalidURL` if a text is no such URL, or `invalidConfiguration`, as for
+  ///   ``SiteURL`` values.
+  public convenience init(
+    _ urls: [String], quorum: Int, configuration: SiteMonitorConfiguration = .init(),
+    environment: SiteEnvironment = .system
+  ) throws(SiteError) {
+    var parsed: [SiteURL] = []
+    for url in urls { parsed.append(try SiteURL(url)) }
+    try self.init(parsed, quorum: quorum, configuration: configuration, environment: environment)
+  }
+
+  deinit { verdicts.end() }
+
+  /// The newest summary; not determined until enough verdicts are found. Takes a lock for the time of a copy.
+  public var current: Summary { verdicts.cell.current }
+
+  /// The summaries one after another, as an asynchronous sequence: first the one that is known, then each change.
+  public var updates: MonitorUpdates<Summary> { MonitorUpdates(StateFeed(of: self, verdicts.cell)) }
+
+  /// What is asked.
+  public var urls: [SiteURL] { monitors.map(\.url) }
+
+  // MARK: Pausing
+
+  /// Stops watching and checking all sites until ``resume()``; see ``SiteMonitor/pause()``.
+  ///
+  /// While paused nothing is known: ``current`` is not determined, receivers stay registered and are told nothing, and
+  /// waits wait. To pause twice is to pause once.
+  public func pause() {
+    if verdicts.setPaused(true) { follow() }
+  }
+
+  /// Goes on after ``pause()``, with a check of each site; does nothing if it was not paused. Receivers are told of the
+  /// summary if it differs from the last that they were given.
+  public func resume() {
+    if verdicts.setPaused(false) { follow() }
+  }
+
+  /// Whether it is paused.
+  public var isPaused: Bool { verdicts.isPaused }
+
+  /// Has the monitors do what is wanted. If another thread wants something else meanwhile, this one does that, too: so
+  /// the last to return has done what was wanted last.
+  private func follow() {
+    while true {
+      let (isPaused, epoch) = verdicts.wanted
+      for monitor in monitors {
+        if isPaused { monitor.pause() } else { monitor.resume() }
+      }
+      if !isPaused { observe(epoch) }
+      if verdicts.wanted.epoch == epoch { return }
+    }
+  }
+
+  private func observe(_ epoch: Int) {
+    let observations = monitors.enumerated().map { position, monitor in
+      let executor = monitor.executor
+      return monitor.observe { [verdicts] verdict in
+        verdicts.set(verdict, at: position, epoch)
+        executor.deliver(verdicts.cell.wakeReceivers())
+      }
+    }
+    if verdicts.keep(observations, epoch) { return }
+    for observation in observations { observation.cancel() }
+  }
+
+  // MARK: Once
+
+  /// Waits until enough sites are available; returns at once if they are.
+  ///
+  /// - Parameter timeout: How long to wait at most; `nil` for as long as it takes. Zero and less ask only for the
+  ///   present summary.
+  /// - Returns: The summary that ended the wait.
+  /// - Throws: `ReachabilityError` with the code `timedOut`; `CancellationError` when the task is cancelled.
+  @discardableResult
+  public func waitUntilOnline(timeout: Duration? = nil) async throws -> Summary {
+    try await updates.feed.wait(until: { $0.isOnline }, timeout: timeout, goal: "the group was not online")
+  }
+
+  /// Runs `action` once, as soon as enough sites are available, in a task of its own: never on the caller's thread.
+  ///
+  /// - Parameter action: What to do.
+  /// - Returns: What keeps it waiting. If you cancel or release it before the action has begun, the action never runs.
+  public func whenOnline(_ action: @escaping @Sendable () async -> Void) -> ReachabilityObservation {
+    updates.feed.once({ $0.isOnline }) { _ in await action() }
+  }
+}
+
+extension SiteGroup: DeliveryOwner {
+  package var executor: any DeliveryExecutor { monitors[0].executor }
+}
+
+extension SiteGroup {
+  /// What is known of the sites of a group, and whether it is wanted.
+  ///
+  /// Invariant: a verdict of another epoch, which a pause or its end begins, changes nothing.
+  private final class Verdicts: Sendable {
+    private struct State {
+      var newest: [SiteVerdict]
+      var isPaused = false
+      var epoch = 0
+      var observations: [ReachabilityObservation] = []
+    }
+
+    let cell: StateCell<Summary>
+    private let unknown: Summary
+    private let state: Lock<State>
+
+    init(_ urls: [SiteURL], quorum: Int) {
+      unknown = Summary(urls.map { SiteVerdict(url: $0, kind: .undetermined) }, quorum: quorum)
+      cell = StateCell(unknown: unknown)
+      state = Lock(State(newest: unknown.verdicts))
+    }
+
+    var isPaused: Bool { state.withLock { $0.isPaused } }
+
+    var wanted: (isPaused: Bool, epoch: Int) { state.withLock { ($0.isPaused, $0.epoch) } }
+
+    func set(_ verdict: SiteVerdict, at position: Int, _ epoch: Int) {
+      state.withLock { state in
+        if state.epoch != epoch { return }
+        state.newest[position] = verdict
+        cell.publish(Summary(state.newest, quorum: unknown.quorum))
+      }
+    }
+
+    /// Begins an epoch, of which nothing is known yet. Returns whether this changes anything.
+    func setPaused(_ isPaused: Bool) -> Bool {
+      let ended = state.withLock { state -> [ReachabilityObservation]? in
+        if state.isPaused == isPaused { return nil }
+        state.isPaused = isPaused
+        state.epoch += 1
+        state.newest = unknown.verdicts
+        cell.publish(unknown)
+        defer { state.observations = [] }
+        return state.observations
+      }
+      // Outside the lock: this waits for a call that is under way.
+      ended?.forEach { $0.cancel() }
+      return ended != nil
+    }
+
+    /// Keeps the observations of an epoch, if that is the present one. Returns whether it is.
+    func keep(_ observations: [ReachabilityObservation], _ epoch: Int) -> Bool {
+      state.withLock { state in
+        if state.epoch != epoch { return false }
+        state.observations = observations
+        return true
+      }
+    }
+
+    func end() {
+      let ended = state.withLock { state in
+        defer { state.observations = [] }
+        return state.observations
+      }
+      for observation in ended { observation.cancel() }
+    }
+  }
+}

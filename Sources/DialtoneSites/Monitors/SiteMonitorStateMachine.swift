@@ -1,0 +1,210 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+
+/// When a site is checked, and which of the verdicts receivers are told of: pure, event in, actions out.
+///
+/// Invariants: no check is under way without a path; the loss of the path is told at once, whatever is under way; an
+/// available site is told to be lost only after so many failures in a row, and so is one that fails when its path has
+/// just come; however often a path changes that works all the same, checks come to their end and failures are counted;
+/// a check whose number is not the present one's changes nothing.
+struct SiteMonitorStateMachine {
+  enum Action: Equatable {
+    /// Begin a check with this number, by which its end is told.
+    case startCheck(UInt64)
+    /// The check that is under way is of no use any more.
+    case cancelCheck
+    /// Tell receivers.
+    case report(SiteVerdict)
+    /// Tell receivers that there is no path.
+    case reportOffline(Reachability.Reason?)
+    /// What was told last holds no longer, and nothing else is known yet: there is nothing to tell.
+    case forget
+
+    /// Whether receivers are to be told something.
+    var isReport: Bool {
+      switch self {
+      case .report, .reportOffline: true
+      case .startCheck, .cancelCheck, .forget: false
+      }
+    }
+  }
+
+  /// What receivers were told last.
+  private enum Told {
+    case nothing, available, unavailable
+    /// There was no path; how the site is has not been told since.
+    case offline
+  }
+
+  private let configuration: SiteMonitorConfiguration
+  private(set) var path: Reachability?
+  /// Further names of the path's interface.
+  private var alternativeNames: [String] = []
+  private var told = Told.nothing
+  /// How many checks have failed since one found the site available, or since the path came.
+  private var failures = 0
+  /// How many of those since the path changed last: by these the pauses grow.
+  private var retries = 0
+  private var serial: UInt64 = 0
+  /// Whether the check with the number `serial` is under way.
+  private(set) var isChecking = false
+  /// When the first check began since the last that came to an end; others may have been cancelled since.
+  private var checkingSince: Int64?
+  /// The interface that the path led over when the check under way began; `nil` where the system does not say.
+  private var checkedInterface: UInt32?
+  /// Whether the path has changed, and settled, while the check was under way: another has to follow.
+  private var isCheckOutdated = false
+  /// When the next check is due, by the environment's clock; `nil` where none is. To be asked for after each event.
+  private(set) var deadline: Int64?
+  /// While the path settles: when it has in any case, and how long after that the check comes. The latter is drawn
+  /// once: anew with each change, a path that never rests would put the check off for ever.
+  private var settling: (end: Int64, spread: Int64)?
+
+  init(_ configuration: SiteMonitorConfiguration) { self.configuration = configuration }
+
+  // MARK: Events
+
+  /// The path to the site has been found out, or has changed. `random` is from 0 up to 1, as everywhere here; `delay`
+  /// is how long this monitor's check has to stand back behind those of others that learn of it at the same time, asked
+  /// for where there is one.
+  mutating func pathChanged(
+    _ new: Reachability, alternativeNames: [String] = [], now: Int64, random: Double, delay: () -> Int64 = { 0 }
+  ) -> [Action] {
+    let old = path
+    if old == new { return [] }
+    path = new
+    self.alternativeNames = alternativeNames
+    retries = 0
+    guard leadsToSite(new) else {
+      failures = 0
+      checkingSince = nil
+      deadline = nil
+      settling = nil
+      told = .offline
+      return stopCheck() + [.reportOffline(new.reason)]
+    }
+    var actions = told == .offline ? [Action.forget] : []
+    if isOverAnotherInterface(new), !isLongUnderWay(now) { actions += stopCheck() }
+    if old == nil {
+      // Where the path was there before anybody asked, there is nothing to settle.
+      let delay = delay()
+      if delay == 0 { return actions + startCheck(now) }
+      deadline = now.addingClamped(delay)
+      return actions
+    }
+    // Quiet for `settling`, but at most four times that after the first change; then not all monitors of a path at
+    // once.
+    let quiet = max(0, configuration.settling.nanosecondsClamped)
+    let (end, spread) =
+      settling
+      ?? (
+        now.addingClamped(quiet.multipliedClamped(by: 4)),
+        max(Int64(exactly: (Double(quiet) * random).rounded()) ?? .max, delay())
+      )
+    settling = (end, spread)
+    deadline = min(now.addingClamped(quiet), end).addingClamped(spread)
+    return actions
+  }
+
+  /// The time that `deadline` said has come.
+  mutating func timePassed(now: Int64) -> [Action] {
+    guard let deadline, deadline <= now else { return [] }
+    return startCheck(now)
+  }
+
+  /// Somebody wants to know now.
+  mutating func checkWasAskedFor(now: Int64) -> [Action] {
+    !isChecking && path.map(leadsToSite) ?? false ? startCheck(now) : []
+  }
+
+  /// A check has ended.
+  mutating func checkEnded(_ number: UInt64, _ verdict: SiteVerdict, now: Int64, random: Double) -> [Action] {
+    guard isChecking, number == serial else { return [] }
+    isChecking = false
+    checkingSince = nil
+    // The path has changed since it began: one more, once that has settled.
+    let due = isCheckOutdated ? now : deadline ?? .max
+    isCheckOutdated = false
+    if verdict.isAvailable {
+      failures = 0
+      retries = 0
+      told = .available
+      deadline = min(due, now.addingClamped(Backoff.interval(interval, random: random)))
+      return [.report(verdict)]
+    }
+    if verdict.error?.code == .invalidConfiguration {
+      // It stays so, and its delays are not to be trusted: asked again as soon as allowed, it would never rest.
+      deadline = nil
+      told = .unavailable
+      return [.report(verdict)]
+    }
+    failures += 1
+    retries += 1
+    deadline = min(
+      due, now.addingClamped(Backoff.retryDelay(failure: retries, configuration: configuration, random: random)))
+    switch told {
+    case .available where failures < configuration.failuresBeforeLoss && verdict.kind != .offline,
+      .offline where failures < configuration.failuresBeforeLoss && verdict.kind != .offline:
+      return []
+    case .available, .offline, .nothing, .unavailable:
+      told = verdict.kind == .offline ? .offline : .unavailable
+      return [.report(verdict)]
+    }
+  }
+
+  // MARK: Checks
+
+  /// Whether a check over this path can tell more than the path itself: not if it is known that no packet leaves. Why a
+  /// name has no address, and whether anybody could have been asked for it, the check finds out.
+  private func leadsToSite(_ path: Reachability) -> Bool {
+    configuration.check.isUsable(path) || path.reason == .nameNotResolved
+  }
+
+  private var interval: Duration {
+    isExpensive ? configuration.expensiveInterval : configuration.interval
+  }
+
+  /// Whether what is sent is likely to cost money.
+  private var isExpensive: Bool {
+    guard let path else { return false }
+    if path.flags.contains(.isWWAN) || path.interface?.kind == .cellular { return true }
+    guard let interface = path.interface else { return false }
+    return ([interface.name] + alternativeNames).contains(where: configuration.meteredInterfaces.contains)
+  }
+
+  private mutating func startCheck(_ now: Int64) -> [Action] {
+    deadline = nil
+    settling = nil
+    if isChecking {
+      isCheckOutdated = true
+      return []
+    }
+    isChecking = true
+    isCheckOutdated = false
+    checkingSince = checkingSince ?? now
+    checkedInterface = path?.interface?.index
+    serial += 1
+    return [.startCheck(serial)]
+  }
+
+  private mutating func stopCheck() -> [Action] {
+    guard isChecking else { return [] }
+    isChecking = false
+    return [.cancelCheck]
+  }
+
+  /// Whether the path leads over another interface than when the check began: its connection is of no use any more.
+  private func isOverAnotherInterface(_ new: Reachability) -> Bool {
+    guard let old = checkedInterface, let new = new.interface?.index else { return false }
+    return old != new
+  }
+
+  /// Whether no check has come to its end for so long that the one under way is let finish, whatever the path does:
+  /// half of the time that a check may take. Else a path that changes faster than that would hide how the site is.
+  private func isLongUnderWay(_ now: Int64) -> Bool {
+    guard let checkingSince else { return false }
+    return now - checkingSince >= configuration.check.timeout.nanosecondsClamped / 2
+  }
+}

@@ -1,0 +1,104 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+
+/// An address of the site's, and the interface that leads there.
+struct Route: Equatable, Sendable {
+  let address: IPAddress
+  /// `nil` where the system does not say.
+  let interface: NetworkInterface?
+  /// The router that packets go to first; `nil` where they go straight to the address, or where the system does not
+  /// say.
+  var gateway: IPAddress?
+  /// The address that they come from; `nil` where the system does not say.
+  var source: IPAddress?
+}
+
+/// The addresses that a check may connect to: what the name leads to, and by which paths. Pure.
+///
+/// The search goes on while the first addresses are tried: a family that answers late joins in.
+struct AddressSearch {
+  private let configuration: SiteCheckConfiguration
+  /// What the look-ups have come to so far; `nil` where the host is an address.
+  private(set) var resolution: NameResolution?
+  /// How many sets of addresses have paths that are not known yet.
+  private var unknownPaths = 0
+  /// What can be tried, in this order.
+  private(set) var routes: [Route] = []
+  /// An address that there is no path to, and why.
+  private(set) var missingPath: (address: IPAddress, state: Reachability)?
+
+  init(_ configuration: SiteCheckConfiguration) { self.configuration = configuration }
+
+  /// Whether another route may still be found.
+  var isOpen: Bool { resolution?.isOpen ?? false || unknownPaths > 0 }
+
+  /// Whether a resolver has answered that the name has no address.
+  var hasNoAddress: Bool { resolution?.hasNoAddress ?? false }
+
+  // MARK: The name
+
+  /// Begins to look a name up. Returns the families, each of which is asked for by itself: a network that drops one
+  /// family's questions would else hold up the other's answers, until the resolver gives up.
+  mutating func beginName(requiresPublicAddress: Bool) -> [IPAddress.Family] {
+    let families = configuration.family.map { [$0] } ?? [.ipv6, .ipv4]
+    resolution = NameResolution(families, requiresPublicAddress: requiresPublicAddress)
+    return families
+  }
+
+  /// The look-up of one family has ended, or of both if it is `nil`.
+  mutating func lookupEnded(_ family: IPAddress.Family?, _ result: NameLookupResult) -> NameResolution.Step {
+    resolution?.ended(family, result) ?? .wait
+  }
+
+  mutating func resolutionDelayPassed() -> NameResolution.Step { resolution?.delayPassed() ?? .wait }
+
+  /// A family that has not answered by now is not waited for any more.
+  mutating func closeName() { resolution?.close() }
+
+  // MARK: The paths
+
+  /// Takes addresses. Returns those whose paths are needed, in the order in which to try them.
+  mutating func beginPaths(_ addresses: [IPAddress]) -> [IPAddress] {
+    unknownPaths += 1
+    let last = routes.last?.address.unmapped.family
+    return Array(AddressOrder.interleaved(addresses, after: last) { $0.unmapped.family }.prefix(Limits.addresses))
+  }
+
+  /// The paths to these addresses are known. Returns the new routes.
+  mutating func pathsAreKnown(_ addresses: [IPAddress], _ states: [Reachability]) -> [Route] {
+    unknownPaths -= 1
+    let new = zip(addresses, states).compactMap { address, state -> Route? in
+      if let route = route(to: address, state) { return route }
+      noteMissingPath(address, state)
+      return nil
+    }
+    routes = routes.isEmpty ? AddressOrder.preferred(new) : routes + new
+    return new
+  }
+
+  private func route(to address: IPAddress, _ state: Reachability) -> Route? {
+    guard configuration.isUsable(state) else { return nil }
+    switch state.status {
+    case .unreachable: return nil
+    // The kernel is not asked, or does not say: the attempt will tell.
+    case .undetermined: return Route(address: address, interface: nil)
+    case .reachable, .requiresConnection:
+      // Another address only where a translator stands between.
+      let isTranslated = state.destination.map { $0.family != address.unmapped.family } ?? false
+      return Route(
+        address: isTranslated ? state.destination ?? address : address, interface: state.interface,
+        gateway: state.gateway, source: state.source)
+    }
+  }
+
+  /// Keeps why there is no path: of several reasons the first that says more than that there is no route.
+  private mutating func noteMissingPath(_ address: IPAddress, _ state: Reachability) {
+    if let known = missingPath?.state.reason, known != .noRoute || state.reason == .noRoute { return }
+    missingPath = (address, state)
+  }
+
+  /// A second request goes where the first one went.
+  mutating func prefer(_ winner: Route) { routes = [winner] + routes.filter { $0.address != winner.address } }
+}

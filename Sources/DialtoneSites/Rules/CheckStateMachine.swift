@@ -1,0 +1,402 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+
+/// One check, from the URL to the verdict: pure, an event in, actions out. `CheckRun` performs them.
+///
+/// Invariants: it ends once, by the one `end` among its actions; from then on no event changes anything. There is one
+/// race or one connection at a time. Each stage is begun by the end of the one before, except that the search for
+/// addresses goes on beside the later ones.
+struct CheckStateMachine {
+  enum State {
+    /// What vouches for the site is read: before anything else, so that no connection is open while that takes long.
+    case trust
+    case name(NameState)
+    /// There are addresses, and no path is known yet by which to try one.
+    case paths
+    case connecting(SiteCheckConfiguration.Method)
+    case exchanging(ExchangeState)
+    case ended
+  }
+
+  struct NameState {
+    /// Whether all threads are busy with other names: until then no time passes for the check.
+    var isWaitingForThread = true
+    /// Who is asked; none until the look-up has begun, or where that is not known.
+    var servers: [IPAddress] = []
+    /// Why the name was not found; told once the paths to names are known.
+    var failure: SiteError?
+  }
+
+  struct ExchangeState {
+    let method: SiteCheckConfiguration.Method
+    var head: VerdictRules.Head?
+    /// Whether the connection is being closed, to make way for a second request.
+    var isClosing = false
+  }
+
+  /// What the driver sees as it hands an event in.
+  struct Moment {
+    /// Nanoseconds on a clock that never goes back.
+    var uptime: Int64
+    /// Since 1970-01-01T00:00:00Z.
+    var realtime: Duration
+    /// What is known of the paths that names are found by: the Internet's, then those to the name servers.
+    var namePaths: [Reachability?] = []
+    /// What is being tried, or was tried last.
+    var attempt: Route?
+  }
+
+  private let url: SiteURL
+  private let configuration: SiteCheckConfiguration
+  private let proxy: ProxyServer?
+  private let rules: VerdictRules
+  private(set) var state: State
+  private var search: AddressSearch
+  private var clock: StageClock
+  private var moment: Moment
+  /// Why there is nothing that could vouch for the site. It counts once TLS is to begin.
+  private var trustError: SiteError?
+  /// Where the connection goes, or the last attempt went.
+  private var route: Route?
+  /// When the certificate that was shown last ends, since 1970.
+  private var certificateExpires: Duration?
+
+  init(_ url: SiteURL, _ configuration: SiteCheckConfiguration, _ proxy: ProxyServer?, at moment: Moment) {
+    self.url = url
+    self.configuration = configuration
+    self.proxy = proxy
+    self.moment = moment
+    rules = VerdictRules(url: url, configuration: configuration)
+    state = .trust
+    search = AddressSearch(configuration)
+    clock = StageClock(.tls, at: moment.uptime)
+  }
+
+  /// What to do first.
+  mutating func start() -> [Action] { [deadline] + (url.isSecure ? [.findTrust] : findName()) }
+
+  /// Takes an event in. One that does not belong to the present state comes late, and changes nothing.
+  mutating func handle(_ event: Event, at moment: Moment) -> [Action] {
+    self.moment = moment
+    switch (state, event) {
+    case (.ended, _): return []
+    case (_, .cancelled):
+      state = .ended
+      return [.end(nil)]
+    case (_, .deadlinePassed): return fail(timeout)
+    case (.trust, .trustFound(let error)):
+      trustError = error
+      return findName()
+    case (.name(let name), .lookupBegan(let time, let servers)): return lookupBegan(time, servers, name)
+    case (.name(let name), .namePathsKnown): return namePathsAreKnown(name)
+    // These may come while an address is tried, or has answered.
+    case (_, .lookupEnded(let family, let result)): return lookupEnded(family, result)
+    case (_, .resolutionDelayPassed): return act(on: search.resolutionDelayPassed())
+    case (_, .namesTookLong):
+      search.closeName()
+      return [.stopLookups] + searchMayBeOver()
+    case (_, .pathsKnown(let addresses, let states)): return pathsAreKnown(addresses, states)
+    case (.connecting(let method), .connected(let route)): return connected(route, method)
+    case (.connecting, .notConnected(let error, let last)):
+      route = last
+      return fail(error)
+    case (.exchanging(let exchange), _): return handle(event, exchange)
+    default: return []
+    }
+  }
+
+  // MARK: The end
+
+  private var deadline: Action {
+    .setDeadline(clock.deadline(after: configuration.timeout))
+  }
+
+  private var timeout: SiteError {
+    if case .name(let name) = state, name.isWaitingForThread {
+      let words = "the name was not looked up within \(configuration.timeout), others are still under way"
+      return SiteError(.timedOut, words)
+    }
+    return SiteError(.timedOut, "no answer within \(configuration.timeout)")
+  }
+
+  /// Ends the check where it stands: the present stage has failed.
+  private mutating func fail(_ error: SiteError) -> [Action] {
+    if case .name = state, let missing = missingPathToNames { return end(.offline, error: missing) }
+    return end(.failed, stage: clock.stage, error: error)
+  }
+
+  private mutating func end(
+    _ kind: SiteVerdict.Kind, status: Int? = nil, location: String? = nil, stage: SiteVerdict.Stage? = nil,
+    error: SiteError? = nil
+  ) -> [Action] {
+    var (kind, error) = (kind, error)
+    let now = moment.realtime
+    if kind == .available, let cause = rules.lifetimeError(certificateExpires: certificateExpires, now: now) {
+      (kind, error) = (.unexpectedResponse, cause)
+    }
+    state = .ended
+    // Ended while addresses are being tried, by the deadline: what was tried last.
+    let route = moment.attempt ?? route
+    return [
+      .end(
+        SiteVerdict(
+          url: url, kind: kind, status: status, location: location, stage: stage, error: error, address: route?.address,
+          interface: route?.interface, certificateExpires: certificateExpires,
+          timings: clock.timings(at: moment.uptime), timeSince1970: now))
+    ]
+  }
+
+  // MARK: The name
+
+  /// The name that is looked up, or the address: the site's, or the proxy's in its place.
+  private var peer: SiteURL.Host { proxy?.host ?? url.lookupHost }
+
+  private var nameInWords: String { proxy == nil ? "the name" : "the proxy's name" }
+
+  private mutating func findName() -> [Action] {
+    switch peer {
+    case .address(let address): return findPaths([address], isTranslated: true)
+    case .name(let name):
+      clock.begin(.name, at: moment.uptime)
+      state = .name(NameState())
+      let families = search.beginName(requiresPublicAddress: configuration.requiresPublicAddress && proxy == nil)
+      // The Internet's path is watched beside the look-up: it is known when that fails, or when the deadline comes.
+      return [
+        .watchPathToInternet, .lookUp(name, families),
+        .setDeadline(clock.stageDeadline(after: configuration.timeout)),
+      ]
+    }
+  }
+
+  private mutating func lookupBegan(_ time: Int64, _ servers: [IPAddress], _ name: NameState) -> [Action] {
+    var name = name
+    let actions = waitEnded(&name, at: time)
+    name.servers = servers
+    state = .name(name)
+    return actions + watchNameServers(name)
+  }
+
+  /// A thread looks the name up, since `time`: the check's time goes on.
+  private mutating func waitEnded(_ name: inout NameState, at time: Int64) -> [Action] {
+    if !name.isWaitingForThread { return [] }
+    name.isWaitingForThread = false
+    clock.skip(until: time)
+    return [deadline]
+  }
+
+  /// If there is no path to the Internet, there may be one to a name server.
+  private func watchNameServers(_ name: NameState) -> [Action] {
+    guard moment.namePaths.count == 1, let internet = moment.namePaths[0], !configuration.isUsable(internet),
+      !name.servers.isEmpty
+    else { return [] }
+    return [.watchPathsToNameServers(name.servers)]
+  }
+
+  private mutating func lookupEnded(_ family: IPAddress.Family?, _ result: NameLookupResult) -> [Action] {
+    var actions: [Action] = []
+    if case .name(var name) = state {
+      // The two may cross.
+      actions = waitEnded(&name, at: moment.uptime)
+      state = .name(name)
+    }
+    actions += act(on: search.lookupEnded(family, result))
+    return actions + searchMayBeOver()
+  }
+
+  private mutating func act(on step: NameResolution.Step) -> [Action] {
+    switch step {
+    case .wait: return []
+    case .waitForIPv6: return [.setResolutionDelay]
+    case .connect(let addresses):
+      guard case .name = state else { return findPaths(addresses, isTranslated: false) }
+      clock.timings.name = clock.begin(.connect, at: moment.uptime)
+      let patience: [Action] = search.isOpen ? [.setNamePatience] : []
+      return [.leaveNames] + patience + findPaths(addresses, isTranslated: false)
+    case .fail(.hijacked(let address)):
+      clock.timings.name = clock.begin(.connect, at: moment.uptime)
+      route = Route(address: address, interface: nil)
+      let words = "the name leads only to addresses that are not public, such as \(address)"
+      return end(.intercepted, error: SiteError(.privateAddress, words))
+    case .fail(.unspecified(let address)): return nameFailed("leads only to \(address), which is no destination")
+    case .fail(.noAddress): return nameFailed("has no address")
+    case .fail(.failed): return nameFailed("could not be looked up")
+    case .fail(.exhausted(let errno)):
+      return nameFailed("could not be looked up: \(SiteError.text(errno: errno))", errno: errno)
+    }
+  }
+
+  /// A name has not been found: is there any path at all, by which it could have been?
+  private mutating func nameFailed(_ words: String, errno: CInt = 0) -> [Action] {
+    guard case .name(var name) = state else { return [] }
+    name.failure = SiteError(.nameNotResolved, "\(nameInWords) \(words)", errno: errno)
+    state = .name(name)
+    return [.waitForNamePaths]
+  }
+
+  private mutating func namePathsAreKnown(_ name: NameState) -> [Action] {
+    let watch = watchNameServers(name)
+    guard let failure = name.failure else { return watch }
+    return watch.isEmpty ? fail(failure) : watch + [.waitForNamePaths]
+  }
+
+  /// Why there is no path at all to look the name up, as far as is known; `nil` if there is one, or may be.
+  ///
+  /// Whom a name server on this machine asks in turn, nobody says. So the Internet's path stands for the one that is
+  /// needed, unless the server has answered.
+  private var missingPathToNames: SiteError? {
+    guard let internet = moment.namePaths.first ?? nil, !configuration.isUsable(internet) else { return nil }
+    let isServerThere = moment.namePaths.dropFirst().contains { path in
+      guard let state = path else { return true }
+      return configuration.isUsable(state) && (search.hasNoAddress || !state.flags.contains(.isLocalAddress))
+    }
+    if isServerThere { return nil }
+    // The Internet's reason: that a server is not reached is part of it.
+    return SiteError(.noPath, "no path to look \(nameInWords) up: \(Self.words(internet.reason))")
+  }
+
+  private static func words(_ reason: Reachability.Reason?) -> String { reason?.description ?? "no reason is known" }
+
+  // MARK: The paths
+
+  private mutating func findPaths(_ addresses: [IPAddress], isTranslated: Bool) -> [Action] {
+    switch state {
+    case .trust:
+      clock.begin(.connect, at: moment.uptime)
+      state = .paths
+    case .name: state = .paths
+    case .paths, .connecting, .exchanging, .ended: break
+    }
+    return [.findPaths(search.beginPaths(addresses), isTranslated: isTranslated)]
+  }
+
+  private mutating func pathsAreKnown(_ addresses: [IPAddress], _ states: [Reachability]) -> [Action] {
+    let new = search.pathsAreKnown(addresses, states)
+    if case .paths = state, !search.routes.isEmpty { return connect(rules.firstMethod) }
+    guard case .connecting = state, !new.isEmpty else { return searchMayBeOver() }
+    return [.addRoutes(new)] + searchMayBeOver()
+  }
+
+  /// What follows if no more routes will come.
+  private mutating func searchMayBeOver() -> [Action] {
+    if search.isOpen { return [] }
+    switch state {
+    case .connecting: return [.closeRace]
+    case .paths where search.routes.isEmpty:
+      guard let (address, path) = search.missingPath else { return [] }
+      route = Route(address: address, interface: path.interface)
+      return end(.offline, error: SiteError(.noPath, "no path to the site: \(Self.words(path.reason))"))
+    case .trust, .name, .paths, .exchanging, .ended: return []
+    }
+  }
+
+  // MARK: The connection
+
+  private mutating func connect(_ method: SiteCheckConfiguration.Method) -> [Action] {
+    clock.begin(.connect, at: moment.uptime)
+    state = .connecting(method)
+    return [.race(search.routes, isOpen: search.isOpen)]
+  }
+
+  private mutating func connected(_ winner: Route, _ method: SiteCheckConfiguration.Method) -> [Action] {
+    route = winner
+    search.prefer(winner)
+    state = .exchanging(ExchangeState(method: method))
+    if url.isSecure, proxy != nil { return [.openTunnel] }
+    clock.timings.connect = clock.begin(url.isSecure ? .tls : .request, at: moment.uptime)
+    return url.isSecure ? startTLS() : ask(method)
+  }
+
+  private mutating func startTLS() -> [Action] {
+    if let trustError { return fail(trustError) }
+    return [.startTLS]
+  }
+
+  private mutating func ask(_ method: SiteCheckConfiguration.Method) -> [Action] {
+    clock.begin(.request, at: moment.uptime)
+    return [.ask(method)]
+  }
+
+  private mutating func handle(_ event: Event, _ exchange: ExchangeState) -> [Action] {
+    if exchange.isClosing {
+      if case .connectionClosed = event { return connect(.get) }
+      return []
+    }
+    switch event {
+    case .tunnelOpened:
+      // A proxy's tunnel is a part of the connection.
+      clock.timings.connect = clock.begin(.tls, at: moment.uptime)
+      return startTLS()
+    case .tlsAgreed(let certificate): return tlsAgreed(certificate, exchange.method)
+    case .tlsFailed(let error, let expires):
+      certificateExpires = expires
+      return error.isAboutIdentity ? end(.intercepted, error: error) : fail(error)
+    // An answer may have come before.
+    case .requestSent:
+      if clock.stage == .request { clock.begin(.response, at: moment.uptime) }
+      return []
+    case .requestNotSent(let error): return clock.stage == .request ? fail(error) : []
+    case .firstByte:
+      clock.timings.firstByte = clock.begin(.response, at: moment.uptime)
+      return []
+    case .head(let head, let isHTTP1): return take(head, isHTTP1: isHTTP1, exchange)
+    case .body(let body): return exchange.head.map { act(on: rules.judge($0, body), $0) } ?? []
+    case .lost(let error):
+      // In TLS 1.3 a refusal may come as late as that.
+      if error.code == .tlsFailed { clock.begin(.tls, at: moment.uptime) }
+      return fail(error)
+    default: return []
+    }
+  }
+
+  private mutating func tlsAgreed(_ certificate: PeerCertificate, _ method: SiteCheckConfiguration.Method) -> [Action] {
+    clock.timings.tls = clock.begin(.request, at: moment.uptime)
+    certificateExpires = certificate.expires
+    guard certificate.isForSite else {
+      return end(.intercepted, error: SiteError(.certificateNameMismatch, "the certificate is for another name"))
+    }
+    if let weakness = certificate.weakness { return end(.intercepted, error: weakness) }
+    return ask(method)
+  }
+
+  // MARK: The answer
+
+  private mutating func take(_ head: VerdictRules.Head, isHTTP1: Bool, _ exchange: ExchangeState) -> [Action] {
+    if exchange.head != nil { return [] }
+    // HTTP/1 it has to be, and a final status: nobody asked to switch protocols (RFC 9110, 15.2.2).
+    guard isHTTP1, (200...999).contains(head.status) else {
+      return fail(SiteError(.malformedResponse, "what came is no final answer of HTTP/1"))
+    }
+    if proxy != nil, !url.isSecure, let error = rules.proxyError(head.status) {
+      clock.begin(.connect, at: moment.uptime)
+      return fail(error)
+    }
+    var exchange = exchange
+    exchange.head = head
+    state = .exchanging(exchange)
+    let decision = rules.judge(head)
+    if decision != .readBody { return act(on: decision, head) }
+    clock.begin(.body, at: moment.uptime)
+    return [.readBody]
+  }
+
+  private mutating func act(on decision: VerdictRules.Decision, _ head: VerdictRules.Head) -> [Action] {
+    switch decision {
+    case .readBody: return []
+    case .verdict(let kind, let location):
+      let error = kind == .unexpectedResponse ? rules.hint(head) : nil
+      return end(kind, status: head.status, location: location, error: error)
+    case .unreadableBody(.failed, let error):
+      clock.begin(.body, at: moment.uptime)
+      return fail(error)
+    case .unreadableBody(let kind, let error): return end(kind, status: head.status, error: error)
+    case .askAgain:
+      guard case .exchanging(var exchange) = state else { return [] }
+      clock.forgetConnection()
+      exchange.isClosing = true
+      state = .exchanging(exchange)
+      return [.closeConnection]
+    }
+  }
+}

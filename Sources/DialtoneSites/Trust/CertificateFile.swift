@@ -1,0 +1,114 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNetlink
+internal import NIOSSL
+
+/// A file of certificates in PEM: a regular one, of a size that such files have. A pipe may never end, nor a device.
+enum CertificateFile {
+  /// Far more than all authorities there are.
+  private static let limit = 16 << 20
+
+  /// Why a file cannot be used, in words.
+  struct Failure: Error {
+    let words: String
+  }
+
+  static func certificates(in path: String) throws -> [NIOSSLCertificate] { try certificates(of: bytes(at: path)) }
+
+  /// The certificates in PEM text, of which there is at least one.
+  static func certificates(of bytes: [UInt8]) throws -> [NIOSSLCertificate] {
+    if bytes.isEmpty { throw Failure(words: "it is empty") }
+    do {
+      return try NIOSSLCertificate.fromPEMBytes(bytes)
+    } catch {
+      throw Failure(words: fault(in: bytes))
+    }
+  }
+
+  /// Which certificate is to blame for text that cannot be read. As for openssl, one is enough.
+  private static func fault(in bytes: [UInt8]) -> String {
+    let mark = Array("-----BEGIN ".utf8)
+    var rest = bytes[...]
+    var number = 0
+    while let start = rest.firstRange(of: mark) {
+      let end = rest[start.upperBound...].firstRange(of: mark)?.lowerBound ?? rest.endIndex
+      let block = Array(rest[start.lowerBound..<end])
+      rest = rest[end...]
+      let label = block.dropFirst(mark.count).prefix { $0 != UInt8(ascii: "-") }
+      // Keys and revocation lists may stand between.
+      guard ["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"].contains(String(decoding: label, as: UTF8.self))
+      else { continue }
+      number += 1
+      do {
+        _ = try NIOSSLCertificate.fromPEMBytes(block)
+      } catch {
+        return "certificate number \(number) in it is broken"
+      }
+    }
+    return "there is no certificate in PEM"
+  }
+
+  private static func bytes(at path: String) throws -> [UInt8] {
+    // Should it be a pipe, nobody waits for its other end. The path becomes a C string for the call.
+    let descriptor = unsafe cnetlink_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard descriptor >= 0 else { throw Failure(words: SiteError.text(errno: cnetlink_errno())) }
+    defer { _ = close(descriptor) }
+    var status = stat()
+    // fstat(2) writes into the variable and keeps nothing.
+    guard unsafe fstat(descriptor, &status) == 0 else { throw Failure(words: SiteError.text(errno: cnetlink_errno())) }
+    guard status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) else { throw Failure(words: "it is no regular file") }
+    var bytes: [UInt8] = []
+    while bytes.count <= limit {
+      var result = 0
+      let chunk = unsafe [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
+        // read(2) writes at most as many bytes as it is told there is room for, and answers how many.
+        result = unsafe read(descriptor, buffer.baseAddress, buffer.count)
+        count = max(0, result)
+      }
+      if result < 0 { throw Failure(words: SiteError.text(errno: cnetlink_errno())) }
+      if result == 0 { return bytes }
+      bytes += chunk
+    }
+    throw Failure(words: "it is longer than \(limit) bytes")
+  }
+}
+
+/// A directory of certificates as openssl-rehash(1) leaves it: each under the hash of its subject and a number,
+/// `5ad8a5d6.0`.
+enum CertificateDirectory {
+  /// The files of certificates in it; none where it is not there.
+  static func files(in path: String) -> [String] { names(in: path).filter(isHashed).map { "\(path)/\($0)" } }
+
+  /// All certificates in it that can be read.
+  static func certificates(in path: String) -> [NIOSSLCertificate] {
+    files(in: path).flatMap { file in
+      do {
+        return try CertificateFile.certificates(in: file)
+      } catch {
+        // openssl passes over such files, too.
+        return []
+      }
+    }
+  }
+
+  private static func names(in path: String) -> [String] {
+    // The directory is open until it is closed below; an entry is valid until the next is read, and its name is copied.
+    guard let directory = unsafe opendir(path) else { return [] }
+    defer { unsafe closedir(directory) }
+    var names: [String] = []
+    while let entry = unsafe readdir(directory) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      names.append(name)
+    }
+    return names.sorted()
+  }
+
+  private static func isHashed(_ name: String) -> Bool {
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 2 && parts[0].count == 8 && parts[0].allSatisfy(\.isHexDigit) && !parts[1].isEmpty
+      && parts[1].utf8.allSatisfy { (0x30...0x39).contains($0) }
+  }
+}

@@ -1,0 +1,120 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import NIOSSL
+
+/// What the TLS library's errors mean to a check. None of its words gets into ours, but in parentheses.
+extension SiteError {
+  /// Why TLS could not be agreed upon. `certificate` is the one that the peer showed, where it came to that.
+  init(handshaking error: any Error, certificate: NIOSSLCertificate?, now: Int) {
+    let reason = Self.tlsReason(error)
+    if let reason, Self.unsuitable.contains(reason) {
+      self.init(.certificateUntrusted, "the certificate is not made for this (\(reason))")
+    } else if reason == "CERTIFICATE_VERIFY_FAILED" || reason == nil && Self.isAboutCertificate(error) {
+      self.init(refusing: certificate, now: now, reason)
+    } else if let reason {
+      self.init(refusedBy: reason)
+    } else if let error = error as? IOError {
+      self.init(.tlsFailed, Self.text(errno: error.errnoCode), errno: error.errnoCode)
+    } else if Self.isEnd(error) {
+      self.init(.connectionLost, "the connection was closed before TLS was agreed upon")
+    } else {
+      self.init(.tlsFailed, "TLS could not be agreed upon")
+    }
+  }
+
+  /// Why the TLS library did not believe a certificate, as far as that shows: the library says neither why, nor which
+  /// one of the chain is to blame, and hands out no more of it than the leaf.
+  private init(refusing certificate: NIOSSLCertificate?, now: Int, _ reason: String?) {
+    let suffix = reason.map { " (\($0))" } ?? ""
+    let fields = certificate.flatMap(Self.fields)
+    if let certificate, certificate.notValidAfter < now {
+      self.init(.certificateExpired, "the certificate has expired")
+    } else if let certificate, certificate.notValidBefore > now {
+      self.init(.certificateNotYetValid, "the certificate is not valid yet")
+    } else if let fields, !fields.isForServers {
+      self.init(.certificateUntrusted, "the certificate is not made for a server\(suffix)")
+    } else if let fields, fields.isSelfIssued {
+      self.init(.certificateUntrusted, "the certificate is self-signed, and not among the trusted ones\(suffix)")
+    } else {
+      self.init(
+        .certificateUntrusted,
+        "no valid chain leads from the certificate to a trusted authority: the authority is unknown, or a certificate "
+          + "between is missing, has expired or may not vouch for this one\(suffix)")
+    }
+  }
+
+  /// Why a certificate that the TLS library believes is not enough; `nil` if it is.
+  init?(judging certificate: NIOSSLCertificate) {
+    guard let weakness = Self.fields(certificate)?.weakness else { return nil }
+    self.init(.certificateUntrusted, weakness)
+  }
+
+  private static func fields(_ certificate: NIOSSLCertificate) -> CertificateFields? {
+    do {
+      return CertificateFields(try certificate.toDERBytes())
+    } catch {
+      // It was read from these bytes; what cannot be written again cannot be looked at, and the library has judged it.
+      return nil
+    }
+  }
+
+  /// What the TLS library's reason says; it stands in parentheses. Most of them are alerts that the peer sent (RFC
+  /// 8446, 6).
+  init(refusedBy reason: String) {
+    let words =
+      switch reason {
+      case "SSLV3_ALERT_HANDSHAKE_FAILURE":
+        "the site refused TLS; it may want another name in the URL, a client certificate, or other ciphers"
+      case "HANDSHAKE_FAILURE_ON_CLIENT_HELLO":
+        "the site refused TLS; it may want another name in the URL, or other ciphers or curves"
+      case "TLSV1_ALERT_CERTIFICATE_REQUIRED", "TLSV1_CERTIFICATE_REQUIRED", "SSLV3_ALERT_NO_CERTIFICATE":
+        "the site asks for a client certificate, which a check does not have"
+      case "TLSV1_ALERT_NO_APPLICATION_PROTOCOL":
+        "the site does not speak HTTP/1.1 over TLS, but another protocol, such as HTTP/2 alone"
+      case "TLSV1_ALERT_UNRECOGNIZED_NAME", "TLSV1_UNRECOGNIZED_NAME":
+        "the site knows no server of the name in the URL"
+      case "TLSV1_ALERT_PROTOCOL_VERSION", "UNSUPPORTED_PROTOCOL": "the site speaks no TLS 1.2 or later"
+      case "WRONG_VERSION_NUMBER": "what answers does not speak TLS"
+      case _ where reason.contains("_ALERT_"): "the site refused TLS"
+      default: "TLS could not be agreed upon"
+      }
+    self.init(.tlsFailed, "\(words) (\(reason))")
+  }
+
+  private static func isAboutCertificate(_ error: any Error) -> Bool {
+    switch error as? NIOSSLError {
+    case .noCertificateToValidate, .unableToValidateCertificate: true
+    default: false
+    }
+  }
+
+  /// BoringSSL's words for a certificate that is there and cannot serve: its key is for other uses or of another kind,
+  /// or it cannot be read.
+  private static let unsuitable: Set<String> = [
+    "KEY_USAGE_BIT_INCORRECT", "WRONG_CERTIFICATE_TYPE", "UNKNOWN_CERTIFICATE_TYPE", "BAD_ECC_CERT",
+    "CANNOT_PARSE_LEAF_CERT", "CERT_LENGTH_MISMATCH",
+  ]
+
+  /// Whether the peer has gone in mid-handshake, without a word of why.
+  private static func isEnd(_ error: any Error) -> Bool {
+    switch error as? NIOSSLError {
+    case .handshakeFailed(.sslError(let stack)): stack.last == .eofDuringHandshake
+    case .uncleanShutdown: true
+    default: false
+    }
+  }
+
+  /// BoringSSL's own word for what went wrong, the last of its stack: `CERTIFICATE_VERIFY_FAILED`,
+  /// `WRONG_VERSION_NUMBER`.
+  static func tlsReason(_ error: any Error) -> String? {
+    let cause: BoringSSLError? =
+      if case .handshakeFailed(let cause)? = error as? NIOSSLError { cause } else { error as? BoringSSLError }
+    guard case .sslError(let stack)? = cause, let last = stack.last else { return nil }
+    // "Error: 268435581 error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED at /path:297"
+    let text = last.description
+    guard let origin = text.firstRange(of: "OPENSSL_internal:") else { return nil }
+    return String(text[origin.upperBound...].prefix { $0 != " " })
+  }
+}

@@ -1,0 +1,118 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNetlink
+internal import Dialtone
+internal import NIOCore
+internal import NIOSSL
+
+/// Where the certificates that vouch for sites are read from.
+///
+/// `stamps` and `configuration` read files, and so take as long as these like.
+struct TrustSource: Hashable, Sendable {
+  /// A file or directory as it was.
+  struct Stamp: Hashable {
+    let inode: UInt64
+    let size: Int64
+    let seconds: Int
+    let nanoseconds: Int
+
+    init?(_ path: String) {
+      var status = stat()
+      // stat(2) writes into the variable and keeps nothing.
+      guard unsafe stat(path, &status) == 0 else { return nil }
+      inode = UInt64(status.st_ino)
+      size = Int64(status.st_size)
+      #if os(Linux)  // the field has another name elsewhere
+      let time = status.st_mtim
+      #else
+      let time = status.st_mtimespec
+      #endif
+      seconds = Int(time.tv_sec)
+      nanoseconds = Int(time.tv_nsec)
+    }
+  }
+
+  /// Where distributions keep their authorities.
+  struct Places {
+    /// The first that is there counts: Debian and its kin, Fedora and its kin.
+    var files = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"]
+    /// Beside the file.
+    var directories = ["/etc/ssl/certs"]
+  }
+
+  private var file: String?
+  private var directories: [String] = []
+  private(set) var pem: String?
+  /// Whether the places are the distribution's, which nobody has named.
+  private var isDistributions = false
+
+  init(_ trust: SiteTrust, places: Places = Places()) {
+    switch trust.storage {
+    case .system:
+      file = EnvironmentVariable["SSL_CERT_FILE"]
+      directories = EnvironmentVariable["SSL_CERT_DIR"]?.split(separator: ":").map(String.init) ?? []
+      guard file == nil, directories.isEmpty else { return }
+      isDistributions = true
+      file = places.files.first { Stamp($0) != nil }
+      directories = places.directories
+    case .file(let path): file = path
+    case .pem(let text): pem = text
+    }
+  }
+
+  private var paths: [String] { (file.map { [$0] } ?? []) + directories }
+
+  /// What errors say of it.
+  var place: String { pem != nil ? "text" : isDistributions ? "the system's" : paths.joined(separator: ":") }
+
+  /// By which a change of what is read is seen.
+  var stamps: [Stamp?] {
+    if pem != nil { return [] }
+    return (paths + directories.flatMap(CertificateDirectory.files)).map(Stamp.init)
+  }
+
+  /// NIOSSL's own, and P-521, which other clients offer, too.
+  private static let curves: [NIOTLSCurve] = [.x25519_MLKEM768, .x25519, .secp256r1, .secp384r1, .secp521r1]
+
+  /// BoringSSL's own without SHA-1, which other clients do not take any more (RFC 9155), and Ed25519 and P-521, which
+  /// they do.
+  private static let signatureAlgorithms: [SignatureAlgorithm] = [
+    .ecdsaSecp256R1Sha256, .rsaPssRsaeSha256, .rsaPkcs1Sha256, .ed25519, .ecdsaSecp384R1Sha384, .rsaPssRsaeSha384,
+    .rsaPkcs1Sha384, .ecdsaSecp521R1Sha512, .rsaPssRsaeSha512, .rsaPkcs1Sha512,
+  ]
+
+  /// What checks ask of TLS.
+  func configuration() throws -> TLSConfiguration {
+    var configuration = TLSConfiguration.makeClientConfiguration()
+    configuration.minimumTLSVersion = .tlsv12
+    configuration.curves = Self.curves
+    configuration.verifySignatureAlgorithms = Self.signatureAlgorithms
+    // Chain and validity; whom the certificate is for is checked right after the handshake (``CertificateIdentity``).
+    configuration.certificateVerification = .noHostnameVerification
+    configuration.applicationProtocols = ["http/1.1"]
+    // The answer is complete: who does not say goodbye at once is not waited for.
+    configuration.shutdownTimeout = .nanoseconds(0)
+    #if !os(Linux)  // elsewhere the system judges certificates by itself
+    if isDistributions { return configuration }
+    #endif
+    configuration.trustRoots = .certificates(try certificates())
+    return configuration
+  }
+
+  /// All certificates in it, of which there is at least one.
+  private func certificates() throws -> [NIOSSLCertificate] {
+    if let pem { return try CertificateFile.certificates(of: Array(pem.utf8)) }
+    // As openssl does: a directory that is not there has no certificates; a file that is not there is a mistake.
+    // BoringSSL would look into a directory by itself, but in the midst of a handshake, on the event loop.
+    let certificates =
+      (try file.map(CertificateFile.certificates) ?? []) + directories.flatMap(CertificateDirectory.certificates)
+    if certificates.isEmpty {
+      throw CertificateFile.Failure(
+        words: isDistributions
+          ? "there are none; install the package ca-certificates, or name them by SSL_CERT_FILE or SSL_CERT_DIR"
+          : "there are none, so that no site could be believed")
+    }
+    return certificates
+  }
+}

@@ -1,0 +1,95 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+internal import NIOSSL
+
+/// The TLS contexts of checks, with the certificates that vouch for sites: read once, and again when their files have
+/// changed.
+///
+/// Files can take as long as they like, as on a network that hangs. So each source is read on a thread of its own, by
+/// one at a time: who asks meanwhile gets its answer, and who asks for another source does not wait.
+final class TrustStore: Sendable {
+  typealias Answer = @Sendable (Result<NIOSSLContext, SiteError>) -> Void
+
+  private struct Entry {
+    let source: TrustSource
+    let stamps: [TrustSource.Stamp?]
+    let context: NIOSSLContext
+  }
+
+  private struct State {
+    var entries: [Entry] = []
+    /// Who waits for the sources that are being read.
+    var waiters: [TrustSource: [UInt64: Answer]] = [:]
+    var lastNumber: UInt64 = 0
+  }
+
+  /// More than this many trusts at a time are made anew each time.
+  private static let capacity = 4
+
+  private let configuration: @Sendable (TrustSource) throws -> TLSConfiguration
+  private let state = Lock(State())
+
+  /// - Parameter configuration: What reads a source.
+  init(configuration: @escaping @Sendable (TrustSource) throws -> TLSConfiguration = { try $0.configuration() }) {
+    self.configuration = configuration
+  }
+
+  /// Ends one asker's interest.
+  struct Inquiry: Sendable {
+    fileprivate let store: TrustStore
+    fileprivate let source: TrustSource
+    fileprivate let number: UInt64
+
+    // What is being read is read to its end: if it hangs, no second thread hangs beside it.
+    func cancel() { _ = store.state.withLock { $0.waiters[source]?.removeValue(forKey: number) } }
+  }
+
+  /// Calls `answer` on any thread, unless the inquiry is cancelled before, with the context for checks that trust
+  /// `trust`, or with an error of the code `trustUnreadable`.
+  func ask(for trust: SiteTrust, _ answer: @escaping Answer) -> Inquiry {
+    let source = TrustSource(trust)
+    let (number, known, isFirst) = state.withLock { state -> (UInt64, NIOSSLContext?, Bool) in
+      state.lastNumber += 1
+      // A text does not change.
+      if source.pem != nil, let entry = state.entries.first(where: { $0.source == source }) {
+        return (state.lastNumber, entry.context, false)
+      }
+      let isFirst = state.waiters[source] == nil
+      state.waiters[source, default: [:]][state.lastNumber] = answer
+      return (state.lastNumber, nil, isFirst)
+    }
+    if let known { answer(.success(known)) }
+    if isFirst, !Thread.start(named: "dialtone-trust", { self.end(source, self.read(source)) }) {
+      end(source, .failure(SiteError(.trustUnreadable, "there is no thread to read the trusted certificates on")))
+    }
+    return Inquiry(store: self, source: source, number: number)
+  }
+
+  private func end(_ source: TrustSource, _ result: Result<NIOSSLContext, SiteError>) {
+    let waiters = state.withLock { $0.waiters.removeValue(forKey: source) }
+    waiters?.values.forEach { $0(result) }
+  }
+
+  private func read(_ source: TrustSource) -> Result<NIOSSLContext, SiteError> {
+    // Before the files: a change in between is seen at the next check.
+    let stamps = source.stamps
+    let known = state.withLock { $0.entries.first { $0.source == source && $0.stamps == stamps }?.context }
+    if let known { return .success(known) }
+    let context: NIOSSLContext
+    do {
+      context = try NIOSSLContext(configuration: configuration(source))
+    } catch {
+      let reason = (error as? CertificateFile.Failure)?.words ?? "there is no certificate in PEM"
+      return .failure(
+        SiteError(.trustUnreadable, "the trusted certificates could not be read (\(source.place)): \(reason)"))
+    }
+    state.withLock { state in
+      state.entries.removeAll { $0.source == source }
+      if state.entries.count == Self.capacity { state.entries.removeFirst() }
+      state.entries.append(Entry(source: source, stamps: stamps, context: context))
+    }
+    return .success(context)
+  }
+}

@@ -1,0 +1,59 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a site has to answer to count as available.
+///
+/// What is enough differs with the scheme: over https the certificate proves who answers, over http anybody on the way
+/// can. <doc:Sites> has the rules in full.
+public struct SiteExpectation: Hashable, Sendable {
+  package enum Storage: Hashable, Sendable {
+    case answer
+    case success
+    case statuses(Set<Int>)
+    case body(String)
+  }
+
+  package let storage: Storage
+
+  private init(_ storage: Storage) { self.storage = storage }
+
+  /// Any answer of the site's own: over https every status but 511; over http every status but 511 and but a redirect
+  /// to another host. The body is not read.
+  public static let answer = SiteExpectation(.answer)
+
+  /// A status from 200 to 299.
+  public static let success = SiteExpectation(.success)
+
+  /// Exactly one of these statuses. One that is listed counts before every other rule: 511 too, and a redirect.
+  public static func statuses(_ statuses: Set<Int>) -> SiteExpectation { SiteExpectation(.statuses(statuses)) }
+
+  /// Exactly this status, as for ``statuses(_:)``.
+  public static func status(_ status: Int) -> SiteExpectation { SiteExpectation(.statuses([status])) }
+
+  /// A status from 200 to 299 with a body whose first 64 KiB contain `text` as UTF-8, byte for byte.
+  ///
+  /// A body that the server compresses is not read: the verdict is then `failed`, at the stage `body`.
+  public static func body(containing text: String) -> SiteExpectation { SiteExpectation(.body(text)) }
+
+  /// Whether this status is one of those listed.
+  package func lists(_ status: Int) -> Bool {
+    if case .statuses(let statuses) = storage { statuses.contains(status) } else { false }
+  }
+
+  /// The text that the body has to contain, where one is expected.
+  package var bodyText: String? {
+    if case .body(let text) = storage { text } else { nil }
+  }
+}
+
+extension SiteExpectation: CustomStringConvertible {
+  /// The expectation as it could be typed: `answer`, `success`, `204,301`, `body:OK`.
+  public var description: String {
+    switch storage {
+    case .answer: "answer"
+    case .success: "success"
+    case .statuses(let statuses): statuses.sorted().map(String.init).joined(separator: ",")
+    case .body(let text): "body:\(text)"
+    }
+  }
+}

@@ -1,0 +1,36 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+
+/// Whether a proxy may be asked in a site's place.
+public struct SiteProxy: Hashable, Sendable {
+  package enum Storage: Hashable, Sendable {
+    case none
+    case environment
+  }
+
+  package let storage: Storage
+
+  private init(_ storage: Storage) { self.storage = storage }
+
+  /// The site itself is asked, whatever the environment says.
+  public static let none = SiteProxy(.none)
+
+  /// The proxies that the environment variables `http_proxy` and `https_proxy` name are asked, except for hosts in
+  /// `no_proxy`.
+  ///
+  /// Names are tried in small letters, then in capitals, except `HTTP_PROXY`. A proxy is an http URL; credentials in
+  /// it are sent to the proxy alone (RFC 7617). `no_proxy` lists domains, addresses, networks (`10.0.0.0/8`) or `*`,
+  /// parted by commas.
+  public static let environment = SiteProxy(.environment)
+}
+
+/// A proxy that is asked in a site's place.
+struct ProxyServer: Equatable, Sendable {
+  /// As it is looked up.
+  let host: SiteURL.Host
+  let port: UInt16
+  /// What the header Proxy-Authorization says (RFC 7617); `nil` if the proxy's URL has no user.
+  let authorization: String?
+}

@@ -1,0 +1,131 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+
+extension SiteURL {
+  /// Longer URLs than this servers refuse (RFC 9110, 4.1, recommends to support 8,000).
+  private static let maximumLength = 8_000
+
+  init(parsing text: String) throws(SiteError) {
+    if text.isEmpty { throw Self.refusal("the URL is empty; write it as https://example.com/") }
+    if text.utf8.count > Self.maximumLength {
+      throw Self.refusal("the URL has \(text.utf8.count) bytes, and \(Self.maximumLength) is the most")
+    }
+    do throws(SiteError) {
+      self = try Self.parse(text)
+    } catch {
+      // Until it has been read, nobody knows where user information ends: what stands before an @ may be a secret,
+      // wherever that is.
+      throw text.unicodeScalars.contains("@") ? Self.refusal(ofSecret: text) : error
+    }
+  }
+
+  private static func parse(_ text: String) throws(SiteError) -> SiteURL {
+    if let scalar = unprintable(in: text) {
+      throw refusal("the URL contains \(HostText.named(scalar)); take it away, or write it percent-encoded")
+    }
+    guard let separator = text.unicodeScalars.firstRange(of: "://".unicodeScalars),
+      separator.lowerBound > text.startIndex,
+      !text[..<separator.lowerBound].unicodeScalars.contains(where: { "/?#".unicodeScalars.contains($0) })
+    else { throw schemeMissing(text) }
+    let rest = text[separator.upperBound...]
+    guard let scheme = Scheme(rawValue: ASCII.folded(text[..<separator.lowerBound])) else {
+      throw refusal("only http and https can be checked", meaning: rest, .https)
+    }
+    let authority = authority(of: rest)
+    if authority.unicodeScalars.contains("@") { throw refusal(ofSecret: text) }
+    if rest[authority.endIndex...].unicodeScalars.first == "\\" {
+      throw refusal("the URL has a backslash after its host; write a slash")
+    }
+    let (host, port) = try hostAndPort(of: authority, scheme)
+    let target = target(rest[authority.endIndex...])
+    return SiteURL(
+      text: text, scheme: scheme, host: host, isAbsolute: isAbsolute(host, authority), port: port ?? scheme.defaultPort,
+      target: target)
+  }
+
+  /// Whether a name stands there with its trailing dot.
+  private static func isAbsolute(_ host: Host, _ authority: Substring) -> Bool {
+    guard case .name = host else { return false }
+    return authority.unicodeScalars.prefix { $0 != ":" }.last?.separatesLabels ?? false
+  }
+
+  private static func authority(of rest: Substring) -> Substring {
+    Substring(rest.unicodeScalars.prefix { !"/?#\\".unicodeScalars.contains($0) })
+  }
+
+  private static func unprintable(in text: String) -> Unicode.Scalar? {
+    text.unicodeScalars.first { $0.value <= 0x20 || (0x7F...0x9F).contains($0.value) }
+  }
+
+  // MARK: Refusals
+
+  /// Repeats nothing of a text with an @.
+  private static func refusal(ofSecret text: String) -> SiteError {
+    if let separator = text.unicodeScalars.firstRange(of: "://".unicodeScalars),
+      authority(of: text[separator.upperBound...]).unicodeScalars.contains("@")
+    {
+      return refusal("the URL has user information before the host; a check sends no credentials: leave it out")
+    }
+    if let scalar = unprintable(in: text) {
+      return refusal("the URL contains \(HostText.named(scalar)); take it away, or write it percent-encoded")
+    }
+    return refusal(
+      "the URL cannot be read, and is not repeated, as its @ may follow user information; write it as https://example.com/"
+    )
+  }
+
+  /// Names the URL that was probably meant: `rest` behind the scheme. Where that would be refused, too, it says why.
+  private static func refusal(_ problem: String, meaning rest: Substring, _ scheme: Scheme) -> SiteError {
+    do throws(SiteError) {
+      _ = try parse("\(scheme)://\(rest)")
+      return refusal("\(problem); write it as \(scheme)://\(HostText.shown(rest))")
+    } catch {
+      return refusal("\(problem); besides, \(error.message)")
+    }
+  }
+
+  private static func schemeMissing(_ text: String) -> SiteError {
+    for scheme in [Scheme.http, .https] {
+      // "https:example.com", "http:/example.com", "http//example.com".
+      guard ASCII.folded(text).hasPrefix("\(scheme):") || ASCII.folded(text).hasPrefix("\(scheme)//") else { continue }
+      let rest = text.unicodeScalars.dropFirst(scheme.rawValue.utf8.count).drop { $0 == ":" || $0 == "/" }
+      return refusal("the scheme is to be followed by a colon and two slashes", meaning: Substring(rest), scheme)
+    }
+    let rest = Substring(text.unicodeScalars.drop { $0 == "/" || $0 == ":" })
+    if rest.isEmpty { return refusal("the URL has no scheme and no host; write it as https://example.com/") }
+    // Whoever names port 80 does not mean TLS.
+    return refusal(
+      "the URL has no scheme", meaning: rest, String(authority(of: rest)).hasSuffix(":80") ? .http : .https)
+  }
+
+  // MARK: What is sent
+
+  /// Path and query of what follows the authority, as they may be sent; without the fragment.
+  static func target(_ text: some StringProtocol) -> String {
+    let sent = text.unicodeScalars.prefix { $0 != "#" }
+    var target = sent.first == "/" ? "" : "/"
+    for byte in String(String.UnicodeScalarView(sent)).utf8 {
+      if isSendable(byte) {
+        target.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        target += "%"
+        if byte < 0x10 { target += "0" }
+        target += String(byte, radix: 16, uppercase: true)
+      }
+    }
+    return target
+  }
+
+  /// Printable ASCII but what RFC 3986 allows nowhere in a URL. A percent sign stays, whatever follows it.
+  private static func isSendable(_ byte: UInt8) -> Bool {
+    guard (0x21...0x7E).contains(byte) else { return false }
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"), UInt8(ascii: "^"),
+      UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"):
+      return false
+    default: return true
+    }
+  }
+}

@@ -1,0 +1,151 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+public import Dialtone
+
+/// What came of a check.
+///
+/// Two verdicts are equal when a receiver would not be told of a difference: same ``url``, ``kind``, ``status``,
+/// ``stage`` and ``interface``. What is read along does not count: the texts that servers choose anew each time
+/// (``location``), the address, the error's words, and times. Nor does the interface of an `offline`
+/// site: which of several failed last is no news of the site.
+public struct SiteVerdict: Sendable {
+  /// The URL that was checked.
+  public let url: SiteURL
+
+  /// The verdict in a word.
+  public let kind: Kind
+
+  /// The answer's status code; `nil` where there was no answer.
+  public let status: Int?
+
+  /// Where a redirect leads, made absolute and cut at 2,048 characters; only with `captivePortal` and
+  /// `unexpectedResponse`, and only an http or https URL. It is a stranger's text: Dialtone never opens it, and all in
+  /// it but printable ASCII is percent-encoded.
+  public let location: String?
+
+  /// Where it failed; only with `failed`.
+  public let stage: Stage?
+
+  /// Why it failed, or why the site's certificate was not believed; with `unexpectedResponse`, what may be behind the
+  /// answer. `nil` if there is nothing to say.
+  public let error: SiteError?
+
+  /// The address that was connected to, or, where no connection was made, tried last; a proxy's where one was asked.
+  public let address: IPAddress?
+
+  /// The interface that leads to the address.
+  public let interface: NetworkInterface?
+
+  /// When the certificate that was shown ends, as time since 1970-01-01T00:00:00Z, in whole seconds: the last second in
+  /// which it is valid. It is the server's own certificate, the leaf of its chain, also if it was not believed. `nil`
+  /// if none was shown, as over http.
+  public let certificateExpires: Duration?
+
+  /// How long each stage took.
+  public let timings: Timings
+
+  /// When the verdict was found, as time since 1970-01-01T00:00:00Z (CLOCK_REALTIME).
+  public let timeSince1970: Duration
+
+  /// Makes a verdict, for your own tests. What you leave out is `nil`.
+  ///
+  /// - Parameters:
+  ///   - url: The URL that was checked.
+  ///   - kind: The verdict in a word.
+  ///   - status: The answer's status code.
+  ///   - location: Where a redirect leads.
+  ///   - stage: Where the check failed.
+  ///   - error: Why it failed.
+  ///   - address: The address that was connected to.
+  ///   - interface: The interface that leads to the address.
+  ///   - certificateExpires: When the certificate that was shown ends, as time since 1970-01-01T00:00:00Z.
+  ///   - timings: How long each stage took.
+  ///   - timeSince1970: When the verdict was found.
+  public init(
+    url: SiteURL, kind: Kind, status: Int? = nil, location: String? = nil, stage: Stage? = nil, error: SiteError? = nil,
+    address: IPAddress? = nil, interface: NetworkInterface? = nil, certificateExpires: Duration? = nil,
+    timings: Timings = Timings(), timeSince1970: Duration = .zero
+  ) {
+    self.url = url
+    self.kind = kind
+    self.status = status
+    self.location = location
+    self.stage = stage
+    self.error = error
+    self.address = address
+    self.interface = interface
+    self.certificateExpires = certificateExpires
+    self.timings = timings
+    self.timeSince1970 = timeSince1970
+  }
+
+  /// Whether the site answered as expected.
+  public var isAvailable: Bool { kind == .available }
+}
+
+extension SiteVerdict: Hashable {
+  /// Whether a receiver would not be told of a difference; see the type's description.
+  public static func == (a: SiteVerdict, b: SiteVerdict) -> Bool {
+    a.kind == b.kind && a.status == b.status && a.stage == b.stage && a.url == b.url
+      && (a.interface == b.interface || a.kind == .offline)
+  }
+
+  /// Feeds what `==` compares.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(url)
+    hasher.combine(kind)
+    hasher.combine(status)
+    hasher.combine(stage)
+    if kind != .offline { hasher.combine(interface) }
+  }
+}
+
+extension SiteVerdict: CustomStringConvertible {
+  /// The verdict in words, such as "available (200)" or "failed to connect: connection refused". Without a stranger's
+  /// text.
+  public var description: String {
+    var text = kind.description
+    if let stage { text += " \(stage)" }
+    if let status { text += " (\(status))" }
+    if let error { text += ": \(error)" }
+    return text
+  }
+}
+
+extension SiteVerdict {
+  /// How long each stage of a check took; `nil` for one that was not reached or not finished.
+  ///
+  /// Where GET followed HEAD, they are those of GET; ``total`` counts both.
+  public struct Timings: Hashable, Sendable {
+    /// From the beginning until the name's addresses were known; `nil` for a literal address.
+    public var name: Duration?
+    /// From the first packet of the first attempt until one of the connections was made.
+    public var connect: Duration?
+    /// From then until TLS was agreed upon; `nil` over http.
+    public var tls: Duration?
+    /// From sending the request until the first byte of the answer came.
+    public var firstByte: Duration?
+    /// From the beginning until the verdict.
+    public var total: Duration?
+
+    /// Makes timings, for your own tests. What you leave out is `nil`.
+    ///
+    /// - Parameters:
+    ///   - name: How long the name's look-up took.
+    ///   - connect: How long the connection took.
+    ///   - tls: How long TLS took.
+    ///   - firstByte: How long the first byte of the answer took.
+    ///   - total: How long all of it took.
+    public init(
+      name: Duration? = nil, connect: Duration? = nil, tls: Duration? = nil, firstByte: Duration? = nil,
+      total: Duration? = nil
+    ) {
+      self.name = name
+      self.connect = connect
+      self.tls = tls
+      self.firstByte = firstByte
+      self.total = total
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNetlink
+internal import Dialtone
+public import DialtoneSites
+
+/// What a scripted site answers to one check.
+public struct ScriptedAnswer: Sendable {
+  enum Storage {
+    case response(status: Int, location: String?, body: String)
+    /// Over http a redirect to a login page; over https somebody who is not the site.
+    case portal
+    case failure(SiteVerdict.Kind, SiteVerdict.Stage?, SiteError)
+    case nothing
+  }
+
+  let storage: Storage
+  var delay = Duration.zero
+
+  private init(_ storage: Storage) { self.storage = storage }
+
+  /// An answer with this status, which the check's expectation judges.
+  ///
+  /// - Parameters:
+  ///   - status: The status code, from 200 to 999.
+  ///   - location: Where a redirect leads.
+  ///   - body: The body, for expectations that need one.
+  /// - Returns: The answer.
+  public static func status(_ status: Int, location: String? = nil, body: String = "") -> ScriptedAnswer {
+    ScriptedAnswer(.response(status: status, location: location, body: body))
+  }
+
+  /// A network that wants a login answers in the site's place: `captivePortal` over http, by a redirect to another
+  /// host; `intercepted` over https, since it cannot prove to be the site.
+  public static let portal = ScriptedAnswer(.portal)
+
+  /// Nobody is there: the connection is refused, and the check is `failed` at `connect`.
+  public static let outage = failure(at: .connect, SiteError(.cannotConnect, "connection refused", errno: ECONNREFUSED))
+
+  /// Somebody answers who cannot prove to be the site: `intercepted`, also over http.
+  public static let impostor = ScriptedAnswer(
+    .failure(.intercepted, nil, SiteError(.certificateNameMismatch, "the certificate is for another name")))
+
+  /// The site takes the request, and never answers: the check is `failed` at `response` once its time-out has passed.
+  public static let silence = ScriptedAnswer(.nothing)
+
+  /// The check is `failed` at a stage of your choice.
+  ///
+  /// - Parameters:
+  ///   - stage: Where it fails.
+  ///   - error: Why.
+  /// - Returns: The answer.
+  public static func failure(at stage: SiteVerdict.Stage, _ error: SiteError) -> ScriptedAnswer {
+    ScriptedAnswer(.failure(.failed, stage, error))
+  }
+
+  /// The same answer from a slow site.
+  ///
+  /// - Parameter delay: How long it takes, by the network's clock; negative counts as zero. A check whose time-out is
+  ///   not longer ends before.
+  /// - Returns: The answer.
+  public func after(_ delay: Duration) -> ScriptedAnswer {
+    var answer = self
+    answer.delay = max(.zero, delay)
+    return answer
+  }
+}

@@ -1,0 +1,142 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+public import DialtoneSites
+public import DialtoneTesting
+
+/// Sites that answer what a test says, on a scripted network.
+///
+/// ```swift
+/// let network = ScriptedNetwork()
+/// let sites = ScriptedSites(on: network)
+/// network.set(.wifi)
+/// sites.set(.portal, for: "http://example.com/")
+///
+/// let monitor = try SiteMonitor("http://example.com/", environment: sites.environment)
+/// print(try await monitor.waitUntilDetermined())  // "captive portal (302)"
+/// ```
+///
+/// Give ``environment`` to a `SiteCheck`, a `SiteMonitor` or a `SiteGroup`. Nothing is sent, and no file is read: no
+/// name server, no certificate, no proxy. What a check comes to is decided as for a real one:
+///
+/// - Without a path on the network it is `offline`; without addresses for the name it is `failed`.
+/// - An answer's status, its redirect and its body are judged by the check's expectation.
+/// - A check that takes longer than its time-out is `failed`.
+///
+/// Time passes by the network's clock alone, also between the checks of a monitor, and without jitter: after
+/// `network.clock.advance(by: .seconds(300))` a site that is fine is checked again. It is for any thread.
+public final class ScriptedSites: Sendable {
+  private struct Script {
+    /// One for each check; the last one stays.
+    var answers: [ScriptedAnswer]
+    var checkCount = 0
+  }
+
+  private struct Waiter {
+    let number: UInt64
+    let site: SiteURL.Identity
+    let checkCount: Int
+    let continuation: CheckedContinuation<Void, any Error>
+  }
+
+  private struct State {
+    var scripts: [SiteURL.Identity: Script] = [:]
+    var waiters: [Waiter] = []
+    var lastNumber: UInt64 = 0
+
+    mutating func begin(_ site: SiteURL.Identity) -> (ScriptedAnswer, [Waiter]) {
+      var script = scripts[site] ?? Script(answers: [.outage])
+      script.checkCount += 1
+      let answer = script.answers.count > 1 ? script.answers.removeFirst() : script.answers.first ?? .outage
+      scripts[site] = script
+      let due = waiters.filter { $0.site == site && $0.checkCount <= script.checkCount }
+      waiters.removeAll { waiter in due.contains { $0.number == waiter.number } }
+      return (answer, due)
+    }
+  }
+
+  /// Holds the script apart from the sites, so that the environment does not keep them alive.
+  private final class Box: Sendable {
+    let state = Lock(State())
+  }
+
+  /// The network that the sites are reached by.
+  public let network: ScriptedNetwork
+
+  /// What checks, monitors and groups of these sites are made with.
+  public let environment: SiteEnvironment
+
+  private let box = Box()
+
+  /// Creates sites of which none answers: each refuses connections.
+  ///
+  /// - Parameter network: The network that the sites are reached by. It has no path until a test sets one.
+  public init(on network: ScriptedNetwork = ScriptedNetwork()) {
+    self.network = network
+    let reachability = network.environment
+    let clock = network.clock
+    environment = SiteEnvironment(
+      // Neither sooner nor later: a half is the middle of the jitter.
+      reachability: reachability, random: { 0.5 },
+      perform: { [box] url, configuration in
+        let began = clock.now
+        let (answer, waiters) = box.state.withLock { $0.begin(url.identity) }
+        for waiter in waiters { waiter.continuation.resume() }
+        let check = ScriptedCheck(url: url, configuration: configuration, reachability: reachability, clock: clock)
+        return try await check.verdict(answer, since: began)
+      })
+  }
+
+  /// Says what a site answers from now on: the first answer for the next check, the second one for the check after
+  /// that, and so on. The last answer stays.
+  ///
+  /// If nothing was said of the site's name, the network finds an address for it from now on.
+  ///
+  /// - Parameters:
+  ///   - answers: What the site answers; none means that it refuses connections.
+  ///   - url: The site. Another path of the same host is another site.
+  public func set(_ answers: ScriptedAnswer..., for url: SiteURL) { set(answers, for: url) }
+
+  /// Says what a site answers from now on, with the answers in an array.
+  ///
+  /// - Parameters:
+  ///   - answers: What the site answers; none means that it refuses connections.
+  ///   - url: The site. Another path of the same host is another site.
+  public func set(_ answers: [ScriptedAnswer], for url: SiteURL) {
+    box.state.withLock { $0.scripts[url.identity, default: Script(answers: [])].answers = answers }
+    if case .name(let name) = url.host { network.provideAddress(forName: name.text) }
+  }
+
+  /// How many checks of a site have begun so far. A check that asks by HEAD and then by GET counts once.
+  public func checkCount(of url: SiteURL) -> Int { box.state.withLock { $0.scripts[url.identity]?.checkCount ?? 0 } }
+
+  /// Waits until that many checks of a site have begun; returns at once if they have. What the clock is moved on by
+  /// after that counts for the last of them.
+  ///
+  /// - Throws: `CancellationError` if the task is cancelled.
+  public func waitUntilChecked(_ url: SiteURL, times count: Int = 1) async throws {
+    let site = url.identity
+    let number = box.state.withLock { state in
+      state.lastNumber += 1
+      return state.lastNumber
+    }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+        let outcome = box.state.withLock { state -> Result<Void, any Error>? in
+          // A cancellation before this lock is seen here; one after it finds the waiter.
+          if Task.isCancelled { return .failure(CancellationError()) }
+          if state.scripts[site]?.checkCount ?? 0 >= count { return .success(()) }
+          state.waiters.append(Waiter(number: number, site: site, checkCount: count, continuation: continuation))
+          return nil
+        }
+        if let outcome { continuation.resume(with: outcome) }
+      }
+    } onCancel: {
+      let waiter = box.state.withLock { state in
+        state.waiters.firstIndex { $0.number == number }.map { state.waiters.remove(at: $0) }
+      }
+      waiter?.continuation.resume(throwing: CancellationError())
+    }
+  }
+}
