@@ -37,8 +37,8 @@ extension NetworkPath {
       if configuration.constrainedInterfaces.contains(name) { path.interfaces[position].isConstrained = true }
     }
     if configuration.isUnrestricted || status == .undetermined { return path }
-    let allowed = Set(configuration.allowed(path.interfaces.map(\.interface)))
-    let interfaces = path.interfaces.filter { allowed.contains($0.interface) }
+    let allowed = Set(configuration.allowed(path.interfaces.map(\.networkInterface)))
+    let interfaces = path.interfaces.filter { allowed.contains($0.networkInterface) }
     // Whatever the rest does, packets over an interface that counts can leave where it leads somewhere.
     if interfaces.contains(where: \.leadsToInternet) {
       return NetworkPath(.satisfied, interfaces: interfaces, supportsDNS: supportsDNS)

@@ -25,8 +25,8 @@ public struct NetworkPath: Sendable {
 
   /// One interface of a path.
   public struct Interface: Sendable {
-    /// Name, index and kind.
-    public var interface: NetworkInterface
+    /// The interface as a plain value, to compare with that of a ``Reachability``.
+    public var networkInterface: NetworkInterface
     /// Its usable addresses but for temporary ones: IPv4 before IPv6, those of link-local scope last, each in the order of their bits.
     public var addresses: [IPAddress]
     /// Its usable temporary addresses (RFC 8981). They rotate, and a path that differs in nothing else is equal.
@@ -47,7 +47,7 @@ public struct NetworkPath: Sendable {
       _ interface: NetworkInterface, addresses: [IPAddress] = [], gateways: [IPAddress] = [], isExpensive: Bool = false,
       isConstrained: Bool = false, supportsIPv4: Bool = true, supportsIPv6: Bool = false
     ) {
-      self.interface = interface
+      networkInterface = interface
       self.addresses = addresses
       self.gateways = gateways
       self.isExpensive = isExpensive
@@ -57,13 +57,13 @@ public struct NetworkPath: Sendable {
     }
 
     /// What the interface is.
-    public var kind: InterfaceKind { interface.kind }
+    public var kind: InterfaceKind { networkInterface.kind }
 
     /// The interface's name.
-    public var name: String { interface.name }
+    public var name: String { networkInterface.name }
 
     /// The interface's index.
-    public var index: UInt32 { interface.index }
+    public var index: UInt32 { networkInterface.index }
 
     /// Whether the Internet is reachable over it, by either family; if not, only the network on its link is.
     public var leadsToInternet: Bool { supportsIPv4 || supportsIPv6 }
@@ -163,14 +163,14 @@ extension NetworkPath: Hashable {
 extension NetworkPath.Interface: Hashable {
   /// Whether all is equal but for temporary addresses.
   public static func == (a: Self, b: Self) -> Bool {
-    a.interface == b.interface && a.addresses == b.addresses && a.gateways == b.gateways
+    a.networkInterface == b.networkInterface && a.addresses == b.addresses && a.gateways == b.gateways
       && a.isExpensive == b.isExpensive && a.isConstrained == b.isConstrained && a.supportsIPv4 == b.supportsIPv4
       && a.supportsIPv6 == b.supportsIPv6
   }
 
   /// Feeds what `==` compares.
   public func hash(into hasher: inout Hasher) {
-    hasher.combine(interface)
+    hasher.combine(networkInterface)
     hasher.combine(addresses)
     hasher.combine(gateways)
   }
