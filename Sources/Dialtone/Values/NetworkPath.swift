@@ -93,7 +93,7 @@ public struct NetworkPath: Sendable {
   /// on this machine counts where the path is satisfied: it asks others.
   public var supportsDNS: Bool
 
-  /// Nanoseconds since 1970-01-01T00:00:00Z.
+  /// Nanoseconds since 1970-01-01T00:00:00Z, or 0 if nothing is known; the plain bits of ``timestamp``.
   package var realtime: Int64 = 0
 
   /// A path, for tests and previews. A satisfied one supports the families that one of its interfaces does, any other none.
@@ -138,8 +138,10 @@ public struct NetworkPath: Sendable {
   /// Whether the path is satisfied and some interface of this kind leads to the Internet.
   public func uses(_ kind: InterfaceKind) -> Bool { leading.contains { $0.kind == kind } }
 
-  /// When the kernel's event that led to this path was read, as time since 1970-01-01T00:00:00Z (CLOCK_REALTIME).
-  public var timeSince1970: Duration { .nanoseconds(realtime) }
+  /// When the kernel's event that led to this path was read; `nil` as long as nothing is known.
+  public var timestamp: UTCTimestamp? {
+    realtime == 0 ? nil : UTCTimestamp(durationSince1970: .nanoseconds(realtime))
+  }
 }
 
 extension NetworkPath: Hashable {

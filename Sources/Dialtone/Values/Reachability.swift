@@ -55,7 +55,7 @@ public struct Reachability: Sendable, BitwiseCopyable {
   /// Why the target is not reachable; `nil` exactly where it is, or where nothing is known yet.
   public package(set) var reason: Reason?
 
-  /// Nanoseconds since 1970-01-01T00:00:00Z.
+  /// Nanoseconds since 1970-01-01T00:00:00Z, or 0 if nothing is known; the plain bits of ``timestamp``.
   package var realtime: Int64
 
   // Addresses are kept without what they would repeat: a hundred thousand monitors hold several of these values each, and
@@ -92,10 +92,12 @@ public struct Reachability: Sendable, BitwiseCopyable {
   /// Whether the state is known. An ``Status/undetermined`` one may still have a ``reason``.
   public var isDetermined: Bool { status != .undetermined }
 
-  /// When the kernel's event that led to this state was read, as time since 1970-01-01T00:00:00Z (CLOCK_REALTIME).
+  /// When the kernel's event that led to this state was read; `nil` as long as nothing is known.
   ///
-  /// It is the time of the last change; states read again and found equal keep it.
-  public var timeSince1970: Duration { .nanoseconds(realtime) }
+  /// It is the time of the last change: a state that is read again and found equal keeps it.
+  public var timestamp: UTCTimestamp? {
+    realtime == 0 ? nil : UTCTimestamp(durationSince1970: .nanoseconds(realtime))
+  }
 }
 
 extension Reachability: MonitoredState {

@@ -24,7 +24,7 @@ final class CheckRun {
   var routes: [Route] = []
   var route: Route?
   /// When the certificate that was shown last ends, since 1970.
-  var certificateExpires: Duration?
+  var certificateExpires: UTCTimestamp?
   /// What vouches for the site; `nil` until it is read, or where nothing has to.
   private var trust: Result<NIOSSLContext, SiteError>?
 
@@ -126,7 +126,7 @@ final class CheckRun {
     error: SiteError? = nil
   ) {
     timings.total = .nanoseconds((.now() - began).nanoseconds)
-    let now = Duration.nanoseconds(EngineClock.realtime())
+    let now = UTCTimestamp.now
     var (kind, error) = (kind, error)
     if kind == .available, let cause = rules.lifetimeError(certificateExpires: certificateExpires, now: now) {
       (kind, error) = (.unexpectedResponse, cause)
@@ -137,7 +137,7 @@ final class CheckRun {
       .success(
         SiteVerdict(
           url: url, kind: kind, status: status, location: location, stage: stage, error: error, address: route?.address,
-          interface: route?.interface, certificateExpires: certificateExpires, timings: timings, timeSince1970: now)))
+          interface: route?.interface, certificateExpires: certificateExpires, timings: timings, timestamp: now)))
   }
 
   private func end(_ result: Result<SiteVerdict, any Error>) {

@@ -73,8 +73,10 @@ final class Exchange {
     }
   }
 
-  /// When the peer's certificate ends, since 1970.
-  var certificateExpires: Duration? { peerCertificate.map { .seconds($0.notValidAfter) } }
+  /// When the peer's certificate ends.
+  var certificateExpires: UTCTimestamp? {
+    peerCertificate.map { UTCTimestamp(durationSince1970: .seconds($0.notValidAfter)) }
+  }
 
   /// Whether the certificate that the peer has just shown is for the site. Before a byte of the request is written.
   var hasIdentity: Bool {

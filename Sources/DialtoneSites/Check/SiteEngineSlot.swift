@@ -117,6 +117,6 @@ extension SiteVerdict {
     timings.total = .zero
     self.init(
       url: url, kind: .failed, stage: .connect, error: error, timings: timings,
-      timeSince1970: .nanoseconds(EngineClock.realtime()))
+      timestamp: .now)
   }
 }

@@ -197,7 +197,7 @@ final class SiteMonitorCore: EngineUser {
       storage.store(
         SiteVerdict(
           url: state.sites.primary, kind: .offline, error: SiteError(.noPath, "no path to the site: \(words)"),
-          timeSince1970: .nanoseconds(EngineClock.realtime())))
+          timestamp: .now))
     }
   }
 
@@ -242,7 +242,7 @@ final class SiteMonitorCore: EngineUser {
       return Task.isCancelled ? nil : verdict
     } catch let error as SiteError {
       return SiteVerdict(
-        url: url, kind: .failed, stage: .request, error: error, timeSince1970: .nanoseconds(EngineClock.realtime()))
+        url: url, kind: .failed, stage: .request, error: error, timestamp: .now)
     } catch {
       return nil
     }

@@ -18,6 +18,6 @@ struct SitePair: Equatable, Sendable {
     return SiteVerdict(
       url: secure.url, kind: .partial, status: secure.status, error: secure.error, address: secure.address,
       interface: secure.interface, certificateExpires: secure.certificateExpires, timings: secure.timings,
-      timeSince1970: secure.timeSince1970)
+      timestamp: secure.timestamp)
   }
 }

@@ -1,6 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dialtone
+
 /// What an answer means: pure, an observation in, a decision out. The table of design.md, "Sites", line by line.
 struct VerdictRules {
   /// What is asked of the site, and how.
@@ -112,13 +114,13 @@ struct VerdictRules {
     .verdict(length > Limits.strayBytes ? .captivePortal : .unexpectedResponse, location: nil)
   }
 
-  /// Why a site that answers as expected is not available all the same: its certificate ends too soon. Both times are since 1970.
-  func lifetimeError(certificateExpires: Duration?, now: Duration) -> SiteError? {
+  /// Why a site that answers as expected is not available all the same: its certificate ends too soon.
+  func lifetimeError(certificateExpires: UTCTimestamp?, now: UTCTimestamp) -> SiteError? {
     guard let certificateExpires, let minimumCertificateLifetime,
-      certificateExpires - now < minimumCertificateLifetime
+      now.duration(to: certificateExpires) < minimumCertificateLifetime
     else { return nil }
     return SiteError(
-      .certificateExpiresSoon, "the certificate expires at \(UniversalTime.text(certificateExpires))")
+      .certificateExpiresSoon, "the certificate expires at \(certificateExpires.descriptionInSeconds)")
   }
 
   /// A status that leads elsewhere where a Location says whither (RFC 9110, 15.4). 304 is about a copy that nobody here has.

@@ -95,7 +95,7 @@ struct NetworkPathTests {
     path.realtime = 7
     #expect(path == Self.base)
     #expect(path.hashValue == Self.base.hashValue)
-    #expect(path.timeSince1970 == .nanoseconds(7))
+    #expect(path.timestamp?.durationSince1970 == .nanoseconds(7))
     #expect(!path.isIdentical(to: Self.base))
   }
 
