@@ -116,7 +116,7 @@ struct DurationTests {
     policy.waitLimit = limit
     var runs = 0
     do {
-      try await withReachability(of: monitor, retrying: policy) {
+      try await monitor.retryOnPathChange(policy: policy) {
         runs += 1
         if runs > 1 { return }
         network.set(.wired)
