@@ -6,22 +6,22 @@ import Testing
 
 struct VersionTests {
   @Test func readsAsItsThreeNumbers() {
-    let version = DialtoneVersion.current
+    let version = DialtoneLibraryVersion.current
     #expect(version.description == "\(version.major).\(version.minor).\(version.patch)")
     #expect(version.description.split(separator: ".").compactMap { Int($0) }.count == 3)
   }
 
   @Test func isOrderedByItsNumbersAndNotByItsText() {
     let versions = [(0, 1, 0), (0, 1, 1), (0, 2, 0), (0, 10, 0), (1, 0, 0), (1, 0, 10), (2, 0, 0), (10, 0, 0)]
-      .map { DialtoneVersion(major: $0.0, minor: $0.1, patch: $0.2) }
+      .map { DialtoneLibraryVersion(major: $0.0, minor: $0.1, patch: $0.2) }
     #expect(Array(versions.reversed()).sorted() == versions)
-    #expect(DialtoneVersion(major: 1) == DialtoneVersion(major: 1, minor: 0, patch: 0))
-    #expect(DialtoneVersion(major: 1, minor: 22, patch: 333).description == "1.22.333")
+    #expect(DialtoneLibraryVersion(major: 1) == DialtoneLibraryVersion(major: 1, minor: 0, patch: 0))
+    #expect(DialtoneLibraryVersion(major: 1, minor: 22, patch: 333).description == "1.22.333")
   }
 
   @Test func isTheNewestInTheChangelog() throws {
     let changes = try sourceText("CHANGELOG.md")
     let heading = try #require(changes.split(separator: "\n").first { $0.hasPrefix("## [") })
-    #expect(heading.hasPrefix("## [\(DialtoneVersion.current)]"), "\(heading)")
+    #expect(heading.hasPrefix("## [\(DialtoneLibraryVersion.current)]"), "\(heading)")
   }
 }
