@@ -22,8 +22,8 @@ extension UTCTimestamp {
   /// - Parameter date: One before the year 0000 or after 9999 becomes the nearest timestamp that there is.
   public init(_ date: Date) {
     let interval = date.timeIntervalSinceReferenceDate
-    // Whole seconds by themselves, so that the fraction keeps its digits. Not a number, which a date may hold, counts as
-    // the reference date.
+    // Whole seconds by themselves, so that the fraction keeps its digits. Not a number, which a date may hold, counts
+    // as the reference date.
     let whole = interval.isNaN ? 0 : interval.rounded(.down)
     let seconds = Int64(min(max(whole, -1e12), 1e12)) + Int64(Date.timeIntervalBetween1970AndReferenceDate)
     let fraction = interval.isFinite ? Int64((interval - whole) * 1e9) : 0

@@ -20,7 +20,7 @@ extension ScriptedPath {
       let addresses = state.source.map { [$0] } ?? []
       let way = NetworkPath.Interface(
         interface, addresses: addresses, gateways: state.gateway.map { [$0] } ?? [],
-        isExpensive: interface.kind == .cellular, supportsIPv4: !addresses.contains { $0.family == .ipv6 },
+        supportsIPv4: !addresses.contains { $0.family == .ipv6 },
         supportsIPv6: addresses.contains { $0.family == .ipv6 })
       return NetworkPath(.satisfied, interfaces: [way], supportsDNS: true)
     }

@@ -10,17 +10,17 @@ extension ReachabilityMonitor {
   /// ```
   ///
   /// The work runs at once, whatever the state. If it throws, the path was lost or changed since that run began, and
-  /// `policy` agrees, this method waits for the path and runs the work again. **So the work may run more than once**, and
-  /// a run that failed may have had an effect all the same: a request may have arrived although its answer did not. Give
-  /// it work that does no harm if it is repeated.
+  /// `policy` agrees, this method waits for the path and runs the work again. **So the work may run more than once**,
+  /// and a run that failed may have had an effect all the same: a request may have arrived although its answer did not.
+  /// Give it work that does no harm if it is repeated.
   ///
   /// Each run is judged by itself, after all that the kernel did until the failure has been taken in:
   /// - The path is **lost** if the target is not reachable over an interface that counts.
   /// - The path has **changed** if the state differs, or for a while differed, from that at the run's beginning: in
   ///   anything that receivers are told of, or in the source or destination address, which connections do not outlive.
   ///   Another target for the monitor and a pause are changes, too.
-  /// - If nothing was known yet at the beginning, the first known state takes its place. A failure before that waits for
-  ///   it.
+  /// - If nothing was known yet at the beginning, the first known state takes its place. A failure before that waits
+  ///   for it.
   ///
   /// If the path was neither lost nor changed, the network is not to blame, and the error is thrown at once. The same
   /// holds if the system refuses to tell the network's state (``Reachability/Reason-swift.struct/denied``).
@@ -41,19 +41,19 @@ extension ReachabilityMonitor {
   ///
   /// - Parameters:
   ///   - requirement: Which interfaces count. The first run does not wait for one of them; call
-  ///     ``waitUntilReachable(over:timeout:)`` before if it should. A monitor that has existed for a while knows the state
-  ///     at the beginning; one made for this call misses what changes before its first state is known.
+  ///     ``waitUntilReachable(over:timeout:)`` before if it should. A monitor that has existed for a while knows the
+  ///     state at the beginning; one made for this call misses what changes before its first state is known.
   ///   - policy: How often, for how long and after which errors.
   ///   - work: What to do.
   /// - Returns: What the first run that succeeds returns.
   /// - Throws: What the last run of `work` threw; a ``ReachabilityError`` with the code `pathLost`, as said above; a
-  ///   `CancellationError` if the task is cancelled while the path is waited for. The latter two only if the work's type of
-  ///   error allows them.
+  ///   `CancellationError` if the task is cancelled while the path is waited for. The latter two only if the work's
+  ///   type of error allows them.
   public nonisolated(nonsending) func retryOnPathChange<Success: ~Copyable, Failure: Error>(
     over requirement: InterfaceRequirement = .any, policy: RetryPolicy = .default,
     _ work: nonisolated(nonsending) () async throws(Failure) -> Success
   ) async throws(Failure) -> Success {
-    var patience = policy.waitLimit
+    var patience = policy.maximumWait
     var attempts = 0
     while true {
       // Before the run, so that nothing falls between.
@@ -89,8 +89,8 @@ extension ReachabilityMonitor {
     case wasNotAwaited
   }
 
-  /// Waits until the target is reachable, if the path was lost or has changed since the mark; at most for as long as there
-  /// is patience, from which it takes the time that it waits.
+  /// Waits until the target is reachable, if the path was lost or has changed since the mark; at most for as long as
+  /// there is patience, from which it takes the time that it waits.
   private nonisolated(nonsending) func waitForPath(
     over requirement: InterfaceRequirement, changedSince mark: MonitorStorage.Mark, patience: inout Duration?
   ) async -> PathOutcome {
@@ -122,8 +122,8 @@ extension ReachabilityMonitor {
     }
   }
 
-  /// Returns whether the target is known not to be reachable over an interface that counts, once everything is decided that
-  /// the kernel had done until now. Waits for nothing else.
+  /// Returns whether the target is known not to be reachable over an interface that counts, once everything is decided
+  /// that the kernel had done until now. Waits for nothing else.
   private nonisolated(nonsending) func hasLostPath(over requirement: InterfaceRequirement) async -> Bool {
     if current.isDetermined, !isPathLost(over: requirement) { await catchUp() }
     return current.isDetermined && isPathLost(over: requirement)
@@ -137,9 +137,9 @@ extension ReachabilityMonitor {
 
   private func isPathLost(over requirement: InterfaceRequirement) -> Bool { !requirement.isMet(by: current) }
 
-  /// Returns once everything that the kernel had done until now has been decided: also a change that it is at. A send can
-  /// fail before the event that says why, since the kernel announces a change when it has made it. A query of its routes
-  /// waits for that.
+  /// Returns once everything that the kernel had done until now has been decided: also a change that it is at. A send
+  /// can fail before the event that says why, since the kernel announces a change when it has made it. A query of its
+  /// routes waits for that.
   ///
   /// Away from the caller's isolation, since that may take the kernel a while.
   @concurrent private func catchUp() async {
@@ -149,7 +149,8 @@ extension ReachabilityMonitor {
   }
 }
 
-/// When work that failed because of the network runs again; see ``ReachabilityMonitor/retryOnPathChange(over:policy:_:)``.
+/// When work that failed because of the network runs again; see
+/// ``ReachabilityMonitor/retryOnPathChange(over:policy:_:)``.
 ///
 /// ```swift
 /// var policy = RetryPolicy.default
@@ -163,16 +164,18 @@ public struct RetryPolicy: Sendable {
   /// How often the work runs at most, the first time included; less than one counts as one. The default is three.
   public var maximumAttempts = 3
 
-  /// How long to wait for the path at most, all waits together; `nil` for as long as it takes. The default is five minutes.
+  /// How long to wait for the path at most, all waits together; `nil` for as long as it takes. The default is five
+  /// minutes.
   ///
-  /// With zero or less nothing is waited for: the work runs again only if there is a path already, another one. The time
-  /// that the work takes does not count. The environment's clock measures it, and goes on while the system is suspended.
-  public var waitLimit: Duration? = .seconds(300)
+  /// With zero or less nothing is waited for: the work runs again only if there is a path already, another one. The
+  /// time that the work takes does not count. The environment's clock measures it, and goes on while the system is
+  /// suspended.
+  public var maximumWait: Duration? = .seconds(300)
 
   /// Returns whether work that failed with this error may run again. The default is always `true`.
   ///
-  /// It is called where the work ran, if there are attempts left, before the path is looked at. It is never called for a
-  /// `CancellationError`, nor once the task is cancelled: then the work does not run again in any case.
+  /// It is called where the work ran, if there are attempts left, before the path is looked at. It is never called for
+  /// a `CancellationError`, nor once the task is cancelled: then the work does not run again in any case.
   public var shouldRetry: @Sendable (any Error) -> Bool = { _ in true }
 
   /// Creates a policy equal to ``default``.

@@ -10,8 +10,8 @@
 /// }
 /// ```
 ///
-/// It counts as the system's clock does (CLOCK_REALTIME, clock_gettime(2)): without leap seconds, and it jumps if somebody
-/// sets the clock. With Foundation, `DialtoneFoundation` converts it to a `Date` and back.
+/// It counts as the system's clock does (CLOCK_REALTIME, clock_gettime(2)): without leap seconds, and it jumps if
+/// somebody sets the clock. With Foundation, `DialtoneFoundation` converts it to a `Date` and back.
 public struct UTCTimestamp: Hashable, Sendable, BitwiseCopyable {
   /// How long the timestamp lies after 1970-01-01T00:00:00Z; negative before.
   public let durationSince1970: Duration

@@ -111,7 +111,7 @@ struct RetryOnPathChangeTests {
     let monitor = network.monitor()
     _ = try await monitor.waitUntilKnown()
     var policy = RetryPolicy()
-    policy.waitLimit = .zero
+    policy.maximumWait = .zero
     var runs = 0
     try await monitor.retryOnPathChange(policy: policy) {
       runs += 1
@@ -184,7 +184,7 @@ struct RetryOnPathChangeTests {
 
   @Test func theDefaultIsThreeAttemptsAndFiveMinutes() {
     #expect(RetryPolicy.default.maximumAttempts == 3)
-    #expect(RetryPolicy.default.waitLimit == .seconds(300))
+    #expect(RetryPolicy.default.maximumWait == .seconds(300))
     #expect(RetryPolicy.default.shouldRetry(WorkFailed()))
   }
 
@@ -256,7 +256,7 @@ struct RetryOnPathChangeTests {
     let monitor = network.monitor()
     _ = try await monitor.waitUntilKnown()
     var policy = RetryPolicy()
-    policy.waitLimit = nil
+    policy.maximumWait = nil
     await #expect(throws: WorkFailed()) {
       try await monitor.retryOnPathChange(policy: policy) {
         network.set(.denied)
@@ -269,7 +269,7 @@ struct RetryOnPathChangeTests {
   @Test func saysThatThePathWasLostIfTheSystemRefusesWhileItIsWaitedFor() async throws {
     let (network, monitor) = try await Self.onWiFi()
     var policy = RetryPolicy()
-    policy.waitLimit = nil
+    policy.maximumWait = nil
     let runs = Counter()
     let working = Task { [policy] in
       try await monitor.retryOnPathChange(policy: policy) {

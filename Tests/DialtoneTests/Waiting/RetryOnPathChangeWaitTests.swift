@@ -29,7 +29,7 @@ struct RetryOnPathChangeWaitTests {
     let hasFailed = Counter()
     let working = Task {
       defer { ended.add() }
-      try await monitor.retryOnPathChange(policy: Self.policy { $0.waitLimit = .seconds(3_600) }) {
+      try await monitor.retryOnPathChange(policy: Self.policy { $0.maximumWait = .seconds(3_600) }) {
         hasFailed.add()
         network.set(.unreachable())
         throw WorkFailed(run: hasFailed.value)
@@ -58,7 +58,7 @@ struct RetryOnPathChangeWaitTests {
     let runs = Counter()
     let ended = Counter()
     let policy = Self.policy {
-      $0.waitLimit = .seconds(100)
+      $0.maximumWait = .seconds(100)
       $0.maximumAttempts = .max
     }
     let working = Task {
@@ -88,7 +88,7 @@ struct RetryOnPathChangeWaitTests {
   @Test func theTimeThatTheWorkTakesDoesNotCount() async throws {
     let (network, monitor) = try await Self.onWiFi()
     var runs = 0
-    try await monitor.retryOnPathChange(policy: Self.policy { $0.waitLimit = .seconds(10) }) {
+    try await monitor.retryOnPathChange(policy: Self.policy { $0.maximumWait = .seconds(10) }) {
       runs += 1
       network.clock.advance(by: .seconds(3_600))
       if runs == 1 {
@@ -103,7 +103,7 @@ struct RetryOnPathChangeWaitTests {
   func withoutTimeItDoesNotWait(limit: Duration) async throws {
     let (network, monitor) = try await Self.onWiFi()
     await #expect(throws: ReachabilityError(.pathLost, "")) {
-      try await monitor.retryOnPathChange(policy: Self.policy { $0.waitLimit = limit }) {
+      try await monitor.retryOnPathChange(policy: Self.policy { $0.maximumWait = limit }) {
         network.set(.unreachable())
         throw WorkFailed()
       }
@@ -127,7 +127,7 @@ struct RetryOnPathChangeWaitTests {
 
   @Test func workWithAnErrorOfItsOwnHasThatThrown() async throws {
     let (network, monitor) = try await Self.onWiFi()
-    let policy = Self.policy { $0.waitLimit = .zero }
+    let policy = Self.policy { $0.maximumWait = .zero }
     do throws(WorkFailed) {
       try await monitor.retryOnPathChange(policy: policy) { () async throws(WorkFailed) in
         network.set(.unreachable())
@@ -153,7 +153,7 @@ struct RetryOnPathChangeWaitTests {
     let (network, monitor) = try await Self.onWiFi()
     let runs = Counter()
     let working = Task {
-      try await monitor.retryOnPathChange(policy: Self.policy { $0.waitLimit = limit }) {
+      try await monitor.retryOnPathChange(policy: Self.policy { $0.maximumWait = limit }) {
         if runs.add() == 1 {
           network.set(.unreachable())
           throw WorkFailed()
@@ -413,9 +413,8 @@ struct RetryOnPathChangeWaitTests {
   func aTextThatIsNoHostIsRefusedBeforeTheWorkRuns(text: String) async throws {
     var runs = 0
     await #expect(throws: ReachabilityError.self) {
-      try await ReachabilityMonitor(try .host(text), environment: ScriptedNetwork().environment).retryOnPathChange {
-        runs += 1
-      }
+      let monitor = ReachabilityMonitor(try .host(text), environment: ScriptedNetwork().environment)
+      await monitor.retryOnPathChange { runs += 1 }
     }
     #expect(runs == 0)
   }
