@@ -22,9 +22,9 @@ struct BackupOffCellular {
     try await monitor.waitUntilReachable(over: .nonCellular)
     let backup = Backup(monitor, parts: CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 3)
     var policy = RetryPolicy.default
-    policy.tries = .max
+    policy.maximumAttempts = .max
     do {
-      try await withReachability(of: monitor, over: .nonCellular, retrying: policy) { try await backup.run() }
+      try await monitor.retryOnPathChange(over: .nonCellular, policy: policy) { try await backup.run() }
       print("all is sent")
     } catch let error as ReachabilityError where error.code == .pathLost {
       // The policy's five minutes are over.

@@ -14,3 +14,43 @@ extension Notification {
   /// The monitor that a notification of Dialtone's comes from; `nil` in others.
   public var reachabilityMonitor: ReachabilityMonitor? { object as? ReachabilityMonitor }
 }
+
+extension Notification.Name {
+  /// A monitor's state is known, or has changed: see
+  /// ``Dialtone/ReachabilityMonitor/postNotifications(to:named:whenDetermined:)``.
+  public static let reachabilityDidChange = Notification.Name("DialtoneReachabilityDidChange")
+
+  /// A monitor's state has been determined; posted once for each of its targets, before the ``reachabilityDidChange``
+  /// with that state.
+  public static let reachabilityWasDetermined = Notification.Name("DialtoneReachabilityWasDetermined")
+}
+
+/// What a notification of Dialtone's carries in its `userInfo`, with the type of it.
+///
+/// ```swift
+/// let flags = notification[.flags]  // a ReachabilityFlags?
+/// ```
+///
+/// More keys may come.
+public struct ReachabilityNotificationKey<Value: Sendable>: Hashable, Sendable {
+  /// The key in `userInfo`, for code that reads the dictionary itself.
+  public let rawValue: String
+
+  private init(_ rawValue: String) { self.rawValue = rawValue }
+}
+
+extension ReachabilityNotificationKey where Value == Reachability {
+  /// The state that the notification tells of.
+  public static let reachability = ReachabilityNotificationKey("DialtoneReachability")
+}
+
+extension ReachabilityNotificationKey where Value == ReachabilityFlags {
+  /// The flags of that state.
+  public static let flags = ReachabilityNotificationKey("DialtoneReachabilityFlags")
+}
+
+extension ReachabilityNotificationKey where Value == NSNumber {
+  /// The bits of those flags, as `SCNetworkReachabilityFlags` has them: the number that RKReachabilityObserver and
+  /// SCNetworkReachabilityKit had in `userInfo`.
+  public static let flagsNumber = ReachabilityNotificationKey("DialtoneReachabilityFlagsNumber")
+}

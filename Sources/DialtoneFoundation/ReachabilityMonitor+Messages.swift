@@ -21,7 +21,8 @@ extension ReachabilityMonitor {
     public let reachability: Reachability
   }
 
-  /// A monitor's state has been determined; posted once for each target, before the ``DidChangeMessage`` with that state.
+  /// A monitor's state has been determined; posted once for each target, before the ``DidChangeMessage`` with that
+  /// state.
   public struct WasDeterminedMessage: NotificationCenter.AsyncMessage {
     /// What the message can be observed of.
     public typealias Subject = ReachabilityMonitor
@@ -30,17 +31,16 @@ extension ReachabilityMonitor {
     public let reachability: Reachability
   }
 
-  /// Posts what ``postNotifications(to:named:whenDetermined:)`` posts as typed messages, which are safe to hand to other
-  /// isolations: a ``WasDeterminedMessage`` once for each target, and a ``DidChangeMessage`` for each state.
+  /// Posts what ``postNotifications(to:named:whenDetermined:)`` posts as typed messages, which are safe to hand to
+  /// other isolations: a ``WasDeterminedMessage`` once for each target, and a ``DidChangeMessage`` for each state.
   ///
   /// The subject is the monitor. The center calls the listeners later, in tasks of its own, one message after another.
   ///
-  /// - Important: Give it a center of your own. Foundation on Linux ends the program (Swift 6.3: "Could not cast") where a
-  ///   message reaches a center that has a listener to the notifications of every name, and in the default center anybody
-  ///   may have put one.
+  /// - Important: Give it a center of your own. Foundation on Linux ends the program (Swift 6.3: "Could not cast") if a
+  ///   message reaches a center with a listener to notifications of every name. The default center may have one.
   ///
   /// - Parameter center: Where to post. It is kept until the registration ends.
-  /// - Returns: What keeps the messages coming: until it is cancelled or released. Messages that the center has by then may
+  /// - Returns: The registration. Messages come until you cancel or release it; those that the center has by then may
   ///   still reach listeners.
   public func postMessages(to center: NotificationCenter) -> ReachabilityObservation {
     let sequence = AnnouncementSequence(

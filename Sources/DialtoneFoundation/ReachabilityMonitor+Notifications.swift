@@ -6,8 +6,8 @@ public import Dispatch
 public import Foundation
 
 extension ReachabilityMonitor {
-  /// Posts a notification with the state that is known, as soon as one is, and then with each change, on a thread of
-  /// Dialtone's.
+  /// Posts a notification with the known state, as soon as there is one, and then with each change, on one of
+  /// Dialtone's threads.
   ///
   /// ```swift
   /// let observer = NotificationCenter.default.addObserver(
@@ -18,26 +18,26 @@ extension ReachabilityMonitor {
   /// let posting = monitor.postNotifications()  // keep it
   /// ```
   ///
-  /// The object of each notification is the monitor. Its `userInfo` has the state, the flags and the flags' number, under
-  /// ``ReachabilityNotificationKey``, so that no listener has to ask again. What `observe(_:)`
-  /// promises holds for the notifications: nothing before it is known, never two equal states in a row, the newest always,
-  /// none once the registration has been cancelled. Listeners may add and remove listeners, make and cancel registrations,
-  /// and release the monitor.
+  /// The object of each notification is the monitor. Its `userInfo` has the state, the flags and the flags' number,
+  /// under ``ReachabilityNotificationKey``, so that no listener has to ask again. What `observe(_:)` promises holds for
+  /// the notifications: nothing before it is known, never two equal states in a row, the newest always, none once the
+  /// registration has been cancelled. Listeners may add and remove listeners, make and cancel registrations, and
+  /// release the monitor.
   ///
-  /// "Was determined" is posted once for each registration, right before the "did change" with the first determined state, and
-  /// once more for each new target of the monitor. If the new target's state is equal to the last one that was posted, no
-  /// "did change" follows. If the state is known by now, both are posted for this registration all the same. A state that is
-  /// undetermined for a reason, such as a name that cannot be looked up for now, is posted as a change and does not count
-  /// as determined.
+  /// "Was determined" is posted once for each registration, right before the "did change" with the first determined
+  /// state, and once more for each new target of the monitor. If the new target's state is equal to the last one that
+  /// was posted, no "did change" follows. If the state is known by now, both are posted for this registration all the
+  /// same. A state that is undetermined for a reason, such as a name that cannot be looked up for now, is posted as a
+  /// change and does not count as determined.
   ///
-  /// Add listeners first: the first notification may be posted before this method has returned. A center does not repeat
-  /// what it has posted; who comes later reads `current`.
+  /// Add listeners first: the first notification may be posted before this method has returned. A center does not
+  /// repeat what it has posted; who comes later reads `current`.
   ///
   /// - Parameters:
   ///   - center: Where to post. It is kept until the registration ends.
   ///   - name: The name of the notifications of each state.
   ///   - determinedName: The name of the one notification that the state was determined.
-  /// - Returns: What keeps the notifications coming: until it is cancelled or released. It keeps the monitor. Two
+  /// - Returns: The registration, which keeps the monitor. Notifications come until you cancel or release it. Two
   ///   registrations with one center post everything twice.
   public func postNotifications(
     to center: NotificationCenter = .default, named name: Notification.Name = .reachabilityDidChange,
@@ -47,14 +47,15 @@ extension ReachabilityMonitor {
     return sequence.begin(statesOfEachTarget.observe { [weak self] state in sequence.announce(state, of: self) })
   }
 
-  /// As ``postNotifications(to:named:whenDetermined:)``, on a dispatch queue; one at a time, also where it is concurrent.
+  /// As ``postNotifications(to:named:whenDetermined:)``, on a dispatch queue; one at a time, even if it is
+  /// concurrent.
   ///
   /// - Parameters:
   ///   - center: Where to post. It is kept until the registration ends.
   ///   - name: The name of the notifications of each state.
   ///   - determinedName: The name of the one notification that the state was determined.
-  ///   - queue: Where the listeners run, but for those that gave the center a queue of their own.
-  /// - Returns: What keeps the notifications coming: until it is cancelled or released.
+  ///   - queue: Where the listeners run, except those that gave the center a queue of their own.
+  /// - Returns: The registration. Notifications come until you cancel or release it.
   public func postNotifications(
     to center: NotificationCenter = .default, named name: Notification.Name = .reachabilityDidChange,
     whenDetermined determinedName: Notification.Name = .reachabilityWasDetermined, on queue: DispatchQueue
@@ -65,14 +66,14 @@ extension ReachabilityMonitor {
 
   /// As ``postNotifications(to:named:whenDetermined:)``, on the main actor: safe for user interfaces.
   ///
-  /// Called on the main actor, it posts nothing before the caller has come to its end or to an `await`: listeners that are
-  /// added until then miss nothing. Cancelled on the main actor, it posts nothing more.
+  /// Called on the main actor, it posts nothing before the caller has come to its end or to an `await`: listeners that
+  /// are added until then miss nothing. Cancelled on the main actor, it posts nothing more.
   ///
   /// - Parameters:
   ///   - center: Where to post. It is kept until the registration ends.
   ///   - name: The name of the notifications of each state.
   ///   - determinedName: The name of the one notification that the state was determined.
-  /// - Returns: What keeps the notifications coming: until it is cancelled or released.
+  /// - Returns: The registration. Notifications come until you cancel or release it.
   public func postNotificationsOnMainActor(
     to center: NotificationCenter = .default, named name: Notification.Name = .reachabilityDidChange,
     whenDetermined determinedName: Notification.Name = .reachabilityWasDetermined

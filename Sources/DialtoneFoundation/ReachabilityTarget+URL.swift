@@ -5,15 +5,15 @@ public import Dialtone
 public import Foundation
 
 extension ReachabilityTarget {
-  /// The host and the port of a URL: its name, looked up in the background, or its address; its own port, else 80 for http and 443
-  /// for https, else none.
+  /// The host and the port of a URL: its name, looked up in the background, or its address; its own port, else 80 for
+  /// http and 443 for https, else none.
   ///
   /// User, path, query and fragment do not count. A host that is percent-encoded is decoded first; a name
   /// with letters outside ASCII is looked up as RFC 5890 A-labels. A relative URL has the host of its base.
   ///
   /// - Parameter url: Any URL with a host.
-  /// - Throws: `ReachabilityError` with the code `invalidHost` where the URL has no host (`file:`, `mailto:`) or
-  ///   one that is no name, `invalidAddress` where it looks like an address but is none that can be reached. The error
+  /// - Throws: `ReachabilityError` with the code `invalidHost` if the URL has no host (`file:`, `mailto:`) or one
+  ///   that is no name, `invalidAddress` if the host looks like an address but is none that can be reached. The error
   ///   repeats no more of the URL than its host.
   public init(url: URL) throws(ReachabilityError) {
     // nil also where the bytes are no UTF-8; encoded, they are refused like any other text that is no name.

@@ -45,7 +45,7 @@ struct ScriptedCheck: Sendable {
     SiteVerdict(
       url: url, kind: outcome.kind, status: outcome.status, location: outcome.location, stage: outcome.stage,
       error: outcome.error, address: path.destination, interface: path.interface, timings: outcome.timings,
-      timeSince1970: .nanoseconds(TimeSource.system.realtime()))
+      timestamp: .now)
   }
 
   // MARK: The path

@@ -5,8 +5,8 @@ internal import Dialtone
 
 /// Time that passes only when a test says so.
 ///
-/// The monitors of a ``ScriptedNetwork`` go by it. It is a `Clock` of the standard library too, so that the code under test
-/// can sleep by the same time:
+/// The monitors of a ``ScriptedNetwork`` go by it. It is a `Clock` of the standard library too, so that the code under
+/// test can sleep by the same time:
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -15,7 +15,7 @@ internal import Dialtone
 /// clock.advance(by: .seconds(60))  // also ends a sleep that has begun by now
 /// ```
 ///
-/// It is for any thread.
+/// You can use it from any thread.
 public final class ManualClock: Clock {
   /// A time of a manual clock. Times of different clocks have nothing to do with each other.
   public struct Instant: InstantProtocol, BitwiseCopyable {

@@ -1,7 +1,9 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CNetlink
 public import Dialtone
+internal import Synchronization
 
 /// What a scripted network answers when a name is looked up.
 public enum ScriptedNames: Sendable {
@@ -13,4 +15,71 @@ public enum ScriptedNames: Sendable {
   case failing
   /// The look-up never comes back, until the network is given another answer for the name.
   case hanging
+}
+
+/// Where look-ups that hang wait until the script has another answer.
+///
+/// A condition variable: look-ups run on threads that may block. The pointers are made in init, freed in deinit, and
+/// never change between; a thread that waits holds this object.
+@safe final class NameGate: Sendable {
+  /// Closes the gate when it is released.
+  final class Closer: Sendable {
+    private let gate: NameGate
+    init(_ gate: NameGate) { self.gate = gate }
+    deinit { gate.close() }
+  }
+
+  private let isClosed = Atomic<Bool>(false)
+  // Safe to share, both: allocated in init, freed in deinit, never changed between, and POSIX lets any thread use what
+  // they point to.
+  private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private nonisolated(unsafe) let condition: UnsafeMutablePointer<pthread_cond_t>
+
+  init() {
+    unsafe mutex = .allocate(capacity: 1)
+    unsafe condition = .allocate(capacity: 1)
+    unsafe mutex.initialize(to: pthread_mutex_t())
+    unsafe condition.initialize(to: pthread_cond_t())
+    unsafe pthread_mutex_init(mutex, nil)
+    unsafe pthread_cond_init(condition, nil)
+  }
+
+  deinit {
+    unsafe pthread_cond_destroy(condition)
+    unsafe pthread_mutex_destroy(mutex)
+    unsafe condition.deallocate()
+    unsafe mutex.deallocate()
+  }
+
+  /// Lets those that wait look at the script again.
+  func open() {
+    unsafe pthread_mutex_lock(mutex)
+    unsafe pthread_cond_broadcast(condition)
+    unsafe pthread_mutex_unlock(mutex)
+  }
+
+  /// Lets those that wait, and those that come, fail.
+  func close() {
+    isClosed.store(true, ordering: .releasing)
+    open()
+  }
+
+  /// Answers as the script says, as soon as it does not say `hanging`.
+  func lookUp(
+    _ name: String, _ family: IPAddress.Family?, answer: () -> ScriptedNames?
+  ) -> NameLookupResult {
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    while true {
+      switch answer() {
+      case .addresses(let addresses):
+        let wanted = addresses.filter { family == nil || $0.family == family }
+        return wanted.isEmpty ? .noAddress : .addresses(wanted)
+      case nil, ScriptedNames.none?: return .noAddress
+      case .failing?: return .failed
+      case .hanging? where isClosed.load(ordering: .acquiring): return .failed
+      case .hanging?: unsafe pthread_cond_wait(condition, mutex)
+      }
+    }
+  }
 }

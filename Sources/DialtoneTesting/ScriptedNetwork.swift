@@ -3,7 +3,7 @@
 
 public import Dialtone
 
-/// A network that does what a test says, and a clock with it.
+/// A network that does what your test says, and a clock with it.
 ///
 /// ```swift
 /// let network = ScriptedNetwork()
@@ -12,7 +12,8 @@ public import Dialtone
 /// network.set(.unreachable(.noCarrier))
 /// ```
 ///
-/// Every change is seen by the monitors soon after, on other threads, as a change of a real network is. For any thread.
+/// Monitors see a change soon after, on other threads, as they see a change of a real network. You can use it from any
+/// thread.
 public final class ScriptedNetwork: Sendable {
   private struct Script {
     var path = ScriptedPath.unreachable()
@@ -27,10 +28,10 @@ public final class ScriptedNetwork: Sendable {
     var queries = 0
   }
 
-  /// What the monitors of this network are made with.
+  /// The environment to make the monitors of this network with.
   public let environment: ReachabilityEnvironment
 
-  /// The time that these monitors go by: time-outs, settling, the age of names.
+  /// The clock of these monitors: time-outs, settling, the age of names.
   public let clock: ManualClock
 
   private let script: Box
@@ -43,7 +44,7 @@ public final class ScriptedNetwork: Sendable {
     let script = Lock(Script())
   }
 
-  /// A network without any path.
+  /// Creates a network without any path.
   public convenience init(clock: ManualClock = ManualClock()) {
     self.init(clock: clock, makeWaiter: Self.makeWaiter)
   }
@@ -78,23 +79,22 @@ public final class ScriptedNetwork: Sendable {
     clock.onAdvance { [weak provider] in provider?.runningEngine?.wake() }
   }
 
-  /// What every address, and the local network, answers from now on, but for those set apart.
+  /// Sets what every address and the local network answer from now on, unless you set them by themselves.
   public func set(_ path: ScriptedPath) { change { $0.path = path } }
 
-  /// What one address answers from now on; `nil` for what all others do.
+  /// Sets what one address answers from now on; `nil` for what all others do.
   public func set(_ path: ScriptedPath?, for address: IPAddress) { change { $0.addresses[address] = path } }
 
-  /// What the local network answers from now on; `nil` for what addresses do.
+  /// Sets what the local network answers from now on; `nil` for what addresses do.
   public func setLocalNetwork(_ path: ScriptedPath?) { change { $0.localNetwork = path } }
 
-  /// What path monitors are told from now on, as far as their configuration allows its interfaces; `nil` for what
+  /// Sets the path that path monitors get from now on, restricted as their configuration says; `nil` for the path that
   /// follows from what addresses answer.
   public func set(_ path: NetworkPath?) { change { $0.networkPath = path } }
 
-  /// What a name's look-up answers from now on. A name that nothing was set for does not exist.
+  /// Sets what the look-up of a name answers from now on. Without that, a name does not exist.
   ///
-  /// A name that is watched is looked up again once the clock has moved on a second since the last time: the monitors
-  /// never ask more often.
+  /// Monitors look up a name at most once a second, so move the clock on by a second.
   public func set(_ answer: ScriptedNames, forName name: String) {
     change {
       $0.names[Self.key(name)] = answer
@@ -110,13 +110,13 @@ public final class ScriptedNetwork: Sendable {
     if !isKnown { set(.addresses([IPAddress(ipv4: 0xC000_02FE)]), forName: name) }
   }
 
-  /// Returns once all that the script said before has been decided: for tests that nothing is delivered.
+  /// Returns once all changes so far have been decided: for tests that nothing is delivered.
   public func settle() async throws {
     _ = try await ReachabilityMonitor(.localNetwork, environment: environment).waitUntilKnown()
   }
 
   /// How many queries were asked so far.
-  public var queryCount: Int { script.script.withLock { $0.queries } }
+  package var queryCount: Int { script.script.withLock { $0.queries } }
 
   /// DNS compares names without case, and a trailing dot only says that the name is whole.
   private static func key(_ name: String) -> String {

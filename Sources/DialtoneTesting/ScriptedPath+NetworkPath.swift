@@ -20,7 +20,7 @@ extension ScriptedPath {
       let addresses = state.source.map { [$0] } ?? []
       let way = NetworkPath.Interface(
         interface, addresses: addresses, gateways: state.gateway.map { [$0] } ?? [],
-        isExpensive: interface.kind == .cellular, supportsIPv4: !addresses.contains { $0.family == .ipv6 },
+        supportsIPv4: !addresses.contains { $0.family == .ipv6 },
         supportsIPv6: addresses.contains { $0.family == .ipv6 })
       return NetworkPath(.satisfied, interfaces: [way], supportsDNS: true)
     }
@@ -37,8 +37,8 @@ extension NetworkPath {
       if configuration.constrainedInterfaces.contains(name) { path.interfaces[position].isConstrained = true }
     }
     if configuration.isUnrestricted || status == .undetermined { return path }
-    let allowed = Set(configuration.allowed(path.interfaces.map(\.interface)))
-    let interfaces = path.interfaces.filter { allowed.contains($0.interface) }
+    let allowed = Set(configuration.allowed(path.interfaces.map(\.networkInterface)))
+    let interfaces = path.interfaces.filter { allowed.contains($0.networkInterface) }
     // Whatever the rest does, packets over an interface that counts can leave where it leads somewhere.
     if interfaces.contains(where: \.leadsToInternet) {
       return NetworkPath(.satisfied, interfaces: interfaces, supportsDNS: supportsDNS)

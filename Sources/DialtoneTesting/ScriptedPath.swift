@@ -10,40 +10,34 @@ public struct ScriptedPath: Sendable {
   /// Reachable over `interface`.
   ///
   /// - Parameters:
-  ///   - interface: What the packets leave by. A cellular one sets the flags `isWWAN` and `transientConnection`, a tunnel
-  ///     the latter.
-  ///   - gateway: The router they go to first; without one the flag `isDirect` is set.
+  ///   - interface: The interface that the packets leave by. Its kind sets flags as in a `Reachability`.
+  ///   - gateway: The router that they go to first. Without one, the flag `isDirect` is set, unless over a tunnel.
   ///   - source: The address that they come from.
   /// - Returns: The path.
   public static func reachable(
     over interface: NetworkInterface, gateway: IPAddress? = nil, source: IPAddress? = nil
   ) -> ScriptedPath {
-    var flags = Self.flags(interface).union(.reachable)
-    if gateway == nil, interface.kind != .tunnel { flags.insert(.isDirect) }
-    return ScriptedPath(
+    ScriptedPath(
       state: Reachability(
-        status: .reachable, flags: flags, interface: interface, source: source, gateway: gateway))
+        .reachable, flags: interface.kind == .tunnel ? [] : .isDirect, interface: interface, source: source,
+        gateway: gateway))
   }
 
   /// Reachable once a connection is made, for the reason `dormant`, `noSession` or `radioBlocked`.
   public static func requiresConnection(
     _ reason: Reachability.Reason, over interface: NetworkInterface
   ) -> ScriptedPath {
-    var flags = Self.flags(interface).union([.reachable, .connectionRequired])
-    if reason == .dormant { flags.insert(.connectionOnTraffic) }
-    if reason == .radioBlocked { flags.insert(.interventionRequired) }
-    return ScriptedPath(
-      state: Reachability(status: .requiresConnection, flags: flags, interface: interface, reason: reason))
+    ScriptedPath(state: Reachability(.requiresConnection, interface: interface, reason: reason))
   }
 
   /// Not reachable.
   public static func unreachable(
     _ reason: Reachability.Reason = .noRoute, over interface: NetworkInterface? = nil
   ) -> ScriptedPath {
-    ScriptedPath(state: Reachability(status: .unreachable, interface: interface, reason: reason))
+    ScriptedPath(state: Reachability(.unreachable, interface: interface, reason: reason))
   }
 
-  /// Not to be known: the system refuses to say.
+  /// Undetermined: the system denies access to the network's state.
   public static let denied = ScriptedPath(state: .denied)
 
   /// Reachable over the Wi-Fi interface `wlan0` by the gateway 192.0.2.1.
@@ -53,17 +47,17 @@ public struct ScriptedPath: Sendable {
   /// Reachable over the cellular interface `wwan0` by the gateway 192.0.2.1.
   public static let cellular = standard("wwan0", 4, .cellular)
 
-  /// What the local network on links of this kind is, or on any, where this is the only way: as the system sees it, a wired or Wi-Fi
-  /// link, which is gone straight to.
+  /// What the local network on links of this kind is, or on any, where this is the only way: as the system sees it, a
+  /// wired or Wi-Fi link, which is gone straight to.
   func localNetwork(_ kind: InterfaceKind?) -> Reachability {
     if let found = state.interface?.kind, kind.map({ $0 != found }) ?? false || (found != .wired && found != .wifi) {
-      return Reachability(status: .unreachable, reason: .noInterface)
+      return Reachability(.unreachable, reason: .noInterface)
     }
     return straight
   }
 
-  /// What an address is, where this is the way to all: a link-local one is a neighbour on a wired or Wi-Fi link, whatever the gateway to
-  /// others.
+  /// What an address is, where this is the way to all: a link-local one is a neighbour on a wired or Wi-Fi link,
+  /// whatever the gateway to others.
   func state(to address: IPAddress) -> Reachability {
     address.isLinkLocal && (state.interface?.kind == .wired || state.interface?.kind == .wifi) ? straight : state
   }
@@ -81,13 +75,5 @@ public struct ScriptedPath: Sendable {
       over: NetworkInterface(inlineName: InlineName(name) ?? InlineName(), index: index, kind: kind),
       gateway: IPAddress(ipv4: 0xC000_0201),
       source: IPAddress(ipv4: 0xC000_0202))
-  }
-
-  private static func flags(_ interface: NetworkInterface) -> ReachabilityFlags {
-    switch interface.kind {
-    case .cellular: [.isWWAN, .transientConnection]
-    case .tunnel: .transientConnection
-    default: []
-    }
   }
 }

@@ -103,7 +103,7 @@ struct ParsingTests {
     ["--from", "x", "192.0.2.1"], ["--from", "192.0.2.1"], ["-4", "-6"], ["-46"], ["-4", "::1"], ["-7"], ["--nonsense"],
     ["statsu"], ["--json", "status"], ["check"], ["check", "example.com"], ["status", "--count", "1"],
     ["status", "--settling", "1"], ["interfaces", "eth0"], ["interfaces", "-4"],
-    ["wait", "--unreachable", "--not-cellular"],
+    ["wait", "--unreachable", "--not-cellular"], ["wait", "--unreachable", "--accept-on-demand"],
     ["wait", "a b"], ["watch", "--settling", "-1"], ["--port", "0"], ["--port", "65536"], ["--port", "http"],
     ["--port", "443", "example.com:443"], ["--port", "80", "http://example.com/"], ["internet:443"],
     ["local-network:80"], ["wait", "--every", "5s", "http://a"], ["watch", "--site", "--every", "0.5", "http://a"],

@@ -126,7 +126,7 @@ struct SessionTests {
   // MARK: wait
 
   @Test func waitEndsWhenAllAreReachable() {
-    var session = WaitSession(targetCount: 2, goal: .reachable, anySuffices: false)
+    var session = WaitSession(targetCount: 2, goal: .reachable(), anySuffices: false)
     #expect(session.receive(reachable, of: 0, at: .zero).isEmpty)
     #expect(session.receive(unreachable, of: 1, at: .zero).isEmpty)
     #expect(session.waiting?.targets == [1])
@@ -135,7 +135,7 @@ struct SessionTests {
   }
 
   @Test func waitWantsThemAllAtOneTime() {
-    var session = WaitSession(targetCount: 2, goal: .reachable, anySuffices: false)
+    var session = WaitSession(targetCount: 2, goal: .reachable(), anySuffices: false)
     _ = session.receive(reachable, of: 0, at: .zero)
     _ = session.receive(unreachable, of: 0, at: .zero)
     _ = session.receive(reachable, of: 1, at: .zero)
@@ -143,7 +143,7 @@ struct SessionTests {
   }
 
   @Test func waitIsContentWithAny() {
-    var session = WaitSession(targetCount: 3, goal: .reachable, anySuffices: true)
+    var session = WaitSession(targetCount: 3, goal: .reachable(), anySuffices: true)
     #expect(session.receive(unreachable, of: 0, at: .zero).isEmpty)
     #expect(session.receive(reachable, of: 2, at: .zero).map(\.target) == [2])
     #expect(session.ending == .holds)
@@ -158,16 +158,37 @@ struct SessionTests {
   }
 
   @Test func waitDoesNotCountCellularWhereToldSo() {
-    var session = WaitSession(targetCount: 1, goal: .reachableNotOverCellular, anySuffices: false)
+    var session = WaitSession(targetCount: 1, goal: .reachable(notOverCellular: true), anySuffices: false)
     _ = session.receive(cellular, of: 0, at: .zero)
     #expect(session.ending == nil)
     _ = session.receive(reachable, of: 0, at: .zero)
     #expect(session.ending == .holds)
   }
 
+  @Test func waitCountsAConnectionOnDemandWhereToldSo() {
+    let dormant = Reachability(.requiresConnection, reason: .dormant)
+    let blocked = Reachability(.requiresConnection, reason: .radioBlocked)
+    for accepts in [false, true] {
+      var session = WaitSession(
+        targetCount: 1, goal: .reachable(acceptingOnDemand: accepts), anySuffices: false)
+      _ = session.receive(blocked, of: 0, at: .zero)
+      #expect(session.ending == nil, "somebody has to act")
+      _ = session.receive(dormant, of: 0, at: .zero)
+      #expect(session.ending == (accepts ? .holds : nil))
+      _ = session.receive(reachable, of: 0, at: .zero)
+      #expect(session.ending == .holds)
+    }
+    var strict = WaitSession(
+      targetCount: 1, goal: .reachable(notOverCellular: true, acceptingOnDemand: true), anySuffices: false)
+    _ = strict.receive(cellular, of: 0, at: .zero)
+    #expect(strict.ending == nil)
+    _ = strict.receive(dormant, of: 0, at: .zero)
+    #expect(strict.ending == .holds)
+  }
+
   @Test func waitTellsATimeoutFromIgnorance() {
     for (states, status) in [([unreachable], ExitStatus.fails), ([unresolved], .undetermined), ([], .undetermined)] {
-      var session = WaitSession(targetCount: 1, goal: .reachable, anySuffices: false)
+      var session = WaitSession(targetCount: 1, goal: .reachable(), anySuffices: false)
       for state in states { _ = session.receive(state, of: 0, at: .zero) }
       #expect(session.timeOut().count == 1)
       #expect(session.ending == status)

@@ -89,7 +89,7 @@ struct TerminalProcessTests {
     let help = try await Tool.run(["--help"], in: lab).output
     #expect(help.contains("USAGE: dialtone [watch] [<options>] [<target> ...]\n       dialtone status "), "\(help)")
     #expect(help.contains("\n  64       wrong usage\n"), "\(help)")
-    #expect(try await Tool.run(["--version"], in: lab).output == "\(Dialtone.version)\n")
+    #expect(try await Tool.run(["--version"], in: lab).output == "\(DialtoneLibraryVersion.current)\n")
   }
 
   @Test(arguments: ["bash", "zsh", "fish"])

@@ -40,14 +40,6 @@ struct TextTests {
     #expect(DurationText.words(duration) == words)
   }
 
-  @Test(arguments: [
-    (Duration.seconds(0), "1970-01-01T00:00:00.000000Z"), (.seconds(951_826_599), "2000-02-29T12:16:39.000000Z"),
-    (.nanoseconds(1_769_860_800_123_456_789), "2026-01-31T12:00:00.123456Z"),
-  ])
-  func writesTimes(time: Duration, text: String) {
-    #expect(TimeText.universal(time) == text)
-  }
-
   @Test func saysWhatIsWaitedFor() {
     func line(
       _ positions: [Int], _ elapsed: Duration, _ limit: Duration? = nil, _ reasons: [String?] = [nil, nil, nil, nil]

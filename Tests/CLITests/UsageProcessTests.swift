@@ -26,6 +26,7 @@ struct UsageProcessTests {
     (["--port", "80", "host:80"], "--port"), (["--port", "0"], "--port"), (["help", "nosuch"], "nosuch"),
     (["--timeout", "5x"], "--timeout"), (["wait", "-t", "1m30"], "-t"),
     (["wait", "--unreachable", "--not-cellular"], "--not-cellular"), (["wait", "--timeout", "x"], "--timeout"),
+    (["wait", "--unreachable", "--accept-on-demand"], "--accept-on-demand"),
   ]
 
   @Test func refusesBytesThatAreNotUTF8() async throws {

@@ -64,6 +64,20 @@ struct WaitProcessTests {
     #expect(try await Tool.run(["wait", "--not-cellular"], in: lab).ending == .exited(0))
   }
 
+  @Test func acceptsAConnectionThatTrafficMakesWhereToldSo() async throws {
+    let lab = try NetworkLab()
+    try lab.addVeth("v0", "v1")
+    try lab.up("v0", "v1")
+    try lab.addAddress("10.0.0.1/24", "v0")
+    try lab.setDormant("v0")
+    let strict = try await Tool.run(["wait", "10.0.0.9"], untilTimeoutIn: lab, where: isKnown)
+    #expect(strict.ending == .exited(1))
+    let lenient = try await Tool.run(["wait", "--accept-on-demand", "10.0.0.9"], in: lab)
+    #expect(lenient.ending == .exited(0))
+    #expect(
+      lenient.output.hasPrefix("10.0.0.9  requires-connection  wired (v0), the link is dormant"), "\(lenient.output)")
+  }
+
   @Test func doesNotWaitForWhatIsDenied() async throws {
     let lab = try NetworkLab()
     let result = try await Tool.run(["wait", "--json"], in: lab, denying: .netlinkSockets())

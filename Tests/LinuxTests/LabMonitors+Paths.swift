@@ -17,7 +17,7 @@ extension LabMonitors {
   func pathMonitor(_ configure: (inout PathConfiguration) -> Void = { _ in }) -> PathMonitor {
     var configuration = PathConfiguration()
     configure(&configuration)
-    return PathMonitor(configuration, environment: environment)
+    return PathMonitor(configuration: configuration, environment: environment)
   }
 
   /// A path monitor with a record of all that is delivered of it, from the first known path on.

@@ -132,7 +132,7 @@ struct NowTests {
     try await monitor.waitUntilReachable()
     for round in 0..<20 {
       var runs = 0
-      try await withReachability(of: monitor, retrying: .default) {
+      try await monitor.retryOnPathChange(policy: .default) {
         runs += 1
         if runs > 1 { return }
         if round.isMultiple(of: 2) {
@@ -151,7 +151,7 @@ struct NowTests {
     }
     var runs = 0
     await #expect(throws: LabError.self) {
-      try await withReachability(of: monitor) {
+      try await monitor.retryOnPathChange {
         runs += 1
         throw LabError("not for want of a network")
       }

@@ -1,16 +1,16 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The states of a monitor one after another: the one known when iteration begins, as soon as it is known, then each change.
+/// The states of a monitor: the known state first, as soon as there is one, then each change.
 ///
-/// It keeps the monitoring alive by itself. Each iterator is a subscription of its own: any number can run, each gets every
-/// change that it is quick enough for, and always the last one. It ends only when its task is cancelled.
+/// The sequence keeps the monitoring alive. Each iterator is a subscription of its own, and any number can run. An iterator
+/// gets every change that it is quick enough for, and always the last one. It ends only if its task is cancelled.
 public struct MonitorUpdates<State: Sendable>: AsyncSequence, Sendable {
   package let feed: StateFeed<State>
 
   package init(_ feed: StateFeed<State>) { self.feed = feed }
 
-  /// Begins a subscription, which ends when the iterator is released.
+  /// Begins a subscription. It ends when the iterator is released.
   public func makeAsyncIterator() -> Iterator { Iterator(feed.subscribe()) }
 
   /// Gives the states to one task.
@@ -19,9 +19,9 @@ public struct MonitorUpdates<State: Sendable>: AsyncSequence, Sendable {
 
     init(_ lease: StateFeed<State>.Lease) { self.lease = lease }
 
-    /// The next state, as soon as there is one that differs from the last one given; `nil` once the task is cancelled.
+    /// Returns the next state, as soon as one differs from the last one returned; `nil` once the task is cancelled.
     ///
-    /// Of states that came since the last call, only the newest is given.
+    /// Of the states that came since the last call, it returns only the newest.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> State? {
       await lease.subscription.next()?.state
     }

@@ -1,9 +1,9 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A receiver's registration: it lasts as long as this object, or until ``cancel()``.
+/// A receiver's registration. It lasts as long as this object, or until ``cancel()``.
 ///
-/// It keeps the monitoring alive by itself. For any thread.
+/// It keeps the monitoring alive. You can use it from any thread.
 public final class ReachabilityObservation: Sendable {
   let lease: Lease
 
@@ -11,12 +11,14 @@ public final class ReachabilityObservation: Sendable {
 
   deinit { lease.end() }
 
-  /// Ends it: once this has returned, no call of the handler begins, but for one that another thread was already about to
-  /// make; one that is running may finish. On the handler's own queue or actor there is no such call. Once is enough; more
-  /// do no harm.
+  /// Ends the registration.
+  ///
+  /// Once this method has returned, no call of the handler begins, except one that another thread was already about to make.
+  /// If you cancel on the handler's own queue or actor, there is no such call. A call that is running may finish. You can
+  /// cancel any number of times.
   public func cancel() { lease.end() }
 
-  /// Whether it has ended.
+  /// Whether the registration has ended.
   package var hasEnded: Bool { lease.hasEnded }
 
   /// What a registration keeps alive, until it ends.

@@ -3,22 +3,24 @@
 
 public import Observation
 
-/// A target's state for SwiftUI and whatever else follows `Observable` objects, on the main actor.
-///
-/// It has each state of its monitor, in order, as soon as the main actor has time; also that nothing is known any more, if the
-/// monitor is given another target or is paused. A change that settles comes once it has.
-///
-/// An observer of one property is told when this property changes, and of nothing else: a view that shows ``isReachable`` is
-/// not drawn again because the interface has changed. An observer of ``current`` is told of every change.
+/// A target's state for SwiftUI and other observers of `Observable` objects, on the main actor.
 ///
 /// ```swift
 /// @State private var network = ObservableReachability(.internet)
 /// ```
+///
+/// The object takes each state of its monitor, in order, as soon as the main actor has time. It also says that nothing
+/// is known any more, if the monitor gets another target or is paused. A change that settles comes once it has settled.
+///
+/// Observation is per property: a view that shows ``isReachable`` is not drawn again if only the interface changes. An
+/// observer of ``current`` sees every change.
 @MainActor
 @Observable
 public final class ObservableReachability {
-  /// The newest state that has reached the main actor; `undetermined` without a reason until something is known, and again where the
-  /// monitor is given another target, until its state is, and while it is paused.
+  /// The newest state that has reached the main actor.
+  ///
+  /// It is `undetermined` without a reason until something is known. So it is again while the monitor is paused, and
+  /// until the state of another target is known.
   public private(set) var current: Reachability
 
   // Each is stored beside the state, since observers are told property by property.
@@ -35,17 +37,16 @@ public final class ObservableReachability {
   /// The state's flags; empty until something is known.
   public private(set) var flags: ReachabilityFlags
 
-  /// Whether the target can be reached, without anybody doing something for it, over a cellular link and nothing else: see
-  /// ``ReachabilityFlags/isCellularOnly``.
+  /// Whether the target can be reached over a cellular link alone; see ``ReachabilityFlags/isCellularOnly``.
   public private(set) var isCellularOnly: Bool
 
-  /// The interface that the packets leave by; `nil` where none is known.
+  /// The interface that the packets leave by; `nil` if none is known.
   public private(set) var interface: NetworkInterface?
 
-  /// The router that the packets go to first; `nil` where the target is on the link or local.
+  /// The router that the packets go to first; `nil` if the target is on the link or local.
   public private(set) var gateway: IPAddress?
 
-  /// Why the target is not reachable; `nil` exactly where it is, or where nothing is known yet.
+  /// Why the target is not reachable; `nil` if it is, or if nothing is known yet.
   public private(set) var reason: Reachability.Reason?
 
   /// Follows the states; keeps the monitor.

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Follows the ways that packets can leave this machine by: all usable interfaces with kinds, addresses and gateways.
+/// Follows the ways by which packets can leave this machine: all usable interfaces with kinds, addresses and gateways.
 ///
 /// ```swift
 /// for await path in PathMonitor().updates {
@@ -9,8 +9,9 @@
 /// }
 /// ```
 ///
-/// It watches from the moment it is made until it, its observations and its sequences have all been released. Making one
-/// never blocks; it shares the engine of all other monitors. All of it is for any thread and any isolation.
+/// A monitor watches from the moment you make it until it, its observations and its sequences have all been released.
+/// Making one never blocks, since it shares the engine of all other monitors. You can use it from any thread and any
+/// isolation.
 public final class PathMonitor: StateMonitor, DeliveryOwner {
   /// Which interfaces count.
   public let configuration: PathConfiguration
@@ -31,8 +32,8 @@ public final class PathMonitor: StateMonitor, DeliveryOwner {
   ///
   /// - Parameters:
   ///   - configuration: Which interfaces count, and what they cost.
-  ///   - environment: Where the knowledge comes from; the system, but for tests.
-  public init(_ configuration: PathConfiguration = .init(), environment: ReachabilityEnvironment = .system) {
+  ///   - environment: Where the knowledge comes from; the system, except in tests.
+  public init(configuration: PathConfiguration = .init(), environment: ReachabilityEnvironment = .system) {
     self.configuration = configuration
     watch = Watch(.path(configuration, cell), in: environment)
   }
@@ -41,49 +42,51 @@ public final class PathMonitor: StateMonitor, DeliveryOwner {
   public convenience init(requiring kind: InterfaceKind, environment: ReachabilityEnvironment = .system) {
     var configuration = PathConfiguration()
     configuration.requiredKinds = [kind]
-    self.init(configuration, environment: environment)
+    self.init(configuration: configuration, environment: environment)
   }
 
   /// Begins to watch interfaces of all kinds but these.
   public convenience init(prohibiting kinds: Set<InterfaceKind>, environment: ReachabilityEnvironment = .system) {
     var configuration = PathConfiguration()
     configuration.prohibitedKinds = kinds
-    self.init(configuration, environment: environment)
+    self.init(configuration: configuration, environment: environment)
   }
 
-  /// The newest path; `undetermined` without a reason until something is known. Takes a lock for the time of a copy.
+  /// The newest path; `undetermined` without a reason until something is known. Reading it takes a lock for the time of
+  /// a copy.
   public var current: NetworkPath {
     watch.followFork()
     return cell.current
   }
 
-  /// The paths one after another, as an asynchronous sequence: first the one that is known, then each change.
+  /// The paths as an asynchronous sequence: the known path first, then each change.
   public var updates: MonitorUpdates<NetworkPath> { MonitorUpdates(StateFeed(of: self, cell)) }
 
   // MARK: Pausing
 
   /// Stops watching until ``resume()``, for a program that goes to the background.
   ///
-  /// While paused nothing is known: ``current`` is `undetermined` without a reason, receivers stay registered and are told
-  /// nothing, and waits wait. What runs on in a pause of all monitors, ``ReachabilityMonitor/pause()`` says. To pause twice is to
-  /// pause once.
+  /// While the monitor is paused, nothing is known: ``current`` is `undetermined` without a reason, receivers stay
+  /// registered and get nothing, and waits wait. See ``ReachabilityMonitor/pause()`` for what runs on if all monitors
+  /// are paused. Pausing a paused monitor does nothing.
   public func pause() { watch.pause() }
 
-  /// Goes on watching after ``pause()``; does nothing where it was not paused.
+  /// Goes on watching after ``pause()``; does nothing if the monitor is not paused.
   ///
-  /// Receivers are told of the path once it is known, if it differs from the last that they were given.
+  /// Receivers get the path once it is known, if it differs from the last one that they got.
   public func resume() { watch.resume() }
 
-  /// Whether it is paused.
+  /// Whether the monitor is paused.
   public var isPaused: Bool { watch.isPaused }
 
   // MARK: Once
 
   /// Waits until the path is satisfied; returns at once if it is.
   ///
-  /// - Parameter timeout: How long to wait at most; `nil` for as long as it takes. Zero and less ask only for the present path.
+  /// - Parameter timeout: How long to wait at most; `nil` for as long as it takes. With zero or less, only the present
+  ///   path counts.
   /// - Returns: The path that ended the wait.
-  /// - Throws: ``ReachabilityError`` with the code `timedOut`; `CancellationError` when the task is cancelled.
+  /// - Throws: ``ReachabilityError`` with the code `timedOut`; `CancellationError` if the task is cancelled.
   @discardableResult
   public func waitUntilSatisfied(timeout: Duration? = nil) async throws -> NetworkPath {
     try await updates.feed.wait(
@@ -96,10 +99,10 @@ public final class PathMonitor: StateMonitor, DeliveryOwner {
     try await updates.feed.wait(until: { _ in true }, timeout: timeout, goal: "the path was not known")
   }
 
-  /// Runs `action` once, as soon as the path is satisfied, in a task of its own: never on the caller's thread.
+  /// Runs `action` once, as soon as the path is satisfied: at once if it already is.
   ///
-  /// - Parameter action: What to do.
-  /// - Returns: What keeps it waiting: cancelled or released before the action has begun, it never will.
+  /// - Parameter action: What to do. It runs in a task of its own, never on the caller's thread.
+  /// - Returns: The registration. If you cancel or release it before the action has begun, the action never runs.
   public func whenSatisfied(_ action: @escaping @Sendable () async -> Void) -> ReachabilityObservation {
     updates.feed.once({ $0.status == .satisfied }) { _ in await action() }
   }

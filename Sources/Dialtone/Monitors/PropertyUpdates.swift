@@ -1,11 +1,11 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The values of one property of a monitor's states one after another: that of the state known when iteration begins, as soon
-/// as it is known, then each change of the property.
+/// The values of one property of a monitor's states: that of the known state first, as soon as there is one, then each
+/// change of the property.
 ///
-/// As ``MonitorUpdates``, it keeps the monitoring alive, each iterator is a subscription of its own, and it ends only when its
-/// task is cancelled.
+/// As ``MonitorUpdates``, it keeps the monitoring alive, each iterator is a subscription of its own, and it ends only
+/// if its task is cancelled.
 public struct PropertyUpdates<State: Sendable, Value: Equatable & Sendable>: AsyncSequence, Sendable {
   private let updates: MonitorUpdates<State>
   private let property: any KeyPath<State, Value> & Sendable
@@ -15,7 +15,7 @@ public struct PropertyUpdates<State: Sendable, Value: Equatable & Sendable>: Asy
     self.property = property
   }
 
-  /// Begins a subscription, which ends when the iterator is released.
+  /// Begins a subscription. It ends when the iterator is released.
   public func makeAsyncIterator() -> Iterator { Iterator(updates.makeAsyncIterator(), property) }
 
   /// Gives the values to one task.
@@ -29,9 +29,9 @@ public struct PropertyUpdates<State: Sendable, Value: Equatable & Sendable>: Asy
       self.property = property
     }
 
-    /// The next value, as soon as there is one that differs from the last one given; `nil` once the task is cancelled.
+    /// Returns the next value, as soon as one differs from the last one returned; `nil` once the task is cancelled.
     ///
-    /// Of values that came since the last call, only the newest is given.
+    /// Of the values that came since the last call, it returns only the newest.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {
       while let state = await states.next(isolation: actor) {
         let value = state[keyPath: property]

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ReachabilityMonitor: CustomStringConvertible {
-  /// Target, state and flags, for debugging: "ReachabilityMonitor(example.com, reachable via Wi-Fi (wlan0), -R -------)".
+  /// Target, state and flags, for debugging.
   ///
-  /// An address that stands for the local network says so: "169.254.0.0, local network". Never waits
-  /// for the network.
+  /// For instance "ReachabilityMonitor(example.com, reachable via Wi-Fi (wlan0), -R -------)". An address that stands
+  /// for the local network says so: "169.254.0.0, local network". Reading it never waits for the network.
   public var description: String {
     let (target, state) = targetAndState
     let remark =
@@ -18,7 +18,7 @@ extension ReachabilityMonitor: CustomStringConvertible {
 
   /// Whether the target is reached, and over a cellular interface or another; `nil` as long as that is not known.
   ///
-  /// See ``Reachability/connectivity(to:)``. Never waits for the network.
+  /// See ``Reachability/connectivity(to:)``. Reading it never waits for the network.
   public var connectivity: ReachabilityFlags.Connectivity? {
     let (target, state) = targetAndState
     return state.connectivity(to: target)

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ReachabilityMonitor {
-  /// Which interfaces count for a wait, and whether a connection that comes by itself does.
+  /// Which interfaces count for a wait, and whether a connection on demand does.
   ///
-  /// Without further words a target counts once it ``Reachability/isReachable``: a state that
-  /// ``Reachability/Status/requiresConnection`` does not end a wait. ``acceptingConnectionOnDemand`` is less strict.
+  /// A target counts if it ``Reachability/isReachable``. A target that
+  /// ``Reachability/Status-swift.enum/requiresConnection`` counts only if you ask for ``acceptingConnectionOnDemand``.
   public struct InterfaceRequirement: Hashable, Sendable {
     private enum Storage: Hashable {
       case any
@@ -20,7 +20,7 @@ extension ReachabilityMonitor {
 
     /// Every interface counts.
     public static let any = InterfaceRequirement(storage: .any)
-    /// Every interface but a cellular one counts.
+    /// Every interface counts, except cellular ones.
     public static let nonCellular = InterfaceRequirement(storage: .nonCellular)
 
     /// Only interfaces of this kind count.
@@ -28,11 +28,12 @@ extension ReachabilityMonitor {
       InterfaceRequirement(storage: .only(kind))
     }
 
-    /// The same interfaces, and a target counts also if a connection has to be made first, traffic or a demand makes it, and
-    /// nobody has to act for it: ``ReachabilityFlags/isReachableWithoutIntervention``, as KSReachability had it.
+    /// The same interfaces; a target also counts if traffic or a demand makes the connection, and nobody has to act.
     ///
-    /// On Linux such a link is dormant. A modem without a session and a radio that is blocked do not count: nothing that
-    /// is sent brings them up.
+    /// See ``ReachabilityFlags/isReachableWithoutIntervention``.
+    ///
+    /// On Linux, such a link is dormant. A modem without a session and a blocked radio do not count: nothing that is
+    /// sent brings them up.
     ///
     /// ```swift
     /// try await monitor.waitUntilReachable(over: .any.acceptingConnectionOnDemand)
@@ -43,7 +44,7 @@ extension ReachabilityMonitor {
       return copy
     }
 
-    /// Whether the target is reachable over an interface that counts.
+    /// Returns whether the target is reachable over an interface that counts.
     public func isMet(by state: Reachability) -> Bool {
       guard state.isReachable || acceptsConnectionOnDemand && state.flags.isReachableWithoutIntervention else {
         return false
@@ -58,13 +59,14 @@ extension ReachabilityMonitor {
 
   /// Waits until the target is reachable; returns at once if it is.
   ///
-  /// A target that requires a connection is not, unless `requirement` accepts a connection that comes by itself.
+  /// A target that requires a connection is not reachable, unless `requirement` accepts a connection on demand.
   ///
   /// - Parameters:
   ///   - requirement: Which interfaces count.
-  ///   - timeout: How long to wait at most; `nil` for as long as it takes. Zero and less ask only for the present state.
+  ///   - timeout: How long to wait at most; `nil` for as long as it takes. With zero or less, only the present state
+  ///     counts.
   /// - Returns: The state that ended the wait.
-  /// - Throws: ``ReachabilityError`` with the code `timedOut`; `CancellationError` when the task is cancelled.
+  /// - Throws: ``ReachabilityError`` with the code `timedOut`; `CancellationError` if the task is cancelled.
   @discardableResult
   public func waitUntilReachable(
     over requirement: InterfaceRequirement = .any, timeout: Duration? = nil
@@ -78,14 +80,14 @@ extension ReachabilityMonitor {
     try await wait("known", timeout: timeout) { _ in true }
   }
 
-  /// Runs `action` once, as soon as the target is reachable, in a task of its own: never on the caller's thread.
+  /// Runs `action` once, as soon as the target is reachable: at once if it already is.
   ///
-  /// Any number can be waiting on one monitor. Once the action has begun, nothing here keeps the monitoring alive.
+  /// Any number of actions can wait on one monitor. An action keeps the monitoring alive until it begins.
   ///
   /// - Parameters:
   ///   - requirement: Which interfaces count.
-  ///   - action: What to do.
-  /// - Returns: What keeps it waiting: cancelled or released before the action has begun, it never will.
+  ///   - action: What to do. It runs in a task of its own, never on the caller's thread.
+  /// - Returns: The registration. If you cancel or release it before the action has begun, the action never runs.
   public func whenReachable(
     over requirement: InterfaceRequirement = .any, _ action: @escaping @Sendable () async -> Void
   ) -> ReachabilityObservation {

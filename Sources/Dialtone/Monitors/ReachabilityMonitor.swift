@@ -10,8 +10,9 @@
 /// }
 /// ```
 ///
-/// It watches from the moment it is made until it, its observations and its sequences have all been released. Making one
-/// never blocks; any number of them share one engine. All of it is for any thread and any isolation.
+/// A monitor watches from the moment you make it until it, its observations and its sequences have all been released.
+/// Making one never blocks, and any number of monitors share one engine. You can use it from any thread and any
+/// isolation.
 public final class ReachabilityMonitor: StateMonitor, DeliveryOwner {
   /// One monitor of ``ReachabilityTarget/internet`` for the whole program, made when it is first used.
   public static let shared = ReachabilityMonitor(.internet)
@@ -37,7 +38,7 @@ public final class ReachabilityMonitor: StateMonitor, DeliveryOwner {
   /// - Parameters:
   ///   - target: What shall be reachable.
   ///   - configuration: Interface, mark, family and settling.
-  ///   - environment: Where the knowledge comes from; the system, but for tests.
+  ///   - environment: Where the knowledge comes from; the system, except in tests.
   public init(
     _ target: ReachabilityTarget = .internet, configuration: ReachabilityConfiguration = .init(),
     environment: ReachabilityEnvironment = .system
@@ -47,23 +48,24 @@ public final class ReachabilityMonitor: StateMonitor, DeliveryOwner {
     watch = Watch(.target(target, configuration, cell), in: environment)
   }
 
-  /// The newest state. Never blocks and takes no lock; `undetermined` without a reason until something is known.
+  /// The newest state; `undetermined` without a reason until something is known. Reading it never blocks and takes no
+  /// lock.
   public var current: Reachability {
     watch.followFork()
     return cell.current
   }
 
-  /// The states one after another, as an asynchronous sequence: first the one that is known, then each change.
+  /// The states as an asynchronous sequence: the known state first, then each change.
   public var updates: MonitorUpdates<Reachability> { MonitorUpdates(StateFeed(of: self, cell)) }
 
   /// As ``updates``, and again with the first known state of each further target, also if it equals the former target's last one.
   package var statesOfEachTarget: StateFeed<Reachability> { StateFeed(of: self, cell, .eachSubject) }
 
-  /// What is watched. It can be changed at any time, and whoever listens goes on listening.
+  /// What the monitor watches. You can change it at any time; all receivers stay registered.
   ///
-  /// From the moment it is set, ``current`` is never again a state of the former target: it is `undetermined` until the new one's
-  /// is known. Receivers are told of that as of any change: once it is known, and only if it differs from the
-  /// state that they were given last. Waits go on, for the new target. Setting the target that is already there does nothing.
+  /// From the moment you set it, ``current`` is never again a state of the former target: it is `undetermined` until
+  /// the new target's state is known. Receivers get that state as any change: once it is known, and if it differs from
+  /// the last one that they got. Waits go on for the new target. Setting the same target again does nothing.
   public var target: ReachabilityTarget {
     get { assignment.target }
     set {
@@ -83,19 +85,20 @@ public final class ReachabilityMonitor: StateMonitor, DeliveryOwner {
 
   // MARK: Pausing
 
-  /// Stops watching until ``resume()``, for a program that goes to the background: once all monitors are paused, Dialtone has no
-  /// thread, no socket and no wake-up, unless a wait with a time-out is under way.
+  /// Stops watching until ``resume()``, for a program that goes to the background.
   ///
-  /// While paused nothing is known: ``current`` is `undetermined` without a reason, receivers stay registered and are told
-  /// nothing, and waits wait. One that has a time-out is still ended by it, and keeps the engine's two threads until it ends, however
-  /// it does: cancel such waits before a pause, and the pause is complete. To pause twice is to pause once.
+  /// Once all monitors are paused, Dialtone has no thread, no socket and no wake-up, unless a wait with a time-out is
+  /// under way. Such a wait keeps the engine's two threads until it ends; cancel it before the pause if you want none.
+  ///
+  /// While the monitor is paused, nothing is known: ``current`` is `undetermined` without a reason, receivers stay
+  /// registered and get nothing, and waits wait. Pausing a paused monitor does nothing.
   public func pause() { watch.pause() }
 
-  /// Goes on watching after ``pause()``; does nothing where it was not paused.
+  /// Goes on watching after ``pause()``; does nothing if the monitor is not paused.
   ///
-  /// Receivers are told of the state once it is known, if it differs from the last that they were given.
+  /// Receivers get the state once it is known, if it differs from the last one that they got.
   public func resume() { watch.resume() }
 
-  /// Whether it is paused.
+  /// Whether the monitor is paused.
   public var isPaused: Bool { watch.isPaused }
 }

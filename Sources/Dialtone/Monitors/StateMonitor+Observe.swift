@@ -4,37 +4,41 @@
 public import Dispatch
 
 extension StateMonitor {
-  /// Calls `handler` with the state that is known, as soon as one is, and then with each change.
+  /// Calls `handler` with the known state, as soon as there is one, and then with each change.
   ///
-  /// - Parameter handler: Called on a thread of Dialtone's, one call at a time among all such handlers: be short, or use a
-  ///   queue or an actor. The first call may come before this method has returned. While it runs, states may be skipped, but
-  ///   never the newest. It may call anything of Dialtone. Signals are blocked on its thread, but for those of faults.
-  ///   If the system has no thread to give, it is called by this method, or by one that pauses, resumes or retargets a
-  ///   monitor.
-  /// - Returns: What keeps the handler registered: it is called until that is cancelled or released.
+  /// ```swift
+  /// let observation = monitor.observe { state in print(state) }  // keep it
+  /// ```
+  ///
+  /// - Parameter handler: It runs on one of Dialtone's threads, where all such handlers run one at a time. Keep it
+  ///   short, or use a queue or an actor. The first call may come before this method returns. While the handler runs,
+  ///   states may be skipped, but never the newest. It may call anything of Dialtone. All signals are blocked on its
+  ///   thread, except those of faults. If the system has no thread to give, this method calls it, or the method that
+  ///   pauses, resumes or retargets a monitor.
+  /// - Returns: The registration. The handler is called until you cancel or release it.
   public func observe(_ handler: @escaping @Sendable (State) -> Void) -> ReachabilityObservation {
     updates.feed.observe { handler($0.state) }
   }
 
-  /// Calls `handler` on `queue` with the state that is known, as soon as one is, and then with each change.
+  /// Calls `handler` on `queue` with the known state, as soon as there is one, and then with each change.
   ///
   /// - Parameters:
-  ///   - queue: Where to call it; one call at a time, also where the queue is concurrent. The first call may come before this
-  ///     method has returned.
-  ///   - handler: What to call.
-  /// - Returns: What keeps the handler registered: it is called until that is cancelled or released.
+  ///   - queue: The queue for the calls. There is one call at a time, even if the queue is concurrent. The first call
+  ///     may come before this method returns.
+  ///   - handler: The function to call.
+  /// - Returns: The registration. The handler is called until you cancel or release it.
   public func observe(
     on queue: DispatchQueue, _ handler: @escaping @Sendable (State) -> Void
   ) -> ReachabilityObservation {
     updates.feed.observe(on: queue) { handler($0.state) }
   }
 
-  /// Calls `handler` on `actor` with the state that is known, as soon as one is, and then with each change.
+  /// Calls `handler` on `actor` with the known state, as soon as there is one, and then with each change.
   ///
   /// - Parameters:
-  ///   - actor: Where to call it. It is not retained; once it has gone, the observation ends at the next change.
-  ///   - handler: What to call. After `cancel()` was called on the actor, no call begins.
-  /// - Returns: What keeps the handler registered: it is called until that is cancelled or released.
+  ///   - actor: The actor for the calls. It is not retained; once it is gone, the observation ends at the next change.
+  ///   - handler: The function to call. If you call `cancel()` on the actor, no call begins afterwards.
+  /// - Returns: The registration. The handler is called until you cancel or release it.
   public func observe<Isolation: Actor>(
     on actor: Isolation, _ handler: @escaping @Sendable (isolated Isolation, State) -> Void
   ) -> ReachabilityObservation {
@@ -48,10 +52,10 @@ extension StateMonitor {
     }
   }
 
-  /// Calls `handler` on the main actor with the state that is known, as soon as one is, and then with each change.
+  /// Calls `handler` on the main actor with the known state, as soon as there is one, and then with each change.
   ///
-  /// - Parameter handler: What to call. After `cancel()` was called on the main actor, no call begins.
-  /// - Returns: What keeps the handler registered: it is called until that is cancelled or released.
+  /// - Parameter handler: The function to call. If you call `cancel()` on the main actor, no call begins afterwards.
+  /// - Returns: The registration. The handler is called until you cancel or release it.
   public func observeOnMainActor(
     _ handler: @escaping @MainActor @Sendable (State) -> Void
   ) -> ReachabilityObservation {
@@ -66,13 +70,13 @@ extension StateMonitor {
 }
 
 extension ReachabilityObservation {
-  /// The monitor that it receives from or waits for, which it keeps; `nil` once it has ended.
+  /// The monitor that the receiver is registered with, which the registration keeps; `nil` once it has ended.
   ///
   /// ```swift
   /// let once = ReachabilityMonitor(.internet).whenReachable { print("go") }
   /// print((once.monitor as? ReachabilityMonitor)?.current ?? "it has run")
   /// ```
   ///
-  /// An action that runs once ends its observation when it begins.
+  /// An action that runs once ends its registration when it begins.
   public var monitor: (any StateMonitor)? { lease.monitor as? any StateMonitor }
 }

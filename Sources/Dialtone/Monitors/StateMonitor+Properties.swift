@@ -4,7 +4,7 @@
 public import Dispatch
 
 extension StateMonitor {
-  /// Calls `handler` with one property of the state that is known, as soon as one is, and then each time this property
+  /// Calls `handler` with one property of the known state, as soon as there is one, and then each time the property
   /// changes.
   ///
   /// ```swift
@@ -13,14 +13,14 @@ extension StateMonitor {
   /// }
   /// ```
   ///
-  /// Changes of anything else are not told. Of several changes in a row only the newest value is given, and a value that
-  /// has come back by then is none. Any path to an `Equatable` value will do, also into optional values:
+  /// Nothing else makes a call. Of several changes in a row, only the newest value counts; if it is the former value
+  /// again, there is no call. You can name any path to an `Equatable` value, also through optional values:
   /// `\.interface?.kind`.
   ///
   /// - Parameters:
-  ///   - property: What is told of. It is read where the handler is called.
-  ///   - handler: Called as for ``observe(_:)``.
-  /// - Returns: What keeps the handler registered: it is called until that is cancelled or released.
+  ///   - property: The property. It is read where the handler is called.
+  ///   - handler: The function to call, as for ``observe(_:)``.
+  /// - Returns: The registration. The handler is called until you cancel or release it.
   public func observe<Value: Equatable & Sendable>(
     _ property: any KeyPath<State, Value> & Sendable, _ handler: @escaping @Sendable (Value) -> Void
   ) -> ReachabilityObservation {
@@ -30,16 +30,15 @@ extension StateMonitor {
     }
   }
 
-  /// Calls `handler` on `queue` with one property of the state that is known, as soon as one is, and then each time this
-  /// property changes.
+  /// Calls `handler` on `queue` with one property of the known state, and then each time the property changes.
   ///
   /// As ``observe(_:_:)``.
   ///
   /// - Parameters:
-  ///   - property: What is told of. It is read on the queue.
-  ///   - queue: Where to call the handler; one call at a time, also where the queue is concurrent.
-  ///   - handler: What to call.
-  /// - Returns: What keeps the handler registered: it is called until that is cancelled or released.
+  ///   - property: The property. It is read on the queue.
+  ///   - queue: The queue for the calls. There is one call at a time, even if the queue is concurrent.
+  ///   - handler: The function to call.
+  /// - Returns: The registration. The handler is called until you cancel or release it.
   public func observe<Value: Equatable & Sendable>(
     _ property: any KeyPath<State, Value> & Sendable, on queue: DispatchQueue,
     _ handler: @escaping @Sendable (Value) -> Void
@@ -50,16 +49,15 @@ extension StateMonitor {
     }
   }
 
-  /// Calls `handler` on `actor` with one property of the state that is known, as soon as one is, and then each time this
-  /// property changes.
+  /// Calls `handler` on `actor` with one property of the known state, and then each time the property changes.
   ///
   /// As ``observe(_:_:)``.
   ///
   /// - Parameters:
-  ///   - property: What is told of. It is read on the actor.
-  ///   - actor: Where to call the handler. It is not retained; once it has gone, the observation ends at the next change.
-  ///   - handler: What to call. After `cancel()` was called on the actor, no call begins.
-  /// - Returns: What keeps the handler registered: it is called until that is cancelled or released.
+  ///   - property: The property. It is read on the actor.
+  ///   - actor: The actor for the calls. It is not retained; once it is gone, the observation ends at the next change.
+  ///   - handler: The function to call. If you call `cancel()` on the actor, no call begins afterwards.
+  /// - Returns: The registration. The handler is called until you cancel or release it.
   public func observe<Value: Equatable & Sendable, Isolation: Actor>(
     _ property: any KeyPath<State, Value> & Sendable, on actor: Isolation,
     _ handler: @escaping @Sendable (isolated Isolation, Value) -> Void
@@ -70,15 +68,14 @@ extension StateMonitor {
     }
   }
 
-  /// Calls `handler` on the main actor with one property of the state that is known, as soon as one is, and then each time
-  /// this property changes.
+  /// Calls `handler` on the main actor with one property of the known state, and then each time the property changes.
   ///
   /// As ``observe(_:_:)``.
   ///
   /// - Parameters:
-  ///   - property: What is told of. It is read on the main actor.
-  ///   - handler: What to call. After `cancel()` was called on the main actor, no call begins.
-  /// - Returns: What keeps the handler registered: it is called until that is cancelled or released.
+  ///   - property: The property. It is read on the main actor.
+  ///   - handler: The function to call. If you call `cancel()` on the main actor, no call begins afterwards.
+  /// - Returns: The registration. The handler is called until you cancel or release it.
   public func observeOnMainActor<Value: Equatable & Sendable>(
     _ property: any KeyPath<State, Value> & Sendable, _ handler: @escaping @MainActor @Sendable (Value) -> Void
   ) -> ReachabilityObservation {
@@ -88,8 +85,7 @@ extension StateMonitor {
     }
   }
 
-  /// The values of one property one after another, as an asynchronous sequence: first that of the state that is known, then
-  /// each change of this property.
+  /// The values of one property as an asynchronous sequence: that of the known state first, then each change.
   ///
   /// ```swift
   /// for await kind in monitor.updates(of: \.interface?.kind) {
@@ -97,7 +93,7 @@ extension StateMonitor {
   /// }
   /// ```
   ///
-  /// - Parameter property: What is told of.
+  /// - Parameter property: The property.
   /// - Returns: A sequence that keeps the monitoring alive, and ends only when its task is cancelled.
   public func updates<Value: Equatable & Sendable>(
     of property: any KeyPath<State, Value> & Sendable

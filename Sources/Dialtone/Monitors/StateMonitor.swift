@@ -1,10 +1,10 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What all monitors have in common: a newest state, and the ways to be told of the next.
+/// What all monitors have in common: a newest state, and ways to receive the next ones.
 ///
-/// ``ReachabilityMonitor`` and ``PathMonitor`` are such monitors. Receivers are told of the first known state, then of each
-/// change; <doc:Delivery> has the promises. All of it is for any thread and any isolation.
+/// ``ReachabilityMonitor`` and ``PathMonitor`` are monitors. A receiver gets the first known state, then each change;
+/// <doc:Delivery> says what it can rely on. You can call everything from any thread and any isolation.
 public protocol StateMonitor<State>: AnyObject, Sendable {
   /// What is monitored.
   associatedtype State: Sendable
@@ -12,6 +12,80 @@ public protocol StateMonitor<State>: AnyObject, Sendable {
   /// The newest state. Never blocks.
   var current: State { get }
 
-  /// The states one after another, as an asynchronous sequence: first the one that is known, then each change.
+  /// The states as an asynchronous sequence: the known state first, then each change.
   var updates: MonitorUpdates<State> { get }
+}
+
+/// A state that a monitor may not know yet. The states of all monitors conform.
+///
+/// A state is *determined* once it is known. An undetermined state may have a reason, and receivers get it: a name that
+/// cannot be looked up for now, or a system that denies access to its network's state. A name is looked up again, so
+/// waits go on. If the system denies, ``StateMonitor/waitUntilDetermined(timeout:)`` ends with an error.
+public protocol DeterminableState: Sendable {
+  /// Whether the state is known.
+  var isDetermined: Bool { get }
+
+  /// Whether the system denies access to the network's state, so that the state may never be known. The default is
+  /// `false`.
+  var isDenied: Bool { get }
+}
+
+extension DeterminableState {
+  /// `false`: the system denies nothing about states of this type.
+  public var isDenied: Bool { false }
+}
+
+extension Reachability: DeterminableState {
+  /// Whether the system denies access to the network's state: the ``reason-swift.property`` is
+  /// ``Reason-swift.struct/denied``.
+  public var isDenied: Bool { reason == .denied }
+}
+
+extension NetworkPath: DeterminableState {
+  /// Whether the system denies access to the network's state: the ``reason`` is
+  /// ``Reachability/Reason-swift.struct/denied``.
+  public var isDenied: Bool { reason == .denied }
+
+  /// Whether the path is known. An ``Status/undetermined`` path may still have a ``reason``.
+  public var isDetermined: Bool { status != .undetermined }
+}
+
+extension StateMonitor where State: DeterminableState {
+  /// Waits until the state is determined; returns at once if it already is.
+  ///
+  /// While a name cannot be looked up, the wait goes on. If the system denies access to the network's state, nobody can
+  /// say how long the wait would take, so it ends with an error.
+  ///
+  /// - Parameter timeout: How long to wait at most; `nil` for as long as it takes. With zero or less, only the present
+  ///   state counts.
+  /// - Returns: The first determined state.
+  /// - Throws: ``ReachabilityError`` with the code `timedOut` or `denied`; `CancellationError` if the task is
+  ///   cancelled.
+  @discardableResult
+  public func waitUntilDetermined(timeout: Duration? = nil) async throws -> State {
+    let feed = updates.feed
+    let state = try await feed.wait(
+      until: { $0.isDetermined || $0.isDenied }, timeout: timeout, goal: "\(feed.subject) was not determined")
+    if state.isDetermined { return state }
+    throw ReachabilityError(.denied, "\(feed.subject) was not determined: \(Reachability.Reason.denied)")
+  }
+
+  /// Runs `action` once, as soon as the state is determined: at once if it already is.
+  ///
+  /// ```swift
+  /// let once = monitor.whenDetermined { state in
+  ///   print("at first", state)
+  /// }
+  /// ```
+  ///
+  /// The action runs in a task of its own, never on the caller's thread. Any number of actions can wait on one monitor.
+  /// An action keeps the monitoring alive until it begins.
+  ///
+  /// - Parameter action: What to do with the first determined state. It never runs twice.
+  /// - Returns: The registration. If you cancel or release it before the action has begun, the action never runs.
+  public func whenDetermined(
+    _ action: @escaping @Sendable (State) async -> Void
+  ) -> ReachabilityObservation {
+    updates.feed.once({ $0.isDetermined }, action)
+  }
 }

@@ -57,7 +57,8 @@ package struct HostName: Hashable, Sendable {
     HostName(wellFormed: ASCII.folded(text))
   }
 
-  /// The name with its trailing dot, by which a resolver knows that it is whole: it tries no other domain behind it (resolv.conf(5), `search`).
+  /// The name with its trailing dot, by which a resolver knows that it is whole: it tries no other domain behind it
+  /// (resolv.conf(5), `search`).
   package var absolute: HostName { HostName(wellFormed: text + ".") }
 
   private static func isAllowed(_ scalar: Unicode.Scalar, after previous: Unicode.Scalar?) -> Bool {
@@ -77,7 +78,8 @@ package struct HostName: Hashable, Sendable {
     }
   }
 
-  /// Whether ZERO WIDTH JOINER or NON-JOINER has something to do behind a letter: in scripts whose letters join (RFC 5892, A.1 and A.2).
+  /// Whether ZERO WIDTH JOINER or NON-JOINER has something to do behind a letter: in scripts whose letters join (RFC
+  /// 5892, A.1 and A.2).
   private static func joins(_ letter: Unicode.Scalar, by joiner: Unicode.Scalar) -> Bool {
     if letter.properties.canonicalCombiningClass == .virama { return true }
     switch letter.properties.generalCategory {

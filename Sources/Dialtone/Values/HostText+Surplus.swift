@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HostText {
-  /// What `text`, which is neither a host nor a URL, has beside the host, and what to write instead; `nil` where that is not it.
+  /// What `text`, which is neither a host nor a URL, has beside the host, and what to write instead; `nil` if that
+  /// is not it.
   static func surplus(in text: String) -> ReachabilityError? {
     func error(_ problem: String, _ code: ReachabilityError.Code = .invalidHost) -> ReachabilityError {
       ReachabilityError(code, "\(quoted(text)) \(problem)")
@@ -49,7 +50,8 @@ extension HostText {
     }
   }
 
-  /// The beginning of `text` that is the host, up to a port, a path, a query or a fragment. An IPv6 address needs no brackets.
+  /// The beginning of `text` that is the host, up to a port, a path, a query or a fragment. An IPv6 address needs no
+  /// brackets.
   static func host(of text: Substring) -> Substring {
     let scalars = text.unicodeScalars
     if scalars.first == "[" { return scalars.firstIndex(of: "]").map { text[...$0] } ?? text }

@@ -14,8 +14,8 @@ package enum HostText {
 
   /// Reads `text`, or throws an error that says what is wrong with it and what to write instead.
   ///
-  /// The port is what follows the host after a colon: `example.com:443`, `192.0.2.1:443`, `[2001:db8::1]:443`. A URL without one
-  /// has that of its scheme, if the scheme is http (80) or https (443).
+  /// The port is what follows the host after a colon: `example.com:443`, `192.0.2.1:443`, `[2001:db8::1]:443`. A URL
+  /// without one has that of its scheme, if the scheme is http (80) or https (443).
   package static func parseEndpoint(_ text: String) throws(ReachabilityError) -> Endpoint {
     if text.isEmpty {
       throw ReachabilityError(

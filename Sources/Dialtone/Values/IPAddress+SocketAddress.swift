@@ -1,24 +1,24 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CNetlink
+package import CNetlink
 internal import Netlink
 
-// Raw pointers stand in the public functions, not `sockaddr`: Swift converts pointers to any structure of that family, and
-// `&structure`, to them, and users need not import the C library as this module does.
+// Raw pointers stand in the public functions, not `sockaddr`: Swift converts pointers to any structure of that family,
+// and `&structure`, to them, and users need not import the C library as this module does.
 extension IPAddress {
   /// The address in a C structure, `sockaddr_in` or `sockaddr_in6`, that is known by a pointer and a length, as
   /// getaddrinfo(3), accept(2) and getifaddrs(3) give them.
   ///
-  /// The port and the flow do not count. A scope identifier becomes the ``zone``, as a number, where ``isLinkLocal`` holds;
-  /// elsewhere it means nothing, to the kernel neither, and is left out.
+  /// The port and the flow do not count. A scope identifier becomes the ``zone``, as a number, where ``isLinkLocal``
+  /// holds; elsewhere it means nothing, to the kernel neither, and is left out.
   ///
   /// - Parameters:
   ///   - socketAddress: The structure, of any alignment; read before the call returns, and not kept.
   ///   - length: How many bytes are there, of which no more are read. It may be larger than the structure, as that of a
   ///     `sockaddr_storage` is.
-  /// - Throws: ``ReachabilityError`` with the code `invalidAddress`, where `socketAddress` is `nil`, `length` is smaller
-  ///   than the structure of its family (16 bytes for IPv4, 28 for IPv6), or the family is another.
+  /// - Throws: ``ReachabilityError`` with the code `invalidAddress` if `socketAddress` is `nil`, `length` is
+  ///   smaller than the structure of its family (16 bytes for IPv4, 28 for IPv6), or the family is another.
   public init(
     socketAddress: UnsafeRawPointer?, length: some BinaryInteger
   ) throws(ReachabilityError) {
@@ -81,5 +81,34 @@ extension IPAddressBits {
         ipv6High: UInt64(bigEndian: unsafe bytes.loadUnaligned(as: UInt64.self)),
         low: UInt64(bigEndian: unsafe bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
     }
+  }
+}
+
+/// The address as the system's calls take it (ip(7), ipv6(7)).
+extension IPAddress {
+  /// An IPv4 address with a port; `nil` for an IPv6 one.
+  package func ipv4SocketAddress(port: UInt16) -> sockaddr_in? {
+    if bits.isIPv6 { return nil }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(truncatingIfNeeded: bits.low).bigEndian
+    return address
+  }
+
+  /// An IPv6 address with a port, and with the scope that its zone is an index or a name of; `nil` for an IPv4 one.
+  package func ipv6SocketAddress(port: UInt16) -> sockaddr_in6? {
+    if !bits.isIPv6 { return nil }
+    var address = sockaddr_in6()
+    address.sin6_family = sa_family_t(AF_INET6)
+    address.sin6_port = port.bigEndian
+    // if_nametoindex(3) reads the name and keeps nothing.
+    address.sin6_scope_id = zone.map { zone in unsafe UInt32(zone) ?? if_nametoindex(zone) } ?? 0
+    // Sixteen bytes in network order, as a sin6_addr is.
+    unsafe withUnsafeMutableBytes(of: &address.sin6_addr) { bytes in
+      unsafe bytes.storeBytes(of: bits.high.bigEndian, as: UInt64.self)
+      unsafe bytes.storeBytes(of: bits.low.bigEndian, toByteOffset: 8, as: UInt64.self)
+    }
+    return address
   }
 }

@@ -4,7 +4,7 @@
 internal import CNetlink
 package import Netlink
 
-/// An IPv4 or IPv6 address, with the zone where it has one.
+/// An IPv4 or IPv6 address, with its zone if it has one.
 ///
 /// Plain bits. A zone is kept as it was written (`fe80::1%eth0`, RFC 4007): its interface need not exist yet.
 public struct IPAddress: Hashable, Sendable, BitwiseCopyable {
@@ -42,6 +42,8 @@ public struct IPAddress: Hashable, Sendable, BitwiseCopyable {
   }
 
   /// An IPv4 address from its 32 bits in host order: `0x7F000001` is 127.0.0.1.
+  ///
+  /// The `s_addr` of an `in_addr` is in network order: `UInt32(bigEndian: s_addr)`.
   public init(ipv4 value: UInt32) { self.init(IPAddressBits(ipv4: value)) }
 
   /// Reads an address by inet_pton(3), which takes no short forms (`127.1`) and no octal numbers.
@@ -59,11 +61,11 @@ public struct IPAddress: Hashable, Sendable, BitwiseCopyable {
   /// The version of the Internet protocol that the address belongs to.
   public var family: Family { bits.isIPv6 ? .ipv6 : .ipv4 }
 
-  /// The zone as it was written (an interface's name or index); `nil` where there is none.
+  /// The zone as it was written (an interface's name or index); `nil` if there is none.
   public var zone: String? { inlineZone.isEmpty ? nil : inlineZone.text }
 
-  /// Whether the address is of link-local scope or a smaller one, and so means nothing without its link: unicast (169.254/16,
-  /// fe80::/10) or multicast (224.0.0/24, ffx2::/16, ffx1::/16, where x are flags: RFC 4291, 2.7).
+  /// Whether the address is of link-local scope or a smaller one, and so means nothing without its link: unicast
+  /// (169.254/16, fe80::/10) or multicast (224.0.0/24, ffx2::/16, ffx1::/16, where x are flags: RFC 4291, 2.7).
   public var isLinkLocal: Bool {
     guard bits.isIPv6 else { return isIPv4LinkLocal || bits.low >> 8 == 0xE00000 }
     // As __ipv6_addr_needs_scope_id, include/net/ipv6.h.

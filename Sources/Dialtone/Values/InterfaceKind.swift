@@ -20,7 +20,7 @@ public struct InterfaceKind: Hashable, Sendable, BitwiseCopyable {
   /// None of these, or not to be known: a dummy, a monitor device, a bridge whose ports are of several kinds or absent.
   public static let other = InterfaceKind(code: 6)
 
-  /// The kind with this stable identifier (``identifier``), or `nil` where there is none.
+  /// The kind with this stable identifier (``identifier``), or `nil` if there is none.
   public init?(identifier: some StringProtocol) {
     guard let kind = Self.all.first(where: { $0.identifier == identifier }) else { return nil }
     self = kind
@@ -30,7 +30,8 @@ public struct InterfaceKind: Hashable, Sendable, BitwiseCopyable {
 
   static let all: [InterfaceKind] = [.wifi, .cellular, .wired, .loopback, .tunnel, .other]
 
-  /// A short text that never changes, for files and other programs: `wifi`, `cellular`, `wired`, `loopback`, `tunnel`, `other`.
+  /// A short text that never changes, for files and other programs: `wifi`, `cellular`, `wired`, `loopback`, `tunnel`,
+  /// `other`.
   public var identifier: String {
     switch self {
     case .wifi: "wifi"

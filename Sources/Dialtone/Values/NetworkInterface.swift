@@ -17,10 +17,15 @@ public struct NetworkInterface: Hashable, Sendable, BitwiseCopyable {
     self.kind = kind
   }
 
-  /// An interface of this name, index and kind, for tests and scripted networks; `nil` where `name` is empty or has
-  /// more than 15 bytes.
+  /// Creates an interface, for tests and scripted networks.
+  ///
+  /// Returns `nil` if no interface can have the name (dev_valid_name, net/core/dev.c): it is empty, has more than 15
+  /// bytes, is "." or "..", or contains a slash, a colon or white space.
   public init?(name: String, index: UInt32, kind: InterfaceKind) {
-    guard let inlineName = InlineName(name), !inlineName.isEmpty else { return nil }
+    // White space as isspace(3) has it in the C locale.
+    guard let inlineName = InlineName(name), !inlineName.isEmpty, name != ".", name != "..",
+      !name.utf8.contains(where: { $0 == 0x20 || (0x09...0x0D).contains($0) || "/:".utf8.contains($0) })
+    else { return nil }
     self.init(inlineName: inlineName, index: index, kind: kind)
   }
 

@@ -1,19 +1,19 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The ways that packets can leave this machine by: all usable interfaces, in order of preference.
+/// The ways by which packets can leave this machine: all usable interfaces, in order of preference.
 ///
-/// What it says of the path as a whole is true of packets that are bound to no interface, or, where the configuration restricts the
-/// interfaces, of packets over those that count. What it says of one interface is true of packets that are bound to that interface
-/// (SO_BINDTODEVICE, socket(7)): one of them may lead to the Internet while the path is unsatisfied, because what comes before it
-/// has lost its carrier.
+/// The path as a whole is about packets that are bound to no interface. If the configuration restricts the interfaces,
+/// it is about packets over those that count. Each interface is about packets that are bound to it (SO_BINDTODEVICE,
+/// socket(7)). So an interface may lead to the Internet while the path is unsatisfied, because the one before it has
+/// lost its carrier.
 ///
-/// Two values are equal when a receiver would not be told of a difference: the time does not count, nor do temporary addresses
-/// (RFC 8981), which rotate.
+/// Two paths are equal if no receiver would get the second after the first. The time does not count, nor do temporary
+/// addresses (RFC 8981), which rotate.
 public struct NetworkPath: Sendable {
   /// Whether packets can leave.
-  public enum Status: UInt8, Sendable {
-    /// Not known yet, or not to be known; then ``NetworkPath/reason`` says why.
+  public enum Status: Hashable, Sendable, BitwiseCopyable {
+    /// Not known yet, or impossible to know; then ``NetworkPath/reason`` says why.
     case undetermined
     /// No packet for the Internet can leave over an interface that counts.
     case unsatisfied
@@ -25,125 +25,185 @@ public struct NetworkPath: Sendable {
 
   /// One interface of a path.
   public struct Interface: Sendable {
-    /// Name, index and kind.
-    public var interface: NetworkInterface
-    /// Its usable addresses but for temporary ones: IPv4 before IPv6, those of link-local scope last, each in the order of their bits.
-    public var addresses: [IPAddress]
-    /// Its usable temporary addresses (RFC 8981). They rotate, and a path that differs in nothing else is equal.
-    public var temporaryAddresses: [IPAddress] = []
+    /// The interface as a plain value, to compare with that of a ``Reachability``.
+    public package(set) var networkInterface: NetworkInterface
+    /// Its usable addresses, except temporary ones: IPv4 before IPv6, those of link-local scope last, each in the order
+    /// of their bits.
+    public package(set) var addresses: [IPAddress]
+    /// Its usable temporary addresses (RFC 8981). They rotate, and do not count for equality.
+    public package(set) var temporaryAddresses: [IPAddress]
     /// The routers that lead from it to the Internet: the IPv4 one, the IPv6 one, as far as there are.
-    public var gateways: [IPAddress]
-    /// Whether its traffic may cost money: a cellular one, or one that the configuration names.
-    public var isExpensive: Bool
-    /// Whether it is to be used sparingly: one that the configuration names.
-    public var isConstrained: Bool
+    public package(set) var gateways: [IPAddress]
+    /// Whether its traffic may cost money: it is cellular, or the configuration names it.
+    public package(set) var isExpensive: Bool
+    /// Whether it is to be used sparingly: the configuration names it.
+    public package(set) var isConstrained: Bool
     /// Whether packets for the Internet that are bound to it can leave by IPv4.
-    public var supportsIPv4: Bool
+    public package(set) var supportsIPv4: Bool
     /// Whether packets for the Internet that are bound to it can leave by IPv6.
-    public var supportsIPv6: Bool
+    public package(set) var supportsIPv6: Bool
 
-    /// An interface of a path, for tests and previews.
+    /// Creates an interface of a path, for tests and previews.
+    ///
+    /// - Parameters:
+    ///   - interface: Name, index and kind.
+    ///   - addresses: Its usable addresses, temporary ones excepted, in the order in which they shall be.
+    ///   - temporaryAddresses: Its usable temporary addresses.
+    ///   - gateways: The routers that lead from it to the Internet.
+    ///   - isExpensive: Whether its traffic may cost money; that of a cellular one always does.
+    ///   - isConstrained: Whether it is to be used sparingly.
+    ///   - supportsIPv4: Whether packets for the Internet can leave it by IPv4.
+    ///   - supportsIPv6: Whether packets for the Internet can leave it by IPv6.
     public init(
-      _ interface: NetworkInterface, addresses: [IPAddress] = [], gateways: [IPAddress] = [], isExpensive: Bool = false,
-      isConstrained: Bool = false, supportsIPv4: Bool = true, supportsIPv6: Bool = false
+      _ interface: NetworkInterface, addresses: [IPAddress] = [], temporaryAddresses: [IPAddress] = [],
+      gateways: [IPAddress] = [], isExpensive: Bool = false, isConstrained: Bool = false, supportsIPv4: Bool = true,
+      supportsIPv6: Bool = false
     ) {
-      self.interface = interface
+      networkInterface = interface
       self.addresses = addresses
+      self.temporaryAddresses = temporaryAddresses
       self.gateways = gateways
-      self.isExpensive = isExpensive
+      self.isExpensive = isExpensive || interface.kind == .cellular
       self.isConstrained = isConstrained
       self.supportsIPv4 = supportsIPv4
       self.supportsIPv6 = supportsIPv6
     }
 
     /// What the interface is.
-    public var kind: InterfaceKind { interface.kind }
+    public var kind: InterfaceKind { networkInterface.kind }
 
     /// The interface's name.
-    public var name: String { interface.name }
+    public var name: String { networkInterface.name }
 
     /// The interface's index.
-    public var index: UInt32 { interface.index }
+    public var index: UInt32 { networkInterface.index }
 
-    /// Whether the Internet is reachable over it, by either family; if not, only the network on its link is.
+    /// Whether it leads to the Internet, by either family; if not, it leads only to the network on its link.
     public var leadsToInternet: Bool { supportsIPv4 || supportsIPv6 }
   }
 
   /// What is known of the path.
-  public var status: Status
+  public package(set) var status: Status
 
-  /// Why it is not satisfied; `nil` exactly where it is, or where nothing is known yet.
-  public var reason: Reachability.Reason?
+  /// Why the path is not satisfied; `nil` if it is, or if nothing is known yet.
+  public package(set) var reason: Reachability.Reason?
 
-  /// The interfaces that count, operate and have a usable address, in order of preference: the one that packets for the Internet
-  /// leave by; then the others that lead there, by the metric of their route; then those that only reach their own link.
+  /// The interfaces that count, operate and have a usable address, in order of preference.
   ///
-  /// Not among them, unless packets for the Internet leave by them or the configuration names them: ports of a bridge, bond or team,
-  /// which carry the packets of that; and virtual links with nothing but link-local addresses, such as containers' by the hundred.
-  /// The loopback interface never is.
-  public var interfaces: [Interface]
+  /// The first is the one by which packets for the Internet leave. Then come the others that lead there, by the metric
+  /// of their route, then those that only reach their own link.
+  ///
+  /// Two sorts are left out, unless packets for the Internet leave by them or the configuration names them: ports of a
+  /// bridge, bond or team, and virtual links with only link-local addresses, which containers make by the hundred. The
+  /// loopback interface is always left out.
+  public package(set) var interfaces: [Interface]
 
   /// Whether packets for the Internet can leave by IPv4.
-  public var supportsIPv4: Bool
+  public package(set) var supportsIPv4: Bool
 
   /// Whether packets for the Internet can leave by IPv6.
-  public var supportsIPv6: Bool
+  public package(set) var supportsIPv6: Bool
 
-  /// Whether a name server can be reached, by resolv.conf(5); without an entry there, it is the one on this machine. A server
-  /// on this machine counts where the path is satisfied: it asks others.
-  public var supportsDNS: Bool
+  /// Whether a name server of resolv.conf(5) can be reached; without an entry there, the one on this machine.
+  ///
+  /// A server on this machine counts if the path is satisfied, since it asks others.
+  public package(set) var supportsDNS: Bool
 
-  /// Nanoseconds since 1970-01-01T00:00:00Z.
+  /// Nanoseconds since 1970-01-01T00:00:00Z, or 0 if nothing is known; the plain bits of ``timestamp``.
   package var realtime: Int64 = 0
 
-  /// A path, for tests and previews. A satisfied one supports the families that one of its interfaces does, any other none.
+  /// Creates a path, for tests and previews.
+  ///
+  /// ```swift
+  /// if let wifi = NetworkInterface(name: "wlan0", index: 2, kind: .wifi) {
+  ///   let path = NetworkPath(.satisfied, interfaces: [NetworkPath.Interface(wifi)])
+  /// }
+  /// ```
+  ///
+  /// The status decides. What follows from it need not be given, and what contradicts it is left out:
+  /// - A satisfied path supports the families that one of its interfaces does, any other none.
+  /// - ``reason`` is `nil` in a satisfied path. An unsatisfied path without one has `noRoute`, one that requires a
+  ///   connection `dormant`.
+  /// - An undetermined path has no interfaces and no name server.
+  ///
+  /// - Parameters:
+  ///   - status: Whether packets can leave.
+  ///   - reason: Why the path is not satisfied, or why that is not known.
+  ///   - interfaces: The interfaces, in order of preference.
+  ///   - supportsDNS: Whether a name server can be reached.
+  ///   - timestamp: When the path came about. A path of which nothing is known has none.
   public init(
-    _ status: Status, reason: Reachability.Reason? = nil, interfaces: [Interface] = [], supportsDNS: Bool = false
+    _ status: Status, reason: Reachability.Reason? = nil, interfaces: [Interface] = [], supportsDNS: Bool = false,
+    timestamp: UTCTimestamp = .now
   ) {
     supportsIPv4 = status == .satisfied && interfaces.contains { $0.supportsIPv4 }
     supportsIPv6 = status == .satisfied && interfaces.contains { $0.supportsIPv6 }
     self.status = status
-    self.reason = reason
-    self.interfaces = interfaces
-    self.supportsDNS = supportsDNS
+    self.reason =
+      switch status {
+      case .undetermined: reason
+      case .unsatisfied: reason ?? .noRoute
+      case .requiresConnection: reason ?? .dormant
+      case .satisfied: nil
+      }
+    self.interfaces = status == .undetermined ? [] : interfaces
+    self.supportsDNS = status != .undetermined && supportsDNS
+    if status != .undetermined || reason != nil { realtime = timestamp.durationSince1970.nanosecondsClamped }
   }
 
   package static let unknown = NetworkPath(.undetermined)
   package static let denied = NetworkPath(.undetermined, reason: .denied)
 
-  /// The interfaces that lead to the Internet, in order of preference; none where the path is not satisfied.
+  /// The interfaces that lead to the Internet, in order of preference; none if the path is not satisfied.
   var leading: [Interface] { status == .satisfied ? interfaces.filter(\.leadsToInternet) : [] }
 
-  /// The interface that packets for the Internet leave by; `nil` where the path is not satisfied.
+  /// The interface that packets for the Internet leave by; `nil` if the path is not satisfied.
   public var preferredInterface: Interface? { leading.first }
 
-  /// The routers that lead to the Internet, in the order of ``interfaces``; none where the path is not satisfied.
+  /// The routers that lead to the Internet, in the order of ``interfaces``; none if the path is not satisfied.
   public var gateways: [IPAddress] { leading.flatMap(\.gateways) }
 
-  /// Whether packets for the Internet may cost money: those of the preferred interface do, or, where that is a tunnel, those of the
-  /// next one that is none, which carries the tunnel's.
+  /// Whether packets for the Internet may cost money.
+  ///
+  /// The preferred interface decides. If it is a tunnel, the next interface that is none counts, too, since it carries
+  /// the tunnel's packets.
   public var isExpensive: Bool { carriers.contains { $0.isExpensive } }
 
-  /// Whether the path is to be used sparingly: the preferred interface is, or the one that carries its packets where it is a tunnel.
+  /// Whether the path is to be used sparingly; decided as ``isExpensive`` is.
   public var isConstrained: Bool { carriers.contains { $0.isConstrained } }
 
-  /// The preferred interface, and what carries its packets as far as that is known. The kernel does not tell which interface a
-  /// tunnel's packets leave by; those of a tunnel to the Internet take what would be preferred without it.
+  /// The preferred interface, and what carries its packets as far as that is known. The kernel does not tell which
+  /// interface a tunnel's packets leave by; those of a tunnel to the Internet take what would be preferred without it.
   private var carriers: [Interface] {
     guard let preferredInterface else { return [] }
     if preferredInterface.kind != .tunnel { return [preferredInterface] }
     return [preferredInterface] + leading.filter { $0.kind != .tunnel }.prefix(1)
   }
 
-  /// Whether the path is satisfied and some interface of this kind leads to the Internet.
+  /// Returns whether the path is satisfied and an interface of this kind leads to the Internet.
   public func uses(_ kind: InterfaceKind) -> Bool { leading.contains { $0.kind == kind } }
 
-  /// When the kernel's event that led to this path was read, as time since 1970-01-01T00:00:00Z (CLOCK_REALTIME).
-  public var timeSince1970: Duration { .nanoseconds(realtime) }
+  /// When the kernel's event that led to this path was read; `nil` as long as nothing is known.
+  public var timestamp: UTCTimestamp? {
+    realtime == 0 ? nil : UTCTimestamp(durationSince1970: .nanoseconds(realtime))
+  }
+}
+
+extension NetworkPath.Status {
+  /// A short text that never changes, for files and other programs: `undetermined`, `unsatisfied`,
+  /// `requires-connection`, `satisfied`.
+  public var identifier: String {
+    switch self {
+    case .undetermined: "undetermined"
+    case .unsatisfied: "unsatisfied"
+    case .requiresConnection: "requires-connection"
+    case .satisfied: "satisfied"
+    }
+  }
 }
 
 extension NetworkPath: Hashable {
-  /// Whether a receiver would not be told of a difference; see the type's description.
+  /// Returns whether a receiver would not be told of a difference; see the type's description.
   public static func == (a: NetworkPath, b: NetworkPath) -> Bool {
     a.status == b.status && a.reason == b.reason && a.interfaces == b.interfaces && a.supportsIPv4 == b.supportsIPv4
       && a.supportsIPv6 == b.supportsIPv6 && a.supportsDNS == b.supportsDNS
@@ -161,16 +221,16 @@ extension NetworkPath: Hashable {
 }
 
 extension NetworkPath.Interface: Hashable {
-  /// Whether all is equal but for temporary addresses.
+  /// Returns whether all is equal, temporary addresses aside.
   public static func == (a: Self, b: Self) -> Bool {
-    a.interface == b.interface && a.addresses == b.addresses && a.gateways == b.gateways
+    a.networkInterface == b.networkInterface && a.addresses == b.addresses && a.gateways == b.gateways
       && a.isExpensive == b.isExpensive && a.isConstrained == b.isConstrained && a.supportsIPv4 == b.supportsIPv4
       && a.supportsIPv6 == b.supportsIPv6
   }
 
   /// Feeds what `==` compares.
   public func hash(into hasher: inout Hasher) {
-    hasher.combine(interface)
+    hasher.combine(networkInterface)
     hasher.combine(addresses)
     hasher.combine(gateways)
   }
@@ -185,6 +245,6 @@ extension NetworkPath: MonitoredState {
 }
 
 extension NetworkPath: CustomStringConvertible {
-  /// The path in words, such as "satisfied via Wi-Fi (wlan0), wired (eth0)" or "unsatisfied: no route to the destination".
+  /// The path in words, such as "satisfied via Wi-Fi (wlan0), wired (eth0)".
   public var description: String { description(in: .english) }
 }

@@ -28,7 +28,7 @@ struct PackedAddress: BitwiseCopyable, Sendable {
     }
   }
 
-  /// Takes the address's bits; answers what it is.
+  /// Takes the address's bits; returns what it is.
   mutating func pack(_ address: IPAddress?) -> Presence {
     high = address?.bits.high ?? 0
     low = address?.bits.low ?? 0

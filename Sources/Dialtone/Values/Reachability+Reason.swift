@@ -12,7 +12,8 @@ extension Reachability {
 
     /// The kernel has no route to the target (ENETUNREACH; a `throw` route cannot be told from none).
     public static let noRoute = Reason(code: 1)
-    /// A route of type `unreachable` stands in the way (EHOSTUNREACH). A rule of that type cannot be told from no route.
+    /// A route of type `unreachable` stands in the way (EHOSTUNREACH). A rule of that type cannot be told from no
+    /// route.
     public static let unreachableRoute = Reason(code: 2)
     /// A route or a rule of type `prohibit` stands in the way (EACCES).
     public static let prohibited = Reason(code: 3)
@@ -56,7 +57,7 @@ extension Reachability {
 
     static let all: [Reason] = table.map(\.reason)
 
-    /// The reason with this ``identifier``, or `nil` where there is none.
+    /// The reason with this ``identifier``, or `nil` if there is none.
     public init?(identifier: some StringProtocol) {
       guard let row = Self.table.first(where: { $0.identifier == identifier }) else { return nil }
       self = row.reason

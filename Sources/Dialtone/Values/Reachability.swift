@@ -3,16 +3,16 @@
 
 /// Whether a packet for a target can leave this machine, over which interface, and why not.
 ///
-/// A value of plain bits: it can be copied anywhere, at no cost in memory or locks. That a target is reachable does not
-/// say that it answers.
+/// A target that is reachable need not answer.
 ///
-/// Two values are equal when a receiver would not be told of a difference: same ``status``, ``flags``, ``interface``,
-/// ``gateway`` and ``reason``. ``source`` and ``destination`` are read along (temporary addresses rotate, names move
-/// between servers) and do not count, nor does the time.
+/// Two states are equal if no receiver would get the second after the first: they have the same ``status``, ``flags``,
+/// ``interface``, ``gateway`` and ``reason``. ``source`` and ``destination`` do not count, since temporary addresses
+/// rotate and names move between servers; nor does the time. A state is plain bits: copies cost neither memory nor
+/// locks.
 public struct Reachability: Sendable, BitwiseCopyable {
   /// What is known of a target.
-  public enum Status: UInt8, Sendable, BitwiseCopyable {
-    /// Not known yet, or not to be known; then ``Reachability/reason`` says why.
+  public enum Status: Hashable, Sendable, BitwiseCopyable {
+    /// Not known yet, or impossible to know; then ``Reachability/reason`` says why.
     case undetermined
     /// No packet for the target can leave.
     case unreachable
@@ -25,10 +25,10 @@ public struct Reachability: Sendable, BitwiseCopyable {
   /// What is known of the target.
   public package(set) var status: Status
 
-  /// The same in Apple's bits. Contains `reachable` exactly where ``status`` is `reachable` or `requiresConnection`.
+  /// The same in Apple's bits. They contain `reachable` if ``status`` is `reachable` or `requiresConnection`, else not.
   public package(set) var flags: ReachabilityFlags
 
-  /// The interface that the packets leave by; `nil` where none is known.
+  /// The interface that the packets leave by; `nil` if none is known.
   public package(set) var interface: NetworkInterface?
 
   /// The source address that the kernel would choose.
@@ -37,13 +37,14 @@ public struct Reachability: Sendable, BitwiseCopyable {
     set { families.source = packedSource.pack(newValue) }
   }
 
-  /// The router that the packets go to first; `nil` where the target is on the link or local.
+  /// The router that the packets go to first; `nil` if the target is on the link or local.
   public package(set) var gateway: IPAddress? {
     get { packedGateway.address(families.gateway) }
     set { families.gateway = packedGateway.pack(newValue) }
   }
 
-  /// The address that was asked about: the target's own, the best of a name's, or, for the Internet, a root name server's.
+  /// The address that was asked about: the target's own, the best of a name's, or, for the Internet, a root name
+  /// server's.
   public package(set) var destination: IPAddress? {
     get { packedDestination.address(families.destination, zone: destinationZone) }
     set {
@@ -52,14 +53,14 @@ public struct Reachability: Sendable, BitwiseCopyable {
     }
   }
 
-  /// Why the target is not reachable; `nil` exactly where it is, or where nothing is known yet.
+  /// Why the target is not reachable; `nil` if it is, or if nothing is known yet.
   public package(set) var reason: Reason?
 
-  /// Nanoseconds since 1970-01-01T00:00:00Z.
+  /// Nanoseconds since 1970-01-01T00:00:00Z, or 0 if nothing is known; the plain bits of ``timestamp``.
   package var realtime: Int64
 
-  // Addresses are kept without what they would repeat: a hundred thousand monitors hold several of these values each, and
-  // readers of `current` copy one each time.
+  // Addresses are kept without what they would repeat: a hundred thousand monitors hold several of these values each,
+  // and readers of `current` copy one each time.
   private var families = PackedAddress.Families()
   private var packedSource = PackedAddress()
   private var packedGateway = PackedAddress()
@@ -86,16 +87,129 @@ public struct Reachability: Sendable, BitwiseCopyable {
     self.destination = destination
   }
 
+  /// Creates a state, for tests and previews.
+  ///
+  /// ```swift
+  /// let wifi = NetworkInterface(name: "wlan0", index: 2, kind: .wifi)
+  /// let reachable = Reachability(.reachable, interface: wifi)
+  /// let unreachable = Reachability(.unreachable, interface: wifi, reason: .noCarrier)
+  /// ```
+  ///
+  /// The status decides. What follows from it need not be given, and what contradicts it is left out:
+  /// - ``flags`` contain `reachable` and `connectionRequired` as the status says, those that the kind of the interface
+  ///   implies (`isWWAN`, `transientConnection`), and those that the reason implies (`connectionOnTraffic`,
+  ///   `interventionRequired`). An unreachable or undetermined state has none. `isDirect` and `isLocalAddress` go with
+  ///   no gateway.
+  /// - ``reason`` is `nil` in a reachable state. An unreachable state without one has `noRoute`, one that requires a
+  ///   connection `dormant`.
+  /// - Only a reachable state has a ``source`` and a ``gateway``. An undetermined one has no ``interface``.
+  ///
+  /// - Parameters:
+  ///   - status: What is known of the target.
+  ///   - flags: What the flags contain besides.
+  ///   - interface: The interface that the packets leave by.
+  ///   - source: The source address that the kernel would choose.
+  ///   - gateway: The router that the packets go to first.
+  ///   - destination: The address that was asked about.
+  ///   - reason: Why the target is not reachable, or why that is not known.
+  ///   - timestamp: When the state came about. A state of which nothing is known has none.
+  public init(
+    _ status: Status, flags: ReachabilityFlags = [], interface: NetworkInterface? = nil, source: IPAddress? = nil,
+    gateway: IPAddress? = nil, destination: IPAddress? = nil, reason: Reason? = nil, timestamp: UTCTimestamp = .now
+  ) {
+    self.init(status: status, destination: destination, reason: status.normalized(reason))
+    if isDetermined { self.interface = interface }
+    if isReachable {
+      self.source = source
+      self.gateway = gateway
+    }
+    if isDetermined || reason != nil { realtime = timestamp.durationSince1970.nanosecondsClamped }
+    self.flags = normalized(flags)
+  }
+
+  /// The flags that fit to all else.
+  private func normalized(_ flags: ReachabilityFlags) -> ReachabilityFlags {
+    if status != .reachable, status != .requiresConnection { return [] }
+    let conditions: ReachabilityFlags = [
+      .connectionRequired, .connectionOnTraffic, .connectionOnDemand, .interventionRequired,
+    ]
+    var flags = flags.union(.reachable)
+    if status == .requiresConnection { flags.insert(.connectionRequired) } else { flags.subtract(conditions) }
+    if reason == .dormant { flags.insert(.connectionOnTraffic) }
+    if reason == .radioBlocked { flags.insert(.interventionRequired) }
+    switch interface?.kind {
+    case nil: break
+    case .cellular: flags.formUnion([.isWWAN, .transientConnection])
+    case .tunnel: flags = flags.subtracting(.isWWAN).union(.transientConnection)
+    default: flags.remove(.isWWAN)
+    }
+    if gateway != nil { flags.subtract([.isDirect, .isLocalAddress]) }
+    return flags
+  }
+
   /// Whether a packet for the target can leave now, with no connection to be made first.
   public var isReachable: Bool { status == .reachable }
 
-  /// Whether the state is known. An ``Status/undetermined`` one may still have a ``reason``.
+  /// Whether the state is known. An ``Status/undetermined`` state may still have a ``reason``.
   public var isDetermined: Bool { status != .undetermined }
 
-  /// When the kernel's event that led to this state was read, as time since 1970-01-01T00:00:00Z (CLOCK_REALTIME).
+  /// When the kernel's event that led to this state was read; `nil` as long as nothing is known.
   ///
-  /// It is the time of the last change; states read again and found equal keep it.
-  public var timeSince1970: Duration { .nanoseconds(realtime) }
+  /// It is the time of the last change: a state that is read again and found equal keeps it.
+  public var timestamp: UTCTimestamp? {
+    realtime == 0 ? nil : UTCTimestamp(durationSince1970: .nanoseconds(realtime))
+  }
+}
+
+extension Reachability {
+  /// The flags once the state is known; `nil` as long as it is not.
+  ///
+  /// Before that, the questions that ``ReachabilityFlags`` answers have no answer. Through this property they are
+  /// `nil`, and the compiler makes you decide; ``flags`` is empty then, and would answer "no".
+  ///
+  /// ```swift
+  /// switch monitor.current.determinedFlags?.isConnectionRequired {
+  /// case nil: showSpinner()
+  /// case true?: offerToConnect()
+  /// case false?: break
+  /// }
+  /// ```
+  public var determinedFlags: ReachabilityFlags? { isDetermined ? flags : nil }
+
+  /// Returns whether `target` is reached, over a cellular interface or another; `nil` as long as the state is not
+  /// known.
+  ///
+  /// With `nil` these are the four states of RKReachabilityObserver. A local network has only three of them: it is
+  /// never ``ReachabilityFlags/Connectivity/cellular``.
+  ///
+  /// - Parameter target: What this state is about. Only whether it is a local network counts.
+  /// - Returns: Whether it is reached, and over what; `nil` as long as the state is not known.
+  public func connectivity(to target: ReachabilityTarget = .internet) -> ReachabilityFlags.Connectivity? {
+    determinedFlags?.connectivity(to: target)
+  }
+}
+
+extension Reachability.Status {
+  /// A short text that never changes, for files and other programs: `undetermined`, `unreachable`,
+  /// `requires-connection`, `reachable`.
+  public var identifier: String {
+    switch self {
+    case .undetermined: "undetermined"
+    case .unreachable: "unreachable"
+    case .requiresConnection: "requires-connection"
+    case .reachable: "reachable"
+    }
+  }
+
+  /// The reason of a state with this status that is made with `reason`.
+  fileprivate func normalized(_ reason: Reachability.Reason?) -> Reachability.Reason? {
+    switch self {
+    case .undetermined: reason
+    case .unreachable: reason ?? .noRoute
+    case .requiresConnection: reason ?? .dormant
+    case .reachable: nil
+    }
+  }
 }
 
 extension Reachability: MonitoredState {
@@ -107,7 +221,7 @@ extension Reachability: MonitoredState {
 }
 
 extension Reachability: Hashable {
-  /// Whether a receiver would not be told of a difference; see the type's description.
+  /// Returns whether a receiver would not be told of a difference; see the type's description.
   public static func == (a: Reachability, b: Reachability) -> Bool {
     a.status == b.status && a.flags == b.flags && a.interface == b.interface && a.gateway == b.gateway
       && a.reason == b.reason

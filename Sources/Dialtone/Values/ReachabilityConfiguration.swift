@@ -3,9 +3,9 @@
 
 /// How a target is looked at.
 public struct ReachabilityConfiguration: Hashable, Sendable {
-  /// The only interface that counts, by its name or an alternative one (`altname` of ip-link(8), up to 127 bytes), or, if none
-  /// has it, by index; `nil` for any. It need not exist yet: until it does, the target is unreachable for the reason
-  /// `no-interface`. No interface has an empty name. States name the interface by its own name.
+  /// The only interface that counts, by its name or an alternative one (`altname` of ip-link(8), up to 127 bytes), or,
+  /// if none has it, by index; `nil` for any. It need not exist yet: until it does, the target is unreachable for the
+  /// reason `no-interface`. No interface has an empty name. States name the interface by its own name.
   public var interface: String?
 
   /// The firewall mark (SO_MARK, socket(7)) that the packets would carry, for policy routing; 0 is none.
@@ -17,8 +17,9 @@ public struct ReachabilityConfiguration: Hashable, Sendable {
   /// The protocol of the packets, which routing rules may look at (ip-rule(8), `ipproto`).
   public var transport: Transport = .tcp
 
-  /// The port that the packets are sent to, which routing rules may look at (ip-rule(8), `dport`), for targets that have none
-  /// themselves; `nil` for none in particular. It decides such rules alone: nothing is sent to it. 0 counts as `nil`.
+  /// The port that the packets are sent to, which routing rules may look at (ip-rule(8), `dport`), for targets that
+  /// have none themselves; `nil` for none in particular. It decides such rules alone: nothing is sent to it. 0 counts
+  /// as `nil`.
   public var port: UInt16?
 
   /// A transport protocol, of those that the kernel answers route queries for.
@@ -47,6 +48,6 @@ public struct ReachabilityConfiguration: Hashable, Sendable {
     case off
   }
 
-  /// Any interface, no mark, both families, TCP, no port, no settling, NAT64 where there is one.
+  /// Any interface, no mark, both families, TCP, no port, no settling, NAT64 if there is one.
   public init() {}
 }

@@ -11,12 +11,13 @@ public struct ReachabilityError: Error, Hashable, Sendable {
     public static let invalidHost = Code(rawValue: 1)
     /// The text looks like an IP address but is none, or it is one that needs a zone, or has one it cannot have.
     public static let invalidAddress = Code(rawValue: 2)
-    /// The time-out passed before what was waited for came true.
+    /// The time-out passed before the wait was over.
     public static let timedOut = Code(rawValue: 3)
-    /// The system denies access to the network's state, so that what was waited for may never be known. A state says the
-    /// same by its reason, ``Reachability/Reason-swift.struct/denied``.
+    /// The system denies access to the network's state, so that a wait might never end. A state says the same by its
+    /// reason, ``Reachability/Reason-swift.struct/denied``.
     public static let denied = Code(rawValue: 4)
-    /// The work failed, and the path to its target was lost; ``ReachabilityError/underlyingError`` is what the work threw.
+    /// The work failed, and the path to its target was lost; ``ReachabilityError/underlyingError`` is what the work
+    /// threw.
     public static let pathLost = Code(rawValue: 5)
   }
 
@@ -29,13 +30,19 @@ public struct ReachabilityError: Error, Hashable, Sendable {
   /// What the work threw that failed when the path was lost; `nil` in all other errors.
   public let underlyingError: (any Error)?
 
-  package init(_ code: Code, _ message: String, underlyingError: (any Error)? = nil) {
+  /// Creates an error, for tests and for functions of your own that wait as Dialtone's do.
+  ///
+  /// - Parameters:
+  ///   - code: What kind of error it is.
+  ///   - message: What is wrong and what to do about it, for a person.
+  ///   - underlyingError: What the work threw; kept only with the code `pathLost`.
+  public init(_ code: Code, _ message: String, underlyingError: (any Error)? = nil) {
     self.code = code
     self.message = message
-    self.underlyingError = underlyingError
+    self.underlyingError = code == .pathLost ? underlyingError : nil
   }
 
-  /// Whether the codes are the same; neither the words count nor the underlying error.
+  /// Returns whether the codes are the same; neither the words count nor the underlying error.
   public static func == (a: ReachabilityError, b: ReachabilityError) -> Bool { a.code == b.code }
 
   /// Feeds the code.

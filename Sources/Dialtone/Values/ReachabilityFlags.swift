@@ -32,3 +32,81 @@ public struct ReachabilityFlags: OptionSet, Hashable, Sendable, BitwiseCopyable 
   /// The way leads over a cellular link.
   public static let isWWAN = ReachabilityFlags(rawValue: 1 << 18)
 }
+
+/// The rules by which reachability libraries read Apple's flags, each under a name of its own.
+///
+/// They are pure functions of the bits: any thread, no system call. Bits that are not known do not count.
+extension ReachabilityFlags {
+  /// Whether the target can be reached over a cellular link with no connection to be made first (DTReachability's
+  /// `isWWAN`).
+  ///
+  /// A modem without a session has the flag ``isWWAN``, and this is false.
+  public var isCellular: Bool { isReachableWithoutConnection && contains(.isWWAN) }
+
+  /// Whether the target can be reached, without anybody having to act, over a cellular link alone (KSReachability's
+  /// `WWANOnly`): the system would choose any other link first.
+  ///
+  /// A connection that traffic or a demand makes counts: see ``isReachableWithoutIntervention``.
+  public var isCellularOnly: Bool { isReachableWithoutIntervention && contains(.isWWAN) }
+
+  /// Whether the target can be reached with no connection to be made first (DTReachability's `isReachable`).
+  ///
+  /// The strictest of the rules. ``Reachability/isReachable`` is the same.
+  public var isReachableWithoutConnection: Bool { contains(.reachable) && !contains(.connectionRequired) }
+
+  /// Whether the target can be reached without anybody having to act: at once, or over a connection that traffic or a
+  /// demand makes (KSReachability's `reachable`).
+  public var isReachableWithoutIntervention: Bool {
+    guard contains(.reachable) else { return false }
+    return !contains(.connectionRequired)
+      || (!contains(.interventionRequired) && !isDisjoint(with: [.connectionOnTraffic, .connectionOnDemand]))
+  }
+
+  /// Whether a connection has to be made first (RKReachabilityObserver's `isConnectionRequired`).
+  public var isConnectionRequired: Bool { contains(.connectionRequired) }
+
+  /// Whether a connection has to be made first, and traffic or a demand makes it (RKReachabilityObserver's
+  /// `isConnectionOnDemand`).
+  public var isConnectionOnDemand: Bool {
+    contains(.connectionRequired) && !isDisjoint(with: [.connectionOnTraffic, .connectionOnDemand])
+  }
+
+  /// Whether a connection has to be made first, and somebody has to act for it (RKReachabilityObserver's
+  /// `isInterventionRequired`).
+  public var isInterventionRequired: Bool { isSuperset(of: [.connectionRequired, .interventionRequired]) }
+}
+
+extension ReachabilityFlags {
+  /// What flags mean to somebody who asks whether a transfer may cost money: no way, a cellular one, or another.
+  ///
+  /// These three are all that the decision of ``ReachabilityFlags/connectivity(to:)`` tells apart. Which kind of
+  /// interface a way leads over, wired or Wi-Fi or a tunnel, is in ``Reachability/interface``.
+  public enum Connectivity: Hashable, Sendable, BitwiseCopyable, CaseIterable {
+    /// No packet gets to the target, as things are.
+    case unreachable
+    /// Over an interface that is not cellular: what the Objective-C libraries called Wi-Fi.
+    case nonCellular
+    /// Over a cellular interface: what they called WWAN.
+    case cellular
+  }
+
+  /// What the flags of a target mean, by the decision of Apple's Reachability sample, which RKReachabilityObserver and
+  /// SCNetworkReachabilityKit share.
+  ///
+  /// A pure function; bits that are not known do not count.
+  ///
+  /// - A local network (``ReachabilityTarget/isLocalNetwork``) is reached directly or not at all, and never over a
+  ///   cellular interface.
+  /// - Anything else that is `reachable` over a cellular interface is ``Connectivity/cellular``, even if the
+  ///   connection has to be made first.
+  /// - Without a cellular interface it is ``Connectivity/nonCellular`` if no connection has to be made, or if traffic
+  ///   or a demand makes it and nobody has to act; else it is ``Connectivity/unreachable``.
+  ///
+  /// - Parameter target: What the flags are about. Only whether it is a local network counts.
+  /// - Returns: Whether the target is reached, and over what.
+  public func connectivity(to target: ReachabilityTarget = .internet) -> Connectivity {
+    if target.isLocalNetwork { return isSuperset(of: [.reachable, .isDirect]) ? .nonCellular : .unreachable }
+    if isSuperset(of: [.reachable, .isWWAN]) { return .cellular }
+    return isReachableWithoutIntervention ? .nonCellular : .unreachable
+  }
+}

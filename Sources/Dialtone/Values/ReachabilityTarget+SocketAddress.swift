@@ -6,8 +6,8 @@ internal import CNetlink
 extension ReachabilityTarget {
   /// The address in a C structure, `sockaddr_in` or `sockaddr_in6`, as ``address(_:port:)`` takes it.
   ///
-  /// A `sockaddr_storage` and whatever else begins with one of them will do. Its port is the target's; 0 is none. What is
-  /// unspecified is the Internet over that family.
+  /// A `sockaddr_storage` and whatever else begins with one of them will do. Its port is the target's; 0 is none. What
+  /// is unspecified is the Internet over that family.
   ///
   /// ```swift
   /// let target = try ReachabilityTarget(socketAddress: entry.ai_addr, length: entry.ai_addrlen)  // of getaddrinfo
@@ -18,7 +18,8 @@ extension ReachabilityTarget {
   /// - Parameters:
   ///   - socketAddress: The structure, of any alignment; read before the call returns, and not kept.
   ///   - length: How many bytes are there, of which no more are read.
-  /// - Throws: ``ReachabilityError`` with the code `invalidAddress`, where there is no address or the length is too small.
+  /// - Throws: ``ReachabilityError`` with the code `invalidAddress` if there is no address or the length is too
+  ///   small.
   public init(
     socketAddress: UnsafeRawPointer?, length: some BinaryInteger
   ) throws(ReachabilityError) {
@@ -35,7 +36,7 @@ extension ReachabilityTarget {
   ///   - length: How many bytes are there.
   ///   - localSocketAddress: The address of this machine.
   ///   - localLength: How many bytes are there.
-  /// - Throws: ``ReachabilityError`` with the code `invalidAddress`, where one of them is not as it should be; the
+  /// - Throws: ``ReachabilityError`` with the code `invalidAddress` if one of them is not as it should be; the
   ///   message says which.
   public init(
     socketAddress: UnsafeRawPointer?, length: some BinaryInteger, from localSocketAddress: UnsafeRawPointer?,
@@ -56,9 +57,4 @@ extension ReachabilityTarget {
       UInt16(bigEndian: unsafe $0.loadUnaligned(fromByteOffset: offset, as: UInt16.self))
     }
   }
-
-  /// An IPv4 address from its 32 bits in host order: `0x7F000001` is 127.0.0.1.
-  ///
-  /// The `s_addr` of an `in_addr` is in network order: `UInt32(bigEndian: s_addr)`.
-  public init(ipv4 value: UInt32) { self = .address(IPAddress(ipv4: value)) }
 }

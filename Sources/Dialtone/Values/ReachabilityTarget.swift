@@ -15,8 +15,9 @@ public struct ReachabilityTarget: Hashable, Sendable {
 
   /// The port that packets are sent to, which routing rules may look at; `nil` for none in particular.
   ///
-  /// It decides such rules alone (ip-rule(8), `dport`): nothing is sent to it, and it says nothing about whether somebody listens
-  /// there. Targets that differ in it are different. Where it is `nil`, ``ReachabilityConfiguration/port`` counts.
+  /// It decides such rules alone (ip-rule(8), `dport`): nothing is sent to it, and it says nothing about whether
+  /// somebody listens there. Targets that differ in it are different. If it is `nil`,
+  /// ``ReachabilityConfiguration/port`` counts.
   public let port: UInt16?
 
   package init(_ storage: Storage, port: UInt16? = nil) {
@@ -24,14 +25,14 @@ public struct ReachabilityTarget: Hashable, Sendable {
     self.port = port == 0 ? nil : port
   }
 
-  /// The Internet in general: reachable where a root name server's IPv4 or IPv6 address is. Nothing is sent to it.
+  /// The Internet in general: reachable if a root name server's IPv4 or IPv6 address is. Nothing is sent to it.
   public static let internet = ReachabilityTarget(.internet)
 
   /// The network that this machine is attached to: a wired or Wi-Fi link that operates and has an address.
   public static let localNetwork = ReachabilityTarget(.localNetwork(nil))
 
-  /// The network on an interface of one kind, `.localNetwork(.wifi)` or `.localNetwork(.wired)`. Of any other kind there is no
-  /// local network: it is unreachable for the reason `no-interface`.
+  /// The network on an interface of one kind, `.localNetwork(.wifi)` or `.localNetwork(.wired)`. Of any other kind
+  /// there is no local network: it is unreachable for the reason `no-interface`.
   public static func localNetwork(_ kind: InterfaceKind) -> ReachabilityTarget {
     ReachabilityTarget(.localNetwork(kind))
   }
@@ -52,8 +53,9 @@ public struct ReachabilityTarget: Hashable, Sendable {
 
   /// An IP address as it can be reached from one of this machine's own.
   ///
-  /// `remote` is as ``address(_:port:)`` has it: the unspecified address is the Internet over that family. Where `local` is not an
-  /// address of this machine, the target is unreachable for the reason `no-address`; so is a pair of two families.
+  /// `remote` is as ``address(_:port:)`` has it: the unspecified address is the Internet over that family. Where
+  /// `local` is not an address of this machine, the target is unreachable for the reason `no-address`; so is a pair of
+  /// two families.
   ///
   /// - Parameters:
   ///   - remote: The address that is to be reached.
@@ -66,11 +68,12 @@ public struct ReachabilityTarget: Hashable, Sendable {
 
   /// A host by its name, looked up in the background by getaddrinfo(3).
   ///
-  /// - Parameter text: A host name (up to 253 bytes, with an optional trailing dot) or the text of an IP address, each also with
-  ///   a port (`example.com:443`, `[2001:db8::1]:443`); or a URL, whose host and port are the target: its own port, else 80 for
-  ///   http and 443 for https, else none. Names with letters outside ASCII are looked up as RFC 5890 A-labels.
+  /// - Parameter text: A host name (up to 253 bytes, with an optional trailing dot) or the text of an IP address, each
+  ///   also with a port (`example.com:443`, `[2001:db8::1]:443`); or a URL, whose host and port are the target: its own
+  ///   port, else 80 for http and 443 for https, else none. Names with letters outside ASCII are looked up as RFC 5890
+  ///   A-labels.
   /// - Returns: The target.
-  /// - Throws: ``ReachabilityError`` with the code `invalidHost` or `invalidAddress`, where `text` is none of these.
+  /// - Throws: ``ReachabilityError`` with the code `invalidHost` or `invalidAddress` if `text` is none of these.
   public static func host(_ text: String) throws(ReachabilityError) -> ReachabilityTarget {
     let (host, port) = try HostText.parseEndpoint(text)
     return switch host {
@@ -105,5 +108,20 @@ extension ReachabilityTarget: CustomStringConvertible {
   /// In brackets where a port follows an IPv6 address (RFC 3986, 3.2.2).
   private func endpoint(_ address: IPAddress) -> String {
     port != nil && address.family == .ipv6 ? "[\(address)]\(portText)" : "\(address)\(portText)"
+  }
+}
+
+extension ReachabilityTarget {
+  /// Whether the target is the network that this machine is attached to: ``localNetwork``, that of one kind, or any
+  /// address of 169.254/16 (RFC 3927), which is what Apple's API takes for it.
+  ///
+  /// Of a pair the remote address counts. ``ReachabilityFlags/connectivity(to:)`` reads the flags of such a target by a
+  /// rule of its own. An IPv6 link-local address is none: its zone says which link it is on, which may be any.
+  public var isLocalNetwork: Bool {
+    switch storage {
+    case .localNetwork: true
+    case .internet, .host: false
+    case .address(let address), .pair(_, let address): address.unmapped.isIPv4LinkLocal
+    }
   }
 }

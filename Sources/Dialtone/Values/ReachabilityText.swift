@@ -1,11 +1,11 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text for people that this library makes, in English, under a key that never changes, so that it can be translated.
+/// A text for people, in English, under a key that never changes, so that you can translate it.
 ///
-/// ``all`` lists every one of them: all the words that states, flags, interfaces and paths are described in. Only in English are
-/// messages of errors, and the descriptions of targets and monitors, which name what was typed. A ``ReachabilityTranslation``
-/// supplies the words of another language; whatever it has none for stays English.
+/// ``all`` lists the texts: all words that describe states, flags, interfaces and paths. A ``ReachabilityTranslation``
+/// has the words of another language; a text that it lacks stays English. Messages of errors and the descriptions of
+/// targets and monitors, which name what was typed, are only in English.
 ///
 /// | keys | texts |
 /// |---|---|
@@ -18,7 +18,7 @@
 /// | `path-status.` and the ``NetworkPath/Status/identifier`` | each status of a path |
 /// | `path…` | the forms of a ``NetworkPath/description``, with `{status}`, `{interfaces}`, `{reason}` and `{path}` |
 ///
-/// What stands in braces is filled in; a translation may hold the same braces in any order. More texts may come, with
+/// What stands in braces is filled in. A translation may hold the same braces in any order. More texts will come, with
 /// more reasons and kinds.
 public struct ReachabilityText: Hashable, Sendable {
   /// What names the text in a table of translations, such as `reason.no-route`. It never changes.
@@ -32,7 +32,7 @@ public struct ReachabilityText: Hashable, Sendable {
     self.english = english
   }
 
-  /// Whether the keys are the same.
+  /// Returns whether the keys are the same.
   public static func == (a: ReachabilityText, b: ReachabilityText) -> Bool { a.key == b.key }
 
   /// Feeds the key.
@@ -49,7 +49,7 @@ extension ReachabilityText {
     + [flagsReachableTransient, flagsReachableDirect, flagsConditional, flagsOnConnection, flagsOnTraffic]
     + [flagsOnDemand, flagsOnIntervention]
     + [NetworkPath.Status.undetermined, .unsatisfied, .requiresConnection, .satisfied].map(pathStatus)
-    + [pathAlone, pathOverInterfaces, pathForReason, pathOverInterfacesForReason]
+    + [pathAlone, pathOverInterfaces, pathForReason]
     + [pathNextInterface, pathExpensive, pathConstrained]
 
   /// A status, such as "requires a connection".
@@ -75,44 +75,44 @@ extension ReachabilityText {
   }
 
   /// An interface by its kind and its name: "Wi-Fi (wlan0)".
-  public static let interface = ReachabilityText("interface", "{kind} ({name})")
+  static let interface = ReachabilityText("interface", "{kind} ({name})")
 
   /// A state of which nothing but the status is known.
-  public static let stateAlone = ReachabilityText("state", "{status}")
+  static let stateAlone = ReachabilityText("state", "{status}")
   /// A state over an interface: "reachable via Wi-Fi (wlan0)".
-  public static let stateOverInterface = ReachabilityText("state.interface", "{status} via {interface}")
+  static let stateOverInterface = ReachabilityText("state.interface", "{status} via {interface}")
   /// A state that has a reason: "unreachable: no route to the destination".
-  public static let stateForReason = ReachabilityText("state.reason", "{status}: {reason}")
+  static let stateForReason = ReachabilityText("state.reason", "{status}: {reason}")
   /// A state over an interface that has a reason.
-  public static let stateOverInterfaceForReason = ReachabilityText(
+  static let stateOverInterfaceForReason = ReachabilityText(
     "state.interface-and-reason", "{status} via {interface}: {reason}")
 
   /// Flags without `reachable`.
-  public static let flagsUnreachable = ReachabilityText("flags.unreachable", "not reachable")
+  static let flagsUnreachable = ReachabilityText("flags.unreachable", "not reachable")
   /// Flags that say that the target is reachable, and of the way no more.
-  public static let flagsReachable = ReachabilityText("flags.reachable", "reachable")
+  static let flagsReachable = ReachabilityText("flags.reachable", "reachable")
   /// Reachable, with `isWWAN`.
-  public static let flagsReachableCellular = ReachabilityText(
+  static let flagsReachableCellular = ReachabilityText(
     "flags.reachable-cellular", "reachable over a cellular interface")
   /// Reachable, with `isLocalAddress`.
-  public static let flagsReachableLocalAddress = ReachabilityText(
+  static let flagsReachableLocalAddress = ReachabilityText(
     "flags.reachable-local-address", "reachable on this machine")
   /// Reachable, with `transientConnection`, and not over a cellular interface.
-  public static let flagsReachableTransient = ReachabilityText(
+  static let flagsReachableTransient = ReachabilityText(
     "flags.reachable-transient", "reachable over a transient connection")
   /// Reachable, with `isDirect`.
-  public static let flagsReachableDirect = ReachabilityText("flags.reachable-direct", "reachable without a gateway")
+  static let flagsReachableDirect = ReachabilityText("flags.reachable-direct", "reachable without a gateway")
 
   /// How one of the phrases on being reachable and one of the conditions are put together.
-  public static let flagsConditional = ReachabilityText("flags.conditional", "{state}, {condition}")
-  /// The condition where `connectionRequired` stands alone.
-  public static let flagsOnConnection = ReachabilityText("flags.on-connection", "once a connection is made")
-  /// The condition where traffic makes the connection.
-  public static let flagsOnTraffic = ReachabilityText("flags.on-traffic", "once traffic makes a connection")
-  /// The condition where a demand makes the connection.
-  public static let flagsOnDemand = ReachabilityText("flags.on-demand", "once a connection is made on demand")
-  /// The condition where somebody has to act.
-  public static let flagsOnIntervention = ReachabilityText(
+  static let flagsConditional = ReachabilityText("flags.conditional", "{state}, {condition}")
+  /// The condition if `connectionRequired` stands alone.
+  static let flagsOnConnection = ReachabilityText("flags.on-connection", "once a connection is made")
+  /// The condition if traffic makes the connection.
+  static let flagsOnTraffic = ReachabilityText("flags.on-traffic", "once traffic makes a connection")
+  /// The condition if a demand makes the connection.
+  static let flagsOnDemand = ReachabilityText("flags.on-demand", "once a connection is made on demand")
+  /// The condition if somebody has to act.
+  static let flagsOnIntervention = ReachabilityText(
     "flags.on-intervention", "once somebody acts and a connection is made")
 
   /// A path's status, such as "satisfied".
@@ -128,18 +128,15 @@ extension ReachabilityText {
   }
 
   /// A path of which nothing but the status is known.
-  public static let pathAlone = ReachabilityText("path", "{status}")
+  static let pathAlone = ReachabilityText("path", "{status}")
   /// A path over interfaces: "satisfied via Wi-Fi (wlan0), wired (eth0)".
-  public static let pathOverInterfaces = ReachabilityText("path.interfaces", "{status} via {interfaces}")
+  static let pathOverInterfaces = ReachabilityText("path.interfaces", "{status} via {interfaces}")
   /// A path that has a reason: "unsatisfied: no route to the destination".
-  public static let pathForReason = ReachabilityText("path.reason", "{status}: {reason}")
-  /// A path over interfaces that has a reason.
-  public static let pathOverInterfacesForReason = ReachabilityText(
-    "path.interfaces-and-reason", "{status} via {interfaces}: {reason}")
+  static let pathForReason = ReachabilityText("path.reason", "{status}: {reason}")
   /// How one more interface is put behind others, or behind the first.
-  public static let pathNextInterface = ReachabilityText("path.next-interface", "{interfaces}, {interface}")
+  static let pathNextInterface = ReachabilityText("path.next-interface", "{interfaces}, {interface}")
   /// Any of these forms, of a path that may cost money.
-  public static let pathExpensive = ReachabilityText("path.expensive", "{path}, expensive")
+  static let pathExpensive = ReachabilityText("path.expensive", "{path}, expensive")
   /// Any of these forms, of a path that is to be used sparingly.
-  public static let pathConstrained = ReachabilityText("path.constrained", "{path}, constrained")
+  static let pathConstrained = ReachabilityText("path.constrained", "{path}, constrained")
 }

@@ -16,7 +16,7 @@
 /// }
 /// ```
 ///
-/// ``ReachabilityText/all`` lists what can be translated; English stands in for whatever is not.
+/// ``ReachabilityText/all`` lists what you can translate. What you do not translate stays English.
 public struct ReachabilityTranslation: Sendable {
   private let translate: @Sendable (ReachabilityText) -> String?
 
@@ -28,7 +28,7 @@ public struct ReachabilityTranslation: Sendable {
   /// - Parameter translate: Gives the words for a text, with the same braces, or `nil` for the English ones.
   public init(_ translate: @escaping @Sendable (ReachabilityText) -> String?) { self.translate = translate }
 
-  /// Takes the words from a table, by ``ReachabilityText/key``. Keys that there are not do no harm.
+  /// Takes the words from a table, by ``ReachabilityText/key``. Unknown keys do no harm.
   public init(_ table: [String: String]) { self.init { table[$0.key] } }
 
   /// The words for `text`: the translated ones, or else the English ones. Braces are not filled in.
@@ -48,4 +48,62 @@ public struct ReachabilityTranslation: Sendable {
     }
     return result + rest
   }
+}
+
+extension Reachability {
+  /// The state in the words of `translation`; see ``description``.
+  public func description(in translation: ReachabilityTranslation) -> String {
+    let status = status.description(in: translation)
+    let interface = interface?.description(in: translation)
+    let reason = reason?.description(in: translation)
+    return switch (interface, reason) {
+    case (nil, nil): translation.fill(.stateAlone, ["status": status])
+    case (let interface?, nil): translation.fill(.stateOverInterface, ["status": status, "interface": interface])
+    case (nil, let reason?): translation.fill(.stateForReason, ["status": status, "reason": reason])
+    case (let interface?, let reason?):
+      translation.fill(
+        .stateOverInterfaceForReason, ["status": status, "interface": interface, "reason": reason])
+    }
+  }
+}
+
+extension Reachability.Status {
+  /// The status in the words of `translation`; in English, for instance, "requires a connection".
+  public func description(in translation: ReachabilityTranslation) -> String { translation[.status(self)] }
+}
+
+extension Reachability.Reason {
+  /// The reason in the words of `translation`; see ``description``.
+  public func description(in translation: ReachabilityTranslation) -> String { translation[.reason(self)] }
+}
+
+extension NetworkPath {
+  /// The path in the words of `translation`; see ``description``.
+  public func description(in translation: ReachabilityTranslation) -> String {
+    let status = status.description(in: translation)
+    let reason = reason?.description(in: translation)
+    let names = leading.map { $0.networkInterface.description(in: translation) }
+    let interfaces = names.first.map { first in
+      names.dropFirst().reduce(first) {
+        translation.fill(.pathNextInterface, ["interfaces": $0, "interface": $1])
+      }
+    }
+    // Never both: only a satisfied path has leading interfaces, and it has no reason.
+    var text =
+      if let interfaces {
+        translation.fill(.pathOverInterfaces, ["status": status, "interfaces": interfaces])
+      } else if let reason {
+        translation.fill(.pathForReason, ["status": status, "reason": reason])
+      } else {
+        translation.fill(.pathAlone, ["status": status])
+      }
+    if isExpensive { text = translation.fill(.pathExpensive, ["path": text]) }
+    if isConstrained { text = translation.fill(.pathConstrained, ["path": text]) }
+    return text
+  }
+}
+
+extension NetworkPath.Status {
+  /// The status in the words of `translation`; in English, for instance, "unsatisfied".
+  public func description(in translation: ReachabilityTranslation) -> String { translation[.pathStatus(self)] }
 }

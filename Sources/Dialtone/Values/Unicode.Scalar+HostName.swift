@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Unicode.Scalar {
-  /// Whether it parts the labels of a name: the full stop, and those that may stand for it (RFC 3490, 3.1; RFC 5895, 2).
+  /// Whether it parts the labels of a name: the full stop, and those that may stand for it (RFC 3490, 3.1; RFC 5895,
+  /// 2).
   package var separatesLabels: Bool {
     switch value {
     case 0x2E, 0x3002, 0xFF0E, 0xFF61: true
@@ -10,8 +11,8 @@ extension Unicode.Scalar {
     }
   }
 
-  /// Whether it is not seen, or only in how others are shown: control and format characters, such as those that turn the direction of
-  /// writing around, and what Unicode says to ignore.
+  /// Whether it is not seen, or only in how others are shown: control and format characters, such as those that turn
+  /// the direction of writing around, and what Unicode says to ignore.
   package var isInvisible: Bool {
     switch properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator: true
@@ -31,8 +32,8 @@ extension Unicode.Scalar {
     return Unicode.Scalar(UInt8(value - 0xFEE0))
   }
 
-  /// Whether a look-up might write it in ASCII: `²`, `①`, `𝟏`, `ⅹ`, `ﬀ`. It writes a name as UTS 46 says, which replaces what is another
-  /// form of something. Which other, the standard library does not tell.
+  /// Whether a look-up might write it in ASCII: `²`, `①`, `𝟏`, `ⅹ`, `ﬀ`. It writes a name as UTS 46 says, which
+  /// replaces what is another form of something. Which other, the standard library does not tell.
   var mayBecomeASCII: Bool {
     if isASCII { return true }
     switch value {

@@ -44,7 +44,7 @@ struct DialtoneCommand: ParsableCommand {
 
       Completion for a shell: dialtone --generate-completion-script bash
       """,
-    version: Dialtone.version,
+    version: DialtoneLibraryVersion.current.description,
     subcommands: [WatchCommand.self, StatusCommand.self, WaitCommand.self, CheckCommand.self, InterfacesCommand.self],
     defaultSubcommand: WatchCommand.self)
 

@@ -56,7 +56,9 @@ struct TargetOptions: ParsableArguments {
   var noNAT64 = false
 
   /// The sites that the targets are, checked as a whole; `nil` if they are to be reached, and not asked.
-  func siteRequest(_ site: WatchedSiteOptions, settling: Duration? = nil) throws -> SiteRequest? {
+  func siteRequest(
+    _ site: WatchedSiteOptions, settling: Duration? = nil, acceptsConnectionOnDemand: Bool = false
+  ) throws -> SiteRequest? {
     guard site.isWanted else {
       if let option = site.given { throw ValidationError("\(option) is about sites; add --site, or leave it out") }
       return nil
@@ -66,6 +68,7 @@ struct TargetOptions: ParsableArguments {
     }
     var configuration = try site.configuration(interface: interface, family: families.family)
     if let settling { configuration.settling = settling }
+    configuration.acceptsConnectionOnDemand = acceptsConnectionOnDemand
     return try SiteRequest(entries: lists.entries(after: targets), configuration: configuration)
   }
 

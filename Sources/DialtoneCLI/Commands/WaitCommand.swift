@@ -24,6 +24,7 @@ struct WaitCommand: TargetCommand {
         dialtone wait -t 30s example.com:443 || echo "no way to example.com"
         dialtone wait --any 192.0.2.7 2001:db8::7
         dialtone wait --not-cellular && upload
+        dialtone wait --accept-on-demand && git push
         dialtone wait --unreachable --interface tun0
         dialtone wait --site --every 10s https://example.com/health && deploy
         list-hosts | dialtone wait -q --from-file -
@@ -42,6 +43,9 @@ struct WaitCommand: TargetCommand {
   @Flag(help: "What is reachable over a cellular link does not count.")
   var notCellular = false
 
+  @Flag(help: "A target also counts if sending to it makes the connection, and nobody has to act.")
+  var acceptOnDemand = false
+
   @Option(
     name: [.customShort("t", allowingJoined: true), .customLong("timeout")], parsing: .unconditional,
     help: ArgumentHelp("Wait this long at most, such as 30s or 5m (default: for ever).", valueName: "duration"),
@@ -54,7 +58,11 @@ struct WaitCommand: TargetCommand {
     if notCellular, site.isWanted {
       throw ValidationError("--not-cellular and --site exclude each other; for one interface there is --interface")
     }
-    if let request = try options.siteRequest(site) {
+    if unreachable, acceptOnDemand {
+      throw ValidationError(
+        "--accept-on-demand and --unreachable exclude each other: one says which ways count, the other asks for none")
+    }
+    if let request = try options.siteRequest(site, acceptsConnectionOnDemand: acceptOnDemand) {
       return {
         InterfaceHint.write(interface: options.interface, targets: [], isQuiet: quiet.isQuiet)
         return try wait(for: request)
@@ -72,7 +80,8 @@ struct WaitCommand: TargetCommand {
   }
 
   private func wait(for request: TargetRequest) throws -> ExitStatus {
-    let goal: WaitSession.Goal = unreachable ? .unreachable : notCellular ? .reachableNotOverCellular : .reachable
+    let goal: WaitSession.Goal =
+      unreachable ? .unreachable : .reachable(notOverCellular: notCellular, acceptingOnDemand: acceptOnDemand)
     var runner = Runner(
       request: request, session: WaitSession(targetCount: request.targets.count, goal: goal, anySuffices: any),
       formatter: options.formatter(for: request, showsTime: false), timeout: timeout, endsWithReader: false,

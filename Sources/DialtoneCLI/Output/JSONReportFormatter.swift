@@ -11,7 +11,7 @@ struct JSONReportFormatter: ReportFormatter {
     let state = report.state
     return JSONWriter.object { writer in
       // A target that nothing has been read of has no time.
-      writer.field("time", state.timeSince1970 == .zero ? nil : TimeText.universal(state.timeSince1970))
+      writer.field("time", state.timestamp?.description)
       writer.field("target", targets[report.target].typed)
       writer.field("status", state.status.identifier)
       writer.field("flags", state.flags.names)

@@ -9,7 +9,7 @@ struct SiteJSONFormatter: ReportFormatter {
   func line(for report: StateReport<SiteVerdict>) -> String {
     let verdict = report.state
     return JSONWriter.object { writer in
-      writer.field("time", verdict.timeSince1970 == .zero ? nil : TimeText.universal(verdict.timeSince1970))
+      writer.field("time", verdict.timestamp?.description)
       writer.field("url", verdict.url.text)
       writer.field("verdict", verdict.kind.identifier)
       writer.field("status", verdict.status.map { UInt32($0) })
@@ -18,7 +18,7 @@ struct SiteJSONFormatter: ReportFormatter {
       writer.field("error", verdict.error?.message)
       writer.field("address", verdict.address?.description)
       writer.field("interface", verdict.interface)
-      writer.field("certificateExpires", verdict.certificateExpires.map(UniversalTime.text))
+      writer.field("certificateExpires", verdict.certificateExpires?.descriptionInSeconds)
       writer.key("timings")
       writer.object { writer in
         writer.field("name", milliseconds: verdict.timings.name)

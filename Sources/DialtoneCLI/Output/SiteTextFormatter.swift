@@ -36,7 +36,7 @@ struct SiteTextFormatter: ReportFormatter {
     }
     let former = report.former.map { [Self.words(for: $0, before: verdict), nil] } ?? [nil]
     let line = TerminalLine(
-      time: showsTime ? TimeText.local(verdict.timeSince1970, withDay: room == nil) : nil, target: report.target,
+      time: showsTime ? TimeText.local(verdict.timestamp ?? .now, withDay: room == nil) : nil, target: report.target,
       status: verdict.kind.identifier, look: Self.look(of: verdict.kind), statusColumns: verdictColumns,
       wordings: former.flatMap { former in details.map { ($0, former) } }, leastName: 20)
     return line.text(names: names, columns: room, style: style)

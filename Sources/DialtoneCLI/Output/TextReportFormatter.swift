@@ -38,7 +38,7 @@ struct TextReportFormatter: ReportFormatter {
     // What was before stands in a line further up.
     let former = report.former.map { [Self.words(for: $0, before: state), Self.words(for: $0), nil] } ?? [nil]
     let line = TerminalLine(
-      time: showsTime ? TimeText.local(state.timeSince1970, withDay: columns == nil) : nil, target: report.target,
+      time: showsTime ? TimeText.local(state.timestamp ?? .now, withDay: columns == nil) : nil, target: report.target,
       status: status, look: Self.look(of: state.status), statusColumns: statusColumns,
       wordings: former.map { (details, $0) }, leastName: 12)
     return line.text(names: names, columns: columns?(), style: style)

@@ -7,22 +7,22 @@ internal import Dialtone
 struct WaitSession: Session {
   /// What a target shall come to.
   enum Goal: Equatable, Sendable {
-    case reachable
-    case reachableNotOverCellular
+    case reachable(notOverCellular: Bool = false, acceptingOnDemand: Bool = false)
     case unreachable
 
     func isMet(by state: Reachability) -> Bool {
       switch self {
-      case .reachable: state.isReachable
-      case .reachableNotOverCellular: ReachabilityMonitor.InterfaceRequirement.nonCellular.isMet(by: state)
-      case .unreachable: !state.isReachable
+      case .reachable(let notOverCellular, let acceptingOnDemand):
+        let requirement: ReachabilityMonitor.InterfaceRequirement = notOverCellular ? .nonCellular : .any
+        return (acceptingOnDemand ? requirement.acceptingConnectionOnDemand : requirement).isMet(by: state)
+      case .unreachable: return !state.isReachable
       }
     }
 
     var words: String {
       switch self {
-      case .reachable: "to be reachable"
-      case .reachableNotOverCellular: "to be reachable, not over cellular"
+      case .reachable(let notOverCellular, let acceptingOnDemand):
+        "to be reachable\(acceptingOnDemand ? " or come up on demand" : "")\(notOverCellular ? ", not over cellular" : "")"
       case .unreachable: "to be unreachable"
       }
     }

@@ -82,7 +82,7 @@ final class CheckRun {
 
   private static func moment(_ namePaths: [Reachability?] = [], _ attempt: Route? = nil) -> CheckStateMachine.Moment {
     CheckStateMachine.Moment(
-      uptime: Int64(clamping: NIODeadline.now().uptimeNanoseconds), realtime: .nanoseconds(TimeSource.system.realtime()),
+      uptime: Int64(clamping: NIODeadline.now().uptimeNanoseconds), realtime: .now,
       namePaths: namePaths, attempt: attempt)
   }
 

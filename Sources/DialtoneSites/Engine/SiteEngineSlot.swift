@@ -119,6 +119,6 @@ extension SiteVerdict {
     timings.total = .zero
     self.init(
       url: url, kind: .failed, stage: .connect, error: error, timings: timings,
-      timeSince1970: .nanoseconds(TimeSource.system.realtime()))
+      timestamp: .now)
   }
 }

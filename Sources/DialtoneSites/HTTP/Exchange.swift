@@ -111,7 +111,9 @@ final class Exchange {
   }
 
   /// When a certificate ends, since 1970.
-  private static func end(_ certificate: NIOSSLCertificate) -> Duration { .seconds(certificate.notValidAfter) }
+  private static func end(_ certificate: NIOSSLCertificate) -> UTCTimestamp {
+    UTCTimestamp(durationSince1970: .seconds(certificate.notValidAfter))
+  }
 
   /// Whether a certificate is for the site. Asked before a byte of the request is written.
   private func isForSite(_ certificate: NIOSSLCertificate) -> Bool {

@@ -204,7 +204,7 @@ final class SiteMonitorCore: Sendable {
       cell.publish(
         SiteVerdict(
           url: state.sites.primary, kind: .offline, error: SiteError(.noPath, "no path to the site: \(words)"),
-          interface: state.machine.path?.interface, timeSince1970: .nanoseconds(TimeSource.system.realtime())))
+          interface: state.machine.path?.interface, timestamp: .now))
     }
   }
 
@@ -268,6 +268,6 @@ struct SitePair: Equatable, Sendable {
     return SiteVerdict(
       url: secure.url, kind: .partial, status: secure.status, error: secure.error, address: secure.address,
       interface: secure.interface, certificateExpires: secure.certificateExpires, timings: secure.timings,
-      timeSince1970: secure.timeSince1970)
+      timestamp: secure.timestamp)
   }
 }

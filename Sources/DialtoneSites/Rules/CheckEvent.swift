@@ -27,7 +27,7 @@ extension CheckStateMachine {
     case tunnelOpened
     case tlsAgreed(PeerCertificate)
     /// With the end of the certificate that was shown, where one was.
-    case tlsFailed(SiteError, certificateExpires: Duration?)
+    case tlsFailed(SiteError, certificateExpires: UTCTimestamp?)
     case requestSent
     case requestNotSent(SiteError)
     /// The first byte of the answer has come.
@@ -46,7 +46,7 @@ extension CheckStateMachine {
   /// What the certificate that was shown says, once TLS has been agreed upon.
   struct PeerCertificate {
     /// Its last second, since 1970.
-    var expires: Duration?
+    var expires: UTCTimestamp?
     /// Whether it names the site.
     var isForSite: Bool
     /// Why it does not do though it names the site; `nil` if it does.

@@ -41,7 +41,7 @@ struct CheckStateMachine {
     /// Nanoseconds on a clock that never goes back.
     var uptime: Int64
     /// Since 1970-01-01T00:00:00Z.
-    var realtime: Duration
+    var realtime: UTCTimestamp
     /// What is known of the paths that names are found by: the Internet's, then those to the name servers.
     var namePaths: [Reachability?] = []
     /// What is being tried, or was tried last.
@@ -61,7 +61,7 @@ struct CheckStateMachine {
   /// Where the connection goes, or the last attempt went.
   private var route: Route?
   /// When the certificate that was shown last ends, since 1970.
-  private var certificateExpires: Duration?
+  private var certificateExpires: UTCTimestamp?
 
   init(_ url: SiteURL, _ configuration: SiteCheckConfiguration, _ proxy: ProxyServer?, at moment: Moment) {
     self.url = url
@@ -144,7 +144,7 @@ struct CheckStateMachine {
         SiteVerdict(
           url: url, kind: kind, status: status, location: location, stage: stage, error: error, address: route?.address,
           interface: route?.interface, certificateExpires: certificateExpires,
-          timings: clock.timings(at: moment.uptime), timeSince1970: now))
+          timings: clock.timings(at: moment.uptime), timestamp: now))
     ]
   }
 

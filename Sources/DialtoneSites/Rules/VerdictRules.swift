@@ -154,14 +154,13 @@ package struct VerdictRules {
     return SiteError(.headRefused, "HEAD was answered so; the site may answer GET otherwise")
   }
 
-  /// Why a site that answers as expected is not available all the same: its certificate ends too soon. Both times are
-  /// since 1970.
-  func lifetimeError(certificateExpires: Duration?, now: Duration) -> SiteError? {
+  /// Why a site that answers as expected is not available all the same: its certificate ends too soon.
+  func lifetimeError(certificateExpires: UTCTimestamp?, now: UTCTimestamp) -> SiteError? {
     guard let certificateExpires, let minimumCertificateLifetime,
-      certificateExpires - now < minimumCertificateLifetime
+      now.duration(to: certificateExpires) < minimumCertificateLifetime
     else { return nil }
     return SiteError(
-      .certificateExpiresSoon, "the certificate expires at \(UniversalTime.text(certificateExpires))")
+      .certificateExpiresSoon, "the certificate expires at \(certificateExpires.descriptionInSeconds)")
   }
 
   /// A status that leads elsewhere where a Location says whither (RFC 9110, 15.4). 304 is about a copy that nobody here

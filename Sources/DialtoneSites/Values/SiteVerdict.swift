@@ -37,16 +37,15 @@ public struct SiteVerdict: Sendable {
   /// The interface that leads to the address.
   public let interface: NetworkInterface?
 
-  /// When the certificate that was shown ends, as time since 1970-01-01T00:00:00Z, in whole seconds: the last second in
-  /// which it is valid. It is the server's own certificate, the leaf of its chain, also if it was not believed. `nil`
+  /// When the certificate that was shown ends, in whole seconds: the last second in which it is valid. It is the server's own certificate, the leaf of its chain, also if it was not believed. `nil`
   /// if none was shown, as over http.
-  public let certificateExpires: Duration?
+  public let certificateExpires: UTCTimestamp?
 
   /// How long each stage took.
   public let timings: Timings
 
-  /// When the verdict was found, as time since 1970-01-01T00:00:00Z (CLOCK_REALTIME).
-  public let timeSince1970: Duration
+  /// When the verdict was found; `nil` as long as nothing is known.
+  public let timestamp: UTCTimestamp?
 
   /// Makes a verdict, for your own tests. What you leave out is `nil`.
   ///
@@ -59,13 +58,13 @@ public struct SiteVerdict: Sendable {
   ///   - error: Why it failed.
   ///   - address: The address that was connected to.
   ///   - interface: The interface that leads to the address.
-  ///   - certificateExpires: When the certificate that was shown ends, as time since 1970-01-01T00:00:00Z.
+  ///   - certificateExpires: When the certificate that was shown ends.
   ///   - timings: How long each stage took.
-  ///   - timeSince1970: When the verdict was found.
+  ///   - timestamp: When the verdict was found.
   public init(
     url: SiteURL, kind: Kind, status: Int? = nil, location: String? = nil, stage: Stage? = nil, error: SiteError? = nil,
-    address: IPAddress? = nil, interface: NetworkInterface? = nil, certificateExpires: Duration? = nil,
-    timings: Timings = Timings(), timeSince1970: Duration = .zero
+    address: IPAddress? = nil, interface: NetworkInterface? = nil, certificateExpires: UTCTimestamp? = nil,
+    timings: Timings = Timings(), timestamp: UTCTimestamp? = nil
   ) {
     self.url = url
     self.kind = kind
@@ -77,7 +76,7 @@ public struct SiteVerdict: Sendable {
     self.interface = interface
     self.certificateExpires = certificateExpires
     self.timings = timings
-    self.timeSince1970 = timeSince1970
+    self.timestamp = timestamp
   }
 
   /// Whether the site answered as expected.

@@ -68,6 +68,33 @@ struct ObservablePropertiesTests {
     #expect(isDetermined.all == [true])
   }
 
+  /// A source that rotates is no change at all; another interface or gateway is none of whether the target is reachable.
+  @Test @MainActor
+  func aViewOfOnePropertyIsNotDrawnAgainWhenOthersChange() async throws {
+    let network = ScriptedNetwork()
+    func set(_ name: String, gateway: String, source: String) {
+      network.set(.reachable(over: interface(name), gateway: ip(gateway), source: ip(source)))
+    }
+    set("wlan0", gateway: "192.0.2.1", source: "192.0.2.2")
+    let monitor = network.monitor()
+    let observable = ObservableReachability(monitor)
+    try await eventually("it is known") { observable.isReachable }
+    let isReachable = Self.follow { observable.isReachable }
+    let flags = Self.follow { observable.flags.contains(.reachable) }
+    let gateways = Self.follow { observable.gateway == ip("192.0.2.1") }
+    let states = Self.follow { observable.current.isReachable }
+    set("wlan0", gateway: "192.0.2.1", source: "192.0.2.3")
+    try await eventually("the source is read along") { monitor.current.source == ip("192.0.2.3") }
+    set("wlan1", gateway: "192.0.2.1", source: "192.0.2.3")
+    try await eventually("another interface") { observable.interface?.name == "wlan1" && states.count == 2 }
+    set("wlan1", gateway: "192.0.2.9", source: "192.0.2.3")
+    try await eventually("another gateway") { gateways.all == [true, false] && states.count == 3 }
+    #expect(isReachable.all == [true] && flags.all == [true])
+    network.set(.unreachable())
+    try await eventually("all are told") { isReachable.count == 2 && flags.count == 2 && states.count == 4 }
+    #expect(isReachable.all == [true, false])
+  }
+
   /// Notes the property now and after each change, as a view that shows it does.
   @MainActor
   private static func follow(_ property: @escaping @MainActor () -> Bool, in log: Log<Bool> = Log()) -> Log<Bool> {

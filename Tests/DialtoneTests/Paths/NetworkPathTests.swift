@@ -79,7 +79,7 @@ struct NetworkPathTests {
     { $0.interfaces[0].addresses.removeLast() }, { $0.interfaces[0].gateways = [] },
     { $0.interfaces[0].isExpensive = true }, { $0.interfaces[0].isConstrained = true },
     { $0.interfaces[0].supportsIPv4 = false }, { $0.interfaces[0].supportsIPv6 = true },
-    { $0.interfaces[0].interface = interface("wlan0", 9, .wifi) },
+    { $0.interfaces[0].networkInterface = interface("wlan0", 9, .wifi) },
   ]
 
   @Test(arguments: changes.indices)
@@ -95,7 +95,7 @@ struct NetworkPathTests {
     path.realtime = 7
     #expect(path == Self.base)
     #expect(path.hashValue == Self.base.hashValue)
-    #expect(path.timeSince1970 == .nanoseconds(7))
+    #expect(path.timestamp?.durationSince1970 == .nanoseconds(7))
     #expect(!path.isIdentical(to: Self.base))
   }
 

@@ -64,7 +64,7 @@ struct PathLifetimeTests {
     settling.settling = .seconds(5)
     let anchor = PathMonitor(environment: counted.environment)
     var paths = (0..<30).map { _ in PathMonitor(environment: counted.environment) }
-    paths += (0..<30).map { _ in PathMonitor(settling, environment: counted.environment) }
+    paths += (0..<30).map { _ in PathMonitor(configuration: settling, environment: counted.environment) }
     for path in paths { try await path.waitUntilSatisfied() }
     let before = counted.count
     network.set(.wired)

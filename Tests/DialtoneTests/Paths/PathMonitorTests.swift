@@ -59,7 +59,7 @@ struct PathMonitorTests {
     let log = Log<NetworkPath>()
     let token = monitor.observe { log.append($0) }
     try await eventually("the first") { log.count == 1 }
-    let time = monitor.current.timeSince1970
+    let time = try #require(monitor.current.timestamp)
     for number in 1...5 {
       var rotated = Self.wifi
       rotated.temporaryAddresses = [ip("2001:db8::\(number)")]
@@ -71,10 +71,10 @@ struct PathMonitorTests {
     }
     #expect(log.count == 1)
     // The time is that of the last change.
-    #expect(monitor.current.timeSince1970 == time)
+    #expect(monitor.current.timestamp == time)
     network.set(satisfied(Self.wired))
     try await eventually("a change") { log.count == 2 }
-    #expect(monitor.current.timeSince1970 >= time)
+    #expect(try #require(monitor.current.timestamp) >= time)
     token.cancel()
   }
 
@@ -97,7 +97,7 @@ struct PathMonitorTests {
     network.set(satisfied(Self.wifi))
     var configuration = PathConfiguration()
     configuration.settling = .seconds(10)
-    let monitor = PathMonitor(configuration, environment: network.environment)
+    let monitor = PathMonitor(configuration: configuration, environment: network.environment)
     let log = Log<NetworkPath>()
     let token = monitor.observe { log.append($0) }
     try await eventually("the first comes at once") { log.count == 1 }
@@ -127,7 +127,7 @@ struct PathMonitorTests {
     network.set(.numbered(1))
     var configuration = PathConfiguration()
     configuration.settling = .seconds(10)
-    let monitor = PathMonitor(configuration, environment: network.environment)
+    let monitor = PathMonitor(configuration: configuration, environment: network.environment)
     let log = Log<UInt32?>()
     let token = monitor.observe { log.append($0.interfaces.first?.index) }
     try await eventually("the first") { log.count == 1 }
@@ -160,7 +160,7 @@ struct PathMonitorTests {
     configuration.requiredKinds = required
     configuration.prohibitedKinds = prohibited
     configuration.interface = name
-    let path = try await PathMonitor(configuration, environment: network.environment).waitUntilKnown()
+    let path = try await PathMonitor(configuration: configuration, environment: network.environment).waitUntilKnown()
     #expect(path.interfaces.map(\.name) == expected)
     #expect(path.status == (expected.isEmpty ? .unsatisfied : .satisfied))
     #expect(path.reason == (expected.isEmpty ? .noInterface : nil))
@@ -190,11 +190,12 @@ struct PathMonitorTests {
     network.set(.wired)
     var configuration = PathConfiguration()
     configuration.meteredInterfaces = ["eth0"]
-    let metered = try await PathMonitor(configuration, environment: network.environment).waitUntilKnown()
+    let metered = try await PathMonitor(configuration: configuration, environment: network.environment).waitUntilKnown()
     #expect(metered.isExpensive && !metered.isConstrained)
     configuration = PathConfiguration()
     configuration.constrainedInterfaces = ["eth0"]
-    let constrained = try await PathMonitor(configuration, environment: network.environment).waitUntilKnown()
+    let constrained = try await PathMonitor(configuration: configuration, environment: network.environment)
+      .waitUntilKnown()
     #expect(!constrained.isExpensive && constrained.isConstrained)
     network.set(.cellular)
     #expect(try await PathMonitor(environment: network.environment).waitUntilKnown().isExpensive)

@@ -135,7 +135,7 @@ struct PathPauseTests {
     network.set(.numbered(1))
     var configuration = PathConfiguration()
     configuration.settling = .seconds(60)
-    let monitor = PathMonitor(configuration, environment: network.environment)
+    let monitor = PathMonitor(configuration: configuration, environment: network.environment)
     let log = Log<Int>()
     let token = monitor.observe { log.append($0.number ?? 0) }
     try await eventually("the first path") { log.all == [1] }

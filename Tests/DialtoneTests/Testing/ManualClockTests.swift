@@ -75,3 +75,96 @@ struct ManualClockTests {
     token.cancel()
   }
 }
+
+/// The manual clock as the code under test uses it: as any `Clock`.
+@Suite(.timeLimit(.minutes(1)))
+struct ManualClockSleepTests {
+  /// A task that sleeps until `deadline`, or finds that it has come.
+  private static func asleep(
+    _ clock: ManualClock, until deadline: ManualClock.Instant, then action: @escaping @Sendable () -> Void = {}
+  ) -> Task<Void, any Error> {
+    Task {
+      try await clock.sleep(until: deadline)
+      action()
+    }
+  }
+
+  @Test func aSleepEndsWhenTheTimeHasCome() async throws {
+    let clock = ManualClock()
+    let woken = Counter()
+    let sleeping = Self.asleep(clock, until: clock.now.advanced(by: .seconds(2))) { woken.add() }
+    clock.advance(by: .seconds(1))
+    for _ in 0..<100 { await Task.yield() }
+    #expect(woken.value == 0)
+    clock.advance(by: .seconds(1))
+    try await sleeping.value
+    #expect(woken.value == 1)
+  }
+
+  @Test func aSleepUntilATimeThatHasComeDoesNotSleep() async throws {
+    let clock = ManualClock()
+    let start = clock.now
+    try await clock.sleep(until: start)
+    clock.advance(by: .seconds(1))
+    try await clock.sleep(until: start)
+    try await clock.sleep(for: .seconds(-1))
+  }
+
+  @Test func cancellationEndsASleepAndTheOthersGoOn() async throws {
+    let clock = ManualClock()
+    let deadline = clock.now.advanced(by: .seconds(5))
+    let sleepers = (0..<10).map { _ in Self.asleep(clock, until: deadline) }
+    for sleeper in sleepers.prefix(5) { sleeper.cancel() }
+    for sleeper in sleepers.prefix(5) {
+      await #expect(throws: CancellationError.self) { try await sleeper.value }
+    }
+    clock.advance(by: .seconds(5))
+    for sleeper in sleepers.dropFirst(5) { try await sleeper.value }
+  }
+
+  @Test func aTaskThatIsCancelledAlreadyDoesNotSleep() async throws {
+    let clock = ManualClock()
+    let sleeping = Task {
+      while !Task.isCancelled { await Task.yield() }
+      try await clock.sleep(until: clock.now)
+    }
+    sleeping.cancel()
+    await #expect(throws: CancellationError.self) { try await sleeping.value }
+  }
+
+  /// Cancelled and woken by different threads at the same time, each sleep ends once: a continuation that is resumed twice
+  /// ends the process, one that never is leaves the test hanging.
+  @Test func everySleepEndsOnceWhoeverComesFirst() async throws {
+    let clock = ManualClock()
+    for _ in 0..<500 {
+      let deadline = clock.now.advanced(by: .nanoseconds(1))
+      let sleepers = (0..<4).map { _ in Self.asleep(clock, until: deadline) }
+      let cancelling = Task { for sleeper in sleepers { sleeper.cancel() } }
+      clock.advance(by: .nanoseconds(1))
+      for sleeper in sleepers { _ = await sleeper.result }
+      await cancelling.value
+    }
+  }
+
+  @Test func instantsAreOrderedAndTellHowFarTheyLieApart() {
+    let clock = ManualClock()
+    let start = clock.now
+    clock.advance(by: .milliseconds(1))
+    #expect(start < clock.now && start.duration(to: clock.now) == .milliseconds(1))
+    #expect(clock.now.duration(to: start) == .milliseconds(-1))
+    #expect(clock.minimumResolution == .nanoseconds(1))
+    for duration in Duration.endless { #expect(start.advanced(by: duration) > start) }
+  }
+
+  @Test func theCodeUnderTestAndItsMonitorsGoByOneTime() async throws {
+    let clock = ManualClock()
+    let network = ScriptedNetwork(clock: clock)
+    let monitor = ReachabilityMonitor(.internet, environment: network.environment)
+    let start = clock.now
+    let waiting = Task { try await monitor.waitUntilReachable(timeout: .seconds(10)) }
+    let ticking = clock.ticking()
+    await #expect(throws: ReachabilityError(.timedOut, "")) { try await waiting.value }
+    #expect(start.duration(to: clock.now) >= .seconds(10))
+    ticking.cancel()
+  }
+}

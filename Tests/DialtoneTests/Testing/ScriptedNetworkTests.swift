@@ -159,7 +159,7 @@ struct ScriptedNetworkTests {
     #expect(Reachability.now(configuration: configuration, environment: network.environment) == none)
     var path = PathConfiguration()
     path.interface = name
-    let way = try await PathMonitor(path, environment: network.environment).waitUntilKnown()
+    let way = try await PathMonitor(configuration: path, environment: network.environment).waitUntilKnown()
     #expect(way.status == .unsatisfied && way.reason == .noInterface)
   }
 

@@ -79,7 +79,7 @@ struct DurationTests {
     let monitor = network.monitor { $0.settling = settling }
     var configuration = PathConfiguration()
     configuration.settling = settling
-    let path = PathMonitor(configuration, environment: network.environment)
+    let path = PathMonitor(configuration: configuration, environment: network.environment)
     let log = Log<Reachability>()
     let token = monitor.observe { log.append($0) }
     try await log.wait("the first state") { $0.isReachable }
@@ -113,10 +113,10 @@ struct DurationTests {
     let monitor = network.monitor()
     try await monitor.waitUntilReachable()
     var policy = RetryPolicy()
-    policy.waitLimit = limit
+    policy.maximumWait = limit
     var runs = 0
     do {
-      try await withReachability(of: monitor, retrying: policy) {
+      try await monitor.retryOnPathChange(policy: policy) {
         runs += 1
         if runs > 1 { return }
         network.set(.wired)

@@ -72,7 +72,7 @@ struct ReachabilityTests {
 
   @Test func timeIsInNanoseconds() {
     let state = Self.changed { $0.realtime = 1_769_860_800_000_000_001 }
-    #expect(state.timeSince1970 == .seconds(1_769_860_800) + .nanoseconds(1))
+    #expect(state.timestamp?.durationSince1970 == .seconds(1_769_860_800) + .nanoseconds(1))
   }
 
   @Test func errorsAreEqualByCodeAndDescribedByWords() {

@@ -38,7 +38,7 @@ struct SocketAddressTests {
     #expect(target == .address(ip(text), port: 443))
     address.sin_port = 0
     let portless = try unsafe ReachabilityTarget(socketAddress: &address, length: MemoryLayout<sockaddr_in>.size)
-    #expect(portless == .address(ip(text)) && portless == ReachabilityTarget(ipv4: value))
+    #expect(portless == .address(ip(text)) && portless == .address(IPAddress(ipv4: value)))
   }
 
   @Test(arguments: [

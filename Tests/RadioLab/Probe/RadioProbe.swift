@@ -35,7 +35,7 @@ struct RadioProbe {
       if arguments.watchesPath {
         var configuration = PathConfiguration()
         configuration.settling = arguments.configuration.settling
-        let monitor = PathMonitor(configuration)
+        let monitor = PathMonitor(configuration: configuration)
         group.addTask {
           for await path in monitor.updates { Line.write("path \(Line.text(path, withAddresses: true))", to: 1) }
         }

@@ -21,7 +21,7 @@ struct ScriptedCheck: Sendable {
     var configuration = SiteCheckConfiguration()
     configure(&configuration)
     self.url = url
-    let beginning = CheckStateMachine.Moment(uptime: 0, realtime: .zero)
+    let beginning = CheckStateMachine.Moment(uptime: 0, realtime: UTCTimestamp(durationSince1970: .zero))
     machine = CheckStateMachine(url, configuration, proxy, at: beginning)
   }
 
@@ -35,7 +35,7 @@ struct ScriptedCheck: Sendable {
   mutating func take(_ event: CheckStateMachine.Event) -> [CheckStateMachine.Action] {
     machine.handle(
       event,
-      at: CheckStateMachine.Moment(uptime: uptime, realtime: .zero, namePaths: namePaths, attempt: attempt))
+      at: CheckStateMachine.Moment(uptime: uptime, realtime: UTCTimestamp(durationSince1970: .zero), namePaths: namePaths, attempt: attempt))
   }
 
   mutating func pass(_ seconds: Int64) { uptime += seconds * 1_000_000_000 }
@@ -106,7 +106,7 @@ extension ProxyServer {
 }
 
 extension CheckStateMachine.PeerCertificate {
-  static let good = Self(expires: .seconds(1_000), isForSite: true)
+  static let good = Self(expires: UTCTimestamp(durationSince1970: .seconds(1_000)), isForSite: true)
 }
 
 extension VerdictRules.Head {

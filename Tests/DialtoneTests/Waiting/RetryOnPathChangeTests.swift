@@ -13,7 +13,7 @@ struct WorkFailed: Error, Equatable {
 
 /// When work is run again, and when its error is thrown.
 @Suite(.timeLimit(.minutes(5)))
-struct WithReachabilityTests {
+struct RetryOnPathChangeTests {
   /// A network on Wi-Fi, and a monitor that knows it.
   private static func onWiFi() async throws -> (network: ScriptedNetwork, monitor: ReachabilityMonitor) {
     let network = ScriptedNetwork()
@@ -26,7 +26,7 @@ struct WithReachabilityTests {
   @Test func runsOnceWhereItSucceeds() async throws {
     let (_, monitor) = try await Self.onWiFi()
     var runs = 0
-    let result = await withReachability(of: monitor, retrying: .default) {
+    let result = await monitor.retryOnPathChange(policy: .default) {
       runs += 1
       return "done"
     }
@@ -42,14 +42,14 @@ struct WithReachabilityTests {
     network.set(path)
     let monitor = network.monitor()
     _ = try await monitor.waitUntilKnown()
-    #expect(await withReachability(of: monitor) { 1 } == 1)
+    #expect(await monitor.retryOnPathChange { 1 } == 1)
   }
 
   @Test func throwsAtOnceWhereNothingChanged() async throws {
     let (network, monitor) = try await Self.onWiFi()
     var runs = 0
     await #expect(throws: WorkFailed(run: 1)) {
-      try await withReachability(of: monitor, retrying: .default) {
+      try await monitor.retryOnPathChange(policy: .default) {
         runs += 1
         // Equal in all that counts.
         network.set(.wifi)
@@ -63,7 +63,7 @@ struct WithReachabilityTests {
     let (network, monitor) = try await Self.onWiFi()
     let runs = Counter()
     let working = Task {
-      try await withReachability(of: monitor, retrying: .default) {
+      try await monitor.retryOnPathChange(policy: .default) {
         if runs.add() == 1 {
           network.set(.unreachable(.noCarrier))
           throw WorkFailed()
@@ -88,7 +88,7 @@ struct WithReachabilityTests {
     _ = try await monitor.waitUntilKnown()
     let runs = Counter()
     let working = Task {
-      try await withReachability(of: monitor) {
+      try await monitor.retryOnPathChange {
         if runs.add() == 1 { throw WorkFailed() }
       }
     }
@@ -111,9 +111,9 @@ struct WithReachabilityTests {
     let monitor = network.monitor()
     _ = try await monitor.waitUntilKnown()
     var policy = RetryPolicy()
-    policy.waitLimit = .zero
+    policy.maximumWait = .zero
     var runs = 0
-    try await withReachability(of: monitor, retrying: policy) {
+    try await monitor.retryOnPathChange(policy: policy) {
       runs += 1
       if runs > 1 { return }
       switch change {
@@ -143,7 +143,7 @@ struct WithReachabilityTests {
     let monitor = ReachabilityMonitor(environment: network.environment)
     try await monitor.waitUntilReachable()
     var runs = 0
-    try await withReachability(of: monitor) {
+    try await monitor.retryOnPathChange {
       runs += 1
       if runs > 1 { return }
       network.set(.cellular)
@@ -157,7 +157,7 @@ struct WithReachabilityTests {
     let (network, monitor) = try await Self.onWiFi()
     var runs = 0
     await #expect(throws: WorkFailed(run: 2)) {
-      try await withReachability(of: monitor) {
+      try await monitor.retryOnPathChange {
         runs += 1
         if runs == 1 { network.set(.cellular) }
         throw WorkFailed(run: runs)
@@ -167,13 +167,13 @@ struct WithReachabilityTests {
   }
 
   @Test(arguments: [(Int.min, 1), (-1, 1), (0, 1), (1, 1), (2, 2), (5, 5)])
-  func runsAsOftenAsThereAreTries(tries: Int, expected: Int) async throws {
+  func runsAsOftenAsThereAreAttempts(attempts: Int, expected: Int) async throws {
     let (network, monitor) = try await Self.onWiFi()
     var policy = RetryPolicy.default
-    policy.tries = tries
+    policy.maximumAttempts = attempts
     var runs = 0
     await #expect(throws: WorkFailed(run: expected)) {
-      try await withReachability(of: monitor, retrying: policy) {
+      try await monitor.retryOnPathChange(policy: policy) {
         runs += 1
         network.set(.numbered(100 + runs))
         throw WorkFailed(run: runs)
@@ -182,9 +182,9 @@ struct WithReachabilityTests {
     #expect(runs == expected)
   }
 
-  @Test func theDefaultIsThreeTriesAndFiveMinutes() {
-    #expect(RetryPolicy.default.tries == 3)
-    #expect(RetryPolicy.default.waitLimit == .seconds(300))
+  @Test func theDefaultIsThreeAttemptsAndFiveMinutes() {
+    #expect(RetryPolicy.default.maximumAttempts == 3)
+    #expect(RetryPolicy.default.maximumWait == .seconds(300))
     #expect(RetryPolicy.default.shouldRetry(WorkFailed()))
   }
 
@@ -200,7 +200,7 @@ struct WithReachabilityTests {
     }
     var runs = 0
     await #expect(throws: WorkFailed(run: 2)) {
-      try await withReachability(of: monitor, retrying: policy) {
+      try await monitor.retryOnPathChange(policy: policy) {
         runs += 1
         network.set(.numbered(100 + runs))
         throw WorkFailed(run: runs)
@@ -216,7 +216,7 @@ struct WithReachabilityTests {
     policy.shouldRetry = { _ in asked.add() > 0 }
     var runs = 0
     await #expect(throws: CancellationError.self) {
-      try await withReachability(of: monitor, retrying: policy) {
+      try await monitor.retryOnPathChange(policy: policy) {
         runs += 1
         network.set(.cellular)
         throw CancellationError()
@@ -235,7 +235,7 @@ struct WithReachabilityTests {
     _ = try await monitor.waitUntilKnown()
     let runs = Log<String?>()
     let working = Task {
-      try await withReachability(of: monitor, over: .nonCellular) {
+      try await monitor.retryOnPathChange(over: .nonCellular) {
         runs.append(monitor.current.interface?.name)
         if runs.count == 1 { throw WorkFailed() }
       }
@@ -256,9 +256,9 @@ struct WithReachabilityTests {
     let monitor = network.monitor()
     _ = try await monitor.waitUntilKnown()
     var policy = RetryPolicy()
-    policy.waitLimit = nil
+    policy.maximumWait = nil
     await #expect(throws: WorkFailed()) {
-      try await withReachability(of: monitor, retrying: policy) {
+      try await monitor.retryOnPathChange(policy: policy) {
         network.set(.denied)
         throw WorkFailed()
       }
@@ -269,10 +269,10 @@ struct WithReachabilityTests {
   @Test func saysThatThePathWasLostIfTheSystemRefusesWhileItIsWaitedFor() async throws {
     let (network, monitor) = try await Self.onWiFi()
     var policy = RetryPolicy()
-    policy.waitLimit = nil
+    policy.maximumWait = nil
     let runs = Counter()
     let working = Task { [policy] in
-      try await withReachability(of: monitor, retrying: policy) {
+      try await monitor.retryOnPathChange(policy: policy) {
         network.set(.unreachable())
         throw WorkFailed(run: runs.add())
       }
@@ -289,7 +289,7 @@ struct WithReachabilityTests {
     let (network, monitor) = try await Self.onWiFi()
     let runs = Counter()
     let working = Task {
-      try await withReachability(of: monitor) {
+      try await monitor.retryOnPathChange {
         if runs.add() == 1 {
           monitor.pause()
           throw WorkFailed()
@@ -309,7 +309,7 @@ struct WithReachabilityTests {
   @Test func theWorkDoesNotWaitUntilSomethingIsKnown() async throws {
     let slow = SlowNetwork()
     let monitor = slow.monitor()
-    #expect(await withReachability(of: monitor) { monitor.current.status } == .undetermined)
+    #expect(await monitor.retryOnPathChange { monitor.current.status } == .undetermined)
     slow.open()
   }
 
@@ -321,7 +321,7 @@ struct WithReachabilityTests {
     let monitor = slow.monitor()
     let runs = Counter()
     let working = Task {
-      try await withReachability(of: monitor) {
+      try await monitor.retryOnPathChange {
         let run = runs.add()
         if run == 1 { throw WorkFailed(run: run) }
         return run
@@ -346,7 +346,7 @@ struct WithReachabilityTests {
     let monitor = slow.monitor()
     var runs = 0
     let outcome = await Result {
-      try await withReachability(of: monitor) {
+      try await monitor.retryOnPathChange {
         runs += 1
         if runs == 2 { return }
         slow.open()
@@ -370,7 +370,7 @@ struct WithReachabilityTests {
     let monitor = network.monitor(try .host("name.example"))
     let runs = Counter()
     let working = Task {
-      try await withReachability(of: monitor) {
+      try await monitor.retryOnPathChange {
         if runs.add() == 1 { throw WorkFailed() }
       }
     }

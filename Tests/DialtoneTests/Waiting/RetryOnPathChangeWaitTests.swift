@@ -8,7 +8,7 @@ import Testing
 
 /// How long the path is waited for, what cancellation does, and where the work runs.
 @Suite(.timeLimit(.minutes(5)))
-struct WithReachabilityWaitTests {
+struct RetryOnPathChangeWaitTests {
   private static func onWiFi() async throws -> (network: ScriptedNetwork, monitor: ReachabilityMonitor) {
     let network = ScriptedNetwork()
     network.set(.wifi)
@@ -29,7 +29,7 @@ struct WithReachabilityWaitTests {
     let hasFailed = Counter()
     let working = Task {
       defer { ended.add() }
-      try await withReachability(of: monitor, retrying: Self.policy { $0.waitLimit = .seconds(3_600) }) {
+      try await monitor.retryOnPathChange(policy: Self.policy { $0.maximumWait = .seconds(3_600) }) {
         hasFailed.add()
         network.set(.unreachable())
         throw WorkFailed(run: hasFailed.value)
@@ -58,12 +58,12 @@ struct WithReachabilityWaitTests {
     let runs = Counter()
     let ended = Counter()
     let policy = Self.policy {
-      $0.waitLimit = .seconds(100)
-      $0.tries = .max
+      $0.maximumWait = .seconds(100)
+      $0.maximumAttempts = .max
     }
     let working = Task {
       defer { ended.add() }
-      try await withReachability(of: monitor, retrying: policy) {
+      try await monitor.retryOnPathChange(policy: policy) {
         network.set(.unreachable())
         try await eventually("lost") { !monitor.current.isReachable }
         throw WorkFailed(run: runs.add())
@@ -88,7 +88,7 @@ struct WithReachabilityWaitTests {
   @Test func theTimeThatTheWorkTakesDoesNotCount() async throws {
     let (network, monitor) = try await Self.onWiFi()
     var runs = 0
-    try await withReachability(of: monitor, retrying: Self.policy { $0.waitLimit = .seconds(10) }) {
+    try await monitor.retryOnPathChange(policy: Self.policy { $0.maximumWait = .seconds(10) }) {
       runs += 1
       network.clock.advance(by: .seconds(3_600))
       if runs == 1 {
@@ -103,7 +103,7 @@ struct WithReachabilityWaitTests {
   func withoutTimeItDoesNotWait(limit: Duration) async throws {
     let (network, monitor) = try await Self.onWiFi()
     await #expect(throws: ReachabilityError(.pathLost, "")) {
-      try await withReachability(of: monitor, retrying: Self.policy { $0.waitLimit = limit }) {
+      try await monitor.retryOnPathChange(policy: Self.policy { $0.maximumWait = limit }) {
         network.set(.unreachable())
         throw WorkFailed()
       }
@@ -111,25 +111,25 @@ struct WithReachabilityWaitTests {
   }
 
   @Test(arguments: [1, 3])
-  func theErrorOfTheLastTrySaysThatThePathWasLost(tries: Int) async throws {
+  func theErrorOfTheLastAttemptSaysThatThePathWasLost(attempts: Int) async throws {
     let (network, monitor) = try await Self.onWiFi()
     var runs = 0
     let error = await #expect(throws: ReachabilityError(.pathLost, "")) {
-      try await withReachability(of: monitor, retrying: Self.policy { $0.tries = tries }) {
+      try await monitor.retryOnPathChange(policy: Self.policy { $0.maximumAttempts = attempts }) {
         runs += 1
         // Another path each time, and none at last.
-        network.set(runs < tries ? .numbered(100 + runs) : .unreachable(.noCarrier))
+        network.set(runs < attempts ? .numbered(100 + runs) : .unreachable(.noCarrier))
         throw WorkFailed(run: runs)
       }
     }
-    #expect(error?.underlyingError as? WorkFailed == WorkFailed(run: tries))
+    #expect(error?.underlyingError as? WorkFailed == WorkFailed(run: attempts))
   }
 
   @Test func workWithAnErrorOfItsOwnHasThatThrown() async throws {
     let (network, monitor) = try await Self.onWiFi()
-    let policy = Self.policy { $0.waitLimit = .zero }
+    let policy = Self.policy { $0.maximumWait = .zero }
     do throws(WorkFailed) {
-      try await withReachability(of: monitor, retrying: policy) { () async throws(WorkFailed) in
+      try await monitor.retryOnPathChange(policy: policy) { () async throws(WorkFailed) in
         network.set(.unreachable())
         throw WorkFailed(run: 1)
       }
@@ -141,7 +141,7 @@ struct WithReachabilityWaitTests {
   @Test func anErrorThatThePolicyDoesNotRetryIsThrownAsItIs() async throws {
     let (network, monitor) = try await Self.onWiFi()
     await #expect(throws: WorkFailed(run: 1)) {
-      try await withReachability(of: monitor, retrying: Self.policy { $0.shouldRetry = { _ in false } }) {
+      try await monitor.retryOnPathChange(policy: Self.policy { $0.shouldRetry = { _ in false } }) {
         network.set(.unreachable())
         throw WorkFailed(run: 1)
       }
@@ -153,7 +153,7 @@ struct WithReachabilityWaitTests {
     let (network, monitor) = try await Self.onWiFi()
     let runs = Counter()
     let working = Task {
-      try await withReachability(of: monitor, retrying: Self.policy { $0.waitLimit = limit }) {
+      try await monitor.retryOnPathChange(policy: Self.policy { $0.maximumWait = limit }) {
         if runs.add() == 1 {
           network.set(.unreachable())
           throw WorkFailed()
@@ -175,7 +175,7 @@ struct WithReachabilityWaitTests {
     let runs = Counter()
     let asked = Counter()
     let working = Task {
-      try await withReachability(of: monitor, retrying: Self.policy { $0.shouldRetry = { _ in asked.add() > 0 } }) {
+      try await monitor.retryOnPathChange(policy: Self.policy { $0.shouldRetry = { _ in asked.add() > 0 } }) {
         runs.add()
         while !Task.isCancelled { await Task.yield() }
         network.set(.cellular)
@@ -193,7 +193,7 @@ struct WithReachabilityWaitTests {
     let (_, monitor) = try await Self.onWiFi()
     let working = Task {
       while !Task.isCancelled { await Task.yield() }
-      return await withReachability(of: monitor) { Task.isCancelled }
+      return await monitor.retryOnPathChange { Task.isCancelled }
     }
     working.cancel()
     #expect(await working.value)
@@ -214,7 +214,7 @@ struct WithReachabilityWaitTests {
     let runs = Counter()
     let asked = Counter()
     let working = Task {
-      try await withReachability(of: monitor, retrying: Self.counting(asked)) {
+      try await monitor.retryOnPathChange(policy: Self.counting(asked)) {
         runs.add()
         network.set(.unreachable())
         throw WorkFailed()
@@ -233,7 +233,7 @@ struct WithReachabilityWaitTests {
     let monitor = network.monitor(try .host("slow.example"))
     let asked = Counter()
     let working = Task {
-      try await withReachability(of: monitor, retrying: Self.counting(asked)) { throw WorkFailed() }
+      try await monitor.retryOnPathChange(policy: Self.counting(asked)) { throw WorkFailed() }
     }
     try await eventually("it was asked") { asked.value == 1 }
     try await network.settle()
@@ -247,7 +247,7 @@ struct WithReachabilityWaitTests {
     let asked = Counter()
     let working = Task { () -> WorkFailed? in
       do throws(WorkFailed) {
-        try await withReachability(of: monitor, retrying: Self.counting(asked)) { () async throws(WorkFailed) in
+        try await monitor.retryOnPathChange(policy: Self.counting(asked)) { () async throws(WorkFailed) in
           network.set(.unreachable())
           throw WorkFailed(run: 1)
         }
@@ -314,7 +314,7 @@ struct WithReachabilityWaitTests {
   @Test func neitherTheWorkNorItsResultNeedBeSendable() async throws {
     let (network, monitor) = try await Self.onWiFi()
     let mutable = Mutable()
-    let receipt = try await withReachability(of: monitor) {
+    let receipt = try await monitor.retryOnPathChange {
       mutable.runs += 1
       if mutable.runs == 1 {
         network.set(.cellular)
@@ -338,7 +338,7 @@ struct WithReachabilityWaitTests {
     /// How often the work ran; each time it was on this actor, before and after it was suspended.
     func upload() async throws -> Int {
       let mutable = Mutable()
-      try await withReachability(of: monitor) {
+      try await monitor.retryOnPathChange {
         assertIsolated()
         runs += 1
         mutable.runs += 1
@@ -362,7 +362,7 @@ struct WithReachabilityWaitTests {
   @Test @MainActor func theWorkRunsOnTheMainActorWhereItIsCalledThere() async throws {
     let (network, monitor) = try await Self.onWiFi()
     var runs = 0
-    try await withReachability(of: monitor) {
+    try await monitor.retryOnPathChange {
       MainActor.assertIsolated()
       runs += 1
       if runs == 1 {
@@ -379,7 +379,7 @@ struct WithReachabilityWaitTests {
     let network = ScriptedNetwork()
     network.set(.wifi)
     var runs = 0
-    try await withReachability(of: .address(ip("192.0.2.1")), environment: network.environment) {
+    try await ReachabilityMonitor(.address(ip("192.0.2.1")), environment: network.environment).retryOnPathChange {
       runs += 1
       if runs == 2 { return }
       // Whatever is known first, by then it is.
@@ -399,7 +399,7 @@ struct WithReachabilityWaitTests {
     let control = network.monitor(try .host(text))
     _ = try await control.waitUntilKnown()
     var runs = 0
-    try await withReachability(of: text, retrying: .default, environment: network.environment) {
+    try await ReachabilityMonitor(try .host(text), environment: network.environment).retryOnPathChange {
       runs += 1
       if runs == 2 { return }
       try await network.settle()
@@ -413,7 +413,8 @@ struct WithReachabilityWaitTests {
   func aTextThatIsNoHostIsRefusedBeforeTheWorkRuns(text: String) async throws {
     var runs = 0
     await #expect(throws: ReachabilityError.self) {
-      try await withReachability(of: text, environment: ScriptedNetwork().environment) { runs += 1 }
+      let monitor = ReachabilityMonitor(try .host(text), environment: ScriptedNetwork().environment)
+      await monitor.retryOnPathChange { runs += 1 }
     }
     #expect(runs == 0)
   }
@@ -424,6 +425,6 @@ extension ThreadedActor {
   fileprivate func work(
     _ monitor: ReachabilityMonitor, retrying policy: RetryPolicy, _ work: @Sendable () async throws -> Void
   ) async throws {
-    try await withReachability(of: monitor, retrying: policy, work)
+    try await monitor.retryOnPathChange(policy: policy, work)
   }
 }

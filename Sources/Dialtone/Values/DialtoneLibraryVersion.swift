@@ -1,0 +1,42 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+// Not DialtoneVersion: the compiler leaves names that begin so out of the documentation, taking them for what Clang
+// makes for a framework.
+
+/// A version of this library: three numbers, as in Semantic Versioning 2.0.0.
+///
+/// ```swift
+/// print("Dialtone \(DialtoneLibraryVersion.current)")  // "Dialtone 0.1.0"
+/// if DialtoneLibraryVersion.current >= DialtoneLibraryVersion(major: 1, minor: 0) { … }
+/// ```
+public struct DialtoneLibraryVersion: Hashable, Sendable, BitwiseCopyable {
+  /// The version of the library that your program runs with.
+  public static let current = DialtoneLibraryVersion(major: 0, minor: 1, patch: 0)
+
+  /// Grows if an interface is removed or changed. While it is 0, a change of ``minor`` may do so, too.
+  public let major: Int
+  /// Grows if something is added.
+  public let minor: Int
+  /// Grows if something is corrected.
+  public let patch: Int
+
+  /// Creates a version from its numbers.
+  public init(major: Int, minor: Int = 0, patch: Int = 0) {
+    self.major = major
+    self.minor = minor
+    self.patch = patch
+  }
+}
+
+extension DialtoneLibraryVersion: Comparable {
+  /// Returns whether `a` came before `b`: by ``major``, then ``minor``, then ``patch``.
+  public static func < (a: DialtoneLibraryVersion, b: DialtoneLibraryVersion) -> Bool {
+    (a.major, a.minor, a.patch) < (b.major, b.minor, b.patch)
+  }
+}
+
+extension DialtoneLibraryVersion: CustomStringConvertible {
+  /// The numbers with full stops between them, such as "0.1.0".
+  public var description: String { "\(major).\(minor).\(patch)" }
+}
