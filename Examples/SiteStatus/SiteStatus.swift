@@ -5,7 +5,8 @@
 //
 //   swift run SiteStatus https://example.com/
 //
-// Type start, stop, state or quit. Pull the cable while it checks: the site is offline at once, and checked when it is back.
+// Type start, stop, state or quit. Pull the cable while it checks: the site is offline at once, and checked when it is
+// back.
 
 import Dialtone
 import DialtoneSites

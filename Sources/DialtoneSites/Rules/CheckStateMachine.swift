@@ -36,18 +36,6 @@ struct CheckStateMachine {
     var isClosing = false
   }
 
-  /// What the driver sees as it hands an event in.
-  struct Moment {
-    /// Nanoseconds on a clock that never goes back.
-    var uptime: Int64
-    /// Since 1970-01-01T00:00:00Z.
-    var realtime: UTCTimestamp
-    /// What is known of the paths that names are found by: the Internet's, then those to the name servers.
-    var namePaths: [Reachability?] = []
-    /// What is being tried, or was tried last.
-    var attempt: Route?
-  }
-
   private let url: SiteURL
   private let configuration: SiteCheckConfiguration
   private let proxy: ProxyServer?
