@@ -33,3 +33,52 @@ public struct MonitorUpdates<State: Sendable>: AsyncSequence, Sendable {
 
 @available(*, unavailable)
 extension MonitorUpdates.Iterator: Sendable {}
+
+/// The values of one property of a monitor's states: that of the known state first, as soon as there is one, then each
+/// change of the property.
+///
+/// As ``MonitorUpdates``, it keeps the monitoring alive, each iterator is a subscription of its own, and it ends only
+/// if its task is cancelled.
+public struct PropertyUpdates<State: Sendable, Value: Equatable & Sendable>: AsyncSequence, Sendable {
+  private let updates: MonitorUpdates<State>
+  private let property: any KeyPath<State, Value> & Sendable
+
+  init(_ updates: MonitorUpdates<State>, _ property: any KeyPath<State, Value> & Sendable) {
+    self.updates = updates
+    self.property = property
+  }
+
+  /// Begins a subscription. It ends when the iterator is released.
+  public func makeAsyncIterator() -> Iterator { Iterator(updates.makeAsyncIterator(), property) }
+
+  /// Gives the values to one task.
+  public struct Iterator: AsyncIteratorProtocol {
+    private var states: MonitorUpdates<State>.Iterator
+    private let property: any KeyPath<State, Value> & Sendable
+    private var last: Value?
+
+    init(_ states: MonitorUpdates<State>.Iterator, _ property: any KeyPath<State, Value> & Sendable) {
+      self.states = states
+      self.property = property
+    }
+
+    /// Returns the next value, as soon as one differs from the last one returned; `nil` once the task is cancelled.
+    ///
+    /// Of the values that came since the last call, it returns only the newest.
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {
+      while let state = await states.next(isolation: actor) {
+        let value = state[keyPath: property]
+        if value == last { continue }
+        last = value
+        return value
+      }
+      return nil
+    }
+
+    /// As ``next(isolation:)``.
+    public mutating func next() async -> Value? { await next(isolation: #isolation) }
+  }
+}
+
+@available(*, unavailable)
+extension PropertyUpdates.Iterator: Sendable {}

@@ -30,3 +30,53 @@ extension Reachability: TimedState {
 }
 
 extension NetworkPath: TimedState {}
+
+/// The newest state, with what decides who is told of it. All of it is read together: else a receiver could take what one
+/// store left for what the next one lets it have.
+package struct Snapshot<State: Sendable>: Sendable {
+  var state: State
+  /// Receivers that have had a state are not told of this one yet.
+  var isHeldBack = false
+  /// Grows when the monitor is given something else to watch.
+  var subjectNumber: UInt32 = 0
+}
+
+extension Snapshot: BitwiseCopyable where State: BitwiseCopyable {}
+
+/// Where a ``StateCell`` keeps its snapshot: one thread at a time stores, any thread loads at any time.
+package protocol StateStore<State>: AnyObject, Sendable {
+  associatedtype State: Sendable
+
+  init(_ snapshot: Snapshot<State>)
+  func load() -> Snapshot<State>
+  func store(_ snapshot: Snapshot<State>)
+}
+
+/// A store for states of plain bits: readers never wait, and take no lock.
+package final class BitStore<State: BitwiseCopyable & Sendable>: StateStore {
+  private let bits: SequenceLock<Snapshot<State>>
+
+  package init(_ snapshot: Snapshot<State>) { bits = SequenceLock(snapshot) }
+
+  package func load() -> Snapshot<State> { bits.load() }
+
+  package func store(_ snapshot: Snapshot<State>) { bits.store(snapshot) }
+}
+
+/// A store for other states: readers take a lock for the moment that a copy takes.
+package final class ValueStore<State: Sendable>: StateStore {
+  private let value: Lock<Snapshot<State>>
+
+  package init(_ snapshot: Snapshot<State>) { value = Lock(snapshot) }
+
+  package func load() -> Snapshot<State> { value.withLock { $0 } }
+
+  package func store(_ snapshot: Snapshot<State>) {
+    let old = value.withLock { value in
+      defer { value = snapshot }
+      return value
+    }
+    // What the old state held is released outside the lock.
+    withExtendedLifetime(old) {}
+  }
+}

@@ -1,10 +1,10 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-#if os(Linux)
 internal import CNetlink
-internal import Netlink
+package import Netlink
 
+#if os(Linux)
 /// What connect(2) would look up for one destination, step by step.
 ///
 /// The kernel looks up without a source. IPv4 then looks up again with the source that was chosen, and goes by that answer
@@ -151,3 +151,21 @@ struct ConnectLookup {
   }
 }
 #endif
+
+/// What counts of IPv4's routing rules (ip-rule(8)). The kernel applies them itself; all there is to know is whether a source
+/// address that it has chosen may lead to another answer.
+package struct RuleTable: Equatable, Sendable {
+  /// Whether a rule looks at the source address: `from PREFIX`, or `not from PREFIX`.
+  package private(set) var namesSource = false
+
+  package init() {}
+
+  /// The rules could not be read. A kernel without policy routing has none (EOPNOTSUPP, EAFNOSUPPORT); else there may be any.
+  package init(unreadable errno: CInt) { namesSource = errno != EOPNOTSUPP && errno != EAFNOSUPPORT }
+
+  package mutating func removeAll() { self = RuleTable() }
+
+  package mutating func add(_ rule: RuleMessage) {
+    if rule.family == .ipv4, rule.sourceLength > 0 { namesSource = true }
+  }
+}

@@ -20,3 +20,32 @@ package struct InterfaceStatus: Sendable {
   package let reason: Reachability.Reason?
   package let addresses: [Address]
 }
+
+#if os(Linux)
+extension LinuxNetwork {
+  /// The interfaces there are, in the order of their indices.
+  package func interfaces() -> [InterfaceStatus] {
+    let decision = decision
+    return tables.links.all.map { link in
+      InterfaceStatus(
+        interface: tables.links.interface(link), alternativeNames: link.alternativeNames.map(\.text), isUp: link.isUp,
+        isOperating: tables.links.isOperating(link),
+        reason: decision.reason(ofIdle: link),
+        addresses: tables.addresses.addresses(of: link.index).map {
+          InterfaceStatus.Address(address: $0.ipAddress, prefixLength: Int($0.prefixLength))
+        })
+    }
+  }
+}
+
+/// The interfaces there are, in the order of their indices; read anew each time.
+///
+/// - Throws: ``ReachabilityError`` where the system refuses to say.
+package func currentInterfaces() throws(ReachabilityError) -> [InterfaceStatus] {
+  let network = LinuxNetwork()
+  if network.isDenied {
+    throw ReachabilityError(.denied, "the system denies access to the network's state: netlink is refused")
+  }
+  return network.interfaces()
+}
+#endif

@@ -28,20 +28,13 @@ package final class LinuxNetwork: NetworkSource {
   private(set) var queries: KernelQueries?
   /// `nil` where announcements are refused, too.
   private var events: KernelEvents?
-  private let kinds = LinkClassifier()
   private var radios: RadioSwitches?
   private var suspension: SuspensionDetector?
   private let probe = ConnectProbe()
   private(set) var nameConfiguration: NameConfiguration
 
-  private(set) var links = LinkTable() { didSet { searches.removeAll() } }
-  private var addresses = AddressTable() { didSet { searches.removeAll() } }
-  private let searches = ReasonSearches()
-  private var gateways = GatewayTable()
-  /// When there were more gateways than can be watched, and all were forgotten.
-  private var lastGatewayReset: Int64?
-  private var rules = RuleTable()
-  private var areRulesStale = true
+  let tables = KernelTables()
+  private let gateways = GatewayWatch()
   private(set) var isSynchronised = false
   private var lastSynchronisation: Int64?
   private var isPolled = false
@@ -67,7 +60,7 @@ package final class LinuxNetwork: NetworkSource {
   /// How many destinations the kernel was asked about; each is a pair of queries.
   package private(set) var queryCount = 0
   /// How often all links were searched for the reason why there is no route.
-  package var searchCount: Int { searches.count }
+  package var searchCount: Int { tables.searches.count }
   /// Datagrams of other processes that were dropped.
   package var foreignCount: UInt64 { events?.foreignCount ?? 0 }
 
@@ -161,7 +154,7 @@ package final class LinuxNetwork: NetworkSource {
       change.markNames()
     }
     if isReady(.radios), radios?.read() ?? false {
-      searches.removeAll()
+      tables.searches.removeAll()
       change.markIdleLink()
     }
     if isReady(.names) { nameConfiguration.eventsAreReady() }
@@ -205,16 +198,16 @@ package final class LinuxNetwork: NetworkSource {
 
   /// Decides by the tables as they are now.
   var decision: RouteDecision {
-    RouteDecision(links: links, addresses: addresses, searches: searches) { [radios] in radios?.isBlocked($0) ?? false }
+    RouteDecision(links: tables.links, addresses: tables.addresses, searches: tables.searches) { [radios] in
+      radios?.isBlocked($0) ?? false
+    }
   }
 
   package func watch(_ interest: NetworkInterest) {
     announced = interest.destinations?.map(\.bits)
     events?.announceRoutes(to: announced)
-    if let destinations = interest.destinations, !gateways.isEmpty,
-      !destinations.contains(where: { $0.family == .ipv6 })
-    {
-      forgetGateways()
+    if let destinations = interest.destinations, !destinations.contains(where: { $0.family == .ipv6 }) {
+      gateways.forget(events)
     }
     nameConfiguration.want(interest.includesNames)
     if nameConfiguration.hasToBePolled { pollAgain(after: Self.pollInterval) }
@@ -240,7 +233,7 @@ package final class LinuxNetwork: NetworkSource {
     var positions: [Int] = []
     var lookups: [ConnectLookup] = []
     for (position, query) in asked.enumerated() {
-      switch prepare(query, decision) {
+      switch tables.prepare(query, decision) {
       case .answer(let answer): receive(position, answer)
       case .ask(let target, let destination):
         positions.append(position)
@@ -253,7 +246,7 @@ package final class LinuxNetwork: NetworkSource {
   /// Makes look-ups as connect(2) would now: mostly in one round, and each further one only for those that need it.
   func lookUp(_ lookups: [ConnectLookup]) -> [ConnectLookup] {
     guard let queries, !lookups.isEmpty else { return lookups }
-    readRules()
+    let rules = tables.rules(queries)
     let decision = decision
     var lookups = lookups
     var open = Array(lookups.indices)
@@ -261,7 +254,10 @@ package final class LinuxNetwork: NetworkSource {
       queryCount += open.count
       let replies = queries.routes(to: open.map { lookups[$0].destination })
       noteExpiries(replies)
-      noteGateways(replies)
+      let now = time.now()
+      if let events, gateways.note(replies, queries, events, now: now) {
+        expiries.askAgain(GatewayWatch.touched, at: now)
+      }
       var unfinished: [Int] = []
       for (position, reply) in zip(open, replies) where lookups[position].take(reply, decision, rules, probe) {
         unfinished.append(position)
@@ -276,54 +272,13 @@ package final class LinuxNetwork: NetworkSource {
     return lookups
   }
 
-  // MARK: Queries
-
-  private enum Prepared {
-    case answer(Reachability)
-    case ask(IPAddress, KernelQueries.Destination)
-  }
-
-  /// Finds out what needs no query, and what may not reach one: an index of 0 would mean any interface to the kernel, and a
-  /// source that is not this machine's is one that IPv6 takes all the same.
-  private func prepare(_ query: RouteQuery, _ decision: RouteDecision) -> Prepared {
-    func missing(_ reason: Reachability.Reason) -> Prepared {
-      .answer(Reachability(status: .unreachable, destination: query.address, reason: reason))
-    }
-    var output: UInt32?
-    if let name = query.interface {
-      guard let link = links.link(named: name) else { return missing(.noInterface) }
-      output = link.index
-    }
-    switch query.destination {
-    case .localNetwork(let kind, let family):
-      return .answer(decision.localNetwork(kind, family, output: output))
-    case .address(let address):
-      if address.zone != nil {
-        guard let link = links.link(named: LinkName(address.inlineZone)) else { return missing(.noInterface) }
-        // A zone and an interface that contradict each other: no interface is both.
-        if let output, output != link.index { return missing(.noInterface) }
-        output = link.index
-      } else if address.family == .ipv6, address.isLinkLocal, output == nil {
-        return missing(.noInterface)
-      }
-      if let source = query.source {
-        guard source.family == address.family, addresses.isOurs(source, on: output) else { return missing(.noAddress) }
-      }
-      return .ask(
-        address,
-        KernelQueries.Destination(
-          address: address.bits, source: query.source?.bits, output: output, mark: query.mark,
-          transport: query.transport, port: query.port))
-    }
-  }
-
   // MARK: Events
 
   private func readEvents(into change: inout NetworkChange) {
     guard let events else { return }
     var isUnderstood = true
     let end = events.read { message, bytes in
-      if !apply(message, bytes, &change) { isUnderstood = false }
+      if !apply(message, bytes, events, &change) { isUnderstood = false }
     }
     switch end {
     case .empty: break
@@ -350,213 +305,43 @@ package final class LinuxNetwork: NetworkSource {
     change.markEverything()
   }
 
-  /// Takes a message in. Answers whether it could be read; one that could not is as good as lost.
-  private func apply(_ message: NetlinkMessage, _ bytes: RawSpan, _ change: inout NetworkChange) -> Bool {
+  /// Takes a message in. Returns whether it could be read.
+  private func apply(
+    _ message: NetlinkMessage, _ bytes: RawSpan, _ events: KernelEvents, _ change: inout NetworkChange
+  ) -> Bool {
     messageCount += 1
-    switch message.type {
-    case .newLink, .deleteLink:
-      guard let link = LinkMessage(message, in: bytes) else { return false }
-      switch apply(link, isGone: message.type == .deleteLink) {
-      case .nothing: break
-      case .idle: change.markIdleLink()
-      case .everything: change.markEverything()
-      }
-    case .newAddress, .deleteAddress:
-      guard let address = AddressMessage(message, in: bytes) else { return false }
-      if message.type == .newAddress { addresses.update(address) } else { addresses.remove(address) }
-      // Also where nothing but a lifetime is another: routes may have come with it.
-      change.markEverything()
-    case .newRoute, .deleteRoute:
-      guard let route = RouteMessage(message, in: bytes) else {
-        change.markEverything()
-        return true
-      }
-      let none = route.family == .ipv6 ? IPAddressBits(ipv6High: 0, low: 0) : IPAddressBits(ipv4: 0)
-      change.markRoute(.init(route.destination ?? none, length: Int(route.destinationLength)))
-    case .newRule, .deleteRule:
-      areRulesStale = true
-      change.markEverything()
-    case .newNeighbour, .deleteNeighbour:
-      guard let neighbour = NeighbourMessage(message, in: bytes) else { return false }
-      apply(neighbour, isGone: message.type == .deleteNeighbour, &change)
-    case .newNexthop, .deleteNexthop, .newNetconf, .deleteNetconf:
-      change.markEverything()
-    default:
-      break
+    guard message.type == .newNeighbour || message.type == .deleteNeighbour else {
+      return tables.apply(message, bytes, &change)
+    }
+    guard let neighbour = NeighbourMessage(message, in: bytes) else { return false }
+    if gateways.apply(neighbour, isGone: message.type == .deleteNeighbour, queries, events) {
+      change.markRoute(GatewayWatch.touched)
     }
     return true
   }
 
-  private func apply(_ message: LinkMessage, isGone: Bool) -> LinkTable.Effect {
-    // Of bridge ports (family AF_BRIDGE) there are messages of their own; they say nothing of the link.
-    if message.family != .unspecified { return .nothing }
-    if isGone { return links.remove(message.index) }
-    guard message.isSnapshot else { return .nothing }
-    let known = links[message.index]
-    // What hardware is does not change while it is there, but may not be told before it is switched on.
-    let (kind, radio) =
-      if let known, known.isUp || !message.flags.contains(.up), known.deviceType == message.deviceType,
-        known.hardwareAddress == message.hardwareAddress ?? [], known.infoKind == message.infoKind
-      {
-        (known.ownKind, known.radio)
-      } else {
-        kinds.classify(message)
-      }
-    return Link(message, kind: kind, radio: radio).map { links.update($0) } ?? .nothing
-  }
-
-  // MARK: Gateways
-
-  private static let ipv6Default = NetworkChange.Prefix(IPAddressBits(ipv6High: 0, low: 0), length: 0)
-  /// Gateways are forgotten at most so often for lack of room.
-  private static let gatewayResetSpacing: Int64 = 60_000_000_000
-
-  /// Has changes of the gateways announced that the replies go by.
-  private func noteGateways(_ replies: [RouteReplies]) {
-    guard events != nil else { return }
-    var isNew = false
-    for reply in replies {
-      // Mostly one hop; no array is made for it.
-      if case .route(let route) = reply.configured, route.nexthops.isEmpty, reply.objectHops.isEmpty {
-        if let gateway = route.gateway, let index = route.outputInterface {
-          isNew = gateways.add(gateway, on: index, isFailed: false) || isNew
-        }
-        continue
-      }
-      for hop in reply.hops {
-        if let gateway = hop.gateway { isNew = gateways.add(gateway, on: hop.interfaceIndex, isFailed: false) || isNew }
-      }
-    }
-    if isNew {
-      settleGateways(addingFailed: true)
-      // What the gateways did before they were watched was perhaps not seen.
-      expiries.askAgain(Self.ipv6Default, at: time.now())
-    } else if gateways.isOverfull {
-      makeRoomForGateways()
-    }
-  }
-
-  /// Forgets gateways that may be of no use any more: asked again, those in use come back.
-  private func makeRoomForGateways() {
-    let now = time.now()
-    if let last = lastGatewayReset, now < last.addingClamped(Self.gatewayResetSpacing) { return }
-    lastGatewayReset = now
-    gateways = GatewayTable()
-    expiries.askAgain(Self.ipv6Default, at: now)
-  }
-
-  private func forgetGateways() {
-    gateways = GatewayTable()
-    _ = events?.announceNeighbours([])
-  }
-
-  /// Takes in a neighbour that was announced.
-  private func apply(_ message: NeighbourMessage, isGone: Bool, _ change: inout NetworkChange) {
-    let isFailed = !isGone && message.state.contains(.failed)
-    guard let address = message.address,
-      gateways.update(address, on: message.interfaceIndex, isFailed: isFailed)
-    else { return }
-    settleGateways(addingFailed: isFailed)
-    change.markRoute(Self.ipv6Default)
-  }
-
-  /// Has the kernel announce what will be otherwise than it is known here.
-  ///
-  /// What happened between the reading of an announcement and the change of the filter was dropped by the filter: so the kernel is
-  /// asked afterwards, until it says what the filter goes by.
-  private func settleGateways(addingFailed: Bool) {
-    guard let queries, let events else { return }
-    for _ in 0..<4 {
-      // Where it is forbidden, the choice of gateways is noticed with the next event of another kind.
-      guard events.announceNeighbours(gateways.gateways) else { return }
-      var isSettled = true
-      for (gateway, isFailed) in zip(gateways.gateways, queries.areFailed(gateways.gateways)) {
-        guard let isFailed else { continue }
-        if gateways.update(gateway.address, on: gateway.interface, isFailed: isFailed) { isSettled = false }
-      }
-      if isSettled { break }
-    }
-    if addingFailed { addFailedNeighbours() }
-  }
-
-  /// Watches the neighbours that are failed: the kernel passes over the routes by them, so no answer tells of them.
-  private func addFailedNeighbours() {
-    guard let queries else { return }
-    var isNew = false
-    do throws(NetlinkError) {
-      try queries.ipv6Neighbours { neighbour in
-        guard neighbour.state.contains(.failed), let address = neighbour.address else { return }
-        isNew = gateways.add(address, on: neighbour.interfaceIndex, isFailed: true) || isNew
-      }
-    } catch {
-      // Memory lacked: those in use are watched.
-    }
-    if isNew { settleGateways(addingFailed: false) }
-  }
-
-  // MARK: Tables
-
-  /// Reads links and addresses anew. What waits on the socket of announcements is read afterwards, in order, and ends
-  /// at the present whether the tables were read before or after it was sent.
+  /// Reads the tables anew; what waits to be read then is taken in afterwards.
   private func synchronise() {
     lastSynchronisation = time.now()
     isResynchronisationPending = false
-    areRulesStale = true
+    tables.markRulesStale()
     guard let queries else {
       isSynchronised = false
       return
     }
     do throws(NetlinkError) {
-      var newLinks = LinkTable()
-      let areLinksWhole = try queries.links(begin: { newLinks.removeAll() }) { message in
-        let (kind, radio) = kinds.classify(message)
-        if let link = Link(message, kind: kind, radio: radio) { _ = newLinks.update(link) }
-      }
-      var newAddresses = AddressTable()
-      let areAddressesWhole = try queries.addresses(begin: { newAddresses.removeAll() }) { newAddresses.update($0) }
-      links = newLinks
-      addresses = newAddresses
+      let areWhole = try tables.read(queries)
       isSynchronised = true
-      if !gateways.isEmpty { settleGateways(addingFailed: true) }
-      if !areLinksWhole || !areAddressesWhole {
-        // Changes overtook every attempt: what there is may lack something, of which no event will tell.
+      if let events { gateways.refresh(queries, events) }
+      if !areWhole {
         isResynchronisationPending = true
         pollAgain(after: Self.resynchronisationSpacing)
       }
     } catch {
-      // Where it is refused nothing is known; where memory lacked for a moment, what was known is still the best there is.
+      // If it is refused nothing is known; if memory lacked for a moment, what was known is still the best there is.
       if error.isRefusal { isSynchronised = false }
       pollAgain(after: Self.pollInterval)
       giveUpLostQueries()
-    }
-  }
-
-  /// Reads the rules anew where they changed since: they do so seldom, and are few.
-  private func readRules() {
-    guard areRulesStale, let queries else { return }
-    areRulesStale = false
-    var new = RuleTable()
-    do throws(NetlinkError) {
-      try queries.ipv4Rules(begin: { new.removeAll() }) { new.add($0) }
-    } catch {
-      new = RuleTable(unreadable: error.errno)
-    }
-    rules = new
-  }
-
-  // MARK: Listing
-
-  /// The interfaces there are, in the order of their indices.
-  package func interfaces() -> [InterfaceStatus] {
-    let decision = decision
-    return links.all.map { link in
-      InterfaceStatus(
-        interface: links.interface(link), alternativeNames: link.alternativeNames.map(\.text), isUp: link.isUp,
-        isOperating: links.isOperating(link),
-        reason: decision.reason(ofIdle: link),
-        addresses: addresses.addresses(of: link.index).map {
-          InterfaceStatus.Address(address: $0.ipAddress, prefixLength: Int($0.prefixLength))
-        })
     }
   }
 

@@ -37,10 +37,10 @@ final class NameConfiguration: Sendable {
   let watched: CInt?
   /// Becomes readable when there is something for `takeNews`. `nil` where there is no descriptor left: then `want` and the others
   /// read themselves.
-  let finished: CInt?
-  /// What the two descriptors were: somebody else may have closed them.
+  var finished: CInt? { finishedOwner.rawValue < 0 ? nil : finishedOwner.rawValue }
+  private let finishedOwner: OwnedDescriptor
+  /// What the watched one was: somebody else may have closed it.
   private let watchedIdentity: FileIdentity?
-  private let finishedIdentity: FileIdentity?
 
   /// - Parameters:
   ///   - root: What stands before `/etc`.
@@ -52,18 +52,12 @@ final class NameConfiguration: Sendable {
     watched = watcher.descriptor
     watchedIdentity = watcher.descriptor.flatMap { FileIdentity($0) }
     self.watcher = Lock(watcher)
-    let descriptor = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
-    finished = descriptor < 0 ? nil : descriptor
-    finishedIdentity = FileIdentity(descriptor)
+    finishedOwner = OwnedDescriptor(eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK)))
   }
-
-  // The thread that reads holds this, so it writes to no descriptor that is closed here.
-  deinit { if let finished, isFinishedOpen { _ = close(finished) } }
 
   private var isWatchedOpen: Bool { watchedIdentity != nil && watched.flatMap { FileIdentity($0) } == watchedIdentity }
-  private var isFinishedOpen: Bool {
-    finishedIdentity != nil && finished.flatMap { FileIdentity($0) } == finishedIdentity
-  }
+  /// The thread that reads holds this object, so that it writes to no descriptor that is closed with it.
+  private var isFinishedOpen: Bool { finishedOwner.isOurs }
 
   /// Another one in its place, if this one lacks a descriptor and the system has one by now.
   func replacement() -> NameConfiguration? {
@@ -153,6 +147,37 @@ final class NameConfiguration: Sendable {
       }
       // Each write is an event of its own, read or not.
       if hasNews, let finished, isFinishedOpen { _ = eventfd_write(finished, 1) }
+    }
+  }
+}
+
+/// The name servers that getaddrinfo(3) asks, by resolv.conf(5).
+package enum NameServers {
+  /// As many as libc takes (MAXNS, resolv.h).
+  private static let limit = 3
+
+  /// The servers of `/etc/resolv.conf` below `root`; the one on this machine where it names none, or is not there. The unspecified
+  /// address is this machine's too: packets to it go there.
+  package static func configured(root: String = "") -> [IPAddress] {
+    parse(SystemFile.text(at: root + "/etc/resolv.conf") ?? "")
+  }
+
+  package static func parse(_ text: String) -> [IPAddress] {
+    var servers: [IPAddress] = []
+    for line in text.split(whereSeparator: \.isNewline) {
+      // The keyword begins the line (resolv.conf(5)).
+      guard line.hasPrefix("nameserver"), servers.count < limit else { continue }
+      let words = line.split { $0 == " " || $0 == "\t" }
+      guard words.first == "nameserver", words.count > 1, let address = IPAddress(words[1])?.unmapped else { continue }
+      servers.append(address.isUnspecified ? loopback(address.family) : address)
+    }
+    return servers.isEmpty ? [loopback(.ipv4)] : servers
+  }
+
+  private static func loopback(_ family: IPAddress.Family) -> IPAddress {
+    switch family {
+    case .ipv4: IPAddress(ipv4: 0x7F00_0001)
+    case .ipv6: IPAddress(IPAddressBits(ipv6High: 0, low: 1))
     }
   }
 }

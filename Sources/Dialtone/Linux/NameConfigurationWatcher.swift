@@ -20,9 +20,8 @@ package final class NameConfigurationWatcher {
 
   /// `nil` where the process may have no more of its kind (inotify(7), max_user_instances); then somebody has to look from time
   /// to time.
-  package let descriptor: CInt?
-  /// Of the file that the descriptor stands for, until somebody else closes it.
-  private let identity: FileIdentity?
+  package var descriptor: CInt? { owner.rawValue < 0 ? nil : owner.rawValue }
+  private let owner: OwnedDescriptor
   private let folder: String
   private var isWatching = false
   private var watches: Set<CInt> = []
@@ -33,14 +32,8 @@ package final class NameConfigurationWatcher {
   /// - Parameter root: What stands before `/etc`.
   package init(root: String = "") {
     folder = root + "/etc"
-    let descriptor = inotify_init1(CInt(IN_NONBLOCK | IN_CLOEXEC))
-    self.descriptor = descriptor < 0 ? nil : descriptor
-    identity = FileIdentity(descriptor)
+    owner = OwnedDescriptor(inotify_init1(CInt(IN_NONBLOCK | IN_CLOEXEC)))
   }
-
-  deinit { if let descriptor, isOpen { _ = close(descriptor) } }
-
-  private var isOpen: Bool { identity != nil && descriptor.flatMap { FileIdentity($0) } == identity }
 
   /// Begins to watch; returns whether it had not begun before.
   @discardableResult
@@ -62,7 +55,7 @@ package final class NameConfigurationWatcher {
   }
 
   /// Whether changes are to be noticed, and inotify says nothing of them.
-  package var hasToBePolled: Bool { isWatching && (!isOpen || isIncomplete) }
+  package var hasToBePolled: Bool { isWatching && (!owner.isOurs || isIncomplete) }
 
   /// Whether any of the texts is another than at the last call.
   package func hasChanged() -> Bool {
@@ -78,7 +71,7 @@ package final class NameConfigurationWatcher {
   private func read() -> [[UInt64]?] { Self.names.map { SystemFile.fingerprint(of: "\(folder)/\($0)") } }
 
   private func forgetEvents() {
-    if let descriptor, isOpen { _ = Self.forgetEvents(descriptor) }
+    if let descriptor, owner.isOurs { _ = Self.forgetEvents(descriptor) }
   }
 
   /// Reads what waits on a descriptor of inotify(7). Returns whether there was anything.

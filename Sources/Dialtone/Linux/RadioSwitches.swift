@@ -11,9 +11,7 @@ internal import Netlink
 /// The kernel switches a radio's interface off before it announces that the radio is blocked (net/rfkill/core.c,
 /// rfkill_set_block). sysfs has the switch's new state by then, so it is asked there, and one change does not look like two.
 final class RadioSwitches {
-  let descriptor: CInt
-  /// Of the file that the descriptor stands for, until somebody else closes it.
-  private let identity: FileIdentity?
+  private let owner: OwnedDescriptor
   private var table = RadioTable()
 
   /// Whether there are such switches, and they may be read: where they are not, descriptors are short.
@@ -25,23 +23,20 @@ final class RadioSwitches {
   /// `nil` where there are no such switches, they may not be read, or there are no descriptors left.
   init?() {
     // The path becomes a C string for the call.
-    descriptor = unsafe cnetlink_open("/dev/rfkill", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-    identity = FileIdentity(descriptor)
-    if descriptor < 0 { return nil }
+    owner = OwnedDescriptor(unsafe cnetlink_open("/dev/rfkill", O_RDONLY | O_NONBLOCK | O_CLOEXEC))
+    if owner.rawValue < 0 { return nil }
     _ = read()
   }
 
-  deinit { if isOpen { _ = close(descriptor) } }
-
-  private var isOpen: Bool { identity != nil && FileIdentity(descriptor) == identity }
+  var descriptor: CInt { owner.rawValue }
 
   /// Whether the link's radio is blocked.
   func isBlocked(_ link: Link) -> Bool { table.isBlocked(link, state: Self.state(of:)) }
 
-  /// Reads what is new. Answers whether anything was.
+  /// Reads what is new. Returns whether anything was.
   func read() -> Bool {
     var isNew = false
-    while isOpen {
+    while owner.isOurs {
       let event = unsafe [UInt8](unsafeUninitializedCapacity: 64) { buffer, count in
         // Each read(2) gives one event, of eight bytes or, since Linux 5.11, one byte more.
         count = unsafe max(0, CNetlink.read(descriptor, buffer.baseAddress, buffer.count))

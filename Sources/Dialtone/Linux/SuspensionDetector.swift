@@ -14,25 +14,20 @@ final class SuspensionDetector {
   /// A difference smaller than this is the time between two readings of clocks.
   private static let tolerance: Int64 = 100_000_000
 
-  let descriptor: CInt
-  /// Of the file that the descriptor stands for, until somebody else closes it.
-  private let identity: FileIdentity?
+  private let owner: OwnedDescriptor
   private let suspended: () -> Int64
   private var lastSuspended: Int64
 
   /// - Parameter suspended: How long the system has been suspended so far, in nanoseconds; for tests.
   init?(suspended: @escaping () -> Int64 = SuspensionDetector.suspendedTime) {
-    descriptor = timerfd_create(CLOCK_REALTIME, CInt(TFD_CLOEXEC | TFD_NONBLOCK))
-    identity = FileIdentity(descriptor)
+    owner = OwnedDescriptor(timerfd_create(CLOCK_REALTIME, CInt(TFD_CLOEXEC | TFD_NONBLOCK)))
     self.suspended = suspended
     lastSuspended = suspended()
-    if descriptor < 0 { return nil }
+    if owner.rawValue < 0 { return nil }
     arm()
   }
 
-  deinit { if isOpen { _ = close(descriptor) } }
-
-  private var isOpen: Bool { identity != nil && FileIdentity(descriptor) == identity }
+  var descriptor: CInt { owner.rawValue }
 
   static func suspendedTime() -> Int64 {
     TimeSource.nanoseconds(CLOCK_BOOTTIME) - TimeSource.nanoseconds(CLOCK_MONOTONIC)
@@ -40,7 +35,7 @@ final class SuspensionDetector {
 
   /// Whether the system was suspended since the last call.
   func hasResumed() -> Bool {
-    if !isOpen { return false }
+    if !owner.isOurs { return false }
     var expirations: UInt64 = 0
     // Clears the cancellation (ECANCELED); the count is of no interest. read(2) writes eight bytes.
     _ = unsafe read(descriptor, &expirations, 8)

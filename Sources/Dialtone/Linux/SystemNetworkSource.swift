@@ -28,15 +28,4 @@ package func systemNetworkSource(_ waiter: any EventWaiter, _ time: TimeSource) 
 
 /// The name servers that `systemNameLookup` asks, by resolv.conf(5); read anew each time.
 package func systemNameServers() -> [IPAddress] { NameServers.configured() }
-
-/// The interfaces there are, in the order of their indices; read anew each time.
-///
-/// - Throws: ``ReachabilityError`` where the system refuses to say.
-package func currentInterfaces() throws(ReachabilityError) -> [InterfaceStatus] {
-  let network = LinuxNetwork()
-  if network.isDenied {
-    throw ReachabilityError(.denied, "the system denies access to the network's state: netlink is refused")
-  }
-  return network.interfaces()
-}
 #endif

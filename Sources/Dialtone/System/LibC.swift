@@ -22,3 +22,14 @@ package struct SystemError: Error, CustomStringConvertible {
     unsafe String(cString: strerror(errno))
   }
 }
+
+/// The variables of the process's environment (environ(7)).
+package enum EnvironmentVariable {
+  /// The variable's text; `nil` if it is not set, or empty.
+  package static subscript(_ name: String) -> String? {
+    // getenv(3) returns a text of the environment, which is copied at once.
+    guard let text = unsafe getenv(name) else { return nil }
+    let copy = unsafe String(cString: text)
+    return copy.isEmpty ? nil : copy
+  }
+}

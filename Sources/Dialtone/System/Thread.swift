@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CNetlink
+internal import Dispatch
 
 /// A thread of our own: where a call may block, Swift's cooperative pool and Dispatch's queues have no place for it.
 package enum Thread {
@@ -64,4 +65,43 @@ package enum Thread {
     if status != 0 { unsafe box.release() }
     return status == 0
   }
+}
+
+#if os(Linux)
+extension Thread {
+  /// Whether the system has so many threads to give, all at the same time: they are started, and have ended when this
+  /// returns.
+  ///
+  /// For what ends the process, or sleeps, where it gets none: swift-nio and Dispatch. Others may take them in between.
+  package static func areAvailable(_ count: Int) -> Bool {
+    let numbers = Lock<[pid_t]>([])
+    let isThere = DispatchSemaphore(value: 0)
+    let mayEnd = DispatchSemaphore(value: 0)
+    var started = 0
+    while started < count {
+      // The smallest stack that is enough anywhere for so little.
+      let isStarted = start(named: "dialtone-proof", stackSize: 1 << 18) {
+        numbers.withLock { $0.append(cnetlink_thread_number()) }
+        isThere.signal()
+        mayEnd.wait()
+      }
+      if !isStarted { break }
+      started += 1
+    }
+    for _ in 0..<started { isThere.wait() }
+    for _ in 0..<started { mayEnd.signal() }
+    // Until then they count against the limit.
+    for number in numbers.withLock({ $0 }) {
+      while cnetlink_thread_exists(number) != 0 { sched_yield() }
+    }
+    return started == count
+  }
+}
+#endif
+
+/// Tells a process from the one that it was forked from: threads are not inherited, and descriptors are shared with the
+/// parent.
+package enum ForkCount {
+  /// Another number in a child of fork(2) than in its parent. One plain load.
+  package static var current: UInt32 { cnetlink_fork_count() }
 }

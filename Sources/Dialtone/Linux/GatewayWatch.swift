@@ -1,0 +1,136 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+package import Netlink
+
+/// The IPv6 gateways that answers go by, and those that are known not to answer.
+///
+/// In IPv6 the kernel passes over a route while its gateway's neighbour entry is failed, and takes another: of the same prefix with any
+/// metric, or of a shorter prefix (rt6_check_neigh, find_rr_leaf, net/ipv6/route.c). Neither that nor the return is a change of a
+/// route; only the neighbour is announced. Invariant: there are at most ``KernelFilter/gatewayLimit``.
+package struct GatewayTable {
+  package private(set) var gateways: [KernelFilter.Gateway] = []
+  /// Whether there was one of an answer for which there was no room.
+  package private(set) var isOverfull = false
+
+  package init() {}
+
+  package var isEmpty: Bool { gateways.isEmpty }
+
+  /// Takes in a gateway of an answer, or a neighbour that is failed; returns whether it is new.
+  package mutating func add(_ address: IPAddressBits, on interface: UInt32, isFailed: Bool) -> Bool {
+    guard address.isIPv6, position(address, interface) == nil else { return false }
+    if gateways.count == KernelFilter.gatewayLimit {
+      isOverfull = isOverfull || !isFailed
+      return false
+    }
+    gateways.append(.init(address, interface: interface, isFailed: isFailed))
+    return true
+  }
+
+  /// Takes in what is known of a neighbour; returns whether one of the gateways was known otherwise.
+  package mutating func update(_ address: IPAddressBits, on interface: UInt32, isFailed: Bool) -> Bool {
+    guard let position = position(address, interface), gateways[position].isFailed != isFailed else { return false }
+    gateways[position].isFailed = isFailed
+    return true
+  }
+
+  private func position(_ address: IPAddressBits, _ interface: UInt32) -> Int? {
+    gateways.firstIndex { $0.address == address && $0.interface == interface }
+  }
+}
+
+#if os(Linux)
+/// Follows the IPv6 gateways that answers go by: has the kernel announce when one begins to count as failed, or ends to.
+final class GatewayWatch {
+  /// What a change of a gateway touches: it is the routes' that lead to all of IPv6.
+  static let touched = NetworkChange.Prefix(IPAddressBits(ipv6High: 0, low: 0), length: 0)
+  /// Gateways are forgotten for lack of room at most once in this time.
+  private static let resetSpacing: Int64 = 60_000_000_000
+
+  private var table = GatewayTable()
+  /// When there were more gateways than can be watched, and all were forgotten.
+  private var lastReset: Int64?
+
+  /// Has changes of the gateways announced that the replies go by. Returns whether what they lead to has to be asked again: what they
+  /// did before they were watched was perhaps not seen.
+  func note(_ replies: [RouteReplies], _ queries: KernelQueries, _ events: KernelEvents, now: Int64) -> Bool {
+    var isNew = false
+    for reply in replies {
+      // Mostly one hop; no array is made for it.
+      if case .route(let route) = reply.configured, route.nexthops.isEmpty, reply.objectHops.isEmpty {
+        if let gateway = route.gateway, let index = route.outputInterface {
+          isNew = table.add(gateway, on: index, isFailed: false) || isNew
+        }
+        continue
+      }
+      for hop in reply.hops {
+        if let gateway = hop.gateway { isNew = table.add(gateway, on: hop.interfaceIndex, isFailed: false) || isNew }
+      }
+    }
+    if isNew {
+      settle(queries, events, addingFailed: true)
+      return true
+    }
+    guard table.isOverfull else { return false }
+    if let lastReset, now < lastReset.addingClamped(Self.resetSpacing) { return false }
+    // Those that may be of no use any more are forgotten: asked again, those in use come back.
+    lastReset = now
+    table = GatewayTable()
+    return true
+  }
+
+  /// Takes in a neighbour that was announced. Returns whether one of the gateways was known otherwise.
+  func apply(_ message: NeighbourMessage, isGone: Bool, _ queries: KernelQueries?, _ events: KernelEvents) -> Bool {
+    let isFailed = !isGone && message.state.contains(.failed)
+    guard let address = message.address, table.update(address, on: message.interfaceIndex, isFailed: isFailed)
+    else { return false }
+    if let queries { settle(queries, events, addingFailed: isFailed) }
+    return true
+  }
+
+  /// The kernel's tables were read anew: so are the gateways' states.
+  func refresh(_ queries: KernelQueries, _ events: KernelEvents) {
+    if !table.isEmpty { settle(queries, events, addingFailed: true) }
+  }
+
+  /// Forgets all gateways, and has no neighbour announced.
+  func forget(_ events: KernelEvents?) {
+    if table.isEmpty { return }
+    table = GatewayTable()
+    _ = events?.announceNeighbours([])
+  }
+
+  /// Has the kernel announce what will be otherwise than it is known here.
+  ///
+  /// What happened between the reading of an announcement and the change of the filter was dropped by the filter: so the kernel is
+  /// asked afterwards, until it says what the filter goes by.
+  private func settle(_ queries: KernelQueries, _ events: KernelEvents, addingFailed: Bool) {
+    for _ in 0..<4 {
+      // If it is forbidden, the choice of gateways is noticed with the next event of another kind.
+      guard events.announceNeighbours(table.gateways) else { return }
+      var isSettled = true
+      for (gateway, isFailed) in zip(table.gateways, queries.areFailed(table.gateways)) {
+        guard let isFailed else { continue }
+        if table.update(gateway.address, on: gateway.interface, isFailed: isFailed) { isSettled = false }
+      }
+      if isSettled { break }
+    }
+    if addingFailed { addFailed(queries, events) }
+  }
+
+  /// Watches the neighbours that are failed: the kernel passes over the routes by them, so no answer tells of them.
+  private func addFailed(_ queries: KernelQueries, _ events: KernelEvents) {
+    var isNew = false
+    do throws(NetlinkError) {
+      try queries.ipv6Neighbours { neighbour in
+        guard neighbour.state.contains(.failed), let address = neighbour.address else { return }
+        isNew = table.add(address, on: neighbour.interfaceIndex, isFailed: true) || isNew
+      }
+    } catch {
+      // Memory lacked: those in use are watched.
+    }
+    if isNew { settle(queries, events, addingFailed: false) }
+  }
+}
+#endif
