@@ -236,9 +236,11 @@ extension NetworkPath.Interface: Hashable {
   }
 }
 
-extension NetworkPath: MonitoredState {
+extension NetworkPath {
+  /// Whether it says anything: the state before the first answer does not.
   package var isKnown: Bool { status != .undetermined || reason != nil }
 
+  /// Whether it is equal also in what `==` leaves out, except the time.
   package func isIdentical(to other: NetworkPath) -> Bool {
     self == other && interfaces.map(\.temporaryAddresses) == other.interfaces.map(\.temporaryAddresses)
   }

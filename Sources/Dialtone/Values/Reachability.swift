@@ -212,9 +212,11 @@ extension Reachability.Status {
   }
 }
 
-extension Reachability: MonitoredState {
+extension Reachability {
+  /// Whether it says anything: the state before the first answer does not.
   package var isKnown: Bool { isDetermined || reason != nil }
 
+  /// Whether it is equal also in what `==` leaves out, except the time.
   package func isIdentical(to other: Reachability) -> Bool {
     self == other && source == other.source && destination == other.destination
   }
