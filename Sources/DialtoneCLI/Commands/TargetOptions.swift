@@ -68,7 +68,7 @@ struct TargetOptions: ParsableArguments {
     }
     var configuration = try site.configuration(interface: interface, family: families.family)
     if let settling { configuration.settling = settling }
-    configuration.acceptsConnectionOnDemand = acceptsConnectionOnDemand
+    configuration.check.acceptsConnectionOnDemand = acceptsConnectionOnDemand
     return try SiteRequest(entries: lists.entries(after: targets), configuration: configuration)
   }
 
