@@ -80,7 +80,7 @@ struct RouteExpiryTests {
     let lab = try makeLab(600)
     try ip("-6 route replace default via 2001:db8:a::2 dev v0", lab)
     try lab.run {
-      let network = LinuxNetwork()
+      let network = LinuxNetwork(try EventPoll())
       let query = RouteQuery(.address(try address("2001:503:ba3e::2:30")))
       network.answer([query]) { _, state in #expect(state.isReachable) }
       // The gateway is watched from now on, so it is asked once more.
@@ -91,7 +91,7 @@ struct RouteExpiryTests {
     }
     try ip("-6 route change default via 2001:db8:a::2 dev v0 expires 600", lab)
     try lab.run {
-      let network = LinuxNetwork()
+      let network = LinuxNetwork(try EventPoll())
       let now = TimeSource.system.now()
       let query = RouteQuery(.address(try address("2001:503:ba3e::2:30")))
       network.answer([query]) { _, _ in }
