@@ -91,7 +91,7 @@ let package = Package(
     ),
     // The program under test of Scripts/radio-lab.
     .executableTarget(name: "radio-probe", dependencies: ["CNetlink", "Dialtone"], path: "Tests/RadioLab/Probe"),
-    .testTarget(name: "NetlinkTests", dependencies: ["CNetlink", "Netlink", "TestSupport"]),
+    .testTarget(name: "NetlinkTests", dependencies: ["CNetlink", "Netlink", "NetworkLab", "TestSupport"]),
     // Two libraries that use Dialtone and do not know of each other, for the test that they share one engine.
     .target(name: "FirstLibrary", dependencies: ["Dialtone"], path: "Tests/SharingLibraries/FirstLibrary"),
     .target(name: "SecondLibrary", dependencies: ["Dialtone"], path: "Tests/SharingLibraries/SecondLibrary"),

@@ -3,6 +3,7 @@
 
 import Dialtone
 import Netlink
+import NetworkLab
 import Testing
 
 /// Messages as the kernel would send them, made by hand: for links that this machine has no driver for. Written as bytes

@@ -56,7 +56,6 @@ struct KernelConstantsTests {
     Pair("RTM_GETRULE", NetlinkMessageType.getRule, RTM_GETRULE),
     Pair("RTM_NEWNETCONF", NetlinkMessageType.newNetconf, RTM_NEWNETCONF),
     Pair("RTM_DELNETCONF", NetlinkMessageType.deleteNetconf, RTM_DELNETCONF),
-    Pair("RTM_GETNETCONF", NetlinkMessageType.getNetconf, RTM_GETNETCONF),
     Pair("RTM_NEWNEXTHOP", NetlinkMessageType.newNexthop, RTM_NEWNEXTHOP),
     Pair("RTM_DELNEXTHOP", NetlinkMessageType.deleteNexthop, RTM_DELNEXTHOP),
     Pair("RTM_GETNEXTHOP", NetlinkMessageType.getNexthop, RTM_GETNEXTHOP),
@@ -110,8 +109,6 @@ struct KernelConstantsTests {
     Pair("NLMSGERR_ATTR_OFFS", NetlinkAcknowledgement.Attribute.offset, NLMSGERR_ATTR_OFFS),
     Pair("NLA_F_NESTED", NetlinkAttribute.nestedFlag, NLA_F_NESTED),
     Pair("RTEXT_FILTER_SKIP_STATS", LinkMessage.skipStatistics, RTEXT_FILTER_SKIP_STATS),
-    Pair("NETCONFA_IFINDEX_ALL", NetconfMessage.allInterfaces, NETCONFA_IFINDEX_ALL),
-    Pair("NETCONFA_IFINDEX_DEFAULT", NetconfMessage.defaultInterface, NETCONFA_IFINDEX_DEFAULT),
     Pair("CTRL_CMD_NEWFAMILY", GenericNetlinkMessage.Controller.newFamily, CTRL_CMD_NEWFAMILY),
     Pair("CTRL_CMD_GETFAMILY", GenericNetlinkMessage.Controller.getFamily, CTRL_CMD_GETFAMILY),
     Pair("CTRL_ATTR_FAMILY_ID", GenericNetlinkMessage.Controller.familyID, CTRL_ATTR_FAMILY_ID),
@@ -320,15 +317,6 @@ struct KernelConstantsTests {
     Pair("NDA_LLADDR", NeighbourMessage.Attribute.linkLayerAddress, NDA_LLADDR),
   ]
 
-  static let settings: [Pair] = [
-    Pair("NETCONFA_IFINDEX", NetconfMessage.Attribute.interfaceIndex, NETCONFA_IFINDEX),
-    Pair("NETCONFA_FORWARDING", NetconfMessage.Attribute.forwarding, NETCONFA_FORWARDING),
-    Pair("NETCONFA_RP_FILTER", NetconfMessage.Attribute.reversePathFilter, NETCONFA_RP_FILTER),
-    Pair(
-      "NETCONFA_IGNORE_ROUTES_WITH_LINKDOWN", NetconfMessage.Attribute.ignoreRoutesWithLinkdown,
-      NETCONFA_IGNORE_ROUTES_WITH_LINKDOWN),
-  ]
-
   static let instructions: [Pair] = [
     Pair("BPF_LD | BPF_W | BPF_ABS", BPFInstruction.Code.loadWord, BPF_LD | BPF_W | BPF_ABS),
     Pair("BPF_LD | BPF_H | BPF_ABS", BPFInstruction.Code.loadHalf, BPF_LD | BPF_H | BPF_ABS),
@@ -356,7 +344,7 @@ struct KernelConstantsTests {
   @Test(
     arguments: [
       messageTypes, messageFlags, groups, others, linkFlags, operationalStates, deviceTypes, linkAttributes, addresses,
-      routes, routeFlags, routeAttributes, rules, nexthops, neighbours, settings, instructions,
+      routes, routeFlags, routeAttributes, rules, nexthops, neighbours, instructions,
     ].flatMap { $0 }) func constantsAreThoseOfTheHeaders(pair: Pair)
   {
     #expect(pair.ours == pair.kernels)
@@ -371,7 +359,6 @@ struct KernelConstantsTests {
     #expect(RuleMessage.headerByteCount == MemoryLayout<fib_rule_hdr>.size)
     #expect(NexthopMessage.headerByteCount == MemoryLayout<nhmsg>.size)
     #expect(NeighbourMessage.headerByteCount == MemoryLayout<ndmsg>.size)
-    #expect(NetconfMessage.headerByteCount == MemoryLayout<netconfmsg>.size)
     #expect(GenericNetlinkMessage.headerByteCount == MemoryLayout<genlmsghdr>.size)
     #expect(MemoryLayout<BPFInstruction>.size == MemoryLayout<sock_filter>.size)
     // The buffers of rtnexthop, nexthop_grp and fib_rule_uid_range are read by these steps.

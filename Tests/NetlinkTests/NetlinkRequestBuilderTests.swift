@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Netlink
+import NetworkLab
 import Testing
 
 struct NetlinkRequestBuilderTests {
@@ -113,7 +114,7 @@ struct NetlinkRequestBuilderTests {
   @Test(
     arguments: [
       (.getLink, 16, [29]), (.getAddress, 8, []), (.getRoute, 12, [15]), (.getRule, 12, []), (.getNexthop, 8, []),
-      (.getNeighbour, 12, []), (.getNetconf, 1, []), (NetlinkMessageType(rawValue: 66), 1, []),
+      (.getNeighbour, 12, []), (NetlinkMessageType(rawValue: 66), 1, []),
     ] as [(NetlinkMessageType, Int, [UInt16])])
   func dumpHasTheHeaderOfItsFamily(type: NetlinkMessageType, headerByteCount: Int, attributes: [UInt16]) throws {
     var builder = NetlinkRequestBuilder()

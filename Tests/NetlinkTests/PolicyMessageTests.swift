@@ -97,34 +97,6 @@ struct NeighbourMessageTests {
   }
 }
 
-struct NetconfMessageTests {
-  @Test func readsARecordedSetting() throws {
-    let setting = try decode(RecordedMessage.netconf.bytes, NetconfMessage.init)
-    #expect(setting.family == .ipv4)
-    #expect(setting.interfaceIndex == 3)
-    #expect(setting.ignoreRoutesWithLinkdown == true)
-    #expect(setting.forwarding == nil)
-  }
-
-  @Test func readsASettingOfAllInterfaces() throws {
-    let bytes = message(.newNetconf) {
-      $0.appendNetconfHeader(family: .ipv6)
-      $0.append(1, NetconfMessage.allInterfaces)
-      $0.append(2, Int32(0))
-      $0.append(6, Int32(0))
-    }
-    let setting = try decode(bytes, NetconfMessage.init)
-    #expect(setting.interfaceIndex == -1)
-    #expect(setting.forwarding == false)
-    #expect(setting.ignoreRoutesWithLinkdown == false)
-  }
-
-  @Test func refusesAMessageWithoutInterface() throws {
-    let bytes = message(.newNetconf) { $0.appendNetconfHeader(family: .ipv4) }
-    #expect(try decode(bytes) { .some(NetconfMessage($0, in: $1)) } == nil)
-  }
-}
-
 struct GenericNetlinkMessageTests {
   private static let familyAnswer = message(.genericController) {
     $0.appendGenericHeader(command: 1, version: 2)

@@ -201,12 +201,6 @@ extension RecordedMessage {
       """)
 
   /// `sysctl net.ipv4.conf.v0.ignore_routes_with_linkdown=1`, the event.
-  static let netconf = RecordedMessage(
-    name: "netconf",
-    hex: """
-      240000005000000000000000000000000200000008000100030000000800060001000000
-      """)
-
   /// The end of a dump.
   static let done = RecordedMessage(
     name: "done",
@@ -250,7 +244,7 @@ extension RecordedMessage {
   static let all: [RecordedMessage] = [
     .linkVeth, .linkBridgePort, .address4Peer, .address6Tentative, .routeDeleted, .route4Multipath, .route4Via6,
     .route6Multipath, .answer4, .answer4Plain, .answer6, .answer6Plain, .answerNexthopGroup, .rule, .nexthop,
-    .nexthopGroup, .nexthopBlackhole, .neighbour, .netconf, .done, .noRoute, .refusal, .refusalUncapped,
+    .nexthopGroup, .nexthopBlackhole, .neighbour, .done, .noRoute, .refusal, .refusalUncapped,
     .refusalOfAttribute,
   ]
 }

@@ -172,3 +172,80 @@ package struct LinkMessage: Hashable, Sendable {
     return !attributes.isMalformed
   }
 }
+
+/// The flags of a link (`ifi_flags`; `enum net_device_flags`, linux/if.h; netdevice(7)).
+package struct LinkFlags: OptionSet, Hashable, Sendable {
+  package let rawValue: UInt32
+
+  @inline(__always)
+  package init(rawValue: UInt32) {
+    self.rawValue = rawValue
+  }
+
+  /// Switched on by an administrator. Says nothing of a carrier.
+  package static let up = Self(rawValue: 1 << 0)
+  package static let broadcast = Self(rawValue: 1 << 1)
+  package static let loopback = Self(rawValue: 1 << 3)
+  package static let pointToPoint = Self(rawValue: 1 << 4)
+  /// Operational state up or unknown (RFC 2863).
+  package static let running = Self(rawValue: 1 << 6)
+  package static let noARP = Self(rawValue: 1 << 7)
+  package static let promiscuous = Self(rawValue: 1 << 8)
+  /// The active member of a bond or a load balancer's primary.
+  package static let primary = Self(rawValue: 1 << 10)
+  /// A member of a bond or team.
+  package static let secondary = Self(rawValue: 1 << 11)
+  package static let multicast = Self(rawValue: 1 << 12)
+  /// The driver signals a carrier.
+  package static let lowerUp = Self(rawValue: 1 << 16)
+  package static let dormant = Self(rawValue: 1 << 17)
+  package static let echo = Self(rawValue: 1 << 18)
+}
+
+/// What hardware a link imitates (`ifi_type`; `ARPHRD_…`, linux/if_arp.h).
+package struct DeviceType: RawRepresentable, Hashable, Sendable {
+  package let rawValue: UInt16
+
+  package init(rawValue: UInt16) {
+    self.rawValue = rawValue
+  }
+
+  package static let ethernet = Self(rawValue: 1)
+  package static let infiniband = Self(rawValue: 32)
+  package static let ppp = Self(rawValue: 512)
+  /// A modem that carries bare IP packets, some Qualcomm ones.
+  package static let rawIP = Self(rawValue: 519)
+  package static let phonet = Self(rawValue: 820)
+  package static let tunnel = Self(rawValue: 768)
+  package static let tunnel6 = Self(rawValue: 769)
+  package static let loopback = Self(rawValue: 772)
+  package static let sit = Self(rawValue: 776)
+  package static let gre = Self(rawValue: 778)
+  package static let gre6 = Self(rawValue: 823)
+  package static let ieee80211 = Self(rawValue: 801)
+  /// A monitor device of Wi-Fi.
+  package static let ieee80211Radiotap = Self(rawValue: 803)
+  package static let netlink = Self(rawValue: 824)
+  /// No link layer at all: tun, wireguard, wwan.
+  package static let none = Self(rawValue: 0xfffe)
+}
+
+/// The operational state of a link (`IFLA_OPERSTATE`; RFC 2863; linux/if.h).
+package struct OperationalState: RawRepresentable, Hashable, Sendable {
+  package let rawValue: UInt8
+
+  package init(rawValue: UInt8) {
+    self.rawValue = rawValue
+  }
+
+  /// The driver does not say; loopback, tunnels and modems that are up stay here.
+  package static let unknown = Self(rawValue: 0)
+  package static let notPresent = Self(rawValue: 1)
+  package static let down = Self(rawValue: 2)
+  /// A link below it is down.
+  package static let lowerLayerDown = Self(rawValue: 3)
+  package static let testing = Self(rawValue: 4)
+  /// Waits for something outside, such as authentication (IEEE 802.1X) or traffic.
+  package static let dormant = Self(rawValue: 5)
+  package static let up = Self(rawValue: 6)
+}

@@ -131,3 +131,94 @@ package struct RouteMessage: Hashable, Sendable {
     return true
   }
 }
+
+/// What becomes of a packet that takes a route (`rtm_type`; rtnetlink(7)).
+package struct RouteType: RawRepresentable, Hashable, Sendable {
+  package let rawValue: UInt8
+
+  @inline(__always)
+  package init(rawValue: UInt8) {
+    self.rawValue = rawValue
+  }
+
+  package static let unspecified = Self(rawValue: 0)
+  package static let unicast = Self(rawValue: 1)
+  /// For this machine.
+  package static let local = Self(rawValue: 2)
+  package static let broadcast = Self(rawValue: 3)
+  package static let anycast = Self(rawValue: 4)
+  package static let multicast = Self(rawValue: 5)
+  package static let blackhole = Self(rawValue: 6)
+  package static let unreachable = Self(rawValue: 7)
+  package static let prohibit = Self(rawValue: 8)
+  /// As if the table had no route: the next rule is asked.
+  package static let `throw` = Self(rawValue: 9)
+  package static let nat = Self(rawValue: 10)
+}
+
+/// How far a destination is (`rtm_scope`, `ifa_scope`; `enum rt_scope_t`, linux/rtnetlink.h).
+package struct RouteScope: RawRepresentable, Hashable, Sendable {
+  package let rawValue: UInt8
+
+  @inline(__always)
+  package init(rawValue: UInt8) {
+    self.rawValue = rawValue
+  }
+
+  package static let universe = Self(rawValue: 0)
+  package static let site = Self(rawValue: 200)
+  /// On the attached link.
+  package static let link = Self(rawValue: 253)
+  package static let host = Self(rawValue: 254)
+  package static let nowhere = Self(rawValue: 255)
+}
+
+/// Who made a route (`rtm_protocol`; `RTPROT_…`, linux/rtnetlink.h).
+package struct RouteProtocol: RawRepresentable, Hashable, Sendable {
+  package let rawValue: UInt8
+
+  @inline(__always)
+  package init(rawValue: UInt8) {
+    self.rawValue = rawValue
+  }
+
+  package static let unspecified = Self(rawValue: 0)
+  package static let redirect = Self(rawValue: 1)
+  package static let kernel = Self(rawValue: 2)
+  package static let boot = Self(rawValue: 3)
+  package static let `static` = Self(rawValue: 4)
+  package static let routerAdvertisement = Self(rawValue: 9)
+  package static let dhcp = Self(rawValue: 16)
+}
+
+/// Flags of a route and of its nexthops. Both words share their low bits: `RTNH_F_…` describe a nexthop, and stand in
+/// `rtm_flags` too where a route has just one; `RTM_F_…` describe the message (linux/rtnetlink.h).
+package struct RouteFlags: OptionSet, Hashable, Sendable {
+  package let rawValue: UInt32
+
+  @inline(__always)
+  package init(rawValue: UInt32) {
+    self.rawValue = rawValue
+  }
+
+  /// The nexthop's link is down.
+  package static let dead = Self(rawValue: 1 << 0)
+  package static let pervasive = Self(rawValue: 1 << 1)
+  /// The gateway is reached without a route to it.
+  package static let onLink = Self(rawValue: 1 << 2)
+  package static let offload = Self(rawValue: 1 << 3)
+  /// The nexthop's link has no carrier.
+  package static let linkDown = Self(rawValue: 1 << 4)
+  package static let unresolved = Self(rawValue: 1 << 5)
+  package static let trap = Self(rawValue: 1 << 6)
+
+  package static let notify = Self(rawValue: 0x100)
+  /// A cached clone of a route: what a plain query answers with.
+  package static let cloned = Self(rawValue: 0x200)
+  package static let equalize = Self(rawValue: 0x400)
+  package static let prefix = Self(rawValue: 0x800)
+  /// Asks that the answer name the table; without it IPv4 always says main.
+  package static let lookupTable = Self(rawValue: 0x1000)
+  /// Asks for the route as configured instead of the one chosen.
+  package static let fibMatch = Self(rawValue: 0x2000)
+}

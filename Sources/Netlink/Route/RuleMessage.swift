@@ -106,3 +106,34 @@ package struct RuleMessage: Hashable, Sendable {
     return true
   }
 }
+
+/// What a routing rule does (`FR_ACT_…`, linux/fib_rules.h).
+package struct RuleAction: RawRepresentable, Hashable, Sendable {
+  package let rawValue: UInt8
+
+  package init(rawValue: UInt8) {
+    self.rawValue = rawValue
+  }
+
+  package static let unspecified = Self(rawValue: 0)
+  package static let toTable = Self(rawValue: 1)
+  package static let goto = Self(rawValue: 2)
+  package static let noOperation = Self(rawValue: 3)
+  package static let blackhole = Self(rawValue: 6)
+  package static let unreachable = Self(rawValue: 7)
+  package static let prohibit = Self(rawValue: 8)
+}
+
+/// Flags of a routing rule (`FIB_RULE_…`, linux/fib_rules.h).
+package struct RuleFlags: OptionSet, Hashable, Sendable {
+  package let rawValue: UInt32
+
+  package init(rawValue: UInt32) {
+    self.rawValue = rawValue
+  }
+
+  package static let permanent = Self(rawValue: 0x01)
+  /// The rule is for packets that do not match: `ip rule add not …`.
+  package static let invert = Self(rawValue: 0x02)
+  package static let unresolved = Self(rawValue: 0x04)
+}

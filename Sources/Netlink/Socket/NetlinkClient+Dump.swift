@@ -110,7 +110,6 @@ extension NetlinkClient {
     case .getRule: "list routing rules"
     case .getNexthop: "list nexthop objects"
     case .getNeighbour: "list neighbours"
-    case .getNetconf: "list network settings"
     default: "list objects of type \(type.rawValue)"
     }
   }

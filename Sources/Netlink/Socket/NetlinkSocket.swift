@@ -1,9 +1,9 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-#if os(Linux)
 import CNetlink
 
+#if os(Linux)
 // Invariant: bytes are handed on only where the SENDER's address has port 0, the kernel. The port in a message's header
 // is written by whoever sends it. And the socket is bound before it joins a group: bind() forgets the groups joined.
 
@@ -163,3 +163,64 @@ package struct NetlinkSocket: ~Copyable, Sendable {
   }
 }
 #endif
+
+#if os(Linux)
+/// What a netlink socket talks to (linux/netlink.h).
+package struct NetlinkProtocol: RawRepresentable, Hashable, Sendable {
+  package let rawValue: Int32
+
+  package init(rawValue: Int32) {
+    self.rawValue = rawValue
+  }
+
+  /// Links, addresses, routes, rules: rtnetlink(7).
+  package static let route = Self(rawValue: 0)
+  /// Devices that come and go, as text.
+  package static let kobjectUevent = Self(rawValue: 15)
+  /// Families numbered when the kernel starts, nl80211 among them.
+  package static let generic = Self(rawValue: 16)
+}
+#endif
+
+#if os(Linux)
+/// What one attempt to receive found.
+package enum NetlinkReception: Hashable, Sendable {
+  /// A datagram from the kernel, of so many bytes, at the start of the buffer.
+  case datagram(Int)
+  /// Nothing is waiting (`EAGAIN`).
+  case empty
+  /// The kernel had to drop messages (`ENOBUFS`): what was known of its state may be wrong now. Reported once a burst;
+  /// the messages that were kept follow.
+  case overrun
+  /// A datagram did not fit into the buffer (`MSG_TRUNC`): as good as dropped.
+  case truncated
+  /// A datagram from another process, dropped and counted: anyone may write to a netlink socket, and only the sender's
+  /// address, never the header, tells the kernel from the others.
+  case foreign
+}
+#endif
+
+/// A multicast group of rtnetlink (`enum rtnetlink_groups`, linux/rtnetlink.h), or of the kernel's uevents.
+package struct NetlinkGroup: RawRepresentable, Hashable, Sendable {
+  package let rawValue: UInt32
+
+  package init(rawValue: UInt32) {
+    self.rawValue = rawValue
+  }
+
+  package static let link = Self(rawValue: 1)
+  package static let neighbour = Self(rawValue: 3)
+  package static let ipv4Address = Self(rawValue: 5)
+  package static let ipv4Route = Self(rawValue: 7)
+  package static let ipv4Rule = Self(rawValue: 8)
+  package static let ipv6Address = Self(rawValue: 9)
+  package static let ipv6Route = Self(rawValue: 11)
+  package static let ipv6Rule = Self(rawValue: 19)
+  package static let neighbourUserOption = Self(rawValue: 20)
+  package static let ipv4Netconf = Self(rawValue: 24)
+  package static let ipv6Netconf = Self(rawValue: 25)
+  package static let nexthop = Self(rawValue: 32)
+
+  /// The kernel's own group of the uevent protocol; group 2 is what udevd sends on.
+  package static let kernelUevent = Self(rawValue: 1)
+}

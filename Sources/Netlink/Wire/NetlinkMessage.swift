@@ -31,3 +31,137 @@ package struct NetlinkMessage: Hashable, Sendable {
     return min(start, body.upperBound)..<body.upperBound
   }
 }
+
+/// The header of every netlink message, `struct nlmsghdr` (linux/netlink.h).
+package struct NetlinkHeader: Hashable, Sendable, BitwiseCopyable {
+  package static let byteCount = 16
+
+  /// Header and body, without the padding to the next message.
+  package var length: UInt32
+  package var typeValue: UInt16
+  package var flagBits: UInt16
+  /// In an answer, that of the request.
+  package var sequence: UInt32
+  /// The port for which the message is meant. Any sender can write it: judge a datagram by its sender's address.
+  package var portID: UInt32
+
+  @inline(__always)
+  package var type: NetlinkMessageType { NetlinkMessageType(rawValue: typeValue) }
+  @inline(__always)
+  package var flags: NetlinkFlags { NetlinkFlags(rawValue: flagBits) }
+
+  package init(length: UInt32, type: NetlinkMessageType, flags: NetlinkFlags, sequence: UInt32, portID: UInt32 = 0) {
+    self.length = length
+    self.typeValue = type.rawValue
+    self.flagBits = flags.rawValue
+    self.sequence = sequence
+    self.portID = portID
+  }
+
+  /// Reads a header at an offset; `nil` where it does not fit.
+  @inline(__always)
+  package init?(in bytes: RawSpan, at offset: Int) {
+    guard offset >= 0, bytes.byteCount >= Self.byteCount, offset <= bytes.byteCount - Self.byteCount,
+      let length: UInt32 = bytes.integer(at: offset),
+      let type: UInt16 = bytes.integer(at: offset + 4),
+      let flags: UInt16 = bytes.integer(at: offset + 6),
+      let sequence: UInt32 = bytes.integer(at: offset + 8),
+      let portID: UInt32 = bytes.integer(at: offset + 12)
+    else { return nil }
+    self.length = length
+    self.typeValue = type
+    self.flagBits = flags
+    self.sequence = sequence
+    self.portID = portID
+  }
+}
+
+/// What a netlink message is (`nlmsg_type`): control types from linux/netlink.h, the others from linux/rtnetlink.h.
+package struct NetlinkMessageType: RawRepresentable, Hashable, Sendable {
+  package let rawValue: UInt16
+
+  @inline(__always)
+  package init(rawValue: UInt16) {
+    self.rawValue = rawValue
+  }
+
+  package static let noop = Self(rawValue: 1)
+  /// An error, or with error number 0 an acknowledgement.
+  package static let error = Self(rawValue: 2)
+  /// The end of a dump.
+  package static let done = Self(rawValue: 3)
+  package static let overrun = Self(rawValue: 4)
+
+  package static let newLink = Self(rawValue: 16)
+  package static let deleteLink = Self(rawValue: 17)
+  package static let getLink = Self(rawValue: 18)
+  package static let setLink = Self(rawValue: 19)
+
+  package static let newAddress = Self(rawValue: 20)
+  package static let deleteAddress = Self(rawValue: 21)
+  package static let getAddress = Self(rawValue: 22)
+
+  package static let newRoute = Self(rawValue: 24)
+  package static let deleteRoute = Self(rawValue: 25)
+  package static let getRoute = Self(rawValue: 26)
+
+  package static let newNeighbour = Self(rawValue: 28)
+  package static let deleteNeighbour = Self(rawValue: 29)
+  package static let getNeighbour = Self(rawValue: 30)
+
+  package static let newRule = Self(rawValue: 32)
+  package static let deleteRule = Self(rawValue: 33)
+  package static let getRule = Self(rawValue: 34)
+
+  /// A neighbour discovery option that the kernel passes on, such as PREF64 (RFC 8781).
+  package static let newNeighbourUserOption = Self(rawValue: 68)
+
+  package static let newNetconf = Self(rawValue: 80)
+  package static let deleteNetconf = Self(rawValue: 81)
+
+  package static let newNexthop = Self(rawValue: 104)
+  package static let deleteNexthop = Self(rawValue: 105)
+  package static let getNexthop = Self(rawValue: 106)
+
+  /// The controller of generic netlink, `GENL_ID_CTRL` (linux/genetlink.h).
+  package static let genericController = Self(rawValue: 16)
+}
+
+/// The flags of a netlink message (`nlmsg_flags`, linux/netlink.h). Bits above 0xff mean different things in requests
+/// that read, requests that write, and acknowledgements, so some values here are the same.
+package struct NetlinkFlags: OptionSet, Hashable, Sendable {
+  package let rawValue: UInt16
+
+  @inline(__always)
+  package init(rawValue: UInt16) {
+    self.rawValue = rawValue
+  }
+
+  package static let request = Self(rawValue: 0x01)
+  /// One message of several; the last is of type `done`.
+  package static let multi = Self(rawValue: 0x02)
+  /// Asks for an acknowledgement also of success.
+  package static let acknowledge = Self(rawValue: 0x04)
+  package static let echo = Self(rawValue: 0x08)
+  /// What is dumped changed while it was dumped: the answer may miss or repeat entries.
+  package static let dumpInterrupted = Self(rawValue: 0x10)
+  /// The kernel honoured the filter in a dump request.
+  package static let dumpFiltered = Self(rawValue: 0x20)
+
+  // Requests that read.
+  package static let root = Self(rawValue: 0x100)
+  package static let match = Self(rawValue: 0x200)
+  package static let dump: Self = [.root, .match]
+
+  // Requests that write.
+  package static let replace = Self(rawValue: 0x100)
+  package static let exclusive = Self(rawValue: 0x200)
+  package static let create = Self(rawValue: 0x400)
+  package static let append = Self(rawValue: 0x800)
+
+  // Acknowledgements.
+  /// The request is not repeated in the acknowledgement, only its header.
+  package static let capped = Self(rawValue: 0x100)
+  /// Attributes follow the acknowledgement: the extended acknowledgement.
+  package static let acknowledgementTLVs = Self(rawValue: 0x200)
+}

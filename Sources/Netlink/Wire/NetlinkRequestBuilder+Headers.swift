@@ -82,12 +82,6 @@ extension NetlinkRequestBuilder {
     store(flags, at: start + 10)
   }
 
-  /// `struct netconfmsg`, linux/netconf.h.
-  package mutating func appendNetconfHeader(family: KernelAddressFamily) {
-    let start = appendHeader(byteCount: NetconfMessage.headerByteCount)
-    store(family.rawValue, at: start)
-  }
-
   /// `struct genlmsghdr`, linux/genetlink.h.
   package mutating func appendGenericHeader(command: UInt8, version: UInt8) {
     let start = appendHeader(byteCount: GenericNetlinkMessage.headerByteCount)

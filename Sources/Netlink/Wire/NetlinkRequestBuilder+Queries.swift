@@ -71,7 +71,7 @@ extension NetlinkRequestBuilder {
   /// Asks for everything of one type.
   ///
   /// - Parameters:
-  ///   - type: `getLink`, `getAddress`, `getRoute`, `getRule`, `getNexthop`, `getNeighbour` or `getNetconf`.
+  ///   - type: `getLink`, `getAddress`, `getRoute`, `getRule`, `getNexthop` or `getNeighbour`.
   ///   - family: one family, or `unspecified` for all; links and nexthops take only `unspecified`.
   ///   - table: routes of this table only, where the kernel checks strictly; old kernels answer with all tables.
   ///   - sequence: the request's number.
@@ -94,8 +94,6 @@ extension NetlinkRequestBuilder {
       appendNexthopHeader(family: family)
     case .getNeighbour:
       appendNeighbourHeader(family: family)
-    case .getNetconf:
-      appendNetconfHeader(family: family)
     default:
       // struct rtgenmsg: every rtnetlink family understands a dump request with nothing but the family.
       store(family.rawValue, at: appendHeader(byteCount: 1))

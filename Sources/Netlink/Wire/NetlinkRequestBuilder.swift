@@ -95,25 +95,6 @@ package struct NetlinkRequestBuilder: Sendable {
     append(type, bytes: Array(string.utf8) + [0])
   }
 
-  /// Appends an attribute without a payload: its presence says yes.
-  package mutating func appendFlag(_ type: UInt16) {
-    _ = appendAttribute(type, payloadCount: 0)
-  }
-
-  /// Begins an attribute made of attributes.
-  ///
-  /// - Parameters:
-  ///   - type: the attribute's type.
-  ///   - isMarked: whether to set `NLA_F_NESTED`, which newer families require and older ones ignore.
-  /// - Returns: what ``endNested(_:)`` needs.
-  package mutating func beginNested(_ type: UInt16, isMarked: Bool = true) -> Int {
-    appendAttribute(isMarked ? type | NetlinkAttribute.nestedFlag : type, payloadCount: 0)
-  }
-
-  package mutating func endNested(_ payload: Int) {
-    store(UInt16(bytes.count - payload + NetlinkAttribute.headerByteCount), at: payload - 4)
-  }
-
   private mutating func appendAttribute(_ type: UInt16, payloadCount: Int) -> Int {
     let length = NetlinkAttribute.headerByteCount + payloadCount
     let start = grow(by: (length + 3) & ~3)

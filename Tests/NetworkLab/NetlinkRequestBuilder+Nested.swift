@@ -1,0 +1,26 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+package import Netlink
+
+/// Attributes that Dialtone reads and never sends: for messages that tests build.
+extension NetlinkRequestBuilder {
+  /// Appends an attribute without a payload: its presence says yes.
+  package mutating func appendFlag(_ type: UInt16) { append(type, bytes: []) }
+
+  /// Begins an attribute made of attributes.
+  ///
+  /// - Parameters:
+  ///   - type: The attribute's type.
+  ///   - isMarked: Whether to set `NLA_F_NESTED`, which newer families require and older ones ignore.
+  /// - Returns: What ``endNested(_:)`` needs.
+  package mutating func beginNested(_ type: UInt16, isMarked: Bool = true) -> Int {
+    appendFlag(isMarked ? type | NetlinkAttribute.nestedFlag : type)
+    return bytes.count
+  }
+
+  package mutating func endNested(_ payload: Int) {
+    let start = payload - NetlinkAttribute.headerByteCount
+    store(UInt16(bytes.count - start), at: start)
+  }
+}
