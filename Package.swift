@@ -24,18 +24,18 @@ let package = Package(
   ],
   targets: [
     // The libc and the kernel headers, in one place. No logic.
-    .target(name: "CNetlink"),
+    .target(name: "CSystem"),
     // The wire format and the socket of rtnetlink. Knows nothing of reachability.
-    .target(name: "Netlink", dependencies: ["CNetlink"]),
+    .target(name: "Netlink", dependencies: ["CSystem"]),
     // Targets, flags, monitors. No Foundation, no other dependency.
-    .target(name: "Dialtone", dependencies: ["CNetlink", "Netlink"]),
+    .target(name: "Dialtone", dependencies: ["CSystem", "Netlink"]),
     // NotificationCenter and URL: what needs Foundation.
     .target(name: "DialtoneFoundation", dependencies: ["Dialtone"]),
     // Whether a site really answers: checks over HTTP. No Foundation.
     .target(
       name: "DialtoneSites",
       dependencies: [
-        "CNetlink", "Dialtone", "Netlink",
+        "CSystem", "Dialtone", "Netlink",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
@@ -44,14 +44,14 @@ let package = Package(
       ]
     ),
     // A scripted network and clock, for users' own tests.
-    .target(name: "DialtoneTesting", dependencies: ["CNetlink", "Dialtone"]),
+    .target(name: "DialtoneTesting", dependencies: ["CSystem", "Dialtone"]),
     // Scripted sites, for the tests of those who check sites. Apart, since it brings swift-nio.
-    .target(name: "DialtoneSitesTesting", dependencies: ["CNetlink", "Dialtone", "DialtoneSites", "DialtoneTesting"]),
+    .target(name: "DialtoneSitesTesting", dependencies: ["CSystem", "Dialtone", "DialtoneSites", "DialtoneTesting"]),
     // The command `dialtone`.
     .executableTarget(
       name: "DialtoneCLI",
       dependencies: [
-        "CNetlink", "Dialtone", "DialtoneSites",
+        "CSystem", "Dialtone", "DialtoneSites",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -63,7 +63,7 @@ let package = Package(
     .executableTarget(name: "SiteStatus", dependencies: ["Dialtone", "DialtoneSites"], path: "Examples/SiteStatus"),
 
     // What a synchronous question costs, beside the kernel's part of it.
-    .executableTarget(name: "Questions", dependencies: ["CNetlink", "Dialtone"], path: "Benchmarks/Questions"),
+    .executableTarget(name: "Questions", dependencies: ["CSystem", "Dialtone"], path: "Benchmarks/Questions"),
     // What the script Benchmarks/sites times.
     .executableTarget(name: "SiteChecks", dependencies: ["DialtoneSites"], path: "Benchmarks/SiteChecks"),
 
@@ -90,15 +90,15 @@ let package = Package(
       path: "Tests/SiteLab"
     ),
     // The program under test of Scripts/radio-lab.
-    .executableTarget(name: "radio-probe", dependencies: ["CNetlink", "Dialtone"], path: "Tests/RadioLab/Probe"),
-    .testTarget(name: "NetlinkTests", dependencies: ["CNetlink", "Netlink", "NetworkLab", "TestSupport"]),
+    .executableTarget(name: "radio-probe", dependencies: ["CSystem", "Dialtone"], path: "Tests/RadioLab/Probe"),
+    .testTarget(name: "NetlinkTests", dependencies: ["CSystem", "Netlink", "NetworkLab", "TestSupport"]),
     // Two libraries that use Dialtone and do not know of each other, for the test that they share one engine.
     .target(name: "FirstLibrary", dependencies: ["Dialtone"], path: "Tests/SharingLibraries/FirstLibrary"),
     .target(name: "SecondLibrary", dependencies: ["Dialtone"], path: "Tests/SharingLibraries/SecondLibrary"),
     .testTarget(
       name: "DialtoneTests",
       dependencies: [
-        "CNetlink", "CTestSupport", "Dialtone", "DialtoneTesting", "FirstLibrary", "Netlink", "SecondLibrary",
+        "CSystem", "CTestSupport", "Dialtone", "DialtoneTesting", "FirstLibrary", "Netlink", "SecondLibrary",
         "TestSupport",
       ]
     ),
@@ -106,7 +106,7 @@ let package = Package(
       name: "DialtoneFoundationTests",
       dependencies: ["Dialtone", "DialtoneFoundation", "DialtoneTesting", "TestSupport"]),
     .testTarget(
-      name: "LinuxTests", dependencies: ["CNetlink", "CNetworkLab", "Dialtone", "Netlink", "NetworkLab", "TestSupport"]),
+      name: "LinuxTests", dependencies: ["CSystem", "CNetworkLab", "Dialtone", "Netlink", "NetworkLab", "TestSupport"]),
     .testTarget(
       name: "SitesTests",
       dependencies: [
@@ -121,7 +121,7 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "BackupOffCellular", "CNetlink", "Dialtone", "DialtoneCLI", "DialtoneSites", "Listening", "NetworkLab",
+        "BackupOffCellular", "CSystem", "Dialtone", "DialtoneCLI", "DialtoneSites", "Listening", "NetworkLab",
         "SiteLab",
         "SiteStatus", "SyncWhenBack", "TestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import CNetlink
+import CSystem
 
 /// The route to 127.0.0.1, asked of the kernel with nothing between (rtnetlink(7)).
 struct BareQuestion: ~Copyable {
@@ -31,7 +31,7 @@ struct BareQuestion: ~Copyable {
     bytes += [127, 0, 0, 1]
     question = bytes
     descriptor = socket(AF_NETLINK, CInt(SOCK_RAW.rawValue), NETLINK_ROUTE)
-    guard descriptor >= 0 else { throw Failure(code: cnetlink_errno()) }
+    guard descriptor >= 0 else { throw Failure(code: csystem_errno()) }
   }
 
   deinit { close(descriptor) }
@@ -40,7 +40,7 @@ struct BareQuestion: ~Copyable {
     // Both buffers are longer than what is said of them.
     let sent = unsafe send(descriptor, question, question.count, 0)
     let received = unsafe recv(descriptor, &answer, answer.count, 0)
-    guard sent == question.count, received > MemoryLayout<nlmsghdr>.size else { throw Failure(code: cnetlink_errno()) }
+    guard sent == question.count, received > MemoryLayout<nlmsghdr>.size else { throw Failure(code: csystem_errno()) }
     // The type: an error is shorter, and another one.
     let type = unsafe answer.withUnsafeBytes { unsafe $0.load(fromByteOffset: 4, as: UInt16.self) }
     guard type == UInt16(RTM_NEWROUTE) else { throw Failure(code: 0) }

@@ -61,7 +61,8 @@ extension ReachabilityMonitor {
     whenDetermined determinedName: Notification.Name = .reachabilityWasDetermined, on queue: DispatchQueue
   ) -> ReachabilityObservation {
     let sequence = Self.notifications(to: center, named: name, whenDetermined: determinedName)
-    return sequence.begin(statesOfEachTarget.observe(on: queue) { [weak self] state in sequence.announce(state, of: self) })
+    return sequence.begin(
+      statesOfEachTarget.observe(on: queue) { [weak self] state in sequence.announce(state, of: self) })
   }
 
   /// As ``postNotifications(to:named:whenDetermined:)``, on the main actor: safe for user interfaces.

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import CNetlink
+import CSystem
 import NetworkLab
 import TestSupport
 import Testing

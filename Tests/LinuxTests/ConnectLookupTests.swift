@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import CNetlink
+import CSystem
 import Dialtone
 import NetworkLab
 import TestSupport
@@ -325,7 +325,8 @@ struct ConnectLookupTests {
     let lab = try makeLab()
     let root = try ConfigurationRoot()
     try root.write("etc/resolv.conf", "nameserver 10.0.0.53\n")
-    let monitors = try LabMonitors(lab, source: { LinuxNetwork($0 as? EventPoll, time: $1, nameConfigurationRoot: root.path) })
+    let monitors = try LabMonitors(
+      lab, source: { LinuxNetwork($0 as? EventPoll, time: $1, nameConfigurationRoot: root.path) })
     let target = try await monitors.record(.address(Self.four)) { $0.nat64 = .off }
     let path = try await monitors.recordPath()
     #expect(path.last?.supportsDNS == true)

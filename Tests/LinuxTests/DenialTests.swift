@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import CNetlink
+import CSystem
 import Dialtone
 import NetworkLab
 import TestSupport
@@ -44,7 +44,8 @@ struct DenialTests {
     let root = try ConfigurationRoot()
     try root.write("etc/resolv.conf", "nameserver 10.0.0.53\n")
     let clock = SteppedClock(isStill: true)
-    let monitors = try clock.monitors(lab, source: { LinuxNetwork($0 as? EventPoll, time: $1, nameConfigurationRoot: root.path) })
+    let monitors = try clock.monitors(
+      lab, source: { LinuxNetwork($0 as? EventPoll, time: $1, nameConfigurationRoot: root.path) })
     let path = try await monitors.recordPath()
     #expect(path.last?.supportsDNS == true)
     for (server, isReached) in [("10.7.0.53", false), ("10.0.0.53", true)] {
@@ -83,7 +84,7 @@ struct DenialTests {
       let network = LinuxNetwork(try EventPoll())
       let events = try #require(network.descriptors.first)
       // In its place something that recvmmsg(2) refuses.
-      let null = unsafe cnetlink_open("/dev/null", O_RDONLY | O_CLOEXEC)
+      let null = unsafe csystem_open("/dev/null", O_RDONLY | O_CLOEXEC)
       #expect(dup2(null, events) == events)
       _ = close(null)
       for _ in 0..<20 {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import CNetlink
+import CSystem
 import Dialtone
 import Netlink
 import NetworkLab

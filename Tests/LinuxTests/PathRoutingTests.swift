@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import CNetlink
+import CSystem
 import Dialtone
 import Netlink
 import NetworkLab
@@ -196,7 +196,8 @@ struct PathRoutingTests {
     try lab.makeB()
     let root = try ConfigurationRoot()
     try root.write("etc/resolv.conf", "nameserver 10.7.0.53\n")
-    let monitors = try LabMonitors(lab, source: { LinuxNetwork($0 as? EventPoll, time: $1, nameConfigurationRoot: root.path) })
+    let monitors = try LabMonitors(
+      lab, source: { LinuxNetwork($0 as? EventPoll, time: $1, nameConfigurationRoot: root.path) })
     let path = try await monitors.recordPath()
     #expect(path.last?.supportsDNS == true)
     // Nothing but the route to the server changes.
@@ -230,7 +231,8 @@ struct PathRoutingTests {
     try lab.addAddress("fe80::1/64", "v0")
     let root = try ConfigurationRoot()
     try root.write("etc/resolv.conf", "nameserver \(server)\n")
-    let monitors = try LabMonitors(lab, source: { LinuxNetwork($0 as? EventPoll, time: $1, nameConfigurationRoot: root.path) })
+    let monitors = try LabMonitors(
+      lab, source: { LinuxNetwork($0 as? EventPoll, time: $1, nameConfigurationRoot: root.path) })
     let path = try await monitors.recordPath()
     #expect(path.last?.status == .satisfied)
     #expect(path.last?.supportsDNS == isSupported)

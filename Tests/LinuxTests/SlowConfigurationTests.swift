@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import CNetlink
+import CSystem
 import Dialtone
 import NetworkLab
 import Synchronization
@@ -39,7 +39,10 @@ struct SlowConfigurationTests {
     let gate = Gate()
     defer { gate.open() }
     let monitors = try LabMonitors(
-      lab, source: { LinuxNetwork($0 as? EventPoll, time: $1, nameConfigurationRoot: "/nonexistent", readNameServers: gate.read) })
+      lab,
+      source: {
+        LinuxNetwork($0 as? EventPoll, time: $1, nameConfigurationRoot: "/nonexistent", readNameServers: gate.read)
+      })
     let path = PathRecording(monitors.pathMonitor())
     try await eventually(within: .patience, "the servers are being read") { gate.isReached }
     let internet = try await monitors.record()

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import CNetlink
+import CSystem
 import Dialtone
 import NetworkLab
 import Testing
@@ -117,7 +117,7 @@ struct ZoneTests {
         group.sin6_port = UInt16(9).bigEndian
         guard unsafe inet_pton(AF_INET6, text, &group.sin6_addr) == 1 else { throw LabError("\(text) is no address") }
         let descriptor = socket(AF_INET6, CInt(SOCK_DGRAM.rawValue), 0)
-        if descriptor < 0 { throw LabError("socket: errno \(cnetlink_errno())") }
+        if descriptor < 0 { throw LabError("socket: errno \(csystem_errno())") }
         defer { close(descriptor) }
         let result = unsafe withUnsafePointer(to: group) { pointer in
           unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -125,7 +125,7 @@ struct ZoneTests {
           }
         }
         // There may be no route (ENETUNREACH), but that is another matter.
-        return result != 0 && cnetlink_errno() == EINVAL
+        return result != 0 && csystem_errno() == EINVAL
       }
     }
     #expect(refused.count == 32)

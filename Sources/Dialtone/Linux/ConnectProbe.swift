@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-internal import CNetlink
+internal import CSystem
 internal import Netlink
 
 /// What connect(2) finds in IPv6 that no route query tells: which source it chooses without a route, and whether there is a way
@@ -52,7 +52,7 @@ private struct ProbeSocket: ~Copyable {
       self.owner = owner
       return
     }
-    let descriptor = cnetlink_datagram_socket(AF_INET6)
+    let descriptor = csystem_datagram_socket(AF_INET6)
     if descriptor < 0 { return nil }
     owner = OwnedDescriptor(descriptor)
   }
@@ -60,11 +60,11 @@ private struct ProbeSocket: ~Copyable {
   /// A TCP socket that holds its first segment back until there is data to go with it (TCP Fast Open, RFC 7413; tcp(7)); `nil`
   /// where the system does not do that. Then a datagram socket has to stand for it.
   private static func silentStream() -> OwnedDescriptor? {
-    let descriptor = cnetlink_stream_socket(AF_INET6)
+    let descriptor = csystem_stream_socket(AF_INET6)
     if descriptor < 0 { return nil }
     let owner = OwnedDescriptor(descriptor)
     guard set(descriptor, CInt(IPPROTO_TCP), TCP_FASTOPEN_CONNECT, 1),
-      set(descriptor, CInt(IPPROTO_TCP), CInt(CNETLINK_TCP_FASTOPEN_NO_COOKIE), 1),
+      set(descriptor, CInt(IPPROTO_TCP), CInt(CSYSTEM_TCP_FASTOPEN_NO_COOKIE), 1),
       // The kernel may have given Fast Open up for a while, after segments were lost: what it sends then goes no further than the
       // next router.
       set(descriptor, CInt(IPPROTO_IPV6), IPV6_UNICAST_HOPS, 1)
@@ -88,7 +88,7 @@ private struct ProbeSocket: ~Copyable {
     defer { disconnect() }
     // To a port that is never listened on where none is named: rules look at it, and nothing is sent there.
     let port = destination.port == 0 ? Self.discardPort : destination.port
-    let errno = unsafe call(CNetlink.connect, IPAddress(destination.address), port: port, destination.output)
+    let errno = unsafe call(CSystem.connect, IPAddress(destination.address), port: port, destination.output)
     switch errno {
     case 0, EINPROGRESS: return localAddress().map(ConnectProbe.Outcome.connected) ?? .unknown
     // What route look-ups answer; anything else is for want of something else.
@@ -103,7 +103,7 @@ private struct ProbeSocket: ~Copyable {
   private func disconnect() {
     var nobody = sockaddr(sa_family: sa_family_t(AF_UNSPEC), sa_data: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
     // The pointer is to a whole sockaddr, whose size is given, and is used only during the call (connect(2)).
-    _ = unsafe CNetlink.connect(owner.rawValue, &nobody, socklen_t(MemoryLayout<sockaddr>.size))
+    _ = unsafe CSystem.connect(owner.rawValue, &nobody, socklen_t(MemoryLayout<sockaddr>.size))
   }
 
   private static func set(_ descriptor: CInt, _ level: CInt, _ option: CInt, _ value: UInt32) -> Bool {
@@ -125,7 +125,7 @@ private struct ProbeSocket: ~Copyable {
         unsafe function(owner.rawValue, $0, socklen_t(MemoryLayout<sockaddr_in6>.size))
       }
     }
-    return result == 0 ? 0 : cnetlink_errno()
+    return result == 0 ? 0 : csystem_errno()
   }
 
   private func localAddress() -> IPAddressBits? {

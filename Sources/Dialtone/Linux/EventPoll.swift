@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-internal import CNetlink
+internal import CSystem
 internal import Netlink
 internal import Synchronization
 
@@ -35,15 +35,15 @@ package final class EventPoll: EventWaiter {
     wakeup = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
     guard wakeup >= 0 else {
       let error = SystemError("eventfd")
-      _ = CNetlink.close(poll)
+      _ = CSystem.close(poll)
       throw error
     }
     // Like Swift's ContinuousClock, this clock goes on while the system is suspended.
     timer = timerfd_create(CLOCK_BOOTTIME, CInt(TFD_CLOEXEC | TFD_NONBLOCK))
     guard timer >= 0 else {
       let error = SystemError("timerfd_create")
-      _ = CNetlink.close(wakeup)
-      _ = CNetlink.close(poll)
+      _ = CSystem.close(wakeup)
+      _ = CSystem.close(poll)
       throw error
     }
     identity = FileIdentity(wakeup)
@@ -59,11 +59,11 @@ package final class EventPoll: EventWaiter {
   package static func pollDescriptors(upTo last: CInt) -> Set<CInt> {
     let probe = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
     if probe < 0 { return [] }
-    defer { _ = CNetlink.close(probe) }
+    defer { _ = CSystem.close(probe) }
     var event = unsafe epoll_event()
     // Nobody watches the probe, so nothing is changed: EINVAL where it is no epoll descriptor, ENOENT where it is one (epoll_ctl(2)).
     return Set(
-      (0...max(0, last)).filter { unsafe epoll_ctl($0, EPOLL_CTL_DEL, probe, &event) < 0 && cnetlink_errno() == ENOENT }
+      (0...max(0, last)).filter { unsafe epoll_ctl($0, EPOLL_CTL_DEL, probe, &event) < 0 && csystem_errno() == ENOENT }
     )
   }
 
@@ -74,7 +74,7 @@ package final class EventPoll: EventWaiter {
   /// Closes the descriptors, once.
   private func close() {
     if isClosed.exchange(true, ordering: .relaxed) { return }
-    for descriptor in [timer, wakeup, poll] { _ = CNetlink.close(descriptor) }
+    for descriptor in [timer, wakeup, poll] { _ = CSystem.close(descriptor) }
   }
 
   /// Takes the descriptors for closed by somebody else. Returns `false`.
@@ -103,7 +103,7 @@ package final class EventPoll: EventWaiter {
     return unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 8) { events in
       // The kernel writes at most as many events as it is told there is room for, and returns how many (epoll_wait(2)).
       let count = unsafe epoll_wait(poll, events.baseAddress, CInt(events.count), -1)
-      if count < 0, cnetlink_errno() != EINTR { return lose() }
+      if count < 0, csystem_errno() != EINTR { return lose() }
       var bits: UInt64 = 0
       for position in 0..<max(0, Int(count)) {
         let bit = unsafe events[position].data.u32

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-internal import CNetlink
+internal import CSystem
 internal import Netlink
 
 /// Finds out what a link is, with nl80211 and sysfs where the kernel's message alone does not tell.
@@ -87,12 +87,12 @@ final class LinkClassifier {
   /// What DEVTYPE would be, by what the driver says of itself.
   private func driverDeviceType(_ message: LinkMessage) -> String? {
     guard let descriptor = wireless?.descriptor, let name = message.name else { return nil }
-    let size = Int(CNETLINK_DRIVER_TEXT_SIZE)
+    let size = Int(CSYSTEM_DRIVER_TEXT_SIZE)
     var texts = [UInt8](repeating: 0, count: 2 * size)
     // The call writes two strings of `size` bytes; the name becomes a C string for it.
     let result = unsafe texts.withUnsafeMutableBytes { buffer in
       guard let start = unsafe buffer.baseAddress?.assumingMemoryBound(to: CChar.self) else { return CInt(-1) }
-      return unsafe cnetlink_driver(descriptor, name, start, start + size)
+      return unsafe csystem_driver(descriptor, name, start, start + size)
     }
     guard result == 0 else { return nil }
     func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }

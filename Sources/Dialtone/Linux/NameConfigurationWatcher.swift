@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-internal import CNetlink
+internal import CSystem
 internal import Netlink
 
 /// Notices that the configuration of name resolution has changed: resolv.conf(5), nsswitch.conf(5), hosts(5).
@@ -80,7 +80,7 @@ package final class NameConfigurationWatcher {
     while true {
       let events = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
         // read(2) writes at most as many bytes as it is told there is room for, and answers how many.
-        count = unsafe max(0, CNetlink.read(descriptor, buffer.baseAddress, buffer.count))
+        count = unsafe max(0, CSystem.read(descriptor, buffer.baseAddress, buffer.count))
       }
       if events.isEmpty { return hadEvents }
       hadEvents = true
@@ -171,7 +171,7 @@ package final class NameConfigurationWatcher {
         watches.insert(watch)
         return true
       }
-      let error = cnetlink_errno()
+      let error = csystem_errno()
       if error == ENOENT || error == ENOTDIR { return false }
       isIncomplete = true
       return true
@@ -184,7 +184,7 @@ package final class NameConfigurationWatcher {
       if count > 0 {
         return .link(String(decoding: target[..<count].lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self))
       }
-      switch cnetlink_errno() {
+      switch csystem_errno() {
       case EINVAL: return .other  // no symbolic link
       case ENOENT, ENOTDIR: return .missing
       default:

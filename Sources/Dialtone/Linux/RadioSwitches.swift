@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-internal import CNetlink
+internal import CSystem
 internal import Netlink
 
 /// Which radios are blocked, by a switch or by software: /dev/rfkill (linux/rfkill.h), which tells first of all there are and then
@@ -23,7 +23,7 @@ final class RadioSwitches {
   /// `nil` where there are no such switches, they may not be read, or there are no descriptors left.
   init?() {
     // The path becomes a C string for the call.
-    owner = OwnedDescriptor(unsafe cnetlink_open("/dev/rfkill", O_RDONLY | O_NONBLOCK | O_CLOEXEC))
+    owner = OwnedDescriptor(unsafe csystem_open("/dev/rfkill", O_RDONLY | O_NONBLOCK | O_CLOEXEC))
     if owner.rawValue < 0 { return nil }
     _ = read()
   }
@@ -39,7 +39,7 @@ final class RadioSwitches {
     while owner.isOurs {
       let event = unsafe [UInt8](unsafeUninitializedCapacity: 64) { buffer, count in
         // Each read(2) gives one event, of eight bytes or, since Linux 5.11, one byte more.
-        count = unsafe max(0, CNetlink.read(descriptor, buffer.baseAddress, buffer.count))
+        count = unsafe max(0, CSystem.read(descriptor, buffer.baseAddress, buffer.count))
       }
       guard table.apply(event, radio: Self.radio(of:)) else { return isNew }
       isNew = true

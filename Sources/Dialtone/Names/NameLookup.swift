@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CNetlink
+internal import CSystem
 
 /// What came of a name's look-up.
 package enum NameLookupResult: Sendable, Equatable {
@@ -35,7 +35,7 @@ package func systemNameLookup(_ name: String, _ family: IPAddress.Family?) -> Na
     // Without a descriptor the resolver says that there is no such name.
     if let errno = exhaustion() { return .exhausted(errno: errno) }
     switch status {
-    case EAI_NONAME, CInt(cnetlink_EAI_NODATA), CInt(cnetlink_EAI_ADDRFAMILY): return .noAddress
+    case EAI_NONAME, CInt(csystem_EAI_NODATA), CInt(csystem_EAI_ADDRFAMILY): return .noAddress
     default: return .failed
     }
   }
@@ -53,12 +53,12 @@ package func systemNameLookup(_ name: String, _ family: IPAddress.Family?) -> Na
 /// Why no file can be opened at this moment; `nil` if one can.
 private func exhaustion() -> CInt? {
   // The path becomes a C string for the call.
-  let descriptor = unsafe cnetlink_open("/dev/null", O_RDONLY | O_CLOEXEC)
+  let descriptor = unsafe csystem_open("/dev/null", O_RDONLY | O_CLOEXEC)
   if descriptor >= 0 {
     _ = close(descriptor)
     return nil
   }
-  let errno = cnetlink_errno()
+  let errno = csystem_errno()
   return [EMFILE, ENFILE, ENOMEM].contains(errno) ? errno : nil
 }
 

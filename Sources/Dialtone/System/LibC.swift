@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CNetlink
+internal import CSystem
 
 /// A system call that failed, and how (errno(3)).
 package struct SystemError: Error, CustomStringConvertible {
@@ -11,7 +11,7 @@ package struct SystemError: Error, CustomStringConvertible {
   /// Takes the errno that the call just left.
   package init(_ call: String) {
     self.call = call
-    self.errno = cnetlink_errno()
+    self.errno = csystem_errno()
   }
 
   package var description: String { "\(call): \(Self.text(of: errno))" }

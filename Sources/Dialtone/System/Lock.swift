@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CNetlink
+internal import CSystem
 internal import Synchronization
 
 /// A `Mutex` that works in a child of fork(2), and that the thread sanitizer can see.
@@ -54,7 +54,7 @@ package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
       #if os(Linux)  // futex(2)
       // An atomic never moves: this is where it is, and the kernel reads nothing else. It sleeps only while the word is
       // this number.
-      unsafe withUnsafePointer(to: word) { unsafe cnetlink_futex_wait($0, Self.heldAndAwaited) }
+      unsafe withUnsafePointer(to: word) { unsafe csystem_futex_wait($0, Self.heldAndAwaited) }
       #else
       sched_yield()
       #endif
@@ -66,7 +66,7 @@ package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
     #if os(Linux)  // futex(2)
     // As above. Another thread may have the lock, or have freed it, by now: the kernel takes the address for a name
     // alone.
-    unsafe withUnsafePointer(to: word) { unsafe cnetlink_futex_wake($0) }
+    unsafe withUnsafePointer(to: word) { unsafe csystem_futex_wake($0) }
     #endif
   }
 }

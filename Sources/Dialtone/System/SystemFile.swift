@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-internal import CNetlink
+internal import CSystem
 
 /// Files of the system. Only regular files are read, and each up to a limit: where a configuration file belongs there may be a
 /// device that never ends, or a pipe that nobody writes to.
@@ -52,7 +52,7 @@ enum SystemFile {
   /// A descriptor of a regular file, or a negative number.
   private static func open(_ path: String) -> CInt {
     // Should it be a pipe, nobody waits for its other end. The path becomes a C string for the call.
-    let descriptor = unsafe cnetlink_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    let descriptor = unsafe csystem_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     if descriptor < 0 || status(of: descriptor).map({ $0.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) }) ?? false {
       return descriptor
     }
@@ -70,7 +70,7 @@ enum SystemFile {
   private static func read(_ descriptor: CInt) -> [UInt8]? {
     let chunk = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
       // read(2) writes at most as many bytes as it is told there is room for, and answers how many.
-      count = unsafe max(0, CNetlink.read(descriptor, buffer.baseAddress, buffer.count))
+      count = unsafe max(0, CSystem.read(descriptor, buffer.baseAddress, buffer.count))
     }
     return chunk.isEmpty ? nil : chunk
   }

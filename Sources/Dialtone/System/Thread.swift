@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CNetlink
+internal import CSystem
 internal import Dispatch
 
 /// A thread of our own: where a call may block, Swift's cooperative pool and Dispatch's queues have no place for it.
@@ -36,7 +36,7 @@ package enum Thread {
     #if os(Linux)  // pthread_t is a number here and a pointer elsewhere, and a thread is named otherwise
     let box = unsafe Unmanaged.passRetained(
       Body {
-        unsafe cnetlink_name_thread(name)  // copied by the kernel; cut at 15 bytes
+        unsafe csystem_name_thread(name)  // copied by the kernel; cut at 15 bytes
         body()
       })
     var thread = pthread_t()
@@ -81,7 +81,7 @@ extension Thread {
     while started < count {
       // The smallest stack that is enough anywhere for so little.
       let isStarted = start(named: "dialtone-proof", stackSize: 1 << 18) {
-        numbers.withLock { $0.append(cnetlink_thread_number()) }
+        numbers.withLock { $0.append(csystem_thread_number()) }
         isThere.signal()
         mayEnd.wait()
       }
@@ -92,7 +92,7 @@ extension Thread {
     for _ in 0..<started { mayEnd.signal() }
     // Until then they count against the limit.
     for number in numbers.withLock({ $0 }) {
-      while cnetlink_thread_exists(number) != 0 { sched_yield() }
+      while csystem_thread_exists(number) != 0 { sched_yield() }
     }
     return started == count
   }
@@ -103,5 +103,5 @@ extension Thread {
 /// parent.
 package enum ForkCount {
   /// Another number in a child of fork(2) than in its parent. One plain load.
-  package static var current: UInt32 { cnetlink_fork_count() }
+  package static var current: UInt32 { csystem_fork_count() }
 }

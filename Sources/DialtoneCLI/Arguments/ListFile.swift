@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import CNetlink
+internal import CSystem
 internal import Dialtone
 
 /// Targets or URLs in a file, one a line. What follows a `#` is a comment, if the `#` begins the line or follows a
@@ -66,7 +66,7 @@ enum ListFile {
   private static func bytes(of name: String) throws -> [UInt8] {
     if name == standardInput { return try bytes(of: STDIN_FILENO, name) }
     // The path is only read during the call.
-    let descriptor = unsafe cnetlink_open(name, O_RDONLY | O_CLOEXEC)
+    let descriptor = unsafe csystem_open(name, O_RDONLY | O_CLOEXEC)
     if descriptor < 0 { throw failure(name) }
     defer { _ = close(descriptor) }
     return try bytes(of: descriptor, name)
@@ -77,10 +77,10 @@ enum ListFile {
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
     while true {
       // read(2) writes as many bytes as it is told there is room for.
-      let count = unsafe buffer.withUnsafeMutableBytes { unsafe CNetlink.read(descriptor, $0.baseAddress, $0.count) }
+      let count = unsafe buffer.withUnsafeMutableBytes { unsafe CSystem.read(descriptor, $0.baseAddress, $0.count) }
       if count == 0 { return bytes }
       if count < 0 {
-        if cnetlink_errno() == EINTR { continue }
+        if csystem_errno() == EINTR { continue }
         throw failure(name)
       }
       bytes += buffer[..<count]

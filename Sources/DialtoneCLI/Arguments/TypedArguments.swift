@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CNetlink
+internal import CSystem
 
 /// The arguments of the process.
 enum TypedArguments {
@@ -11,7 +11,7 @@ enum TypedArguments {
   /// not mounted, as in a chroot; it is asked only where the C runtime does not tell (musl).
   static func all() throws -> [String] {
     var count: CInt = 0
-    var first = unsafe cnetlink_arguments(&count)
+    var first = unsafe csystem_arguments(&count)
     if unsafe first == nil { unsafe (first, count) = (CommandLine.unsafeArgv, CommandLine.argc) }
     // The C runtime keeps `count` pointers to C strings for the life of the process, and nobody changes them.
     let arguments = unsafe UnsafeBufferPointer(start: first, count: Int(count))

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import CNetlink
+internal import CSystem
 internal import Dialtone
 
 /// The command `dialtone`.
@@ -55,9 +55,9 @@ struct DialtoneCommand: ParsableCommand {
       do {
         arguments = try TypedArguments.all()
         let status = try prepare(arguments).work()
-        CNetlink.exit(status.rawValue)
+        CSystem.exit(status.rawValue)
       } catch let error as ExitCode {
-        CNetlink.exit(error.rawValue)
+        CSystem.exit(error.rawValue)
       } catch let error as SystemError {
         throw error
       } catch {
@@ -66,10 +66,10 @@ struct DialtoneCommand: ParsableCommand {
     } catch let error as SystemError {
       StandardStream.error.writeIgnoringErrors(
         "dialtone: \(error)\(Shortage.remedy(for: error).map { "; \($0)" } ?? "")\n")
-      CNetlink.exit(ExitStatus(for: error).rawValue)
+      CSystem.exit(ExitStatus(for: error).rawValue)
     } catch {
       StandardStream.error.writeIgnoringErrors("dialtone: \(error)\n")
-      CNetlink.exit(ExitStatus.inputOutput.rawValue)
+      CSystem.exit(ExitStatus.inputOutput.rawValue)
     }
   }
 
@@ -118,7 +118,7 @@ struct DialtoneCommand: ParsableCommand {
     } else {
       StandardStream.error.writeIgnoringErrors(text + "\n")
     }
-    CNetlink.exit(status.rawValue)
+    CSystem.exit(status.rawValue)
   }
 
   private static func described(_ error: any Error) -> (text: String, status: ExitCode) {

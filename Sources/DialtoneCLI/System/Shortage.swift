@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CNetlink
+internal import CSystem
 internal import Dialtone
 
 /// What a system that has nothing left ran out of, and what to do about it.
@@ -12,7 +12,7 @@ enum Shortage {
   /// What the system has not left now; `nil` if it has. Whoever was refused the state of the network for want of it was
   /// not denied it.
   static func now() -> String? {
-    let socket = cnetlink_socket(NETLINK_ROUTE)
+    let socket = csystem_socket(NETLINK_ROUTE)
     if socket < 0 { return remedy(for: SystemError("socket")) }
     var opened = [socket]
     defer { for descriptor in opened { _ = close(descriptor) } }

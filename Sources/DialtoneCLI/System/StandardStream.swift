@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CNetlink
+internal import CSystem
 internal import Dialtone
 
 /// Standard output or standard error, each text written at once, also into pipes and files.
@@ -22,7 +22,7 @@ struct StandardStream: Sendable {
     for descriptor in STDIN_FILENO...STDERR_FILENO where unsafe fstat(descriptor, &information) != 0 {
       if descriptor == STDOUT_FILENO { throw SystemError(Self.outputName) }
       // Takes the lowest free number, which is this one. The path is only read during the call.
-      _ = unsafe cnetlink_open("/dev/null", O_RDWR)
+      _ = unsafe csystem_open("/dev/null", O_RDWR)
     }
   }
 
@@ -30,7 +30,7 @@ struct StandardStream: Sendable {
 
   /// How many columns the terminal has now; 80, as every terminal has, if it does not tell.
   var columns: Int {
-    let columns = Int(cnetlink_terminal_columns(descriptor))
+    let columns = Int(csystem_terminal_columns(descriptor))
     return columns > 0 ? columns : 80
   }
 
@@ -43,7 +43,7 @@ struct StandardStream: Sendable {
     while position < bytes.count {
       let rest = bytes[position...]
       // write(2) reads as many bytes as it is told, which the slice has.
-      let count = unsafe rest.withUnsafeBytes { unsafe CNetlink.write(descriptor, $0.baseAddress, $0.count) }
+      let count = unsafe rest.withUnsafeBytes { unsafe CSystem.write(descriptor, $0.baseAddress, $0.count) }
       if count >= 0 {
         position += count
         continue

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CNetlink
+internal import CSystem
 internal import Dialtone
 internal import NIOCore
 internal import NIOPosix
@@ -159,8 +159,8 @@ final class ConnectionRace {
   /// the two calls.
   private static func closeOnExec(_ channel: any Channel) throws {
     try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
-      let result = cnetlink_close_on_exec(socket)
-      if result != 0 { throw IOError(errnoCode: cnetlink_errno(), reason: "close-on-exec") }
+      let result = csystem_close_on_exec(socket)
+      if result != 0 { throw IOError(errnoCode: csystem_errno(), reason: "close-on-exec") }
     }
   }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-internal import CNetlink
+internal import CSystem
 internal import Dialtone
 internal import NIOCore
 
@@ -66,24 +66,24 @@ final class RefusalReader {
 
   /// `nil` where the system has no descriptor for it: then nobody is named.
   init?(_ socket: NIOBSDSocket.Handle, _ family: IPAddress.Family) {
-    descriptor = cnetlink_duplicate(socket)
+    descriptor = csystem_duplicate(socket)
     self.family = family == .ipv6 ? AF_INET6 : AF_INET
     if descriptor < 0 { return nil }
     // Refused, the queue stays empty.
-    _ = cnetlink_queue_errors(descriptor, self.family, 1)
+    _ = csystem_queue_errors(descriptor, self.family, 1)
   }
 
   deinit {
     // On a connection that stands, messages on the way would end it that TCP gets over (RFC 5461).
-    _ = cnetlink_queue_errors(descriptor, family, 0)
+    _ = csystem_queue_errors(descriptor, family, 0)
     close(descriptor)
   }
 
   /// Who refused, where somebody did.
   func refusal() -> ConnectionRefusal? {
-    var refusal = cnetlink_refusal()
+    var refusal = csystem_refusal()
     // The function fills the structure in, and keeps no pointer to it.
-    guard unsafe cnetlink_take_refusal(descriptor, &refusal) == 1 else { return nil }
+    guard unsafe csystem_take_refusal(descriptor, &refusal) == 1 else { return nil }
     let offender: IPAddress
     do throws(ReachabilityError) {
       // The structure is as long as it says.
@@ -93,7 +93,7 @@ final class RefusalReader {
       return nil
     }
     // Reads the address during the call.
-    let isOwn = unsafe cnetlink_is_own_address(&refusal.offender) == 1
+    let isOwn = unsafe csystem_is_own_address(&refusal.offender) == 1
     return ConnectionRefusal(offender: offender, isOwn: isOwn, type: refusal.type, code: refusal.code)
   }
 }

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CNetlink
+internal import CSystem
 internal import Dialtone
 internal import Dispatch
 internal import NIOCore
@@ -63,7 +63,7 @@ final class SiteEngine: Sendable {
     // would hold them, and with them what they watch. As good, but for a program that another thread starts just in
     // between. The numbers are the lowest that were free, and so not above those that were proved.
     for descriptor in EventPoll.pollDescriptors(upTo: highest).subtracting(former) {
-      _ = cnetlink_close_on_exec(descriptor)
+      _ = csystem_close_on_exec(descriptor)
     }
     return group
     #else

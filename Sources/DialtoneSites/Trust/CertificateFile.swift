@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CNetlink
+internal import CSystem
 internal import NIOSSL
 
 /// A file of certificates in PEM: a regular one, of a size that such files have. A pipe may never end, nor a device.
@@ -51,12 +51,12 @@ enum CertificateFile {
 
   private static func bytes(at path: String) throws -> [UInt8] {
     // Should it be a pipe, nobody waits for its other end. The path becomes a C string for the call.
-    let descriptor = unsafe cnetlink_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-    guard descriptor >= 0 else { throw Failure(words: SiteError.text(errno: cnetlink_errno())) }
+    let descriptor = unsafe csystem_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard descriptor >= 0 else { throw Failure(words: SiteError.text(errno: csystem_errno())) }
     defer { _ = close(descriptor) }
     var status = stat()
     // fstat(2) writes into the variable and keeps nothing.
-    guard unsafe fstat(descriptor, &status) == 0 else { throw Failure(words: SiteError.text(errno: cnetlink_errno())) }
+    guard unsafe fstat(descriptor, &status) == 0 else { throw Failure(words: SiteError.text(errno: csystem_errno())) }
     guard status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) else { throw Failure(words: "it is no regular file") }
     var bytes: [UInt8] = []
     while bytes.count <= limit {
@@ -66,7 +66,7 @@ enum CertificateFile {
         result = unsafe read(descriptor, buffer.baseAddress, buffer.count)
         count = max(0, result)
       }
-      if result < 0 { throw Failure(words: SiteError.text(errno: cnetlink_errno())) }
+      if result < 0 { throw Failure(words: SiteError.text(errno: csystem_errno())) }
       if result == 0 { return bytes }
       bytes += chunk
     }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import CNetlink
+import CSystem
 
 // Invariant: the kernel answers the requests of a send before the send returns (rtnetlink and generic netlink run them
 // in the caller's thread). So nothing here waits: an answer that is not there now will not come. Every loop is bounded.
@@ -10,7 +10,7 @@ import CNetlink
 /// Asks the kernel, on a socket of its own that joins no group.
 package struct NetlinkClient: ~Copyable, Sendable {
   /// How many requests go into one send, and how many answers into one receive.
-  static let slotCount = Int(CNETLINK_MAX_DATAGRAMS)
+  static let slotCount = Int(CSYSTEM_MAX_DATAGRAMS)
   /// Longer than the route with the most nexthops (256 of 28 bytes) and any link without its virtual functions.
   static let slotSize = 16 * 1024
   /// Receives that may bring nothing asked for, such as answers to an earlier, failed exchange.
@@ -18,14 +18,14 @@ package struct NetlinkClient: ~Copyable, Sendable {
 
   var socket: NetlinkSocket
   let buffer: NetlinkBuffer
-  private var datagrams: [cnetlink_datagram]
+  private var datagrams: [csystem_datagram]
   private var sequence: UInt32 = 1
   var dumpRequest = NetlinkRequestBuilder()
 
   package init(_ kind: NetlinkProtocol = .route) throws(NetlinkError) {
     socket = try NetlinkSocket(kind)
     buffer = NetlinkBuffer(byteCount: Self.slotCount * Self.slotSize)
-    datagrams = [cnetlink_datagram](repeating: cnetlink_datagram(), count: Self.slotCount)
+    datagrams = [csystem_datagram](repeating: csystem_datagram(), count: Self.slotCount)
   }
 
   package var descriptor: CInt { socket.descriptor }

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import CNetlink
+import CSystem
 
 #if os(Linux)
 // Invariant: bytes are handed on only where the SENDER's address has port 0, the kernel. The port in a message's header
@@ -44,9 +44,9 @@ package struct NetlinkSocket: ~Copyable, Sendable {
   }
 
   private static func open(_ kind: NetlinkProtocol) throws(NetlinkError) -> OwnedDescriptor {
-    let descriptor = cnetlink_socket(kind.rawValue)
+    let descriptor = csystem_socket(kind.rawValue)
     guard descriptor >= 0 else {
-      throw NetlinkError(.socketRefused, errno: cnetlink_errno(), operation: "open a netlink socket")
+      throw NetlinkError(.socketRefused, errno: csystem_errno(), operation: "open a netlink socket")
     }
     let owner = OwnedDescriptor(descriptor)
     var address = sockaddr_nl()
@@ -58,7 +58,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
       }
     }
     guard bound == 0 else {
-      throw NetlinkError(.bindRefused, errno: cnetlink_errno(), operation: "bind a netlink socket")
+      throw NetlinkError(.bindRefused, errno: csystem_errno(), operation: "bind a netlink socket")
     }
     return owner
   }
@@ -67,7 +67,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
   package func join(_ group: NetlinkGroup) throws(NetlinkError) {
     guard Self.set(descriptor, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, Int32(bitPattern: group.rawValue)) else {
       throw NetlinkError(
-        .membershipRefused, errno: cnetlink_errno(), operation: "join netlink group \(group.rawValue)")
+        .membershipRefused, errno: csystem_errno(), operation: "join netlink group \(group.rawValue)")
     }
   }
 
@@ -89,7 +89,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &description, socklen_t(MemoryLayout<sock_fprog>.size))
     }
     guard result == 0 else {
-      throw NetlinkError(.filterRefused, errno: cnetlink_errno(), operation: "attach a filter to a netlink socket")
+      throw NetlinkError(.filterRefused, errno: csystem_errno(), operation: "attach a filter to a netlink socket")
     }
   }
 
@@ -106,16 +106,16 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     guard isOpen else { throw NetlinkError(.sendFailed, errno: EBADF, operation: "send to the kernel") }
     while true {
       // SAFETY: the pointer and its count come from one span and are used only during the call.
-      let sent = unsafe bytes.withUnsafeBytes { unsafe CNetlink.send(descriptor, $0.baseAddress, $0.count, 0) }
+      let sent = unsafe bytes.withUnsafeBytes { unsafe CSystem.send(descriptor, $0.baseAddress, $0.count, 0) }
       if sent >= 0 { return }
-      let errno = cnetlink_errno()
+      let errno = csystem_errno()
       if errno != EINTR { throw NetlinkError(.sendFailed, errno: errno, operation: "send to the kernel") }
     }
   }
 
   /// Receives one datagram, without waiting.
   package mutating func receive(into buffer: borrowing NetlinkBuffer) throws(NetlinkError) -> NetlinkReception {
-    var datagram = cnetlink_datagram()
+    var datagram = csystem_datagram()
     let count = unsafe try receive(into: buffer, slotSize: buffer.byteCount, &datagram, count: 1)
     guard let count else { return .overrun }
     if count == 0 { return .empty }
@@ -123,7 +123,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
   }
 
   /// What a received datagram is worth; counts those of other processes.
-  mutating func judge(_ datagram: cnetlink_datagram) -> NetlinkReception {
+  mutating func judge(_ datagram: csystem_datagram) -> NetlinkReception {
     if datagram.sender != 0 {
       foreignCount &+= 1
       return .foreign
@@ -136,7 +136,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
   ///
   /// - Returns: how many there were; `nil` for an overrun.
   func receive(
-    into buffer: borrowing NetlinkBuffer, slotSize: Int, _ datagrams: UnsafeMutablePointer<cnetlink_datagram>,
+    into buffer: borrowing NetlinkBuffer, slotSize: Int, _ datagrams: UnsafeMutablePointer<csystem_datagram>,
     count: Int
   ) throws(NetlinkError) -> Int? {
     precondition(slotSize * count <= buffer.byteCount)
@@ -144,10 +144,10 @@ package struct NetlinkSocket: ~Copyable, Sendable {
       // SAFETY: the precondition keeps all slots inside the buffer; the caller's array has room for `count` entries.
       let received = unsafe buffer.withUnsafeMemory { memory -> Int32 in
         guard let base = memory.baseAddress else { return 0 }
-        return unsafe cnetlink_receive(descriptor, base, slotSize, datagrams, UInt32(count))
+        return unsafe csystem_receive(descriptor, base, slotSize, datagrams, UInt32(count))
       }
       if received >= 0 { return Int(received) }
-      switch cnetlink_errno() {
+      switch csystem_errno() {
       case EINTR: continue
       case EAGAIN: return 0
       case ENOBUFS: return nil

@@ -36,7 +36,9 @@ struct CheckStateMachineTests {
     #expect(check.take(.connected(.four)) == [.startTLS])
     #expect(check.take(.tlsAgreed(.good)) == [.ask(.head)])
     let verdict = try check.verdict(of: .head(.status(404), isHTTP1: true))
-    #expect(verdict.kind == .available && verdict.certificateExpires?.durationSince1970 == .seconds(1_000) && verdict.timings.tls != nil)
+    #expect(
+      verdict.kind == .available && verdict.certificateExpires?.durationSince1970 == .seconds(1_000)
+        && verdict.timings.tls != nil)
   }
 
   /// An address needs no look-up, and a translator may stand before it.
@@ -185,7 +187,10 @@ struct CheckStateMachineTests {
   }
 
   @Test(arguments: [
-    (CheckStateMachine.PeerCertificate(expires: UTCTimestamp(durationSince1970: .seconds(1)), isForSite: false), SiteError.Code.certificateNameMismatch),
+    (
+      CheckStateMachine.PeerCertificate(expires: UTCTimestamp(durationSince1970: .seconds(1)), isForSite: false),
+      SiteError.Code.certificateNameMismatch
+    ),
     (.init(isForSite: true, weakness: SiteError(.certificateUntrusted, "weak")), .certificateUntrusted),
   ])
   func aCertificateThatDoesNotDoIsIntercepted(

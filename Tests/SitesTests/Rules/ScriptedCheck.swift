@@ -35,7 +35,8 @@ struct ScriptedCheck: Sendable {
   mutating func take(_ event: CheckStateMachine.Event) -> [CheckStateMachine.Action] {
     machine.handle(
       event,
-      at: CheckStateMachine.Moment(uptime: uptime, realtime: UTCTimestamp(durationSince1970: .zero), namePaths: namePaths, attempt: attempt))
+      at: CheckStateMachine.Moment(
+        uptime: uptime, realtime: UTCTimestamp(durationSince1970: .zero), namePaths: namePaths, attempt: attempt))
   }
 
   mutating func pass(_ seconds: Int64) { uptime += seconds * 1_000_000_000 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #define _GNU_SOURCE
-#include "CNetlink.h"
+#include "CSystem.h"
 
 #if defined(__linux__)
 #include <linux/ethtool.h>
@@ -10,27 +10,27 @@
 #include <linux/sockios.h>
 #include <sys/syscall.h>
 
-void cnetlink_futex_wait(const void *word, unsigned int value) {
+void csystem_futex_wait(const void *word, unsigned int value) {
   int error = errno;
   syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
   errno = error;
 }
 
-void cnetlink_futex_wake(const void *word) {
+void csystem_futex_wake(const void *word) {
   int error = errno;
   syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
   errno = error;
 }
 
-pid_t cnetlink_thread_number(void) { return (pid_t)syscall(SYS_gettid); }
+pid_t csystem_thread_number(void) { return (pid_t)syscall(SYS_gettid); }
 
-int cnetlink_thread_exists(pid_t number) { return syscall(SYS_tgkill, getpid(), number, 0) == 0; }
+int csystem_thread_exists(pid_t number) { return syscall(SYS_tgkill, getpid(), number, 0) == 0; }
 
-int cnetlink_receive(int socket, void *buffer, size_t size, struct cnetlink_datagram *datagrams, unsigned int count) {
-  struct mmsghdr messages[CNETLINK_MAX_DATAGRAMS];
-  struct iovec vectors[CNETLINK_MAX_DATAGRAMS];
-  struct sockaddr_nl senders[CNETLINK_MAX_DATAGRAMS];
-  if (count > CNETLINK_MAX_DATAGRAMS) count = CNETLINK_MAX_DATAGRAMS;
+int csystem_receive(int socket, void *buffer, size_t size, struct csystem_datagram *datagrams, unsigned int count) {
+  struct mmsghdr messages[CSYSTEM_MAX_DATAGRAMS];
+  struct iovec vectors[CSYSTEM_MAX_DATAGRAMS];
+  struct sockaddr_nl senders[CSYSTEM_MAX_DATAGRAMS];
+  if (count > CSYSTEM_MAX_DATAGRAMS) count = CSYSTEM_MAX_DATAGRAMS;
   for (unsigned int i = 0; i < count; i++) {
     vectors[i] = (struct iovec){.iov_base = (char *)buffer + i * size, .iov_len = size};
     messages[i] = (struct mmsghdr){.msg_hdr = {.msg_name = &senders[i],
@@ -40,14 +40,14 @@ int cnetlink_receive(int socket, void *buffer, size_t size, struct cnetlink_data
   }
   int received = recvmmsg(socket, messages, count, MSG_DONTWAIT, NULL);
   for (int i = 0; i < received; i++) {
-    datagrams[i] = (struct cnetlink_datagram){.length = messages[i].msg_len,
+    datagrams[i] = (struct csystem_datagram){.length = messages[i].msg_len,
                                               .sender = senders[i].nl_pid,
                                               .flags = messages[i].msg_hdr.msg_flags};
   }
   return received;
 }
 
-int cnetlink_driver(int socket, const char *name, char *driver, char *firmware) {
+int csystem_driver(int socket, const char *name, char *driver, char *firmware) {
   struct ethtool_drvinfo info = {.cmd = ETHTOOL_GDRVINFO};
   struct ifreq request = {.ifr_data = (void *)&info};
   strncpy(request.ifr_name, name, IFNAMSIZ - 1);
@@ -64,14 +64,14 @@ int cnetlink_driver(int socket, const char *name, char *driver, char *firmware) 
 #if defined(__linux__)
 #include <linux/errqueue.h>
 
-int cnetlink_queue_errors(int socket, int family, int is_wanted) {
+int csystem_queue_errors(int socket, int family, int is_wanted) {
   return family == AF_INET6 ? setsockopt(socket, IPPROTO_IPV6, IPV6_RECVERR, &is_wanted, sizeof is_wanted)
                             : setsockopt(socket, IPPROTO_IP, IP_RECVERR, &is_wanted, sizeof is_wanted);
 }
 
-int cnetlink_duplicate(int descriptor) { return fcntl(descriptor, F_DUPFD_CLOEXEC, 0); }
+int csystem_duplicate(int descriptor) { return fcntl(descriptor, F_DUPFD_CLOEXEC, 0); }
 
-int cnetlink_take_refusal(int socket, struct cnetlink_refusal *refusal) {
+int csystem_take_refusal(int socket, struct csystem_refusal *refusal) {
   // What was sent comes back as the payload, which is left.
   _Alignas(struct cmsghdr) char control[512];
   for (;;) {
@@ -96,7 +96,7 @@ int cnetlink_take_refusal(int socket, struct cnetlink_refusal *refusal) {
   }
 }
 
-int cnetlink_is_own_address(const struct sockaddr_storage *address) {
+int csystem_is_own_address(const struct sockaddr_storage *address) {
   int probe = socket(address->ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (probe < 0) return 0;
   struct sockaddr_storage local = *address;
@@ -113,8 +113,8 @@ int cnetlink_is_own_address(const struct sockaddr_storage *address) {
 }
 #endif
 
-unsigned int cnetlink_forks;
-static void count_fork(void) { __atomic_fetch_add(&cnetlink_forks, 1, __ATOMIC_RELAXED); }
+unsigned int csystem_forks;
+static void count_fork(void) { __atomic_fetch_add(&csystem_forks, 1, __ATOMIC_RELAXED); }
 
 // In the child alone, before fork() returns there; an atomic addition is async-signal-safe. A failure for lack of
 // memory cannot be told to anybody here, before main, where there is plenty.
@@ -131,7 +131,7 @@ __attribute__((constructor)) static void keep_arguments(int argc, char **argv) {
 }
 #endif
 
-char **cnetlink_arguments(int *count) {
+char **csystem_arguments(int *count) {
   *count = argument_count;
   return arguments;
 }

@@ -4,8 +4,8 @@
 // The C that Dialtone stands on, in one place: the libc everywhere (so that no Swift file needs a chain of
 // `canImport(Glibc)`), and on Linux the kernel's headers. Inline wrappers only for macros that Swift cannot import;
 // no logic. Sources: netlink(7), rtnetlink(7), linux/netlink.h, linux/rtnetlink.h and their companions.
-#ifndef CNETLINK_H
-#define CNETLINK_H
+#ifndef CSYSTEM_H
+#define CSYSTEM_H
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -28,31 +28,31 @@
 #include <unistd.h>
 
 // errno is a macro that Swift cannot import.
-static inline int cnetlink_errno(void) { return errno; }
+static inline int csystem_errno(void) { return errno; }
 
 // open(2) takes a variable number of arguments, which Swift cannot pass.
-static inline int cnetlink_open(const char *_Nonnull path, int flags) { return open(path, flags); }
+static inline int csystem_open(const char *_Nonnull path, int flags) { return open(path, flags); }
 
 // fcntl(2), too: has a descriptor closed in programs that this process starts.
-static inline int cnetlink_close_on_exec(int descriptor) { return fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
+static inline int csystem_close_on_exec(int descriptor) { return fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
 
 // How often this process, counted from its first ancestor that used Dialtone, came of a fork(2) without an exec(3). A
 // child counts one more than its parent, by a handler of pthread_atfork(3); a bare clone(2) is not seen. One plain
 // load.
-extern unsigned int cnetlink_forks;
-static inline unsigned int cnetlink_fork_count(void) { return __atomic_load_n(&cnetlink_forks, __ATOMIC_RELAXED); }
+extern unsigned int csystem_forks;
+static inline unsigned int csystem_fork_count(void) { return __atomic_load_n(&csystem_forks, __ATOMIC_RELAXED); }
 
 // The arguments of the process, as the C runtime gave them to main: glibc hands them to constructors, which no other
 // libc does. `NULL` and 0 where it did not.
-char *_Nullable *_Nullable cnetlink_arguments(int *_Nonnull count);
+char *_Nullable *_Nullable csystem_arguments(int *_Nonnull count);
 
 // GNU extensions of netdb.h that need _GNU_SOURCE, which cannot be defined for an imported module; 0 where there is none.
 #if defined(__GLIBC__)
-enum { cnetlink_EAI_NODATA = -5, cnetlink_EAI_ADDRFAMILY = -9 };
+enum { csystem_EAI_NODATA = -5, csystem_EAI_ADDRFAMILY = -9 };
 #elif defined(__linux__)
-enum { cnetlink_EAI_NODATA = -5, cnetlink_EAI_ADDRFAMILY = 0 };
+enum { csystem_EAI_NODATA = -5, csystem_EAI_ADDRFAMILY = 0 };
 #else
-enum { cnetlink_EAI_NODATA = EAI_NODATA, cnetlink_EAI_ADDRFAMILY = EAI_ADDRFAMILY };
+enum { csystem_EAI_NODATA = EAI_NODATA, csystem_EAI_ADDRFAMILY = EAI_ADDRFAMILY };
 #endif
 
 #if defined(__linux__)
@@ -78,42 +78,42 @@ enum { cnetlink_EAI_NODATA = EAI_NODATA, cnetlink_EAI_ADDRFAMILY = EAI_ADDRFAMIL
 #include <linux/rtnetlink.h>
 
 // TIOCGWINSZ of ioctl(2), which takes a variable number of arguments: how many columns a terminal has; 0 where it does not tell.
-static inline int cnetlink_terminal_columns(int descriptor) {
+static inline int csystem_terminal_columns(int descriptor) {
   struct winsize size;
   return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 // prctl(2) takes a variable number of arguments.
-static inline void cnetlink_name_thread(const char *_Nonnull name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+static inline void csystem_name_thread(const char *_Nonnull name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
 // gettid(2) and tgkill(2), which libcs have had for a few years only. The second tells whether a thread of this process
 // still counts against RLIMIT_NPROC: the kernel forgets its number after it has taken it off the count (kernel/exit.c,
 // release_task).
-pid_t cnetlink_thread_number(void);
-int cnetlink_thread_exists(pid_t number);
+pid_t csystem_thread_number(void);
+int csystem_thread_exists(pid_t number);
 
 // futex(2), which no libc has: sleeps while the word is `value`; wakes one that sleeps.
-void cnetlink_futex_wait(const void *_Nonnull word, unsigned int value);
-void cnetlink_futex_wake(const void *_Nonnull word);
+void csystem_futex_wait(const void *_Nonnull word, unsigned int value);
+void csystem_futex_wake(const void *_Nonnull word);
 
 // SOCK_RAW and its flags are an enumeration in one libc and integers in another.
-static inline int cnetlink_socket(int protocol) {
+static inline int csystem_socket(int protocol) {
   return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
 }
 
-static inline int cnetlink_datagram_socket(int family) {
+static inline int csystem_datagram_socket(int family) {
   return socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
-static inline int cnetlink_stream_socket(int family) {
+static inline int csystem_stream_socket(int family) {
   return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
 // TCP_FASTOPEN_NO_COOKIE of linux/tcp.h, which libcs lack, and which cannot be included beside netinet/tcp.h.
-enum { CNETLINK_TCP_FASTOPEN_NO_COOKIE = 34 };
+enum { CSYSTEM_TCP_FASTOPEN_NO_COOKIE = 34 };
 
 // One datagram of a call of recvmmsg(2).
-struct cnetlink_datagram {
+struct csystem_datagram {
   unsigned int length;
   // The sender's nl_pid; 0 is the kernel.
   unsigned int sender;
@@ -122,35 +122,35 @@ struct cnetlink_datagram {
 };
 
 // recvmmsg(2), which libcs declare only under _GNU_SOURCE, and Swift imports without it. Reads up to `count` (at most
-// CNETLINK_MAX_DATAGRAMS) datagrams, each into `size` bytes of `buffer`. Returns their number, or -1 with errno.
-#define CNETLINK_MAX_DATAGRAMS 16
-int cnetlink_receive(int socket, void *_Nonnull buffer, size_t size, struct cnetlink_datagram *_Nonnull datagrams,
+// CSYSTEM_MAX_DATAGRAMS) datagrams, each into `size` bytes of `buffer`. Returns their number, or -1 with errno.
+#define CSYSTEM_MAX_DATAGRAMS 16
+int csystem_receive(int socket, void *_Nonnull buffer, size_t size, struct csystem_datagram *_Nonnull datagrams,
                      unsigned int count);
 
 // ETHTOOL_GDRVINFO of ioctl(2), whose request has a pointer in a union (linux/ethtool.h, netdevice(7)). Asks, in the namespace of
 // `socket`, for the driver of an interface and the version of its firmware; both are strings of at most 31 bytes. Returns 0,
 // or -1 with errno.
-#define CNETLINK_DRIVER_TEXT_SIZE 32
-int cnetlink_driver(int socket, const char *_Nonnull name, char *_Nonnull driver, char *_Nonnull firmware);
+#define CSYSTEM_DRIVER_TEXT_SIZE 32
+int csystem_driver(int socket, const char *_Nonnull name, char *_Nonnull driver, char *_Nonnull firmware);
 
 // IP_RECVERR and IPV6_RECVERR (ip(7), ipv6(7)): has a socket of that family queue what refuses its packets, or not.
-int cnetlink_queue_errors(int socket, int family, int is_wanted);
+int csystem_queue_errors(int socket, int family, int is_wanted);
 
 // fcntl(2)'s F_DUPFD_CLOEXEC: another descriptor of the same socket. Returns it, or -1 with errno.
-int cnetlink_duplicate(int descriptor);
+int csystem_duplicate(int descriptor);
 
 // An ICMP message that refused a packet, from a socket's error queue (struct sock_extended_err, linux/errqueue.h).
-struct cnetlink_refusal {
+struct csystem_refusal {
   // Who sent it.
   struct sockaddr_storage offender;
   unsigned char type, code;
 };
 
 // Takes the oldest such message from the queue. Returns 1, or 0 where there is none.
-int cnetlink_take_refusal(int socket, struct cnetlink_refusal *_Nonnull refusal);
+int csystem_take_refusal(int socket, struct csystem_refusal *_Nonnull refusal);
 
 // Whether this machine has the address: whether a socket can be bound to it.
-int cnetlink_is_own_address(const struct sockaddr_storage *_Nonnull address);
+int csystem_is_own_address(const struct sockaddr_storage *_Nonnull address);
 #endif
 
 #endif
