@@ -1,7 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-// Work that is too large for a phone's contract: it waits for a path that is not cellular, and for the next one if it is lost.
+// Work that is too large for a phone's contract: it waits for a path that is not cellular, and for the next one if it
+// is lost.
 //
 //   swift run BackupOffCellular              # over any path to the Internet that is not cellular
 //   swift run BackupOffCellular example.com  # to a host

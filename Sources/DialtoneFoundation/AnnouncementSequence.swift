@@ -3,11 +3,12 @@
 
 internal import Dialtone
 
-/// Announces the states of one registration: "was determined" once for each target, before the "did change" with the same
-/// state.
+/// Announces the states of one registration: "was determined" once for each target, before the "did change" with the
+/// same state.
 ///
-/// Invariants: the first is announced at most once for a target; two "did change" in a row are never of equal states; nothing is announced once the registration has ended, also where it was
-/// ended by a listener to the first of two. No lock is held while listeners run.
+/// Invariants: the first is announced at most once for a target; two "did change" in a row are never of equal states;
+/// nothing is announced once the registration has ended, also where it was ended by a listener to the first of two. No
+/// lock is held while listeners run.
 final class AnnouncementSequence: Sendable {
   typealias Announcement = @Sendable (Reachability, ReachabilityMonitor) -> Void
 
@@ -44,7 +45,8 @@ final class AnnouncementSequence: Sendable {
     return observation
   }
 
-  /// Announces a state, if it is another one or the first determined one of its target. One call at a time, in the order of change. Without a monitor the registration has ended.
+  /// Announces a state, if it is another one or the first determined one of its target. One call at a time, in the
+  /// order of change. Without a monitor the registration has ended.
   func announce(_ new: Told<Reachability>, of monitor: ReachabilityMonitor?) {
     guard let monitor else { return }
     let (isFirst, hasChanged) = state.withLock { state in

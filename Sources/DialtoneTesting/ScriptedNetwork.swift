@@ -49,8 +49,8 @@ public final class ScriptedNetwork: Sendable {
     self.init(clock: clock, makeWaiter: Self.makeWaiter)
   }
 
-  /// What the engine's threads sleep on, unless a test says otherwise: nothing that a system has to give, so that this is the same on all.
-  /// On Linux the project's own tests run with epoll(7), too, by `DIALTONE_TESTING_WAITER=epoll`.
+  /// What the engine's threads sleep on, unless a test says otherwise: nothing that a system has to give, so that this
+  /// is the same on all. On Linux the project's own tests run with epoll(7), too, by `DIALTONE_TESTING_WAITER=epoll`.
   private static let makeWaiter: EngineProvider.MakeWaiter = {
     #if os(Linux)
     if EnvironmentVariable["DIALTONE_TESTING_WAITER"] == "epoll" { return makeEventPoll }

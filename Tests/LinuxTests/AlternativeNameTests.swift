@@ -6,7 +6,8 @@ import Dialtone
 import NetworkLab
 import Testing
 
-/// Alternative names of interfaces, which udev gives to most cards: whatever finds an interface by its name finds it by these.
+/// Alternative names of interfaces, which udev gives to most cards: whatever finds an interface by its name finds it by
+/// these.
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "needs network namespaces"),
   .enabled(if: NetworkLab.hasIPRoute2, "needs ip of iproute2"), .timeLimit(.minutes(5)))

@@ -6,8 +6,8 @@ import Netlink
 import NetworkLab
 import Testing
 
-/// Messages as the kernel would send them, made by hand: for links that this machine has no driver for. Written as bytes
-/// and decoded again, so that what is tested begins where a datagram does.
+/// Messages as the kernel would send them, made by hand: for links that this machine has no driver for. Written as
+/// bytes and decoded again, so that what is tested begins where a datagram does.
 enum BuiltMessages {
   /// What a link's message says; what is `nil` is not in it.
   struct LinkFields {

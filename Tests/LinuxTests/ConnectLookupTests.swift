@@ -376,7 +376,8 @@ struct ConnectLookupTests {
 struct UnknowableTests {
   private static let target = "198.51.100.7"
 
-  /// Expects that the target reads reachable, though the connection fails with the errno, and one without its property does not.
+  /// Expects that the target reads reachable, though the connection fails with the errno, and one without its property
+  /// does not.
   private func expect(
     _ lab: NetworkLab, _ error: CInt, _ change: (inout LabConnection) -> Void = { _ in }
   ) async throws {

@@ -8,7 +8,8 @@ import NetworkLab
 import TestSupport
 import Testing
 
-/// Scenarios 41, 44 and 48 of linux.md (40 is in ``ForeignMessageTests``, 42 and 43 in ``DenialTests``): what is around a monitor.
+/// Scenarios 41, 44 and 48 of linux.md (40 is in ``ForeignMessageTests``, 42 and 43 in ``DenialTests``): what is around
+/// a monitor.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct EnvironmentTests {
   @Test("41: two monitors of one engine, and a second engine: all are told")
@@ -48,8 +49,8 @@ struct EnvironmentTests {
       try lab.route(.replace, "default", via: isBack ? "10.0.0.2" : "10.0.0.3", dev: "v0")
       expected.append(isBack ? v0 : w0)
       try await internet.wait("step \(expected.count)") { $0 == (isBack ? v0 : w0) }
-      // Routes of the kernel's own are announced, too. An error says that no line has come in this time: the outer loop goes
-      // on, and ends without one after 200 steps, which is judged below.
+      // Routes of the kernel's own are announced, too. An error says that no line has come in this time: the outer loop
+      // goes on, and ends without one after 200 steps, which is judged below.
       while let line = try? await other.output.line(within: .milliseconds(50)) {
         if line.contains("default via 10.0.0.") { said = line }
       }

@@ -8,8 +8,8 @@ import NetworkLab
 import TestSupport
 import Testing
 
-/// The states that a test expects, in the words of linux.md. Two are equal where status, flags, interface (name, index and
-/// kind), gateway and reason are.
+/// The states that a test expects, in the words of linux.md. Two are equal where status, flags, interface (name, index
+/// and kind), gateway and reason are.
 extension NetworkLab {
   /// Reachable over the interface, by a gateway, or directly with the flag `isDirect` added by the caller.
   func reachable(
@@ -31,8 +31,8 @@ extension NetworkLab {
     try #require(NetworkInterface(name: name, index: UInt32(try index(of: name)), kind: kind))
   }
 
-  /// Waits until the operational state of every veth and bridge says what its carrier says: the kernel has announced all
-  /// changes of carriers then, which it does some time after the operations that cause them.
+  /// Waits until the operational state of every veth and bridge says what its carrier says: the kernel has announced
+  /// all changes of carriers then, which it does some time after the operations that cause them.
   func waitForCarriers() async throws {
     // Nobody is told of them.
     if refusesNetlinkSockets { return }
@@ -52,8 +52,8 @@ extension NetworkLab {
     }
   }
 
-  /// Waits until the kernel has told of the carrier that an operation took away or gave back: it does so later, and only
-  /// for the state in which it ends up.
+  /// Waits until the kernel has told of the carrier that an operation took away or gave back: it does so later, and
+  /// only for the state in which it ends up.
   func waitUntilOperating(_ name: String, _ isOperating: Bool) async throws {
     try await eventually(within: .patience, "\(name) is \(isOperating ? "" : "not ")operating") {
       try run { LinuxNetwork().interfaces().first { $0.interface.name == name }?.isOperating == isOperating }

@@ -6,7 +6,8 @@ import Dialtone
 import NetworkLab
 import Testing
 
-/// Each flag that Linux sets, as a real network has it. Those of radios are in ``RadioTests``, dormant links in ``DormantTests``.
+/// Each flag that Linux sets, as a real network has it. Those of radios are in ``RadioTests``, dormant links in
+/// ``DormantTests``.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct FlagsTests {
   @Test(

@@ -25,8 +25,8 @@ struct GatewayTests {
 
   private func neighbour(_ which: String, _ state: String, _ lab: NetworkLab) throws {
     let address = state == "failed" ? "" : " lladdr 02:00:00:00:00:09"
-    // What is learnt externally is never collected. Others of all namespaces share one table, which is cleared of failed ones
-    // when it is full.
+    // What is learnt externally is never collected. Others of all namespaces share one table, which is cleared of
+    // failed ones when it is full.
     try ip("-6 neigh replace \(which)\(address) nud \(state) extern_learn", lab)
   }
 

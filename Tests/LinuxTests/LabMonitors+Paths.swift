@@ -9,7 +9,8 @@ import TestSupport
 import Testing
 
 extension LabMonitors {
-  /// Without the name servers of the machine that the tests run on: the one on this machine supports DNS where there is a path.
+  /// Without the name servers of the machine that the tests run on: the one on this machine supports DNS where there is
+  /// a path.
   static func forPaths(_ lab: NetworkLab) throws -> LabMonitors {
     try LabMonitors(lab, source: { LinuxNetwork($0 as? EventPoll, time: $1, nameConfigurationRoot: "/nonexistent") })
   }
@@ -45,7 +46,8 @@ extension LabMonitors {
 }
 
 extension NetworkLab {
-  /// A lab in which no link gets an address that nobody gave it: the kernel's link-local ones come at a time of their own.
+  /// A lab in which no link gets an address that nobody gave it: the kernel's link-local ones come at a time of their
+  /// own.
   static func withoutOwnAddresses() throws -> NetworkLab {
     let lab = try NetworkLab()
     // IN6_ADDR_GEN_MODE_NONE (linux/if_link.h)
@@ -86,8 +88,8 @@ final class PathRecording: Sendable {
 }
 
 extension NetworkPath {
-  /// What a test compares: the status or the reason, the families, then each interface with those that lead from it to the
-  /// Internet, as in "satisfied 4: v0 4, w0 46, x0".
+  /// What a test compares: the status or the reason, the families, then each interface with those that lead from it to
+  /// the Internet, as in "satisfied 4: v0 4, w0 46, x0".
   var outline: String {
     let state = reason?.identifier ?? "\(status)"
     let interfaces = interfaces.map { interface in

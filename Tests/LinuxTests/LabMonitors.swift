@@ -21,7 +21,8 @@ final class LabMonitors: Sendable {
     self.lab = lab
     let environment = ReachabilityEnvironment(EngineProvider(time: clock, lookup: lookup, makeSource: source))
     self.environment = environment
-    // The engine's threads are started by the first monitor; a thread belongs to the namespace of the one that starts it.
+    // The engine's threads are started by the first monitor; a thread belongs to the namespace of the one that starts
+    // it.
     anchor = try lab.run { ReachabilityMonitor(.localNetwork, environment: environment) }
   }
 
@@ -43,8 +44,8 @@ final class LabMonitors: Sendable {
     return recording
   }
 
-  /// Returns once everything that the kernel had announced before the call has been read, decided and delivered to plain
-  /// handlers, changes of carriers included.
+  /// Returns once everything that the kernel had announced before the call has been read, decided and delivered to
+  /// plain handlers, changes of carriers included.
   func settle() async throws {
     try await lab.waitForCarriers()
     // A new target's first state is decided in a turn that read all events before it; and handlers are run in order.

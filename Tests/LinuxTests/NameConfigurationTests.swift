@@ -11,8 +11,8 @@ import Testing
 /// Scenario 46 of linux.md: the files that say how names are resolved, in a folder of the test's own.
 @Suite(.timeLimit(.minutes(5)))
 struct NameConfigurationTests {
-  /// A watcher at work. A user has 128 instances of inotify by default (inotify(7), max_user_instances), and each engine of
-  /// the tests beside this one takes one.
+  /// A watcher at work. A user has 128 instances of inotify by default (inotify(7), max_user_instances), and each
+  /// engine of the tests beside this one takes one.
   private func watch(_ root: ConfigurationRoot) async throws -> NameConfigurationWatcher {
     var watcher = NameConfigurationWatcher(root: root.path)
     try await eventually(within: .patience, "there is an instance of inotify") {

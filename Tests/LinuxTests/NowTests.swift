@@ -7,7 +7,8 @@ import NetworkLab
 import TestSupport
 import Testing
 
-/// `Reachability.now` in real networks: what an operation that has returned has brought about is said at once, with no wait.
+/// `Reachability.now` in real networks: what an operation that has returned has brought about is said at once, with no
+/// wait.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct NowTests {
   /// A network to ask in: with an engine that runs there, or one made inside for each question.
@@ -56,8 +57,8 @@ struct NowTests {
       #expect(try !questions.now(near).isReachable)
       #expect(try questions.now(.localNetwork) { $0.interface = "v0" } == lab.unreachable(.linkDown, "v0"))
       try lab.up("v0")
-      // The default went with the link. Where the kernel has noticed meanwhile that the carrier went, too, it takes some time until
-      // it notices that it is back.
+      // The default went with the link. Where the kernel has noticed meanwhile that the carrier went, too, it takes
+      // some time until it notices that it is back.
       let switchedOn = try questions.now()
       #expect([.noRoute, .noCarrier].contains(switchedOn.reason), "\(switchedOn)")
       try lab.addRoute("default", via: "10.0.0.2", dev: "v0")

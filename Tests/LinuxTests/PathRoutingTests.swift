@@ -69,7 +69,8 @@ struct PathRoutingTests {
     let lab = try NetworkLab.withoutOwnAddresses()
     try lab.makeB()
     try lab.deleteRoute("default")
-    // The kernel does not look for packets that are bound to a link behind the route of another link's object: it comes last.
+    // The kernel does not look for packets that are bound to a link behind the route of another link's object: it comes
+    // last.
     try lab.makeW(metric: 10)
     try lab.sysctl("ipv4/nexthop_compat_mode", compatibility)
     try lab.addNexthop(1, via: "10.0.0.2", dev: "v0")

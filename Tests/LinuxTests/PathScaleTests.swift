@@ -7,7 +7,8 @@ import Dialtone
 import NetworkLab
 import Testing
 
-/// Paths where there are interfaces by the hundred: a host of containers, a router. One after another: they keep the kernel's lock.
+/// Paths where there are interfaces by the hundred: a host of containers, a router. One after another: they keep the
+/// kernel's lock.
 @Suite(
   .serialized, .enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct PathScaleTests {

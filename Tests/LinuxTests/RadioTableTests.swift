@@ -5,8 +5,8 @@ import Dialtone
 import Netlink
 import Testing
 
-/// Switches of radios, on events as the kernel of the radio lab announced them: two simulated radios, phy0 and phy1, and one
-/// of them blocked and unblocked.
+/// Switches of radios, on events as the kernel of the radio lab announced them: two simulated radios, phy0 and phy1,
+/// and one of them blocked and unblocked.
 struct RadioTableTests {
   /// `struct rfkill_event_ext`: index, type, operation, soft, hard, reasons of the hard block.
   private static let phy0Added: [UInt8] = [0, 0, 0, 0, 1, 0, 0, 0, 0]

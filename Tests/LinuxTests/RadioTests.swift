@@ -5,8 +5,8 @@ import Dialtone
 import Netlink
 import Testing
 
-/// Wi-Fi and modems on built messages: the sequences that a machine with mac80211_hwsim, wwan_hwsim and a USB modem announced
-/// (radio-lab of the project), and what becomes of the Internet over them.
+/// Wi-Fi and modems on built messages: the sequences that a machine with mac80211_hwsim, wwan_hwsim and a USB modem
+/// announced (radio-lab of the project), and what becomes of the Internet over them.
 struct RadioTests {
   typealias Fields = BuiltMessages.LinkFields
 

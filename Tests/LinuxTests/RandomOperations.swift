@@ -5,7 +5,8 @@
 import NetworkLab
 import TestSupport
 
-/// Changes a lab's network at random, the same way for the same seed. Operations that the kernel refuses are operations too.
+/// Changes a lab's network at random, the same way for the same seed. Operations that the kernel refuses are operations
+/// too.
 struct RandomOperations {
   private typealias Operation = (words: String, body: () throws -> Void)
 

@@ -52,8 +52,8 @@ struct RandomisedTests {
     var differences: [String] = []
     do {
       // Carrier changes are told some time after what caused them, and IPv6 addresses take time. The limit is below the
-      // half minute in which the kernel collects routes that have expired: it announces their end only then, and ignores
-      // them before.
+      // half minute in which the kernel collects routes that have expired: it announces their end only then, and
+      // ignores them before.
       try await eventually(within: .seconds(20), "all targets agree") {
         let judge = try SocketJudge(lab, watched.map(\.0))
         differences = watched.enumerated().compactMap { position, pair in

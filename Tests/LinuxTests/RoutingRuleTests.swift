@@ -75,8 +75,8 @@ struct RoutingRuleTests {
     // Neither a gateway nor direct: at the other end of the tunnel.
     try await monitors.expect(plain, v0, lab.reachable("tun0", .tunnel, flags: .transientConnection))
     try await monitors.expect(marked, v0)
-    // What is more specific than a default in main is not suppressed. While the rules were made one after another it was
-    // in the tunnel, too.
+    // What is more specific than a default in main is not suppressed. While the rules were made one after another it
+    // was in the tunnel, too.
     #expect(neighbour.last == (try lab.reachable("v0", flags: .isDirect)))
     try lab.deleteRule(priority: 100)
     try await plain.wait("over the link again") { $0.isVia("v0") }

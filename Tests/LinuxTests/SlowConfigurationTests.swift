@@ -9,7 +9,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Files of the configuration of name resolution that are slow to read, as on a network file system that does not answer.
+/// Files of the configuration of name resolution that are slow to read, as on a network file system that does not
+/// answer.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct SlowConfigurationTests {
   /// Holds up whoever reads, until it is opened.

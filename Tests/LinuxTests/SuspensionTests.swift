@@ -8,7 +8,8 @@ import NetworkLab
 import Synchronization
 import Testing
 
-/// Scenario 45 of linux.md. The clocks are injected: neither stepping the wall clock nor suspending is a test's business.
+/// Scenario 45 of linux.md. The clocks are injected: neither stepping the wall clock nor suspending is a test's
+/// business.
 struct SuspensionTests {
   private final class Clock: Sendable {
     let suspended = Atomic<Int64>(5_000_000_000)

@@ -8,8 +8,8 @@ import Netlink
 import NetworkLab
 import Testing
 
-/// Many addresses on a link, many targets without a route beside many links. Bounds are ratios to other work of the same thread, or
-/// counts: other tests want the processors, too.
+/// Many addresses on a link, many targets without a route beside many links. Bounds are ratios to other work of the
+/// same thread, or counts: other tests want the processors, too.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct TableScaleTests {
   /// The processor time of the calling thread that `body` takes, the least of several runs.

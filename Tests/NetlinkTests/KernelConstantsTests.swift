@@ -6,7 +6,8 @@ import CSystem
 import Netlink
 import Testing
 
-/// The constants that the parser declares itself, so that every platform can build it, are those of the kernel's headers.
+/// The constants that the parser declares itself, so that every platform can build it, are those of the kernel's
+/// headers.
 struct KernelConstantsTests {
   struct Pair: CustomTestStringConvertible, Sendable {
     let name: String

@@ -171,8 +171,8 @@ struct NetlinkClientTests {
     return count
   }
 
-  /// Asks for a table that is not there. A function, because Swift 6.3 crashes on a macro's closure that captures a value
-  /// without copies.
+  /// Asks for a table that is not there. A function, because Swift 6.3 crashes on a macro's closure that captures a
+  /// value without copies.
   private func refusedDump(_ client: inout NetlinkClient) -> NetlinkError? {
     do throws(NetlinkError) {
       _ = try client.dump(.getRoute, family: .ipv4, table: 0x7abc_def0) { _, _ in }

@@ -9,7 +9,8 @@ import CNetworkLab
 /// Not `Synchronization.Mutex`: on Linux that waits by futex in a library the thread sanitizer does not see into, which
 /// then reports races that are none wherever two threads met.
 ///
-/// `@unchecked Sendable`: the value is touched with the lock held only. `@safe`: the pointer is valid from init to deinit.
+/// `@unchecked Sendable`: the value is touched with the lock held only. `@safe`: the pointer is valid from init to
+/// deinit.
 @safe final class LabLock<Value: Sendable>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private var value: Value

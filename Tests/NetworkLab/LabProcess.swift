@@ -34,8 +34,8 @@ package final class LabProcess: Sendable {
   }
 
   deinit {
-    // After SIGKILL the end is a matter of milliseconds: waiting leaves no zombie. Errors have nobody to go to here; what is
-    // left of a process then ends with this one.
+    // After SIGKILL the end is a matter of milliseconds: waiting leaves no zombie. Errors have nobody to go to here;
+    // what is left of a process then ends with this one.
     if (try? reap()) == .some(nil) {
       kill(pid, SIGKILL)
       _ = try? waitForExit(within: .seconds(5))

@@ -6,7 +6,8 @@ import CNetworkLab
 
 /// A semaphore for threads, which the thread sanitizer understands.
 ///
-/// `@unchecked Sendable`: the pointer never changes, and sem_post and sem_wait may be called by any thread. `@safe`: the pointer is valid from init to deinit.
+/// `@unchecked Sendable`: the pointer never changes, and sem_post and sem_wait may be called by any thread. `@safe`:
+/// the pointer is valid from init to deinit.
 @safe final class LabSemaphore: @unchecked Sendable {
   private let semaphore: UnsafeMutablePointer<sem_t>
 

@@ -13,8 +13,8 @@ extension NetworkLab {
     try self.address(.add, address, interface, peer: peer, flags: flags, valid: valid, preferred: preferred)
   }
 
-  /// Adds `count` IPv4 addresses, fast: 16.0.0.1/32, 16.0.0.2/32, … The kernel's own time for it grows with the square of the
-  /// number.
+  /// Adds `count` IPv4 addresses, fast: 16.0.0.1/32, 16.0.0.2/32, … The kernel's own time for it grows with the square
+  /// of the number.
   package func addAddresses(count: Int, _ interface: String) throws {
     let index = try index(of: interface)
     let messages = (1...count).map { number in

@@ -32,14 +32,14 @@ package struct LabConnection: Sendable {
 
   /// What a real socket found.
   package struct Outcome: Sendable, CustomStringConvertible {
-    /// The errno of bind(2) or connect(2); 0 where connect(2) goes on (EINPROGRESS) or is done. Also what `SO_ERROR` says at once:
-    /// a firewall on this machine answers so.
+    /// The errno of bind(2) or connect(2); 0 where connect(2) goes on (EINPROGRESS) or is done. Also what `SO_ERROR`
+    /// says at once: a firewall on this machine answers so.
     package let error: Int32
     /// The address that the socket has by then, getsockname(2); `nil` after an error.
     package let source: String?
     package let sourcePort: UInt16
-    /// The link that its packets leave by: ``LabConnection/interface`` where one is given, else what `ip route get` says for exactly
-    /// this connection, with both addresses and both ports. `nil` after an error.
+    /// The link that its packets leave by: ``LabConnection/interface`` where one is given, else what `ip route get`
+    /// says for exactly this connection, with both addresses and both ports. `nil` after an error.
     package let link: String?
     /// The next hop, as `ip route get` says; `nil` where there is none.
     package let gateway: String?
@@ -55,7 +55,8 @@ package struct LabConnection: Sendable {
 }
 
 extension NetworkLab {
-  /// Connects a socket without waiting for an answer, and asks where its packets go. TCP sends one segment, UDP nothing.
+  /// Connects a socket without waiting for an answer, and asks where its packets go. TCP sends one segment, UDP
+  /// nothing.
   ///
   /// The state of the link is not looked at: a link that carries nothing swallows the packets without an error.
   package func connect(_ connection: LabConnection) throws -> LabConnection.Outcome {
@@ -81,8 +82,8 @@ extension NetworkLab {
 
   /// The words of `ip route get` for a connection as it is.
   ///
-  /// An IPv6 socket goes by the look-up without a source, unless that fails or the program chose the source; and bound to an interface
-  /// it keeps to that, which a query does only without a source.
+  /// An IPv6 socket goes by the look-up without a source, unless that fails or the program chose the source; and bound
+  /// to an interface it keeps to that, which a query does only without a source.
   private func way(of connection: LabConnection, from source: String, port: UInt16) throws -> [String] {
     let parts = connection.destination.split(separator: "%").map(String.init)
     var words = "ipproto \(connection.transport) sport \(port) dport \(connection.port)"

@@ -13,7 +13,8 @@ extension NetworkLab {
     try addRoute("default", via: "10.0.0.2", dev: "v0", metric: metric)
   }
 
-  /// W of linux.md: w0 with 10.1.0.1/24 and w1, and a default route via 10.1.0.2 of that metric, or none where it is nil.
+  /// W of linux.md: w0 with 10.1.0.1/24 and w1, and a default route via 10.1.0.2 of that metric, or none where it is
+  /// nil.
   package func makeW(metric: UInt32? = nil) throws {
     try addVeth("w0", "w1")
     try up("w0", "w1")

@@ -5,7 +5,8 @@
 import CNetworkLab
 
 extension NetworkLab {
-  /// `ip route add DESTINATION …`; see ``route(_:_:via:dev:metric:table:kind:source:nexthop:hops:onLink:scope:family:)``.
+  /// `ip route add DESTINATION …`; see
+  /// ``route(_:_:via:dev:metric:table:kind:source:nexthop:hops:onLink:scope:family:)``.
   package func addRoute(
     _ destination: String, via gateway: String? = nil, dev: String? = nil, metric: UInt32? = nil,
     table: UInt32 = LabTable.main, kind: LabRouteKind = .unicast, source: String? = nil, nexthop: UInt32? = nil,

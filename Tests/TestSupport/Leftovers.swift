@@ -6,10 +6,10 @@ import CTestSupport
 
 /// What a round of the same work leaves behind, once it has been done before.
 ///
-/// A leak leaves something in every round. What the runtime, its pools and the allocator's cache of each thread keep, they
-/// take in one round or another, and a comparison of before and after would take it for a leak. Several rounds are judged:
-/// descriptors and threads, which come and go, by the middle one and the mean, whichever is less; memory, which caches take
-/// little by little, by the least. A round has to do its work often enough that a leak is more than one.
+/// A leak leaves something in every round. What the runtime, its pools and the allocator's cache of each thread keep,
+/// they take in one round or another, and a comparison of before and after would take it for a leak. Several rounds are
+/// judged: descriptors and threads, which come and go, by the middle one and the mean, whichever is less; memory, which
+/// caches take little by little, by the least. A round has to do its work often enough that a leak is more than one.
 package struct Leftovers: Sendable, CustomStringConvertible {
   package let descriptors: Int
   package let threads: Int

@@ -20,8 +20,8 @@ package struct ProcessCensus: Sendable, Hashable {
   package var threads: Int
   /// In bytes.
   package var residentMemory: Int
-  /// What the process has asked the allocator for and not given back, in bytes; nil where that is not counted. Unlike the
-  /// resident memory it does not grow by what the allocator keeps.
+  /// What the process has asked the allocator for and not given back, in bytes; nil where that is not counted. Unlike
+  /// the resident memory it does not grow by what the allocator keeps.
   package var heap: Int?
 
   package init() throws(DidNotHappen) {

@@ -34,10 +34,11 @@ package func withDescriptors<Result>(left count: Int, _ body: () async throws ->
   return try await body()
 }
 
-/// Has the runtime open the descriptors that it waits with, and returns once they are there: whoever counts descriptors from
-/// then on finds none of them among its own.
+/// Has the runtime open the descriptors that it waits with, and returns once they are there: whoever counts descriptors
+/// from then on finds none of them among its own.
 package func openRuntimeDescriptors() async throws {
-  // Dispatch makes its timer once something is to be waited for that is not due yet: this is not, for as long as a test lasts.
+  // Dispatch makes its timer once something is to be waited for that is not due yet: this is not, for as long as a test
+  // lasts.
   Task.detached { try await Task.sleep(for: .seconds(3_600)) }
   try await eventually("the runtime has its timer") { timerCount() > 0 }
 }

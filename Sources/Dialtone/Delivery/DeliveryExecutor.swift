@@ -3,12 +3,12 @@
 
 /// Whose threads run handlers, and call when a time has come.
 package protocol DeliveryExecutor: AnyObject, Sendable {
-  /// Has receivers' handlers run, soon: the caller has something new for them, and holds no lock. If the system has no thread
-  /// to give, they run before this returns.
+  /// Has receivers' handlers run, soon: the caller has something new for them, and holds no lock. If the system has no
+  /// thread to give, they run before this returns.
   func deliver(_ handlers: [any Deliverable])
 
-  /// Calls `action` on a thread of its own after `delay`, unless the timer is cancelled before. Returns `nil`, and never calls it,
-  /// if the system has no thread to give that could keep the time.
+  /// Calls `action` on a thread of its own after `delay`, unless the timer is cancelled before. Returns `nil`, and
+  /// never calls it, if the system has no thread to give that could keep the time.
   func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> DeliveryTimer?
 }
 
@@ -30,14 +30,15 @@ extension DeliveryOwner {
   package func followFork() {}
 }
 
-/// Something to be done once at a time, by a thread of the executor and outside its lock, unless it is cancelled before.
+/// Something to be done once at a time, by a thread of the executor and outside its lock, unless it is cancelled
+/// before.
 package final class DeliveryTimer: Sendable {
   /// In nanoseconds of the executor's clock.
   package let deadline: Int64
   private let action: Lock<(@Sendable () -> Void)?>
   private let whenCancelled: @Sendable () -> Void
 
-  /// - Parameter whenCancelled: Called when it is cancelled, so that the executor can forget it.
+  /// `whenCancelled` is called when it is cancelled, so that the executor can forget it.
   package init(
     at deadline: Int64, _ action: @escaping @Sendable () -> Void,
     whenCancelled: @escaping @Sendable () -> Void = {}

@@ -3,19 +3,20 @@
 
 /// What a thread of the executor calls a handler by.
 package protocol Deliverable: AnyObject, Sendable {
-  /// Calls the handler, if there is something new. Returns whether there is more by now, and this is to be called again.
+  /// Calls the handler, if there is something new. Returns whether there is more by now, and this is to be called
+  /// again.
   func deliver() -> Bool
 
-  /// It is given this slot of a queue, where it waits. Returns whether it wants it: not where nobody is to be called any more.
-  /// One that gives up later leaves by `DeliveryQueue.leave`.
+  /// It is given this slot of a queue, where it waits. Returns whether it wants it: not where nobody is to be called
+  /// any more. One that gives up later leaves by `DeliveryQueue.leave`.
   func takes(_ slot: Int, of queue: DeliveryQueue) -> Bool
 }
 
 /// The handlers that wait for a thread of the engine, and which thread runs them.
 ///
-/// Invariants: at most one thread runs handlers at a time. So a handler that blocks holds up other such handlers, but never
-/// the thread that reads the kernel's events: of the engine's two threads one is always free for that. Nobody waits here who
-/// has been cancelled: whoever comes and goes while a handler blocks leaves nothing behind.
+/// Invariants: at most one thread runs handlers at a time. So a handler that blocks holds up other such handlers, but
+/// never the thread that reads the kernel's events: of the engine's two threads one is always free for that. Nobody
+/// waits here who has been cancelled: whoever comes and goes while a handler blocks leaves nothing behind.
 package final class DeliveryQueue: Sendable {
   private struct State {
     var waiting = SlotList<any Deliverable>()

@@ -3,8 +3,9 @@
 
 /// What becomes of a newly decided state: pure, event in, action out.
 ///
-/// Invariants: the newest state is always stored, so that `current` is never behind; receivers are told of the first known
-/// state at once, and of a change once it has been quiet for `settling`, at most four times that after the first change.
+/// Invariants: the newest state is always stored, so that `current` is never behind; receivers are told of the first
+/// known state at once, and of a change once it has been quiet for `settling`, at most four times that after the first
+/// change.
 struct MonitorStateMachine {
   enum Action: Equatable {
     /// Nothing is new.

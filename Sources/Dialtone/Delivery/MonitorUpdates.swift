@@ -3,8 +3,9 @@
 
 /// The states of a monitor: the known state first, as soon as there is one, then each change.
 ///
-/// The sequence keeps the monitoring alive. Each iterator is a subscription of its own, and any number can run. An iterator
-/// gets every change that it is quick enough for, and always the last one. It ends only if its task is cancelled.
+/// The sequence keeps the monitoring alive. Each iterator is a subscription of its own, and any number can run. An
+/// iterator gets every change that it is quick enough for, and always the last one. It ends only if its task is
+/// cancelled.
 public struct MonitorUpdates<State: Sendable>: AsyncSequence, Sendable {
   package let feed: StateFeed<State>
 

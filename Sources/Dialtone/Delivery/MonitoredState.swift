@@ -31,8 +31,8 @@ extension Reachability: TimedState {
 
 extension NetworkPath: TimedState {}
 
-/// The newest state, with what decides who is told of it. All of it is read together: else a receiver could take what one
-/// store left for what the next one lets it have.
+/// The newest state, with what decides who is told of it. All of it is read together: else a receiver could take what
+/// one store left for what the next one lets it have.
 package struct Snapshot<State: Sendable>: Sendable {
   var state: State
   /// Receivers that have had a state are not told of this one yet.

@@ -1,8 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the states that the engine decides for one monitor become what its receivers are told: stored at once, told at once or
-/// once they have settled, and neither if the monitor has begun another epoch meanwhile.
+/// How the states that the engine decides for one monitor become what its receivers are told: stored at once, told at
+/// once or once they have settled, and neither if the monitor has begun another epoch meanwhile.
 struct Publication<State: TimedState> {
   /// What the engine has to do afterwards.
   struct Effect: Equatable {
@@ -24,7 +24,8 @@ struct Publication<State: TimedState> {
     machine = MonitorStateMachine(settling: settling)
   }
 
-  /// Publishes what was decided at `now` by events that were read at `realtime`: if it is a change, it carries that time.
+  /// Publishes what was decided at `now` by events that were read at `realtime`: if it is a change, it carries that
+  /// time.
   mutating func publish(_ decided: State, realtime: Int64, now: Int64) -> Effect {
     let old = cell.current
     var new = decided

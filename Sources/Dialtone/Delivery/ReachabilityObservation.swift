@@ -13,9 +13,9 @@ public final class ReachabilityObservation: Sendable {
 
   /// Ends the registration.
   ///
-  /// Once this method has returned, no call of the handler begins, except one that another thread was already about to make.
-  /// If you cancel on the handler's own queue or actor, there is no such call. A call that is running may finish. You can
-  /// cancel any number of times.
+  /// Once this method has returned, no call of the handler begins, except one that another thread was already about to
+  /// make. If you cancel on the handler's own queue or actor, there is no such call. A call that is running may finish.
+  /// You can cancel any number of times.
   public func cancel() { lease.end() }
 
   /// Whether the registration has ended.

@@ -3,8 +3,9 @@
 
 /// Elements in the order in which they were added, any of which leaves at once and without moving another.
 ///
-/// Each stands in a slot of its own, which is used again once it is free. Invariant: the taken slots are linked both ways from
-/// `first` to `last`, the free ones one way from `free`; so all that is done here takes the same time, however many there are.
+/// Each stands in a slot of its own, which is used again once it is free. Invariant: the taken slots are linked both
+/// ways from `first` to `last`, the free ones one way from `free`; so all that is done here takes the same time,
+/// however many there are.
 struct SlotList<Element> {
   private struct Slot {
     /// `nil` where the slot is free.

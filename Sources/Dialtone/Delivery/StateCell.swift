@@ -44,8 +44,9 @@ package protocol StateSource<State>: AnyObject, Sendable {
 
 /// The newest state of a monitor, and its receivers.
 ///
-/// One thread at a time writes, all read. Invariants: `current` is always a state of the present epoch, or the unknown one
-/// that the epoch began with; a state of an earlier epoch is not stored. No lock of this type is held while user code runs.
+/// One thread at a time writes, all read. Invariants: `current` is always a state of the present epoch, or the unknown
+/// one that the epoch began with; a state of an earlier epoch is not stored. No lock of this type is held while user
+/// code runs.
 package final class StateCell<State: MonitoredState>: StateSource {
   /// How often the state has changed up to one moment; see ``hasChanged(since:)``.
   package struct Mark {
@@ -68,14 +69,15 @@ package final class StateCell<State: MonitoredState>: StateSource {
   /// The newest state. Never waits for more than a copy; for any thread.
   package var current: State { newest.load().state }
 
-  /// What a receiver is to be told next: the newest state, unless it was told of an equal one last, or it is not known yet, or changes
-  /// are held back until it has settled.
+  /// What a receiver is to be told next: the newest state, unless it was told of an equal one last, or it is not known
+  /// yet, or changes are held back until it has settled.
   package func next(after last: Told<State>?, _ interest: StateInterest) -> Told<State>? {
     let newest = newest.load()
     let told = Told(state: newest.state, subjectNumber: newest.subjectNumber)
     guard let last else { return newest.state.isKnown || interest.contains(.unknown) ? told : nil }
     if newest.isHeldBack {
-      // What an epoch begins with is told to few. What settles is held back only from those who had a state of the same epoch.
+      // What an epoch begins with is told to few. What settles is held back only from those who had a state of the same
+      // epoch.
       let isTold = newest.state.isKnown ? !last.state.isKnown : interest.contains(.unknown)
       if !isTold { return nil }
     }
@@ -83,15 +85,16 @@ package final class StateCell<State: MonitoredState>: StateSource {
     return newest.state == last.state && !(isOfNewSubject && newest.state.isKnown) ? nil : told
   }
 
-  /// What ``hasChanged(since:)`` compares with: the state of this moment, or, if none is known yet, the one known first.
+  /// What ``hasChanged(since:)`` compares with: the state of this moment, or, if none is known yet, the one known
+  /// first.
   package var mark: Mark {
     registry.withLock { registry in
       Mark(revision: newest.load().state.isKnown ? registry.revision : registry.revision + 1)
     }
   }
 
-  /// Returns whether there has been another state than the marked one, even for a moment, or only in what receivers are not
-  /// told of by itself; or another epoch.
+  /// Returns whether there has been another state than the marked one, even for a moment, or only in what receivers are
+  /// not told of by itself; or another epoch.
   package func hasChanged(since mark: Mark) -> Bool { registry.withLock { $0.revision > mark.revision } }
 
   // MARK: Epochs
@@ -114,8 +117,8 @@ package final class StateCell<State: MonitoredState>: StateSource {
 
   // MARK: Storing
 
-  /// Stores a state, if `epoch` is the present one. With `holdingBack`, receivers that have had a state are not told of it
-  /// before ``release(_:)``. Returns whether it was stored.
+  /// Stores a state, if `epoch` is the present one. With `holdingBack`, receivers that have had a state are not told of
+  /// it before ``release(_:)``. Returns whether it was stored.
   package func store(_ state: State, of epoch: Epoch, holdingBack: Bool) -> Bool {
     // The lock makes one writer at a time of the engine and of who begins an epoch.
     registry.withLock { registry in

@@ -3,14 +3,14 @@
 
 package import Dispatch
 
-/// All that a receiver of a monitor's states needs: the monitor, which it keeps alive, the states, and whose threads and
-/// timers serve it. Every way to listen is built on this, once for all kinds of monitors.
+/// All that a receiver of a monitor's states needs: the monitor, which it keeps alive, the states, and whose threads
+/// and timers serve it. Every way to listen is built on this, once for all kinds of monitors.
 package struct StateFeed<State: Sendable>: Sendable {
   private let monitor: any DeliveryOwner
   private let source: any StateSource<State>
   private let interest: StateInterest
 
-  /// - Parameter interest: What receivers are told of beside known states that differ.
+  /// The `interest` says what receivers are told of beside known states that differ.
   package init(of monitor: any DeliveryOwner, _ source: any StateSource<State>, _ interest: StateInterest = []) {
     self.monitor = monitor
     self.source = source
@@ -21,7 +21,8 @@ package struct StateFeed<State: Sendable>: Sendable {
   /// What the states are about, in the words of an error.
   var subject: String { monitor.subject }
 
-  /// What a receiver without a past is told of now: the newest state, if it is known or the interest is in the unknown, too.
+  /// What a receiver without a past is told of now: the newest state, if it is known or the interest is in the unknown,
+  /// too.
   package var newest: Told<State>? { source.next(after: nil, interest) }
 
   // MARK: Handlers
@@ -45,8 +46,8 @@ package struct StateFeed<State: Sendable>: Sendable {
     return ReachabilityObservation(lease)
   }
 
-  /// One task for the whole observation, so that calls keep the order of changes. `body` returns whether to go on. The receiver is
-  /// treated as if it had been told of `last`.
+  /// One task for the whole observation, so that calls keep the order of changes. `body` returns whether to go on. The
+  /// receiver is treated as if it had been told of `last`.
   package func observe(
     after last: Told<State>? = nil,
     _ body: @escaping @Sendable (Told<State>, _ isCancelled: @Sendable () -> Bool) async -> Bool

@@ -6,8 +6,8 @@ internal import Dispatch
 /// One receiver of one monitor's states: a closure, a task or a thread.
 ///
 /// Invariants: two states given in a row are never equal; each is the newest there is when it is given; they are given
-/// one after the other, in the order of change; none is given after `cancel()` has returned, but for one that a thread was
-/// already about to give. The lock is never held while a handler runs or a continuation is resumed.
+/// one after the other, in the order of change; none is given after `cancel()` has returned, but for one that a thread
+/// was already about to give. The lock is never held while a handler runs or a continuation is resumed.
 package final class Subscription<State: Sendable>: Deliverable {
   typealias Handler = @Sendable (Told<State>) -> Void
   typealias Waiter = CheckedContinuation<Told<State>?, Never>
@@ -101,8 +101,8 @@ package final class Subscription<State: Sendable>: Deliverable {
     return withExtendedLifetime(former) { isTaken }
   }
 
-  /// Looks for a newer state: resumes a waiting task, puts a block on a queue. Returns whether a thread of the executor has
-  /// to call `deliver()`.
+  /// Looks for a newer state: resumes a waiting task, puts a block on a queue. Returns whether a thread of the executor
+  /// has to call `deliver()`.
   package func wake() -> Bool {
     perform(progress.withLock { look(&$0) })
   }
@@ -139,8 +139,8 @@ package final class Subscription<State: Sendable>: Deliverable {
     return false
   }
 
-  /// Runs the handler with the newest state, if it has not had it. Returns whether there is a newer one by now, and this
-  /// is to be called again.
+  /// Runs the handler with the newest state, if it has not had it. Returns whether there is a newer one by now, and
+  /// this is to be called again.
   @discardableResult
   package func deliver() -> Bool {
     let call = progress.withLock { progress -> (Handler, Told<State>)? in

@@ -3,10 +3,10 @@
 
 /// The engine's loop: two threads that take turns.
 ///
-/// Invariants: a thread that is woken does the whole turn, from the kernel's event to the last receiver, so that one wake-up lies
-/// between them; it runs handlers outside the engine's lock, and only if the other thread runs none (``DeliveryQueue``), so one
-/// thread is always free to read events. The threads hold this object; it holds no monitor but by the commands and records
-/// that a monitor itself withdraws when it goes.
+/// Invariants: a thread that is woken does the whole turn, from the kernel's event to the last receiver, so that one
+/// wake-up lies between them; it runs handlers outside the engine's lock, and only if the other thread runs none
+/// (``DeliveryQueue``), so one thread is always free to read events. The threads hold this object; it holds no monitor
+/// but by the commands and records that a monitor itself withdraws when it goes.
 final class EngineCore: Sendable {
   private struct Inbox {
     var commands: [EngineCommand] = []
@@ -140,8 +140,8 @@ final class EngineCore: Sendable {
         break
       }
     }
-    // What was added just before: each of these handlers counts on being asked, and would else never be again, though its
-    // monitor may go on with another engine.
+    // What was added just before: each of these handlers counts on being asked, and would else never be again, though
+    // its monitor may go on with another engine.
     deliveries.deliver()
     // Only one thread was woken by stop(): pass it on.
     waiter.wake()

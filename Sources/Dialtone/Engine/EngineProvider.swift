@@ -21,9 +21,9 @@ package final class EngineProvider: Sendable {
   package let makeSource: MakeSource
   private let running = Lock(Running())
 
-  /// - Parameters:
-  ///   - makeWaiter: Makes what the engine's threads sleep on; throws if the process has no descriptors left for it.
-  ///   - makeSource: Makes the source, whose events that waiter knows. Called on a thread of the engine; it may take a while.
+  /// `makeWaiter` makes what the engine's threads sleep on; it throws if the process has no descriptors left for it.
+  /// `makeSource` makes the source, whose events that waiter knows; it is mostly called on a thread of the engine, and
+  /// may take a while.
   package init(
     time: TimeSource, lookup: @escaping NameLookup, nameServers: @escaping @Sendable () -> [IPAddress] = { [] },
     names: NameLookupPool = .shared,

@@ -1,11 +1,12 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// All that the engine knows: which targets and paths there are, what they ask, what was answered. Used under the engine's lock.
+/// All that the engine knows: which targets and paths there are, what they ask, what was answered. Used under the
+/// engine's lock.
 ///
-/// Invariants: of two targets that ask the same, one query is asked; after a turn every query that the events read could have
-/// touched has been asked since they were read, and every state that depends on it is stored; nothing is decided while
-/// events wait to be read, as long as that ends within ``roundLimit`` rounds.
+/// Invariants: of two targets that ask the same, one query is asked; after a turn every query that the events read
+/// could have touched has been asked since they were read, and every state that depends on it is stored; nothing is
+/// decided while events wait to be read, as long as that ends within ``roundLimit`` rounds.
 final class EngineState {
   /// What a turn leaves to do outside the lock.
   struct Outcome {
@@ -41,7 +42,7 @@ final class EngineState {
   /// What the waiter's deadline was last set to.
   var armedDeadline: Int64?
 
-  /// - Parameter lookUp: Starts to look a name up; the answer comes as a command with the same number.
+  /// `lookUp` starts to look a name up; the answer comes as a command with the same number.
   init(
     _ source: any NetworkSource, _ time: TimeSource,
     lookUp: @escaping (NameQuestion, _ serial: UInt64) -> NameLookupPool.Ticket
@@ -52,8 +53,8 @@ final class EngineState {
   }
 
   deinit {
-    // The last monitor's withdrawal may have come too late to be performed. Records, queries and names hold each other, and
-    // lookups that wait for a thread have to be withdrawn.
+    // The last monitor's withdrawal may have come too late to be performed. Records, queries and names hold each other,
+    // and lookups that wait for a thread have to be withdrawn.
     for record in Array(targets.values) { remove(record) }
   }
 
@@ -260,7 +261,8 @@ final class EngineState {
     }
   }
 
-  /// Asks for the network's NAT64 prefix if an IPv4 address has come to need it, and forgets it when it is not needed any more.
+  /// Asks for the network's NAT64 prefix if an IPv4 address has come to need it, and forgets it when it is not needed
+  /// any more.
   private func settleTranslations(now: Int64) {
     for record in staleTargets {
       guard targets[record.identifier] === record, case .address(let address) = record.target.storage,
@@ -283,7 +285,8 @@ final class EngineState {
 
   // MARK: Paths
 
-  /// Asks for paths if that takes many queries: after the receivers of targets have been told, and not too soon after the last time.
+  /// Asks for paths if that takes many queries: after the receivers of targets have been told, and not too soon after
+  /// the last time.
   private func askManyPaths(realtime: Int64, now: Int64, outcome: inout Outcome) {
     switch paths.turnOfMany(now: now, areTargetsTold: !outcome.targets.isEmpty) {
     case .notDue: return
@@ -343,7 +346,8 @@ final class EngineState {
     return (answer, isTurnDue)
   }
 
-  /// If an IPv4 address has no path of its own: whether there is an IPv6 one, and the address behind the network's NAT64.
+  /// If an IPv4 address has no path of its own: whether there is an IPv6 one, and the address behind the network's
+  /// NAT64.
   private func askForTranslation(of record: TargetRecord) {
     guard case .address(let address) = record.target.storage, record.usesTranslation(address),
       TargetRecord.best(record.nodes)?.status == .unreachable

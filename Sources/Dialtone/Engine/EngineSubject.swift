@@ -43,8 +43,8 @@ extension StateCell: EngineCell where State: TimedState {
 
 /// What other threads ask of the engine; done by one of its own threads, in order.
 enum EngineCommand: Sendable {
-  /// Watch the subject, and publish its states as states of the epoch: both are the monitor's at the moment of the command. By the
-  /// time that it is done, a pause or another subject may have begun the next one.
+  /// Watch the subject, and publish its states as states of the epoch: both are the monitor's at the moment of the
+  /// command. By the time that it is done, a pause or another subject may have begun the next one.
   case watch(EngineSubject, Epoch)
   /// Watch what publishes in this cell no longer.
   case unwatch(any EngineCell)

@@ -25,8 +25,8 @@ package struct NetworkChange {
   package private(set) var prefixes: Set<Prefix> = []
   /// The targets that are not reachable may have another answer: a link changed that carries nothing.
   package private(set) var touchesUnreachable = false
-  /// Names may have other addresses, for another reason than that the path changed: the configuration of name resolution
-  /// did, or the system was suspended.
+  /// Names may have other addresses, for another reason than that the path changed: the configuration of name
+  /// resolution did, or the system was suspended.
   package private(set) var touchesNames = false
   /// The name servers, which paths depend on, were read for the first time.
   package private(set) var touchesNameServers = false

@@ -18,8 +18,8 @@ package final class NetworkEngine: DeliveryExecutor {
   /// Tries again at once where the system had no descriptors or threads to give.
   func retry() { if starter.core == nil { starter.retry() } }
 
-  /// Has the subject's states published, as those of its cell's present epoch. The caller has its receivers woken, outside
-  /// all locks.
+  /// Has the subject's states published, as those of its cell's present epoch. The caller has its receivers woken,
+  /// outside all locks.
   func watch(_ subject: EngineSubject) { starter.post(.watch(subject, subject.cell.epoch)) }
 
   func unwatch(_ subject: EngineSubject) { starter.post(.unwatch(subject.cell)) }
@@ -28,8 +28,8 @@ package final class NetworkEngine: DeliveryExecutor {
   /// does, or, where the system has no thread to give, the caller's.
   package func deliver(_ handlers: [any Deliverable]) { starter.deliver(handlers) }
 
-  /// What is true of a target now, asked on the calling thread. Waits for no network; a turn of the engine that is under way
-  /// is waited for.
+  /// What is true of a target now, asked on the calling thread. Waits for no network; a turn of the engine that is
+  /// under way is waited for.
   func answer(_ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration) -> Reachability {
     starter.core?.answer(target, configuration) ?? .denied
   }

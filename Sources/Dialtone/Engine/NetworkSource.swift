@@ -3,8 +3,9 @@
 
 /// The seam below the engine: what tells of changes and answers queries. Linux, a script, another system.
 ///
-/// A source owns waiting: it is made with the waiter that the engine's threads sleep on, and has its events awaited there. Apart from
-/// that, it is used by one thread at a time, under the engine's lock; it needs no lock of its own and no `Sendable`.
+/// A source owns waiting: it is made with the waiter that the engine's threads sleep on, and has its events awaited
+/// there. Apart from that, it is used by one thread at a time, under the engine's lock; it needs no lock of its own and
+/// no `Sendable`.
 package protocol NetworkSource: AnyObject {
   /// Reads all that waits to be read, without blocking, and adds to `change` what may have changed.
   func drain(into change: inout NetworkChange)

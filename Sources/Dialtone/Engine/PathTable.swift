@@ -1,12 +1,13 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The path monitors. A path is made of several queries for each interface, so it is asked as a whole whenever anything changed that
-/// could touch it: any link or address, and the routes to where its queries go.
+/// The path monitors. A path is made of several queries for each interface, so it is asked as a whole whenever anything
+/// changed that could touch it: any link or address, and the routes to where its queries go.
 ///
-/// Mostly that takes as long as a few targets take, and is done with them. With hundreds of interfaces it takes milliseconds, and the
-/// events that have it done come by the hundred, too. Then the targets' receivers are told first, and paths are asked so seldom that they
-/// take a small part of the engine's time (``turnOfMany(now:areTargetsTold:)``).
+/// Mostly that takes as long as a few targets take, and is done with them. With hundreds of interfaces it takes
+/// milliseconds, and the events that have it done come by the hundred, too. Then the targets' receivers are told first,
+/// and paths are asked so seldom that they take a small part of the engine's time
+/// (``turnOfMany(now:areTargetsTold:)``).
 struct PathTable {
   /// What is to be done in a turn for paths that take many queries.
   enum Turn {

@@ -3,7 +3,8 @@
 
 internal import Netlink
 
-/// The nodes that ask about an address, in the order of addresses, so that a route's event finds those inside its prefix.
+/// The nodes that ask about an address, in the order of addresses, so that a route's event finds those inside its
+/// prefix.
 ///
 /// Invariant: the chunks are sorted and none is empty; every chunk's nodes come before the next one's. A chunk is split
 /// before it grows long, so adding and removing cost about the square root of what a flat array would.

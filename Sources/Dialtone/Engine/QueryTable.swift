@@ -1,8 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The queries of all targets and paths, each once, with what was answered last; and which of them an event touches. Belongs to the
-/// engine's lock.
+/// The queries of all targets and paths, each once, with what was answered last; and which of them an event touches.
+/// Belongs to the engine's lock.
 ///
 /// Invariant: a query is stale from the moment an event has touched it, or it was made, until it is asked.
 final class QueryTable {

@@ -49,8 +49,8 @@ extension TargetRecord {
 
   // MARK: Hosts
 
-  /// Without an address, a host is unreachable where its name has none, or where there is no path that it could be looked
-  /// up over; else nothing is known of it.
+  /// Without an address, a host is unreachable where its name has none, or where there is no path that it could be
+  /// looked up over; else nothing is known of it.
   private func decideHost() -> Reachability? {
     guard let name else { return nil }
     if !nodes.isEmpty { return Self.best(nodes) }

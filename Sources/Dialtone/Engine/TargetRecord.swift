@@ -6,13 +6,13 @@ internal import Netlink
 /// A name, and the targets that depend on it.
 typealias TargetName = NameRecord<TargetRecord>
 
-/// What the engine keeps for one monitor: the queries its target needs, and how their answers make its state. Belongs to the
-/// engine's lock.
+/// What the engine keeps for one monitor: the queries its target needs, and how their answers make its state. Belongs
+/// to the engine's lock.
 final class TargetRecord {
   let target: ReachabilityTarget
   let configuration: ReachabilityConfiguration
-  /// Where the states go; `nil` for a question that is answered once. The monitor may have been given another target since, or paused: then
-  /// nothing of this is stored.
+  /// Where the states go; `nil` for a question that is answered once. The monitor may have been given another target
+  /// since, or paused: then nothing of this is stored.
   var publication: Publication<Reachability>?
   /// Which of the engine's records it is; set when it becomes one.
   lazy var identifier = ObjectIdentifier(self)

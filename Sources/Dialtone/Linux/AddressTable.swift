@@ -25,8 +25,8 @@ package struct AddressTable: Sendable {
 
   /// The addresses of one link. One may have tens of thousands, so none is searched for.
   ///
-  /// Invariant: `positions` has, for each address, where in `slots` its entries are; all other slots are empty, and they are never
-  /// the larger part.
+  /// Invariant: `positions` has, for each address, where in `slots` its entries are; all other slots are empty, and
+  /// they are never the larger part.
   private struct List {
     /// In the order in which the kernel told of them.
     private var slots: [Entry?] = []
@@ -88,7 +88,8 @@ package struct AddressTable: Sendable {
   /// The addresses of a link, in the order in which the kernel told of them.
   package func addresses(of link: UInt32) -> [Entry] { lists[link].map { Array($0.entries) } ?? [] }
 
-  /// A usable address of the link: one that others can answer, or else a link-local one; loopback addresses do not count.
+  /// A usable address of the link: one that others can answer, or else a link-local one; loopback addresses do not
+  /// count.
   package func usableAddress(of link: UInt32, family: IPAddress.Family? = nil) -> IPAddress? {
     guard let list = lists[link] else { return nil }
     var linkLocal: IPAddress?
@@ -101,7 +102,8 @@ package struct AddressTable: Sendable {
     return linkLocal
   }
 
-  /// Whether the address is one of this machine's; 127/8 is by definition. Link-local ones count on the link given, if one is.
+  /// Whether the address is one of this machine's; 127/8 is by definition. Link-local ones count on the link given, if
+  /// one is.
   package func isOurs(_ address: IPAddress, on link: UInt32?) -> Bool {
     if address.family == .ipv4 && address.isLoopback { return true }
     return lists.contains { index, list in
@@ -121,8 +123,8 @@ extension AddressTable.Entry {
       address: address, prefixLength: message.prefixLength, peer: message.peer, scope: message.scope, flags: flags)
   }
 
-  /// The kernel tells addresses of one link apart by these: the same IPv4 address can be there with two prefixes, or with two
-  /// peers.
+  /// The kernel tells addresses of one link apart by these: the same IPv4 address can be there with two prefixes, or
+  /// with two peers.
   fileprivate func hasIdentity(of other: Self) -> Bool {
     address == other.address && prefixLength == other.prefixLength && peer == other.peer
   }

@@ -7,10 +7,11 @@ package import Netlink
 #if os(Linux)
 /// What connect(2) would look up for one destination, step by step.
 ///
-/// The kernel looks up without a source. IPv4 then looks up again with the source that was chosen, and goes by that answer
-/// (ip_route_connect, include/net/route.h); only a rule that names a source makes it another. IPv6 looks up again only where the
-/// first answer is an error, with the source that RFC 6724 chooses among all links (ip6_dst_lookup_tail, net/ipv6/ip6_output.c).
-/// A socket that has a source already makes one look-up. The source never changes again.
+/// The kernel looks up without a source. IPv4 then looks up again with the source that was chosen, and goes by that
+/// answer (ip_route_connect, include/net/route.h); only a rule that names a source makes it another. IPv6 looks up
+/// again only where the first answer is an error, with the source that RFC 6724 chooses among all links
+/// (ip6_dst_lookup_tail, net/ipv6/ip6_output.c). A socket that has a source already makes one look-up. The source never
+/// changes again.
 struct ConnectLookup {
   private enum Step {
     case first
@@ -18,8 +19,8 @@ struct ConnectLookup {
     case sourceOfHop(RouteReplies)
     /// The second look-up, with the source chosen.
     case fromChosenSource
-    /// IPv6, from a source over an interface: the look-up without the source is the one that keeps to the interface. Whether
-    /// connect(2) finds a way so is known or not.
+    /// IPv6, from a source over an interface: the look-up without the source is the one that keeps to the interface.
+    /// Whether connect(2) finds a way so is known or not.
     case strict(source: IPAddress, isConnected: Bool)
   }
 
@@ -85,7 +86,8 @@ struct ConnectLookup {
 
   // MARK: Several hops
 
-  /// The interface of the hop that is told, where the source in the plain reply is that of another hop, which a hash chose.
+  /// The interface of the hop that is told, where the source in the plain reply is that of another hop, which a hash
+  /// chose.
   private func hopWithAnotherSource(_ replies: RouteReplies) -> UInt32? {
     guard destination.output == nil, state.isReachable, !state.flags.contains(.isLocalAddress),
       case .route(let plain) = replies.plain, let hop = state.interface?.index, let chosen = plain.outputInterface,
@@ -120,8 +122,8 @@ struct ConnectLookup {
     return true
   }
 
-  /// Whether packets with a source leave by the link that has the source, and no route or rule is looked at: those to IPv4's
-  /// multicast addresses and to 255.255.255.255 (ip_route_output_key_hash_rcu, net/ipv4/route.c).
+  /// Whether packets with a source leave by the link that has the source, and no route or rule is looked at: those to
+  /// IPv4's multicast addresses and to 255.255.255.255 (ip_route_output_key_hash_rcu, net/ipv4/route.c).
   private var goesOutOfTheSourcesLink: Bool { target.isMulticast || target.bits == IPAddressBits(ipv4: .max) }
 
   // MARK: A source and an interface
@@ -152,15 +154,16 @@ struct ConnectLookup {
 }
 #endif
 
-/// What counts of IPv4's routing rules (ip-rule(8)). The kernel applies them itself; all there is to know is whether a source
-/// address that it has chosen may lead to another answer.
+/// What counts of IPv4's routing rules (ip-rule(8)). The kernel applies them itself; all there is to know is whether a
+/// source address that it has chosen may lead to another answer.
 package struct RuleTable: Equatable, Sendable {
   /// Whether a rule looks at the source address: `from PREFIX`, or `not from PREFIX`.
   package private(set) var namesSource = false
 
   package init() {}
 
-  /// The rules could not be read. A kernel without policy routing has none (EOPNOTSUPP, EAFNOSUPPORT); else there may be any.
+  /// The rules could not be read. A kernel without policy routing has none (EOPNOTSUPP, EAFNOSUPPORT); else there may
+  /// be any.
   package init(unreadable errno: CInt) { namesSource = errno != EOPNOTSUPP && errno != EAFNOSUPPORT }
 
   package mutating func removeAll() { self = RuleTable() }

@@ -5,11 +5,12 @@
 internal import CSystem
 internal import Netlink
 
-/// What connect(2) finds in IPv6 that no route query tells: which source it chooses without a route, and whether there is a way
-/// from a source over one interface (with a source the query takes RTA_OIF for a preference).
+/// What connect(2) finds in IPv6 that no route query tells: which source it chooses without a route, and whether there
+/// is a way from a source over one interface (with a source the query takes RTA_OIF for a preference).
 ///
-/// Nothing is sent. Invariant: the socket that is kept is asked only without source, interface and mark, since a socket keeps what it
-/// was once bound to, even when it is disconnected. For everything else a socket is made for the one question.
+/// Nothing is sent. Invariant: the socket that is kept is asked only without source, interface and mark, since a socket
+/// keeps what it was once bound to, even when it is disconnected. For everything else a socket is made for the one
+/// question.
 final class ConnectProbe {
   enum Outcome {
     /// There is a way, for packets with this source.
@@ -57,16 +58,16 @@ private struct ProbeSocket: ~Copyable {
     owner = OwnedDescriptor(descriptor)
   }
 
-  /// A TCP socket that holds its first segment back until there is data to go with it (TCP Fast Open, RFC 7413; tcp(7)); `nil`
-  /// where the system does not do that. Then a datagram socket has to stand for it.
+  /// A TCP socket that holds its first segment back until there is data to go with it (TCP Fast Open, RFC 7413;
+  /// tcp(7)); `nil` where the system does not do that. Then a datagram socket has to stand for it.
   private static func silentStream() -> OwnedDescriptor? {
     let descriptor = csystem_stream_socket(AF_INET6)
     if descriptor < 0 { return nil }
     let owner = OwnedDescriptor(descriptor)
     guard set(descriptor, CInt(IPPROTO_TCP), TCP_FASTOPEN_CONNECT, 1),
       set(descriptor, CInt(IPPROTO_TCP), CInt(CSYSTEM_TCP_FASTOPEN_NO_COOKIE), 1),
-      // The kernel may have given Fast Open up for a while, after segments were lost: what it sends then goes no further than the
-      // next router.
+      // The kernel may have given Fast Open up for a while, after segments were lost: what it sends then goes no
+      // further than the next router.
       set(descriptor, CInt(IPPROTO_IPV6), IPV6_UNICAST_HOPS, 1)
     else { return nil }
     return owner
@@ -75,7 +76,8 @@ private struct ProbeSocket: ~Copyable {
   var isOurs: Bool { owner.isOurs }
 
   func connect(_ destination: KernelQueries.Destination) -> ConnectProbe.Outcome {
-    // SO_MARK needs CAP_NET_ADMIN or CAP_NET_RAW (socket(7)); SO_BINDTOIFINDEX none on a socket that is bound to nothing.
+    // SO_MARK needs CAP_NET_ADMIN or CAP_NET_RAW (socket(7)); SO_BINDTOIFINDEX none on a socket that is bound to
+    // nothing.
     if destination.mark != 0, !Self.set(owner.rawValue, SOL_SOCKET, SO_MARK, destination.mark) { return .unknown }
     if let output = destination.output, !Self.set(owner.rawValue, SOL_SOCKET, SO_BINDTOIFINDEX, output) {
       return .unknown

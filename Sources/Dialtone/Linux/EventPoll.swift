@@ -6,7 +6,8 @@ internal import CSystem
 internal import Netlink
 internal import Synchronization
 
-/// What the engine's threads sleep on: descriptors of the source, a wake-up, a timer. epoll(7), eventfd(2), timerfd_create(2).
+/// What the engine's threads sleep on: descriptors of the source, a wake-up, a timer. epoll(7), eventfd(2),
+/// timerfd_create(2).
 ///
 /// Every descriptor is registered edge-triggered: of the threads that wait, one is woken for one event, and whoever is
 /// woken must read until there is nothing more.
@@ -61,7 +62,8 @@ package final class EventPoll: EventWaiter {
     if probe < 0 { return [] }
     defer { _ = CSystem.close(probe) }
     var event = unsafe epoll_event()
-    // Nobody watches the probe, so nothing is changed: EINVAL where it is no epoll descriptor, ENOENT where it is one (epoll_ctl(2)).
+    // Nobody watches the probe, so nothing is changed: EINVAL where it is no epoll descriptor, ENOENT where it is one
+    // (epoll_ctl(2)).
     return Set(
       (0...max(0, last)).filter { unsafe epoll_ctl($0, EPOLL_CTL_DEL, probe, &event) < 0 && csystem_errno() == ENOENT }
     )

@@ -5,9 +5,10 @@ package import Netlink
 
 /// The IPv6 gateways that answers go by, and those that are known not to answer.
 ///
-/// In IPv6 the kernel passes over a route while its gateway's neighbour entry is failed, and takes another: of the same prefix with any
-/// metric, or of a shorter prefix (rt6_check_neigh, find_rr_leaf, net/ipv6/route.c). Neither that nor the return is a change of a
-/// route; only the neighbour is announced. Invariant: there are at most ``KernelFilter/gatewayLimit``.
+/// In IPv6 the kernel passes over a route while its gateway's neighbour entry is failed, and takes another: of the same
+/// prefix with any metric, or of a shorter prefix (rt6_check_neigh, find_rr_leaf, net/ipv6/route.c). Neither that nor
+/// the return is a change of a route; only the neighbour is announced. Invariant: there are at most
+/// ``KernelFilter/gatewayLimit``.
 package struct GatewayTable {
   package private(set) var gateways: [KernelFilter.Gateway] = []
   /// Whether there was one of an answer for which there was no room.
@@ -41,7 +42,8 @@ package struct GatewayTable {
 }
 
 #if os(Linux)
-/// Follows the IPv6 gateways that answers go by: has the kernel announce when one begins to count as failed, or ends to.
+/// Follows the IPv6 gateways that answers go by: has the kernel announce when one begins to count as failed, or ends
+/// to.
 final class GatewayWatch {
   /// What a change of a gateway touches: it is the routes' that lead to all of IPv6.
   static let touched = NetworkChange.Prefix(IPAddressBits(ipv6High: 0, low: 0), length: 0)
@@ -52,8 +54,8 @@ final class GatewayWatch {
   /// When there were more gateways than can be watched, and all were forgotten.
   private var lastReset: Int64?
 
-  /// Has changes of the gateways announced that the replies go by. Returns whether what they lead to has to be asked again: what they
-  /// did before they were watched was perhaps not seen.
+  /// Has changes of the gateways announced that the replies go by. Returns whether what they lead to has to be asked
+  /// again: what they did before they were watched was perhaps not seen.
   func note(_ replies: [RouteReplies], _ queries: KernelQueries, _ events: KernelEvents, now: Int64) -> Bool {
     var isNew = false
     for reply in replies {
@@ -103,8 +105,8 @@ final class GatewayWatch {
 
   /// Has the kernel announce what will be otherwise than it is known here.
   ///
-  /// What happened between the reading of an announcement and the change of the filter was dropped by the filter: so the kernel is
-  /// asked afterwards, until it says what the filter goes by.
+  /// What happened between the reading of an announcement and the change of the filter was dropped by the filter: so
+  /// the kernel is asked afterwards, until it says what the filter goes by.
   private func settle(_ queries: KernelQueries, _ events: KernelEvents, addingFailed: Bool) {
     for _ in 0..<4 {
       // If it is forbidden, the choice of gateways is noticed with the next event of another kind.

@@ -8,12 +8,13 @@ extension InterfaceKind {
   package struct Evidence: Equatable, Sendable {
     /// nl80211 knows the interface.
     package var isWireless = false
-    /// DEVTYPE of its uevent (`wlan`, `wwan`, …), where sysfs shows this namespace's interface; else ``deviceType(driver:firmware:)``.
+    /// DEVTYPE of its uevent (`wlan`, `wwan`, …), where sysfs shows this namespace's interface; else
+    /// ``deviceType(driver:firmware:)``.
     package var deviceType: String?
 
-    /// What DEVTYPE would be, where sysfs cannot be asked, by what the driver says of itself (ETHTOOL_GDRVINFO): the drivers of USB
-    /// modems, which set DEVTYPE to `wwan`, say as the version of the firmware what they take the device for (drivers/net/usb,
-    /// `driver_info` with FLAG_WWAN; usbnet.c, usbnet_get_drvinfo), in 31 bytes.
+    /// What DEVTYPE would be, where sysfs cannot be asked, by what the driver says of itself (ETHTOOL_GDRVINFO): the
+    /// drivers of USB modems, which set DEVTYPE to `wwan`, say as the version of the firmware what they take the device
+    /// for (drivers/net/usb, `driver_info` with FLAG_WWAN; usbnet.c, usbnet_get_drvinfo), in 31 bytes.
     package static func deviceType(driver: String, firmware: String) -> String? {
       switch firmware {
       case "Mobile Broadband Network Device", "CDC MBIM", "WWAN/QMI device", "Huawei CDC NCM device",

@@ -41,7 +41,8 @@ final class KernelEvents {
     applyFilter()
   }
 
-  /// Has the kernel announce when one of these gateways begins to count as failed, or ends to, as opposed to what is said here.
+  /// Has the kernel announce when one of these gateways begins to count as failed, or ends to, as opposed to what is
+  /// said here.
   ///
   /// - Returns: whether it does: listening may be forbidden.
   func announceNeighbours(_ gateways: [KernelFilter.Gateway]) -> Bool {

@@ -7,9 +7,9 @@ internal import Netlink
 
 /// Asks the kernel, on a socket of its own.
 ///
-/// A batch of route queries begins with a barrier: a request that makes the kernel wait for whoever is changing links, addresses
-/// or IPv4 routes (its RTNL lock). Events are sent half-way through such a change; without the barrier an IPv4 query may
-/// still find what the change is about to remove.
+/// A batch of route queries begins with a barrier: a request that makes the kernel wait for whoever is changing links,
+/// addresses or IPv4 routes (its RTNL lock). Events are sent half-way through such a change; without the barrier an
+/// IPv4 query may still find what the change is about to remove.
 final class KernelQueries {
   /// A destination and what limits the way to it.
   struct Destination {
@@ -75,13 +75,15 @@ final class KernelQueries {
         }
       }
     } catch {
-      // Sending is forbidden, or there is no memory for it. What was not answered stays `lost`, which reads as not known.
+      // Sending is forbidden, or there is no memory for it. What was not answered stays `lost`, which reads as not
+      // known.
     }
   }
 
   // MARK: Neighbours
 
-  /// Whether each of the gateways counts as failed; `nil` where the kernel does not say. One that is no neighbour does not.
+  /// Whether each of the gateways counts as failed; `nil` where the kernel does not say. One that is no neighbour does
+  /// not.
   func areFailed(_ gateways: [KernelFilter.Gateway]) -> [Bool?] {
     builder.removeAll()
     for gateway in gateways { builder.appendGetNeighbour(gateway.address, interface: gateway.interface) }
@@ -148,8 +150,8 @@ final class KernelQueries {
     }
   }
 
-  /// Calls `body` with every link, after `begin` for each attempt: what an interrupted one gave is void. Answers whether the
-  /// last attempt was not interrupted, and so nothing is missing.
+  /// Calls `body` with every link, after `begin` for each attempt: what an interrupted one gave is void. Answers
+  /// whether the last attempt was not interrupted, and so nothing is missing.
   func links(begin: () -> Void, _ body: (LinkMessage) -> Void) throws(NetlinkError) -> Bool {
     try !client.dump(.getLink) { step, bytes in
       switch step {

@@ -18,10 +18,11 @@ final class KernelTables {
 
   // MARK: Reading
 
-  /// Reads links and addresses anew. What waits on the socket of announcements is taken in afterwards, in order, and ends
-  /// at the present whether the tables were read before or after it was sent.
+  /// Reads links and addresses anew. What waits on the socket of announcements is taken in afterwards, in order, and
+  /// ends at the present whether the tables were read before or after it was sent.
   ///
-  /// - Returns: Whether they are whole. If changes overtook every attempt, something may be missing, of which no event will tell.
+  /// - Returns: Whether they are whole. If changes overtook every attempt, something may be missing, of which no event
+  ///   will tell.
   /// - Throws: What the kernel said; the tables are as before.
   func read(_ queries: KernelQueries) throws(NetlinkError) -> Bool {
     var newLinks = LinkTable()
@@ -54,8 +55,8 @@ final class KernelTables {
 
   // MARK: Announcements
 
-  /// Takes a message in, and adds to `change` what it may have changed. Returns whether it could be read: one that could not is as good
-  /// as lost. Neighbours are another's.
+  /// Takes a message in, and adds to `change` what it may have changed. Returns whether it could be read: one that
+  /// could not is as good as lost. Neighbours are another's.
   func apply(_ message: NetlinkMessage, _ bytes: RawSpan, _ change: inout NetworkChange) -> Bool {
     switch message.type {
     case .newLink, .deleteLink:
@@ -114,8 +115,8 @@ final class KernelTables {
     case ask(IPAddress, KernelQueries.Destination)
   }
 
-  /// Finds out what needs no query, and what may not reach one: an index of 0 would mean any interface to the kernel, and a
-  /// source that is not this machine's is one that IPv6 takes all the same.
+  /// Finds out what needs no query, and what may not reach one: an index of 0 would mean any interface to the kernel,
+  /// and a source that is not this machine's is one that IPv6 takes all the same.
   func prepare(_ query: RouteQuery, _ decision: RouteDecision) -> Preparation {
     func missing(_ reason: Reachability.Reason) -> Preparation {
       .answer(Reachability(status: .unreachable, destination: query.address, reason: reason))

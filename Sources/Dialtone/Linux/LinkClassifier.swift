@@ -7,9 +7,9 @@ internal import Netlink
 
 /// Finds out what a link is, with nl80211 and sysfs where the kernel's message alone does not tell.
 ///
-/// nl80211 answers for the namespace that its socket was opened in. sysfs shows the namespace of whoever mounted it, which
-/// may be another: what it says of a name counts only where it shows the same index and hardware address for it. Where it does
-/// not, the driver is asked.
+/// nl80211 answers for the namespace that its socket was opened in. sysfs shows the namespace of whoever mounted it,
+/// which may be another: what it says of a name counts only where it shows the same index and hardware address for it.
+/// Where it does not, the driver is asked.
 final class LinkClassifier {
   /// `nil` where generic netlink is refused.
   private var wireless: NetlinkClient?
@@ -36,8 +36,8 @@ final class LinkClassifier {
 
   /// Whether nl80211 knows the interface, and its radio (NL80211_CMD_GET_INTERFACE, linux/nl80211.h).
   private func wirelessInterface(_ index: UInt32) -> (isKnown: Bool, radio: UInt32?) {
-    // To ask for a family that is not there makes the kernel load its module. Where there is sysfs, it shows whether cfg80211
-    // is loaded, in any namespace; that may happen at any time.
+    // To ask for a family that is not there makes the kernel load its module. Where there is sysfs, it shows whether
+    // cfg80211 is loaded, in any namespace; that may happen at any time.
     if SystemFile.exists("/sys/class/net"), !SystemFile.exists("/sys/class/ieee80211") { return (false, nil) }
     builder.removeAll()
     builder.appendGetFamily(named: GenericNetlinkMessage.Wireless.familyName)

@@ -5,11 +5,11 @@ internal import Netlink
 
 /// The links there are, by index.
 ///
-/// Invariant: `indices` has every name of every link. If the kernel's messages give one name to two links for a moment, it leads
-/// to the link that was told of last.
+/// Invariant: `indices` has every name of every link. If the kernel's messages give one name to two links for a moment,
+/// it leads to the link that was told of last.
 package struct LinkTable: Sendable {
-  /// How far a link above links is looked through: deeper than anybody stacks them, and an end where the kernel's messages
-  /// make a circle for a moment.
+  /// How far a link above links is looked through: deeper than anybody stacks them, and an end where the kernel's
+  /// messages make a circle for a moment.
   private static let depthLimit = 8
 
   /// What a change of a link can touch.
@@ -53,8 +53,8 @@ package struct LinkTable: Sendable {
       if let old { forgetNames(of: old) }
       for name in link.names { indices[name] = link.index }
     }
-    // What carried packets or does now can be on the way to any target; so can what such a link is made of. And what was asked
-    // for over the link by a name that it no longer has can be reachable though the link carries nothing.
+    // What carried packets or does now can be on the way to any target; so can what such a link is made of. And what
+    // was asked for over the link by a name that it no longer has can be reachable though the link carries nothing.
     let isRenamed = old != nil && namesDiffer
     return old?.isOperating ?? false || link.isOperating || isRenamed ? .everything : .idle
   }
@@ -72,8 +72,8 @@ package struct LinkTable: Sendable {
 
   // MARK: Looking through links
 
-  /// Whether packets pass: the link operates, and so does something below it where it is made of others. A bridge that never
-  /// had a port looks as if it operated.
+  /// Whether packets pass: the link operates, and so does something below it where it is made of others. A bridge that
+  /// never had a port looks as if it operated.
   package func isOperating(_ link: Link) -> Bool { isOperating(link, depth: 0) }
 
   private func isOperating(_ link: Link, depth: Int) -> Bool {
@@ -88,8 +88,8 @@ package struct LinkTable: Sendable {
     return true
   }
 
-  /// What the link is, looked through to the active link below: of a bridge, bond or team its live ports, of a VLAN or macvlan
-  /// its lower link. Where these are of several kinds, or none can be seen: other.
+  /// What the link is, looked through to the active link below: of a bridge, bond or team its live ports, of a VLAN or
+  /// macvlan its lower link. Where these are of several kinds, or none can be seen: other.
   package func kind(of link: Link) -> InterfaceKind { kind(of: link, depth: 0) }
 
   private func kind(of link: Link, depth: Int) -> InterfaceKind {

@@ -7,9 +7,9 @@ internal import Netlink
 
 /// The network as the Linux kernel tells it, over rtnetlink (rtnetlink(7)).
 ///
-/// Invariant: after `drain` the tables are what the announcements read so far say; nothing is kept of routes, which are asked
-/// for each time. Where announcements were lost, the tables are read anew, at most ten times a second: until then, answers
-/// may go by tables that are up to 100 ms old.
+/// Invariant: after `drain` the tables are what the announcements read so far say; nothing is kept of routes, which are
+/// asked for each time. Where announcements were lost, the tables are read anew, at most ten times a second: until
+/// then, answers may go by tables that are up to 100 ms old.
 package final class LinuxNetwork: NetworkSource {
   /// How often to look where the kernel does not announce changes, or refuses altogether.
   static let pollInterval: Int64 = 5_000_000_000
@@ -22,7 +22,8 @@ package final class LinuxNetwork: NetworkSource {
   }
 
   private let time: TimeSource
-  /// What the engine's threads sleep on; `nil` if nothing can be awaited there, and all is looked for from time to time.
+  /// What the engine's threads sleep on; `nil` if nothing can be awaited there, and all is looked for from time to
+  /// time.
   private let poll: EventPoll?
   /// `nil` where netlink is refused.
   private(set) var queries: KernelQueries?
@@ -264,7 +265,8 @@ package final class LinuxNetwork: NetworkSource {
       }
       open = unfinished
     }
-    // A query that failed, for lack of memory or because it is forbidden, is asked again whether or not anything changes.
+    // A query that failed, for lack of memory or because it is forbidden, is asked again whether or not anything
+    // changes.
     if lookups.contains(where: { $0.state.status == .undetermined }) {
       pollAgain(after: Self.pollInterval)
       giveUpLostQueries()

@@ -7,9 +7,9 @@ internal import Netlink
 
 /// The configuration of name resolution as it was last read: which name servers there are, and that something changed.
 ///
-/// Its files may lie where nothing answers, such as on a network file system. So a thread of its own watches and reads them, which
-/// exists only meanwhile; nobody waits for it under the engine's lock. Invariant: there is one such thread at a time, and it alone
-/// uses the watcher.
+/// Its files may lie where nothing answers, such as on a network file system. So a thread of its own watches and reads
+/// them, which exists only meanwhile; nobody waits for it under the engine's lock. Invariant: there is one such thread
+/// at a time, and it alone uses the watcher.
 final class NameConfiguration: Sendable {
   enum News: Sendable {
     /// The files were read for the first time.
@@ -32,11 +32,11 @@ final class NameConfiguration: Sendable {
   private let state = Lock(State())
   private let watcher: Lock<NameConfigurationWatcher>
 
-  /// Becomes readable when a file may have changed: `eventsAreReady` is to be called. `nil` where the process may have no more of
-  /// its kind.
+  /// Becomes readable when a file may have changed: `eventsAreReady` is to be called. `nil` where the process may have
+  /// no more of its kind.
   let watched: CInt?
-  /// Becomes readable when there is something for `takeNews`. `nil` where there is no descriptor left: then `want` and the others
-  /// read themselves.
+  /// Becomes readable when there is something for `takeNews`. `nil` where there is no descriptor left: then `want` and
+  /// the others read themselves.
   var finished: CInt? { finishedOwner.rawValue < 0 ? nil : finishedOwner.rawValue }
   private let finishedOwner: OwnedDescriptor
   /// What the watched one was: somebody else may have closed it.
@@ -156,8 +156,8 @@ package enum NameServers {
   /// As many as libc takes (MAXNS, resolv.h).
   private static let limit = 3
 
-  /// The servers of `/etc/resolv.conf` below `root`; the one on this machine where it names none, or is not there. The unspecified
-  /// address is this machine's too: packets to it go there.
+  /// The servers of `/etc/resolv.conf` below `root`; the one on this machine where it names none, or is not there. The
+  /// unspecified address is this machine's too: packets to it go there.
   package static func configured(root: String = "") -> [IPAddress] {
     parse(SystemFile.text(at: root + "/etc/resolv.conf") ?? "")
   }

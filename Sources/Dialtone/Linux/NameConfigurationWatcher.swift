@@ -7,9 +7,9 @@ internal import Netlink
 
 /// Notices that the configuration of name resolution has changed: resolv.conf(5), nsswitch.conf(5), hosts(5).
 ///
-/// What counts is their text, however it came to change: written in place, renamed over, a symbolic link (of systemd-resolved or
-/// resolvconf) that points elsewhere, has become a file, or leads to what has come into being. Written again with the same text is
-/// no change, unless the text is long. inotify(7) says when to look.
+/// What counts is their text, however it came to change: written in place, renamed over, a symbolic link (of
+/// systemd-resolved or resolvconf) that points elsewhere, has become a file, or leads to what has come into being.
+/// Written again with the same text is no change, unless the text is long. inotify(7) says when to look.
 package final class NameConfigurationWatcher {
   private static let names = ["resolv.conf", "nsswitch.conf", "hosts"]
   /// Symbolic links that are followed one after another; the kernel gives up at 40 (path_resolution(7)).
@@ -18,8 +18,8 @@ package final class NameConfigurationWatcher {
     UInt32(IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
     | UInt32(IN_DELETE_SELF | IN_MOVE_SELF)
 
-  /// `nil` where the process may have no more of its kind (inotify(7), max_user_instances); then somebody has to look from time
-  /// to time.
+  /// `nil` where the process may have no more of its kind (inotify(7), max_user_instances); then somebody has to look
+  /// from time to time.
   package var descriptor: CInt? { owner.rawValue < 0 ? nil : owner.rawValue }
   private let owner: OwnedDescriptor
   private let folder: String
@@ -97,15 +97,17 @@ package final class NameConfigurationWatcher {
     isIncomplete = walk.isIncomplete
   }
 
-  /// Follows paths as the kernel resolves them (path_resolution(7)), component by component, and has changes on the way announced:
-  /// of the folder of each symbolic link, of a file and its folder, and, where something is missing, of the nearest folder there
-  /// is, such as `/run` while `/run/systemd/resolve` does not exist yet. Other folders on the way are not watched, since some, such
-  /// as `/run`, change all the time; that one of them is renamed, or that something is mounted over it, is not noticed.
+  /// Follows paths as the kernel resolves them (path_resolution(7)), component by component, and has changes on the way
+  /// announced: of the folder of each symbolic link, of a file and its folder, and, where something is missing, of the
+  /// nearest folder there is, such as `/run` while `/run/systemd/resolve` does not exist yet. Other folders on the way
+  /// are not watched, since some, such as `/run`, change all the time; that one of them is renamed, or that something
+  /// is mounted over it, is not noticed.
   private struct Walk {
     let descriptor: CInt
     let events: UInt32
     var watches: Set<CInt> = []
-    /// Whether something could not be watched or looked at, for lack of rights or of watches (inotify(7), max_user_watches).
+    /// Whether something could not be watched or looked at, for lack of rights or of watches (inotify(7),
+    /// max_user_watches).
     var isIncomplete = false
 
     private enum Entry {

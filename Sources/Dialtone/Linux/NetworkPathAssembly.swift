@@ -54,8 +54,8 @@ package struct NetworkPathAssembly {
     return configuration.allows(links.kind(of: link))
   }
 
-  /// Whether the link is nobody's choice: a port carries another link's packets; and a virtual link that has been given no
-  /// address was not made for this one's, such as those of containers, which there may be hundreds of.
+  /// Whether the link is nobody's choice: a port carries another link's packets; and a virtual link that has been given
+  /// no address was not made for this one's, such as those of containers, which there may be hundreds of.
   private func isInner(_ link: Link) -> Bool {
     if configuration.interface != nil { return false }
     if links.isPort(link) { return true }
@@ -109,8 +109,8 @@ package struct NetworkPathAssembly {
       .map { decision.withoutRoute(output: $0.index) }
   }
 
-  /// Adds what packets take that are bound to no interface: a link that is no candidate, or one that is no way for packets which
-  /// are bound to it.
+  /// Adds what packets take that are bound to no interface: a link that is no candidate, or one that is no way for
+  /// packets which are bound to it.
   private func complete(_ bound: [Ways], by general: [Way]) -> [Ways] {
     var all = bound
     for way in general where way.state.isReachable {
@@ -126,7 +126,8 @@ package struct NetworkPathAssembly {
     return all
   }
 
-  /// The link that packets take which are bound to none, then those that lead to the Internet, by metric, then the others.
+  /// The link that packets take which are bound to none, then those that lead to the Internet, by metric, then the
+  /// others.
   private func inOrder(_ all: [Ways], first: Reachability?) -> [Ways] {
     let first = first.flatMap { $0.isReachable ? $0.interface?.index : nil }
     let ranked = all.map { ways in
@@ -153,8 +154,8 @@ package struct NetworkPathAssembly {
     return interface
   }
 
-  /// In an order of their own: the kernel's is another where the tables were read anew. The same address may be there with two
-  /// prefixes.
+  /// In an order of their own: the kernel's is another where the tables were read anew. The same address may be there
+  /// with two prefixes.
   private func inOrder(_ entries: [AddressTable.Entry]) -> [IPAddress] {
     Set(entries.map(\.ipAddress)).sorted { a, b in
       if a.family == b.family, a.isLinkLocal != b.isLinkLocal { return b.isLinkLocal }

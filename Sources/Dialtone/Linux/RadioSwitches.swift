@@ -5,11 +5,12 @@
 internal import CSystem
 internal import Netlink
 
-/// Which radios are blocked, by a switch or by software: /dev/rfkill (linux/rfkill.h), which tells first of all there are and then
-/// of every change, in any network namespace.
+/// Which radios are blocked, by a switch or by software: /dev/rfkill (linux/rfkill.h), which tells first of all there
+/// are and then of every change, in any network namespace.
 ///
 /// The kernel switches a radio's interface off before it announces that the radio is blocked (net/rfkill/core.c,
-/// rfkill_set_block). sysfs has the switch's new state by then, so it is asked there, and one change does not look like two.
+/// rfkill_set_block). sysfs has the switch's new state by then, so it is asked there, and one change does not look like
+/// two.
 final class RadioSwitches {
   private let owner: OwnedDescriptor
   private var table = RadioTable()

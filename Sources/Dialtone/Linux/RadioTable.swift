@@ -5,8 +5,8 @@ internal import Netlink
 
 /// The switches of radios there are, as `struct rfkill_event` announces them (linux/rfkill.h). Pure.
 ///
-/// A Wi-Fi interface has a switch of its own, that of its radio (net/wireless/core.c, wiphy_register). Beside these there are
-/// switches of laptops' keys, for Wi-Fi and for modems, which do not say what they switch.
+/// A Wi-Fi interface has a switch of its own, that of its radio (net/wireless/core.c, wiphy_register). Beside these
+/// there are switches of laptops' keys, for Wi-Fi and for modems, which do not say what they switch.
 package struct RadioTable: Sendable {
   /// `RFKILL_TYPE_WLAN` and `RFKILL_TYPE_WWAN`.
   private static let wlan: UInt8 = 1
@@ -53,7 +53,8 @@ package struct RadioTable: Sendable {
   /// - Parameters:
   ///   - link: A link that stands on no other.
   ///   - state: What a switch is set to now, where something knows better than the last event.
-  /// - Returns: Whether its own switch is on, where it is known; else whether there are switches of its kind, and all are on.
+  /// - Returns: Whether its own switch is on, where it is known; else whether there are switches of its kind, and all
+  ///   are on.
   package func isBlocked(_ link: Link, state: (UInt32) -> Bool? = { _ in nil }) -> Bool {
     let type: UInt8
     switch link.ownKind {

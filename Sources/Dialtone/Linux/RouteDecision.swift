@@ -6,8 +6,9 @@ internal import Netlink
 
 /// Decides by the kernel's replies and the state of the links whether a packet can leave, and why not. Pure.
 ///
-/// <doc:HowReachabilityIsDecided> says the same in words. Errors of route queries: ENETUNREACH is no route, EHOSTUNREACH a route
-/// of type unreachable, EACCES prohibit, EINVAL blackhole (rtnetlink(7), net/ipv4/fib_semantics.c, fib_props).
+/// <doc:HowReachabilityIsDecided> says the same in words. Errors of route queries: ENETUNREACH is no route,
+/// EHOSTUNREACH a route of type unreachable, EACCES prohibit, EINVAL blackhole (rtnetlink(7), net/ipv4/fib_semantics.c,
+/// fib_props).
 package struct RouteDecision {
   package let links: LinkTable
   package let addresses: AddressTable
@@ -58,8 +59,8 @@ package struct RouteDecision {
 
   // MARK: A route
 
-  /// An address of this machine, which needs no link of its own: the packets pass over `lo` (those of a VRF over the VRF), which
-  /// has to be up.
+  /// An address of this machine, which needs no link of its own: the packets pass over `lo` (those of a VRF over the
+  /// VRF), which has to be up.
   private func local(_ replies: RouteReplies, _ source: IPAddress?) -> Reachability {
     var carrier = links.loopback
     if case .route(let plain) = replies.plain { carrier = plain.outputInterface.flatMap { links[$0] } ?? carrier }
@@ -122,8 +123,8 @@ package struct RouteDecision {
     }
     var state = Reachability(status: .reachable, interface: links.interface(link), source: found)
     let kind = links.kind(of: link)
-    // On a wired or Wi-Fi link, link-local addresses are neighbours, whatever route covers them. To multicast and broadcast
-    // addresses the kernel's reply carries the gateway of the default route, which is not used.
+    // On a wired or Wi-Fi link, link-local addresses are neighbours, whatever route covers them. To multicast and
+    // broadcast addresses the kernel's reply carries the gateway of the default route, which is not used.
     let isNeighbour = target.isLinkLocal && (kind == .wired || kind == .wifi)
     if route.type == .unicast, !isNeighbour { state.gateway = hop.gateway.map { IPAddress($0) } }
     let isDirect = state.gateway == nil && (isNeighbour || !link.flags.contains(.pointToPoint))
@@ -190,7 +191,8 @@ package struct RouteDecision {
     let kind = links.kind(of: link)
     let hasAddress = addresses.usableAddress(of: link.index).map { !$0.isLinkLocal } ?? false
     guard kind == .wired || kind == .wifi || kind == .cellular || kind == .tunnel else { return nil }
-    // A virtual link that nobody has given an address was not made for this: containers' links come and go by the hundred.
+    // A virtual link that nobody has given an address was not made for this: containers' links come and go by the
+    // hundred.
     if link.infoKind != nil, kind != .cellular, !hasAddress, !isAskedFor { return nil }
     if let waiting = waiting(link, kind, hasAddress: hasAddress) { return waiting }
     if links.isOperating(link) {
@@ -267,8 +269,8 @@ package struct RouteDecision {
 
 /// What was found by searching all links for the reason why there is no route.
 ///
-/// The reason depends on the tables and on the interface asked for, not on the target: thousands of targets without a route share
-/// one search. Invariant: whoever changes the tables, or what else a search looks at, calls `removeAll`.
+/// The reason depends on the tables and on the interface asked for, not on the target: thousands of targets without a
+/// route share one search. Invariant: whoever changes the tables, or what else a search looks at, calls `removeAll`.
 package final class ReasonSearches {
   private var found: [UInt32?: Reachability] = [:]
   /// How many searches were made.

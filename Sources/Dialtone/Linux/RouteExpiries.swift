@@ -5,9 +5,10 @@ package import Netlink
 
 /// When the routes end that queries were answered by.
 ///
-/// The kernel does not use an IPv6 route beyond its lifetime, such as that of a router advertisement, but announces its end only
-/// when it next collects such routes, up to 30 s later (net/ipv6/ip6_fib.c, fib6_run_gc). So what they lead to is asked again at
-/// that moment. Nothing is kept of other routes, and there are as many here as the kernel has that queries meet, not as there are targets.
+/// The kernel does not use an IPv6 route beyond its lifetime, such as that of a router advertisement, but announces its
+/// end only when it next collects such routes, up to 30 s later (net/ipv6/ip6_fib.c, fib6_run_gc). So what they lead to
+/// is asked again at that moment. Nothing is kept of other routes, and there are as many here as the kernel has that
+/// queries meet, not as there are targets.
 package struct RouteExpiries {
   private struct Route: Hashable {
     let prefix: NetworkChange.Prefix
@@ -19,7 +20,8 @@ package struct RouteExpiries {
 
   /// The unit of `rta_expires`, in nanoseconds.
   private static let unit: Int64 = 10_000_000
-  /// What is told is rounded down, and the kernel's clock ticks in steps of up to one unit: after so many units more the end is certain.
+  /// What is told is rounded down, and the kernel's clock ticks in steps of up to one unit: after so many units more
+  /// the end is certain.
   private static let slack: Int64 = 3
 
   private var deadlines: [Route: Int64] = [:]

@@ -13,8 +13,8 @@ package enum RouteReply: Equatable, Sendable {
   case lost
 }
 
-/// The kernel's two replies for one destination. Each lacks something: the matching route has all hops and their state, but no
-/// source; the plain reply has the source, but names one hop that a hash chose.
+/// The kernel's two replies for one destination. Each lacks something: the matching route has all hops and their state,
+/// but no source; the plain reply has the source, but names one hop that a hash chose.
 package struct RouteReplies: Equatable, Sendable {
   /// With RTM_F_FIB_MATCH: the route as it is configured.
   package var match = RouteReply.lost
@@ -29,8 +29,8 @@ package struct RouteReplies: Equatable, Sendable {
     self.objectHops = objectHops
   }
 
-  /// The route as it is configured, as far as the kernel can tell: a route with more hops than fit into a reply (some 200) is
-  /// answered with EMSGSIZE. Then the hop that was chosen is all that is known of it.
+  /// The route as it is configured, as far as the kernel can tell: a route with more hops than fit into a reply (some
+  /// 200) is answered with EMSGSIZE. Then the hop that was chosen is all that is known of it.
   package var configured: RouteReply { match == .refusal(EMSGSIZE) ? plain : match }
 
   /// The hops of the route, in the kernel's order; none where there is no route.

@@ -8,8 +8,9 @@ internal import Netlink
 /// Notices that the system was suspended, without polling.
 ///
 /// A timer on the wall clock that is never due is cancelled whenever that clock is set (timerfd_create(2),
-/// TFD_TIMER_CANCEL_ON_SET), which the kernel also does when it resumes. Whether it was a suspension tells the difference of
-/// CLOCK_BOOTTIME, which counts it, and CLOCK_MONOTONIC, which does not; somebody setting the clock leaves it as it was.
+/// TFD_TIMER_CANCEL_ON_SET), which the kernel also does when it resumes. Whether it was a suspension tells the
+/// difference of CLOCK_BOOTTIME, which counts it, and CLOCK_MONOTONIC, which does not; somebody setting the clock
+/// leaves it as it was.
 final class SuspensionDetector {
   /// A difference smaller than this is the time between two readings of clocks.
   private static let tolerance: Int64 = 100_000_000

@@ -58,7 +58,8 @@ public final class ReachabilityMonitor: StateMonitor, DeliveryOwner {
   /// The states as an asynchronous sequence: the known state first, then each change.
   public var updates: MonitorUpdates<Reachability> { MonitorUpdates(StateFeed(of: self, cell)) }
 
-  /// As ``updates``, and again with the first known state of each further target, also if it equals the former target's last one.
+  /// As ``updates``, and again with the first known state of each further target, also if it equals the former target's
+  /// last one.
   package var statesOfEachTarget: StateFeed<Reachability> { StateFeed(of: self, cell, .eachSubject) }
 
   /// What the monitor watches. You can change it at any time; all receivers stay registered.

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// What an engine watches for one monitor, except in its pauses. It watches until this is released.
 ///
-/// Invariant: an epoch is begun, and the engine told, under one lock; so what the engine watches is of the present epoch,
-/// whichever threads pause, resume and change it. Receivers are told afterwards that nothing is known any more.
+/// Invariant: an epoch is begun, and the engine told, under one lock; so what the engine watches is of the present
+/// epoch, whichever threads pause, resume and change it. Receivers are told afterwards that nothing is known any more.
 struct Watch: ~Copyable, Sendable {
   private struct State {
     var subject: EngineSubject

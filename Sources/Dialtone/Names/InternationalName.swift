@@ -3,9 +3,11 @@
 
 /// International host names as they stand in DNS, in the Host header and in certificates: A-labels (RFC 5890).
 ///
-/// They are made here, and nowhere else: what a resolver makes of other letters depends on its libraries and on the locale.
+/// They are made here, and nowhere else: what a resolver makes of other letters depends on its libraries and on the
+/// locale.
 package enum InternationalName {
-  /// The name of a look-up, in A-labels and with its trailing dot if it has one; `nil` if no such name can exist in DNS.
+  /// The name of a look-up, in A-labels and with its trailing dot if it has one; `nil` if no such name can exist in
+  /// DNS.
   static func ascii(_ name: String) -> String? {
     if name.utf8.allSatisfy({ $0 < 0x80 }) { return name }
     do throws(ReachabilityError) {
@@ -18,8 +20,9 @@ package enum InternationalName {
 
   /// The name in small letters, with every label outside ASCII as an A-label (RFC 5891, 4.4).
   ///
-  /// Letters are mapped to small ones as RFC 5895 says. A label has to be in normalization form C: one with a combining mark of its
-  /// first block, which is mostly a letter written in two pieces, or with a piece of a syllable of Hangul is refused with words that say so.
+  /// Letters are mapped to small ones as RFC 5895 says. A label has to be in normalization form C: one with a combining
+  /// mark of its first block, which is mostly a letter written in two pieces, or with a piece of a syllable of Hangul
+  /// is refused with words that say so.
   ///
   /// - Throws: ``ReachabilityError`` with the code `invalidHost` and words that say what to write instead.
   package static func ascii(_ name: HostName) throws(ReachabilityError) -> HostName {
@@ -56,7 +59,8 @@ package enum InternationalName {
     case .nonspacingMark where (0x300...0x36F).contains(scalar.value):
       return "has a letter with a combining mark apart"
     case .nonspacingMark, .spacingMark: return isFirst ? "has a part that begins with a combining mark" : nil
-    // Parts of a syllable of Hangul: in form C they are one letter, and those that have none are disallowed (RFC 5892, 2.9).
+    // Parts of a syllable of Hangul: in form C they are one letter, and those that have none are disallowed (RFC 5892,
+    // 2.9).
     case .otherLetter
     where (0x1100...0x11FF).contains(scalar.value) || (0xA960...0xA97F).contains(scalar.value)
       || (0xD7B0...0xD7FF).contains(scalar.value):

@@ -3,10 +3,11 @@
 
 internal import Netlink
 
-/// The IPv6 prefix behind which a network's translator has the IPv4 Internet (RFC 6146), as it is discovered by RFC 7050.
+/// The IPv6 prefix behind which a network's translator has the IPv4 Internet (RFC 6146), as it is discovered by RFC
+/// 7050.
 struct NAT64Prefix: Hashable {
-  /// A name that has only these two IPv4 addresses, 192.0.0.170 and 192.0.0.171 (RFC 7050, 8.2); a network with a translator
-  /// answers for it with IPv6 addresses that contain them.
+  /// A name that has only these two IPv4 addresses, 192.0.0.170 and 192.0.0.171 (RFC 7050, 8.2); a network with a
+  /// translator answers for it with IPv6 addresses that contain them.
   private static let wellKnown: [UInt64] = [0xC000_00AA, 0xC000_00AB]
 
   /// What to look up to find the prefix.
@@ -39,7 +40,8 @@ struct NAT64Prefix: Hashable {
     length <= 64 ? (.max << UInt64(64 - length), 0) : (.max, .max << UInt64(128 - length))
   }
 
-  /// The IPv6 address that stands for an IPv4 one: its 32 bits after the prefix, with bits 64 to 71 left zero (RFC 6052, 2.2).
+  /// The IPv6 address that stands for an IPv4 one: its 32 bits after the prefix, with bits 64 to 71 left zero (RFC
+  /// 6052, 2.2).
   func embed(_ address: IPAddress) -> IPAddress {
     let value = address.bits.low & 0xFFFF_FFFF
     if length == 96 { return IPAddress(IPAddressBits(ipv6High: high, low: low | value)) }

@@ -18,8 +18,8 @@ package enum NameLookupResult: Sendable, Equatable {
 /// Finds a name's addresses; may take as long as it likes. Called on a thread of the ``NameLookupPool``.
 package typealias NameLookup = @Sendable (_ name: String, _ family: IPAddress.Family?) -> NameLookupResult
 
-/// The system's look-up, getaddrinfo(3): hosts file, DNS, mDNS, whatever nsswitch.conf(5) says. It is given A-labels alone,
-/// so that no locale and no library of the system's decides which name is asked for.
+/// The system's look-up, getaddrinfo(3): hosts file, DNS, mDNS, whatever nsswitch.conf(5) says. It is given A-labels
+/// alone, so that no locale and no library of the system's decides which name is asked for.
 package func systemNameLookup(_ name: String, _ family: IPAddress.Family?) -> NameLookupResult {
   guard let name = InternationalName.ascii(name) else { return .noAddress }
   var hints = unsafe addrinfo()

@@ -3,17 +3,19 @@
 
 internal import CSystem
 
-/// Threads that look up names, a limited number: monitors of a process share eight, checks of sites have some of their own.
-/// getaddrinfo(3) can hang for as long as it likes and cannot be stopped.
+/// Threads that look up names, a limited number: monitors of a process share eight, checks of sites have some of their
+/// own. getaddrinfo(3) can hang for as long as it likes and cannot be stopped.
 ///
-/// Invariants: a thread exists only while it looks something up, but for one, the usher, which exists only while a look-up waits for others to
-/// become overdue; the pool keeps nothing of who asked but the closure, which it releases when the ticket is cancelled or the answer is there.
-/// A ticket that is cancelled before its turn costs no thread. Of one name one look-up runs at a time: one that nobody waits for any
-/// more, but that hangs, keeps the next from hanging too.
+/// Invariants: a thread exists only while it looks something up, but for one, the usher, which exists only while a
+/// look-up waits for others to become overdue; the pool keeps nothing of who asked but the closure, which it releases
+/// when the ticket is cancelled or the answer is there. A ticket that is cancelled before its turn costs no thread. Of
+/// one name one look-up runs at a time: one that nobody waits for any more, but that hangs, keeps the next from hanging
+/// too.
 package final class NameLookupPool: Sendable {
   package static let shared = NameLookupPool(threads: 8)
 
-  /// Of address space, where threads are many: 8 MiB each is what most systems give. Resolvers and their modules get by with far less.
+  /// Of address space, where threads are many: 8 MiB each is what most systems give. Resolvers and their modules get by
+  /// with far less.
   private static let stackSize = 1 << 20
 
   /// A look-up that was asked for.
@@ -76,7 +78,8 @@ package final class NameLookupPool: Sendable {
     queue = Lock(State(queue: empty))
   }
 
-  /// Looks `name` up as soon as a thread is free, and calls `answer` on it. Names whose last look-up was overdue wait behind others.
+  /// Looks `name` up as soon as a thread is free, and calls `answer` on it. Names whose last look-up was overdue wait
+  /// behind others.
   package func submit(
     _ name: String, _ family: IPAddress.Family?, by lookup: @escaping NameLookup,
     answer: @escaping @Sendable (NameLookupResult) -> Void

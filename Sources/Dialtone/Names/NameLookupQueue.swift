@@ -1,10 +1,11 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which look-ups wait, which run, and how many threads there should be: pure, an event and its time in, a decision out.
+/// Which look-ups wait, which run, and how many threads there should be: pure, an event and its time in, a decision
+/// out.
 ///
-/// Invariants: of one name one look-up runs at a time. Of the threads, no more than `limit` are free of a look-up that is overdue, but for
-/// one that has just come back from such a one; and there are never more than `bound` in all.
+/// Invariants: of one name one look-up runs at a time. Of the threads, no more than `limit` are free of a look-up that
+/// is overdue, but for one that has just come back from such a one; and there are never more than `bound` in all.
 struct NameLookupQueue {
   typealias Ticket = NameLookupPool.Ticket
 
@@ -93,7 +94,8 @@ struct NameLookupQueue {
   /// The usher could not be had.
   mutating func usherFailed() { hasUsher = false }
 
-  /// The usher looks: how many threads are to be started, and after how many nanoseconds it looks again; `nil` where it is not needed any more.
+  /// The usher looks: how many threads are to be started, and after how many nanoseconds it looks again; `nil` where it
+  /// is not needed any more.
   mutating func relieve(now: Int64) -> (workers: Int, pause: Int64?) {
     let wanted = startable
     let workers = max(0, min(wanted, limit - counted(now), bound - threads))

@@ -75,7 +75,8 @@ final class NameRecord<User: AnyObject> {
     lastEnd = now
     switch result {
     case .addresses(let addresses):
-      // Unspecified addresses, with which filters of advertising answer, are no destination (RFC 1122, 3.2.1.3; RFC 4291, 2.5.2).
+      // Unspecified addresses, with which filters of advertising answer, are no destination (RFC 1122, 3.2.1.3; RFC
+      // 4291, 2.5.2).
       let destinations = addresses.filter { !$0.unmapped.isUnspecified }
       outcome = destinations.isEmpty ? .noAddress : .addresses(destinations)
       failures = 0

@@ -1,11 +1,11 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The names that somebody wants to know the addresses of, and when each is looked up: at first, when something changed that an answer may
-/// depend on, when an answer has grown old, and again after a failure.
+/// The names that somebody wants to know the addresses of, and when each is looked up: at first, when something changed
+/// that an answer may depend on, when an answer has grown old, and again after a failure.
 ///
-/// It does not look names up itself, and knows nothing of its users: events in, and what they mean for the users out. Every method takes the
-/// time, in nanoseconds of a clock that goes on during suspension.
+/// It does not look names up itself, and knows nothing of its users: events in, and what they mean for the users out.
+/// Every method takes the time, in nanoseconds of a clock that goes on during suspension.
 struct NameTable<User: AnyObject> {
   typealias Record = NameRecord<User>
 
@@ -121,7 +121,8 @@ struct NameTable<User: AnyObject> {
     return overdue
   }
 
-  /// The addresses of a name, if a lookup has found them within the time between two lookups, and nothing has changed since.
+  /// The addresses of a name, if a lookup has found them within the time between two lookups, and nothing has changed
+  /// since.
   func recentAddresses(of question: NameQuestion, now: Int64) -> [IPAddress]? {
     guard let name = records[question], !name.isStale, name.lookup == nil, !name.addresses.isEmpty,
       let end = name.lastEnd, now < end.addingClamped(Record.minimumSpacing)

@@ -4,8 +4,8 @@
 internal import Dispatch
 internal import Synchronization
 
-/// What threads sleep on until something happens: an event of whatever the waiter knows, a deadline, or a wake-up by another
-/// thread. For any thread; several may wait.
+/// What threads sleep on until something happens: an event of whatever the waiter knows, a deadline, or a wake-up by
+/// another thread. For any thread; several may wait.
 package protocol EventWaiter: AnyObject, Sendable {
   /// Blocks until something happens. One thing lets one thread go. Returns `false` if nobody can wait here any more.
   func wait() -> Bool
@@ -14,16 +14,16 @@ package protocol EventWaiter: AnyObject, Sendable {
   @discardableResult
   func wake() -> Bool
 
-  /// Lets one thread go at `deadline`, in nanoseconds of the time source; `nil` takes an earlier deadline back. Once it has passed, there
-  /// is none.
+  /// Lets one thread go at `deadline`, in nanoseconds of the time source; `nil` takes an earlier deadline back. Once it
+  /// has passed, there is none.
   func setDeadline(_ deadline: Int64?)
 
   /// In a child of fork(2), which has none of the threads: gives back what the child has inherited.
   func abandon()
 }
 
-/// A waiter without events, for sources that are looked at from time to time or tell by ``wake()``: it needs no descriptor, and
-/// no interface of a kernel's.
+/// A waiter without events, for sources that are looked at from time to time or tell by ``wake()``: it needs no
+/// descriptor, and no interface of a kernel's.
 ///
 /// Invariant: a thread that sleeps knows of the present deadline, or a signal is on its way to one that sleeps.
 package final class SemaphoreWaiter: EventWaiter {

@@ -6,9 +6,10 @@ internal import Synchronization
 /// A value that many threads read without waiting while one at a time writes it.
 ///
 /// Invariant: of the two copies, the one that the lowest bit of `sequence` names is whole. The writer moves readers to
-/// the other copy before it touches one, so a reader never waits for a writer, even one that is interrupted half-way; it
-/// reads again only where the writer moved on meanwhile. (A latch in the terms of the kernel's linux/seqlock.h.) Every
-/// word is atomic, so there is no data race to begin with; a copy torn by the writer is recognised and thrown away.
+/// the other copy before it touches one, so a reader never waits for a writer, even one that is interrupted half-way;
+/// it reads again only where the writer moved on meanwhile. (A latch in the terms of the kernel's linux/seqlock.h.)
+/// Every word is atomic, so there is no data race to begin with; a copy torn by the writer is recognised and thrown
+/// away.
 @safe package struct SequenceLock<Value: BitwiseCopyable & Sendable>: ~Copyable, Sendable {
   private static var wordCount: Int { (MemoryLayout<Value>.size + 7) / 8 }
 

@@ -4,8 +4,8 @@
 #if os(Linux)
 internal import CSystem
 
-/// Files of the system. Only regular files are read, and each up to a limit: where a configuration file belongs there may be a
-/// device that never ends, or a pipe that nobody writes to.
+/// Files of the system. Only regular files are read, and each up to a limit: where a configuration file belongs there
+/// may be a device that never ends, or a pipe that nobody writes to.
 enum SystemFile {
   /// More than any file of sysfs has, and than libc's resolver makes use of.
   private static let limit = 64 * 1024
@@ -22,9 +22,9 @@ enum SystemFile {
     return Array(bytes.prefix(limit))
   }
 
-  /// Numbers that another text is all but certain to change; `nil` where there is no file that can be read. They are a hash
-  /// (FNV-1a, draft-eastlake-fnv) and the length. Of a long file only the beginning is hashed, and the time of its last change and
-  /// its identity count, too: that it was written again with the same text is then a change.
+  /// Numbers that another text is all but certain to change; `nil` where there is no file that can be read. They are a
+  /// hash (FNV-1a, draft-eastlake-fnv) and the length. Of a long file only the beginning is hashed, and the time of its
+  /// last change and its identity count, too: that it was written again with the same text is then a change.
   static func fingerprint(of path: String) -> [UInt64]? {
     let descriptor = open(path)
     guard descriptor >= 0 else { return nil }

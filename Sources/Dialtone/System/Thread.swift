@@ -12,8 +12,8 @@ package enum Thread {
   }
 
   /// Starts a detached thread, with signals blocked so that the program's handlers run on the program's own threads.
-  /// Answers `false` where the system has no thread to give. `stackSize` is in bytes, a multiple of the page size; without one it is the
-  /// system's choice.
+  /// Answers `false` where the system has no thread to give. `stackSize` is in bytes, a multiple of the page size;
+  /// without one it is the system's choice.
   package static func start(
     named name: String, stackSize: Int? = nil, _ body: @escaping @Sendable () -> Void
   ) -> Bool {
@@ -21,7 +21,8 @@ package enum Thread {
     var old = sigset_t()
     // pthread_create(3): the new thread inherits the mask. None of these calls keeps a pointer.
     unsafe sigfillset(&all)
-    // But for those that a fault of the thread itself raises: blocked, they would end the program without its crash handler.
+    // But for those that a fault of the thread itself raises: blocked, they would end the program without its crash
+    // handler.
     for signal in [SIGILL, SIGTRAP, SIGFPE, SIGBUS, SIGSEGV, SIGSYS, SIGABRT] { unsafe sigdelset(&all, signal) }
     unsafe pthread_sigmask(SIG_SETMASK, &all, &old)
     defer { _ = unsafe pthread_sigmask(SIG_SETMASK, &old, nil) }

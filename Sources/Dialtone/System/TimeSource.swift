@@ -21,7 +21,8 @@ package struct TimeSource: Sendable {
     self.now = now
   }
 
-  /// CLOCK_BOOTTIME, as Swift's `ContinuousClock` (clock_gettime(2)); CLOCK_MONOTONIC_RAW if the system has no such clock.
+  /// CLOCK_BOOTTIME, as Swift's `ContinuousClock` (clock_gettime(2)); CLOCK_MONOTONIC_RAW if the system has no such
+  /// clock.
   package static let system = TimeSource(passes: true) {
     #if os(Linux)  // the clock that counts suspension has another name elsewhere
     nanoseconds(CLOCK_BOOTTIME)

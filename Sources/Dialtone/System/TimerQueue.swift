@@ -1,7 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Deadlines in order, each with what is due then. A binary heap; one that is no longer wanted is passed over when it is due.
+/// Deadlines in order, each with what is due then. A binary heap; one that is no longer wanted is passed over when it
+/// is due.
 struct TimerQueue<Event> {
   private struct Entry {
     let deadline: Int64

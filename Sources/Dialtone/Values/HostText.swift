@@ -224,8 +224,8 @@ package enum HostText {
 }
 
 extension HostText {
-  /// Throws where the name would be taken for an IPv4 address. One whose last part is a number is such an address or nothing (RFC 1123,
-  /// 2.1); without this check, getaddrinfo(3) would take `10.1` for 10.0.0.1.
+  /// Throws where the name would be taken for an IPv4 address. One whose last part is a number is such an address or
+  /// nothing (RFC 1123, 2.1); without this check, getaddrinfo(3) would take `10.1` for 10.0.0.1.
   ///
   /// Other programs would so take `１０。１`: they write names in ASCII as UTS 46 says before they look at them.
   static func checkIPv4Shape(_ text: String) throws(ReachabilityError) {

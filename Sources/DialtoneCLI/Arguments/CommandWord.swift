@@ -3,7 +3,8 @@
 
 internal import ArgumentParser
 
-/// Tells a mistyped command from a host: `dialtone HOST` watches a host, so nothing else would notice `dialtone statsu`.
+/// Tells a mistyped command from a host: `dialtone HOST` watches a host, so nothing else would notice `dialtone
+/// statsu`.
 enum CommandWord {
   static let known = ["watch", "status", "wait", "check", "interfaces", "help"]
   /// Commands of other versions; a host of such a name can be given after `watch`.

@@ -6,8 +6,9 @@ internal import Dialtone
 
 /// The name of a network interface as it is typed. It need not exist.
 enum InterfaceName {
-  /// Takes what the kernel would (dev_valid_name, net/core/dev.c): no `/`, no `:`, no white space, and neither `.` nor `..`. Control
-  /// characters are allowed there. An interface's own name has up to 15 bytes, an alternative one up to 127.
+  /// Takes what the kernel would (dev_valid_name, net/core/dev.c): no `/`, no `:`, no white space, and neither `.` nor
+  /// `..`. Control characters are allowed there. An interface's own name has up to 15 bytes, an alternative one up to
+  /// 127.
   static func parse(_ text: String) throws -> String {
     if text.isEmpty { throw ValidationError("the name is empty; give one such as eth0") }
     if text.utf8.count > LinkName.capacity {

@@ -21,7 +21,8 @@ enum TypedArguments {
     }
   }
 
-  /// One of them, counted from 1. Swift alone would take what is not UTF-8 for other characters, and so for another host.
+  /// One of them, counted from 1. Swift alone would take what is not UTF-8 for other characters, and so for another
+  /// host.
   static func text(_ argument: UnsafePointer<CChar>, position: Int) throws -> String {
     guard let text = unsafe String(validatingCString: argument) else {
       let repaired = unsafe String(cString: argument)
@@ -31,8 +32,8 @@ enum TypedArguments {
     return text
   }
 
-  /// What is wrong with `arguments`, without those of them that may have a secret in them: the parser repeats what it cannot read, wherever it
-  /// was typed.
+  /// What is wrong with `arguments`, without those of them that may have a secret in them: the parser repeats what it
+  /// cannot read, wherever it was typed.
   static func withoutSecrets(_ message: String, _ arguments: [String]) -> String {
     var message = message
     for argument in arguments where hasSecret(argument) {

@@ -58,7 +58,8 @@ struct SiteOptions: ParsableArguments {
     return certificateLifetime == nil ? nil : "--cert-expiry"
   }
 
-  /// The configuration that they stand for, with those that all commands have. Throws an error that names the option at fault.
+  /// The configuration that they stand for, with those that all commands have. Throws an error that names the option at
+  /// fault.
   func configuration(timeout: Duration?, interface: String?, family: IPAddress.Family?) throws -> SiteCheckConfiguration
   {
     var configuration = SiteCheckConfiguration()

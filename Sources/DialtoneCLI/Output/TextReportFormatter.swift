@@ -75,7 +75,8 @@ struct TextReportFormatter: ReportFormatter {
     return String(reason.description.prefix { $0 != ":" })
   }
 
-  /// How long it had been otherwise: "after 3 min 12 s unreachable", or "after 5 s via eth0" where only the way changed.
+  /// How long it had been otherwise: "after 3 min 12 s unreachable", or "after 5 s via eth0" where only the way
+  /// changed.
   static func words(for former: Report.Former, before state: Reachability) -> String {
     let lasted = words(for: former)
     if former.state.status != state.status {

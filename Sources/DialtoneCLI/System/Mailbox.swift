@@ -6,8 +6,8 @@ internal import Dialtone
 
 /// States of one kind on their way from Dialtone's threads to the main one.
 ///
-/// Invariants: each target's states stay in order; its newest is never lost; memory is bounded, for where the reader of the
-/// output stalls: beyond `limit`, a target's older state makes room for its newer one.
+/// Invariants: each target's states stay in order; its newest is never lost; memory is bounded, for where the reader of
+/// the output stalls: beyond `limit`, a target's older state makes room for its newer one.
 final class Mailbox<State: Sendable>: Sendable {
   struct Letter: Sendable {
     let target: Int

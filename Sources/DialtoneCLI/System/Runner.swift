@@ -5,8 +5,8 @@ internal import CSystem
 internal import Dialtone
 internal import DialtoneSites
 
-/// Carries the states of targets to a session, and its lines to standard output. All of it on the main thread, but for what watches
-/// the targets.
+/// Carries the states of targets to a session, and its lines to standard output. All of it on the main thread, but for
+/// what watches the targets.
 struct Runner<S: Session> where S.State: Sendable {
   /// The targets as they were typed.
   let names: [String]

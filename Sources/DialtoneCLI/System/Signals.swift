@@ -7,8 +7,9 @@ internal import Dialtone
 /// Takes the signals that ask the process to end on a thread of its own, so that what they do need not be safe inside a
 /// signal handler, and works while another thread is blocked writing.
 enum Signals {
-  /// SIGPIPE, too: swift-nio has the process ignore it, from the first connection on. Blocked, a signal that somebody sends is not ignored
-  /// but waits to be taken (Linux, kernel/signal.c, sig_ignored); one that a write raises is told by EPIPE.
+  /// SIGPIPE, too: swift-nio has the process ignore it, from the first connection on. Blocked, a signal that somebody
+  /// sends is not ignored but waits to be taken (Linux, kernel/signal.c, sig_ignored); one that a write raises is told
+  /// by EPIPE.
   ///
   /// SIGQUIT, too: for Swift's runtime it is a crash, of which it prints all threads.
   private static let ending = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE]

@@ -37,8 +37,8 @@ public struct SiteVerdict: Sendable {
   /// The interface that leads to the address.
   public let interface: NetworkInterface?
 
-  /// When the certificate that was shown ends, in whole seconds: the last second in which it is valid. It is the server's own certificate, the leaf of its chain, also if it was not believed. `nil`
-  /// if none was shown, as over http.
+  /// When the certificate that was shown ends, in whole seconds: the last second in which it is valid. It is the
+  /// server's own certificate, the leaf of its chain, also if it was not believed. `nil` if none was shown, as over http.
   public let certificateExpires: UTCTimestamp?
 
   /// How long each stage took.

@@ -54,7 +54,8 @@ package struct LinkMessage: Hashable, Sendable {
   package private(set) var linkMode: UInt8?
   /// Whether there is a carrier. True also for devices that are down and know of none.
   package private(set) var carrier: Bool?
-  /// The link below a VLAN or macvlan, or the other end of a veth; in the namespace `linkNamespaceID` where that is set.
+  /// The link below a VLAN or macvlan, or the other end of a veth; in the namespace `linkNamespaceID` where that is
+  /// set.
   package private(set) var lower: UInt32?
   package private(set) var linkNamespaceID: Int32?
   /// The bridge, bond or VRF the link belongs to.

@@ -48,7 +48,8 @@ package struct RouteMessage: Hashable, Sendable {
   package private(set) var priority: UInt32?
   package private(set) var nexthopID: UInt32?
   /// How much longer the kernel uses the route, in hundredths of a second (`rta_expires` of `struct rta_cacheinfo`,
-  /// linux/rtnetlink.h); 0 for ever, or less than one. Only IPv6 routes end; a reply tells with `RTM_F_FIB_MATCH` alone.
+  /// linux/rtnetlink.h); 0 for ever, or less than one. Only IPv6 routes end; a reply tells with `RTM_F_FIB_MATCH`
+  /// alone.
   package private(set) var expiry: Int32 = 0
   /// Only for a route with several ways; `gateway` and `outputInterface` are `nil` then.
   package private(set) var nexthops: [RouteNexthop] = []

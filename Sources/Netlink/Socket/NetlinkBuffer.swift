@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-// Invariant: `memory` is valid from init to deinit and has one owner, this value, which cannot be copied. Pointers to it
-// and spans of it never outlive the call that makes them.
+// Invariant: `memory` is valid from init to deinit and has one owner, this value, which cannot be copied. Pointers to
+// it and spans of it never outlive the call that makes them.
 
 /// Memory that datagrams are received into, again and again. Pages that were never written take no memory.
 @safe package struct NetlinkBuffer: ~Copyable {

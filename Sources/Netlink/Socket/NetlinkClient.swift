@@ -44,8 +44,8 @@ package struct NetlinkClient: ~Copyable, Sendable {
   ///
   /// - Parameters:
   ///   - requests: what to send; nothing where it is empty.
-  ///   - body: gets the number of the request in the builder, the answer, and the bytes that it points into, empty where
-  ///     the answer is lost. Called exactly once for each request, unless this throws.
+  ///   - body: gets the number of the request in the builder, the answer, and the bytes that it points into, empty
+  ///     where the answer is lost. Called exactly once for each request, unless this throws.
   /// - Throws: where the socket fails. That the kernel refuses a request, or loses an answer, is an answer.
   package mutating func exchange(
     _ requests: inout NetlinkRequestBuilder,

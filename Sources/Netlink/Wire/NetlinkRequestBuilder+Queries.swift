@@ -12,8 +12,8 @@ extension NetlinkRequestBuilder {
   ///   - source: the local address of a pair. IPv4 refuses one that is not local, IPv6 accepts any.
   ///   - outputInterface: only routes out of this interface. 0 would mean "any" to the kernel.
   ///   - mark: as if the socket had this `SO_MARK`; needs no privilege.
-  ///   - transport: the protocol of the packets, for rules that look at it (RTA_IP_PROTO): TCP or UDP, or the kernel refuses.
-  ///     Without one, IPv4 takes UDP and IPv6 none.
+  ///   - transport: the protocol of the packets, for rules that look at it (RTA_IP_PROTO): TCP or UDP, or the kernel
+  ///     refuses. Without one, IPv4 takes UDP and IPv6 none.
   ///   - destinationPort: the port that they are sent to, for rules that look at it (RTA_DPORT). Needs a `transport`.
   ///   - fibMatch: `RTM_F_FIB_MATCH`: answer with the route as configured, all its nexthops and their flags, instead of
   ///     with the one chosen; never chooses a source.

@@ -85,6 +85,7 @@ extension DispatchQueue {
     return key
   }()
 
-  /// Whether this runs on the main queue, as the main actor does. (On Linux the thread of both need not be the main one.)
+  /// Whether this runs on the main queue, as the main actor does. (On Linux the thread of both need not be the main
+  /// one.)
   fileprivate static var isMain: Bool { getSpecific(key: mark) ?? false }
 }

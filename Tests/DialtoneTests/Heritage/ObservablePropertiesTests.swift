@@ -68,7 +68,8 @@ struct ObservablePropertiesTests {
     #expect(isDetermined.all == [true])
   }
 
-  /// A source that rotates is no change at all; another interface or gateway is none of whether the target is reachable.
+  /// A source that rotates is no change at all; another interface or gateway is none of whether the target is
+  /// reachable.
   @Test @MainActor
   func aViewOfOnePropertyIsNotDrawnAgainWhenOthersChange() async throws {
     let network = ScriptedNetwork()

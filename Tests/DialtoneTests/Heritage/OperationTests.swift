@@ -76,7 +76,8 @@ struct OperationTests {
     #expect(watching.monitor === paths)
   }
 
-  /// KSReachability fired for a connection that comes by itself: required, on demand or on traffic, and without intervention.
+  /// KSReachability fired for a connection that comes by itself: required, on demand or on traffic, and without
+  /// intervention.
   @Test(arguments: [
     (Reachability.Reason.dormant, NetworkInterface(name: "wlan0", index: 3, kind: .wifi), true),
     (.radioBlocked, NetworkInterface(name: "wlan0", index: 3, kind: .wifi), false),

@@ -9,8 +9,8 @@ import Dialtone
 /// transcribed from their published sources, name by name:
 /// - RestKit, RKReachabilityObserver.m: `reachabilityFlagsDescription`, `networkStatus` (with and without
 ///   `isMonitoringLocalWiFi`), `isConnectionRequired`, `isConnectionOnDemand`, `isInterventionRequired`
-/// - SCNetworkReachabilityKit, SCNetworkReachability.m: `networkReachableForFlags:`, which is the same decision, and the
-///   string of nine characters
+/// - SCNetworkReachabilityKit, SCNetworkReachability.m: `networkReachableForFlags:`, which is the same decision, and
+///   the string of nine characters
 /// - DTFoundation, DTReachability.m: `isReachable`, `isWWAN`
 /// - KSReachability.m: `isReachableWithFlags:`, and `WWANOnly` as `onReachabilityFlagsChanged:` sets it
 struct OriginalRules: Sendable {
@@ -24,8 +24,8 @@ struct OriginalRules: Sendable {
   let network: String
   /// The decision for a link-local target.
   let localNetwork: String
-  /// The letters of the rules that hold: DTReachability's `r` isReachable and `w` isWWAN; KSReachability's `R` reachable
-  /// and `W` WWANOnly; RKReachabilityObserver's isConnectionRequired `c`, isConnectionOnDemand `d` and
+  /// The letters of the rules that hold: DTReachability's `r` isReachable and `w` isWWAN; KSReachability's `R`
+  /// reachable and `W` WWANOnly; RKReachabilityObserver's isConnectionRequired `c`, isConnectionOnDemand `d` and
   /// isInterventionRequired `i`.
   let rules: Set<Character>
 
@@ -39,8 +39,8 @@ struct OriginalRules: Sendable {
       rules: Set(fields[6].filter { $0 != "-" }))
   }
 
-  /// Bits in hexadecimal, ten characters, nine characters, remote, link-local, rules. One line for each combination, which
-  /// is why this file is long.
+  /// Bits in hexadecimal, ten characters, nine characters, remote, link-local, rules. One line for each combination,
+  /// which is why this file is long.
   private static let text = """
     00000 -- ------- --------- none none -------
     00001 -- t------ --------t none none -------

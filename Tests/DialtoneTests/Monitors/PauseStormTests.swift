@@ -6,8 +6,8 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// Monitors by the thousand are made, retargeted, paused and resumed by several threads: what the engine is told late belongs to
-/// what it was told of, and to no pause that has come since.
+/// Monitors by the thousand are made, retargeted, paused and resumed by several threads: what the engine is told late
+/// belongs to what it was told of, and to no pause that has come since.
 @Suite(.timeLimit(.minutes(5)))
 struct PauseStormTests {
   private static let threads = 4

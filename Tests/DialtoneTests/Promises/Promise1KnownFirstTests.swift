@@ -6,8 +6,8 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// Promise 1: nothing is delivered before it is known; undetermined counts as known where it has a reason; a later fall to
-/// undetermined is delivered.
+/// Promise 1: nothing is delivered before it is known; undetermined counts as known where it has a reason; a later fall
+/// to undetermined is delivered.
 @Suite(.timeLimit(.minutes(5)))
 struct Promise1KnownFirstTests {
   @Test(arguments: Receiver.allCases)

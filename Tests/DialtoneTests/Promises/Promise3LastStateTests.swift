@@ -7,7 +7,8 @@ import Dispatch
 import TestSupport
 import Testing
 
-/// Promise 3, first half: the last state always arrives; a slow receiver skips states between, and nothing piles up for it.
+/// Promise 3, first half: the last state always arrives; a slow receiver skips states between, and nothing piles up for
+/// it.
 @Suite(.timeLimit(.minutes(5)))
 struct Promise3LastStateTests {
   @Test(arguments: Receiver.handlers)

@@ -11,8 +11,8 @@ import Testing
 
 /// Promise 6, for a program whose libraries do not know of each other: all that use Dialtone share one engine.
 ///
-/// Counted with the system's own environment, in a process of its own. The targets are addresses of this machine, so nothing is
-/// sent and no name is looked up.
+/// Counted with the system's own environment, in a process of its own. The targets are addresses of this machine, so
+/// nothing is sent and no name is looked up.
 @Suite(.timeLimit(.minutes(5)))
 struct Promise6SharingTests {
   /// Whether this process may open a netlink socket: not so in some sandboxes.
@@ -30,7 +30,8 @@ struct Promise6SharingTests {
     numbers.map { IPAddress(ipv4: 0x7F01_0000 + $0) }
   }
 
-  /// Swift's runtime opens a few descriptors of its own, late on a busy machine; one for each monitor would be a thousand.
+  /// Swift's runtime opens a few descriptors of its own, late on a busy machine; one for each monitor would be a
+  /// thousand.
   private static let descriptorsOfTheRuntime = 10
 
   @Test(.enabled(if: isNetlinkPermitted, "needs netlink"))

@@ -7,8 +7,8 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// Promise 7: a status read never blocks; a look-up that hangs delays no target that needs none. Each test runs in a process of
-/// its own, because names share the process's eight threads.
+/// Promise 7: a status read never blocks; a look-up that hangs delays no target that needs none. Each test runs in a
+/// process of its own, because names share the process's eight threads.
 @Suite(.timeLimit(.minutes(5)))
 struct Promise7HangingResolverTests {
   /// How many threads look names up.

@@ -6,8 +6,8 @@ import Synchronization
 
 /// A door that threads wait at until it is opened, once and for good.
 ///
-/// For what runs on threads that may block (the engine's, a queue's, a look-up's), not for tasks. It opens by itself when it is
-/// released, and after half a minute, so that a test that fails does not hang.
+/// For what runs on threads that may block (the engine's, a queue's, a look-up's), not for tasks. It opens by itself
+/// when it is released, and after half a minute, so that a test that fails does not hang.
 final class Latch: Sendable {
   private let group = DispatchGroup()
   private let opened = Atomic<Bool>(false)

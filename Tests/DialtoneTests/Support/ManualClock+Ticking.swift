@@ -4,8 +4,8 @@
 import DialtoneTesting
 
 extension ManualClock {
-  /// Has time pass, a second every millisecond, until this is cancelled or released: for a deadline that begins at a moment
-  /// which a test cannot see.
+  /// Has time pass, a second every millisecond, until this is cancelled or released: for a deadline that begins at a
+  /// moment which a test cannot see.
   func ticking(by step: Duration = .seconds(1)) -> Reception {
     let task = Task {
       while !Task.isCancelled {

@@ -4,7 +4,8 @@
 import Dialtone
 
 extension ReachabilityFlags {
-  /// Apple's bits with their letters, as the numbers of SCNetworkReachability.h, so that no test takes them from what it tests.
+  /// Apple's bits with their letters, as the numbers of SCNetworkReachability.h, so that no test takes them from what
+  /// it tests.
   static let lettersByBit: [(bit: UInt32, letter: Character)] = [
     (18, "W"), (17, "d"), (16, "l"), (5, "D"), (4, "i"), (3, "C"), (2, "c"), (1, "R"), (0, "t"),
   ]

@@ -54,8 +54,8 @@ enum Receiver: String, CaseIterable, Sendable {
     case .queue:
       return monitor.observe(on: DispatchQueue(label: "dialtone-tests.serial"), handler)
     case .concurrentQueue:
-      // Of another quality of service than tasks have: a concurrent queue takes its threads from a pool as large as there are
-      // processors, and handlers that block would hold up the tests that let them go.
+      // Of another quality of service than tasks have: a concurrent queue takes its threads from a pool as large as
+      // there are processors, and handlers that block would hold up the tests that let them go.
       let queue = DispatchQueue(label: "dialtone-tests.concurrent", qos: .utility, attributes: .concurrent)
       return monitor.observe(on: queue, handler)
     case .actor:
@@ -101,7 +101,8 @@ private final class Follower {
     } onChange: {
       Task { @MainActor in self.follow() }
     }
-    // A property has to say that nothing is known, at first and in a pause; neither that nor the same state afterwards is a delivery.
+    // A property has to say that nothing is known, at first and in a pause; neither that nor the same state afterwards
+    // is a delivery.
     if !state.isDetermined, state.reason == nil {
       wasUnknown = true
     } else {

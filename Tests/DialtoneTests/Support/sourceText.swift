@@ -4,7 +4,8 @@
 import CSystem
 import Testing
 
-/// A file of this package, by its path in the repository, for tests that compare the code with what is written about it.
+/// A file of this package, by its path in the repository, for tests that compare the code with what is written about
+/// it.
 func sourceText(_ path: String, file: StaticString = #filePath) throws -> String {
   // This file is Tests/DialtoneTests/Support/sourceText.swift.
   let root = "\(file)".split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(separator: "/")

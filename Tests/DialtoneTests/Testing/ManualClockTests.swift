@@ -132,8 +132,8 @@ struct ManualClockSleepTests {
     await #expect(throws: CancellationError.self) { try await sleeping.value }
   }
 
-  /// Cancelled and woken by different threads at the same time, each sleep ends once: a continuation that is resumed twice
-  /// ends the process, one that never is leaves the test hanging.
+  /// Cancelled and woken by different threads at the same time, each sleep ends once: a continuation that is resumed
+  /// twice ends the process, one that never is leaves the test hanging.
   @Test func everySleepEndsOnceWhoeverComesFirst() async throws {
     let clock = ManualClock()
     for _ in 0..<500 {

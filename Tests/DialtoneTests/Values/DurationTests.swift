@@ -40,7 +40,8 @@ struct DurationTests {
     #expect(try await way.status == .satisfied)
   }
 
-  /// The clock stops where its numbers end, which is when the longest of waits are over. Their error says how long they were.
+  /// The clock stops where its numbers end, which is when the longest of waits are over. Their error says how long they
+  /// were.
   @Test(arguments: Duration.endless)
   func aWaitThatNeverEndsEndsWithTheClock(timeout: Duration) async throws {
     let network = ScriptedNetwork()
@@ -70,7 +71,8 @@ struct DurationTests {
     try await monitor.waitUntilReachable(timeout: timeout)
   }
 
-  /// A monitor that settles so and has told its first state, on a network that has just changed. A path settles so beside it.
+  /// A monitor that settles so and has told its first state, on a network that has just changed. A path settles so
+  /// beside it.
   private static func changing(
     settling: Duration
   ) async throws -> (ScriptedNetwork, ReachabilityMonitor, Log<Reachability>, ReachabilityObservation) {

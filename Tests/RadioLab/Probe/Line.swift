@@ -15,8 +15,8 @@ enum Line {
     return words.joined(separator: " ")
   }
 
-  /// `STATUS [expensive] INTERFACE/KIND[/expensive]… [because REASON]`, and after each interface, where they are asked for,
-  /// `from ADDRESS… via GATEWAY…`
+  /// `STATUS [expensive] INTERFACE/KIND[/expensive]… [because REASON]`, and after each interface, where they are asked
+  /// for, `from ADDRESS… via GATEWAY…`
   static func text(_ path: NetworkPath, withAddresses: Bool = false) -> String {
     var words = ["\(path.status)"]
     if path.isExpensive { words.append("expensive") }
@@ -30,7 +30,8 @@ enum Line {
     return words.joined(separator: " ")
   }
 
-  /// Writes a line at once and whole, from any thread: shorter than PIPE_BUF, it is not mixed with others (write(2), pipe(7)).
+  /// Writes a line at once and whole, from any thread: shorter than PIPE_BUF, it is not mixed with others (write(2),
+  /// pipe(7)).
   static func write(_ line: String, to descriptor: CInt) {
     let bytes = Array((line + "\n").utf8)
     // write(2) reads that many bytes of the array, which lives until it returns.
