@@ -24,18 +24,18 @@ let package = Package(
   ],
   targets: [
     // The libc and the kernel headers, in one place. No logic.
-    .target(name: "CSystem"),
+    .target(name: "CDialtoneSystem"),
     // The wire format and the socket of rtnetlink. Knows nothing of reachability.
-    .target(name: "Netlink", dependencies: ["CSystem"]),
+    .target(name: "Netlink", dependencies: ["CDialtoneSystem"]),
     // Targets, flags, monitors. No Foundation, no other dependency.
-    .target(name: "Dialtone", dependencies: ["CSystem", "Netlink"]),
+    .target(name: "Dialtone", dependencies: ["CDialtoneSystem", "Netlink"]),
     // NotificationCenter and URL: what needs Foundation.
     .target(name: "DialtoneFoundation", dependencies: ["Dialtone"]),
     // Whether a site really answers: checks over HTTP. No Foundation.
     .target(
       name: "DialtoneSites",
       dependencies: [
-        "CSystem", "Dialtone", "Netlink",
+        "CDialtoneSystem", "Dialtone", "Netlink",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
@@ -44,14 +44,15 @@ let package = Package(
       ]
     ),
     // A scripted network and clock, for users' own tests.
-    .target(name: "DialtoneTesting", dependencies: ["CSystem", "Dialtone"]),
+    .target(name: "DialtoneTesting", dependencies: ["CDialtoneSystem", "Dialtone"]),
     // Scripted sites, for the tests of those who check sites. Apart, since it brings swift-nio.
-    .target(name: "DialtoneSitesTesting", dependencies: ["CSystem", "Dialtone", "DialtoneSites", "DialtoneTesting"]),
+    .target(
+      name: "DialtoneSitesTesting", dependencies: ["CDialtoneSystem", "Dialtone", "DialtoneSites", "DialtoneTesting"]),
     // The command `dialtone`.
     .executableTarget(
       name: "DialtoneCLI",
       dependencies: [
-        "CSystem", "Dialtone", "DialtoneSites",
+        "CDialtoneSystem", "Dialtone", "DialtoneSites",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -63,7 +64,7 @@ let package = Package(
     .executableTarget(name: "SiteStatus", dependencies: ["Dialtone", "DialtoneSites"], path: "Examples/SiteStatus"),
 
     // What a synchronous question costs, beside the kernel's part of it.
-    .executableTarget(name: "Questions", dependencies: ["CSystem", "Dialtone"], path: "Benchmarks/Questions"),
+    .executableTarget(name: "Questions", dependencies: ["CDialtoneSystem", "Dialtone"], path: "Benchmarks/Questions"),
     // What the script Benchmarks/sites times.
     .executableTarget(name: "SiteChecks", dependencies: ["DialtoneSites"], path: "Benchmarks/SiteChecks"),
 
@@ -90,15 +91,16 @@ let package = Package(
       path: "Tests/SiteLab"
     ),
     // The program under test of Scripts/radio-lab.
-    .executableTarget(name: "radio-probe", dependencies: ["CSystem", "Dialtone"], path: "Tests/RadioLab/Probe"),
-    .testTarget(name: "NetlinkTests", dependencies: ["CSystem", "Netlink", "NetworkLab", "TestSupport"]),
+    .executableTarget(
+      name: "radio-probe", dependencies: ["CDialtoneSystem", "Dialtone"], path: "Tests/RadioLab/Probe"),
+    .testTarget(name: "NetlinkTests", dependencies: ["CDialtoneSystem", "Netlink", "NetworkLab", "TestSupport"]),
     // Two libraries that use Dialtone and do not know of each other, for the test that they share one engine.
     .target(name: "FirstLibrary", dependencies: ["Dialtone"], path: "Tests/SharingLibraries/FirstLibrary"),
     .target(name: "SecondLibrary", dependencies: ["Dialtone"], path: "Tests/SharingLibraries/SecondLibrary"),
     .testTarget(
       name: "DialtoneTests",
       dependencies: [
-        "CSystem", "CTestSupport", "Dialtone", "DialtoneTesting", "FirstLibrary", "Netlink", "SecondLibrary",
+        "CDialtoneSystem", "CTestSupport", "Dialtone", "DialtoneTesting", "FirstLibrary", "Netlink", "SecondLibrary",
         "TestSupport",
       ]
     ),
@@ -106,7 +108,8 @@ let package = Package(
       name: "DialtoneFoundationTests",
       dependencies: ["Dialtone", "DialtoneFoundation", "DialtoneTesting", "TestSupport"]),
     .testTarget(
-      name: "LinuxTests", dependencies: ["CSystem", "CNetworkLab", "Dialtone", "Netlink", "NetworkLab", "TestSupport"]),
+      name: "LinuxTests",
+      dependencies: ["CDialtoneSystem", "CNetworkLab", "Dialtone", "Netlink", "NetworkLab", "TestSupport"]),
     .testTarget(
       name: "SitesTests",
       dependencies: [
@@ -121,7 +124,7 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "BackupOffCellular", "CSystem", "Dialtone", "DialtoneCLI", "DialtoneSites", "Listening", "NetworkLab",
+        "BackupOffCellular", "CDialtoneSystem", "Dialtone", "DialtoneCLI", "DialtoneSites", "Listening", "NetworkLab",
         "SiteLab",
         "SiteStatus", "SyncWhenBack", "TestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

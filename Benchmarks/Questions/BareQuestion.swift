@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import CSystem
+import CDialtoneSystem
 
 /// The route to 127.0.0.1, asked of the kernel with nothing between (rtnetlink(7)).
 struct BareQuestion: ~Copyable {

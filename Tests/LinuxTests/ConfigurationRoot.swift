@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import CSystem
+import CDialtoneSystem
 import Testing
 
 /// A folder with an `etc` in it, which goes away with this.
@@ -33,7 +33,7 @@ final class ConfigurationRoot: Sendable {
     let descriptor = unsafe creat("\(path)/\(name)", 0o644)
     try #require(descriptor >= 0)
     defer { _ = close(descriptor) }
-    try #require(unsafe CSystem.write(descriptor, text, text.utf8.count) == text.utf8.count)
+    try #require(unsafe CDialtoneSystem.write(descriptor, text, text.utf8.count) == text.utf8.count)
   }
 
   func move(_ name: String, to new: String) throws {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import CSystem
+import CDialtoneSystem
 import Dialtone
 import Netlink
 import NetworkLab

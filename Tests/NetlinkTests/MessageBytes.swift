@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import CSystem
+import CDialtoneSystem
 import Netlink
 import Testing
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-internal import CSystem
+internal import CDialtoneSystem
 internal import Netlink
 
 /// What connect(2) finds in IPv6 that no route query tells: which source it chooses without a route, and whether there
@@ -90,7 +90,7 @@ private struct ProbeSocket: ~Copyable {
     defer { disconnect() }
     // To a port that is never listened on where none is named: rules look at it, and nothing is sent there.
     let port = destination.port == 0 ? Self.discardPort : destination.port
-    let errno = unsafe call(CSystem.connect, IPAddress(destination.address), port: port, destination.output)
+    let errno = unsafe call(CDialtoneSystem.connect, IPAddress(destination.address), port: port, destination.output)
     switch errno {
     case 0, EINPROGRESS: return localAddress().map(ConnectProbe.Outcome.connected) ?? .unknown
     // What route look-ups answer; anything else is for want of something else.
@@ -105,7 +105,7 @@ private struct ProbeSocket: ~Copyable {
   private func disconnect() {
     var nobody = sockaddr(sa_family: sa_family_t(AF_UNSPEC), sa_data: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
     // The pointer is to a whole sockaddr, whose size is given, and is used only during the call (connect(2)).
-    _ = unsafe CSystem.connect(owner.rawValue, &nobody, socklen_t(MemoryLayout<sockaddr>.size))
+    _ = unsafe CDialtoneSystem.connect(owner.rawValue, &nobody, socklen_t(MemoryLayout<sockaddr>.size))
   }
 
   private static func set(_ descriptor: CInt, _ level: CInt, _ option: CInt, _ value: UInt32) -> Bool {

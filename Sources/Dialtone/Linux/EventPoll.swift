@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-internal import CSystem
+internal import CDialtoneSystem
 internal import Netlink
 internal import Synchronization
 
@@ -36,15 +36,15 @@ package final class EventPoll: EventWaiter {
     wakeup = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
     guard wakeup >= 0 else {
       let error = SystemError("eventfd")
-      _ = CSystem.close(poll)
+      _ = CDialtoneSystem.close(poll)
       throw error
     }
     // Like Swift's ContinuousClock, this clock goes on while the system is suspended.
     timer = timerfd_create(CLOCK_BOOTTIME, CInt(TFD_CLOEXEC | TFD_NONBLOCK))
     guard timer >= 0 else {
       let error = SystemError("timerfd_create")
-      _ = CSystem.close(wakeup)
-      _ = CSystem.close(poll)
+      _ = CDialtoneSystem.close(wakeup)
+      _ = CDialtoneSystem.close(poll)
       throw error
     }
     identity = FileIdentity(wakeup)
@@ -60,7 +60,7 @@ package final class EventPoll: EventWaiter {
   package static func pollDescriptors(upTo last: CInt) -> Set<CInt> {
     let probe = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
     if probe < 0 { return [] }
-    defer { _ = CSystem.close(probe) }
+    defer { _ = CDialtoneSystem.close(probe) }
     var event = unsafe epoll_event()
     // Nobody watches the probe, so nothing is changed: EINVAL where it is no epoll descriptor, ENOENT where it is one
     // (epoll_ctl(2)).
@@ -76,7 +76,7 @@ package final class EventPoll: EventWaiter {
   /// Closes the descriptors, once.
   private func close() {
     if isClosed.exchange(true, ordering: .relaxed) { return }
-    for descriptor in [timer, wakeup, poll] { _ = CSystem.close(descriptor) }
+    for descriptor in [timer, wakeup, poll] { _ = CDialtoneSystem.close(descriptor) }
   }
 
   /// Takes the descriptors for closed by somebody else. Returns `false`.

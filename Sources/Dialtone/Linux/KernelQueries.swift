@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-internal import CSystem
+internal import CDialtoneSystem
 internal import Netlink
 
 /// Asks the kernel, on a socket of its own.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-internal import CSystem
+internal import CDialtoneSystem
 internal import Netlink
 
 /// What is known of links, addresses and rules. Nothing is kept of routes, which are asked for each time.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-internal import CSystem
+internal import CDialtoneSystem
 internal import Netlink
 
 /// Finds out what a link is, with nl80211 and sysfs where the kernel's message alone does not tell.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-internal import CSystem
+internal import CDialtoneSystem
 internal import Netlink
 
 /// Notices that the configuration of name resolution has changed: resolv.conf(5), nsswitch.conf(5), hosts(5).
@@ -80,7 +80,7 @@ package final class NameConfigurationWatcher {
     while true {
       let events = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
         // read(2) writes at most as many bytes as it is told there is room for, and answers how many.
-        count = unsafe max(0, CSystem.read(descriptor, buffer.baseAddress, buffer.count))
+        count = unsafe max(0, CDialtoneSystem.read(descriptor, buffer.baseAddress, buffer.count))
       }
       if events.isEmpty { return hadEvents }
       hadEvents = true

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-internal import CSystem
+internal import CDialtoneSystem
 internal import Netlink
 
 /// Which radios are blocked, by a switch or by software: /dev/rfkill (linux/rfkill.h), which tells first of all there
@@ -40,7 +40,7 @@ final class RadioSwitches {
     while owner.isOurs {
       let event = unsafe [UInt8](unsafeUninitializedCapacity: 64) { buffer, count in
         // Each read(2) gives one event, of eight bytes or, since Linux 5.11, one byte more.
-        count = unsafe max(0, CSystem.read(descriptor, buffer.baseAddress, buffer.count))
+        count = unsafe max(0, CDialtoneSystem.read(descriptor, buffer.baseAddress, buffer.count))
       }
       guard table.apply(event, radio: Self.radio(of:)) else { return isNew }
       isNew = true

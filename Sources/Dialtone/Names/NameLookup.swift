@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CSystem
+internal import CDialtoneSystem
 
 /// What came of a name's look-up.
 package enum NameLookupResult: Sendable, Equatable {

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CSystem
+internal import CDialtoneSystem
 
 /// Threads that look up names, a limited number: monitors of a process share eight, checks of sites have some of their
 /// own. getaddrinfo(3) can hang for as long as it likes and cannot be stopped.

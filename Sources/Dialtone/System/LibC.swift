@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CSystem
+internal import CDialtoneSystem
 
 /// A system call that failed, and how (errno(3)).
 package struct SystemError: Error, CustomStringConvertible {

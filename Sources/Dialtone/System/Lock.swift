@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CSystem
+internal import CDialtoneSystem
 internal import Synchronization
 
 /// A `Mutex` that works in a child of fork(2), and that the thread sanitizer can see.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-internal import CSystem
+internal import CDialtoneSystem
 
 /// Files of the system. Only regular files are read, and each up to a limit: where a configuration file belongs there
 /// may be a device that never ends, or a pipe that nobody writes to.
@@ -70,7 +70,7 @@ enum SystemFile {
   private static func read(_ descriptor: CInt) -> [UInt8]? {
     let chunk = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
       // read(2) writes at most as many bytes as it is told there is room for, and answers how many.
-      count = unsafe max(0, CSystem.read(descriptor, buffer.baseAddress, buffer.count))
+      count = unsafe max(0, CDialtoneSystem.read(descriptor, buffer.baseAddress, buffer.count))
     }
     return chunk.isEmpty ? nil : chunk
   }

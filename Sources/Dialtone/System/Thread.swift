@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CSystem
+internal import CDialtoneSystem
 internal import Dispatch
 
 /// A thread of our own: where a call may block, Swift's cooperative pool and Dispatch's queues have no place for it.

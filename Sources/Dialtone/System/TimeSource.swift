@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CSystem
+internal import CDialtoneSystem
 
 /// Where the time comes from: the system, or a clock that a test moves by hand.
 package struct TimeSource: Sendable {

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-package import CSystem
+package import CDialtoneSystem
 internal import Netlink
 
 // Raw pointers stand in the public functions, not `sockaddr`: Swift converts pointers to any structure of that family,

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CSystem
+internal import CDialtoneSystem
 package import Netlink
 
 /// An IPv4 or IPv6 address, with its zone if it has one.

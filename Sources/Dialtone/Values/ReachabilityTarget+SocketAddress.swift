@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CSystem
+internal import CDialtoneSystem
 
 extension ReachabilityTarget {
   /// The address in a C structure, `sockaddr_in` or `sockaddr_in6`, as ``address(_:port:)`` takes it.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import CSystem
+internal import CDialtoneSystem
 internal import Dialtone
 
 /// Targets or URLs in a file, one a line. What follows a `#` is a comment, if the `#` begins the line or follows a
@@ -77,7 +77,9 @@ enum ListFile {
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
     while true {
       // read(2) writes as many bytes as it is told there is room for.
-      let count = unsafe buffer.withUnsafeMutableBytes { unsafe CSystem.read(descriptor, $0.baseAddress, $0.count) }
+      let count = unsafe buffer.withUnsafeMutableBytes {
+        unsafe CDialtoneSystem.read(descriptor, $0.baseAddress, $0.count)
+      }
       if count == 0 { return bytes }
       if count < 0 {
         if csystem_errno() == EINTR { continue }

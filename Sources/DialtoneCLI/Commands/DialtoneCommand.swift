@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import CSystem
+internal import CDialtoneSystem
 internal import Dialtone
 
 /// The command `dialtone`.
@@ -55,9 +55,9 @@ struct DialtoneCommand: ParsableCommand {
       do {
         arguments = try TypedArguments.all()
         let status = try prepare(arguments).work()
-        CSystem.exit(status.rawValue)
+        CDialtoneSystem.exit(status.rawValue)
       } catch let error as ExitCode {
-        CSystem.exit(error.rawValue)
+        CDialtoneSystem.exit(error.rawValue)
       } catch let error as SystemError {
         throw error
       } catch {
@@ -66,10 +66,10 @@ struct DialtoneCommand: ParsableCommand {
     } catch let error as SystemError {
       StandardStream.error.writeIgnoringErrors(
         "dialtone: \(error)\(Shortage.remedy(for: error).map { "; \($0)" } ?? "")\n")
-      CSystem.exit(ExitStatus(for: error).rawValue)
+      CDialtoneSystem.exit(ExitStatus(for: error).rawValue)
     } catch {
       StandardStream.error.writeIgnoringErrors("dialtone: \(error)\n")
-      CSystem.exit(ExitStatus.inputOutput.rawValue)
+      CDialtoneSystem.exit(ExitStatus.inputOutput.rawValue)
     }
   }
 
@@ -118,7 +118,7 @@ struct DialtoneCommand: ParsableCommand {
     } else {
       StandardStream.error.writeIgnoringErrors(text + "\n")
     }
-    CSystem.exit(status.rawValue)
+    CDialtoneSystem.exit(status.rawValue)
   }
 
   private static func described(_ error: any Error) -> (text: String, status: ExitCode) {

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CSystem
+internal import CDialtoneSystem
 internal import Dialtone
 
 /// A point in time for a reader at the terminal. Programs read the timestamp's own text.

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CSystem
+internal import CDialtoneSystem
 internal import Dialtone
 
 /// What a system that has nothing left ran out of, and what to do about it.

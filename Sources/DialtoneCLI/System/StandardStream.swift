@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CSystem
+internal import CDialtoneSystem
 internal import Dialtone
 
 /// Standard output or standard error, each text written at once, also into pipes and files.
@@ -43,7 +43,7 @@ struct StandardStream: Sendable {
     while position < bytes.count {
       let rest = bytes[position...]
       // write(2) reads as many bytes as it is told, which the slice has.
-      let count = unsafe rest.withUnsafeBytes { unsafe CSystem.write(descriptor, $0.baseAddress, $0.count) }
+      let count = unsafe rest.withUnsafeBytes { unsafe CDialtoneSystem.write(descriptor, $0.baseAddress, $0.count) }
       if count >= 0 {
         position += count
         continue

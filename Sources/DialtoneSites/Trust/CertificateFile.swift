@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CSystem
+internal import CDialtoneSystem
 internal import NIOSSL
 
 /// A file of certificates in PEM: a regular one, of a size that such files have. A pipe may never end, nor a device.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import CSystem
+import CDialtoneSystem
 
 // Invariant: the kernel answers the requests of a send before the send returns (rtnetlink and generic netlink run them
 // in the caller's thread). So nothing here waits: an answer that is not there now will not come. Every loop is bounded.

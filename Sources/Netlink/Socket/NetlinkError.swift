@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import CSystem
+import CDialtoneSystem
 
 /// Why something with netlink failed.
 package struct NetlinkError: Error, Hashable, Sendable {

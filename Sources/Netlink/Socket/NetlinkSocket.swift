@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import CSystem
+import CDialtoneSystem
 
 #if os(Linux)
 // Invariant: bytes are handed on only where the SENDER's address has port 0, the kernel. The port in a message's header
@@ -106,7 +106,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     guard isOpen else { throw NetlinkError(.sendFailed, errno: EBADF, operation: "send to the kernel") }
     while true {
       // SAFETY: the pointer and its count come from one span and are used only during the call.
-      let sent = unsafe bytes.withUnsafeBytes { unsafe CSystem.send(descriptor, $0.baseAddress, $0.count, 0) }
+      let sent = unsafe bytes.withUnsafeBytes { unsafe CDialtoneSystem.send(descriptor, $0.baseAddress, $0.count, 0) }
       if sent >= 0 { return }
       let errno = csystem_errno()
       if errno != EINTR { throw NetlinkError(.sendFailed, errno: errno, operation: "send to the kernel") }

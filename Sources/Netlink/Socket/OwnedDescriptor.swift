@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import CSystem
+import CDialtoneSystem
 
 /// Which file a descriptor stands for (fstat(2)).
 ///

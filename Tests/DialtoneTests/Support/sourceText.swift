@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import CSystem
+import CDialtoneSystem
 import Testing
 
 /// A file of this package, by its path in the repository, for tests that compare the code with what is written about

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CSystem
+internal import CDialtoneSystem
 internal import Dialtone
 
 /// Lines as the scenarios read them.
@@ -35,7 +35,7 @@ enum Line {
   static func write(_ line: String, to descriptor: CInt) {
     let bytes = Array((line + "\n").utf8)
     // write(2) reads that many bytes of the array, which lives until it returns.
-    let count = unsafe bytes.withUnsafeBytes { unsafe CSystem.write(descriptor, $0.baseAddress, $0.count) }
+    let count = unsafe bytes.withUnsafeBytes { unsafe CDialtoneSystem.write(descriptor, $0.baseAddress, $0.count) }
     // Whoever reads the lines is gone, or has no room: nothing that is printed would be true.
     if count != bytes.count { exit(1) }
   }

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CSystem
+internal import CDialtoneSystem
 internal import Dialtone
 
 /// The program under test of the radio lab: it uses the library as any program would, and prints one line for each

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #define _GNU_SOURCE
-#include "CSystem.h"
+#include "CDialtoneSystem.h"
 
 #if defined(__linux__)
 #include <linux/ethtool.h>
