@@ -74,6 +74,9 @@ let package = Package(
     // Real network namespaces, and a writer of links, addresses, routes, rules and nexthops, for the tests alone.
     .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
     .target(name: "NetworkLab", dependencies: ["CNetworkLab"], path: "Tests/NetworkLab"),
+    // What messages are built of that Dialtone reads and never sends.
+    .target(
+      name: "MessageBuilding", dependencies: ["CDialtoneSystem", "Netlink"], path: "Tests/MessageBuilding"),
     // Servers for trials of site checks, honest and hostile, and their certificates, for the tests alone.
     .target(
       name: "SiteLab",
@@ -93,7 +96,7 @@ let package = Package(
     // The program under test of Scripts/radio-lab.
     .executableTarget(
       name: "radio-probe", dependencies: ["CDialtoneSystem", "Dialtone"], path: "Tests/RadioLab/Probe"),
-    .testTarget(name: "NetlinkTests", dependencies: ["CDialtoneSystem", "Netlink", "NetworkLab", "TestSupport"]),
+    .testTarget(name: "NetlinkTests", dependencies: ["CDialtoneSystem", "MessageBuilding", "Netlink", "TestSupport"]),
     // Two libraries that use Dialtone and do not know of each other, for the test that they share one engine.
     .target(name: "FirstLibrary", dependencies: ["Dialtone"], path: "Tests/SharingLibraries/FirstLibrary"),
     .target(name: "SecondLibrary", dependencies: ["Dialtone"], path: "Tests/SharingLibraries/SecondLibrary"),
@@ -109,7 +112,9 @@ let package = Package(
       dependencies: ["Dialtone", "DialtoneFoundation", "DialtoneTesting", "TestSupport"]),
     .testTarget(
       name: "LinuxTests",
-      dependencies: ["CDialtoneSystem", "CNetworkLab", "Dialtone", "Netlink", "NetworkLab", "TestSupport"]),
+      dependencies: [
+        "CDialtoneSystem", "CNetworkLab", "Dialtone", "MessageBuilding", "Netlink", "NetworkLab", "TestSupport",
+      ]),
     .testTarget(
       name: "SitesTests",
       dependencies: [
@@ -157,7 +162,7 @@ for target in package.targets {
     // SE-0480: in CI only, so that a newer compiler breaks nobody.
     target.swiftSettings?.append(.treatAllWarnings(as: .error))
   }
-  if !target.isTest && !["NetworkLab", "SiteLab", "TestSupport"].contains(target.name) {
+  if !target.isTest && !["MessageBuilding", "NetworkLab", "SiteLab", "TestSupport"].contains(target.name) {
     // A public type says whether it is Sendable.
     target.swiftSettings?.append(.treatWarning("ExplicitSendable", as: .error))
   }

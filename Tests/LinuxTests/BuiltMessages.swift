@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dialtone
+import MessageBuilding
 import Netlink
-import NetworkLab
 import Testing
 
 /// Messages as the kernel would send them, made by hand: for links that this machine has no driver for. Written as

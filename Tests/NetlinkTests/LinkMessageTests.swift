@@ -1,8 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+import MessageBuilding
 import Netlink
-import NetworkLab
 import Testing
 
 struct LinkMessageTests {
