@@ -7,6 +7,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 package import NetworkLab
+import TestSupport
 
 /// A server for one trial: it does to each client what its behaviour says, and keeps what the client did.
 ///
@@ -38,8 +39,19 @@ package final class SiteServer: Sendable {
       Self.bootstrap(behaviour, context, record).bind(host: address, port: port)
     }
     // A socket is in the network namespace of the thread that makes it, which is the caller of bind.
-    let listening = try lab?.run(listen) ?? listen()
-    listener = try await listening.get()
+    // A server that was there before is gone, but a process that another test forks holds its socket until it executes something.
+    var listener: (any Channel)?
+    try await eventually("\(address) is free at port \(port)") {
+      let listening = try lab?.run(listen) ?? listen()
+      do {
+        listener = try await listening.get()
+      } catch let error as IOError where error.errnoCode == EADDRINUSE {
+        return false
+      }
+      return true
+    }
+    guard let listener else { throw DidNotHappen("there is no listener") }
+    self.listener = listener
     self.record = record
     self.port = listener.localAddress?.port ?? 0
   }
