@@ -63,6 +63,21 @@ struct ObservableReachabilityTests {
     try await eventually("at once") { observable.current.number == 7 }
   }
 
+  /// Each begins with a task of its own, of which many run late: a change that comes before is none to begin with.
+  @Test func aChangeSettlesAlsoForThoseWhoHaveJustBegun() async throws {
+    let network = ScriptedNetwork()
+    network.set(.numbered(1))
+    let monitor = network.monitor { $0.settling = .seconds(60) }
+    try await eventually("it is known") { monitor.current.number == 1 }
+    let observables = (0..<1_000).map { _ in ObservableReachability(monitor) }
+    network.set(.numbered(2))
+    try await eventually("it is held back") { monitor.current.number == 2 }
+    try await network.settle()
+    #expect(observables.allSatisfy { $0.current.number == 1 })
+    network.clock.advance(by: .seconds(60))
+    try await eventually("all know it once it has settled") { observables.allSatisfy { $0.current.number == 2 } }
+  }
+
   /// Those who are not asked what is known now, but told of changes, are not told that nothing is.
   @Test func othersAreToldOfKnownStatesAlone() async throws {
     let network = ScriptedNetwork()
