@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(3)))
 struct CheckProcessTests {
-  /// A port of 127.0.0.1 on which nobody listens, in a lab of one's own.
+  /// A port of 127.0.0.1 without a listener, in a lab of its own.
   private let nobody = "http://127.0.0.1:1/"
 
   @Test func isZeroWhereAllAreAvailable() async throws {
@@ -63,7 +63,7 @@ struct CheckProcessTests {
     #expect(lenient.output.contains("  available  500 (an error; see --expect success) in "), "\(lenient.output)")
     let strict = try await Tool.run(["check", "--expect", "success", site.url], in: lab)
     #expect(strict.ending == .exited(1) && strict.output.contains("  unexpected-response  500 in "), "\(strict.output)")
-    // Whoever expects it needs no hint.
+    // An expected status needs no hint.
     let expected = try await Tool.run(["check", "--expect", "500", site.url], in: lab)
     #expect(expected.ending == .exited(0) && expected.output.contains("  available  500 in "), "\(expected.output)")
   }
@@ -96,7 +96,7 @@ struct CheckProcessTests {
   @Test func endsWithTheTimeOfEachCheck() async throws {
     let lab = try NetworkLab()
     let deaf = try await LabSite(nil, in: lab)
-    // A busy machine may not even connect in the shortest time.
+    // On a busy machine even the connection may take longer than the shortest timeout.
     for timeout in ["0.2", "1.5", "10"] {
       let result = try await Tool.run(["check", "--timeout", timeout, "--json", deaf.url], in: lab)
       #expect(result.ending == .exited(1) && result.output.contains(#""verdict":"failed""#))
@@ -118,7 +118,7 @@ struct CheckProcessTests {
     let lab = try NetworkLab()
     let deaf = try await LabSite(nil, in: lab)
     let process = try Tool.start(["check", deaf.url], in: lab, terminal: LabTerminal())
-    // The terminal's echo ends the line, which has no end of its own.
+    // The progress line has no end of its own; the terminal's echo ends it.
     try await eventually(within: .seconds(30), "it shows that it waits") {
       try process.type("\n")
       return try await process.output.nextLine().contains("waiting for \(deaf.url) to answer, ")

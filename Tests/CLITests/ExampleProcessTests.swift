@@ -5,7 +5,7 @@ import CDialtoneSystem
 import NetworkLab
 import Testing
 
-/// The sample programs of Examples, run where a cable is pulled.
+/// The sample programs of Examples, run while a cable is pulled.
 @Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(3)))
 struct ExampleProcessTests {
   @Test func listeningShowsTheLiveStateToEveryListener() async throws {
@@ -13,7 +13,7 @@ struct ExampleProcessTests {
     try lab.makeB()
     let process = try start("Listening", in: lab)
     let listeners = ["closure", "queue", "actor", "main actor", "notification", "observable", "updates"]
-    // Whoever asked to be told once is told with the first state, and not again when the network is back.
+    // A receiver that asked to be told once is told with the first state, and not again when the network is back.
     let once = "once          reachable, and not by phone: go!"
     var timesOnce = 0
     for pull in [false, true, false] {
@@ -53,9 +53,9 @@ struct ExampleProcessTests {
     let lab = try NetworkLab()
     try lab.makeB()
     try lab.down("v1")
-    // Enough parts for a slow machine to pull the cable before all are sent, at one a second.
+    // The parts are sent at one a second. There are enough that even a slow machine pulls the cable before the last.
     let process = try start("BackupOffCellular", ["", "8"], in: lab)
-    // Without a carrier the interface is known, and no packet leaves by it.
+    // Without a carrier the interface is known, but no packet leaves by it.
     var lines = [try await process.output.nextLine()]
     #expect(lines[0] == "path: wired")
     try lab.up("v1")
@@ -64,7 +64,7 @@ struct ExampleProcessTests {
     repeat { lines.append(try await process.output.nextLine()) } while lines.last?.hasPrefix("    interrupted") != true
     try lab.up("v1")
     repeat { lines.append(try await process.output.nextLine()) } while lines.last != "all is sent"
-    // Each part once, in its order; how many were sent before the cable was out is a matter of time.
+    // Each part is sent once, in order. How many are sent before the cable is out depends on timing.
     #expect(lines.filter { $0.hasPrefix("    sent") } == (1...8).map { "    sent part \($0) of 8" })
     #expect(lines.filter { $0.hasPrefix("path:") } == ["path: wired"], "the kind did not change")
     #expect(try await process.exit(within: .seconds(60)) == .exited(0))
@@ -95,12 +95,12 @@ struct ExampleProcessTests {
     #expect(try await process.exit(within: .seconds(60)) == .exited(0))
   }
 
-  /// How the sample begins the line.
+  /// The name with which the sample begins the line.
   private static func line(_ listener: String, _ text: String) -> String {
     listener + String(repeating: " ", count: 14 - listener.count) + text
   }
 
-  /// A terminal, as for whoever tries it: only then is each line written at once.
+  /// Gives the sample a terminal, as a user does: only then is each line written at once.
   private func start(_ name: String, _ arguments: [String] = [], in lab: NetworkLab) throws -> LabProcess {
     let folder = Tool.path.dropLast("dialtone".count)
     return try lab.spawn(

@@ -15,7 +15,7 @@ struct HintProcessTests {
       let process = try Tool.start([command, "--interface", "wlan1", "10.9.0.2"], in: lab)
       let hint = try await process.error.nextLine()
       #expect(hint == "dialtone: --interface: there is no interface \"wlan1\" yet; did you mean wlan0?")
-      // It is waited for all the same.
+      // The command waits for it nevertheless.
       try lab.addVeth("wlan1", "far1")
       try lab.up("wlan1", "far1")
       try lab.addAddress("10.9.0.1/24", "wlan1")
@@ -44,7 +44,7 @@ struct HintProcessTests {
     #expect(
       result.error
         == "dialtone: \"lo\" is taken for a host name; for the interface of that name, write: --interface lo\n")
-    // Its look-up goes on: a host may have that name.
+    // The lookup goes on: a host may have that name.
     #expect(result.output.hasPrefix("lo  "))
     let host = try await Tool.run(["status", "-t", "2", "localhost", "lo.", "http://lo/"], in: lab)
     #expect(host.error == "", "\(host.error)")
@@ -82,7 +82,7 @@ struct HintProcessTests {
     try lab.makeB()
     try lab.down("v1")
     let process = try Tool.start(["wait"], in: lab, terminal: LabTerminal())
-    // The terminal's echo ends the line, which has no end of its own.
+    // The progress line has no end of its own; the terminal's echo ends it.
     func shows(_ reason: String) async throws {
       try await eventually(within: .seconds(60), "it shows \(reason)") {
         try process.type("\n")
@@ -90,7 +90,7 @@ struct HintProcessTests {
       }
     }
     try await shows("wired (v0), no carrier")
-    // In this order: with carrier and route it would be reachable for a moment, and the wait over.
+    // This order matters: with carrier and route it would be reachable for a moment, and the wait would end.
     try lab.deleteRoute("default")
     try lab.up("v1")
     try await shows("no route to the destination")

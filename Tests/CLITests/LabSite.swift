@@ -6,7 +6,7 @@ import NIOCore
 import NIOPosix
 import NetworkLab
 
-/// A site in a lab, which answers each request with a text. Without one it never answers.
+/// A site in a lab that answers each request with a text. Without a text it never answers.
 final class LabSite: Sendable {
   let port: Int
   private let host: String
@@ -20,7 +20,7 @@ final class LabSite: Sendable {
   init(_ text: String?, in lab: NetworkLab, at host: String = "127.0.0.1") async throws {
     let answer = NIOLockedValueBox(text)
     self.answer = answer
-    // A socket belongs to the namespace of the thread that makes it, which is the caller of bind.
+    // A socket belongs to the namespace of the thread that makes it, which is the one that calls bind.
     let listening = try lab.run { [record] in
       ServerBootstrap(group: Self.group)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -41,10 +41,10 @@ final class LabSite: Sendable {
   /// The heads of the requests so far.
   var requests: [String] { record.withLockedValue { $0 } }
 
-  /// Answers this from now on.
+  /// From now on, answers with this text.
   func turn(_ text: String) { answer.withLockedValue { $0 = text } }
 
-  /// Answers the end of a request's head, and closes.
+  /// Answers at the end of a request's head, and closes.
   private final class Answer: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

@@ -10,7 +10,7 @@ import Testing
 struct OptionProcessTests {
   // MARK: Protocol and port
 
-  /// The kernel's own answer, by `ip route get`, is the judge.
+  /// `ip route get` shows the kernel's own answer, which the command's must equal.
   @Test(.enabled(if: NetworkLab.hasIPRoute2, "iproute2 is not installed"))
   func asksWithProtocolAndPort() async throws {
     let lab = try NetworkLab()
@@ -88,7 +88,7 @@ struct OptionProcessTests {
     }
   }
 
-  /// How long ArgumentParser takes grows with the square of their number: with 30,000, a minute of this build.
+  /// ArgumentParser's time grows with the square of the number of arguments: 30,000 take this build a minute.
   @Test(arguments: [true, false])
   func takesManyTargets(fromFile isFromFile: Bool) async throws {
     let lab = try NetworkLab()
@@ -136,7 +136,7 @@ struct OptionProcessTests {
     let lab = try NetworkLab()
     let site = try await LabSite(LabSite.fine, in: lab)
     let process = try Tool.start(["watch", "--site", "--every", "1s", site.url], in: lab)
-    // Without it, the second would come after five minutes.
+    // Without that option the second request would come after five minutes.
     try await eventually(within: .seconds(60), "it is asked again") { site.requests.count >= 3 }
     try process.signal(SIGTERM)
     #expect(try await process.exit(within: .seconds(60)) == .signalled(SIGTERM))
@@ -152,7 +152,7 @@ struct OptionProcessTests {
     #expect(try await process.exit(within: .seconds(60)) == .exited(71), "EX_OSERR, sysexits(3)")
   }
 
-  /// As for a process whose limit is reached (setrlimit(2), RLIMIT_NOFILE).
+  /// The same happens if the process has reached its limit (setrlimit(2), RLIMIT_NOFILE).
   @Test func saysThatDescriptorsRanOutAndNotThatItIsDenied() async throws {
     let lab = try NetworkLab()
     let words = "the process has no file descriptor left; raise its limit (ulimit -n)"

@@ -79,7 +79,7 @@ struct ParsingTests {
     #expect(error.message.contains(arguments[1]) && error.message.contains("status"), "\(error.message)")
   }
 
-  /// However long the command line is.
+  /// The length of the command line does not matter.
   @Test func readsManyTargetsAmongOptions() throws {
     let names = (0..<3000).map { "host\($0)" }
     let line =

@@ -4,10 +4,10 @@
 import NetworkLab
 import Testing
 
-/// Proxies are asked where that is wanted, and nowhere else.
+/// Proxies are asked only if the command is told to.
 @Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(3)))
 struct ProxyProcessTests {
-  /// Where nothing but a proxy leads.
+  /// A site that is reached only through a proxy.
   private let site = "http://192.0.2.9/x"
 
   private func variables(_ proxy: LabSite, _ more: [String: String?] = [:]) -> [String: String?] {

@@ -6,7 +6,7 @@ import NetworkLab
 import TestSupport
 import Testing
 
-/// The command where the system has next to nothing left: it says so and ends, within its time and by no signal.
+/// The command on a system that has next to nothing left: it says so, and ends in time, without a signal.
 @Suite(
   .needsNamespaces,
   .disabled(if: isSanitized, "a sanitizer has threads and descriptors of its own, and survives no fork"), .serialized,
@@ -32,7 +32,7 @@ struct ScarcityProcessTests {
     let lab = try NetworkLab()
     for command in ["wait --timeout 0.3 192.0.2.1", "status --timeout 0.3 192.0.2.1", "watch --count 1 192.0.2.1"] {
       let result = try await run(command, limit: "-n \(count)", in: lab)
-      // The output cannot be waited for with less than two of one's own, and the command says so.
+      // To wait for the output takes at least two descriptors; with fewer, the command says so.
       let allowed: [LabProcess.Ending] = count < 5 ? [.exited(71), .exited(74)] : [.exited(0), .exited(1), .exited(2)]
       #expect(allowed.contains(result.ending), "\(command): \(result)")
       #expect(count < 5 || result.output.split(separator: "\n").count == 1, "\(command): \(result)")
@@ -66,13 +66,13 @@ struct ScarcityProcessTests {
     arguments: 1...12)
   func withFewThreads(count: Int) async throws {
     let lab = try NetworkLab()
-    // One that has no other processes: the limit is the user's.
+    // A user without other processes: the limit is per user.
     let user: UInt32 = 47_110
     let wait = try await run("wait --timeout 1 127.0.0.1", limit: "-u \(count)", user: user, in: lab)
     #expect([.exited(0), .exited(1), .exited(2)].contains(wait.ending), "\(wait)")
     let start = ContinuousClock.now
     let check = try await run("check --timeout 2 http://127.0.0.1:9/", limit: "-u \(count)", user: user, in: lab)
-    // Nobody listens there, so it fails in any case.
+    // No server listens there, so the check fails in any case.
     #expect(check.ending == .exited(1), "\(check)")
     #expect(start.duration(to: .now) < .seconds(30))
   }

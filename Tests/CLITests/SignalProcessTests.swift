@@ -18,7 +18,7 @@ struct SignalProcessTests {
     #expect(try await process.error.text() == "")
   }
 
-  /// A connection has been tried: from then on swift-nio has SIGPIPE ignored.
+  /// A connection was attempted: from then on swift-nio ignores SIGPIPE.
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE])
   func endsByTheSignalOnceASiteWasAsked(signal: CInt) async throws {
     let lab = try NetworkLab()
@@ -32,7 +32,7 @@ struct SignalProcessTests {
   @Test func isNeverSuccessfulWhenInterrupted() async throws {
     let lab = try NetworkLab()
     let process = try Tool.start(["wait"], in: lab, terminal: LabTerminal())
-    // The terminal's echo ends the line, which has no end of its own.
+    // The progress line has no end of its own; the terminal's echo ends it.
     try await eventually(within: .seconds(30), "it shows that it waits") {
       try process.type("\n")
       return try await process.output.nextLine().contains("waiting for internet to be reachable")
@@ -67,7 +67,7 @@ struct SignalProcessTests {
     try lab.makeB()
     let process = try Tool.start(["watch"], in: lab)
     _ = try await process.output.nextLine()
-    // Nothing changes afterwards: it notices by itself.
+    // Nothing changes afterwards: the command notices by itself.
     process.output.close()
     #expect(try await process.exit(within: .seconds(60)) == .signalled(SIGPIPE))
     #expect(try await process.error.text() == "")

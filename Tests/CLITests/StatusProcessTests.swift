@@ -32,7 +32,7 @@ struct StatusProcessTests {
   @Test func isTwoWhereItIsDenied() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
-    // Without waiting for the time-out, or this would run into its own.
+    // It must not wait for its timeout, which is longer than this test may take.
     let result = try await Tool.run(["status", "--timeout", "10000"], in: lab, denying: .netlinkSockets())
     #expect(result.ending == .exited(2))
     #expect(result.output == "internet  undetermined  the system denies access to the network's state\n")

@@ -7,7 +7,7 @@ import Testing
 @testable import DialtoneCLI
 
 struct TallyTests {
-  /// The verdict on all of them, put together anew, is the judge.
+  /// The expected value is the verdict computed anew from all targets.
   @Test(arguments: [0, 1, 2, 5])
   func isTheSameAsToLookAtEachOfThem(count: Int) {
     var numbers = SeededNumbers(seed: 42)

@@ -20,7 +20,7 @@ struct TerminalProcessTests {
     try lab.down("v1")
     let change = try await process.output.nextLine()
     #expect(change.contains("\u{1B}[31munreachable\u{1B}[0m  wired (v0), no carrier  \u{1B}[2mafter "))
-    // Control-C, as a person does it.
+    // Control-C, as a user types it.
     try process.type("\u{3}")
     #expect(try await process.exit(within: .seconds(60)) == .signalled(SIGINT))
   }

@@ -170,7 +170,7 @@ struct TextTests {
         """)
   }
 
-  /// Every line of a terminal, whatever it says, has room there.
+  /// Every line of a terminal fits, whatever it says.
   @Test(arguments: [40, 60, 80, 120])
   func neverTakesMoreColumnsThanThereAre(columns: Int) throws {
     let interfaces = ["lo", "eth0", "enx00e04c680001", "漢字漢字漢", "v\u{1B}[31m"]

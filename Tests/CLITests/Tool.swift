@@ -7,7 +7,7 @@ import Testing
 
 /// The built command, run inside a lab.
 enum Tool {
-  /// What it did.
+  /// How it ended, and what it wrote.
   struct Result {
     let ending: LabProcess.Ending
     let output: String
@@ -17,16 +17,16 @@ enum Tool {
   /// Beside the test bundle.
   static let path: String = {
     var bytes = [CChar](repeating: 0, count: 4096)
-    // readlink(2) writes as many bytes as it is told there is room for, and answers how many.
+    // readlink(2) writes at most as many bytes as it is told, and returns how many.
     let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)
     let program = String(decoding: bytes.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     return program.prefix(upTo: program.lastIndex(of: "/") ?? program.startIndex) + "/dialtone"
   }()
 
-  /// Nothing of the environment decides on colours but what a test says.
+  /// Colours depend only on what a test sets, not on the environment of the tests.
   private static let environment: [String: String?] = [
     "NO_COLOR": nil, "TERM": "xterm-256color", "TZ": "UTC",
-    // Leaks are judged in the process of the tests: a command ends by exit(3), and leaves what its threads still use.
+    // Leaks are judged in the tests' own process: a command ends by exit(3), and leaves what its threads still use.
     "ASAN_OPTIONS": "detect_leaks=0",
   ]
 
@@ -50,7 +50,7 @@ enum Tool {
     return Result(ending: try await process.exit(within: .seconds(60)), output: output, error: error)
   }
 
-  /// Runs it with `--timeout`: a short one, and longer ones where the machine was too slow for anything to come of it.
+  /// Runs it with `--timeout`: first a short one, then longer ones if the machine was too slow for a result.
   static func run(
     _ arguments: [String], untilTimeoutIn lab: NetworkLab, terminal: LabTerminal? = nil,
     denying denial: LabDenial? = nil, where hasCome: (Result) -> Bool
@@ -64,14 +64,14 @@ enum Tool {
 }
 
 extension LabStream {
-  /// The next line, which there must be.
+  /// The next line, which must exist.
   func nextLine(within limit: Duration = .seconds(30)) async throws -> String {
     try #require(try await line(within: limit), "the output has ended")
   }
 }
 
 extension Trait where Self == ConditionTrait {
-  /// The reason is named where the machine cannot.
+  /// Names the reason if the machine cannot.
   static var needsNamespaces: Self {
     .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")")
   }

@@ -48,7 +48,7 @@ struct UsageProcessTests {
     #expect(result.error.contains("--help"), "\(result.error)")
   }
 
-  /// Wherever it was typed, and whatever cannot be read of it.
+  /// This holds wherever the word was typed, and whatever part of it cannot be read.
   @Test(arguments: [
     ["interfaces", "http://u:secret@h/"], ["check", "--timeout", "http://u:secret@h/", "http://a/"],
     ["check", "--timeout=u:secret@h", "http://a/"], ["wait", "--method", "u:secret@h"], ["--u:secret@h"],

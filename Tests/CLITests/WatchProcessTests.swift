@@ -99,7 +99,7 @@ struct WatchProcessTests {
     try lab.addRoute("default", via: "fd00::2", dev: "v0")
     let process = try Tool.start(["watch", "--json"] + option, in: lab)
     #expect(try await process.output.nextLine().contains(#""gateway":"\#(gateway)""#))
-    // The other family's route makes no difference.
+    // Deleting the other family's route makes no difference.
     try lab.deleteRoute("default", via: option == ["-4"] ? "fd00::2" : "10.0.0.2")
     try lab.deleteRoute("default", via: gateway)
     #expect(try await process.output.nextLine().contains(#""reason":"no-route""#))

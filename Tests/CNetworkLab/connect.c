@@ -53,7 +53,7 @@ int lab_connect(const struct lab_connect *how, struct lab_connected *found) {
   if (how->silent) {
     int on = 1;
     if (setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &on, sizeof on) != 0) goto failed;
-    // Without a cookie of the other end, it would send one segment to ask for that.
+    // Without a cookie of the other end, TCP would send a segment to ask for one.
     if (setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_NO_COOKIE, &on, sizeof on) != 0) goto failed;
   }
   if (how->has_source || how->source_port != 0) {

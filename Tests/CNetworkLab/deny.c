@@ -1,8 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-// Refuses netlink, and other things, the way a container's seccomp profile does. A filter sees the arguments of a system call, not what
-// they point to: groups joined by bind() cannot be refused this way, only those joined by setsockopt().
+// Refuses netlink and other things in the way of a container's seccomp profile. A filter sees the arguments of a system
+// call, not what they point to. So it can refuse groups joined by setsockopt(), but not groups joined by bind().
 
 #if defined(__linux__)
 
@@ -34,7 +34,7 @@
 #endif
 #define LOAD(offset) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(offset))
 #define RETURN(value) BPF_STMT(BPF_RET | BPF_K, (value))
-// Goes on where equal, otherwise skips `otherwise` instructions.
+// Continues if equal, otherwise skips `otherwise` instructions.
 #define REQUIRE(value, otherwise) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(value), 0, (otherwise))
 
 int lab_deny(int denial, int error) {
@@ -61,8 +61,7 @@ int lab_deny(int denial, int error) {
       LOAD(offsetof(struct seccomp_data, nr)),   REQUIRE(__NR_inotify_init1, 1),
       RETURN(refusal),                           RETURN(SECCOMP_RET_ALLOW),
   };
-  // clone3() has its flags in memory, which a filter does not see: libcs go on with clone() where there is no such
-  // call.
+  // clone3() has its flags in memory, which a filter does not see. libc falls back to clone() if there is no clone3().
   struct sock_filter threads[] = {
       LOAD(offsetof(struct seccomp_data, arch)), REQUIRE(NATIVE_ARCH, 7),
       LOAD(offsetof(struct seccomp_data, nr)),   REQUIRE(435 /* clone3 */, 1),
@@ -77,7 +76,7 @@ int lab_deny(int denial, int error) {
     program = (struct sock_fprog){.len = sizeof inotify / sizeof *inotify, .filter = inotify};
   if (denial == LAB_DENY_THREADS)
     program = (struct sock_fprog){.len = sizeof threads / sizeof *threads, .filter = threads};
-  // Raw system calls: this also runs between vfork and exec.
+  // Raw system calls, because this also runs between vfork and exec.
   if (syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -errno;
   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0 ? -errno : 0;
 #endif

@@ -23,9 +23,9 @@
 int lab_enter(bool mounts) {
   if (unshare(CLONE_NEWNET | (mounts ? CLONE_NEWNS : 0)) != 0) return -errno;
   if (!mounts) return 0;
-  // Private first, or what is mounted here would be seen outside.
+  // Made private first: otherwise these mounts would be visible outside.
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) return -errno;
-  // sysfs shows the network namespace of whoever mounted it.
+  // sysfs shows the network namespace of the process that mounted it.
   return mount("lab", "/sys", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0 ? -errno : 0;
 }
 

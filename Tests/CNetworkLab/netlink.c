@@ -29,7 +29,7 @@ int lab_netlink_open(void) {
   int on = 1;
   setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof on);
   setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof on);
-  // No answer takes the kernel this long: better an error than a test that hangs.
+  // The kernel answers much sooner. If it does not, an error is better than a test that hangs.
   struct timeval limit = {.tv_sec = 60};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   if (bind(fd, (const struct sockaddr *)&kernel, sizeof kernel) == 0) return fd;
@@ -60,7 +60,7 @@ static void copy_words(const struct nlmsghdr *header, char *text, size_t capacit
   }
 }
 
-// Reads acknowledgements up to that of `sequence`; the first error among them.
+// Reads acknowledgements up to that of `sequence`. Returns the first error among them.
 static int await_answer(int fd, uint32_t sequence, char *text, size_t capacity) {
   _Alignas(struct nlmsghdr) char buffer[16 * 1024];
   int first = 0;
@@ -89,7 +89,7 @@ int lab_netlink_request(int fd, const uint8_t *message, size_t length, char *tex
   return result < 0 ? result : await_answer(fd, header.nlmsg_seq, text, capacity);
 }
 
-// Sends a buffer of whole messages; asks the last for an acknowledgement and waits for it.
+// Sends a buffer of whole messages. Asks for an acknowledgement of the last, and waits for it.
 static int send_chunk(int fd, uint8_t *messages, size_t length, size_t last) {
   struct nlmsghdr header;
   memcpy(&header, messages + last, sizeof header);
@@ -166,7 +166,7 @@ int lab_netlink_send_to(int fd, uint32_t port, const uint8_t *bytes, size_t leng
 }
 
 int lab_interface_index(int fd, const char *name) {
-  // Any socket takes this ioctl, and answers for its own namespace (netdevice(7)).
+  // Any socket takes this ioctl. The answer is that of the socket's namespace (netdevice(7)).
   struct ifreq request = {0};
   if (strlen(name) >= sizeof request.ifr_name) return -ENODEV;
   snprintf(request.ifr_name, sizeof request.ifr_name, "%s", name);

@@ -7,9 +7,10 @@
 // - the program is a test runner by its name, or DIALTONE_NAMESPACES is set (this object is linked into tests alone);
 // - DIALTONE_NO_NAMESPACES is not set;
 // - the process lacks CAP_SYS_ADMIN or CAP_NET_ADMIN: root needs nothing of this;
-// - it worked in a forked child first: where it is half allowed (AppArmor's restriction of user namespaces lets
-//   unshare pass and refuses what follows), this process stays as it was.
-// uid 0, not the caller's own: otherwise every exec would drop the capabilities, and `ip` could do nothing.
+// - it worked in a forked child first. If it is half allowed, this process stays as it was. (AppArmor's restriction of
+//   user namespaces lets unshare pass and refuses what follows.)
+// The process becomes uid 0, not the caller's own: otherwise every exec would drop the capabilities, and `ip` could do
+// nothing.
 
 #if defined(__linux__)
 
@@ -66,10 +67,10 @@ static int enter_user_namespace(const char **what) {
   return put("/proc/self/gid_map", gid_map);
 }
 
-// 0, or the negated errno with which a process like this one fails.
+// Returns 0, or the negated errno with which a process like this one fails.
 static int rehearse(const char **what) {
   *what = "fork";
-  // Not fork(): the thread sanitizer's starts a thread in the child, which is one too many there.
+  // Not fork(): under the thread sanitizer it starts a thread in the child, and there may be only one.
   pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
   if (child < 0) return -errno;
   if (child == 0) {

@@ -48,7 +48,7 @@ static char **list(const char *strings, size_t count, char *const *inherited) {
   return result;
 }
 
-// In the child. Leaves by exec, or writes an errno to `report`.
+// Runs in the child. Leaves by exec, or writes an errno to `report`.
 static void become(const struct lab_spawn *how, char *const *arguments, char *const *environment, int report,
                    pid_t parent) {
   struct sigaction usual = {.sa_handler = SIG_DFL};
@@ -63,17 +63,18 @@ static void become(const struct lab_spawn *how, char *const *arguments, char *co
     if (setsid() < 0 || ioctl(how->terminal, TIOCSCTTY, 0) != 0) goto failed;
     wanted[0] = wanted[1] = wanted[2] = how->terminal;
   }
-  // First out of the way of 0, 1 and 2, which a parent without standard descriptors may have given to our pipes.
+  // First moves our pipes out of the way of 0, 1 and 2: a parent without standard descriptors may have got these
+  // numbers.
   for (int i = 0; i < 3; i++)
     if ((wanted[i] = fcntl(wanted[i] >= 0 ? wanted[i] : null, F_DUPFD_CLOEXEC, 3)) < 0) goto failed;
   for (int i = 0; i < 3; i++)
     if (dup2(wanted[i], i) < 0) goto failed;
 #if defined(SYS_close_range)
-  // What other tests hold open is none of the child's business (4: CLOSE_RANGE_CLOEXEC, close_range(2)).
+  // The child must not inherit what other tests hold open (4: CLOSE_RANGE_CLOEXEC, close_range(2)).
   syscall(SYS_close_range, 3, ~0u, 4);
 #endif
   if (how->user >= 0) {
-    // Without CAP_SETGID there are no foreign groups to drop, and the next calls tell.
+    // Without CAP_SETGID there are no foreign groups to drop, and the next calls fail.
     syscall(SYS_setgroups, 0, NULL);
     if (syscall(SYS_setresgid, how->user, how->user, how->user) != 0) goto failed;
     if (syscall(SYS_setresuid, how->user, how->user, how->user) != 0) goto failed;
@@ -101,7 +102,7 @@ int lab_spawn(const struct lab_spawn *how) {
     free(arguments), free(environment);
     return -error;
   }
-  // Above the standard descriptors, which the child replaces.
+  // Above the standard descriptors, because the child replaces those.
   int writer = fcntl(report[1], F_DUPFD_CLOEXEC, 3);
   close(report[1]);
   sigset_t all, before;
@@ -167,7 +168,7 @@ int lab_resize_terminal(int fd, unsigned short rows, unsigned short columns) {
 
 int lab_pipe(int ends[2]) {
   if (pipe2(ends, O_CLOEXEC) != 0) return -errno;
-  // The reading end alone: a child does not expect its output to refuse.
+  // Only the reading end: a child does not expect its output to refuse.
   return fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0 ? -errno : 0;
 }
 
@@ -187,7 +188,7 @@ ssize_t lab_read(int fd, uint8_t *bytes, size_t capacity) {
   ssize_t count;
   do count = read(fd, bytes, capacity);
   while (count < 0 && errno == EINTR);
-  // A terminal whose other side is closed says EIO, not end of file.
+  // A terminal whose other side is closed returns EIO, not end of file.
   return count < 0 ? (errno == EIO ? 0 : -errno) : count;
 }
 

@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 
 void ctestsupport_keep_no_backtraces(void) {
-  // Pointers to functions that the runtime calls for each error thrown (swift/Runtime/Debug.h); it leaves out those that are null.
+  // Pointers to functions that the runtime calls for each error thrown, unless they are null (swift/Runtime/Debug.h).
   const char *hooks[] = {"_swift_willThrow", "_swift_willThrowTypedImpl"};
   for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++) {
     _Atomic(void *) *hook = dlsym(RTLD_DEFAULT, hooks[i]);

@@ -1,10 +1,10 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-// Bounds how many tests run at a time. Left alone, Swift Testing begins all of them at once: on two processors each then
-// gets a hundredth of one, and limits of time measure the others' work. With a bound, a test's time begins when its turn
-// has come, and it has its share of the machine. Enough are under way that those that wait do not hold up the rest.
-// A number that the caller has set stands.
+// Bounds how many tests run at a time. By default Swift Testing begins all of them at once. On two processors each then
+// gets a hundredth of one, and time limits measure the work of other tests. With a bound, a test's time begins with its
+// turn, and it gets its share of the machine. The bound is large enough that tests that wait do not hold up the rest. A
+// number set by the caller stays.
 
 #include <stdlib.h>
 

@@ -25,7 +25,7 @@ struct DateTests {
     }
   }
 
-  /// Intervals, since Foundation ends the program that has such a date described.
+  /// The arguments are intervals, because Foundation ends the program if such a date is described.
   @Test(arguments: [
     (Date.distantPast.timeIntervalSinceReferenceDate, "0000-12-30T00:00:00.000000Z"),
     (-TimeInterval.infinity, "0000-01-01T00:00:00.000000Z"),

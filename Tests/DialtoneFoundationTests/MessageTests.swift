@@ -8,7 +8,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The same as typed messages.
+/// The same with typed messages.
 @Suite(.timeLimit(.minutes(2)))
 struct MessageTests {
   @Test func wasDeterminedComesOnceAndChangesInTheirOrder() async throws {
@@ -35,7 +35,7 @@ struct MessageTests {
         if text == "changed \(number)" { break }
       }
     }
-    // Of two observers either may be told first.
+    // Either of two observers may be told first.
     while !heard.contains("determined 1"), let text = await iterator.next() { heard.append(text) }
     #expect(heard.filter { $0 != "determined 1" } == (1...5).map { "changed \($0)" })
     #expect(heard.count == 6)
@@ -53,7 +53,7 @@ struct MessageTests {
     }
     let other = monitors[1].postMessages(to: center)
     try await network.settle()
-    // Only now is there anything for the listener.
+    // Only now does the listener get anything.
     let all = center.addObserver(of: ReachabilityMonitor.self, for: .reachabilityDidChange) { message in
       if message.reachability.number == 2 { continuation.finish() }
     }

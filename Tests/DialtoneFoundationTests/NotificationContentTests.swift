@@ -7,7 +7,7 @@ import DialtoneTesting
 import Foundation
 import Testing
 
-/// What a notification says, under which name, and in which center.
+/// What a notification contains, its name, and its center.
 @Suite(.timeLimit(.minutes(2)))
 struct NotificationContentTests {
   @Test(arguments: Posting.allCases)
@@ -41,7 +41,7 @@ struct NotificationContentTests {
     let old = center.addObserver(forName: .reachabilityDidChange, object: monitor, queue: nil) { notification in
       let keys = notification.userInfo?.keys.compactMap { $0 as? String }.sorted() ?? []
       let flags = notification.userInfo?[ReachabilityNotificationKey.flags.rawValue] as? ReachabilityFlags
-      // As a listener of the older libraries reads it.
+      // This is how a listener of the older libraries reads it.
       let number = notification.userInfo?[ReachabilityNotificationKey.flagsNumber.rawValue] as? NSNumber
       read.value = keys + [flags?.description ?? "no flags", number.map { "\($0.uint32Value)" } ?? "no number"]
     }

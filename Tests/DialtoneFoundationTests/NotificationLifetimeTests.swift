@@ -30,7 +30,7 @@ struct NotificationLifetimeTests {
     #expect(monitor != nil)
     withExtendedLifetime(token) {}
     token = nil
-    // A notification that is being posted keeps the monitor until it has been.
+    // While a notification is being posted, it keeps the monitor.
     try await eventually("the monitor is released") { monitor == nil }
     network.set(.numbered(3))
     try await network.settle()

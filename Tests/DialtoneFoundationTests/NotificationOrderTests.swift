@@ -65,7 +65,7 @@ struct NotificationOrderTests {
     withExtendedLifetime(token) {}
   }
 
-  /// A new target is what a new observer of RKReachabilityObserver was.
+  /// A new target corresponds to a new observer of RKReachabilityObserver.
   @Test(arguments: Posting.allCases)
   func wasDeterminedComesOnceMoreForEachNewTarget(posting: Posting) async throws {
     let (second, third) = (try #require(IPAddress("192.0.2.2")), try #require(IPAddress("192.0.2.3")))
@@ -81,14 +81,14 @@ struct NotificationOrderTests {
     // Another state.
     monitor.target = .address(second)
     try await listener.hear(change: 2)
-    // An equal one, which is determined all the same, and is no change.
+    // An equal state: it is determined nevertheless, but no change.
     network.set(.numbered(2), for: third)
     monitor.target = .address(third)
     try await listener.hear { $0.name == .reachabilityWasDetermined }
     // A name that cannot be looked up for now is not determined.
     monitor.target = try .host("name.example")
     try await listener.hear { $0.state?.reason == .nameNotResolved }
-    // Neither a pause nor the same target is a new one.
+    // Neither a pause nor the same target counts as a new target.
     monitor.target = .address(second)
     try await listener.hear(change: 2)
     monitor.pause()
@@ -139,7 +139,7 @@ struct NotificationOrderTests {
     let token = posting.begin(monitor, to: center)
     let updates = Task { for await state in monitor.updates where state.number == 100 { return } }
     for number in 2...100 { network.set(.numbered(number)) }
-    // The engine goes on meanwhile.
+    // Meanwhile the engine goes on.
     await updates.value
     isBlocked.leave()
     try await listener.hear(change: 100)

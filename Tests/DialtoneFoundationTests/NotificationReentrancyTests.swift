@@ -8,7 +8,7 @@ import Dispatch
 import Foundation
 import Testing
 
-/// Listeners may do anything while they are told.
+/// Listeners may do anything while they are notified.
 @Suite(.timeLimit(.minutes(2)))
 struct NotificationReentrancyTests {
   @Test(arguments: Posting.allCases)
@@ -125,7 +125,7 @@ struct NotificationReentrancyTests {
     withExtendedLifetime(token) {}
   }
 
-  /// Returns once a change that is made now has been posted for a registration made now.
+  /// Registers anew, changes the state, and returns once that change is posted.
   private func heardByAnother(
     _ monitor: ReachabilityMonitor, _ network: ScriptedNetwork, _ posting: Posting
   ) async throws {

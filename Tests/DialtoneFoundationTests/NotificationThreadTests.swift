@@ -8,7 +8,7 @@ import Dispatch
 import Foundation
 import Testing
 
-/// Where notifications are posted.
+/// On which threads notifications are posted.
 @Suite(.timeLimit(.minutes(2)))
 struct NotificationThreadTests {
   @Test(arguments: Posting.allCases)

@@ -1,26 +1,26 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whose threads run handlers, and call when a time has come.
+/// Runs receivers' handlers on its threads, and keeps their timers.
 package protocol DeliveryExecutor: AnyObject, Sendable {
-  /// Has receivers' handlers run, soon: the caller has something new for them, and holds no lock. If the system has no
-  /// thread to give, they run before this returns.
+  /// Has receivers' handlers run soon, since the caller has something new for them. The caller holds no lock. If the
+  /// system has no thread to give, they run before this returns.
   func deliver(_ handlers: [any Deliverable])
 
   /// Calls `action` on a thread of its own after `delay`, unless the timer is cancelled before. Returns `nil`, and
-  /// never calls it, if the system has no thread to give that could keep the time.
+  /// never calls `action`, if the system has no thread to keep the time.
   func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> DeliveryTimer?
 }
 
-/// A monitor, as those see it who deliver its states.
+/// What delivery knows of a monitor.
 package protocol DeliveryOwner: AnyObject, Sendable {
-  /// Whose threads and timers serve its receivers. A caller keeps it for as long as it has work there.
+  /// Its threads and timers serve the receivers. A caller keeps it as long as it has work there.
   var executor: any DeliveryExecutor { get }
 
-  /// In a child of fork(2): has its states watched anew.
+  /// Has its states watched anew, if this process was forked since.
   func followFork()
 
-  /// What it is about, in the words of an error.
+  /// What the monitor is about, in the words of an error.
   var subject: String { get }
 }
 
@@ -30,7 +30,7 @@ extension DeliveryOwner {
   package func followFork() {}
 }
 
-/// Something to be done once at a time, by a thread of the executor and outside its lock, unless it is cancelled
+/// An action that a thread of the executor performs at a deadline, once and outside its lock, unless it is cancelled
 /// before.
 package final class DeliveryTimer: Sendable {
   /// In nanoseconds of the executor's clock.

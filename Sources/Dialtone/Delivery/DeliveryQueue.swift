@@ -1,22 +1,23 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a thread of the executor calls a handler by.
+/// A receiver whose handler a thread of the executor calls.
 package protocol Deliverable: AnyObject, Sendable {
-  /// Calls the handler, if there is something new. Returns whether there is more by now, and this is to be called
+  /// Calls the handler, if there is something new. Returns whether there is more by now, so that this has to be called
   /// again.
   func deliver() -> Bool
 
-  /// It is given this slot of a queue, where it waits. Returns whether it wants it: not where nobody is to be called
-  /// any more. One that gives up later leaves by `DeliveryQueue.leave`.
+  /// Offers it this slot of a queue to wait in. Returns whether it takes the slot: not if it is cancelled. If it is
+  /// cancelled later, it leaves by `DeliveryQueue.leave`.
   func takes(_ slot: Int, of queue: DeliveryQueue) -> Bool
 }
 
-/// The handlers that wait for a thread of the engine, and which thread runs them.
+/// The handlers that wait for a thread of the engine.
 ///
-/// Invariants: at most one thread runs handlers at a time. So a handler that blocks holds up other such handlers, but
-/// never the thread that reads the kernel's events: of the engine's two threads one is always free for that. Nobody
-/// waits here who has been cancelled: whoever comes and goes while a handler blocks leaves nothing behind.
+/// Invariants:
+/// - At most one thread runs handlers at a time. So a handler that blocks holds up other such handlers, but never the
+///   reading of the kernel's events: one of the engine's two threads is always free for that.
+/// - No cancelled receiver waits here. So receivers that come and go while a handler blocks leave nothing behind.
 package final class DeliveryQueue: Sendable {
   private struct State {
     var waiting = SlotList<any Deliverable>()
@@ -34,20 +35,20 @@ package final class DeliveryQueue: Sendable {
   }
 
   private func add(_ handler: any Deliverable, _ state: inout State) {
-    // Under the lock: who gives up at this moment either does not take the slot, or leaves it when it is there.
+    // Under the lock: a receiver cancelled at this moment either does not take the slot, or leaves it afterwards.
     if handler.takes(state.waiting.nextSlot, of: self) { state.waiting.append(handler) }
   }
 
   /// Takes the handler out of its slot, if it still waits there.
   func leave(_ slot: Int, _ handler: some Deliverable) {
     let left = state.withLock { state in
-      // It may be another's by now.
+      // By now the slot may be another handler's.
       state.waiting[slot] === handler ? state.waiting.remove(at: slot) : nil
     }
     withExtendedLifetime(left) {}
   }
 
-  /// Runs the handlers that wait, unless another thread does; then that one will run them too.
+  /// Runs the waiting handlers. If another thread is doing so, that one runs them, too.
   func deliver() {
     let isOurs = state.withLock { state in
       if state.isDelivering || state.waiting.isEmpty { return false }
@@ -55,7 +56,7 @@ package final class DeliveryQueue: Sendable {
       return true
     }
     if !isOurs { return }
-    // One at a time, so that those behind it can leave while it runs.
+    // One at a time, so that the handlers behind it can leave while it runs.
     while let handler = next() {
       if handler.deliver() { state.withLock { add(handler, &$0) } }
     }

@@ -1,16 +1,18 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What becomes of a newly decided state: pure, event in, action out.
+/// Decides what becomes of a newly decided state: pure, event in, action out.
 ///
-/// Invariants: the newest state is always stored, so that `current` is never behind; receivers are told of the first
-/// known state at once, and of a change once it has been quiet for `settling`, at most four times that after the first
-/// change.
+/// Invariants:
+/// - The newest state is always stored, so `current` is never behind.
+/// - Receivers are told of the first known state at once.
+/// - They are told of a change once nothing has changed for `settling`, and at most four times `settling` after the
+///   first change.
 struct MonitorStateMachine {
   enum Action: Equatable {
     /// Nothing is new.
     case ignore
-    /// Something is new that receivers are not told of by itself.
+    /// Something is new, but not enough to tell receivers.
     case store
     /// Receivers are told now.
     case deliver
@@ -20,13 +22,13 @@ struct MonitorStateMachine {
 
   /// In nanoseconds; zero tells receivers at once.
   private let settling: Int64
-  /// While changes are held back: when the first came, and when to look again.
+  /// While changes are held back: the time of the first one, and when to look again.
   private var held: (first: Int64, until: Int64)?
   private var isKnown = false
 
   init(settling: Duration) { self.settling = max(0, settling.nanosecondsClamped) }
 
-  /// A state was decided at `now`, where `old` was the newest.
+  /// A state was decided at `now`; `old` was the newest before.
   mutating func decided<State: MonitoredState>(_ new: State, after old: State, now: Int64) -> Action {
     let isChange = new != old
     if !isChange { return new.isIdentical(to: old) ? .ignore : .store }
@@ -40,7 +42,7 @@ struct MonitorStateMachine {
     return .holdBack(until: until)
   }
 
-  /// The time of an earlier `holdBack` has come; returns another one if a later change has put it off.
+  /// The time of an earlier `holdBack` has come. Returns another `holdBack` if a later change has put it off.
   mutating func settle(now: Int64) -> Action {
     guard let held else { return .ignore }
     if held.until > now { return .holdBack(until: held.until) }

@@ -35,11 +35,11 @@ public struct MonitorUpdates<State: Sendable>: AsyncSequence, Sendable {
 @available(*, unavailable)
 extension MonitorUpdates.Iterator: Sendable {}
 
-/// The values of one property of a monitor's states: that of the known state first, as soon as there is one, then each
-/// change of the property.
+/// The values of one property of a monitor's states: first the value in the known state, as soon as there is one, then
+/// each change of the property.
 ///
-/// As ``MonitorUpdates``, it keeps the monitoring alive, each iterator is a subscription of its own, and it ends only
-/// if its task is cancelled.
+/// Like ``MonitorUpdates``, it keeps the monitoring alive, and each iterator is a subscription of its own. An iterator
+/// ends only if its task is cancelled.
 public struct PropertyUpdates<State: Sendable, Value: Equatable & Sendable>: AsyncSequence, Sendable {
   private let updates: MonitorUpdates<State>
   private let property: any KeyPath<State, Value> & Sendable

@@ -1,24 +1,24 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a monitor tells of. `==` says whether receivers would not be told of a difference.
+/// A state that a monitor tells receivers. Receivers are told of a new state only if it is not `==` to the last one.
 package protocol MonitoredState: Sendable, Equatable {
-  /// How the newest one is kept.
+  /// How the newest state is kept.
   associatedtype Store: StateStore<Self> = ValueStore<Self>
 
-  /// Whether it says anything: the state before the first answer does not.
+  /// Whether it says anything. The state before the first answer does not.
   var isKnown: Bool { get }
 
-  /// Whether it is equal also in what receivers are not told of by itself, except the time.
+  /// Returns whether everything is equal except the time, even what `==` does not compare.
   func isIdentical(to other: Self) -> Bool
 }
 
-/// A state that the engine decides, with the time of the events that it was decided by.
+/// A state that the engine decides, with the time of the events that led to it.
 package protocol TimedState: MonitoredState {
   /// Nothing is known.
   static var unknown: Self { get }
 
-  /// Nothing can be known, since the system denies it.
+  /// Nothing can be known, since the system denies Dialtone what it needs.
   static var denied: Self { get }
 
   /// Nanoseconds since 1970-01-01T00:00:00Z.
@@ -31,11 +31,11 @@ extension Reachability: TimedState {
 
 extension NetworkPath: TimedState {}
 
-/// The newest state, with what decides who is told of it. All of it is read together: else a receiver could take what
-/// one store left for what the next one lets it have.
+/// The newest state, with what decides which receivers are told of it. All of it is read together. Otherwise a receiver
+/// could mix the state of one store with the permission of the next.
 package struct Snapshot<State: Sendable>: Sendable {
   var state: State
-  /// Receivers that have had a state are not told of this one yet.
+  /// Whether receivers that have had a state are not told of this one yet.
   var isHeldBack = false
   /// Grows when the monitor is given something else to watch.
   var subjectNumber: UInt32 = 0
@@ -43,7 +43,7 @@ package struct Snapshot<State: Sendable>: Sendable {
 
 extension Snapshot: BitwiseCopyable where State: BitwiseCopyable {}
 
-/// Where a ``StateCell`` keeps its snapshot: one thread at a time stores, any thread loads at any time.
+/// Keeps the snapshot of a ``StateCell``. One thread at a time stores; any thread loads at any time.
 package protocol StateStore<State>: AnyObject, Sendable {
   associatedtype State: Sendable
 
@@ -63,7 +63,7 @@ package final class BitStore<State: BitwiseCopyable & Sendable>: StateStore {
   package func store(_ snapshot: Snapshot<State>) { bits.store(snapshot) }
 }
 
-/// A store for other states: readers take a lock for the moment that a copy takes.
+/// A store for other states: readers hold a lock while they copy.
 package final class ValueStore<State: Sendable>: StateStore {
   private let value: Lock<Snapshot<State>>
 

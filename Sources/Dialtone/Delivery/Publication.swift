@@ -1,14 +1,14 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the states that the engine decides for one monitor become what its receivers are told: stored at once, told at
-/// once or once they have settled, and neither if the monitor has begun another epoch meanwhile.
+/// How the states that the engine decides for one monitor reach its receivers. A state is stored at once, and told at
+/// once or after settling. If the monitor has begun another epoch meanwhile, it is neither stored nor told.
 struct Publication<State: TimedState> {
   /// What the engine has to do afterwards.
   struct Effect: Equatable {
     /// Receivers may have something new.
     var isTold = false
-    /// When to call ``settle(now:)``; `nil` if a call is on its way, or none is needed.
+    /// When to call ``settle(now:)``; `nil` if a call is already due, or none is needed.
     var settleAt: Int64?
   }
 
@@ -24,8 +24,7 @@ struct Publication<State: TimedState> {
     machine = MonitorStateMachine(settling: settling)
   }
 
-  /// Publishes what was decided at `now` by events that were read at `realtime`: if it is a change, it carries that
-  /// time.
+  /// Publishes a state that was decided at `now` by events that were read at `realtime`. A change carries that time.
   mutating func publish(_ decided: State, realtime: Int64, now: Int64) -> Effect {
     let old = cell.current
     var new = decided
@@ -36,12 +35,12 @@ struct Publication<State: TimedState> {
       _ = cell.store(new, of: epoch, holdingBack: false)
       return Effect()
     case .deliver:
-      // If it is of an earlier epoch, the engine will be told of the present one.
+      // A state of an earlier epoch is not stored: the command of the present one is on its way to the engine.
       return Effect(isTold: cell.publish(new, of: epoch))
     case .holdBack(let until):
       if !cell.store(new, of: epoch, holdingBack: true) { return Effect() }
       defer { isSettling = true }
-      // A receiver that has had nothing yet need not wait.
+      // Told, since a receiver that has had no state yet need not wait.
       return Effect(isTold: true, settleAt: isSettling ? nil : until)
     }
   }

@@ -36,7 +36,7 @@ public final class ReachabilityObservation: Sendable {
 
     var monitor: (any AnyObject & Sendable)? { held.withLock { $0?.monitor } }
 
-    /// Has `end` called when the registration ends, or now if it has.
+    /// Has `end` called when the registration ends, or now if it has ended.
     func onEnd(_ end: @escaping @Sendable () -> Void) {
       let hasEnded = held.withLock { held in
         held?.end = end

@@ -1,20 +1,19 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Elements in the order in which they were added, any of which leaves at once and without moving another.
+/// Elements in the order in which they were added. Any of them can be removed without moving another.
 ///
-/// Each stands in a slot of its own, which is used again once it is free. Invariant: the taken slots are linked both
-/// ways from `first` to `last`, the free ones one way from `free`; so all that is done here takes the same time,
-/// however many there are.
+/// Each has a slot of its own, which is used again once it is free. Invariant: the taken slots are linked both ways
+/// from `first` to `last`, the free ones one way from `free`. So every operation takes constant time.
 struct SlotList<Element> {
   private struct Slot {
-    /// `nil` where the slot is free.
+    /// `nil` if the slot is free.
     var element: Element?
     var previous: Int?
     var next: Int?
   }
 
-  /// So many slots are kept when they are all free.
+  /// If more slots than this are all free, their memory is released.
   private static var keptCount: Int { 1_024 }
 
   private var slots: [Slot] = []
@@ -27,7 +26,7 @@ struct SlotList<Element> {
   /// The element in the slot, if it is taken.
   subscript(slot: Int) -> Element? { slots.indices.contains(slot) ? slots[slot].element : nil }
 
-  /// The slot that the next element will be given.
+  /// The slot that the next element will have.
   var nextSlot: Int { free ?? slots.count }
 
   mutating func append(_ element: Element) {
@@ -43,10 +42,10 @@ struct SlotList<Element> {
     last = slot
   }
 
-  /// Takes out the element that was added first.
+  /// Removes and returns the element that was added first.
   mutating func popFirst() -> Element? { first.flatMap { remove(at: $0) } }
 
-  /// Takes out what stands in the slot, and returns it; `nil` where that is free.
+  /// Removes and returns the element in the slot, or `nil` if the slot is free.
   mutating func remove(at slot: Int) -> Element? {
     guard let element = self[slot] else { return nil }
     let (previous, next) = (slots[slot].previous, slots[slot].next)

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A time in which one subject is watched without a pause. What is decided for an earlier epoch is not stored.
+/// A time in which one subject is watched without a pause. A state decided for an earlier epoch is not stored.
 package struct Epoch: Equatable, Sendable {
   private var number: UInt32 = 0
 
@@ -10,30 +10,30 @@ package struct Epoch: Equatable, Sendable {
   fileprivate mutating func advance() { number &+= 1 }
 }
 
-/// A state that a receiver is given, and which of the monitor's subjects it is of.
+/// A state that a receiver is given, with the number of its subject.
 package struct Told<State: Sendable>: Sendable {
   package let state: State
   /// Grows when the monitor is given something else to watch.
   package let subjectNumber: UInt32
 }
 
-/// What a receiver is told of beside known states that differ.
+/// What a receiver is told besides known states that differ.
 package struct StateInterest: OptionSet, Sendable {
   package let rawValue: UInt8
 
   package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// That nothing is known: at first, and when a new epoch begins.
+  /// The unknown state, at first and whenever a new epoch begins.
   package static let unknown = StateInterest(rawValue: 1)
-  /// The first known state of each further subject, also if it equals the last one of the former subject.
+  /// The first known state of each further subject, even if it equals the last state of the former subject.
   package static let eachSubject = StateInterest(rawValue: 2)
 }
 
-/// Where receivers get the states of one monitor from.
+/// The source of one monitor's states for its receivers.
 package protocol StateSource<State>: AnyObject, Sendable {
   associatedtype State: Sendable
 
-  /// What a receiver is to be told next, if it was told of `last` before; `nil` if there is nothing new for it.
+  /// Returns what to tell a receiver next that was told of `last` before, or `nil` if there is nothing new for it.
   func next(after last: Told<State>?, _ interest: StateInterest) -> Told<State>?
 
   /// Has the receiver woken with each new state.
@@ -44,8 +44,8 @@ package protocol StateSource<State>: AnyObject, Sendable {
 
 /// The newest state of a monitor, and its receivers.
 ///
-/// One thread at a time writes, all read. Invariants: `current` is always a state of the present epoch, or the unknown
-/// one that the epoch began with; a state of an earlier epoch is not stored. No lock of this type is held while user
+/// One thread at a time writes; all threads read. Invariants: `current` is a state of the present epoch, or the unknown
+/// one that the epoch began with. A state of an earlier epoch is not stored. No lock of this type is held while user
 /// code runs.
 package final class StateCell<State: MonitoredState>: StateSource {
   /// How often the state has changed up to one moment; see ``hasChanged(since:)``.
@@ -55,7 +55,7 @@ package final class StateCell<State: MonitoredState>: StateSource {
 
   private struct Registry {
     var epoch = Epoch()
-    /// Grows with each store of a state that differs in anything, and with each epoch.
+    /// Grows with each stored state, and with each epoch.
     var revision: UInt64 = 0
     var receivers: [Subscription<State>] = []
   }
@@ -66,18 +66,18 @@ package final class StateCell<State: MonitoredState>: StateSource {
   /// - Parameter unknown: The state before the first answer.
   package init(unknown: State) { newest = State.Store(Snapshot(state: unknown)) }
 
-  /// The newest state. Never waits for more than a copy; for any thread.
+  /// The newest state. For any thread; never waits longer than another thread takes to copy a state.
   package var current: State { newest.load().state }
 
-  /// What a receiver is to be told next: the newest state, unless it was told of an equal one last, or it is not known
-  /// yet, or changes are held back until it has settled.
+  /// Returns what to tell a receiver next: the newest state, or `nil` if the receiver was told of an equal one last, the
+  /// state is not known yet, or it is held back for settling.
   package func next(after last: Told<State>?, _ interest: StateInterest) -> Told<State>? {
     let newest = newest.load()
     let told = Told(state: newest.state, subjectNumber: newest.subjectNumber)
     guard let last else { return newest.state.isKnown || interest.contains(.unknown) ? told : nil }
     if newest.isHeldBack {
-      // What an epoch begins with is told to few. What settles is held back only from those who had a state of the same
-      // epoch.
+      // The unknown state of a new epoch is told only to receivers that want it. A state that settles is held back
+      // only from receivers that have had a state of the same epoch.
       let isTold = newest.state.isKnown ? !last.state.isKnown : interest.contains(.unknown)
       if !isTold { return nil }
     }
@@ -85,16 +85,15 @@ package final class StateCell<State: MonitoredState>: StateSource {
     return newest.state == last.state && !(isOfNewSubject && newest.state.isKnown) ? nil : told
   }
 
-  /// What ``hasChanged(since:)`` compares with: the state of this moment, or, if none is known yet, the one known
-  /// first.
+  /// What ``hasChanged(since:)`` compares with: the present state, or the first known state if none is known yet.
   package var mark: Mark {
     registry.withLock { registry in
       Mark(revision: newest.load().state.isKnown ? registry.revision : registry.revision + 1)
     }
   }
 
-  /// Returns whether there has been another state than the marked one, even for a moment, or only in what receivers are
-  /// not told of by itself; or another epoch.
+  /// Returns whether another epoch or state has begun since the mark, even for a moment. A state counts even if it
+  /// differs only in what receivers are not told of.
   package func hasChanged(since mark: Mark) -> Bool { registry.withLock { $0.revision > mark.revision } }
 
   // MARK: Epochs
@@ -102,7 +101,8 @@ package final class StateCell<State: MonitoredState>: StateSource {
   /// The present epoch.
   package var epoch: Epoch { registry.withLock { $0.epoch } }
 
-  /// Begins a new epoch with a state that is not known: receivers are told of nothing before its first known state.
+  /// Begins a new epoch with an unknown state. Receivers are told nothing before its first known state, unless they
+  /// want the unknown one.
   package func beginEpoch(_ unknown: State, ofNewSubject: Bool = false) {
     registry.withLock { registry in
       registry.epoch.advance()
@@ -120,7 +120,7 @@ package final class StateCell<State: MonitoredState>: StateSource {
   /// Stores a state, if `epoch` is the present one. With `holdingBack`, receivers that have had a state are not told of
   /// it before ``release(_:)``. Returns whether it was stored.
   package func store(_ state: State, of epoch: Epoch, holdingBack: Bool) -> Bool {
-    // The lock makes one writer at a time of the engine and of who begins an epoch.
+    // The engine stores states, other threads begin epochs: the lock lets one write at a time.
     registry.withLock { registry in
       if registry.epoch != epoch { return false }
       registry.revision += 1
@@ -141,7 +141,7 @@ package final class StateCell<State: MonitoredState>: StateSource {
     }
   }
 
-  /// Stores a state of the present epoch, and lets receivers have it. One that is not known begins a new epoch.
+  /// Stores a state of the present epoch, and lets receivers have it. An unknown state begins a new epoch.
   package func publish(_ state: State) {
     if !state.isKnown { return beginEpoch(state) }
     registry.withLock { publish(state, &$0) }
@@ -155,7 +155,7 @@ package final class StateCell<State: MonitoredState>: StateSource {
     newest.store(snapshot)
   }
 
-  /// Lets receivers have what was held back, if it is of the present epoch.
+  /// Lets receivers have a state that was held back, if the epoch is the present one.
   package func release(_ epoch: Epoch) {
     registry.withLock { registry in
       guard registry.epoch == epoch else { return }
@@ -174,11 +174,11 @@ package final class StateCell<State: MonitoredState>: StateSource {
       guard let position = registry.receivers.firstIndex(where: { $0 === receiver }) else { return nil }
       return registry.receivers.remove(at: position)
     }
-    // Perhaps the last reference: what it holds is released outside the lock.
+    // This may be the last reference: what it holds is released outside the lock.
     withExtendedLifetime(removed) {}
   }
 
-  /// Lets every receiver look for a newer state. Returns those that wait for a thread of the executor.
+  /// Has every receiver look for a newer state. Returns those that need a thread of the executor.
   package func wakeReceivers() -> [any Deliverable] {
     // Mostly there is one or none, and no array is made.
     registry.withLock { $0.receivers }.filter { $0.wake() }

@@ -3,14 +3,14 @@
 
 package import Dispatch
 
-/// All that a receiver of a monitor's states needs: the monitor, which it keeps alive, the states, and whose threads
-/// and timers serve it. Every way to listen is built on this, once for all kinds of monitors.
+/// All that a receiver of a monitor's states needs: the monitor, which it keeps alive, the states, and the threads and
+/// timers that serve it. Every way to listen is built on this, once for all kinds of monitors.
 package struct StateFeed<State: Sendable>: Sendable {
   private let monitor: any DeliveryOwner
   private let source: any StateSource<State>
   private let interest: StateInterest
 
-  /// The `interest` says what receivers are told of beside known states that differ.
+  /// The `interest` says what receivers are told besides known states that differ.
   package init(of monitor: any DeliveryOwner, _ source: any StateSource<State>, _ interest: StateInterest = []) {
     self.monitor = monitor
     self.source = source
@@ -21,8 +21,7 @@ package struct StateFeed<State: Sendable>: Sendable {
   /// What the states are about, in the words of an error.
   var subject: String { monitor.subject }
 
-  /// What a receiver without a past is told of now: the newest state, if it is known or the interest is in the unknown,
-  /// too.
+  /// What a new receiver is told now: the newest state, if it is known or the interest includes the unknown one.
   package var newest: Told<State>? { source.next(after: nil, interest) }
 
   // MARK: Handlers
@@ -41,13 +40,13 @@ package struct StateFeed<State: Sendable>: Sendable {
     let lease = ReachabilityObservation.Lease(monitor)
     lease.onEnd { subscription.cancel() }
     source.add(subscription)
-    // The state that is known now, if one is.
+    // The present state, if it is known.
     if subscription.wake() { monitor.executor.deliver([subscription]) }
     return ReachabilityObservation(lease)
   }
 
-  /// One task for the whole observation, so that calls keep the order of changes. `body` returns whether to go on. The
-  /// receiver is treated as if it had been told of `last`.
+  /// Calls `body` with each state, in one task for the whole observation, so that calls keep the order of changes.
+  /// `body` returns whether to go on. The receiver is treated as if it had been told of `last`.
   package func observe(
     after last: Told<State>? = nil,
     _ body: @escaping @Sendable (Told<State>, _ isCancelled: @Sendable () -> Bool) async -> Bool
@@ -56,7 +55,7 @@ package struct StateFeed<State: Sendable>: Sendable {
     let subscription = Subscription(source, interest, after: last)
     source.add(subscription)
     lease.onEnd { subscription.cancel() }
-    // Detached: what is local to the task that registers is no business of later calls.
+    // Detached: task-local values of the caller must not reach later calls.
     Task.detached {
       while let told = await subscription.next() {
         guard await body(told, { lease.hasEnded }) else { break }
@@ -80,7 +79,7 @@ package struct StateFeed<State: Sendable>: Sendable {
 
   // MARK: One by one
 
-  /// Ends the subscription with the last reference, and keeps the monitor until then.
+  /// Keeps the monitor and the subscription until its last reference is released; then it ends the subscription.
   final class Lease: Sendable {
     private let feed: StateFeed
     let subscription: Subscription<State>
@@ -98,7 +97,7 @@ package struct StateFeed<State: Sendable>: Sendable {
 
   // MARK: Once
 
-  /// Waits for a state that meets the condition. `goal` says in the words of an error what is waited for.
+  /// Waits for a state that meets the condition. `goal` says what the wait is for, in the words of an error.
   package func wait(
     until isMet: (State) -> Bool, timeout: Duration?, goal: @autoclosure () -> String
   ) async throws -> State {
@@ -106,14 +105,14 @@ package struct StateFeed<State: Sendable>: Sendable {
     let subscription = Subscription(source, interest)
     source.add(subscription)
     defer { subscription.cancel() }
-    // Without a time to wait, or a timer that would end the wait, only the present state counts.
+    // Without time to wait, or a timer to end the wait, only the present state counts.
     func present(_ remark: String) throws -> State {
       if let told = source.next(after: nil, interest), isMet(told.state) { return told.state }
       throw ReachabilityError(.timedOut, "\(goal()) at once, and \(remark)")
     }
     var timer: DeliveryTimer?
     defer { timer?.cancel() }
-    // It keeps the time as long as this waits.
+    // The executor keeps the time, so it has to live as long as this waits.
     let executor = timeout == nil ? nil : monitor.executor
     defer { withExtendedLifetime(executor) {} }
     if let timeout {
@@ -129,17 +128,17 @@ package struct StateFeed<State: Sendable>: Sendable {
     throw ReachabilityError(.timedOut, "\(goal()) within \(timeout ?? .zero)")
   }
 
-  /// Blocks the thread until a state is known. `goal` says in the words of an error what is waited for.
+  /// Blocks the thread until a state is known. `goal` says what the wait is for, in the words of an error.
   func block(timeout: Duration, goal: @autoclosure () -> String) throws(ReachabilityError) -> State {
     let lease = subscribe()
-    // Not by a timer of the executor's: it may run by another clock, and this thread is to be let go in any case.
+    // Not by a timer of the executor: its clock may be a test's, and this thread must be released in any case.
     let nanoseconds = Int(clamping: max(0, timeout.nanosecondsClamped))
     let first = withExtendedLifetime(lease) { lease.subscription.first(by: .now() + .nanoseconds(nanoseconds)) }
     if let first { return first.state }
     throw ReachabilityError(.timedOut, "\(goal()) within \(timeout)")
   }
 
-  /// Runs `action` once, in a task of its own, as soon as a state meets the condition, and with that state.
+  /// Runs `action` once, in a task of its own, with the first state that meets the condition.
   package func once(
     _ isMet: @escaping @Sendable (State) -> Bool, _ action: @escaping @Sendable (State) async -> Void
   ) -> ReachabilityObservation {
@@ -150,7 +149,7 @@ package struct StateFeed<State: Sendable>: Sendable {
     Task.detached {
       while let told = await subscription.next() {
         guard isMet(told.state) else { continue }
-        // Whoever ends it, this or a cancellation, does so alone.
+        // Only one ends the lease, this or a cancellation.
         if lease.end() { await action(told.state) }
         return
       }

@@ -5,9 +5,11 @@ internal import Dispatch
 
 /// One receiver of one monitor's states: a closure, a task or a thread.
 ///
-/// Invariants: two states given in a row are never equal; each is the newest there is when it is given; they are given
-/// one after the other, in the order of change; none is given after `cancel()` has returned, but for one that a thread
-/// was already about to give. The lock is never held while a handler runs or a continuation is resumed.
+/// Invariants:
+/// - Two states given in a row are never equal. Each is the newest when it is given.
+/// - They are given one at a time, in the order of change.
+/// - None is given after `cancel()` has returned, except one that a thread was already about to give.
+/// - The lock is never held while a handler runs or a continuation is resumed.
 package final class Subscription<State: Sendable>: Deliverable {
   typealias Handler = @Sendable (Told<State>) -> Void
   typealias Waiter = CheckedContinuation<Told<State>?, Never>
@@ -21,7 +23,7 @@ package final class Subscription<State: Sendable>: Deliverable {
     case task(Waiter?)
     /// A thread that blocks until there is a progress.
     case thread(DispatchSemaphore)
-    /// Nobody any more.
+    /// The receiver is gone.
     case cancelled
   }
 
@@ -36,9 +38,9 @@ package final class Subscription<State: Sendable>: Deliverable {
   private struct Progress {
     var receiver: Receiver
     var last: Told<State>?
-    /// A handler: it waits for its turn. A queue: a block of ours is on it.
+    /// For a handler: it waits for its turn. For a queue: it has a block of this subscription.
     var isScheduled = false
-    /// Where a handler waits, or waited last.
+    /// The queue in which a handler waits, or waited last.
     var queue: DeliveryQueue?
     var slot = 0
   }
@@ -68,13 +70,13 @@ package final class Subscription<State: Sendable>: Deliverable {
     self.init(source, interest, .queue(queue, handler))
   }
 
-  /// A task that calls ``next()``, or a thread that calls ``first(by:)``.
-  /// It is treated as if it had been told of `last`.
+  /// A task that calls ``next()``, or a thread that calls ``first(by:)``. It is treated as if it had been told of
+  /// `last`.
   convenience init(_ source: any StateSource<State>, _ interest: StateInterest, after last: Told<State>? = nil) {
     self.init(source, interest, .task(nil), after: last)
   }
 
-  /// Ends it. For any thread, also inside the receiver's own handler; once or several times.
+  /// Ends the subscription. You can call it on any thread, inside the receiver's own handler, and several times.
   func cancel() {
     let (receiver, queue, slot) = progress.withLock { progress in
       defer {
@@ -86,7 +88,7 @@ package final class Subscription<State: Sendable>: Deliverable {
     if case .task(let waiter?) = receiver { waiter.resume(returning: nil) }
     source.remove(self)
     queue?.leave(slot, self)
-    // The handler, and what it captured, is released here, outside the lock.
+    // The handler and its captures are released here, outside the lock.
     withExtendedLifetime(receiver) {}
   }
 
@@ -101,8 +103,8 @@ package final class Subscription<State: Sendable>: Deliverable {
     return withExtendedLifetime(former) { isTaken }
   }
 
-  /// Looks for a newer state: resumes a waiting task, puts a block on a queue. Returns whether a thread of the executor
-  /// has to call `deliver()`.
+  /// Looks for a newer state, and resumes a waiting task or thread, or puts a block on a queue. Returns whether a
+  /// thread of the executor has to call `deliver()`.
   package func wake() -> Bool {
     perform(progress.withLock { look(&$0) })
   }
@@ -139,8 +141,8 @@ package final class Subscription<State: Sendable>: Deliverable {
     return false
   }
 
-  /// Runs the handler with the newest state, if it has not had it. Returns whether there is a newer one by now, and
-  /// this is to be called again.
+  /// Runs the handler with the newest state, if it has not had it. Returns whether there is a newer one by now, so that
+  /// a thread of the executor has to call this again.
   @discardableResult
   package func deliver() -> Bool {
     let call = progress.withLock { progress -> (Handler, Told<State>)? in
@@ -157,12 +159,12 @@ package final class Subscription<State: Sendable>: Deliverable {
     return perform(
       progress.withLock { progress in
         progress.isScheduled = false
-        // For a state that came while the handler ran: nobody else scheduled it.
+        // Nobody has scheduled a state that came while the handler ran.
         return look(&progress)
       })
   }
 
-  /// The next state, as soon as there is one that differs from the last; `nil` once cancelled, or when the task is.
+  /// Returns the next state, as soon as one differs from the last, or `nil` once the subscription or task is cancelled.
   func next() async -> Told<State>? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -187,9 +189,10 @@ package final class Subscription<State: Sendable>: Deliverable {
     }
   }
 
-  /// Blocks the thread until there is a first state, and returns it; `nil` if none has come by the deadline. Once.
+  /// Blocks the thread until there is a first state, and returns it, or `nil` if none has come by the deadline. Call it
+  /// once.
   ///
-  /// Whoever stores the state lets the thread go: no handler is waited for.
+  /// The thread that tells of the state releases this one: no handler is waited for.
   func first(by deadline: DispatchTime) -> Told<State>? {
     let isThere = DispatchSemaphore(value: 0)
     let known = progress.withLock { progress in
@@ -198,7 +201,7 @@ package final class Subscription<State: Sendable>: Deliverable {
     }
     if let known { return known }
     _ = isThere.wait(timeout: deadline)
-    // Once more: at the deadline it may be there, and this thread not yet let go.
+    // Once more: a state may come at the deadline, before this thread is released.
     return progress.withLock { $0.last } ?? source.next(after: nil, interest)
   }
 }

@@ -3,10 +3,13 @@
 
 /// The engine's loop: two threads that take turns.
 ///
-/// Invariants: a thread that is woken does the whole turn, from the kernel's event to the last receiver, so that one
-/// wake-up lies between them; it runs handlers outside the engine's lock, and only if the other thread runs none
-/// (``DeliveryQueue``), so one thread is always free to read events. The threads hold this object; it holds no monitor
-/// but by the commands and records that a monitor itself withdraws when it goes.
+/// Invariants:
+/// - The thread that is woken does the whole turn, from the kernel's event to the last receiver. So one wake-up lies
+///   between them.
+/// - It runs handlers outside the engine's lock, and only if the other thread runs none (``DeliveryQueue``). So one
+///   thread is always free to read events.
+/// - The threads hold this object. It holds monitors only by commands and records, which a monitor withdraws when it
+///   goes.
 final class EngineCore: Sendable {
   private struct Inbox {
     var commands: [EngineCommand] = []
@@ -24,9 +27,9 @@ final class EngineCore: Sendable {
   ///   - provider: What the engine is made of.
   ///   - deliveries: Where handlers wait; it outlives this core.
   ///   - commands: What is to be done first.
-  ///   - onLoss: Called once or several times, on any thread, where somebody has closed the core's descriptors: it does
-  ///     nothing more then.
-  /// - Throws: Where the process has no descriptors left.
+  ///   - onLoss: Called once or several times, on any thread, if somebody has closed the core's descriptors. The core
+  ///     does nothing more then.
+  /// - Throws: If the process has no descriptors left.
   init(
     _ provider: EngineProvider, _ deliveries: DeliveryQueue, _ commands: [EngineCommand],
     onLoss: @escaping @Sendable (EngineCore) -> Void
@@ -38,10 +41,10 @@ final class EngineCore: Sendable {
     self.onLoss = onLoss
   }
 
-  /// Starts the threads. Returns `false`, and nothing has been done, where the system has none to give.
+  /// Starts the threads. Returns `false`, and does nothing, if the system has none to give.
   func start() -> Bool {
-    // Under the engine's lock: neither does anything before both are there. One alone would stop reading while a
-    // handler blocks.
+    // Under the engine's lock, so that neither thread does anything before both exist. One alone would stop reading
+    // while a handler blocks.
     let isStarted = state.withLock { _ in
       for _ in 0..<2 where !Thread.start(named: "dialtone", { self.run() }) {
         inbox.withLock { $0.isStopped = true }
@@ -53,7 +56,7 @@ final class EngineCore: Sendable {
     return isStarted
   }
 
-  /// Ends the threads as soon as they have finished what they are at. For any thread.
+  /// Ends the threads as soon as they have finished what they are doing. For any thread.
   func stop() {
     let dropped = inbox.withLock { inbox in
       inbox.isStopped = true
@@ -61,14 +64,14 @@ final class EngineCore: Sendable {
       return inbox.commands
     }
     withExtendedLifetime(dropped) {}
-    // Where the descriptors are closed, there is no thread that could be told.
+    // If the descriptors are closed, there is no thread to tell.
     waiter.wake()
   }
 
-  /// Gives up, for another core to go on with what is answered: all that is watched, the timers, and what has not been
-  /// done yet.
+  /// Gives up. Returns what another core needs to go on: all that is watched, the timers, and what has not been done
+  /// yet.
   func surrender() -> [EngineCommand] {
-    // In this order: what a turn that is under way leaves is in the engine.
+    // The engine's lock comes first: a turn under way ends before, and leaves its commands in the engine.
     let watched = state.withLock { state in
       let rest = inbox.withLock { inbox in
         inbox.isStopped = true
@@ -81,15 +84,15 @@ final class EngineCore: Sendable {
     return watched
   }
 
-  /// In a forked child: closes the descriptors. The threads are the parent's, and so is what they hold for good.
+  /// Closes the descriptors, in a forked child. The threads exist in the parent only; what they held stays held here.
   func abandon() {
     waiter.abandon()
-    // Where one of the threads was at a turn, the lock is held for good, and the source's descriptors stay open.
+    // If a thread was in a turn at fork(2), the lock is held for good, and the source's descriptors stay open.
     _ = state.withLockIfAvailable { $0 = nil }
   }
 
-  /// Has a thread do what the command says, soon. For any thread; never waits for the network.
-  /// Returns `false`, and nothing is done, where it has ended.
+  /// Has a thread of the engine perform the command, soon. For any thread; never waits for the network.
+  /// Returns `false`, and does nothing, if the core has ended.
   @discardableResult
   func post(_ command: EngineCommand) -> Bool {
     let (isTaken, isFirst) = inbox.withLock { inbox in
@@ -107,24 +110,24 @@ final class EngineCore: Sendable {
     wake()
   }
 
-  /// What is true of a target now, asked on the calling thread.
+  /// Returns what is true of a target now, asked on the calling thread.
   func answer(_ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration) -> Reachability {
     let (answer, isTurnDue) = state.withLock { state in
       let engine = state ?? open()
       state = engine
       return engine.answer(target, configuration)
     }
-    // What was read on the way concerns others, too.
+    // The events read on the way may concern monitors, too.
     if isTurnDue { wake() }
     return answer
   }
 
-  /// What monitors have just learnt of a name; `nil` where they have not. Waits for a turn that is under way.
+  /// Returns the addresses that monitors have just found for a name, or `nil`. Waits for a turn that is under way.
   func recentAddresses(of question: NameQuestion) -> [IPAddress]? {
     state.withLock { $0?.recentAddresses(of: question) }
   }
 
-  /// Has a thread do a turn: something it cannot see by itself has changed.
+  /// Has a thread do a turn, since something has changed that it cannot see by itself.
   func wake() { if !waiter.wake() { onLoss(self) } }
 
   // MARK: The threads
@@ -133,23 +136,23 @@ final class EngineCore: Sendable {
     while true {
       if inbox.withLock({ $0.isStopped }) { break }
       turn()
-      // Last, since a handler may block: nothing of the turn is kept meanwhile.
+      // Last, since a handler may block: it must not hold up anything of the turn.
       deliveries.deliver()
       if !waiter.wait() {
         onLoss(self)
         break
       }
     }
-    // What was added just before: each of these handlers counts on being asked, and would else never be again, though
+    // Handlers may have been added just before. Each counts on being called, and nobody would call it again, although
     // its monitor may go on with another engine.
     deliveries.deliver()
-    // Only one thread was woken by stop(): pass it on.
+    // stop() woke one thread only: wake the other.
     waiter.wake()
   }
 
   private func turn() {
     let outcome = state.withLock { state -> EngineState.Outcome? in
-      // Under the engine's lock: else two threads could do commands in another order than they were posted in.
+      // Under the engine's lock. Otherwise two threads could perform commands in another order than the posted one.
       let (commands, isStopped) = inbox.withLock { inbox in
         defer { inbox.commands = [] }
         return (inbox.commands, inbox.isStopped)
@@ -160,20 +163,20 @@ final class EngineCore: Sendable {
       let outcome = engine.turn(commands)
       if provider.time.passes, engine.armedDeadline != engine.deadline {
         engine.armedDeadline = engine.deadline
-        // If it fails, so does the wait that comes next.
+        // If this fails, so does the next wait.
         waiter.setDeadline(engine.deadline)
       }
       return outcome
     }
     guard let outcome else { return }
-    // Before any handler is run, which may block: the other thread goes on with what is left.
+    // Before any handler, since one may block: the other thread goes on with what is left.
     if outcome.isUnfinished { wake() }
     for cell in outcome.targets { deliveries.add(cell.wakeReceivers()) }
     for cell in outcome.paths { deliveries.add(cell.wakeReceivers()) }
     for timer in outcome.fired { timer.fire() }
   }
 
-  /// Makes the source, mostly on a thread of the engine: it may take a while, and nobody waits for it.
+  /// Makes the source, mostly on a thread of the engine, where nobody waits for it: it may take a while.
   private func open() -> EngineState {
     let source = provider.makeSource(waiter, provider.time)
     return EngineState(source, provider.time) { [weak self, provider] question, serial in

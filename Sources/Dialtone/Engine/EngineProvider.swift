@@ -8,13 +8,13 @@ package final class EngineProvider: Sendable {
 
   private struct Running {
     weak var engine: NetworkEngine?
-    /// The engine is of the process of this number.
+    /// The ``ForkCount`` of the process that started the engine.
     var forkCount: UInt32 = 0
   }
 
   package let time: TimeSource
   package let lookup: NameLookup
-  /// Whom `lookup` asks, if that is known. Called where that may block.
+  /// Returns the servers that `lookup` asks, if they are known. It may block.
   package let nameServers: @Sendable () -> [IPAddress]
   package let names: NameLookupPool
   package let makeWaiter: MakeWaiter
@@ -22,7 +22,7 @@ package final class EngineProvider: Sendable {
   private let running = Lock(Running())
 
   /// `makeWaiter` makes what the engine's threads sleep on; it throws if the process has no descriptors left for it.
-  /// `makeSource` makes the source, whose events that waiter knows; it is mostly called on a thread of the engine, and
+  /// `makeSource` makes a source that has its events awaited there. It is mostly called on a thread of the engine, and
   /// may take a while.
   package init(
     time: TimeSource, lookup: @escaping NameLookup, nameServers: @escaping @Sendable () -> [IPAddress] = { [] },
@@ -43,7 +43,7 @@ package final class EngineProvider: Sendable {
     running.withLock { running in
       let forkCount = ForkCount.current
       if running.forkCount == forkCount, let engine = running.engine {
-        // If it found no descriptors or threads, there may be some by now.
+        // The system may have had no descriptors or threads for it, and have some by now.
         engine.retry()
         return engine
       }

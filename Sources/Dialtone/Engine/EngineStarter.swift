@@ -6,31 +6,33 @@ internal import Dispatch
 /// Starts the engine's core, and stands in for it while the system has no descriptors or threads to give, or after
 /// somebody has closed its descriptors.
 ///
-/// Invariants: while there is no core, all that is watched reads `denied`; a thread that needs no descriptor calls
-/// handlers, keeps the time, and tries every five seconds to start one, which then takes over all that is watched.
-/// Where not even that thread is to be had, handlers are called by whoever has something new for them, outside all
-/// locks; every call tries for the thread again. No work is given to Dispatch, which ends the process where it has no
-/// descriptor, and sleeps in the caller where it has no thread. (Its semaphores need neither.)
+/// Invariants:
+/// - While there is no core, all that is watched reads `denied`. A thread that needs no descriptor calls handlers,
+///   keeps the time, and tries every five seconds to start a core. The core then takes over all that is watched.
+/// - If the system does not even give that thread, the caller that has something new for handlers calls them itself,
+///   outside all locks. Every such call tries to start the thread again.
+/// - Dispatch gets no work. It ends the process if it has no descriptor, and sleeps in the caller if it has no thread.
+///   (Its semaphores need neither.)
 final class EngineStarter: Sendable {
   private static let retryInterval: Int64 = 5_000_000_000
-  /// Cancelled timers are looked for beyond so many.
+  /// With more timers than this, cancelled ones are removed.
   private static let timerLimit = 64
 
   private struct State {
     var core: EngineCore?
-    /// What is watched, for a core to be told; empty while there is one.
+    /// What the next core has to watch; empty while there is a core.
     var watched: [ObjectIdentifier: EngineCommand] = [:]
-    /// By the system's clock: who waits has to be let go, whatever clock the engine goes by.
+    /// By the system's clock, whatever clock the engine has: a waiting thread must be released in any case.
     var timers = TimerQueue<DeliveryTimer>()
     var nextTry = Int64.min
-    /// The thread is to try at once.
+    /// Whether the thread is to try at once.
     var isTryDue = false
     var hasThread = false
     var isStopped = false
   }
 
   private let provider: EngineProvider
-  /// One for this and all its cores: handlers are called one at a time, whoever calls them.
+  /// Shared by this object and all its cores, so that handlers run one at a time, whichever thread calls them.
   private let deliveries = DeliveryQueue()
   /// Wakes the thread.
   private let wakeup = DispatchSemaphore(value: 0)
@@ -42,11 +44,11 @@ final class EngineStarter: Sendable {
     retry()
   }
 
-  /// The core, if there is one. In a forked child its threads are not: then there is none.
+  /// The core, if there is one. In a forked child there is none, since its threads do not exist there.
   var core: EngineCore? { isInherited ? nil : state.withLock { $0.core } }
 
-  /// Whether this is of the process that this one was forked from. It is of no use then, and none of its locks is
-  /// taken: a thread that is no more may hold them.
+  /// Whether this object was made by the process that this one was forked from. Then it is of no use, and none of its
+  /// locks may be taken: a thread that does not exist here may hold them.
   private var isInherited: Bool { forkCount != ForkCount.current }
 
   /// Tries to start a core now, if there is none.
@@ -56,12 +58,11 @@ final class EngineStarter: Sendable {
       start(&state)
       return state.hasThread
     }
-    // If a thread waits to do so, it is of no use any more.
+    // The thread that waits to retry is not needed any more.
     if isWaiting { wakeup.signal() }
   }
 
-  /// Has the core look at the clock and at its source; where there is none, has another one tried, by the thread that
-  /// waits to do so.
+  /// Has the core look at the clock and at its source. If there is no core, has the waiting thread try to start one.
   func wake() {
     if isInherited { return }
     let core = state.withLock { state -> EngineCore? in
@@ -83,11 +84,11 @@ final class EngineStarter: Sendable {
     }
     ended.0?.stop()
     wakeup.signal()
-    // What they hold is released outside the lock.
+    // Released outside the lock.
     withExtendedLifetime(ended) {}
   }
 
-  /// Has the core do what the command says, or notes it for the one to come.
+  /// Has the core perform the command, or notes it for the next core.
   func post(_ command: EngineCommand) {
     if isInherited { return }
     var former: EngineCore?
@@ -97,14 +98,14 @@ final class EngineStarter: Sendable {
         note(command, &state)
         return nil
       }
-      // One that has surrendered meanwhile takes nothing; another one, or this, has its place by now.
+      // A core that has surrendered meanwhile takes nothing. By now another one, or this object, has taken its place.
       guard let core, core !== former, !core.post(command) else { return }
       former = core
     }
   }
 
-  /// Has handlers called, soon: by a thread of the engine's, or, where there is none to be had, before this returns. To
-  /// be called outside all locks.
+  /// Has handlers called soon by a thread of the engine. If the system gives no thread, they are called before this
+  /// returns. Call it outside all locks.
   func deliver(_ handlers: [any Deliverable]) {
     if handlers.isEmpty || isInherited { return }
     deliveries.add(handlers)
@@ -118,12 +119,12 @@ final class EngineStarter: Sendable {
     }
   }
 
-  /// Has the timer fire at its deadline. Returns `false` where there is no thread that could keep the time.
+  /// Has the timer fire at its deadline. Returns `false` if there is no thread to keep the time.
   func schedule(_ timer: DeliveryTimer) -> Bool {
     if isInherited { return false }
     post(.schedule(timer))
     let (hasCore, isKept) = state.withLock { state in (state.core != nil, state.core != nil || hasThread(&state)) }
-    // The thread looks when it is due.
+    // Wake the thread, which then sees the new deadline.
     if !hasCore { wakeup.signal() }
     return isKept
   }
@@ -146,7 +147,7 @@ final class EngineStarter: Sendable {
     }
   }
 
-  /// Whether there is a thread that stands in for the core; starts it where there is none.
+  /// Starts the thread that stands in for the core, if it does not run. Returns whether it runs.
   private func hasThread(_ state: inout State) -> Bool {
     if !state.hasThread, !state.isStopped {
       state.hasThread = Thread.start(named: "dialtone-retry") { self.run() }
@@ -154,7 +155,8 @@ final class EngineStarter: Sendable {
     return state.hasThread
   }
 
-  /// Under the lock, so that a core which is started meanwhile has the last word on the state.
+  /// Notes a command for the next core. Under the lock, so that a core that is started meanwhile has the last word on
+  /// the state.
   private func note(_ command: EngineCommand, _ state: inout State) {
     if state.isStopped { return }
     switch command {
@@ -170,7 +172,7 @@ final class EngineStarter: Sendable {
     case .forgetTimer:
       if state.timers.count > Self.timerLimit { state.timers.removeAll(where: \.isCancelled) }
     case .lookupEnded:
-      // Of an earlier core.
+      // This is an answer for an earlier core.
       break
     }
   }
@@ -182,11 +184,11 @@ final class EngineStarter: Sendable {
         let now = TimeSource.system.now()
         var due: [DeliveryTimer] = []
         while let timer = state.timers.popDue(now) { due.append(timer) }
-        // By a clock that a test moves, the time for it never comes.
+        // If a test moves the clock, there is no time to retry by itself.
         let isToRetry = provider.time.passes && !state.watched.isEmpty
         if state.isTryDue || isToRetry && state.nextTry <= now { start(&state) }
         state.isTryDue = false
-        // Where a test moves the clock, it wakes this thread, too.
+        // A test that moves the clock also wakes this thread.
         let retry = state.watched.isEmpty ? nil : provider.time.passes ? state.nextTry : .max
         let next = [state.timers.next, retry].compactMap { $0 }.min()
         guard let next, state.core == nil, !state.isStopped else {
@@ -199,11 +201,11 @@ final class EngineStarter: Sendable {
       guard let pause else { break }
       _ = wakeup.wait(timeout: pause == .max ? .distantFuture : .now() + .nanoseconds(Int(clamping: pause)))
     }
-    // What was added just before: each of these handlers counts on being asked.
+    // Handlers may have been added just before, and each counts on being called.
     deliveries.deliver()
   }
 
-  /// Has another core, or this, go on where somebody has closed the core's descriptors.
+  /// Replaces a core whose descriptors somebody has closed, by another one or by this object.
   private func replace(_ lost: EngineCore) {
     if isInherited { return }
     let watched = state.withLock { state -> [EngineCommand] in
@@ -217,11 +219,11 @@ final class EngineStarter: Sendable {
       }
       return watched
     }
-    // What was held back until it has settled is held back no more: nobody would look again.
+    // States held back for settling are told now, since nobody would look at them again.
     deliver(watched.flatMap(\.wokenReceivers))
   }
 
-  /// As `note`, where there may be another core at once.
+  /// Like `note`, but another core may follow at once: nothing is denied.
   private func take(_ command: EngineCommand, _ state: inout State) {
     guard case .watch(let subject, let epoch) = command else { return note(command, &state) }
     state.watched[ObjectIdentifier(subject.cell)] = command
@@ -230,7 +232,7 @@ final class EngineStarter: Sendable {
 }
 
 extension EngineCommand {
-  /// Of what the command has watched.
+  /// The receivers to wake of what the command watches.
   fileprivate var wokenReceivers: [any Deliverable] {
     if case .watch(let subject, _) = self { subject.cell.wakeReceivers() } else { [] }
   }

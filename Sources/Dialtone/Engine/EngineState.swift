@@ -4,13 +4,15 @@
 /// All that the engine knows: which targets and paths there are, what they ask, what was answered. Used under the
 /// engine's lock.
 ///
-/// Invariants: of two targets that ask the same, one query is asked; after a turn every query that the events read
-/// could have touched has been asked since they were read, and every state that depends on it is stored; nothing is
-/// decided while events wait to be read, as long as that ends within ``roundLimit`` rounds.
+/// Invariants:
+/// - Two targets that ask the same share one query.
+/// - After a turn, every query that an event may have touched was asked after the event was read. Every state that
+///   depends on it is stored.
+/// - Nothing is decided while events wait to be read, as long as that ends within ``roundLimit`` rounds.
 final class EngineState {
   /// What a turn leaves to do outside the lock.
   struct Outcome {
-    /// Where receivers may find something new.
+    /// The cells whose receivers may find something new.
     var targets: [StateCell<Reachability>] = []
     var paths: [StateCell<NetworkPath>] = []
     /// Timers whose time has come.
@@ -25,7 +27,7 @@ final class EngineState {
     case settlePath(PathRecord)
   }
 
-  /// How often events are read and queries asked again before states are told all the same: for events that never end.
+  /// How many rounds of reading and asking a turn has at most. Then states are told even if events never end.
   static let roundLimit = 8
 
   let source: any NetworkSource
@@ -42,7 +44,7 @@ final class EngineState {
   /// What the waiter's deadline was last set to.
   var armedDeadline: Int64?
 
-  /// `lookUp` starts to look a name up; the answer comes as a command with the same number.
+  /// `lookUp` begins to look up a name. The answer comes as a command with the same number.
   init(
     _ source: any NetworkSource, _ time: TimeSource,
     lookUp: @escaping (NameQuestion, _ serial: UInt64) -> NameLookupPool.Ticket
@@ -53,12 +55,12 @@ final class EngineState {
   }
 
   deinit {
-    // The last monitor's withdrawal may have come too late to be performed. Records, queries and names hold each other,
-    // and lookups that wait for a thread have to be withdrawn.
+    // The last monitor's withdrawal may have come too late to be performed. Records, queries and names hold each other.
+    // Lookups that wait for a thread have to be withdrawn.
     for record in Array(targets.values) { remove(record) }
   }
 
-  /// What makes another engine watch the same and keep the same time.
+  /// The commands that make another engine watch the same and keep the same timers.
   var commands: [EngineCommand] {
     let calls = timers.events.compactMap { event -> EngineCommand? in
       if case .call(let timer) = event { .schedule(timer) } else { nil }
@@ -75,10 +77,10 @@ final class EngineState {
 
   // MARK: A turn
 
-  /// Does what `commands` say, reads what is ready, asks what may have changed, and publishes the states.
+  /// Performs `commands`, reads what is ready, asks what may have changed, and publishes the states.
   func turn(_ commands: [EngineCommand]) -> Outcome {
     let now = time.now()
-    // When the events are read; every state that comes of them carries this time.
+    // Every state that follows from the events read now carries this time.
     let realtime = time.realtime()
     var outcome = Outcome()
     for command in commands { perform(command, now: now) }
@@ -141,7 +143,7 @@ final class EngineState {
     for name in names.passDeadlines(now: now) { name.users.forEach(touch) }
   }
 
-  /// A timer is of no use any more. Such timers are taken out when they are the larger part, so that each costs little.
+  /// Notes that a timer is of no use any more. Such timers are removed once they are the majority: each costs little.
   private func forgetTimer() {
     forgottenTimers += 1
     if forgottenTimers <= 64 || forgottenTimers * 2 <= timers.count { return }
@@ -155,7 +157,7 @@ final class EngineState {
     }
   }
 
-  /// Returns whether there was anything to read; what it touches is marked for the next turn.
+  /// Reads events, and marks what they touch for the next turn. Returns whether there was anything to read.
   private func readEvents() -> Bool {
     var change = NetworkChange()
     source.drain(into: &change)
@@ -245,10 +247,10 @@ final class EngineState {
     names.detach(record, from: name)
   }
 
-  /// Has `record` ask about the addresses that the name has now.
+  /// Makes `record` ask about the addresses that the name has now.
   private func adopt(_ name: TargetName, for record: TargetRecord) {
     touch(record)
-    // Attached before the old ones are let go, so that what is in both keeps its answer.
+    // The new ones are attached before the old ones are detached, so that a query in both keeps its answer.
     if case .address(let address) = record.target.storage {
       let old = record.translatedNodes
       let translated = NAT64Prefix.prefixes(in: name.addresses).map { $0.embed(address.unmapped) }
@@ -278,22 +280,22 @@ final class EngineState {
     }
   }
 
-  /// What monitors have just learnt of a name; `nil` if they have not.
+  /// Returns the addresses that monitors have just found for a name, or `nil`.
   func recentAddresses(of question: NameQuestion) -> [IPAddress]? {
     names.recentAddresses(of: question, now: time.now())
   }
 
   // MARK: Paths
 
-  /// Asks for paths if that takes many queries: after the receivers of targets have been told, and not too soon after
-  /// the last time.
+  /// Asks for paths, if that takes many queries: after the receivers of targets were told, and not too soon after the
+  /// last time.
   private func askManyPaths(realtime: Int64, now: Int64, outcome: inout Outcome) {
     switch paths.turnOfMany(now: now, areTargetsTold: !outcome.targets.isEmpty) {
     case .notDue: return
     case .afterTargets: outcome.isUnfinished = true
     case .due:
       paths.ask(source, queries, now: now)
-      // What was answered while something changed may be true of no moment: it is asked once more.
+      // An answer found while something changed may be true of no moment: ask once more.
       if readEvents(), paths.isStale { paths.ask(source, queries, now: now) }
       outcome.isUnfinished = outcome.isUnfinished || readEvents() || queries.isStale
       decidePaths(realtime: realtime, now: now, outcome: &outcome)
@@ -313,9 +315,9 @@ final class EngineState {
 
   // MARK: Questions from outside
 
-  /// What is true of a target now. No name is looked up: those that monitors' lookups have found are all there is.
+  /// Returns what is true of a target now. No name is looked up: only addresses that monitors have found are used.
   ///
-  /// - Returns: The state, and whether a turn is due: what was read on the way may concern the monitors.
+  /// - Returns: The state, and whether a turn is due, since events read on the way may concern monitors.
   func answer(
     _ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration
   ) -> (state: Reachability, isTurnDue: Bool) {
@@ -329,7 +331,7 @@ final class EngineState {
 
     let realtime = time.realtime()
     var isTurnDue = false
-    // As in a turn: what is answered while events wait to be read may go by links and addresses that are no more.
+    // As in a turn: an answer given while events wait to be read may use links and addresses that no longer exist.
     for round in 0..<Self.roundLimit {
       let hasChanged = readEvents()
       isTurnDue = isTurnDue || hasChanged
@@ -346,8 +348,8 @@ final class EngineState {
     return (answer, isTurnDue)
   }
 
-  /// If an IPv4 address has no path of its own: whether there is an IPv6 one, and the address behind the network's
-  /// NAT64.
+  /// If an IPv4 address has no path of its own, asks whether there is an IPv6 path, and for the address behind the
+  /// network's NAT64.
   private func askForTranslation(of record: TargetRecord) {
     guard case .address(let address) = record.target.storage, record.usesTranslation(address),
       TargetRecord.best(record.nodes)?.status == .unreachable
@@ -359,7 +361,7 @@ final class EngineState {
     ask(record.pathNodes + record.translatedNodes)
   }
 
-  /// Asks these, which are nobody's but the caller's, at once.
+  /// Asks at once. The nodes belong to the caller alone.
   private func ask(_ nodes: [QueryNode]) {
     source.answer(nodes.map(\.query)) { position, answer in nodes[position].answer = answer }
   }

@@ -21,13 +21,13 @@ protocol EngineCell: AnyObject, Sendable {
   /// Begins a new epoch: nothing is known until its first state is stored.
   func beginEpoch(ofNewSubject: Bool)
 
-  /// Stores that nothing can be known, if the epoch is the present one.
+  /// Stores the denied state, if the epoch is the present one.
   func deny(_ epoch: Epoch, realtime: Int64)
 
-  /// Lets receivers have what was held back, if it is of the present epoch.
+  /// Lets receivers have a state that was held back, if the epoch is the present one.
   func release(_ epoch: Epoch)
 
-  /// Lets every receiver look for a newer state. Returns those that wait for a thread of the engine.
+  /// Has every receiver look for a newer state. Returns those that need a thread of the engine.
   func wakeReceivers() -> [any Deliverable]
 }
 
@@ -41,12 +41,12 @@ extension StateCell: EngineCell where State: TimedState {
   }
 }
 
-/// What other threads ask of the engine; done by one of its own threads, in order.
+/// What other threads ask of the engine. One of its own threads performs it, in order.
 enum EngineCommand: Sendable {
-  /// Watch the subject, and publish its states as states of the epoch: both are the monitor's at the moment of the
-  /// command. By the time that it is done, a pause or another subject may have begun the next one.
+  /// Watch the subject, and publish its states as states of the epoch. Both are the monitor's at the moment of the
+  /// command; a pause or another subject may begin the next epoch before it is performed.
   case watch(EngineSubject, Epoch)
-  /// Watch what publishes in this cell no longer.
+  /// Stop watching the subject of this cell.
   case unwatch(any EngineCell)
   /// Fire a timer at its deadline.
   case schedule(DeliveryTimer)

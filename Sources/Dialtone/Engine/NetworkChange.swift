@@ -16,21 +16,21 @@ package struct NetworkChange {
     }
   }
 
-  /// Beyond so many prefixes it costs less to ask everything again.
+  /// With more prefixes than this, it costs less to ask everything again.
   private static let limit = 256
 
   /// Every target may have another answer.
   package private(set) var touchesEverything = false
   /// The targets inside these prefixes may have another answer.
   package private(set) var prefixes: Set<Prefix> = []
-  /// The targets that are not reachable may have another answer: a link changed that carries nothing.
+  /// The targets that are not reachable may have another answer, since an idle link changed.
   package private(set) var touchesUnreachable = false
-  /// Names may have other addresses, for another reason than that the path changed: the configuration of name
-  /// resolution did, or the system was suspended.
+  /// Names may have other addresses because the configuration of name resolution changed, or the system was suspended.
+  /// (A changed path is not told here.)
   package private(set) var touchesNames = false
   /// The name servers, which paths depend on, were read for the first time.
   package private(set) var touchesNameServers = false
-  /// The source stopped reading before there was nothing more, and no descriptor will tell of the rest.
+  /// The source stopped before it had read everything, and no descriptor will announce the rest.
   package private(set) var isUnfinished = false
 
   package init() {}
@@ -46,7 +46,7 @@ package struct NetworkChange {
     prefixes.removeAll()
   }
 
-  /// A link changed that carried nothing and carries nothing.
+  /// A link changed that carried nothing before and carries nothing now.
   package mutating func markIdleLink() { touchesUnreachable = true }
 
   /// A route to this prefix changed.

@@ -1,9 +1,9 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What monitors hold of the engine: while one of them does, it runs; when the last lets go, it ends.
+/// What monitors hold of the engine. It runs while a monitor holds it, and ends when the last one releases it.
 ///
-/// In a child of fork(2) the engine of the parent does nothing any more; monitors get another one (``Watch``).
+/// In a child of fork(2) the engine of the parent does nothing any more. Monitors get another one (``Watch``).
 package final class NetworkEngine: DeliveryExecutor {
   private let starter: EngineStarter
   package let time: TimeSource
@@ -15,41 +15,41 @@ package final class NetworkEngine: DeliveryExecutor {
 
   deinit { starter.stop() }
 
-  /// Tries again at once where the system had no descriptors or threads to give.
+  /// Tries again at once, if the system had no descriptors or threads to give.
   func retry() { if starter.core == nil { starter.retry() } }
 
-  /// Has the subject's states published, as those of its cell's present epoch. The caller has its receivers woken,
+  /// Has the subject's states published, as states of its cell's present epoch. The caller must wake its receivers,
   /// outside all locks.
   func watch(_ subject: EngineSubject) { starter.post(.watch(subject, subject.cell.epoch)) }
 
   func unwatch(_ subject: EngineSubject) { starter.post(.unwatch(subject.cell)) }
 
-  /// Runs receivers' handlers, soon: the caller has something new for them, and holds no lock. A thread of the engine
-  /// does, or, where the system has no thread to give, the caller's.
+  /// Has receivers' handlers run soon, since the caller has something new for them. The caller holds no lock. A thread
+  /// of the engine runs them, or the caller's if the system has no thread to give.
   package func deliver(_ handlers: [any Deliverable]) { starter.deliver(handlers) }
 
-  /// What is true of a target now, asked on the calling thread. Waits for no network; a turn of the engine that is
-  /// under way is waited for.
+  /// Returns what is true of a target now, asked on the calling thread. Waits for a turn that is under way, but never
+  /// for the network.
   func answer(_ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration) -> Reachability {
     starter.core?.answer(target, configuration) ?? .denied
   }
 
-  /// The addresses of a name that monitors have looked up within the last second; `nil` where none has.
+  /// Returns the addresses of a name that monitors have looked up within the last second, or `nil` if none has.
   package func recentAddresses(of host: HostName, _ family: IPAddress.Family?) -> [IPAddress]? {
     starter.core?.recentAddresses(of: NameQuestion(host: host, family: family))
   }
 
-  /// Returns once everything that the system had told until now has been read, and decided for all targets.
+  /// Returns once everything that the system has announced until now is read, and decided for all targets.
   func settled() async {
     await withCheckedContinuation { continuation in
-      // Timers that are due fire at the end of a turn. Without an engine there is nothing to wait for.
+      // Timers that are due fire at the end of a turn. Without a thread there is nothing to wait for.
       let timer = schedule(after: .zero) { continuation.resume() }
       if timer == nil { continuation.resume() }
     }
   }
 
   /// Calls `action` on a thread of the engine after `delay`, unless the timer is cancelled before. Returns `nil`, and
-  /// never calls it, if the system has no thread to give that could keep the time.
+  /// never calls `action`, if the system has no thread to keep the time.
   package func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> DeliveryTimer? {
     let deadline = time.now().addingClamped(max(0, delay.nanosecondsClamped))
     let timer = DeliveryTimer(at: deadline, action) { [weak starter] in starter?.post(.forgetTimer) }
@@ -58,6 +58,6 @@ package final class NetworkEngine: DeliveryExecutor {
     return nil
   }
 
-  /// Has the engine look at the clock and at its source, which have been moved by hand.
+  /// Has the engine look at the clock and at its source, which a test has changed.
   package func wake() { starter.wake() }
 }

@@ -1,10 +1,11 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The seam below the engine: what tells of changes and answers queries. Linux, a script, another system.
+/// The seam below the engine: it announces changes and answers queries. Linux, a script or another system implements
+/// it.
 ///
 /// A source owns waiting: it is made with the waiter that the engine's threads sleep on, and has its events awaited
-/// there. Apart from that, it is used by one thread at a time, under the engine's lock; it needs no lock of its own and
+/// there. Apart from that, one thread at a time uses it, under the engine's lock. So it needs no lock of its own and
 /// no `Sendable`.
 package protocol NetworkSource: AnyObject {
   /// Reads all that waits to be read, without blocking, and adds to `change` what may have changed.
@@ -13,20 +14,20 @@ package protocol NetworkSource: AnyObject {
   /// When to call ``poll(into:)``, in nanoseconds of the engine's clock; `nil` if all changes are announced.
   var nextPoll: Int64? { get }
 
-  /// Looks whether anything changed that was not announced.
+  /// Looks for changes that were not announced.
   func poll(into change: inout NetworkChange)
 
-  /// Answers each query by what is true now: `receive` is called once for each, with its position.
+  /// Answers each query by what is true now. Calls `receive` once for each, with its position.
   func answer(_ queries: [RouteQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void)
 
-  /// All ways that packets can leave by now, as far as the configuration allows them.
+  /// Returns all ways by which packets can leave now, as far as the configuration allows them.
   func path(_ configuration: PathConfiguration) -> PathAnswer
 
-  /// Says what is asked about, before it is asked: other changes need not be announced.
+  /// Tells the source what the queries will be about, before they are asked. It need not announce other changes.
   func watch(_ interest: NetworkInterest)
 }
 
-/// As for a source that announces all changes, whether they are of interest or not.
+/// The defaults suit a source that announces all changes, whether they are of interest or not.
 extension NetworkSource {
   package var nextPoll: Int64? { nil }
 
@@ -37,9 +38,9 @@ extension NetworkSource {
 
 /// What queries are about.
 package struct NetworkInterest: Equatable, Sendable {
-  /// The destinations of queries; `nil` for more than it pays to name.
+  /// The destinations of queries; `nil` if there are too many to be worth naming.
   package var destinations: [IPAddress]?
-  /// Whether names are looked up, so that it matters how.
+  /// Whether names are looked up, so that the configuration of name resolution matters.
   package var includesNames: Bool
 
   package init(destinations: [IPAddress]?, includesNames: Bool) {
@@ -51,11 +52,11 @@ package struct NetworkInterest: Equatable, Sendable {
 /// A source's answer to what a path monitor asks.
 package struct PathAnswer: Sendable {
   package var path: NetworkPath
-  /// The name servers that the path's support of DNS depends on: changes of routes to them have to be announced.
+  /// The name servers that the path's support of DNS depends on. Changes of routes to them have to be announced.
   package var nameServers: [IPAddress]
   /// How many queries it took.
   package var queryCount: Int
-  /// Whether something is not known yet that the path depends on; a change will say that it is.
+  /// Whether something that the path depends on is not known yet. A change will be announced once it is.
   package private(set) var isPending = false
 
   package init(_ path: NetworkPath, nameServers: [IPAddress] = [], queryCount: Int = 0) {

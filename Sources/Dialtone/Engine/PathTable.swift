@@ -1,13 +1,12 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The path monitors. A path is made of several queries for each interface, so it is asked as a whole whenever anything
-/// changed that could touch it: any link or address, and the routes to where its queries go.
+/// The path monitors. A path is made of several queries for each interface. It is asked as a whole if anything changed
+/// that could touch it: any link or address, or a route to the destinations of its queries.
 ///
-/// Mostly that takes as long as a few targets take, and is done with them. With hundreds of interfaces it takes
-/// milliseconds, and the events that have it done come by the hundred, too. Then the targets' receivers are told first,
-/// and paths are asked so seldom that they take a small part of the engine's time
-/// (``turnOfMany(now:areTargetsTold:)``).
+/// Mostly that takes as long as a few targets, and is done with them. With hundreds of interfaces it takes
+/// milliseconds, and events come by the hundred, too. Then the targets' receivers are told first, and paths are asked
+/// so seldom that they take a small part of the engine's time (``turnOfMany(now:areTargetsTold:)``).
 struct PathTable {
   /// What is to be done in a turn for paths that take many queries.
   enum Turn {
@@ -18,20 +17,20 @@ struct PathTable {
     case due
   }
 
-  /// As many queries as this take no time that matters.
+  /// Up to this many queries take no time that matters.
   private static let fewQueries = 64
-  /// For each query this many nanoseconds have to pass before paths are asked again: some ten times what it takes.
+  /// The nanoseconds that have to pass before paths are asked again, for each query: some ten times what it takes.
   private static let spacingOfQuery: Int64 = 100_000
   private static let longestSpacing: Int64 = 1_000_000_000
 
   private var records: [ObjectIdentifier: PathRecord] = [:]
-  /// The queries that have the routes announced that paths depend on.
+  /// The queries that make the source announce the routes that paths depend on.
   private var watched: Set<RouteQuery> = []
   /// Whether they are to be asked.
   private(set) var isStale = false
   /// How long to wait after they were asked; zero if that takes few queries.
   private var spacing: Int64 = 0
-  /// Not to be asked before.
+  /// When they may be asked again at the earliest.
   private var notBefore = Int64.min
   /// Whether they gave way to receivers of targets in the turn before.
   private var gaveWay = false
@@ -41,10 +40,10 @@ struct PathTable {
   /// Whether they are asked together with the targets.
   var isDueWithTargets: Bool { isStale && spacing == 0 }
 
-  /// When paths that take many queries may be asked again, if they are to be.
+  /// When paths that take many queries may be asked again, if they are stale.
   var deadline: Int64? { isStale && spacing > 0 ? notBefore : nil }
 
-  /// What makes another engine watch the same.
+  /// The commands that make another engine watch the same.
   var commands: [EngineCommand] { records.values.map(\.command) }
 
   func contains(_ record: PathRecord) -> Bool { records[ObjectIdentifier(record.publication.cell)] === record }
@@ -61,13 +60,13 @@ struct PathTable {
     self = PathTable()
   }
 
-  /// Has changes of the routes announced that lead to the Internet and to these name servers.
+  /// Has the source announce changes of the routes to the Internet and to these name servers.
   private mutating func watchRoutes(to servers: [IPAddress], _ queries: QueryTable) {
     let internet = [IPAddress.Family.ipv4, .ipv6].map(TargetRecord.rootServer)
     let wanted = Set((internet + servers).map { RouteQuery(.address($0)) })
     for query in wanted.subtracting(watched) {
       queries.attachPaths(to: query)
-      // What changed before it is announced was perhaps not seen.
+      // A change before its announcements begin may have been missed.
       isStale = true
     }
     for query in watched.subtracting(wanted) { queries.detachPaths(from: query) }
@@ -79,7 +78,7 @@ struct PathTable {
     if isStale || records.isEmpty { return }
     isStale =
       isTouched || change.touchesEverything || change.touchesNames || change.touchesNameServers
-      // A link that carries nothing is on no path; it may be the reason why there is none.
+      // An idle link is on no path, but it may be the reason why there is none.
       || change.touchesUnreachable && records.values.contains { !$0.isSatisfied }
   }
 
@@ -98,7 +97,8 @@ struct PathTable {
     watchRoutes(to: answers.values.flatMap(\.nameServers), queries)
   }
 
-  /// Whether it is the turn of paths that take many queries. At most one turn is given to receivers of targets.
+  /// Returns whether it is the turn of paths that take many queries. They give way to receivers of targets for at most
+  /// one turn.
   mutating func turnOfMany(now: Int64, areTargetsTold: Bool) -> Turn {
     if !isStale || spacing == 0 || now < notBefore { return .notDue }
     if areTargetsTold, !gaveWay {
@@ -123,10 +123,10 @@ struct PathTable {
 /// What the engine keeps for one path monitor. Belongs to the engine's lock.
 final class PathRecord {
   let configuration: PathConfiguration
-  /// What is asked for it: its configuration without what concerns delivery alone.
+  /// The configuration to ask for, without what concerns delivery alone.
   let question: PathConfiguration
   var publication: Publication<NetworkPath>
-  /// What was last answered; `nil` once that is decided.
+  /// The last answer; `nil` once it is decided.
   var answer: NetworkPath?
   /// Whether the path that was decided last is satisfied.
   var isSatisfied = false

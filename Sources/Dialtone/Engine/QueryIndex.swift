@@ -3,8 +3,7 @@
 
 internal import Netlink
 
-/// The nodes that ask about an address, in the order of addresses, so that a route's event finds those inside its
-/// prefix.
+/// The nodes that ask about an address, in the order of addresses. So a route's event finds those inside its prefix.
 ///
 /// Invariant: the chunks are sorted and none is empty; every chunk's nodes come before the next one's. A chunk is split
 /// before it grows long, so adding and removing cost about the square root of what a flat array would.
@@ -80,7 +79,7 @@ struct QueryIndex {
 }
 
 extension Array {
-  /// Where the elements begin that meet the condition, which all after them meet too; `count` where none does.
+  /// Returns the first position that meets the condition, or `count`. All elements after it must meet it, too.
   fileprivate func firstPosition(where condition: (Element) -> Bool) -> Int {
     var low = 0
     var high = count

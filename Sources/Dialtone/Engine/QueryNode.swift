@@ -1,16 +1,16 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A query with the answer it last had and the targets that hang on it. Belongs to the engine's lock.
+/// A query with its last answer and the targets that depend on it. Used under the engine's lock.
 final class QueryNode {
   let query: RouteQuery
-  /// What was last answered; `nil` until it has been asked.
+  /// The last answer; `nil` until the query has been asked.
   var answer: Reachability?
   /// Whether it is to be asked in this turn.
   var isStale = false
-  /// Whether path monitors hang on it: what touches it touches them.
+  /// Whether path monitors depend on it: an event that touches it touches them.
   var isOfPaths = false
-  /// The targets that hang on it: mostly one, which needs no array.
+  /// The targets that depend on it: mostly one, which needs no array.
   private var firstUser: TargetRecord?
   private var moreUsers: [TargetRecord] = []
 
@@ -38,7 +38,7 @@ final class QueryNode {
 }
 
 extension QueryNode: Hashable {
-  /// Whether they ask the same.
+  /// Returns whether both ask the same.
   static func == (a: QueryNode, b: QueryNode) -> Bool { a.query == b.query }
 
   func hash(into hasher: inout Hasher) { hasher.combine(query) }

@@ -1,14 +1,14 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The queries of all targets and paths, each once, with what was answered last; and which of them an event touches.
-/// Belongs to the engine's lock.
+/// The queries of all targets and paths, each once, with the last answer. Says which of them an event touches. Used
+/// under the engine's lock.
 ///
-/// Invariant: a query is stale from the moment an event has touched it, or it was made, until it is asked.
+/// Invariant: a query is stale from the moment it is made, or an event touches it, until it is asked.
 final class QueryTable {
   /// How many queries are asked at a time.
   private static let batchSize = 256
-  /// For more addresses than this it does not pay to name them to the source.
+  /// More addresses than this are not worth naming to the source.
   private static let interestLimit = 16
 
   private var nodes: Set<QueryNode> = []
@@ -18,10 +18,10 @@ final class QueryTable {
   /// Whether there is something to ask.
   var isStale: Bool { !stale.isEmpty }
 
-  /// The addresses asked about; `nil` if there are more than it pays to name.
+  /// The addresses asked about; `nil` if there are too many to be worth naming.
   var interest: [IPAddress]? { index.count <= Self.interestLimit ? index.addresses : nil }
 
-  /// Whether ``interest`` may be another since this was last set to `false`.
+  /// Whether ``interest`` may have changed since this was last set to `false`.
   var isInterestStale = true
 
   // MARK: Users
@@ -41,7 +41,7 @@ final class QueryTable {
     }
   }
 
-  /// Has paths touched by whatever touches the query.
+  /// Makes every event that touches the query touch paths, too.
   func attachPaths(to query: RouteQuery) { node(of: query).isOfPaths = true }
 
   func detachPaths(from query: RouteQuery) {
@@ -50,7 +50,7 @@ final class QueryTable {
     removeIfUnused(node)
   }
 
-  /// The query's node, made if there is none; the caller gives it a user.
+  /// Returns the query's node, or makes one. The caller gives it a user.
   private func node(of query: RouteQuery) -> QueryNode {
     let (isNew, node) = nodes.insert(QueryNode(query))
     if isNew {
@@ -70,7 +70,7 @@ final class QueryTable {
 
   // MARK: Events
 
-  /// Marks the queries that the change may have touched. Returns whether paths hang on one of them.
+  /// Marks the queries that the change may have touched. Returns whether paths depend on one of them.
   func mark(_ change: NetworkChange) -> Bool {
     var arePathsTouched = false
     func touch(_ node: QueryNode) {
@@ -94,7 +94,7 @@ final class QueryTable {
     stale.append(node)
   }
 
-  /// Asks what is stale, in batches, and calls `body` with each query whose answer is another.
+  /// Asks the stale queries, in batches. Calls `body` with each whose answer differs from the last one.
   func ask(_ source: any NetworkSource, _ body: (QueryNode) -> Void) {
     for node in stale { node.isStale = false }
     stale.removeAll { !$0.hasUsers }

@@ -1,12 +1,12 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// One question to the kernel, or to what stands in for it. Targets that ask the same share one.
+/// One question to the kernel, or to a script in its place. Targets that ask the same share one.
 package struct RouteQuery: Hashable, Sendable {
   package enum Destination: Hashable, Sendable {
     /// An address; never an IPv4-mapped one.
     case address(IPAddress)
-    /// The network on a link of this kind (any wired or Wi-Fi one where it is `nil`) with an address of this family.
+    /// The network on a link of this kind (`nil`: any wired or Wi-Fi link) with an address of this family.
     case localNetwork(InterfaceKind?, IPAddress.Family?)
   }
 
@@ -19,7 +19,7 @@ package struct RouteQuery: Hashable, Sendable {
   package let mark: UInt32
   /// The protocol of the packets.
   package let transport: ReachabilityConfiguration.Transport
-  /// The port that they are sent to; 0 for none in particular.
+  /// The port that they are sent to; 0 if unknown.
   package let port: UInt16
 
   package init(
@@ -34,7 +34,7 @@ package struct RouteQuery: Hashable, Sendable {
     self.port = port
   }
 
-  /// The address asked about, where it is one.
+  /// The address asked about, if the destination is one.
   package var address: IPAddress? {
     if case .address(let address) = destination { address } else { nil }
   }

@@ -2,18 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension TargetRecord {
-  /// The target's state by the answers there are, or `nil` while one is missing.
+  /// Returns the target's state by its queries' answers, or `nil` while one is missing.
   func decide() -> Reachability? {
     switch target.storage {
     case .host: return decideHost()
     case .address(let address) where usesTranslation(address): return decideTranslated()
     case .internet, .localNetwork, .address, .pair:
-      // None where the family asked for is not the address's.
+      // There are none if the address is not of the family asked for.
       return nodes.isEmpty ? Reachability(status: .unreachable, reason: .noRoute) : Self.best(nodes)
     }
   }
 
-  /// The best of the answers, the first of equals; `nil` while one is missing.
+  /// Returns the best of the answers, the first of equals, or `nil` while one is missing.
   static func best(_ nodes: [QueryNode]) -> Reachability? {
     // Mostly there is one; no array is made for it.
     if nodes.count == 1 { return nodes[0].answer }
@@ -21,9 +21,9 @@ extension TargetRecord {
     return best(of: nodes.lazy.compactMap(\.answer))
   }
 
-  /// The best of the answers, the first of equals; `nil` where there are none.
+  /// Returns the best of the answers, the first of equals, or `nil` if there are none.
   ///
-  /// What cannot be known ranks above what is known to fail. Among failures, any reason says more than "no route".
+  /// An unknown state ranks above a known failure. Among failures, any reason says more than "no route".
   static func best(of answers: some Sequence<Reachability>) -> Reachability? {
     var best: Reachability?
     for answer in answers {
@@ -49,8 +49,8 @@ extension TargetRecord {
 
   // MARK: Hosts
 
-  /// Without an address, a host is unreachable where its name has none, or where there is no path that it could be
-  /// looked up over; else nothing is known of it.
+  /// A host without an address is unreachable if its name has none, or if there is no path for the lookup. Otherwise
+  /// nothing is known of it.
   private func decideHost() -> Reachability? {
     guard let name else { return nil }
     if !nodes.isEmpty { return Self.best(nodes) }
@@ -70,19 +70,19 @@ extension TargetRecord {
 
   // MARK: NAT64
 
-  /// Whether an IPv4 address is looked for behind the network's NAT64 where it has no path of its own (RFC 6146).
+  /// Returns whether an IPv4 address without a path of its own is looked for behind the network's NAT64 (RFC 6146).
   func usesTranslation(_ address: IPAddress) -> Bool {
     let address = address.unmapped
     return configuration.nat64 == .automatic && configuration.family == nil && address.family == .ipv4
       && !address.isUnspecified && !address.isLoopback && !address.isLinkLocal && !address.isMulticast
   }
 
-  /// Whether the address has no path of its own, while there is an IPv6 one: then the prefix has to be asked for.
+  /// Whether the address has no path of its own while there is an IPv6 path. Then the prefix has to be looked up.
   var needsTranslation: Bool {
     guard let own = Self.best(nodes), own.status == .unreachable, let reason = own.reason else { return false }
     switch reason {
     case .noRoute, .noAddress, .noCarrier, .linkDown: return Self.best(pathNodes)?.status == .reachable
-    // Somebody wants the address to be unreachable, or the interface is not there.
+    // Somebody wants the address to be unreachable, or the interface does not exist.
     default: return false
     }
   }

@@ -6,22 +6,22 @@ internal import Netlink
 /// A name, and the targets that depend on it.
 typealias TargetName = NameRecord<TargetRecord>
 
-/// What the engine keeps for one monitor: the queries its target needs, and how their answers make its state. Belongs
-/// to the engine's lock.
+/// What the engine keeps for one monitor: the queries its target needs, and how their answers make its state. Used
+/// under the engine's lock.
 final class TargetRecord {
   let target: ReachabilityTarget
   let configuration: ReachabilityConfiguration
-  /// Where the states go; `nil` for a question that is answered once. The monitor may have been given another target
-  /// since, or paused: then nothing of this is stored.
+  /// Where the states go; `nil` for a question that is answered once. If the monitor has been given another target
+  /// since, or was paused, they are not stored.
   var publication: Publication<Reachability>?
-  /// Which of the engine's records it is; set when it becomes one.
+  /// The key of this record in the engine; set when it is added.
   lazy var identifier = ObjectIdentifier(self)
   /// Whether its state is to be decided in this turn.
   var isStale = false
 
   /// The queries whose best answer is the state.
   var nodes: [QueryNode] = []
-  /// The Internet's queries, where the state also depends on whether there is any path.
+  /// The Internet's queries, if the state also depends on whether there is any path; otherwise empty.
   var pathNodes: [QueryNode] = []
   /// A host's name; for an IPv4 address, the name that reveals the network's NAT64.
   var name: TargetName?
@@ -41,7 +41,7 @@ final class TargetRecord {
     publication = Publication(cell, epoch, settling: configuration.settling)
   }
 
-  /// What makes another engine watch the same.
+  /// The command that makes another engine watch the same.
   var command: EngineCommand? {
     publication.map { .watch(.target(target, configuration, $0.cell), $0.epoch) }
   }
@@ -76,8 +76,8 @@ final class TargetRecord {
     }
   }
 
-  /// The Internet in general stands for these two addresses: a.root-servers.net, whose addresses have stood since 2004
-  /// and 2016 (IANA root hints). Any address far away would do; nothing is sent to it.
+  /// Returns the address that stands for the Internet: that of a.root-servers.net. Its addresses have not changed since
+  /// 2004 and 2016 (IANA root hints). Any address far away would do; nothing is sent to it.
   static func rootServer(_ family: IPAddress.Family) -> IPAddress {
     switch family {
     case .ipv4: IPAddress(ipv4: 0xC629_0004)  // 198.41.0.4
@@ -90,7 +90,7 @@ final class TargetRecord {
   var internetQueries: [RouteQuery] {
     allowed([Self.rootServer(.ipv4), Self.rootServer(.ipv6)])
       .map { address in
-        // The Internet in general has no port of its own: only a target that is asked for does.
+        // The configured port belongs to a target that you ask about. For other targets these queries have none.
         let port = target.storage == .internet ? configuration.port : nil
         return RouteQuery(
           .address(address), interface: interface, mark: configuration.mark, transport: configuration.transport,
@@ -98,7 +98,7 @@ final class TargetRecord {
       }
   }
 
-  /// Those of the addresses whose family counts.
+  /// Returns the addresses whose family is allowed.
   func allowed(_ addresses: [IPAddress]) -> [IPAddress] {
     guard let family = configuration.family else { return addresses }
     return addresses.filter { $0.unmapped.family == family }

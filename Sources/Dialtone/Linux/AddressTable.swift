@@ -13,8 +13,8 @@ package struct AddressTable: Sendable {
     package let scope: RouteScope
     package var flags: AddressFlags
 
-    /// Whether packets may come from it: duplicate address detection is over and found none, or is not waited for
-    /// (RFC 4429). Deprecated addresses are the last choice, but one.
+    /// Whether packets may come from it: duplicate address detection found no duplicate, or need not be waited for
+    /// (RFC 4429). Deprecated addresses are usable, as the last choice.
     package var isUsable: Bool {
       if flags.contains(.dadFailed) { return false }
       return !flags.contains(.tentative) || flags.contains(.optimistic)
@@ -23,12 +23,12 @@ package struct AddressTable: Sendable {
     package var ipAddress: IPAddress { IPAddress(address) }
   }
 
-  /// The addresses of one link. One may have tens of thousands, so none is searched for.
+  /// The addresses of one link. There may be tens of thousands, so no operation searches them all.
   ///
-  /// Invariant: `positions` has, for each address, where in `slots` its entries are; all other slots are empty, and
-  /// they are never the larger part.
+  /// Invariant: `positions` has, for each address, the positions of its entries in `slots`. All other slots are empty,
+  /// and they are never the majority.
   private struct List {
-    /// In the order in which the kernel told of them.
+    /// In the order in which the kernel announced them.
     private var slots: [Entry?] = []
     private var positions: [IPAddressBits: [Int]] = [:]
     private(set) var count = 0
@@ -85,11 +85,10 @@ package struct AddressTable: Sendable {
     if lists[message.interfaceIndex]?.count == 0 { lists[message.interfaceIndex] = nil }
   }
 
-  /// The addresses of a link, in the order in which the kernel told of them.
+  /// The addresses of a link, in the order in which the kernel announced them.
   package func addresses(of link: UInt32) -> [Entry] { lists[link].map { Array($0.entries) } ?? [] }
 
-  /// A usable address of the link: one that others can answer, or else a link-local one; loopback addresses do not
-  /// count.
+  /// Returns a usable address of the link: if possible one that is not link-local. Loopback addresses do not count.
   package func usableAddress(of link: UInt32, family: IPAddress.Family? = nil) -> IPAddress? {
     guard let list = lists[link] else { return nil }
     var linkLocal: IPAddress?
@@ -102,8 +101,8 @@ package struct AddressTable: Sendable {
     return linkLocal
   }
 
-  /// Whether the address is one of this machine's; 127/8 is by definition. Link-local ones count on the link given, if
-  /// one is.
+  /// Returns whether the address is one of this machine's. 127/8 is by definition. If a link is given, a link-local
+  /// address counts on that link alone.
   package func isOurs(_ address: IPAddress, on link: UInt32?) -> Bool {
     if address.family == .ipv4 && address.isLoopback { return true }
     return lists.contains { index, list in
@@ -113,18 +112,18 @@ package struct AddressTable: Sendable {
 }
 
 extension AddressTable.Entry {
-  /// `nil` where the message names no address of this machine.
+  /// Returns `nil` if the message names no address of this machine.
   fileprivate init?(_ message: AddressMessage) {
     guard let address = message.localAddress else { return nil }
     var flags = message.flags
-    // Lifetimes running out change the source that is chosen, never whether there is one.
+    // These follow from lifetimes. They change which source is chosen, never whether there is one.
     flags.remove([.deprecated, .permanent, .noDAD])
     self.init(
       address: address, prefixLength: message.prefixLength, peer: message.peer, scope: message.scope, flags: flags)
   }
 
-  /// The kernel tells addresses of one link apart by these: the same IPv4 address can be there with two prefixes, or
-  /// with two peers.
+  /// Returns whether both are the same address of a link to the kernel: one link can have an IPv4 address with two
+  /// prefixes, or with two peers.
   fileprivate func hasIdentity(of other: Self) -> Bool {
     address == other.address && prefixLength == other.prefixLength && peer == other.peer
   }

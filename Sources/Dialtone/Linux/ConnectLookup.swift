@@ -7,20 +7,22 @@ package import Netlink
 #if os(Linux)
 /// What connect(2) would look up for one destination, step by step.
 ///
-/// The kernel looks up without a source. IPv4 then looks up again with the source that was chosen, and goes by that
-/// answer (ip_route_connect, include/net/route.h); only a rule that names a source makes it another. IPv6 looks up
-/// again only where the first answer is an error, with the source that RFC 6724 chooses among all links
-/// (ip6_dst_lookup_tail, net/ipv6/ip6_output.c). A socket that has a source already makes one look-up. The source never
-/// changes again.
+/// The kernel first looks up without a source.
+/// - IPv4 then looks up again with the source that was chosen, and uses that answer (ip_route_connect,
+///   include/net/route.h). It can differ only if a rule names a source.
+/// - IPv6 looks up again only if the first answer is an error, with the source that RFC 6724 chooses among all links
+///   (ip6_dst_lookup_tail, net/ipv6/ip6_output.c).
+///
+/// A socket that already has a source makes one lookup. The source never changes again.
 struct ConnectLookup {
   private enum Step {
     case first
-    /// The first replies; the source is asked for that goes with the hop that is told.
+    /// The first replies are known; the source of the chosen hop is asked for.
     case sourceOfHop(RouteReplies)
-    /// The second look-up, with the source chosen.
+    /// The second lookup, with the chosen source.
     case fromChosenSource
-    /// IPv6, from a source over an interface: the look-up without the source is the one that keeps to the interface.
-    /// Whether connect(2) finds a way so is known or not.
+    /// IPv6, from a source over an interface: looked up without the source, since only that lookup keeps to the
+    /// interface. `isConnected` is whether connect(2) is known to find a way.
     case strict(source: IPAddress, isConnected: Bool)
   }
 
@@ -38,9 +40,9 @@ struct ConnectLookup {
     self.destination = destination
   }
 
-  /// Takes the replies for ``destination`` in.
+  /// Takes in the replies for ``destination``.
   ///
-  /// - Returns: whether there is more to be asked.
+  /// - Returns: Whether there is more to ask.
   mutating func take(
     _ replies: RouteReplies, _ decision: RouteDecision, _ rules: RuleTable, _ probe: ConnectProbe?
   ) -> Bool {
@@ -86,7 +88,7 @@ struct ConnectLookup {
 
   // MARK: Several hops
 
-  /// The interface of the hop that is told, where the source in the plain reply is that of another hop, which a hash
+  /// Returns the interface of the hop in the state, if the plain reply has the source of another hop, which a hash
   /// chose.
   private func hopWithAnotherSource(_ replies: RouteReplies) -> UInt32? {
     guard destination.output == nil, state.isReachable, !state.flags.contains(.isLocalAddress),
@@ -96,7 +98,7 @@ struct ConnectLookup {
     return hop
   }
 
-  // MARK: The second look-up
+  // MARK: The second lookup
 
   private mutating func lookUpAgain(
     _ replies: RouteReplies, _ decision: RouteDecision, _ rules: RuleTable, _ probe: ConnectProbe?
@@ -122,13 +124,14 @@ struct ConnectLookup {
     return true
   }
 
-  /// Whether packets with a source leave by the link that has the source, and no route or rule is looked at: those to
-  /// IPv4's multicast addresses and to 255.255.255.255 (ip_route_output_key_hash_rcu, net/ipv4/route.c).
+  /// Whether packets with a source leave by the link that has the source, without a route or rule. This is so for IPv4's
+  /// multicast addresses and for 255.255.255.255 (ip_route_output_key_hash_rcu, net/ipv4/route.c).
   private var goesOutOfTheSourcesLink: Bool { target.isMulticast || target.bits == IPAddressBits(ipv4: .max) }
 
   // MARK: A source and an interface
 
-  /// Whether the replies are about another interface than the one asked for: with a source, IPv6 only prefers it.
+  /// Returns whether the replies are about another interface than the one asked for: with a source, IPv6 only prefers
+  /// that one.
   private func leavesElsewhere(_ replies: RouteReplies) -> Bool {
     // For destinations of link-local scope the kernel keeps to it (rt6_need_strict, include/net/ip6_route.h).
     guard target.bits.isIPv6, let output = destination.output, !target.isLinkLocal, !target.isMulticast,
@@ -154,16 +157,16 @@ struct ConnectLookup {
 }
 #endif
 
-/// What counts of IPv4's routing rules (ip-rule(8)). The kernel applies them itself; all there is to know is whether a
-/// source address that it has chosen may lead to another answer.
+/// What counts of IPv4's routing rules (ip-rule(8)). The kernel applies them itself. Dialtone only has to know whether
+/// the source address that the kernel has chosen may lead to another answer.
 package struct RuleTable: Equatable, Sendable {
   /// Whether a rule looks at the source address: `from PREFIX`, or `not from PREFIX`.
   package private(set) var namesSource = false
 
   package init() {}
 
-  /// The rules could not be read. A kernel without policy routing has none (EOPNOTSUPP, EAFNOSUPPORT); else there may
-  /// be any.
+  /// The table to assume if the rules cannot be read. A kernel without policy routing has none (EOPNOTSUPP,
+  /// EAFNOSUPPORT); otherwise there may be any.
   package init(unreadable errno: CInt) { namesSource = errno != EOPNOTSUPP && errno != EAFNOSUPPORT }
 
   package mutating func removeAll() { self = RuleTable() }

@@ -5,34 +5,33 @@
 internal import CDialtoneSystem
 internal import Netlink
 
-/// What connect(2) finds in IPv6 that no route query tells: which source it chooses without a route, and whether there
-/// is a way from a source over one interface (with a source the query takes RTA_OIF for a preference).
+/// Asks connect(2) what no IPv6 route query tells: which source it chooses without a route, and whether there is a way
+/// from a source over one interface. (With a source, a query takes RTA_OIF for a preference.)
 ///
-/// Nothing is sent. Invariant: the socket that is kept is asked only without source, interface and mark, since a socket
-/// keeps what it was once bound to, even when it is disconnected. For everything else a socket is made for the one
-/// question.
+/// Nothing is sent. Invariant: the kept socket is used only without source, interface and mark, since a socket keeps
+/// what it was once bound to, even when it is disconnected. Every other question has a socket of its own.
 final class ConnectProbe {
   enum Outcome {
-    /// There is a way, for packets with this source.
+    /// There is a way for packets with this source.
     case connected(IPAddressBits)
-    /// There is none, as connect(2) says.
+    /// There is none; this is the errno of connect(2).
     case refused(CInt)
-    /// The socket could not be made such as the destination wants it.
+    /// No socket could be made as the destination needs it.
     case unknown
   }
 
   /// It belongs to the network namespace in which it was made.
   private var kept: ProbeSocket?
 
-  /// - Returns: `nil` where there is no IPv6, or no descriptor left.
+  /// - Returns: `nil` if there is no IPv6, or no descriptor left.
   init?() {
     kept = ProbeSocket(.tcp)
     if kept == nil { return nil }
   }
 
-  /// Connects as a program would whose socket has the destination's source, interface and mark.
+  /// Connects as a program would with a socket that has the destination's source, interface and mark.
   func connect(_ destination: KernelQueries.Destination) -> Outcome {
-    // TCP refuses multicast addresses, whatever the routes are: of those it is told whether a datagram can leave.
+    // TCP refuses multicast addresses, whatever the routes are. For them the question is whether a datagram can leave.
     let transport = IPAddress(destination.address).isMulticast ? .udp : destination.transport
     if transport == .tcp, destination.source == nil, destination.output == nil, destination.mark == 0 {
       if !(kept?.isOurs ?? false) { kept = ProbeSocket(.tcp) }
@@ -43,11 +42,11 @@ final class ConnectProbe {
   }
 }
 
-/// A socket whose connect(2) makes all look-ups and sends nothing.
+/// A socket whose connect(2) makes all lookups and sends nothing.
 private struct ProbeSocket: ~Copyable {
   private let owner: OwnedDescriptor
 
-  /// - Returns: `nil` where it cannot be had.
+  /// - Returns: `nil` if the system gives no such socket.
   init?(_ transport: ReachabilityConfiguration.Transport) {
     if transport == .tcp, let owner = Self.silentStream() {
       self.owner = owner
@@ -58,15 +57,15 @@ private struct ProbeSocket: ~Copyable {
     owner = OwnedDescriptor(descriptor)
   }
 
-  /// A TCP socket that holds its first segment back until there is data to go with it (TCP Fast Open, RFC 7413;
-  /// tcp(7)); `nil` where the system does not do that. Then a datagram socket has to stand for it.
+  /// Returns a TCP socket that holds back its first segment until there is data to go with it (TCP Fast Open, RFC 7413;
+  /// tcp(7)). Returns `nil` if the system does not do that; then a datagram socket is used instead.
   private static func silentStream() -> OwnedDescriptor? {
     let descriptor = csystem_stream_socket(AF_INET6)
     if descriptor < 0 { return nil }
     let owner = OwnedDescriptor(descriptor)
     guard set(descriptor, CInt(IPPROTO_TCP), TCP_FASTOPEN_CONNECT, 1),
       set(descriptor, CInt(IPPROTO_TCP), CInt(CSYSTEM_TCP_FASTOPEN_NO_COOKIE), 1),
-      // The kernel may have given Fast Open up for a while, after segments were lost: what it sends then goes no
+      // The kernel may have given up Fast Open for a while, after segments were lost. What it sends then goes no
       // further than the next router.
       set(descriptor, CInt(IPPROTO_IPV6), IPV6_UNICAST_HOPS, 1)
     else { return nil }
@@ -76,8 +75,8 @@ private struct ProbeSocket: ~Copyable {
   var isOurs: Bool { owner.isOurs }
 
   func connect(_ destination: KernelQueries.Destination) -> ConnectProbe.Outcome {
-    // SO_MARK needs CAP_NET_ADMIN or CAP_NET_RAW (socket(7)); SO_BINDTOIFINDEX none on a socket that is bound to
-    // nothing.
+    // SO_MARK needs CAP_NET_ADMIN or CAP_NET_RAW (socket(7)). SO_BINDTOIFINDEX needs none on a socket that is not
+    // bound.
     if destination.mark != 0, !Self.set(owner.rawValue, SOL_SOCKET, SO_MARK, destination.mark) { return .unknown }
     if let output = destination.output, !Self.set(owner.rawValue, SOL_SOCKET, SO_BINDTOIFINDEX, output) {
       return .unknown
@@ -88,18 +87,18 @@ private struct ProbeSocket: ~Copyable {
       return .unknown
     }
     defer { disconnect() }
-    // To a port that is never listened on where none is named: rules look at it, and nothing is sent there.
+    // If no port is named, one on which nothing listens: rules look at it, and nothing is sent there.
     let port = destination.port == 0 ? Self.discardPort : destination.port
     let errno = unsafe call(CDialtoneSystem.connect, IPAddress(destination.address), port: port, destination.output)
     switch errno {
     case 0, EINPROGRESS: return localAddress().map(ConnectProbe.Outcome.connected) ?? .unknown
-    // What route look-ups answer; anything else is for want of something else.
+    // The errors of route lookups; all others have another cause.
     case ENETUNREACH, EHOSTUNREACH, EACCES, EINVAL: return .refused(errno)
     default: return .unknown
     }
   }
 
-  /// connect(2) takes port 0 for none in UDP alone; 9 is the discard port (RFC 863).
+  /// Only UDP's connect(2) takes port 0 for none; 9 is the discard port (RFC 863).
   private static let discardPort: UInt16 = 9
 
   private func disconnect() {
@@ -114,7 +113,7 @@ private struct ProbeSocket: ~Copyable {
     return unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<UInt32>.size)) == 0
   }
 
-  /// Calls bind(2) or connect(2); the errno, or 0.
+  /// Calls bind(2) or connect(2). Returns the errno, or 0.
   private func call(
     _ function: (CInt, UnsafePointer<sockaddr>?, socklen_t) -> CInt, _ address: IPAddress, port: UInt16,
     _ output: UInt32?

@@ -6,30 +6,31 @@ internal import CDialtoneSystem
 internal import Netlink
 internal import Synchronization
 
-/// What the engine's threads sleep on: descriptors of the source, a wake-up, a timer. epoll(7), eventfd(2),
-/// timerfd_create(2).
+/// The waiter for Linux: descriptors of the source, a wake-up and a timer (epoll(7), eventfd(2), timerfd_create(2)).
 ///
-/// Every descriptor is registered edge-triggered: of the threads that wait, one is woken for one event, and whoever is
-/// woken must read until there is nothing more.
+/// Every descriptor is registered edge-triggered: an event wakes one of the waiting threads, which must read until
+/// there is nothing more.
 ///
 /// Somebody else may close these descriptors, as daemons do when they begin. That is noticed as soon as one of them is
-/// used, and all three are left alone from then on: their numbers may be other files' by now.
+/// used. From then on all three are left alone, since their numbers may be other files' by now.
 package final class EventPoll: EventWaiter {
-  /// The ready set's bits of the source's descriptors begin here.
+  /// The source's descriptors have the bits below this one.
   private static let wakeBit = 62
   private static let timerBit = 63
 
   private let poll: CInt
   private let wakeup: CInt
   private let timer: CInt
-  /// Of what has no file of its own, as all three: a number that has become another's is mostly told by it.
+  /// The identity of descriptors that have no file of their own, as all three. It mostly shows that a number has become
+  /// another file's.
   private let identity: FileIdentity?
-  /// Whether the descriptors are closed, by whomever.
+  /// Whether the descriptors are closed, by this object or by somebody else.
   private let isClosed = Atomic(false)
-  /// The source's descriptors that have become readable and were not read since, a bit each. At first it is not known.
+  /// The source's descriptors that have become readable and were not read since, a bit each. At first all count as
+  /// readable.
   private let ready = Atomic(UInt64.max)
 
-  /// - Throws: errno as a ``SystemError``, where the process has no descriptors left.
+  /// - Throws: errno as a ``SystemError``, if the process has no descriptors left.
   package init() throws(SystemError) {
     poll = epoll_create1(CInt(EPOLL_CLOEXEC))
     guard poll >= 0 else { throw SystemError("epoll_create1") }
@@ -48,7 +49,7 @@ package final class EventPoll: EventWaiter {
       throw error
     }
     identity = FileIdentity(wakeup)
-    // Where one of these fails, `deinit` closes all three.
+    // If one of these fails, `deinit` closes all three.
     try add(wakeup, bit: Self.wakeBit)
     try add(timer, bit: Self.timerBit)
   }
@@ -56,13 +57,13 @@ package final class EventPoll: EventWaiter {
   /// The highest number among its descriptors.
   package var highestDescriptor: CInt { max(poll, wakeup, timer) }
 
-  /// Which of this process's descriptors, up to this one, are epoll(7)'s, whoever made them.
+  /// Returns this process's descriptors of epoll(7), up to `last`, including those that others made.
   package static func pollDescriptors(upTo last: CInt) -> Set<CInt> {
     let probe = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
     if probe < 0 { return [] }
     defer { _ = CDialtoneSystem.close(probe) }
     var event = unsafe epoll_event()
-    // Nobody watches the probe, so nothing is changed: EINVAL where it is no epoll descriptor, ENOENT where it is one
+    // No poll watches the probe, so this changes nothing. ENOENT shows an epoll descriptor, EINVAL another one
     // (epoll_ctl(2)).
     return Set(
       (0...max(0, last)).filter { unsafe epoll_ctl($0, EPOLL_CTL_DEL, probe, &event) < 0 && csystem_errno() == ENOENT }
@@ -73,19 +74,19 @@ package final class EventPoll: EventWaiter {
 
   package func abandon() { close() }
 
-  /// Closes the descriptors, once.
+  /// Closes the descriptors, if they are open.
   private func close() {
     if isClosed.exchange(true, ordering: .relaxed) { return }
     for descriptor in [timer, wakeup, poll] { _ = CDialtoneSystem.close(descriptor) }
   }
 
-  /// Takes the descriptors for closed by somebody else. Returns `false`.
+  /// Notes that somebody else has closed the descriptors. Returns `false`.
   private func lose() -> Bool {
     isClosed.store(true, ordering: .relaxed)
     return false
   }
 
-  /// Has `wait` return when the descriptor has become readable, with its bit among the ready ones.
+  /// Makes `wait` return when the descriptor has become readable, with its bit among the ready ones.
   package func add(_ descriptor: CInt, bit: Int) throws(SystemError) {
     var event = unsafe epoll_event()
     unsafe event.events = EPOLLIN.rawValue | UInt32(bitPattern: Int32.min)  // EPOLLET is bit 31
@@ -93,7 +94,7 @@ package final class EventPoll: EventWaiter {
     // The kernel copies the event during the call (epoll_ctl(2)).
     if unsafe epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event) == 0 { return }
     let error = SystemError("epoll_ctl")
-    // It is there already.
+    // It is already registered.
     if error.errno != EEXIST { throw error }
   }
 
@@ -118,22 +119,22 @@ package final class EventPoll: EventWaiter {
 
   @discardableResult
   package func wake() -> Bool {
-    // Eight bytes in a file that has the number now would be too many.
+    // If another file has the number now, nothing may be written to it.
     guard !isClosed.load(ordering: .relaxed), FileIdentity(wakeup) == identity else { return lose() }
     // The counter cannot overflow in practice (2^64 − 2), and each write is an edge, read or not.
     return eventfd_write(wakeup, 1) == 0 || lose()
   }
 
-  /// In nanoseconds of CLOCK_BOOTTIME.
+  /// The deadline is in nanoseconds of CLOCK_BOOTTIME.
   package func setDeadline(_ deadline: Int64?) {
     var value = itimerspec()
     if let deadline {
-      // A zero would disarm (timerfd_settime(2)).
+      // A zero would disarm the timer (timerfd_settime(2)).
       let deadline = max(1, deadline)
       value.it_value.tv_sec = Int(deadline / 1_000_000_000)
       value.it_value.tv_nsec = Int(deadline % 1_000_000_000)
     }
-    // Refused where it is no such descriptor (EBADF, EINVAL).
+    // Fails if the number is no such descriptor any more (EBADF, EINVAL).
     if unsafe timerfd_settime(timer, CInt(TFD_TIMER_ABSTIME), &value, nil) != 0 { _ = lose() }
   }
 }

@@ -3,22 +3,22 @@
 
 package import Netlink
 
-/// The IPv6 gateways that answers go by, and those that are known not to answer.
+/// The IPv6 gateways of the answers, and those that are known not to answer.
 ///
-/// In IPv6 the kernel passes over a route while its gateway's neighbour entry is failed, and takes another: of the same
-/// prefix with any metric, or of a shorter prefix (rt6_check_neigh, find_rr_leaf, net/ipv6/route.c). Neither that nor
-/// the return is a change of a route; only the neighbour is announced. Invariant: there are at most
+/// In IPv6 the kernel passes over a route while its gateway's neighbour entry is failed. It takes another one: of the
+/// same prefix with any metric, or of a shorter prefix (rt6_check_neigh, find_rr_leaf, net/ipv6/route.c). Neither that
+/// nor the return is a change of a route; only the neighbour is announced. Invariant: there are at most
 /// ``KernelFilter/gatewayLimit``.
 package struct GatewayTable {
   package private(set) var gateways: [KernelFilter.Gateway] = []
-  /// Whether there was one of an answer for which there was no room.
+  /// Whether there was no room for a gateway of an answer.
   package private(set) var isOverfull = false
 
   package init() {}
 
   package var isEmpty: Bool { gateways.isEmpty }
 
-  /// Takes in a gateway of an answer, or a neighbour that is failed; returns whether it is new.
+  /// Takes in a gateway of an answer, or a failed neighbour. Returns whether it was added.
   package mutating func add(_ address: IPAddressBits, on interface: UInt32, isFailed: Bool) -> Bool {
     guard address.isIPv6, position(address, interface) == nil else { return false }
     if gateways.count == KernelFilter.gatewayLimit {
@@ -29,7 +29,7 @@ package struct GatewayTable {
     return true
   }
 
-  /// Takes in what is known of a neighbour; returns whether one of the gateways was known otherwise.
+  /// Takes in the state of a neighbour. Returns whether that changes a gateway.
   package mutating func update(_ address: IPAddressBits, on interface: UInt32, isFailed: Bool) -> Bool {
     guard let position = position(address, interface), gateways[position].isFailed != isFailed else { return false }
     gateways[position].isFailed = isFailed
@@ -42,20 +42,19 @@ package struct GatewayTable {
 }
 
 #if os(Linux)
-/// Follows the IPv6 gateways that answers go by: has the kernel announce when one begins to count as failed, or ends
-/// to.
+/// Follows the IPv6 gateways of the answers: has the kernel announce when one begins or ceases to count as failed.
 final class GatewayWatch {
-  /// What a change of a gateway touches: it is the routes' that lead to all of IPv6.
+  /// What a change of a gateway touches: all of IPv6, as a change of a default route does.
   static let touched = NetworkChange.Prefix(IPAddressBits(ipv6High: 0, low: 0), length: 0)
-  /// Gateways are forgotten for lack of room at most once in this time.
+  /// If there is no room, all gateways are forgotten, but at most once in this time.
   private static let resetSpacing: Int64 = 60_000_000_000
 
   private var table = GatewayTable()
-  /// When there were more gateways than can be watched, and all were forgotten.
+  /// When all gateways were last forgotten for lack of room.
   private var lastReset: Int64?
 
-  /// Has changes of the gateways announced that the replies go by. Returns whether what they lead to has to be asked
-  /// again: what they did before they were watched was perhaps not seen.
+  /// Has changes of the replies' gateways announced. Returns whether all of IPv6 has to be asked again, since a change
+  /// before the announcements begin may have been missed.
   func note(_ replies: [RouteReplies], _ queries: KernelQueries, _ events: KernelEvents, now: Int64) -> Bool {
     var isNew = false
     for reply in replies {
@@ -76,13 +75,13 @@ final class GatewayWatch {
     }
     guard table.isOverfull else { return false }
     if let lastReset, now < lastReset.addingClamped(Self.resetSpacing) { return false }
-    // Those that may be of no use any more are forgotten: asked again, those in use come back.
+    // Some may not be used any more. All are forgotten; when the queries are asked again, those in use come back.
     lastReset = now
     table = GatewayTable()
     return true
   }
 
-  /// Takes in a neighbour that was announced. Returns whether one of the gateways was known otherwise.
+  /// Takes in a neighbour that was announced. Returns whether that changes a gateway.
   func apply(_ message: NeighbourMessage, isGone: Bool, _ queries: KernelQueries?, _ events: KernelEvents) -> Bool {
     let isFailed = !isGone && message.state.contains(.failed)
     guard let address = message.address, table.update(address, on: message.interfaceIndex, isFailed: isFailed)
@@ -91,25 +90,25 @@ final class GatewayWatch {
     return true
   }
 
-  /// The kernel's tables were read anew: so are the gateways' states.
+  /// Reads the gateways' states anew, after the kernel's tables were read anew.
   func refresh(_ queries: KernelQueries, _ events: KernelEvents) {
     if !table.isEmpty { settle(queries, events, addingFailed: true) }
   }
 
-  /// Forgets all gateways, and has no neighbour announced.
+  /// Forgets all gateways, and ends the announcements of neighbours.
   func forget(_ events: KernelEvents?) {
     if table.isEmpty { return }
     table = GatewayTable()
     _ = events?.announceNeighbours([])
   }
 
-  /// Has the kernel announce what will be otherwise than it is known here.
+  /// Has the kernel announce each gateway whose state differs from the known one.
   ///
-  /// What happened between the reading of an announcement and the change of the filter was dropped by the filter: so
-  /// the kernel is asked afterwards, until it says what the filter goes by.
+  /// The filter drops what happens between the reading of an announcement and the change of the filter. So the kernel is
+  /// asked afterwards, until its answer agrees with the filter.
   private func settle(_ queries: KernelQueries, _ events: KernelEvents, addingFailed: Bool) {
     for _ in 0..<4 {
-      // If it is forbidden, the choice of gateways is noticed with the next event of another kind.
+      // If listening is forbidden, a changed choice of gateway is noticed with the next event of another kind.
       guard events.announceNeighbours(table.gateways) else { return }
       var isSettled = true
       for (gateway, isFailed) in zip(table.gateways, queries.areFailed(table.gateways)) {
@@ -121,7 +120,7 @@ final class GatewayWatch {
     if addingFailed { addFailed(queries, events) }
   }
 
-  /// Watches the neighbours that are failed: the kernel passes over the routes by them, so no answer tells of them.
+  /// Watches the failed neighbours, too: the kernel passes over their routes, so no answer names them.
   private func addFailed(_ queries: KernelQueries, _ events: KernelEvents) {
     var isNew = false
     do throws(NetlinkError) {
@@ -130,7 +129,7 @@ final class GatewayWatch {
         isNew = table.add(address, on: neighbour.interfaceIndex, isFailed: true) || isNew
       }
     } catch {
-      // Memory lacked: those in use are watched.
+      // No memory: the gateways in use are watched.
     }
     if isNew { settle(queries, events, addingFailed: false) }
   }

@@ -4,17 +4,18 @@
 package import Netlink
 
 extension InterfaceKind {
-  /// What decides where the kernel's message alone does not.
+  /// What decides if the kernel's message alone does not.
   package struct Evidence: Equatable, Sendable {
     /// nl80211 knows the interface.
     package var isWireless = false
-    /// DEVTYPE of its uevent (`wlan`, `wwan`, …), where sysfs shows this namespace's interface; else
+    /// DEVTYPE of its uevent (`wlan`, `wwan`, …), if sysfs shows this namespace's interface; otherwise
     /// ``deviceType(driver:firmware:)``.
     package var deviceType: String?
 
-    /// What DEVTYPE would be, where sysfs cannot be asked, by what the driver says of itself (ETHTOOL_GDRVINFO): the
-    /// drivers of USB modems, which set DEVTYPE to `wwan`, say as the version of the firmware what they take the device
-    /// for (drivers/net/usb, `driver_info` with FLAG_WWAN; usbnet.c, usbnet_get_drvinfo), in 31 bytes.
+    /// Returns what DEVTYPE would be by what the driver says of itself (ETHTOOL_GDRVINFO), if sysfs cannot be asked.
+    ///
+    /// The drivers of USB modems set DEVTYPE to `wwan`. As the version of the firmware they give a description of the
+    /// device, in 31 bytes (drivers/net/usb, `driver_info` with FLAG_WWAN; usbnet.c, usbnet_get_drvinfo).
     package static func deviceType(driver: String, firmware: String) -> String? {
       switch firmware {
       case "Mobile Broadband Network Device", "CDC MBIM", "WWAN/QMI device", "Huawei CDC NCM device",
@@ -32,12 +33,12 @@ extension InterfaceKind {
 
   /// What a link is by itself. Names prove nothing and are not looked at.
   ///
-  /// The first that answers decides: the kind that a virtual link was made as (IFLA_INFO_KIND), its hardware type
-  /// (ARPHRD_…, linux/if_arp.h), nl80211, DEVTYPE.
+  /// The first that answers decides: the kind of a virtual link (IFLA_INFO_KIND), the hardware type (ARPHRD_…,
+  /// linux/if_arp.h), nl80211, DEVTYPE.
   ///
   /// - Parameters:
   ///   - message: The kernel's message about the link.
-  ///   - evidence: Asked only where it is needed.
+  ///   - evidence: Called only if it is needed.
   package init(_ message: LinkMessage, evidence: () -> Evidence) {
     if message.flags.contains(.loopback) || message.deviceType == .loopback {
       self = .loopback

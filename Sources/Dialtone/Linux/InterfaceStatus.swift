@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// An interface as it is now, for those who list them.
+/// An interface as it is now, for a list of interfaces.
 package struct InterfaceStatus: Sendable {
   /// An address of an interface, with the length of its prefix in bits.
   package struct Address: Sendable {
@@ -10,20 +10,20 @@ package struct InterfaceStatus: Sendable {
   }
 
   package let interface: NetworkInterface
-  /// Further names that it can be asked for by (`altname` of ip-link(8)).
+  /// Further names of the interface (`altname` of ip-link(8)).
   package let alternativeNames: [String]
   /// Whether it is switched on.
   package let isUp: Bool
   /// Whether it carries packets.
   package let isOperating: Bool
-  /// Why it does not carry packets; `nil` where it does.
+  /// Why it does not carry packets; `nil` if it does.
   package let reason: Reachability.Reason?
   package let addresses: [Address]
 }
 
 #if os(Linux)
 extension LinuxNetwork {
-  /// The interfaces there are, in the order of their indices.
+  /// Returns the interfaces in the order of their indices.
   package func interfaces() -> [InterfaceStatus] {
     let decision = decision
     return tables.links.all.map { link in
@@ -38,9 +38,9 @@ extension LinuxNetwork {
   }
 }
 
-/// The interfaces there are, in the order of their indices; read anew each time.
+/// Returns the interfaces in the order of their indices, read anew each time.
 ///
-/// - Throws: ``ReachabilityError`` where the system refuses to say.
+/// - Throws: ``ReachabilityError`` if the system refuses to say.
 package func currentInterfaces() throws(ReachabilityError) -> [InterfaceStatus] {
   let network = LinuxNetwork()
   if network.isDenied {

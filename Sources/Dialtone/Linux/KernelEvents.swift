@@ -6,14 +6,14 @@ internal import Netlink
 
 /// The socket on which the kernel announces changes.
 final class KernelEvents {
-  /// What is listened to. Each group has a case in linux.md of the project where nothing else tells of a change.
+  /// The groups that are joined. For each of them there is a change that no other group announces.
   private static let groups: [NetlinkGroup] = [
     .link, .ipv4Address, .ipv6Address, .ipv4Route, .ipv6Route, .ipv4Rule, .ipv6Rule, .ipv4Netconf, .ipv6Netconf,
     .nexthop,
   ]
-  /// Longer than any announcement; a longer one counts as lost.
+  /// More than any announcement needs; a longer one counts as lost.
   private static let bufferSize = 32 * 1024
-  /// So many datagrams are read at a time.
+  /// At most this many datagrams are read at a time.
   private static let datagramLimit = 4096
 
   private var socket: NetlinkSocket
@@ -22,7 +22,7 @@ final class KernelEvents {
   /// The destinations to which routes are announced; `nil` for all.
   private var destinations: [IPAddressBits]?
   private var gateways: [KernelFilter.Gateway] = []
-  /// Whether announcements were lost that nobody has been told of.
+  /// Whether announcements were lost, and `read` has not reported it yet.
   private var wasIncomplete = false
 
   init() throws(NetlinkError) {
@@ -32,23 +32,22 @@ final class KernelEvents {
 
   var descriptor: CInt { socket.descriptor }
 
-  /// Datagrams that other processes sent, and that were dropped.
+  /// How many datagrams of other processes were dropped.
   var foreignCount: UInt64 { socket.foreignCount }
 
-  /// Has the kernel announce only those routes whose prefix contains one of the destinations; all where it is `nil`.
+  /// Has the kernel announce only routes whose prefix contains one of the destinations, or all routes for `nil`.
   func announceRoutes(to destinations: [IPAddressBits]?) {
     self.destinations = destinations
     applyFilter()
   }
 
-  /// Has the kernel announce when one of these gateways begins to count as failed, or ends to, as opposed to what is
-  /// said here.
+  /// Has the kernel announce each of these gateways whose state (failed or not) comes to differ from the one given here.
   ///
-  /// - Returns: whether it does: listening may be forbidden.
+  /// - Returns: Whether it does, since listening may be forbidden.
   func announceNeighbours(_ gateways: [KernelFilter.Gateway]) -> Bool {
     let wasListening = !self.gateways.isEmpty
     self.gateways = gateways
-    // The filter comes before what it is to hold up, and goes after it.
+    // The filter is attached before the group is joined, and changed after the group is left.
     if gateways.isEmpty, wasListening { socket.leave(.neighbour) }
     applyFilter()
     if gateways.isEmpty || wasListening { return true }
@@ -69,7 +68,7 @@ final class KernelEvents {
       if let new { try socket.attach(new) } else { socket.detachFilter() }
       filter = new
     } catch {
-      // No memory for the filter: the one before would let too little through.
+      // There is no memory for the filter, and the one before would let too little through.
       socket.detachFilter()
       filter = nil
     }
@@ -81,7 +80,7 @@ final class KernelEvents {
     case empty
     /// Everything was read, but some announcements had been lost.
     case incomplete
-    /// So much waits that others have to have their turn; call again soon.
+    /// More waits than is read at a time: call again soon.
     case moreWaits
     /// The system does not let the socket be read, or somebody has closed it.
     case unreadable
@@ -89,7 +88,7 @@ final class KernelEvents {
 
   /// Hands over the messages that wait, up to a limit.
   func read(_ body: (NetlinkMessage, RawSpan) -> Void) -> End {
-    // What has the number of a socket that somebody closed is not read.
+    // If somebody closed the socket, another file may have its number: it is not read.
     guard socket.isOpen else { return .unreadable }
     var isIncomplete = wasIncomplete
     wasIncomplete = false
@@ -115,7 +114,7 @@ final class KernelEvents {
         return .unreadable
       }
     }
-    // Should some have been lost among these, the next one to read is told of it: reported here, the rest would wait.
+    // If some of these were lost, the next call reports it. Reported now, the rest would wait.
     wasIncomplete = wasIncomplete || isIncomplete
     return .moreWaits
   }

@@ -7,11 +7,11 @@ internal import Netlink
 
 /// Asks the kernel, on a socket of its own.
 ///
-/// A batch of route queries begins with a barrier: a request that makes the kernel wait for whoever is changing links,
-/// addresses or IPv4 routes (its RTNL lock). Events are sent half-way through such a change; without the barrier an
-/// IPv4 query may still find what the change is about to remove.
+/// A batch of route queries begins with a barrier: a request for which the kernel takes its RTNL lock. So it waits for
+/// a change of links, addresses or IPv4 routes that is under way. Events are sent half-way through such a change;
+/// without the barrier an IPv4 query may still find what the change is about to remove.
 final class KernelQueries {
-  /// A destination and what limits the way to it.
+  /// A destination, and what restricts the way to it.
   struct Destination {
     let address: IPAddressBits
     var source: IPAddressBits?
@@ -24,17 +24,17 @@ final class KernelQueries {
   private var client: NetlinkClient
   private var builder = NetlinkRequestBuilder()
 
-  /// Members of a nexthop group that are looked at; the kernel's own limit is larger than any real group.
+  /// How many members of a nexthop group are looked at. The kernel's own limit is larger than any real group.
   private static let groupLimit = 256
 
   init() throws(NetlinkError) { client = try NetlinkClient(.route) }
 
-  /// Whether it can be asked: not once somebody else has closed its descriptor.
+  /// Whether its descriptor is open: somebody else may have closed it.
   var isOpen: Bool { client.isOpen }
 
   // MARK: Routes
 
-  /// The kernel's replies for each destination; `lost` where it does not answer.
+  /// Returns the kernel's replies for each destination; `lost` if it does not answer.
   func routes(to destinations: [Destination]) -> [RouteReplies] {
     builder.removeAll()
     builder.appendLinkBarrier()
@@ -75,15 +75,14 @@ final class KernelQueries {
         }
       }
     } catch {
-      // Sending is forbidden, or there is no memory for it. What was not answered stays `lost`, which reads as not
-      // known.
+      // Sending is forbidden, or there is no memory for it. What is not answered stays `lost`: nothing is known.
     }
   }
 
   // MARK: Neighbours
 
-  /// Whether each of the gateways counts as failed; `nil` where the kernel does not say. One that is no neighbour does
-  /// not.
+  /// Returns whether each of the gateways counts as failed, or `nil` if the kernel does not say. A gateway that is no
+  /// neighbour does not.
   func areFailed(_ gateways: [KernelFilter.Gateway]) -> [Bool?] {
     builder.removeAll()
     for gateway in gateways { builder.appendGetNeighbour(gateway.address, interface: gateway.interface) }
@@ -112,7 +111,7 @@ final class KernelQueries {
 
   // MARK: Nexthop objects
 
-  /// The hops of a nexthop object, those of a group in its order.
+  /// Returns the hops of a nexthop object; for a group, in its order.
   private func hops(ofObject id: UInt32) -> [RouteNexthop] {
     guard let object = nexthops([id]).first else { return [] }
     let members = object.group.isEmpty ? [object] : nexthops(object.group.prefix(Self.groupLimit).map(\.id))
@@ -140,7 +139,7 @@ final class KernelQueries {
 
   // MARK: Tables
 
-  /// Calls `body` with every routing rule of IPv4, after `begin` for each attempt. What overtakes it is announced.
+  /// Calls `body` with every routing rule of IPv4, after `begin` for each attempt. A change meanwhile is announced.
   func ipv4Rules(begin: () -> Void, _ body: (RuleMessage) -> Void) throws(NetlinkError) {
     _ = try client.dump(.getRule, family: .ipv4) { step, bytes in
       switch step {
@@ -150,8 +149,8 @@ final class KernelQueries {
     }
   }
 
-  /// Calls `body` with every link, after `begin` for each attempt: what an interrupted one gave is void. Answers
-  /// whether the last attempt was not interrupted, and so nothing is missing.
+  /// Calls `body` with every link, after `begin` for each attempt, which makes the attempt before void. Returns whether
+  /// the last attempt was not interrupted, so that nothing is missing.
   func links(begin: () -> Void, _ body: (LinkMessage) -> Void) throws(NetlinkError) -> Bool {
     try !client.dump(.getLink) { step, bytes in
       switch step {
@@ -161,7 +160,7 @@ final class KernelQueries {
     }.wasInterrupted
   }
 
-  /// Calls `body` with every address, after `begin` for each attempt. Answers as `links` does.
+  /// Calls `body` with every address, after `begin` for each attempt. Returns the same as `links`.
   func addresses(begin: () -> Void, _ body: (AddressMessage) -> Void) throws(NetlinkError) -> Bool {
     try !client.dump(.getAddress) { step, bytes in
       switch step {

@@ -5,9 +5,9 @@
 internal import CDialtoneSystem
 internal import Netlink
 
-/// What is known of links, addresses and rules. Nothing is kept of routes, which are asked for each time.
+/// What is known of links, addresses and rules. Routes are not kept, but asked for each time.
 ///
-/// Invariant: the tables are what was read last, and what the announcements say that were taken in since.
+/// Invariant: the tables are what was read last, with the announcements taken in since.
 final class KernelTables {
   private(set) var links = LinkTable() { didSet { searches.removeAll() } }
   private(set) var addresses = AddressTable() { didSet { searches.removeAll() } }
@@ -18,11 +18,11 @@ final class KernelTables {
 
   // MARK: Reading
 
-  /// Reads links and addresses anew. What waits on the socket of announcements is taken in afterwards, in order, and
-  /// ends at the present whether the tables were read before or after it was sent.
+  /// Reads links and addresses anew. Announcements that wait on the socket are taken in afterwards, in order. They lead
+  /// to the present, whether the tables were read before or after they were sent.
   ///
-  /// - Returns: Whether they are whole. If changes overtook every attempt, something may be missing, of which no event
-  ///   will tell.
+  /// - Returns: Whether the tables are whole. If changes overtook every attempt, something may be missing, and no event
+  ///   will tell of it.
   /// - Throws: What the kernel said; the tables are as before.
   func read(_ queries: KernelQueries) throws(NetlinkError) -> Bool {
     var newLinks = LinkTable()
@@ -39,7 +39,7 @@ final class KernelTables {
 
   func markRulesStale() { areRulesStale = true }
 
-  /// The rules, read anew if they changed since: they do so seldom, and are few.
+  /// Returns the rules, read anew if they have changed. They seldom do, and are few.
   func rules(_ queries: KernelQueries) -> RuleTable {
     if !areRulesStale { return rules }
     areRulesStale = false
@@ -55,8 +55,8 @@ final class KernelTables {
 
   // MARK: Announcements
 
-  /// Takes a message in, and adds to `change` what it may have changed. Returns whether it could be read: one that
-  /// could not is as good as lost. Neighbours are another's.
+  /// Takes in a message, and adds to `change` what it may have changed. Returns whether it could be read; otherwise it
+  /// is as good as lost. Messages about neighbours belong to `GatewayWatch`.
   func apply(_ message: NetlinkMessage, _ bytes: RawSpan, _ change: inout NetworkChange) -> Bool {
     switch message.type {
     case .newLink, .deleteLink:
@@ -69,7 +69,7 @@ final class KernelTables {
     case .newAddress, .deleteAddress:
       guard let address = AddressMessage(message, in: bytes) else { return false }
       if message.type == .newAddress { addresses.update(address) } else { addresses.remove(address) }
-      // Also if nothing but a lifetime is another: routes may have come with it.
+      // Even if only a lifetime differs: routes may have come with it.
       change.markEverything()
     case .newRoute, .deleteRoute:
       guard let route = RouteMessage(message, in: bytes) else {
@@ -90,12 +90,12 @@ final class KernelTables {
   }
 
   private func apply(_ message: LinkMessage, isGone: Bool) -> LinkTable.Effect {
-    // Of bridge ports (family AF_BRIDGE) there are messages of their own; they say nothing of the link.
+    // Bridge ports have messages of their own (family AF_BRIDGE), which say nothing of the link.
     if message.family != .unspecified { return .nothing }
     if isGone { return links.remove(message.index) }
     guard message.isSnapshot else { return .nothing }
     let known = links[message.index]
-    // What hardware is does not change while it is there, but may not be told before it is switched on.
+    // The kind of hardware does not change while it is there, but may be unknown until it is switched on.
     let (kind, radio) =
       if let known, known.isUp || !message.flags.contains(.up), known.deviceType == message.deviceType,
         known.hardwareAddress == message.hardwareAddress ?? [], known.infoKind == message.infoKind
@@ -115,8 +115,8 @@ final class KernelTables {
     case ask(IPAddress, KernelQueries.Destination)
   }
 
-  /// Finds out what needs no query, and what may not reach one: an index of 0 would mean any interface to the kernel,
-  /// and a source that is not this machine's is one that IPv6 takes all the same.
+  /// Answers what needs no query, and what must not become one. To the kernel, an index of 0 would mean any interface,
+  /// and IPv6 takes even a source that is not this machine's.
   func prepare(_ query: RouteQuery, _ decision: RouteDecision) -> Preparation {
     func missing(_ reason: Reachability.Reason) -> Preparation {
       .answer(Reachability(status: .unreachable, destination: query.address, reason: reason))
@@ -132,7 +132,7 @@ final class KernelTables {
     case .address(let address):
       if address.zone != nil {
         guard let link = links.link(named: LinkName(address.inlineZone)) else { return missing(.noInterface) }
-        // A zone and an interface that contradict each other: no interface is both.
+        // The zone and the interface contradict each other.
         if let output, output != link.index { return missing(.noInterface) }
         output = link.index
       } else if address.family == .ipv6, address.isLinkLocal, output == nil {

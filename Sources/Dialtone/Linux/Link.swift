@@ -3,7 +3,7 @@
 
 package import Netlink
 
-/// What counts of a link. Everything else that its messages carry (MTU, counters, queues) changes no answer.
+/// What counts of a link. Everything else in its messages (MTU, counters, queues) changes no answer.
 package struct Link: Equatable, Sendable {
   package let index: UInt32
   package let name: InlineName
@@ -14,12 +14,12 @@ package struct Link: Equatable, Sendable {
   package let operationalState: OperationalState
   /// The bridge, bond or VRF that it is a port of.
   package let master: UInt32?
-  /// The link below it, in this namespace: of a VLAN or macvlan, not of a veth, whose peer is beside it.
+  /// The link below it, in this namespace: that of a VLAN or macvlan. The peer of a veth is not below it.
   package let lower: UInt32?
   package let infoKind: String?
   package let bondActivePort: UInt32?
   package let hardwareAddress: [UInt8]
-  /// What it is by itself, without looking through it.
+  /// Its own kind, without looking at the links below.
   package var ownKind: InterfaceKind
   /// The number of the radio (wiphy of nl80211) that it uses itself.
   package let radio: UInt32?
@@ -27,11 +27,11 @@ package struct Link: Equatable, Sendable {
   /// The flags that count.
   private static let significantFlags: LinkFlags = [.up, .lowerUp, .loopback, .pointToPoint]
 
-  /// Takes what counts out of a message; `nil` where the message is no snapshot of a whole link.
+  /// Takes from a message what counts. Returns `nil` if the message is no snapshot of a whole link.
   package init?(_ message: LinkMessage, kind: InterfaceKind, radio: UInt32? = nil) {
     guard message.isSnapshot, let name = message.name else { return nil }
     index = message.index
-    // A name may be any bytes; made text, those that are none take more room. No link is left out for its name.
+    // A name may be any bytes. Bytes that are no text take more room as text; no link is left out for that.
     self.name = InlineName(truncating: name)
     alternativeNames = message.alternativeNames.map { LinkName($0) }
     deviceType = message.deviceType
@@ -58,11 +58,11 @@ package struct Link: Equatable, Sendable {
   /// Whether it is switched on (IFF_UP).
   package var isUp: Bool { flags.contains(.up) }
 
-  /// Whether it waits to be let in (RFC 2863): there is a carrier, but nothing passes yet.
+  /// Whether it waits for an external event, such as authentication (RFC 2863): there is a carrier, but nothing passes.
   package var isDormant: Bool { isUp && operationalState == .dormant && flags.contains(.lowerUp) }
 
-  /// Whether it passes packets, as far as it knows: a device that does not tell its state counts if it has a carrier
-  /// (linux Documentation/networking/operstates.rst).
+  /// Whether it passes packets, as far as it knows. A device that does not tell its state counts if it has a carrier
+  /// (Documentation/networking/operstates.rst of Linux).
   package var isOperating: Bool {
     isUp && (operationalState == .up || (operationalState == .unknown && flags.contains(.lowerUp)))
   }

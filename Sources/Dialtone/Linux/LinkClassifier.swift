@@ -5,13 +5,13 @@
 internal import CDialtoneSystem
 internal import Netlink
 
-/// Finds out what a link is, with nl80211 and sysfs where the kernel's message alone does not tell.
+/// Finds out what a link is, with nl80211 and sysfs if the kernel's message alone does not tell.
 ///
-/// nl80211 answers for the namespace that its socket was opened in. sysfs shows the namespace of whoever mounted it,
-/// which may be another: what it says of a name counts only where it shows the same index and hardware address for it.
-/// Where it does not, the driver is asked.
+/// nl80211 answers for the namespace in which its socket was opened. sysfs shows the namespace in which it was mounted,
+/// which may be another. What it says of a name counts only if it shows the same index and hardware address for it.
+/// Otherwise the driver is asked.
 final class LinkClassifier {
-  /// `nil` where generic netlink is refused.
+  /// `nil` if generic netlink is refused.
   private var wireless: NetlinkClient?
   private var builder = NetlinkRequestBuilder()
 
@@ -24,7 +24,7 @@ final class LinkClassifier {
     }
   }
 
-  /// What the link is, and the number of its radio, where it has one that nl80211 knows.
+  /// Returns what the link is, and the number of its radio, if nl80211 knows one.
   func classify(_ message: LinkMessage) -> (kind: InterfaceKind, radio: UInt32?) {
     var wireless = (isKnown: false, radio: nil as UInt32?)
     let kind = InterfaceKind(message) {
@@ -34,10 +34,10 @@ final class LinkClassifier {
     return (kind, wireless.radio)
   }
 
-  /// Whether nl80211 knows the interface, and its radio (NL80211_CMD_GET_INTERFACE, linux/nl80211.h).
+  /// Returns whether nl80211 knows the interface, and its radio (NL80211_CMD_GET_INTERFACE, linux/nl80211.h).
   private func wirelessInterface(_ index: UInt32) -> (isKnown: Bool, radio: UInt32?) {
-    // To ask for a family that is not there makes the kernel load its module. Where there is sysfs, it shows whether
-    // cfg80211 is loaded, in any namespace; that may happen at any time.
+    // A question for a family that does not exist makes the kernel load its module. sysfs, if there is one, shows in
+    // any namespace whether cfg80211 is loaded; that may happen at any time.
     if SystemFile.exists("/sys/class/net"), !SystemFile.exists("/sys/class/ieee80211") { return (false, nil) }
     builder.removeAll()
     builder.appendGetFamily(named: GenericNetlinkMessage.Wireless.familyName)
@@ -66,14 +66,14 @@ final class LinkClassifier {
     return result
   }
 
-  /// DEVTYPE of the link's uevent, as sysfs has it; where sysfs does not show the link, by what its driver says.
+  /// Returns DEVTYPE of the link's uevent by sysfs, or by its driver if sysfs does not show the link.
   private func deviceType(_ message: LinkMessage) -> String? {
     guard let event = event(of: message) else { return driverDeviceType(message) }
     let line = event.split(separator: "\n").first { $0.hasPrefix("DEVTYPE=") }
     return line.map { String($0.dropFirst("DEVTYPE=".count)) }
   }
 
-  /// The link's uevent, where sysfs shows this very link.
+  /// Returns the link's uevent, if sysfs shows this very link.
   private func event(of message: LinkMessage) -> String? {
     guard let name = message.name, !name.contains("/") else { return nil }
     let folder = "/sys/class/net/\(name)"
@@ -84,7 +84,7 @@ final class LinkClassifier {
     return SystemFile.text(at: "\(folder)/uevent")
   }
 
-  /// What DEVTYPE would be, by what the driver says of itself.
+  /// Returns what DEVTYPE would be, by what the driver says of itself.
   private func driverDeviceType(_ message: LinkMessage) -> String? {
     guard let descriptor = wireless?.descriptor, let name = message.name else { return nil }
     let size = Int(CSYSTEM_DRIVER_TEXT_SIZE)
@@ -105,7 +105,7 @@ final class LinkClassifier {
 }
 
 extension String {
-  /// Without the line break at its end.
+  /// The text without white space at its end.
   fileprivate var trimmed: Substring { self[..<(lastIndex { !$0.isWhitespace }.map(index(after:)) ?? startIndex)] }
 }
 #endif

@@ -96,7 +96,7 @@ struct WatchedTarget: Equatable, Sendable {
     if case .host = target.storage { target.port == nil && !typed.contains("://") } else { false }
   }
 
-  /// The address that the target is; `nil` where it is none.
+  /// The address that the target is; `nil` if it is none.
   var address: IPAddress? {
     if case .address(let address) = target.storage { address } else { nil }
   }

@@ -16,7 +16,7 @@ final class EventWait {
   private static let letters: UInt64 = 0
   private static let output: UInt64 = 1
 
-  /// `output` is whose reader to look after; `nil` where its going away is no reason to stop.
+  /// `output` is whose reader to look after; `nil` if its going away is no reason to stop.
   init(mailbox: Mailbox<some Sendable>, output: StandardStream?) throws(SystemError) {
     descriptor = epoll_create1(CInt(EPOLL_CLOEXEC))
     if descriptor < 0 { throw SystemError("epoll_create1") }

@@ -18,7 +18,7 @@ final class Mailbox<State: Sendable>: Sendable {
 
   /// The letters in their order, and where each target's newest stands.
   private struct Heap {
-    /// `nil` where one has made room.
+    /// `nil` if one has made room.
     var letters: [Letter?] = []
     var newest: [Int: Int] = [:]
     var count = 0

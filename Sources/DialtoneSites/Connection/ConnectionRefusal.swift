@@ -15,7 +15,7 @@ struct ConnectionRefusal: Equatable {
   var type: UInt8
   var code: UInt8
 
-  /// Who says what, for a person. `gateway` is where the packets went first, `nil` where they went straight to the
+  /// Who says what, for a person. `gateway` is where the packets went first, `nil` if they went straight to the
   /// host.
   func words(gateway: IPAddress?) -> String {
     if isOwn, isHostUnreachable {
@@ -64,7 +64,7 @@ final class RefusalReader {
   private let descriptor: CInt
   private let family: CInt
 
-  /// `nil` where the system has no descriptor for it: then nobody is named.
+  /// `nil` if the system has no descriptor for it: then nobody is named.
   init?(_ socket: NIOBSDSocket.Handle, _ family: IPAddress.Family) {
     descriptor = csystem_duplicate(socket)
     self.family = family == .ipv6 ? AF_INET6 : AF_INET

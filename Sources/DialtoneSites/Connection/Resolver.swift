@@ -3,7 +3,7 @@
 
 internal import Dialtone
 
-/// Look-ups of names, one at a time for each name: who asks while one is under way gets its answer.
+/// Lookups of names, one at a time for each name: who asks while one is under way gets its answer.
 final class Resolver: Sendable {
   fileprivate struct Key: Hashable {
     let name: String
@@ -74,7 +74,7 @@ final class Resolver: Sendable {
       let ticket = pool.submit(
         name, family,
         by: { [weak self, lookup, nameServers] name, family in
-          // Read here, where the look-up itself reads them: files take as long as they like.
+          // Read here, where the lookup itself reads them: files take as long as they like.
           self?.begin(key, serial, nameServers())
           return lookup(name, family)
         }, answer: { [weak self] in self?.end(key, serial, $0) })

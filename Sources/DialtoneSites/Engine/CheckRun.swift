@@ -35,7 +35,7 @@ final class CheckRun {
   private var trustInquiry: TrustStore.Inquiry?
   /// What vouches for the site, once it is read.
   private var context: NIOSSLContext?
-  /// The look-ups of the name that have not ended.
+  /// The lookups of the name that have not ended.
   private var inquiries: [IPAddress.Family: Resolver.Inquiry] = [:]
   private var nameTimers: [Scheduled<Void>] = []
   /// The Internet's, and then those to the name servers.

@@ -7,7 +7,7 @@ internal import Dispatch
 internal import NIOCore
 internal import NIOPosix
 
-/// What all checks of an environment share: event loops, the bound on checks, look-ups and paths.
+/// What all checks of an environment share: event loops, the bound on checks, lookups and paths.
 ///
 /// It lives for as long as a check holds it, or a monitor that has begun one and is not paused, and a second more after
 /// a check, so that checks one after the other start no threads anew. Then its threads end.
@@ -30,7 +30,7 @@ final class SiteEngine: Sendable {
   private let ownGroup: MultiThreadedEventLoopGroup?
   private let lingering = Lock(Lingering())
 
-  /// - Throws: Where the system has no descriptors or threads for the event loops: the next check may find some.
+  /// - Throws: If the system has no descriptors or threads for the event loops: the next check may find some.
   init(_ slot: SiteEngineSlot) throws(SiteError) {
     _ = Exchange.handlerTypes
     if let group = slot.group {

@@ -9,7 +9,7 @@ package final class SiteEngineSlot: Sendable {
   /// A check: its verdict, or `CancellationError`.
   package typealias Perform = @Sendable (SiteURL, SiteCheckConfiguration) async throws -> SiteVerdict
 
-  /// Names are looked up 32 at a time, each for both families, more than for all other monitors: here a look-up that
+  /// Names are looked up 32 at a time, each for both families, more than for all other monitors: here a lookup that
   /// hangs would hold up other sites' checks. So after a second, in which nearly every name server answers that answers
   /// at all, it is in nobody's way any more, up to as many of them as there are checks at a time.
   package static func makeNames() -> NameLookupPool {
@@ -34,7 +34,7 @@ package final class SiteEngineSlot: Sendable {
   let perform: Perform?
   /// Kept beyond the engine: reading the system's certificates takes longer than a check.
   let trust: TrustStore
-  /// Kept beyond the engine, too: look-ups that hang are counted until they end.
+  /// Kept beyond the engine, too: lookups that hang are counted until they end.
   let names: NameLookupPool
   private let running = Lock(Running())
   private let monitors = Lock(Monitors())
@@ -65,7 +65,7 @@ package final class SiteEngineSlot: Sendable {
     }
   }
 
-  /// Why no task can be begun for a check, where there is no engine yet; `nil` where one can.
+  /// Why no task can be begun for a check, where there is no engine yet; `nil` if one can.
   func shortage() -> SiteError? {
     if perform != nil || running.withLock({ $0.engine }) != nil { return nil }
     do throws(SiteError) {
@@ -76,7 +76,7 @@ package final class SiteEngineSlot: Sendable {
     }
   }
 
-  /// The engine for a monitor to hold; `nil` where something stands in for checks, or where there is none to be had,
+  /// The engine for a monitor to hold; `nil` if something stands in for checks, or where there is none to be had,
   /// which the check says.
   func engineToHold() -> SiteEngine? {
     if perform != nil { return nil }

@@ -9,7 +9,7 @@ package import NIOCore
 ///
 /// All checks and monitors of one environment share one set of event loops, at most four threads, and a bound: 256
 /// checks at a time, each with one connection, or up to four while it tries several addresses. Further checks wait for
-/// their turn. Names are looked up 32 at a time, each for both families; a look-up that takes longer than a second does
+/// their turn. Names are looked up 32 at a time, each for both families; a lookup that takes longer than a second does
 /// not count any more, until 256 threads are at it. They exist only while they do so. The event loops' threads start
 /// with the first check, and end about a second after the last check and the last monitor have gone. Where many
 /// monitors would begin at once, made together or told of the same new path, their checks are spread: 16 at once, then

@@ -150,7 +150,7 @@ struct HeadNormalizer {
     output.writeBytes([carriageReturn, lineFeed])
   }
 
-  /// The length that all say; `nil` where they do not agree, or one is no number.
+  /// The length that all say; `nil` if they do not agree, or one is no number.
   private static func agreed(_ values: [[UInt8]]) -> [UInt8]? {
     var agreed: [UInt8]?
     for value in values {

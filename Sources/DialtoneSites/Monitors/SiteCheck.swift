@@ -57,7 +57,7 @@ public struct SiteCheck: Sendable {
   /// Checks the site, and returns the verdict within ``SiteCheckConfiguration/timeout``.
   ///
   /// A site that does not answer is a verdict, not an error. Nothing is left open when this has returned. Where as many
-  /// checks are under way already as the environment allows (256), the check first waits for its turn; the time-out
+  /// checks are under way already as the environment allows (256), the check first waits for its turn; the timeout
   /// counts from then. Where as many names are being looked up already (32, without those that have hung for a second,
   /// until 256 do), the check waits for a thread, for as long as the time-out at most; that does not count either.
   ///

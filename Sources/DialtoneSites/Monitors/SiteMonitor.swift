@@ -120,7 +120,7 @@ public final class SiteMonitor: StateMonitor {
 
   /// Stops watching and checking until ``resume()``, for a program that goes to the background: a second after the last
   /// monitor has been paused, Dialtone has no thread, no socket and no wake-up, unless a wait with a time-out is under
-  /// way. A check under way is cancelled. A name look-up that hangs cannot be stopped (getaddrinfo(3)): its thread ends
+  /// way. A check under way is cancelled. A name lookup that hangs cannot be stopped (getaddrinfo(3)): its thread ends
   /// when the resolver gives up.
   ///
   /// While paused nothing is known: ``current`` is `undetermined`, receivers stay registered and are told nothing, and

@@ -229,7 +229,7 @@ final class SiteMonitorCore: Sendable {
     }
   }
 
-  /// The verdict on one site, or on both of its URLs, asked at the same time; `nil` where the task was cancelled.
+  /// The verdict on one site, or on both of its URLs, asked at the same time; `nil` if the task was cancelled.
   private static func verdict(
     on sites: SitePair, _ configuration: SiteCheckConfiguration, _ slot: SiteEngineSlot
   ) async -> SiteVerdict? {

@@ -52,11 +52,11 @@ struct SiteMonitorStateMachine {
   private(set) var isChecking = false
   /// When the first check began since the last that came to an end; others may have been cancelled since.
   private var checkingSince: Int64?
-  /// The interface that the path led over when the check under way began; `nil` where the system does not say.
+  /// The interface that the path led over when the check under way began; `nil` if the system does not say.
   private var checkedInterface: UInt32?
   /// Whether the path has changed, and settled, while the check was under way: another has to follow.
   private var isCheckOutdated = false
-  /// When the next check is due, by the environment's clock; `nil` where none is. To be asked for after each event.
+  /// When the next check is due, by the environment's clock; `nil` if none is. To be asked for after each event.
   private(set) var deadline: Int64?
   /// While the path settles: when it has in any case, and how long after that the check comes. The latter is drawn
   /// once: anew with each change, a path that never rests would put the check off for ever.

@@ -6,12 +6,12 @@ internal import Dialtone
 /// An address of the site's, and the interface that leads there.
 struct Route: Equatable, Sendable {
   let address: IPAddress
-  /// `nil` where the system does not say.
+  /// `nil` if the system does not say.
   let interface: NetworkInterface?
-  /// The router that packets go to first; `nil` where they go straight to the address, or where the system does not
+  /// The router that packets go to first; `nil` if they go straight to the address, or where the system does not
   /// say.
   var gateway: IPAddress?
-  /// The address that they come from; `nil` where the system does not say.
+  /// The address that they come from; `nil` if the system does not say.
   var source: IPAddress?
 }
 
@@ -20,7 +20,7 @@ struct Route: Equatable, Sendable {
 /// The search goes on while the first addresses are tried: a family that answers late joins in.
 struct AddressSearch {
   private let configuration: SiteCheckConfiguration
-  /// What the look-ups have come to so far; `nil` where the host is an address.
+  /// What the lookups have come to so far; `nil` if the host is an address.
   private(set) var resolution: NameResolution?
   /// How many sets of addresses have paths that are not known yet.
   private var unknownPaths = 0
@@ -47,7 +47,7 @@ struct AddressSearch {
     return families
   }
 
-  /// The look-up of one family has ended, or of both if it is `nil`.
+  /// The lookup of one family has ended, or of both if it is `nil`.
   mutating func lookupEnded(_ family: IPAddress.Family?, _ result: NameLookupResult) -> NameResolution.Step {
     resolution?.ended(family, result) ?? .wait
   }

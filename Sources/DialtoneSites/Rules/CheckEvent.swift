@@ -22,7 +22,7 @@ extension CheckStateMachine {
     case trustFound(SiteError?)
     /// A thread has begun to look the name up, at this uptime, and asks these servers as far as they are known.
     case lookupBegan(at: Int64, servers: [IPAddress])
-    /// The look-up of one family has ended, or of both if it is `nil`.
+    /// The lookup of one family has ended, or of both if it is `nil`.
     case lookupEnded(IPAddress.Family?, NameLookupResult)
     /// RFC 8305, 3: IPv4 addresses have waited long enough for IPv6 ones.
     case resolutionDelayPassed

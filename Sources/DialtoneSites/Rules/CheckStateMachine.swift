@@ -23,7 +23,7 @@ struct CheckStateMachine {
   struct NameState {
     /// Whether all threads are busy with other names: until then no time passes for the check.
     var isWaitingForThread = true
-    /// Who is asked; none until the look-up has begun, or where that is not known.
+    /// Who is asked; none until the lookup has begun, or where that is not known.
     var servers: [IPAddress] = []
     /// Why the name was not found; told once the paths to names are known.
     var failure: SiteError?
@@ -150,7 +150,7 @@ struct CheckStateMachine {
       clock.begin(.name, at: moment.uptime)
       state = .name(NameState())
       let families = search.beginName(requiresPublicAddress: configuration.requiresPublicAddress && proxy == nil)
-      // The Internet's path is watched beside the look-up: it is known when that fails, or when the deadline comes.
+      // The Internet's path is watched beside the lookup: it is known when that fails, or when the deadline comes.
       return [
         .watchPathToInternet, .lookUp(name, families),
         .setDeadline(clock.stageDeadline(after: configuration.timeout)),

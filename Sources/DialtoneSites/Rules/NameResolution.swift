@@ -3,7 +3,7 @@
 
 internal import Dialtone
 
-/// What the look-ups of a name come to, one for each family (RFC 8305, 3): pure, an answer in, what is to be done out.
+/// What the lookups of a name come to, one for each family (RFC 8305, 3): pure, an answer in, what is to be done out.
 ///
 /// Invariants: what comes first is not kept waiting for the other family, IPv4 for no longer than the Resolution Delay;
 /// addresses are handed out once; it fails once, and only if no address has been handed out and nobody is left to
@@ -54,7 +54,7 @@ struct NameResolution {
   /// Whether somebody has answered that there is no address.
   private(set) var hasNoAddress = false
 
-  /// The look-up of a family, or of both where it is `nil`, has ended.
+  /// The lookup of a family, or of both where it is `nil`, has ended.
   mutating func ended(_ family: IPAddress.Family?, _ result: NameLookupResult) -> Step {
     if let family { pending.remove(family) } else { pending = [] }
     switch result {

@@ -8,7 +8,7 @@ internal import Dialtone
 /// It is read as browsers read it (WHATWG URL): backslashes are slashes, tabs do not count. So whatever a browser would
 /// take for another host is one here.
 struct RedirectTarget: Equatable {
-  /// The target made absolute, for reports; `nil` where it is no http or https URL.
+  /// The target made absolute, for reports; `nil` if it is no http or https URL.
   let location: String?
   /// Whether it leads to another host than the site's, or to something that is no site at all.
   let isOtherHost: Bool
@@ -83,7 +83,7 @@ struct RedirectTarget: Equatable {
       start.prefix(upTo: start.lastIndex { $0.value > 0x20 }.map(start.index(after:)) ?? start.startIndex))
   }
 
-  /// The scheme in small letters and what follows its colon; `nil` where there is none.
+  /// The scheme in small letters and what follows its colon; `nil` if there is none.
   private static func splitScheme(_ text: Substring) -> (String, Substring)? {
     guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), let first = text.utf8.first else { return nil }
     let scheme = text.utf8[..<colon]
@@ -99,7 +99,7 @@ struct RedirectTarget: Equatable {
     }
   }
 
-  /// The host of an authority in the form that hosts are compared in; `nil` where there is none.
+  /// The host of an authority in the form that hosts are compared in; `nil` if there is none.
   private static func host(of authority: Substring) -> String? {
     let scalars = authority.unicodeScalars
     let hostAndPort = scalars.lastIndex(of: "@").map { authority[scalars.index(after: $0)...] } ?? authority

@@ -39,7 +39,7 @@ extension SiteVerdict {
       (.undetermined, "undetermined", "undetermined"),
     ]
 
-    /// The kind with this ``identifier``, or `nil` where there is none.
+    /// The kind with this ``identifier``, or `nil` if there is none.
     public init?(identifier: some StringProtocol) {
       guard let row = Self.table.first(where: { $0.identifier == identifier }) else { return nil }
       self = row.kind

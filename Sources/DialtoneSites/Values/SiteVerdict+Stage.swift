@@ -32,7 +32,7 @@ extension SiteVerdict {
       (.body, "body", "to read the answer"),
     ]
 
-    /// The stage with this ``identifier``, or `nil` where there is none.
+    /// The stage with this ``identifier``, or `nil` if there is none.
     public init?(identifier: some StringProtocol) {
       guard let row = Self.table.first(where: { $0.identifier == identifier }) else { return nil }
       self = row.stage

@@ -16,7 +16,7 @@ public struct SiteVerdict: Sendable {
   /// The verdict in a word.
   public let kind: Kind
 
-  /// The answer's status code; `nil` where there was no answer.
+  /// The answer's status code; `nil` if there was no answer.
   public let status: Int?
 
   /// Where a redirect leads, made absolute and cut at 2,048 characters; only with `captivePortal` and
@@ -131,7 +131,7 @@ extension SiteVerdict {
     /// Makes timings, for your own tests. What you leave out is `nil`.
     ///
     /// - Parameters:
-    ///   - name: How long the name's look-up took.
+    ///   - name: How long the name's lookup took.
     ///   - connect: How long the connection took.
     ///   - tls: How long TLS took.
     ///   - firstByte: How long the first byte of the answer took.

@@ -21,9 +21,9 @@ package struct AddressMessage: Hashable, Sendable {
   package private(set) var flags: AddressFlags
   package let scope: RouteScope
   package let interfaceIndex: UInt32
-  /// `IFA_ADDRESS`: the peer where there is one, else the address itself.
+  /// `IFA_ADDRESS`: the peer if there is one, else the address itself.
   package private(set) var address: IPAddressBits?
-  /// `IFA_LOCAL`: this machine's address. IPv6 leaves it out where there is no peer.
+  /// `IFA_LOCAL`: this machine's address. IPv6 leaves it out if there is no peer.
   package private(set) var local: IPAddressBits?
 
   /// This machine's address.
@@ -31,7 +31,7 @@ package struct AddressMessage: Hashable, Sendable {
   /// The other end of a point-to-point link.
   package var peer: IPAddressBits? { local == nil || local == address ? nil : address }
 
-  /// - Returns: `nil` where the message is of another type, or malformed.
+  /// - Returns: `nil` if the message is of another type, or malformed.
   package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
     let start = message.body.lowerBound
     guard message.type == .newAddress || message.type == .deleteAddress,
@@ -98,7 +98,8 @@ package struct AddressFlags: OptionSet, Hashable, Sendable {
 
 /// Addresses as the attributes of rtnetlink hold them.
 extension IPAddressBits {
-  /// Reads an address that must be of the family its message names; other families than IP are taken by their size.
+  /// Reads an address. If the message names an IP family, the address must be of it; for other families the size
+  /// decides.
   @inline(__always)
   init?(_ bytes: RawSpan, in range: Range<Int>, family: KernelAddressFamily) {
     self.init(bytes, in: range)

@@ -28,7 +28,7 @@ package struct GenericNetlinkMessage: Hashable, Sendable {
   package let version: UInt8
   package let attributes: Range<Int>
 
-  /// - Returns: `nil` where the message is a control message, or too short.
+  /// - Returns: `nil` if the message is a control message, or too short.
   package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
     // NLMSG_MIN_TYPE: the types below are control messages (linux/netlink.h).
     guard message.type.rawValue >= 16, let range = message.attributes(after: Self.headerByteCount),
@@ -50,7 +50,7 @@ package struct GenericNetlinkMessage: Hashable, Sendable {
     return NetlinkMessageType(rawValue: value)
   }
 
-  /// The interface that nl80211 answered with: its being there says that it is Wi-Fi.
+  /// The interface of an nl80211 answer. If nl80211 knows an interface, it is Wi-Fi.
   package func wirelessInterfaceIndex(in bytes: RawSpan) -> UInt32? {
     guard command == Wireless.newInterface else { return nil }
     return integer(Wireless.interfaceIndex, in: bytes)
@@ -62,7 +62,7 @@ package struct GenericNetlinkMessage: Hashable, Sendable {
     return integer(Wireless.radio, in: bytes)
   }
 
-  /// The first attribute of a type, where it is an integer of just this size.
+  /// The first attribute of a type, if it is an integer of exactly this size.
   private func integer<T: FixedWidthInteger & BitwiseCopyable>(_ type: UInt16, in bytes: RawSpan) -> T? {
     var cursor = NetlinkAttributeCursor(attributes)
     while let attribute = cursor.next(in: bytes) {

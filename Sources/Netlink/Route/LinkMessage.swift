@@ -1,10 +1,10 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A link as one message tells it (`RTM_NEWLINK`, `RTM_DELLINK`; `struct ifinfomsg`; rtnetlink(7)).
+/// A link as one message describes it (`RTM_NEWLINK`, `RTM_DELLINK`; `struct ifinfomsg`; rtnetlink(7)).
 package struct LinkMessage: Hashable, Sendable {
   package static let headerByteCount = 16
-  /// `RTEXT_FILTER_SKIP_STATS` (linux/rtnetlink.h): leave out the counters, half of the message.
+  /// `RTEXT_FILTER_SKIP_STATS` (linux/rtnetlink.h): leaves out the counters, half of the message.
   package static let skipStatistics: UInt32 = 1 << 3
 
   /// Attributes of a link (`IFLA_…`, linux/if_link.h).
@@ -45,17 +45,17 @@ package struct LinkMessage: Hashable, Sendable {
   /// Which flags changed with this event.
   package let change: LinkFlags
   package private(set) var name: String?
-  /// Further names that the kernel finds the link by (`altname` of ip-link(8)), in its order.
+  /// Further names by which the kernel finds the link (`altname` of ip-link(8)), in the kernel's order.
   package private(set) var alternativeNames: [String] = []
   package private(set) var hardwareAddress: [UInt8]?
   package private(set) var mtu: UInt32?
   package private(set) var operationalState: OperationalState?
   /// `IF_LINK_MODE_…`: 0 default, 1 dormant.
   package private(set) var linkMode: UInt8?
-  /// Whether there is a carrier. True also for devices that are down and know of none.
+  /// Whether there is a carrier. Also true for devices that are down and know of none.
   package private(set) var carrier: Bool?
-  /// The link below a VLAN or macvlan, or the other end of a veth; in the namespace `linkNamespaceID` where that is
-  /// set.
+  /// The link below a VLAN or macvlan, or the other end of a veth. If `linkNamespaceID` is set, it is in that
+  /// namespace.
   package private(set) var lower: UInt32?
   package private(set) var linkNamespaceID: Int32?
   /// The bridge, bond or VRF the link belongs to.
@@ -69,11 +69,11 @@ package struct LinkMessage: Hashable, Sendable {
   /// Whether the message carries an event of wireless extensions instead of the link's state.
   package var wirelessEventOnly: Bool { hasWirelessEvent && operationalState == nil }
 
-  /// Whether the message describes the whole link. Messages about a bridge's port and wireless events do not: they lack
-  /// most attributes, and absence in them means nothing.
+  /// Whether the message describes the whole link. Messages about a bridge's port and wireless events lack most
+  /// attributes, and absence in them means nothing.
   package var isSnapshot: Bool { family == .unspecified && name != nil && operationalState != nil }
 
-  /// - Returns: `nil` where the message is of another type, or malformed.
+  /// - Returns: `nil` if the message is of another type, or malformed.
   package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
     guard message.type == .newLink || message.type == .deleteLink,
       let range = message.attributes(after: Self.headerByteCount),
@@ -162,7 +162,7 @@ package struct LinkMessage: Hashable, Sendable {
       }
     }
     if attributes.isMalformed { return false }
-    // What the data means depends on the kind; other kinds number their attributes otherwise.
+    // What the data means depends on the kind: other kinds number their attributes differently.
     guard infoKind == "bond", let data else { return true }
     attributes = NetlinkAttributeCursor(data)
     while let attribute = attributes.next(in: bytes) {
@@ -183,7 +183,7 @@ package struct LinkFlags: OptionSet, Hashable, Sendable {
     self.rawValue = rawValue
   }
 
-  /// Switched on by an administrator. Says nothing of a carrier.
+  /// Switched on by an administrator. Says nothing about a carrier.
   package static let up = Self(rawValue: 1 << 0)
   package static let broadcast = Self(rawValue: 1 << 1)
   package static let loopback = Self(rawValue: 1 << 3)
@@ -214,7 +214,7 @@ package struct DeviceType: RawRepresentable, Hashable, Sendable {
   package static let ethernet = Self(rawValue: 1)
   package static let infiniband = Self(rawValue: 32)
   package static let ppp = Self(rawValue: 512)
-  /// A modem that carries bare IP packets, some Qualcomm ones.
+  /// A modem that carries bare IP packets, such as some from Qualcomm.
   package static let rawIP = Self(rawValue: 519)
   package static let phonet = Self(rawValue: 820)
   package static let tunnel = Self(rawValue: 768)

@@ -21,7 +21,7 @@ package struct NeighbourMessage: Hashable, Sendable {
   package private(set) var address: IPAddressBits?
   package private(set) var linkLayerAddress: [UInt8]?
 
-  /// - Returns: `nil` where the message is of another type, or malformed.
+  /// - Returns: `nil` if the message is of another type, or malformed.
   package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
     let start = message.body.lowerBound
     guard message.type == .newNeighbour || message.type == .deleteNeighbour,
@@ -65,7 +65,7 @@ package struct NeighbourState: OptionSet, Hashable, Sendable {
   package static let delay = Self(rawValue: 0x08)
   package static let probe = Self(rawValue: 0x10)
   package static let failed = Self(rawValue: 0x20)
-  /// The link has no need of neighbours.
+  /// The link does not resolve neighbours.
   package static let noARP = Self(rawValue: 0x40)
   package static let permanent = Self(rawValue: 0x80)
 }

@@ -36,10 +36,10 @@ package struct NexthopMessage: Hashable, Sendable {
   package private(set) var outputInterface: UInt32?
   package private(set) var gateway: IPAddressBits?
   package private(set) var isBlackhole = false
-  /// Empty where the nexthop is no group.
+  /// Empty if the nexthop is no group.
   package private(set) var group: [Member] = []
 
-  /// - Returns: `nil` where the message is of another type, malformed, or names no object.
+  /// - Returns: `nil` if the message is of another type, malformed, or names no object.
   package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
     let start = message.body.lowerBound
     guard message.type == .newNexthop || message.type == .deleteNexthop,

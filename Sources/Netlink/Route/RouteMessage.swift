@@ -40,7 +40,7 @@ package struct RouteMessage: Hashable, Sendable {
   package let flags: RouteFlags
   /// `nil` for a default route.
   package private(set) var destination: IPAddressBits?
-  /// From `RTA_GATEWAY`, or `RTA_VIA`, where an IPv4 route may name an IPv6 gateway.
+  /// From `RTA_GATEWAY`, or from `RTA_VIA`, in which an IPv4 route may name an IPv6 gateway.
   package private(set) var gateway: IPAddressBits?
   package private(set) var outputInterface: UInt32?
   package private(set) var preferredSource: IPAddressBits?
@@ -48,10 +48,10 @@ package struct RouteMessage: Hashable, Sendable {
   package private(set) var priority: UInt32?
   package private(set) var nexthopID: UInt32?
   /// How much longer the kernel uses the route, in hundredths of a second (`rta_expires` of `struct rta_cacheinfo`,
-  /// linux/rtnetlink.h); 0 for ever, or less than one. Only IPv6 routes end; a reply tells with `RTM_F_FIB_MATCH`
-  /// alone.
+  /// linux/rtnetlink.h); 0 means for ever, or less than one. Only IPv6 routes expire. A reply says so only with
+  /// `RTM_F_FIB_MATCH`.
   package private(set) var expiry: Int32 = 0
-  /// Only for a route with several ways; `gateway` and `outputInterface` are `nil` then.
+  /// Only for a route with several nexthops; `gateway` and `outputInterface` are `nil` then.
   package private(set) var nexthops: [RouteNexthop] = []
 
   /// Whether an address lies inside the route's destination.
@@ -60,7 +60,7 @@ package struct RouteMessage: Hashable, Sendable {
     return address.matches(prefix: destination, length: Int(destinationLength))
   }
 
-  /// - Returns: `nil` where the message is of another type, or malformed.
+  /// - Returns: `nil` if the message is of another type, or malformed.
   package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
     let start = message.body.lowerBound
     guard message.type == .newRoute || message.type == .deleteRoute,
@@ -133,7 +133,7 @@ package struct RouteMessage: Hashable, Sendable {
   }
 }
 
-/// What becomes of a packet that takes a route (`rtm_type`; rtnetlink(7)).
+/// What happens to a packet that takes a route (`rtm_type`; rtnetlink(7)).
 package struct RouteType: RawRepresentable, Hashable, Sendable {
   package let rawValue: UInt8
 
@@ -192,8 +192,8 @@ package struct RouteProtocol: RawRepresentable, Hashable, Sendable {
   package static let dhcp = Self(rawValue: 16)
 }
 
-/// Flags of a route and of its nexthops. Both words share their low bits: `RTNH_F_…` describe a nexthop, and stand in
-/// `rtm_flags` too where a route has just one; `RTM_F_…` describe the message (linux/rtnetlink.h).
+/// Flags of a route and of its nexthops (linux/rtnetlink.h). Both words share their low bits. `RTNH_F_…` describe a
+/// nexthop; `rtm_flags` has them too if a route has just one. `RTM_F_…` describe the message.
 package struct RouteFlags: OptionSet, Hashable, Sendable {
   package let rawValue: UInt32
 
@@ -214,11 +214,11 @@ package struct RouteFlags: OptionSet, Hashable, Sendable {
   package static let trap = Self(rawValue: 1 << 6)
 
   package static let notify = Self(rawValue: 0x100)
-  /// A cached clone of a route: what a plain query answers with.
+  /// A cached clone of a route, which is what a plain query returns.
   package static let cloned = Self(rawValue: 0x200)
   package static let equalize = Self(rawValue: 0x400)
   package static let prefix = Self(rawValue: 0x800)
-  /// Asks that the answer name the table; without it IPv4 always says main.
+  /// Asks that the answer name the table. Without it, IPv4 always says main.
   package static let lookupTable = Self(rawValue: 0x1000)
   /// Asks for the route as configured instead of the one chosen.
   package static let fibMatch = Self(rawValue: 0x2000)

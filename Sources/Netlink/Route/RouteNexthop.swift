@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// One way of a route with several (`struct rtnexthop` inside `RTA_MULTIPATH`, linux/rtnetlink.h).
+/// One nexthop of a route with several (`struct rtnexthop` inside `RTA_MULTIPATH`, linux/rtnetlink.h).
 package struct RouteNexthop: Hashable, Sendable, BitwiseCopyable {
   static let headerByteCount = 8
 
@@ -22,7 +22,7 @@ package struct RouteNexthop: Hashable, Sendable, BitwiseCopyable {
 
   /// Reads all nexthops of an `RTA_MULTIPATH`.
   ///
-  /// - Returns: `nil` where one of them is malformed.
+  /// - Returns: `nil` if one of them is malformed.
   static func all(in bytes: RawSpan, range: Range<Int>) -> [RouteNexthop]? {
     var nexthops: [RouteNexthop] = []
     var offset = range.lowerBound

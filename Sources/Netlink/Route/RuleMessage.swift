@@ -28,7 +28,7 @@ package struct RuleMessage: Hashable, Sendable {
   package let flags: RuleFlags
   package private(set) var destination: IPAddressBits?
   package private(set) var source: IPAddressBits?
-  /// Lower is asked first; 0 where the message names none.
+  /// Lower is asked first; 0 if the message names none.
   package private(set) var priority: UInt32 = 0
   package private(set) var mark: UInt32?
   package private(set) var markMask: UInt32?
@@ -37,7 +37,7 @@ package struct RuleMessage: Hashable, Sendable {
   package private(set) var outputInterfaceName: String?
   package private(set) var userIDs: ClosedRange<UInt32>?
 
-  /// - Returns: `nil` where the message is of another type, or malformed.
+  /// - Returns: `nil` if the message is of another type, or malformed.
   package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
     let start = message.body.lowerBound
     guard message.type == .newRule || message.type == .deleteRule,

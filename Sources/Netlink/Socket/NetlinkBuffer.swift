@@ -5,7 +5,7 @@
 // Invariant: `memory` is valid from init to deinit and has one owner, this value, which cannot be copied. Pointers to
 // it and spans of it never outlive the call that makes them.
 
-/// Memory that datagrams are received into, again and again. Pages that were never written take no memory.
+/// Memory into which datagrams are received, again and again. Pages that were never written take no memory.
 @safe package struct NetlinkBuffer: ~Copyable {
   private let memory: UnsafeMutableRawBufferPointer
 
@@ -27,8 +27,8 @@
     _ range: Range<Int>, _ body: (RawSpan) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     precondition(range.lowerBound >= 0 && range.upperBound <= byteCount)
-    // SAFETY: the memory lives as long as self, which is borrowed here; the precondition keeps the range inside it. The
-    // kernel has written these bytes; where it has not, they are of no meaning but of a valid type.
+    // SAFETY: the memory lives as long as self, which is borrowed here; the precondition keeps the range inside it.
+    // Bytes that the kernel has not written have no meaning, but any byte is a valid value.
     return try unsafe body(UnsafeRawBufferPointer(rebasing: memory[range]).bytes)
   }
 
@@ -40,6 +40,6 @@
   }
 }
 
-// SAFETY: the memory has a single owner that cannot be copied, so whoever has the value is alone with it.
+// SAFETY: the memory has a single owner that cannot be copied, so nobody else uses it.
 extension NetlinkBuffer: @unchecked Sendable {}
 #endif

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-/// What a dump hands over.
+/// One step of a dump.
 package enum NetlinkDumpStep: Hashable, Sendable {
-  /// A new attempt: whatever the attempt before handed over is void.
+  /// A new attempt: what the attempt before handed over is void.
   case began
   case message(NetlinkMessage)
 }
@@ -12,14 +12,14 @@ package enum NetlinkDumpStep: Hashable, Sendable {
 /// How a dump went.
 package struct NetlinkDumpOutcome: Hashable, Sendable {
   package let attempts: Int
-  /// Whether the last attempt, too, was overtaken by changes: entries may be missing or double.
+  /// Whether changes overtook the last attempt, too. Entries may be missing or double.
   package let wasInterrupted: Bool
   /// Whether the kernel honoured the filter of the request.
   package let wasFiltered: Bool
 }
 
 extension NetlinkClient {
-  /// Datagrams read in one attempt that bring nothing of the dump.
+  /// How many datagrams of one attempt may bring nothing of the dump.
   private static var futileLimit: Int { 1024 }
 
   /// How one attempt ended.
@@ -31,8 +31,8 @@ extension NetlinkClient {
 
   /// Reads everything of one type.
   ///
-  /// The kernel walks its tables while others change them. Where it says that it noticed (`NLM_F_DUMP_INTR`; never for
-  /// routes), or where parts were lost, the dump is read again, up to `attempts` times; then what the last attempt gave
+  /// The kernel walks its tables while others change them. If it says that it noticed (`NLM_F_DUMP_INTR`; never for
+  /// routes), or if parts were lost, the dump is read again, up to `attempts` times. Then the last attempt's result
   /// counts.
   ///
   /// - Parameters:
@@ -42,8 +42,8 @@ extension NetlinkClient {
   ///   - attempts: how often to read at most.
   ///   - body: gets each step and the bytes it points into, empty for ``NetlinkDumpStep/began``.
   /// - Returns: how it went.
-  /// - Throws: the kernel's refusal; ``NetlinkError/Code/overrun`` or ``NetlinkError/Code/noAnswer`` where the last
-  ///   attempt did not come to its end.
+  /// - Throws: the kernel's refusal; ``NetlinkError/Code/overrun`` or ``NetlinkError/Code/noAnswer`` if the last
+  ///   attempt did not reach its end.
   package mutating func dump(
     _ type: NetlinkMessageType, family: KernelAddressFamily = .unspecified, table: UInt32? = nil, attempts: Int = 8,
     _ body: (_ step: NetlinkDumpStep, _ bytes: RawSpan) -> Void
@@ -73,7 +73,7 @@ extension NetlinkClient {
     }
   }
 
-  /// Reads one attempt to its end: a new dump is refused (`EBUSY`) while an old one is unfinished.
+  /// Reads one attempt to its end. While it is unfinished, the kernel refuses a new dump (`EBUSY`).
   private mutating func readDump(
     _ sequence: UInt32, type: NetlinkMessageType, _ wasFiltered: inout Bool,
     _ body: (_ step: NetlinkDumpStep, _ bytes: RawSpan) -> Void
@@ -145,7 +145,7 @@ private struct DumpReader {
           if message.type == .done, message.flags.contains(.dumpInterrupted) { wasInterrupted = true }
           refusal = end.isSuccess ? nil : (end.errno, end.text(in: bytes))
         } else if message.type != .noop {
-          // In an acknowledgement this bit means something else, so it is looked at only here and in `done`.
+          // In an acknowledgement this bit means something else, so it is read only here and in `done`.
           if message.flags.contains(.dumpInterrupted) { wasInterrupted = true }
           body(.message(message), bytes)
         }

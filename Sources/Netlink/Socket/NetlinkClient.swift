@@ -11,9 +11,9 @@ import CDialtoneSystem
 package struct NetlinkClient: ~Copyable, Sendable {
   /// How many requests go into one send, and how many answers into one receive.
   static let slotCount = Int(CSYSTEM_MAX_DATAGRAMS)
-  /// Longer than the route with the most nexthops (256 of 28 bytes) and any link without its virtual functions.
+  /// Longer than a route with the most nexthops (256 of 28 bytes), and than any link without its virtual functions.
   static let slotSize = 16 * 1024
-  /// Receives that may bring nothing asked for, such as answers to an earlier, failed exchange.
+  /// How many receives may bring nothing asked for, such as answers to an earlier, failed exchange.
   private static let futileLimit = 1024
 
   var socket: NetlinkSocket
@@ -29,24 +29,24 @@ package struct NetlinkClient: ~Copyable, Sendable {
   }
 
   package var descriptor: CInt { socket.descriptor }
-  /// Whether the descriptor still is the socket.
+  /// Whether the descriptor is still the socket.
   package var isOpen: Bool { socket.isOpen }
   /// How many datagrams of other processes were dropped.
   package var foreignCount: UInt64 { socket.foreignCount }
-  /// Whether the kernel takes the filters in requests seriously.
+  /// Whether the kernel honours the filters in requests.
   package var checksStrictly: Bool { socket.checksStrictly }
 
   /// Sends requests and hands over one answer for each, in the order in which the kernel gives them.
   ///
-  /// Two system calls for each 16 requests. The builder's sequence numbers are overwritten, the rest stays: the same
-  /// builder can be sent again. For requests with exactly one answer: reads of one object, or writes that ask for an
-  /// acknowledgement; not for dumps.
+  /// This takes two system calls for each 16 requests. It overwrites the builder's sequence numbers and nothing else,
+  /// so you can send the same builder again. It is for requests with exactly one answer: reads of one object, or writes
+  /// that ask for an acknowledgement. It is not for dumps.
   ///
   /// - Parameters:
-  ///   - requests: what to send; nothing where it is empty.
-  ///   - body: gets the number of the request in the builder, the answer, and the bytes that it points into, empty
-  ///     where the answer is lost. Called exactly once for each request, unless this throws.
-  /// - Throws: where the socket fails. That the kernel refuses a request, or loses an answer, is an answer.
+  ///   - requests: what to send, perhaps nothing.
+  ///   - body: gets the number of the request in the builder, the answer, and the bytes that it points into, empty if
+  ///     the answer is lost. Called exactly once for each request, unless this throws.
+  /// - Throws: if the socket fails. A request that the kernel refuses, or an answer that it loses, is an answer.
   package mutating func exchange(
     _ requests: inout NetlinkRequestBuilder,
     _ body: (_ index: Int, _ answer: NetlinkAnswer, _ bytes: RawSpan) -> Void
@@ -64,7 +64,7 @@ package struct NetlinkClient: ~Copyable, Sendable {
     }
   }
 
-  /// Numbers that no earlier request of this socket had, so that a stale answer is known as such.
+  /// Numbers that no earlier request of this socket had, so that a stale answer is recognised.
   mutating func takeSequences(_ count: Int) -> UInt32 {
     let first = sequence
     sequence &+= UInt32(count)
@@ -114,7 +114,7 @@ package struct NetlinkClient: ~Copyable, Sendable {
     _ bytes: RawSpan, isTruncated: Bool, _ firstSequence: UInt32, _ requests: Range<Int>, _ pending: inout UInt32,
     _ body: (_ index: Int, _ answer: NetlinkAnswer, _ bytes: RawSpan) -> Void
   ) {
-    /// The number of the request that a header answers, once.
+    /// The number of the request that a header answers, at most once for each.
     func request(_ header: NetlinkHeader) -> Int? {
       let index = header.sequence &- firstSequence
       guard index < UInt32(requests.count), header.type != .noop, pending & (1 << index) != 0 else { return nil }
@@ -142,7 +142,7 @@ package struct NetlinkClient: ~Copyable, Sendable {
         }
       }
     } catch {
-      // Which request it was meant for cannot be known: it will be reported as missing.
+      // The message does not say which request it answers. That one is reported as missing.
     }
   }
 }
@@ -151,7 +151,7 @@ package struct NetlinkClient: ~Copyable, Sendable {
 package enum NetlinkAnswer: Hashable, Sendable {
   /// What was asked for.
   case message(NetlinkMessage)
-  /// An error, or, where it was asked for, an acknowledgement.
+  /// An error, or an acknowledgement if one was asked for.
   case acknowledgement(NetlinkAcknowledgement)
   /// The answer did not arrive: nothing is known.
   case lost(Loss)

@@ -4,7 +4,7 @@
 #if os(Linux)
 import CDialtoneSystem
 
-/// Why something with netlink failed.
+/// Why a netlink operation failed.
 package struct NetlinkError: Error, Hashable, Sendable {
   package struct Code: RawRepresentable, Hashable, Sendable {
     package let rawValue: String
@@ -20,13 +20,13 @@ package struct NetlinkError: Error, Hashable, Sendable {
     package static let filterRefused = Self(rawValue: "filterRefused")
     package static let sendFailed = Self(rawValue: "sendFailed")
     package static let receiveFailed = Self(rawValue: "receiveFailed")
-    /// The kernel understood, and said no.
+    /// The kernel understood the request, and refused it.
     package static let refusedByKernel = Self(rawValue: "refusedByKernel")
     /// The kernel's bytes are not what they should be.
     package static let malformed = Self(rawValue: "malformed")
-    /// The kernel said nothing, though it answers before the send returns.
+    /// The kernel sent no answer, though it answers before the send returns.
     package static let noAnswer = Self(rawValue: "noAnswer")
-    /// Parts of the answer were dropped, each time it was asked for.
+    /// Parts of the answer were dropped in every attempt.
     package static let overrun = Self(rawValue: "overrun")
   }
 

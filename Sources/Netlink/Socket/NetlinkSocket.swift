@@ -4,22 +4,22 @@
 import CDialtoneSystem
 
 #if os(Linux)
-// Invariant: bytes are handed on only where the SENDER's address has port 0, the kernel. The port in a message's header
-// is written by whoever sends it. And the socket is bound before it joins a group: bind() forgets the groups joined.
+// Invariant: bytes are handed on only if the SENDER's address has port 0, the kernel's. The port in a message's header
+// proves nothing, because the sender writes it. The socket is bound before it joins a group: bind(2) forgets the groups
+// joined.
 
 /// A netlink socket: non-blocking, closed on exec, and closed when its owner goes.
 package struct NetlinkSocket: ~Copyable, Sendable {
   private let owner: OwnedDescriptor
   /// How many datagrams of other processes were dropped.
   package private(set) var foreignCount: UInt64 = 0
-  /// Whether the kernel takes the filters in requests seriously (`NETLINK_GET_STRICT_CHK`, since Linux 4.20).
+  /// Whether the kernel honours the filters in requests (`NETLINK_GET_STRICT_CHK`, since Linux 4.20).
   package let checksStrictly: Bool
 
   /// For poll(2) and epoll(7). Valid as long as the socket.
   package var descriptor: Int32 { owner.rawValue }
 
-  /// Whether the descriptor still is this socket: somebody else may have closed it, and the number may be another
-  /// file's.
+  /// Whether the descriptor is still this socket. Other code may have closed it, and the number may be another file's.
   package var isOpen: Bool { owner.isOurs }
 
   /// Opens a socket.
@@ -36,7 +36,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     if !Self.set(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, receiveBuffer) {
       _ = Self.set(descriptor, SOL_SOCKET, SO_RCVBUF, receiveBuffer)
     }
-    // Old kernels lack these; the answers are then less precise, and nothing else.
+    // Old kernels lack these. The answers are then less precise, and nothing else changes.
     _ = Self.set(descriptor, SOL_NETLINK, NETLINK_EXT_ACK, 1)
     _ = Self.set(descriptor, SOL_NETLINK, NETLINK_CAP_ACK, 1)
     checksStrictly = Self.set(descriptor, SOL_NETLINK, NETLINK_GET_STRICT_CHK, 1)
@@ -73,11 +73,11 @@ package struct NetlinkSocket: ~Copyable, Sendable {
 
   /// Ends a subscription.
   package func leave(_ group: NetlinkGroup) {
-    // Fails only where there is none, which is what is wanted.
+    // Fails only if there is no subscription, which is what is wanted.
     _ = Self.set(descriptor, SOL_NETLINK, NETLINK_DROP_MEMBERSHIP, Int32(bitPattern: group.rawValue))
   }
 
-  /// Lets only those datagrams in that a filter accepts, in place of an earlier filter's. Those already waiting stay.
+  /// Lets in only the datagrams that a filter accepts, in place of an earlier filter's. Those already waiting stay.
   package func attach(_ filter: KernelFilter) throws(NetlinkError) {
     var program = filter.instructions.map {
       sock_filter(code: $0.code, jt: $0.ifTrue, jf: $0.ifFalse, k: $0.operand)
@@ -95,13 +95,14 @@ package struct NetlinkSocket: ~Copyable, Sendable {
 
   /// Lets everything in again.
   package func detachFilter() {
-    // Fails only where no filter is attached, which is what is wanted.
+    // Fails only if no filter is attached, which is what is wanted.
     _ = Self.set(descriptor, SOL_SOCKET, SO_DETACH_FILTER, 0)
   }
 
-  /// Sends requests to the kernel, which has answered them before this returns.
+  /// Sends requests to the kernel, which answers them before this returns.
   ///
-  /// - Throws: With EBADF where the descriptor is not this socket any more: what has its number now is not written to.
+  /// - Throws: With EBADF if the descriptor is no longer this socket. The file that now has its number is not written
+  ///   to.
   package func send(_ bytes: RawSpan) throws(NetlinkError) {
     guard isOpen else { throw NetlinkError(.sendFailed, errno: EBADF, operation: "send to the kernel") }
     while true {
@@ -122,7 +123,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     return judge(datagram)
   }
 
-  /// What a received datagram is worth; counts those of other processes.
+  /// Classifies a received datagram, and counts those of other processes.
   mutating func judge(_ datagram: csystem_datagram) -> NetlinkReception {
     if datagram.sender != 0 {
       foreignCount &+= 1
@@ -185,17 +186,17 @@ package struct NetlinkProtocol: RawRepresentable, Hashable, Sendable {
 #if os(Linux)
 /// What one attempt to receive found.
 package enum NetlinkReception: Hashable, Sendable {
-  /// A datagram from the kernel, of so many bytes, at the start of the buffer.
+  /// A datagram from the kernel, of this many bytes, at the start of the buffer.
   case datagram(Int)
   /// Nothing is waiting (`EAGAIN`).
   case empty
-  /// The kernel had to drop messages (`ENOBUFS`): what was known of its state may be wrong now. Reported once a burst;
-  /// the messages that were kept follow.
+  /// The kernel had to drop messages (`ENOBUFS`): what was known of its state may be wrong now. It is reported once a
+  /// burst. The messages that were kept follow.
   case overrun
   /// A datagram did not fit into the buffer (`MSG_TRUNC`): as good as dropped.
   case truncated
-  /// A datagram from another process, dropped and counted: anyone may write to a netlink socket, and only the sender's
-  /// address, never the header, tells the kernel from the others.
+  /// A datagram from another process, dropped and counted. Anyone may write to a netlink socket. Only the sender's
+  /// address tells the kernel from the others, never the header.
   case foreign
 }
 #endif

@@ -6,16 +6,16 @@ import CDialtoneSystem
 
 /// Which file a descriptor stands for (fstat(2)).
 ///
-/// Each socket has a number of its own. What has none, such as epoll(7) and eventfd(2), shares one: of these one cannot
-/// be told from another.
+/// Each socket has a number of its own. Files without one, such as epoll(7) and eventfd(2), share a number: they cannot
+/// be told apart.
 package struct FileIdentity: Equatable, Sendable {
   private let device: dev_t
   private let inode: ino_t
 
-  /// `nil` where the descriptor is closed.
+  /// `nil` if the descriptor is closed.
   package init?(_ descriptor: Int32) {
     var status = stat()
-    // Written by the call.
+    // SAFETY: fstat(2) writes to `status` during the call only.
     guard unsafe fstat(descriptor, &status) == 0 else { return nil }
     device = status.st_dev
     inode = status.st_ino
@@ -25,7 +25,7 @@ package struct FileIdentity: Equatable, Sendable {
 /// A file descriptor with one owner, closed when the owner goes.
 ///
 /// Programs close descriptors that are not theirs, as daemons do when they begin. The number may be another file's by
-/// then: it is left alone.
+/// then. That file is left alone.
 package struct OwnedDescriptor: ~Copyable, Sendable {
   package let rawValue: Int32
   private let identity: FileIdentity?
@@ -39,7 +39,7 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
   package var isOurs: Bool { identity != nil && FileIdentity(rawValue) == identity }
 
   deinit {
-    // Linux releases the number even where close(2) answers EINTR: never close it twice.
+    // Linux releases the number even if close(2) returns EINTR: never close it twice.
     if isOurs { _ = close(rawValue) }
   }
 }

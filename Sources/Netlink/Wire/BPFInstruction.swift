@@ -4,9 +4,9 @@
 /// One instruction of classic BPF, laid out as the kernel's `struct sock_filter` (linux/filter.h).
 package struct BPFInstruction: Hashable, Sendable, BitwiseCopyable {
   package let code: UInt16
-  /// How many instructions to skip where a comparison holds.
+  /// How many instructions to skip if a comparison holds.
   package let ifTrue: UInt8
-  /// How many instructions to skip where it does not.
+  /// How many instructions to skip if it does not.
   package let ifFalse: UInt8
   package let operand: UInt32
 

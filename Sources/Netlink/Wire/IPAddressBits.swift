@@ -24,7 +24,7 @@ package struct IPAddressBits: Hashable, Sendable, BitwiseCopyable {
     self.low = low
   }
 
-  /// Reads an address in network order; 4 bytes are IPv4, 16 bytes IPv6, anything else is none.
+  /// Reads an address in network order. 4 bytes are IPv4, 16 bytes are IPv6; other sizes give `nil`.
   @inline(__always)
   package init?(_ bytes: RawSpan, in range: Range<Int>) {
     switch range.count {
@@ -57,7 +57,7 @@ package struct IPAddressBits: Hashable, Sendable, BitwiseCopyable {
     isIPv4Mapped ? IPAddressBits(ipv4: UInt32(truncatingIfNeeded: low)) : self
   }
 
-  /// The address with all but its first `length` bits cleared; a length out of range counts as the nearest in it.
+  /// The address with all but its first `length` bits cleared. A length out of range is clamped.
   @inline(__always)
   package func prefix(_ length: Int) -> IPAddressBits {
     guard isIPv6 else {
@@ -69,7 +69,7 @@ package struct IPAddressBits: Hashable, Sendable, BitwiseCopyable {
     return IPAddressBits(ipv6High: high & highMask, low: low & lowMask)
   }
 
-  /// Whether the address lies inside a prefix of its own family. Bits of `prefix` behind `length` do not matter.
+  /// Whether the address lies inside a prefix of its own family. Bits of `prefix` after `length` do not matter.
   @inline(__always)
   package func matches(prefix: IPAddressBits, length: Int) -> Bool {
     isIPv6 == prefix.isIPv6 && self.prefix(length) == prefix.prefix(length)
@@ -94,7 +94,7 @@ extension IPAddressBits: Comparable {
 }
 
 /// An address family as the Linux kernel numbers it (`AF_…`, bits/socket.h). Other systems number IPv6 differently, so
-/// the parser, which every platform builds, has its own.
+/// the parser, which builds on every platform, has its own.
 package struct KernelAddressFamily: RawRepresentable, Hashable, Sendable {
   package let rawValue: UInt8
 

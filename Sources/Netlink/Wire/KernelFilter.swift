@@ -1,20 +1,21 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-// Invariant: the filter may let too much through, never too little. Whatever it does not understand (another type, a
-// family it does not know, a length out of range, a destination that is not where it should be) it accepts; it drops a
-// route message only after it has compared its whole prefix with every destination.
+// Invariant: the filter may let too much through, never too little. It accepts what it does not understand: another
+// type, an unknown family, a length out of range, a destination that is not where it should be. It drops a route
+// message only after it has compared its whole prefix with every destination.
 
-/// A classic BPF program for the socket that listens to events: of all messages about routes, only those that can
-/// concern the given destinations reach the process; of all about neighbours, only those by which one of the given
-/// gateways begins or ends to count as failed.
+/// A classic BPF program for the socket that listens to events. It drops messages that cannot concern what is watched.
 ///
-/// Beside a million routes that change all the time, the kernel then drops in a few dozen nanoseconds what the process
-/// would need microseconds to read. Never attach it to a socket that dumps: it judges a datagram by its first message.
+/// Of the messages about routes, those reach the process that can concern the given destinations. Of those about
+/// neighbours, only those do by which a given gateway begins or ceases to count as failed.
+///
+/// Beside a million routes that change all the time, the kernel drops in a few dozen nanoseconds what the process would
+/// need microseconds to read. Never attach it to a socket that dumps: it judges a datagram by its first message.
 package struct KernelFilter: Hashable, Sendable {
-  /// Up to how many destinations of a family are compared one by one; with more, all routes of the family pass.
+  /// How many destinations of a family are compared at most. With more, all routes of the family pass.
   package static let exactLimit = 8
-  /// Up to how many gateways are compared; with more, all messages about neighbours pass.
+  /// How many gateways are compared at most. With more, all messages about neighbours pass.
   package static let gatewayLimit = 16
 
   /// An IPv6 router on a link, and what is known of it.
@@ -54,16 +55,16 @@ package struct KernelFilter: Hashable, Sendable {
 
   private static let accept = BPFInstruction(.finish, .max)
   private static let drop = BPFInstruction(.finish, 0)
-  /// `SKF_AD_OFF + SKF_AD_NLATTR` (linux/filter.h): A = the offset of the attribute of type X, looked for from offset A
-  /// on; 0 where there is none.
+  /// `SKF_AD_OFF + SKF_AD_NLATTR` (linux/filter.h): A = the offset of the attribute of type X, searched from offset A
+  /// on; 0 if there is none.
   private static let findAttribute = BPFInstruction(.loadWord, UInt32(bitPattern: -0x1000 + 12))
 
   /// - Parameters:
   ///   - destinations: the addresses watched, in any order; IPv4-mapped ones already turned into IPv4. `nil` for all.
-  ///   - gateways: the gateways watched; without any, no message about a neighbour is dropped.
+  ///   - gateways: the gateways watched; if there are none, no message about a neighbour is dropped.
   package init(destinations: [IPAddressBits]?, gateways: [Gateway] = []) {
     let routes = destinations.map(Self.routes) ?? [Self.accept]
-    // Packet loads read network order, but netlink headers are in host order: compare with the swapped constant.
+    // Packet loads read network order, but netlink headers are in host order, so compare with the swapped constant.
     let newRoute = UInt32(NetlinkMessageType.newRoute.rawValue.bigEndian)
     let deleteRoute = UInt32(NetlinkMessageType.deleteRoute.rawValue.bigEndian)
     let newNeighbour = UInt32(NetlinkMessageType.newNeighbour.rawValue.bigEndian)
@@ -125,14 +126,14 @@ package struct KernelFilter: Hashable, Sendable {
     return program
   }
 
-  /// Accepts or drops what is about the gateway, else falls through.
+  /// Accepts or drops messages about the gateway. Others fall through.
   private static func test(_ gateway: Gateway) -> [BPFInstruction] {
     // Netlink's integers are in host order, and packet loads read network order.
     let newNeighbour = UInt32(NetlinkMessageType.newNeighbour.rawValue.bigEndian)
     let failed = UInt32(NeighbourState.failed.rawValue.bigEndian)
     var verdict = [
       BPFInstruction(.loadHalf, Offset.type),
-      // A neighbour that is no more is not a failed one.
+      // A deleted neighbour is not a failed one.
       BPFInstruction(.jumpIfEqual, newNeighbour, ifTrue: 1),
       gateway.isFailed ? accept : drop,
       BPFInstruction(.loadHalf, Offset.neighbourState),
@@ -162,7 +163,7 @@ package struct KernelFilter: Hashable, Sendable {
     if destinations.count > exactLimit { return [accept] }
     let words = UInt32(bitWidth / 32)
     var program = [
-      // A prefix longer than the address is nothing known.
+      // A prefix longer than the address is unknown, so it passes.
       BPFInstruction(.loadMemory, Memory.prefixLength),
       BPFInstruction(.jumpIfGreater, UInt32(bitWidth), ifFalse: 1),
       accept,
@@ -175,7 +176,7 @@ package struct KernelFilter: Hashable, Sendable {
     ]
     for word in 0..<words {
       program += [
-        // The address stands behind the four bytes of the attribute's header.
+        // The address follows the four bytes of the attribute's header.
         BPFInstruction(.loadWordIndexed, 4 + 4 * word),
         BPFInstruction(.storeMemory, Memory.address + word),
       ]
@@ -208,7 +209,7 @@ package struct KernelFilter: Hashable, Sendable {
     ]
   }
 
-  /// Accepts where each word of the destination equals the route's under the mask, else falls through.
+  /// Accepts if each word of the destination equals the route's under the mask, else falls through.
   private static func test(_ destination: IPAddressBits, words: UInt32) -> [BPFInstruction] {
     var program: [BPFInstruction] = []
     let lengthOfWord = 5

@@ -1,10 +1,11 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a request ended: an error, an acknowledgement (`NLMSG_ERROR`), or the end of a dump (`NLMSG_DONE`), with the
-/// extended acknowledgement where there is one (netlink(7), `NETLINK_EXT_ACK`).
+/// How a request ended: an error, an acknowledgement (`NLMSG_ERROR`), or the end of a dump (`NLMSG_DONE`). Includes the
+/// extended acknowledgement if there is one (netlink(7), `NETLINK_EXT_ACK`).
 ///
-/// Decoding makes no string: a route query that fails is ordinary, and its text is rarely wanted. ``text(in:)`` does.
+/// Decoding makes no string, because a route query that fails is ordinary, and its text is rarely wanted. ``text(in:)``
+/// makes it.
 package struct NetlinkAcknowledgement: Hashable, Sendable {
   /// Attributes of an extended acknowledgement, `enum nlmsgerr_attrs` (linux/netlink.h).
   package enum Attribute {
@@ -16,13 +17,13 @@ package struct NetlinkAcknowledgement: Hashable, Sendable {
   package let errno: Int32
   /// Where in the datagram the kernel's explanation is.
   package let textRange: Range<Int>?
-  /// The offset, in the request, of the attribute the kernel complains about.
+  /// The offset, in the request, of the attribute that the kernel complains about.
   package let requestOffset: UInt32?
 
   package var isSuccess: Bool { errno == 0 }
 
-  /// - Returns: `nil` where the message is of another type or too short. An extended acknowledgement that cannot be
-  ///   read is left out: the error number before it counts all the same.
+  /// - Returns: `nil` if the message is of another type or too short. An extended acknowledgement that cannot be read
+  ///   is left out; the error number before it still counts.
   package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
     let isError = message.type == .error
     guard isError || message.type == .done else { return nil }
@@ -37,8 +38,8 @@ package struct NetlinkAcknowledgement: Hashable, Sendable {
     if message.flags.contains(.acknowledgementTLVs) {
       var start = message.body.lowerBound + 4
       if isError {
-        // struct nlmsgerr: the error number, then the request: whole after an error, unless NETLINK_CAP_ACK cut it to
-        // its header; only its header after success.
+        // struct nlmsgerr: the error number, then the request. After an error the request is whole, unless
+        // NETLINK_CAP_ACK cut it to its header. After success it is only its header.
         var requestLength = NetlinkHeader.byteCount
         if code != 0, !message.flags.contains(.capped), let length: UInt32 = bytes.integer(at: start) {
           requestLength = max(requestLength, Int(clamping: length))

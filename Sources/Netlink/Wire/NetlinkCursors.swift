@@ -17,7 +17,7 @@ package struct NetlinkMessageCursor: Hashable, Sendable {
 
   /// The next message, or `nil` after the last.
   ///
-  /// - Throws: where the remaining bytes are no message; the walk is over then.
+  /// - Throws: if the remaining bytes are no message. The walk is over then.
   @inline(__always)
   package mutating func next(in bytes: RawSpan) throws(NetlinkFormatError) -> NetlinkMessage? {
     let end = min(count, bytes.byteCount)

@@ -22,7 +22,7 @@ package struct NetlinkMessage: Hashable, Sendable {
 
   /// Where the attributes are in a message whose body starts with a fixed header of `fixedByteCount` bytes.
   ///
-  /// - Returns: `nil` where the body is shorter than the fixed header.
+  /// - Returns: `nil` if the body is shorter than the fixed header.
   @inline(__always)
   package func attributes(after fixedByteCount: Int) -> Range<Int>? {
     guard body.count >= fixedByteCount else { return nil }
@@ -40,7 +40,7 @@ package struct NetlinkHeader: Hashable, Sendable, BitwiseCopyable {
   package var length: UInt32
   package var typeValue: UInt16
   package var flagBits: UInt16
-  /// In an answer, that of the request.
+  /// In an answer, the request's number.
   package var sequence: UInt32
   /// The port for which the message is meant. Any sender can write it: judge a datagram by its sender's address.
   package var portID: UInt32
@@ -58,7 +58,7 @@ package struct NetlinkHeader: Hashable, Sendable, BitwiseCopyable {
     self.portID = portID
   }
 
-  /// Reads a header at an offset; `nil` where it does not fit.
+  /// Reads a header at an offset; `nil` if it does not fit.
   @inline(__always)
   package init?(in bytes: RawSpan, at offset: Int) {
     guard offset >= 0, bytes.byteCount >= Self.byteCount, offset <= bytes.byteCount - Self.byteCount,
@@ -140,10 +140,10 @@ package struct NetlinkFlags: OptionSet, Hashable, Sendable {
   package static let request = Self(rawValue: 0x01)
   /// One message of several; the last is of type `done`.
   package static let multi = Self(rawValue: 0x02)
-  /// Asks for an acknowledgement also of success.
+  /// Asks for an acknowledgement of success, too.
   package static let acknowledge = Self(rawValue: 0x04)
   package static let echo = Self(rawValue: 0x08)
-  /// What is dumped changed while it was dumped: the answer may miss or repeat entries.
+  /// The data changed while it was dumped: the answer may miss or repeat entries.
   package static let dumpInterrupted = Self(rawValue: 0x10)
   /// The kernel honoured the filter in a dump request.
   package static let dumpFiltered = Self(rawValue: 0x20)
@@ -160,7 +160,7 @@ package struct NetlinkFlags: OptionSet, Hashable, Sendable {
   package static let append = Self(rawValue: 0x800)
 
   // Acknowledgements.
-  /// The request is not repeated in the acknowledgement, only its header.
+  /// The acknowledgement repeats only the header of the request.
   package static let capped = Self(rawValue: 0x100)
   /// Attributes follow the acknowledgement: the extended acknowledgement.
   package static let acknowledgementTLVs = Self(rawValue: 0x200)

@@ -1,8 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The fixed headers that follow the message header, field by field as the kernel's structures have them. Fields that
-/// are not named here stay zero.
+/// The fixed headers that follow the message header, field by field as in the kernel's structures. Fields that are not
+/// named here stay zero.
 extension NetlinkRequestBuilder {
   /// `struct ifinfomsg`, linux/rtnetlink.h.
   package mutating func appendLinkHeader(

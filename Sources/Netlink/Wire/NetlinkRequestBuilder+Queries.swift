@@ -1,22 +1,22 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whole requests that read. Each passes the kernel's strict checking: no field is set that it would not look at.
+/// Whole requests that read. Each passes the kernel's strict checking: it sets no field that the kernel would ignore.
 extension NetlinkRequestBuilder {
   /// Asks which route a packet to `destination` would take.
   ///
   /// The answer is one message of type `newRoute`, or an error: no route.
   ///
   /// - Parameters:
-  ///   - destination: 0.0.0.0 answers "local, lo" whatever the routes are: ask for a real address.
+  ///   - destination: the address. 0.0.0.0 gives "local, lo" whatever the routes are: ask for a real address.
   ///   - source: the local address of a pair. IPv4 refuses one that is not local, IPv6 accepts any.
   ///   - outputInterface: only routes out of this interface. 0 would mean "any" to the kernel.
   ///   - mark: as if the socket had this `SO_MARK`; needs no privilege.
-  ///   - transport: the protocol of the packets, for rules that look at it (RTA_IP_PROTO): TCP or UDP, or the kernel
-  ///     refuses. Without one, IPv4 takes UDP and IPv6 none.
+  ///   - transport: the protocol of the packets, for rules that look at it (RTA_IP_PROTO). Use TCP or UDP: the kernel
+  ///     refuses most others. Without one, IPv4 takes UDP and IPv6 none.
   ///   - destinationPort: the port that they are sent to, for rules that look at it (RTA_DPORT). Needs a `transport`.
-  ///   - fibMatch: `RTM_F_FIB_MATCH`: answer with the route as configured, all its nexthops and their flags, instead of
-  ///     with the one chosen; never chooses a source.
+  ///   - fibMatch: `RTM_F_FIB_MATCH`: answers with the route as configured, all its nexthops and their flags, instead
+  ///     of the chosen one. It never chooses a source.
   ///   - sequence: the request's number.
   package mutating func appendRouteQuery(
     destination: IPAddressBits, source: IPAddressBits? = nil, outputInterface: UInt32? = nil, mark: UInt32? = nil,
@@ -35,10 +35,10 @@ extension NetlinkRequestBuilder {
     end()
   }
 
-  /// Waits, inside the kernel, for whoever holds its lock of network configuration (RTNL).
+  /// Waits inside the kernel until its lock of network configuration (RTNL) is free.
   ///
-  /// Asks for a link that cannot exist, so the answer is always `ENODEV`, in a few dozen bytes. Requests behind it in
-  /// the same send see what the lock's holder did: without it an IPv4 route query may still see the routes of an
+  /// It asks for a link that cannot exist, so the answer is always `ENODEV`, in a few dozen bytes. Requests behind it
+  /// in the same send see what the lock's holder did. Without it, an IPv4 route query may still see the routes of an
   /// address that is just being deleted.
   package mutating func appendLinkBarrier(sequence: UInt32 = 0) {
     appendGetLink(index: UInt32(Int32.max), sequence: sequence)
@@ -73,7 +73,7 @@ extension NetlinkRequestBuilder {
   /// - Parameters:
   ///   - type: `getLink`, `getAddress`, `getRoute`, `getRule`, `getNexthop` or `getNeighbour`.
   ///   - family: one family, or `unspecified` for all; links and nexthops take only `unspecified`.
-  ///   - table: routes of this table only, where the kernel checks strictly; old kernels answer with all tables.
+  ///   - table: routes of this table only, if the kernel checks strictly. Old kernels answer with all tables.
   ///   - sequence: the request's number.
   package mutating func appendDump(
     _ type: NetlinkMessageType, family: KernelAddressFamily = .unspecified, table: UInt32? = nil, sequence: UInt32 = 0
@@ -95,7 +95,7 @@ extension NetlinkRequestBuilder {
     case .getNeighbour:
       appendNeighbourHeader(family: family)
     default:
-      // struct rtgenmsg: every rtnetlink family understands a dump request with nothing but the family.
+      // struct rtgenmsg: every rtnetlink family understands a dump request that has only the family.
       store(family.rawValue, at: appendHeader(byteCount: 1))
     }
     end()
@@ -113,7 +113,7 @@ extension NetlinkRequestBuilder {
   ///
   /// - Parameters:
   ///   - index: the interface.
-  ///   - family: what ``GenericNetlinkMessage/familyID(in:)`` answered for `nl80211`.
+  ///   - family: what ``GenericNetlinkMessage/familyID(in:)`` returned for `nl80211`.
   ///   - sequence: the request's number.
   package mutating func appendGetWirelessInterface(index: UInt32, family: NetlinkMessageType, sequence: UInt32 = 0) {
     begin(family, .request, sequence: sequence)

@@ -1,10 +1,10 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-// Invariant: `bytes` always holds whole requests up to the one begun last, each padded to a multiple of four and each
-// with its length in its header once `end()` was called; `starts` holds the offset of each.
+// Invariant: `bytes` holds whole requests up to the one begun last, each padded to a multiple of four. Once `end()` was
+// called, its length is in its header. `starts` holds the offset of each.
 
-/// Writes requests one after another into one buffer, which is kept for the next time.
+/// Writes requests one after another into one buffer, which it reuses.
 ///
 /// Several requests in one buffer are pipelined: one system call sends them all. Bytes that are not written stay zero,
 /// which is what the kernel's strict checking wants (`NETLINK_GET_STRICT_CHK`).

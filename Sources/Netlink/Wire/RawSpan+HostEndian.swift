@@ -1,14 +1,14 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-// Invariant: this is the only file of the parser that reads memory without the standard library's own check, and each
-// such read follows a comparison with `byteCount` in the same function. Everything above it works with integer offsets
-// that came out of the kernel's bytes and are trusted by nobody.
+// Invariant: no other file of the parser reads memory without the standard library's own check. Each such read follows
+// a comparison with `byteCount` in the same function. The code above it works with integer offsets that came out of the
+// kernel's bytes and are not trusted.
 
 extension RawSpan {
   /// Reads an integer in host byte order, as netlink headers and attributes are written (netlink(7)).
   ///
-  /// - Returns: `nil` where the integer would not lie wholly inside the span.
+  /// - Returns: `nil` if the integer would not lie wholly inside the span.
   @inline(__always)
   package func integer<T: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: T.Type = T.self) -> T? {
     guard offset >= 0, byteCount >= MemoryLayout<T>.size, offset <= byteCount - MemoryLayout<T>.size else {
@@ -20,7 +20,7 @@ extension RawSpan {
 
   /// Reads an attribute whose payload must be exactly one integer in host byte order.
   ///
-  /// - Returns: `nil` where the payload has another size or leaves the span.
+  /// - Returns: `nil` if the payload has another size or leaves the span.
   @inline(__always)
   package func integer<T: FixedWidthInteger & BitwiseCopyable>(in range: Range<Int>, as type: T.Type = T.self) -> T? {
     guard range.count == MemoryLayout<T>.size else { return nil }
@@ -29,7 +29,7 @@ extension RawSpan {
 
   /// Reads a string that ends at the first NUL byte, or with the payload; bytes that are not UTF-8 are repaired.
   ///
-  /// - Returns: `nil` where the payload leaves the span or has more than `limit` bytes, the NUL included.
+  /// - Returns: `nil` if the payload leaves the span or has more than `limit` bytes, the NUL included.
   package func string(in range: Range<Int>, limit: Int = .max) -> String? {
     guard contains(range), range.count <= limit else { return nil }
     // SAFETY: `contains` proved that the range lies inside the buffer; the pointer does not leave the closure.
@@ -42,7 +42,7 @@ extension RawSpan {
 
   /// Copies bytes out.
   ///
-  /// - Returns: `nil` where the range leaves the span.
+  /// - Returns: `nil` if the range leaves the span.
   package func array(in range: Range<Int>) -> [UInt8]? {
     guard contains(range) else { return nil }
     // SAFETY: `contains` proved that the range lies inside the buffer; the bytes are copied before it ends.

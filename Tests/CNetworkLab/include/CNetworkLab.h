@@ -1,8 +1,9 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-// What the network lab of the tests needs from the kernel, where Swift cannot or should not do it: what runs before
-// main, between fork and exec, and with the kernel's own structures. Every function returns a negated errno on failure.
+// What the network lab of the tests needs from the kernel and Swift cannot or should not do: what runs before main,
+// what runs between fork and exec, and what needs the kernel's own structures. Every function returns a negated errno
+// on failure.
 
 #ifndef C_NETWORK_LAB_H
 #define C_NETWORK_LAB_H
@@ -32,12 +33,12 @@
 
 // privilege.c
 
-/// What the constructor found. `error`, an errno, is 0 where the process may make network namespaces as far as is known.
+/// What the constructor found. `error`, an errno, is 0 if the process can make network namespaces as far as is known.
 struct lab_privilege {
   int error;
   /// Whether this process moved into a user namespace of its own, in which it is uid 0 and no other uid exists.
   bool own_user_namespace;
-  /// What failed, or why nothing was tried (ECANCELED); NULL where all is well. Static text.
+  /// What failed, or why nothing was tried (ECANCELED); NULL if all is well. Static text.
   const char *what;
 };
 
@@ -45,7 +46,7 @@ struct lab_privilege lab_privilege(void);
 
 // namespace.c
 
-/// Moves the calling thread into a network namespace of its own; with `mounts` also into a mount namespace whose /sys
+/// Moves the calling thread into a network namespace of its own. With `mounts`, also into a mount namespace whose /sys
 /// shows that network.
 int lab_enter(bool mounts);
 /// A descriptor of the calling thread's network namespace.
@@ -54,7 +55,7 @@ int lab_open_namespace(void);
 int lab_bind_mount(const char *source, const char *target);
 /// Writes a whole small file.
 int lab_write_file(const char *path, const char *text, size_t length);
-/// Reads a small file; the number of bytes read.
+/// Reads a small file. Returns the number of bytes read.
 int lab_read_file(const char *path, char *text, size_t capacity);
 /// The number of entries of a directory, without the descriptor that this call itself opens.
 int lab_count_entries(const char *path);
@@ -67,30 +68,31 @@ int lab_open_tun(const char *name, bool tap, bool persistent);
 int lab_netlink_open(void);
 /// Sends one request with NLM_F_ACK and waits for its answer. `text` gets the kernel's own words, if it has any.
 int lab_netlink_request(int fd, const uint8_t *message, size_t length, char *text, size_t capacity);
-/// Sends `length` bytes of messages, of which only the last asks for an acknowledgement; the first error of any.
+/// Sends `length` bytes of messages, of which only the last asks for an acknowledgement. Returns the first error of
+/// any.
 int lab_netlink_batch(int fd, const uint8_t *messages, size_t length);
 /// Adds (RTM_NEWROUTE) or deletes (RTM_DELROUTE) `count` IPv4 routes of one prefix length, consecutive from `first`
 /// (host byte order), out of the interface `index`.
 int lab_netlink_routes(int fd, uint16_t type, uint32_t first, uint8_t prefix, uint32_t count, int index,
                        uint32_t table);
-/// Sends a datagram from the socket to the socket with that port id, which is not the kernel.
+/// Sends a datagram from the socket to the socket with that port id, which is not the kernel's.
 int lab_netlink_send_to(int fd, uint32_t port, const uint8_t *bytes, size_t length);
 /// The index of an interface in the namespace of the socket.
 int lab_interface_index(int fd, const char *name);
 
 // connect.c
 
-/// What to connect: as a program that binds its socket, marks it and connects it.
+/// How to connect: like a program that binds its socket, marks it and connects it.
 struct lab_connect {
   bool v6, udp;
-  /// TCP alone: all of connect(2) but the first segment, which waits for data (TCP_FASTOPEN_CONNECT, tcp(7)).
+  /// Only for TCP: all of connect(2) except the first segment, which waits for data (TCP_FASTOPEN_CONNECT, tcp(7)).
   bool silent;
   /// 4 or 16 bytes, in network order.
   uint8_t destination[16], source[16];
   /// Whether to bind to `source`.
   bool has_source;
   uint16_t port;
-  /// 0 where the kernel chooses.
+  /// 0 if the kernel chooses.
   uint16_t source_port;
   /// The index in the zone of a link-local address; else 0.
   uint32_t scope;
@@ -102,18 +104,18 @@ struct lab_connect {
   int tos;
 };
 
-/// What became of it.
+/// The result.
 struct lab_connected {
-  /// The errno of bind(2) or connect(2), or what SO_ERROR says at once after it: a firewall on this machine answers so. 0 where
-  /// packets are on their way (EINPROGRESS, too).
+  /// The errno of bind(2) or connect(2), or what SO_ERROR says at once after it, as a firewall on this machine causes.
+  /// 0 if packets are on their way (also for EINPROGRESS).
   int error;
-  /// What getsockname(2) says, where there is no error.
+  /// What getsockname(2) returns, if there is no error.
   uint8_t local[16];
   uint16_t local_port;
 };
 
-/// Connects a non-blocking socket in the network namespace of the calling thread, and closes it. Fails only where the socket could
-/// not be made as wanted.
+/// Connects a non-blocking socket in the network namespace of the calling thread, and closes it. Fails only if the
+/// socket could not be made as wanted.
 int lab_connect(const struct lab_connect *how, struct lab_connected *found);
 
 // spawn.c
@@ -124,11 +126,12 @@ struct lab_spawn {
   /// `argument_count` strings, each ended by a NUL. The first is argv[0].
   const char *arguments;
   size_t argument_count;
-  /// `environment_count` strings "NAME=value", added to the environment of this process; "NAME" alone takes it away.
+  /// `environment_count` strings: "NAME=value" is added to the environment of this process, and "NAME" alone is removed
+  /// from it.
   const char *environment;
   size_t environment_count;
   int input, output, error;
-  /// Becomes the controlling terminal and all three standard descriptors, where it is not -1.
+  /// Becomes the controlling terminal and all three standard descriptors, unless it is -1.
   int terminal;
   /// The uid and gid of the process, or -1.
   int64_t user;
@@ -136,22 +139,24 @@ struct lab_spawn {
   int denial, denial_errno;
 };
 
-/// Starts a process from the calling thread, so in its namespaces. It is killed when that thread ends. The pid.
+/// Starts a process from the calling thread, and so in its namespaces. It is killed when that thread ends. Returns the
+/// pid.
 int lab_spawn(const struct lab_spawn *how);
 int lab_pidfd(pid_t pid);
 int lab_signal(pid_t pid, int signal);
-/// 1 and the status where the process has ended (it is reaped then), 0 where it has not.
+/// Returns 1 and the status if the process has ended (and reaps it), 0 if it has not.
 int lab_reap(pid_t pid, int *code, bool *signalled);
-/// Waits until the descriptor can be read (a pidfd: until the process has ended). 1 if so, 0 if not in time.
+/// Waits until the descriptor can be read (for a pidfd: until the process has ended). Returns 1 if so, 0 if not in
+/// time.
 int lab_wait_readable(int fd, int milliseconds);
-/// A new terminal of that size: the controlling side is returned.
+/// Makes a new terminal of that size, and returns the controlling side.
 int lab_open_terminal(unsigned short rows, unsigned short columns, int *terminal);
 int lab_resize_terminal(int fd, unsigned short rows, unsigned short columns);
-/// A pipe; both ends close on exec, and reading does not block.
+/// Makes a pipe. Both ends close on exec, and reading does not block.
 int lab_pipe(int ends[2]);
-/// A descriptor from which these bytes can be read, then end of file.
+/// Returns a descriptor from which these bytes can be read, then end of file.
 int lab_open_bytes(const uint8_t *bytes, size_t length);
-/// Bytes read, 0 at the end (also that of a terminal), -EAGAIN where there is nothing now.
+/// Returns the number of bytes read, 0 at the end (also at a terminal's), -EAGAIN if there is nothing now.
 ssize_t lab_read(int fd, uint8_t *bytes, size_t capacity);
 ssize_t lab_write(int fd, const uint8_t *bytes, size_t length);
 int lab_close(int fd);
@@ -168,12 +173,12 @@ int lab_close(int fd);
 /// No thread can be started; processes can.
 #define LAB_DENY_THREADS 4
 
-/// Installs a system call filter for the calling thread, and what it starts from then on, for good.
+/// Installs a system call filter for the calling thread and for what it starts from then on. It cannot be removed.
 int lab_deny(int denial, int error);
 
 // text.c
 
-/// The text of an errno, as strerror, but safe in any thread.
+/// The text of an errno, like strerror, but safe in any thread.
 void lab_describe_errno(int error, char *text, size_t capacity);
 
 #endif

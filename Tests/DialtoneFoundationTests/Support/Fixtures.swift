@@ -5,7 +5,7 @@ import Dialtone
 import DialtoneTesting
 
 extension ScriptedPath {
-  /// One of any number of paths that all differ.
+  /// A path for this number; paths of different numbers differ.
   static func numbered(_ number: Int) -> ScriptedPath {
     guard let interface = NetworkInterface(name: "wlan0", index: UInt32(number), kind: .wifi) else {
       preconditionFailure("wlan0 is no interface's name")
@@ -34,7 +34,7 @@ final class Box<Value: Sendable>: Sendable {
   var value: Value {
     get { content.withLock { $0 } }
     set {
-      // What the old value releases is released outside the lock.
+      // The old value is released outside the lock.
       let old = content.withLock { content in
         defer { content = newValue }
         return content

@@ -7,9 +7,9 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Hears the notifications of a center, and can be waited for. It listens until it is released.
+/// Records the notifications of a center, and lets a test wait for them. It listens until it is released.
 final class Listener: Sendable {
-  /// What a listener could see of one notification; not the monitor, which a record shall not keep.
+  /// What a listener sees of one notification, without the monitor, which a record must not keep.
   struct Heard: Sendable, Equatable {
     var name: Notification.Name
     var state: Reachability?
@@ -19,13 +19,13 @@ final class Listener: Sendable {
     var isOnMainQueue: Bool
   }
 
-  /// What was waited for never came.
+  /// The expected notification never came.
   struct Silence: Error {
     var heard: [Heard]
   }
 
   private let center: NotificationCenter
-  // Made in init, used in deinit, and opaque to us between.
+  // Set in init, used in deinit, and not touched between.
   private nonisolated(unsafe) let tokens: [any NSObjectProtocol]
   private let log: Log
   private let stream: AsyncStream<Heard>
@@ -63,11 +63,11 @@ final class Listener: Sendable {
   var names: [Notification.Name] { heard.map(\.name) }
   var count: Int { heard.count }
 
-  /// Waits until one more notification with a state that meets the condition has been heard. One task at a time.
+  /// Waits until one more notification has a state that meets the condition. Only one task may wait at a time.
   @discardableResult
   func hear(_ condition: @Sendable (Heard) -> Bool) async throws -> Heard {
     for await heard in stream where condition(heard) { return heard }
-    // The test's time is over.
+    // The test's time limit is over.
     throw Silence(heard: heard)
   }
 
@@ -85,7 +85,6 @@ extension DispatchQueue {
     return key
   }()
 
-  /// Whether this runs on the main queue, as the main actor does. (On Linux the thread of both need not be the main
-  /// one.)
+  /// Whether this runs on the main queue, as the main actor does. (On Linux, both need not use the main thread.)
   fileprivate static var isMain: Bool { getSpecific(key: mark) ?? false }
 }

@@ -6,7 +6,7 @@ import DialtoneFoundation
 import Dispatch
 import Foundation
 
-/// Where notifications can be posted.
+/// The ways to post notifications.
 enum Posting: String, CaseIterable, Sendable {
   case ownThread, queue, concurrentQueue, mainActor
 
@@ -23,7 +23,8 @@ enum Posting: String, CaseIterable, Sendable {
       monitor.postNotifications(
         to: center, named: name, whenDetermined: determinedName, on: DispatchQueue(label: "foundation-tests.serial"))
     case .concurrentQueue:
-      // Of another quality of service than tasks have: listeners that block would take the tasks' threads.
+      // The quality of service differs from that of tasks: otherwise listeners that block would take the tasks'
+      // threads.
       monitor.postNotifications(
         to: center, named: name, whenDetermined: determinedName,
         on: DispatchQueue(label: "foundation-tests.concurrent", qos: .utility, attributes: .concurrent))

@@ -62,7 +62,7 @@ struct MonitorStateMachineTests {
     _ = machine.decided(Self.reachable, after: Self.unknown, now: 0)
     var state = Self.reachable
     var last = MonitorStateMachine.Action.ignore
-    // It never gets quiet.
+    // It never becomes quiet.
     for now in Int64(100)...140 {
       let next = state == Self.noRoute ? Self.noCarrier : Self.noRoute
       last = machine.decided(next, after: state, now: now)
@@ -71,7 +71,7 @@ struct MonitorStateMachineTests {
     }
     #expect(last == .holdBack(until: 140))
     #expect(machine.settle(now: 140) == .deliver)
-    // The next change begins a time of its own.
+    // The next change begins a new period.
     #expect(machine.decided(Self.reachable, after: state, now: 141) == .holdBack(until: 151))
   }
 

@@ -8,7 +8,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct SequenceLockTests {
-  /// Every word of one value is the same number, so a torn copy shows. An odd size: the last word is filled in part.
+  /// Every word of a value is the same number, so a torn copy shows. The size is odd: the last word is only partly
+  /// filled.
   private struct Pattern: BitwiseCopyable, Sendable {
     var words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
     var tail: UInt32
@@ -25,7 +26,7 @@ struct SequenceLockTests {
     }
   }
 
-  /// The lock itself cannot be copied.
+  /// Holds the lock, which cannot be copied.
   private final class Shared<Value: BitwiseCopyable & Sendable>: Sendable {
     private let lock: SequenceLock<Value>
 
@@ -75,7 +76,7 @@ struct SequenceLockTests {
     let torn = Counter()
     let backwards = Counter()
     let reads = Counter()
-    // Threads of their own: readers that spin have no place on the pool that other tests run on.
+    // Threads of their own: readers that spin must not take the pool's threads from other tests.
     let ended = Counter()
     for _ in 0..<4 {
       let started = Thread.start(named: "reader") {

@@ -6,7 +6,7 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// Settling as receivers see it, by a clock that stands still until it is moved.
+/// Settling as receivers see it, with a clock that a test moves.
 @Suite(.timeLimit(.minutes(5)))
 struct SettlingTests {
   @Test func theFirstStateComesAtOnce() async throws {
@@ -52,7 +52,7 @@ struct SettlingTests {
       network.clock.advance(by: .seconds(5))
       if number < 9 { try await network.settle() }
     }
-    // 40 seconds after the first change.
+    // This is 40 seconds after the first change.
     try await log.wait("the state by then") { $0.number == 9 }
     #expect(log.all.map(\.number) == [1, 9])
     token.cancel()

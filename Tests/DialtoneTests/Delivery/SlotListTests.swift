@@ -6,7 +6,7 @@ import Testing
 
 @testable import Dialtone
 
-/// The list that handlers wait in.
+/// The list in which handlers wait.
 struct SlotListTests {
   private static func list(_ elements: some Sequence<Int>) -> SlotList<Int> {
     var list = SlotList<Int>()
@@ -58,14 +58,14 @@ struct SlotListTests {
     #expect(Self.drain(&list) == [1, 3, 4])
   }
 
-  /// Beside an array that does the same, slowly.
+  /// Compares it with an array that does the same, slowly.
   @Test(arguments: 1...20)
   func doesWhatAnArrayDoes(seed: UInt64) {
     var numbers = SeededNumbers(seed: seed)
     var list = SlotList<Int>()
     var model: [(slot: Int, element: Int)] = []
     for element in 0..<5_000 {
-      // Now growing, now shrinking, so that it is empty and large at times.
+      // It grows and shrinks in turn, so that it is empty and large at times.
       let grows = element / 1_500 % 2 == 0 ? 3 : 1
       switch Int.random(in: 0..<5, using: &numbers) {
       case 0..<grows:
@@ -94,7 +94,7 @@ struct SlotListTests {
       #expect(list.remove(at: slot) == element)
     }
     #expect(Self.drain(&list) == [0])
-    // Emptied, a large one begins anew.
+    // A large list that is emptied begins anew.
     list = Self.list(0..<10_000)
     #expect(Self.drain(&list).count == 10_000)
     #expect(list.nextSlot == 0)

@@ -44,7 +44,7 @@ struct QueryIndexTests {
   @Test func keepsManyNodesOfOneAddressApart() {
     var index = QueryIndex()
     let address = ip("192.0.2.1").bits
-    // More than one chunk of them.
+    // More nodes than fit into one chunk.
     let nodes = (0..<2_000).map { Self.node(address, mark: UInt32($0)) }
     for node in nodes { index.add(node, at: address) }
     #expect(Set(Self.found(index, address, 32)).count == 2_000)
@@ -70,7 +70,7 @@ struct QueryIndexTests {
     let seed = UInt64.random(in: 0 ... .max)
     var numbers = SeededNumbers(seed: seed)
     func address() -> IPAddressBits {
-      // Few different bits, so that prefixes are met and addresses are equal.
+      // Only a few bits differ, so that prefixes match and addresses are equal.
       if Bool.random(using: &numbers) {
         return IPAddressBits(
           ipv4: UInt32.random(in: 0..<16, using: &numbers) << 28 | .random(in: 0..<300, using: &numbers))

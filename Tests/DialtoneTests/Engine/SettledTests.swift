@@ -7,7 +7,7 @@ import Testing
 
 @testable import Dialtone
 
-/// `NetworkEngine.settled()`: all that the system told until then has been decided.
+/// `NetworkEngine.settled()`: everything that the system announced before has been decided.
 @Suite(.timeLimit(.minutes(5)))
 struct SettledTests {
   @Test func whatWasSaidBeforeIsDecided() async throws {

@@ -6,7 +6,7 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// Who begins to listen when, does not matter: the order in which RKReachabilityObserver's users had to do things.
+/// The order in which listeners begin does not matter. RKReachabilityObserver's users had to keep one.
 @Suite(.timeLimit(.minutes(5)))
 struct LateListenerTests {
   @Test(arguments: Receiver.allCases)

@@ -6,7 +6,7 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// Any number of listeners, which come and go by themselves and by one another: what crashed DTReachability, and left
+/// Any number of listeners that come and go, by themselves and by one another. This crashed DTReachability, and left
 /// RKReachabilityObserver's queue suspended.
 @Suite(.timeLimit(.minutes(5)))
 struct ManyListenersTests {
@@ -19,7 +19,7 @@ struct ManyListenersTests {
     var tokens: [ReachabilityObservation?] = logs.map { log in receiver.observe(monitor) { log.append($0) } }
     for log in logs { try await log.wait("the first state") { $0.number == 1 } }
 
-    // Every other one goes: half of these by cancelling, half by release.
+    // Every other listener ends: half of these by cancelling, half by release.
     for position in stride(from: 0, to: 20, by: 2) {
       if position % 4 == 0 { tokens[position]?.cancel() } else { tokens[position] = nil }
     }
@@ -34,7 +34,7 @@ struct ManyListenersTests {
     withExtendedLifetime(tokens) {}
   }
 
-  /// The handler of one listener takes all others away and puts new ones in their place, again and again.
+  /// Again and again, the handler of one listener removes all others and adds new ones.
   @Test(arguments: Receiver.handlers)
   func listenersAreAddedAndRemovedInsideACallback(receiver: Receiver) async throws {
     let network = ScriptedNetwork()
@@ -55,7 +55,7 @@ struct ManyListenersTests {
       network.set(.numbered(number))
       try await log.wait("change \(number)") { $0.number == number }
     }
-    // Those of the last time are there, and are told of the state without a change of it.
+    // The listeners of the last round are there, and are told of the state although it does not change.
     try await eventually("the last ten are told") { toldToOthers.all.count { $0.number == 30 } >= 10 }
     #expect(log.all.map(\.number) == Array(1...30))
     let lastOthers = others.value
@@ -64,7 +64,7 @@ struct ManyListenersTests {
     for other in lastOthers { other.cancel() }
   }
 
-  /// Swapped before anything is known, which was an assertion in RKReachabilityObserver.
+  /// The listener is swapped before anything is known. RKReachabilityObserver failed an assertion here.
   @Test(arguments: Receiver.handlers)
   func aListenerIsSwappedForAnotherBeforeAnythingIsKnown(receiver: Receiver) async throws {
     let network = ScriptedNetwork()

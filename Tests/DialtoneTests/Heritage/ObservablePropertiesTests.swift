@@ -36,7 +36,7 @@ struct ObservablePropertiesTests {
     #expect(observable.flags.isEmpty)
   }
 
-  /// KVO told of `reachable` and `WWANOnly` only when they changed, and of `flags` when these did.
+  /// KVO notified of `reachable` and `WWANOnly` only when they changed, and of `flags` when these did.
   @Test @MainActor
   func anObserverOfOnePropertyIsToldWhenItChangesAndOfNothingElse() async throws {
     let network = ScriptedNetwork()
@@ -68,8 +68,7 @@ struct ObservablePropertiesTests {
     #expect(isDetermined.all == [true])
   }
 
-  /// A source that rotates is no change at all; another interface or gateway is none of whether the target is
-  /// reachable.
+  /// A source that rotates is no change. Another interface or gateway does not change whether the target is reachable.
   @Test @MainActor
   func aViewOfOnePropertyIsNotDrawnAgainWhenOthersChange() async throws {
     let network = ScriptedNetwork()
@@ -96,7 +95,7 @@ struct ObservablePropertiesTests {
     #expect(isReachable.all == [true, false])
   }
 
-  /// Notes the property now and after each change, as a view that shows it does.
+  /// Records the property now and after each change, as a view that shows it does.
   @MainActor
   private static func follow(_ property: @escaping @MainActor () -> Bool, in log: Log<Bool> = Log()) -> Log<Bool> {
     log.append(

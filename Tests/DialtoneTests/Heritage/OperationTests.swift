@@ -14,7 +14,7 @@ struct OperationTests {
     network.set(.wifi)
     network.set(.hanging, forName: "example.com")
     let fired = Counter()
-    // Nobody keeps the monitor.
+    // The test does not keep the monitor.
     let token = network.monitor(try .host("example.com")).whenReachable { fired.add() }
     try await network.settle()
     #expect(fired.value == 0)
@@ -76,7 +76,7 @@ struct OperationTests {
     #expect(watching.monitor === paths)
   }
 
-  /// KSReachability fired for a connection that comes by itself: required, on demand or on traffic, and without
+  /// KSReachability fired for a connection that comes up by itself: required, on demand or on traffic, without
   /// intervention.
   @Test(arguments: [
     (Reachability.Reason.dormant, NetworkInterface(name: "wlan0", index: 3, kind: .wifi), true),
@@ -90,7 +90,7 @@ struct OperationTests {
     network.set(.requiresConnection(reason, over: try #require(link)))
     let monitor = network.monitor()
     let state = try await monitor.waitUntilDetermined()
-    // The rule of the original, by its table.
+    // The table's value is what the original decided.
     let original = try #require(OriginalRules.all.first { $0.flags == state.flags })
     #expect(original.rules.contains("R") == isAccepted)
 
@@ -116,7 +116,7 @@ struct OperationTests {
     withExtendedLifetime(tokens) {}
   }
 
-  /// KSReachability measured the default route where it was given an IPv4 address.
+  /// KSReachability measured the default route if it was given an IPv4 address.
   @Test(arguments: ["192.0.2.7", "http://192.0.2.7/path", "2001:db8::7", "http://[2001:db8::7]:8080/"])
   func anAddressIsAskedForItselfAndNotForTheDefaultRoute(text: String) async throws {
     let network = ScriptedNetwork()

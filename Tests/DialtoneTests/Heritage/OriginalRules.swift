@@ -24,9 +24,9 @@ struct OriginalRules: Sendable {
   let network: String
   /// The decision for a link-local target.
   let localNetwork: String
-  /// The letters of the rules that hold: DTReachability's `r` isReachable and `w` isWWAN; KSReachability's `R`
-  /// reachable and `W` WWANOnly; RKReachabilityObserver's isConnectionRequired `c`, isConnectionOnDemand `d` and
-  /// isInterventionRequired `i`.
+  /// The letters of the rules that hold. DTReachability: `r` isReachable, `w` isWWAN. KSReachability: `R` reachable,
+  /// `W` WWANOnly. RKReachabilityObserver: `c` isConnectionRequired, `d` isConnectionOnDemand, `i`
+  /// isInterventionRequired.
   let rules: Set<Character>
 
   var flags: ReachabilityFlags { ReachabilityFlags(rawValue: bits) }
@@ -39,8 +39,8 @@ struct OriginalRules: Sendable {
       rules: Set(fields[6].filter { $0 != "-" }))
   }
 
-  /// Bits in hexadecimal, ten characters, nine characters, remote, link-local, rules. One line for each combination,
-  /// which is why this file is long.
+  /// The columns are bits in hexadecimal, ten characters, nine characters, remote, link-local, rules. There is one line
+  /// for each combination, which makes this file long.
   private static let text = """
     00000 -- ------- --------- none none -------
     00001 -- t------ --------t none none -------

@@ -4,7 +4,7 @@
 import Dialtone
 import Testing
 
-/// The rules of the older libraries, and their texts, against what the originals answered.
+/// The rules of the older libraries and their texts, compared with what the originals returned.
 struct OriginalRulesTests {
   struct Rule: Sendable, CustomTestStringConvertible {
     let testDescription: String
@@ -55,7 +55,7 @@ struct OriginalRulesTests {
     }
   }
 
-  /// As the table has it.
+  /// The word that the table has for it.
   static func word(_ connectivity: ReachabilityFlags.Connectivity) -> String {
     switch connectivity {
     case .unreachable: "none"

@@ -5,7 +5,7 @@
 import Dialtone
 import Testing
 
-/// The monitor that a whole program shares. In a process of its own: it is never released.
+/// The monitor that a whole program shares. It is never released, so the test has a process of its own.
 @Suite(.timeLimit(.minutes(2)))
 struct SharedMonitorTests {
   @Test func thereIsOneOfTheInternetAndItIsTold() async {
@@ -16,7 +16,7 @@ struct SharedMonitorTests {
       }
       #expect(shared == [ObjectIdentifier(ReachabilityMonitor.shared)])
       #expect(ReachabilityMonitor.shared.target == .internet)
-      // Whatever the machine's network is, or where it is not told: something is known.
+      // Something is known on any machine, even if the system refuses to tell.
       let state = try await ReachabilityMonitor.shared.waitUntilKnown(timeout: .seconds(60))
       #expect(state.isDetermined || state.reason == .denied)
     }

@@ -9,13 +9,12 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// A child of fork(2) has none of the engine's threads: nothing that was known before is known there, and what it uses
-/// starts anew.
+/// A child of fork(2) has none of the engine's threads. It keeps no state from before, and starts what it uses anew.
 @Suite(
   .disabled(if: isSanitized, "a sanitizer has threads and descriptors of its own, and survives no fork"),
   .timeLimit(.minutes(5)))
 struct ForkTests {
-  /// What a child found, by its exit status. It blocks only where time is limited.
+  /// What a child found, as its exit status. `alarm` limits its time.
   private static func inChild(_ body: () -> Int32) -> Int32 {
     let child = ctestsupport_fork()
     if child != 0 { return ctestsupport_wait(child) }
@@ -23,7 +22,7 @@ struct ForkTests {
     _exit(body())
   }
 
-  /// Looks again and again: a forked child has no runtime to wait with. `alarm` limits it.
+  /// Polls: a forked child has no runtime to wait with. `alarm` limits the time.
   private static func wait(until condition: () -> Bool) {
     while !condition() { usleep(1_000) }
   }
@@ -42,11 +41,11 @@ struct ForkTests {
       try await eventually("the first path") { paths.last?.status == .satisfied }
       let status = ForkTests.inChild {
         network.set(.unreachable(.noCarrier))
-        // The very first read says nothing of the time before.
+        // Even the first read returns no state from before the fork.
         if monitor.current.isReachable || path.current.status == .satisfied { return 1 }
         ForkTests.wait { monitor.current.reason == .noCarrier }
         ForkTests.wait { path.current.status == .unsatisfied }
-        // Handlers from before are called by the new engine.
+        // The new engine calls handlers that were registered before.
         ForkTests.wait { told.last?.reason == .noCarrier && paths.last?.status == .unsatisfied }
         network.set(.wired)
         ForkTests.wait { monitor.current.isReachable && told.last?.isReachable == true }
@@ -59,7 +58,7 @@ struct ForkTests {
         return 0
       }
       #expect(status == 0, "the child ended with \(status)")
-      // What the child did is nothing to the parent.
+      // What the child did does not affect the parent.
       #expect(monitor.current.isReachable)
       network.set(.unreachable(.noAddress))
       try await told.wait("a change in the parent") { $0.reason == .noAddress }
@@ -75,7 +74,7 @@ struct ForkTests {
       network.set(.addresses([ip("192.0.2.7")]), forName: "known.example")
       let paused = network.monitor()
       let host = network.monitor(try .host("known.example"))
-      // Threads of the resolver that the child does not have.
+      // The child does not have the resolver's threads.
       try await host.waitUntilReachable()
       let hanging = try (0..<8).map { number in
         network.set(.hanging, forName: "hanging\(number).example")

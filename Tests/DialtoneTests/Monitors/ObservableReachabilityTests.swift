@@ -6,7 +6,7 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// An observable object says what its monitor says, also that nothing is known any more.
+/// An observable object has the state of its monitor, also when nothing is known any more.
 @Suite(.timeLimit(.minutes(5)))
 @MainActor
 struct ObservableReachabilityTests {
@@ -39,7 +39,7 @@ struct ObservableReachabilityTests {
       monitor.resume()
     }
     monitor.pause()
-    // A change of the target in the pause, and one made by who begins to follow in it.
+    // In the pause, the target changes, and another object begins to follow.
     monitor.target = .localNetwork
     let late = ObservableReachability(monitor)
     #expect(late.current == Self.unknown)
@@ -63,7 +63,8 @@ struct ObservableReachabilityTests {
     try await eventually("at once") { observable.current.number == 7 }
   }
 
-  /// Each begins with a task of its own, of which many run late: a change that comes before is none to begin with.
+  /// Each receiver begins with a task of its own, and many of these run late. A change made before the task runs must
+  /// settle, too.
   @Test func aChangeSettlesAlsoForThoseWhoHaveJustBegun() async throws {
     let network = ScriptedNetwork()
     network.set(.numbered(1))
@@ -78,7 +79,7 @@ struct ObservableReachabilityTests {
     try await eventually("all know it once it has settled") { observables.allSatisfy { $0.current.number == 2 } }
   }
 
-  /// Those who are not asked what is known now, but told of changes, are not told that nothing is.
+  /// Receivers that are told only of changes are not told that nothing is known.
   @Test func othersAreToldOfKnownStatesAlone() async throws {
     let network = ScriptedNetwork()
     network.set(.numbered(1))
@@ -98,7 +99,7 @@ struct ObservableReachabilityTests {
     withExtendedLifetime(tokens) {}
   }
 
-  /// Made, and followed, while other threads change the monitor.
+  /// The object is made and followed while other threads change the monitor.
   @Test func inTheEndItSaysWhatItsMonitorSays() async throws {
     let network = ScriptedNetwork()
     network.set(.numbered(1))

@@ -7,7 +7,7 @@ import Dispatch
 import TestSupport
 import Testing
 
-/// A receiver that asked for one property is told when this property changes, and of nothing else.
+/// A receiver that observes one property is told when this property changes, and of nothing else.
 @Suite(.timeLimit(.minutes(2)))
 struct ObservedPropertyTests {
   /// Has `handler` called with the property's values by one of the ways to listen.

@@ -6,8 +6,8 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// Monitors by the thousand are made, retargeted, paused and resumed by several threads: what the engine is told late
-/// belongs to what it was told of, and to no pause that has come since.
+/// Several threads make, retarget, pause and resume thousands of monitors. What the engine decides late belongs to the
+/// epoch in which it was asked, never to a later pause.
 @Suite(.timeLimit(.minutes(5)))
 struct PauseStormTests {
   private static let threads = 4
@@ -27,7 +27,7 @@ struct PauseStormTests {
         monitors.append(own)
       }
       let all = monitors.value
-      // Now those of the others, too.
+      // Now each thread disturbs monitors of the others, too.
       try await onThreads(Self.threads) { thread in
         var numbers = SeededNumbers(seed: UInt64(1_000 + round * Self.threads + thread))
         for _ in 0..<500 { Self.disturb(all[Int.random(in: all.indices, using: &numbers)], &numbers) }
@@ -39,7 +39,7 @@ struct PauseStormTests {
       Self.expectNothingKnown(of: paused, "round \(round), once the engine has caught up")
       for monitor in all where !monitor.isPaused { try await monitor.waitUntilReachable(timeout: nil) }
 
-      // And all of them are paused as soon as they go on.
+      // All of them are paused as soon as they are resumed.
       try await onThreads(Self.threads) { thread in
         for position in stride(from: thread, to: all.count, by: Self.threads) {
           all[position].resume()
@@ -99,7 +99,7 @@ struct PauseStormTests {
   private static func expectNothingKnown(of paused: [ReachabilityMonitor], _ when: Comment) {
     let known = paused.count { $0.current.status != .undetermined }
     #expect(known == 0, when)
-    // Who begins to listen is told nothing. Some of them suffice: observers read what `current` reads.
+    // A new receiver is told nothing. A sample is enough: observers read what `current` reads.
     let told = Counter()
     let tokens = paused.shuffled().prefix(200).map { $0.observe { _ in told.add() } }
     for token in tokens { token.cancel() }

@@ -13,7 +13,7 @@ struct PauseTests {
   func nothingIsToldWhilePausedAndAfterwardsOnlyWhatDiffers(receiver: Receiver, isOther: Bool) async throws {
     let network = ScriptedNetwork()
     network.set(.numbered(1))
-    // It keeps the engine, so that what is set is decided.
+    // This monitor keeps the engine, so that each change is decided.
     let witness = network.monitor()
     let monitor = network.monitor()
     let log = Log<Reachability>()
@@ -31,7 +31,7 @@ struct PauseTests {
     network.set(.numbered(6))
     if isOther { try await log.wait("the state after the pause") { ($0.number ?? 0) >= 5 } }
     try await log.wait("a change") { $0.number == 6 }
-    // Where the change came soon enough, it took the place of the state before.
+    // If the change came soon enough, it replaced the state before.
     #expect((isOther ? [[1, 5, 6], [1, 6]] : [[1, 6]]).contains(log.all.map { $0.number ?? 0 }))
     reception.cancel()
   }
@@ -106,7 +106,7 @@ struct PauseTests {
     let once = monitor.whenReachable { fired.add() }
     async let state = monitor.waitUntilReachable()
     async let known = monitor.waitUntilKnown(timeout: .seconds(1_000))
-    // Others see the network, and are of no use to these.
+    // Another monitor sees the network. That does not end these waits.
     #expect(try await network.monitor().waitUntilReachable().isVia("wlan0"))
     #expect(fired.value == 0)
     network.set(.wired)
@@ -156,7 +156,7 @@ struct PauseTests {
     reception.cancel()
   }
 
-  /// The call that a handler is waiting for when the engine goes must not be waited for for ever.
+  /// The engine may end while a call of the handler is queued. The handler must not wait for that call for ever.
   @Test(arguments: Receiver.handlers)
   func whoBeginsToListenJustBeforeAPauseIsToldAfterwards(receiver: Receiver) async throws {
     let network = ScriptedNetwork()
@@ -241,7 +241,7 @@ struct PauseTests {
       var iterators = monitors.map { $0.updates.makeAsyncIterator() }
       for position in iterators.indices { _ = await iterators[position].next() }
       try await eventually("all have been told") { told.value == 20 }
-      // An engine that is left would have two descriptors or more.
+      // An engine that was left over would have two descriptors or more.
       let left = try await Leftovers {
         for monitor in monitors { monitor.resume() }
         for monitor in monitors { try await monitor.waitUntilReachable(timeout: .seconds(60)) }

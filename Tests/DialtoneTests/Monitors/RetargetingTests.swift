@@ -31,7 +31,7 @@ struct RetargetingTests {
     monitor.target = .address(Self.b)
     #expect(monitor.target == .address(Self.b))
     try await log.wait("the second target's state") { $0.number == 2 }
-    // Of the first one nobody wants to know any more.
+    // Changes of the first target are of no interest any more.
     network.set(.numbered(3), for: Self.a)
     network.set(.numbered(4), for: Self.b)
     try await log.wait("a change") { $0.number == 4 }
@@ -87,11 +87,11 @@ struct RetargetingTests {
     monitor.target = .address(Self.a)
     #expect(monitor.current == known)
     try await network.settle()
-    // But for the one that settling asks.
+    // The only further query is the one that settling asks.
     #expect(network.queryCount == queries + 1)
   }
 
-  /// States of the one target have even numbers, those of the other odd ones.
+  /// States of one target have even numbers, those of the other have odd ones.
   @Test func currentIsNeverAStateOfTheFormerTarget() async throws {
     let network = Self.network()
     let monitor = network.monitor(.address(Self.a))
@@ -102,7 +102,7 @@ struct RetargetingTests {
       monitor.observe { if $0.number == nil { unknown.add() } },
       monitor.observe(on: DispatchQueue(label: "dialtone-tests.retarget")) { if $0.number == nil { unknown.add() } },
     ]
-    // Threads of their own: they go on without a pause.
+    // Threads of their own, which do not pause.
     let changing = Latch()
     DispatchQueue(label: "dialtone-tests.changes").async {
       var number = 2
@@ -128,7 +128,7 @@ struct RetargetingTests {
     isOver.value = true
     try await eventually("the changes have ended") { changing.isOpen }
     #expect(wrong.value == 0)
-    // Nothing is delivered that is not known.
+    // No unknown state is delivered.
     #expect(unknown.value == 0)
     monitor.target = .internet
     network.set(.numbered(77))
@@ -176,7 +176,7 @@ struct RetargetingTests {
     #expect(try await monitor.waitUntilReachable().destination == Self.a)
     monitor.target = try .host("known.example")
     #expect(try await monitor.waitUntilReachable().destination == Self.b)
-    // The look-up that nobody waits for any more changes nothing.
+    // The result of a lookup that is not needed any more changes nothing.
     lab.answer("hangs.example", .addresses([ip("192.0.2.99")]))
     try await eventually("it has come back") { lab.running("hangs.example") == 0 }
     try await lab.settle()
@@ -189,12 +189,12 @@ struct RetargetingTests {
     let log = Log<Reachability>()
     let token = monitor.observe { log.append($0) }
     try await log.wait("the first state") { $0.number == 1 }
-    // A change that is held back when the target goes is told to nobody.
+    // A change that is held back when the target changes is never delivered.
     network.set(.numbered(3), for: Self.a)
     try await eventually("it is held back") { monitor.current.number == 3 }
     monitor.target = .address(Self.b)
     try await log.wait("at once, though no time has passed") { $0.number == 2 }
-    // Nor does the end of that time let anything through before its own.
+    // The end of that period does not end the new one early.
     network.set(.numbered(4), for: Self.b)
     try await eventually("it is held back, too") { monitor.current.number == 4 }
     network.clock.advance(by: .seconds(59))
@@ -228,7 +228,7 @@ struct RetargetingTests {
       #expect(monitor.current.isUndetermined(.denied))
       monitor.target = .address(RetargetingTests.b)
       #expect(monitor.current.isUndetermined(.denied))
-      // Where there are descriptors again, a pause helps.
+      // Once there are descriptors again, a pause helps.
       monitor.pause()
       monitor.resume()
       try await monitor.waitUntilReachable(timeout: .seconds(60))

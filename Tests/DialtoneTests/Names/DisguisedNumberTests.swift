@@ -6,10 +6,10 @@ import Testing
 
 @testable import Dialtone
 
-/// Names that are given to getaddrinfo(3) as something that it takes for an address: `10.1` for 10.0.0.1.
+/// Names that getaddrinfo(3) would take for an address: `10.1` for 10.0.0.1.
 @Suite(.timeLimit(.minutes(5)))
 struct DisguisedNumberTests {
-  /// Every character there is, where it could stand for a part of a number.
+  /// Puts every character in each place in which it could be part of a number.
   @Test func isNoHost() {
     for value in UInt32(0x80)...0xE01EF {
       guard let scalar = Unicode.Scalar(value), scalar.properties.generalCategory != .unassigned,
@@ -22,7 +22,7 @@ struct DisguisedNumberTests {
     }
   }
 
-  /// The resolver sees letters, digits, hyphens, underscores and dots, whatever a host may be called.
+  /// The resolver gets letters, digits, hyphens, underscores and dots only, whatever a host is called.
   @Test func onlyASCIIIsLookedUp() {
     for value in UInt32(0x80)...0xE01EF {
       guard let scalar = Unicode.Scalar(value), let name = InternationalName.ascii("a\(scalar)b.example") else {
@@ -40,7 +40,7 @@ struct DisguisedNumberTests {
   }
 }
 
-/// Whether the system's resolver takes the text for an address; nobody is asked.
+/// Returns whether the system's resolver takes the text for an address. No server is asked.
 private func isTakenForAnAddress(_ text: String) -> Bool {
   var hints = unsafe addrinfo()
   unsafe hints.ai_flags = AI_NUMERICHOST

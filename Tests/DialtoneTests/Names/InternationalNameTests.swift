@@ -54,7 +54,7 @@ struct InternationalNameTests {
     #expect(try InternationalName.ascii(HostName(name)).text == ascii)
   }
 
-  /// What the reference refuses, or maps to other letters, which is not done here: a name has to stand in form C.
+  /// The reference refuses these, or maps them to other letters. That is not done here: a name has to be in form C.
   @Test(arguments: [
     "ĳsselmeer.nl", "İstanbul.tr", "😀.example", "ﬀ.example", "Ⅻ.example", "①.example", "a\u{200C}b.example",
     "ａｂ.example", "a\u{301}.example", "cafe\u{301}.example", "\u{301}a.example", "Ａ.example", "ﾃｽﾄ.jp",
@@ -80,13 +80,14 @@ struct InternationalNameTests {
   @Test(arguments: ["example.com", "EXAMPLE.com.", "_dmarc.example.com", "xn--bcher-kva.example", "a..b", ""])
   func whatIsASCIIIsLeftAlone(_ name: String) { #expect(InternationalName.ascii(name) == name) }
 
-  /// 59 letters and the prefix are 63 bytes, the most (RFC 1035, 2.3.4); measured as it is looked up.
+  /// 59 letters and the prefix are 63 bytes, the most (RFC 1035, 2.3.4). The length is that of the name as it is looked
+  /// up.
   @Test func isMeasuredAsItIsLookedUp() {
     #expect(InternationalName.ascii(String(repeating: "ü", count: 32) + ".example") != nil)
     #expect(InternationalName.ascii(String(repeating: "a", count: 62) + "ü.example") == nil)
   }
 
-  /// The system's resolver is asked for nothing else, and so finds it in no locale.
+  /// The system's resolver gets nothing else, so it cannot find the name in any locale.
   @Test func aNameThatCannotBeIsNotLookedUp() {
     #expect(systemNameLookup("cafe\u{301}.example", nil) == .noAddress)
   }

@@ -49,7 +49,7 @@ struct NAT64PrefixTests {
       for value in values {
         let embedded = prefix.embed(IPAddress(ipv4: value))
         #expect(embedded.bits.prefix(length) == prefix.embed(IPAddress(ipv4: 0)).bits.prefix(length), "seed \(seed)")
-        // Bits 64 to 71 stay zero but in a prefix of 96 bits, which holds them itself.
+        // Bits 64 to 71 stay zero, except in a prefix of 96 bits, which contains them.
         if length < 96 { #expect(embedded.bits.low >> 56 == 0, "seed \(seed)") }
         seen.insert(embedded)
       }

@@ -128,7 +128,7 @@ struct NameLookupPoolTests {
     #expect(asker == nil)
     latch.open()
     try await eventually("it comes back") { hasEnded.value == 1 }
-    // The thread goes on with the next; nobody is told of the first.
+    // The thread goes on with the next lookup. The result of the first is not delivered.
     _ = pool.submit("next", nil, by: { _, _ in .failed }) { _ in hasEnded.add() }
     try await eventually("the next is answered") { hasEnded.value == 2 }
     #expect(answers.value == 0)
@@ -143,7 +143,7 @@ struct NameLookupPoolTests {
       }
       try await eventually("all are answered") { answered.value == 100 }
       try await eventually("the threads have ended") { ProcessCensus.threads(named: "dialtone-names") == 0 }
-      // And they start again.
+      // Afterwards threads start again.
       _ = NameLookupPool.shared.submit("again", nil, by: { _, _ in .failed }) { _ in answered.add() }
       try await eventually("it is answered") { answered.value == 101 }
     }

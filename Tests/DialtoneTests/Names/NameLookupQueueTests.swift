@@ -5,17 +5,17 @@ import Testing
 
 @testable import Dialtone
 
-/// Two look-ups at a time, overdue after 10 ns, and five threads at most.
+/// A queue with two lookups at a time, overdue after 10 ns, and at most five threads.
 struct NameLookupQueueTests {
   private let pool = NameLookupPool(threads: 1)
   private var queue = NameLookupQueue(limit: 2, bound: 5, patience: 10)
 
-  /// Asks for a name: whether a thread is to be started, or the usher.
+  /// Asks for a name. Returns whether to start a thread, or the supervisor.
   private mutating func ask(_ name: String, at now: Int64 = 0) -> NameLookupQueue.Demand {
     queue.add(NameLookupPool.Ticket(pool, .init(name: name, family: nil), { _, _ in .failed }, { _ in }), now: now)
   }
 
-  /// A thread begins with what comes next.
+  /// A thread begins with the next lookup.
   @discardableResult
   private mutating func begin(at now: Int64 = 0) -> NameLookupPool.Ticket? { queue.next(after: nil, now: now).0 }
 
@@ -23,7 +23,7 @@ struct NameLookupQueueTests {
     let demands = [ask("a"), ask("b")]
     #expect(demands.allSatisfy { $0 == .init(workers: 1) })
     #expect(ask("c") == .init(usher: true))
-    // One is enough.
+    // One supervisor is enough.
     #expect(ask("d") == .init())
     #expect(queue.threads == 2)
   }
@@ -36,7 +36,7 @@ struct NameLookupQueueTests {
     // One of the two is overdue.
     #expect(queue.relieve(now: 10) == (1, nil))
     #expect(begin(at: 10)?.question.name == "c")
-    // And one that comes later need not wait either: both are.
+    // A later lookup need not wait either: both are overdue.
     #expect(ask("d", at: 14) == .init(workers: 1))
   }
 
@@ -47,7 +47,7 @@ struct NameLookupQueueTests {
     #expect(queue.relieve(now: 10) == (2, 10))
     begin(at: 10)
     begin(at: 10)
-    // The last that may be: who waits now waits for a thread that comes back.
+    // This is the last thread allowed. From now on, lookups wait for a thread that comes back.
     #expect(queue.relieve(now: 20) == (1, nil))
     begin(at: 20)
     #expect(ask("h", at: 100) == .init())
@@ -61,7 +61,7 @@ struct NameLookupQueueTests {
     #expect(queue.relieve(now: 10) == (2, 10))
     begin(at: 10)
     begin(at: 10)
-    // "e" waits still, and nobody would look after it but the usher, who is there.
+    // "e" still waits. Only the supervisor would care for it, and that is there already.
     let (next, demand) = queue.next(after: late, now: 11)
     #expect(next == nil && demand == .init())
     #expect(queue.threads == 3)
@@ -79,7 +79,7 @@ struct NameLookupQueueTests {
     #expect(second.question.name == "d")
     let third = try #require(queue.next(after: second, now: 14).0)
     #expect(third.question.name == "slow")
-    // It was quick this time.
+    // This time it was quick.
     #expect(queue.next(after: third, now: 15).0 == nil)
     for name in ["slow", "e"] { _ = ask(name, at: 16) }
     #expect(begin(at: 16)?.question.name == "slow")

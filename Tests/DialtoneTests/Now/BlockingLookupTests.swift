@@ -10,7 +10,7 @@ import Testing
 /// `Reachability.blockingLookup`: for threads that may block.
 @Suite(.timeLimit(.minutes(5)))
 struct BlockingLookupTests {
-  /// Looks it up on a thread that may block.
+  /// Looks the target up on a thread that may block.
   private static func lookUp(
     _ target: ReachabilityTarget, timeout: Duration = .seconds(60), _ environment: ReachabilityEnvironment
   ) async throws -> Reachability {
@@ -54,7 +54,7 @@ struct BlockingLookupTests {
     #expect(try await state.isVia("wlan0"))
   }
 
-  /// By the system's clock: the environment's stands still here.
+  /// The timeout goes by the system's clock: the environment's clock stands still here.
   @Test(arguments: [Duration.zero, .milliseconds(50)] + Duration.negative)
   func letsTheThreadGoAtItsDeadlineWhateverHangs(timeout: Duration) async throws {
     let lab = NameLab()
@@ -97,7 +97,7 @@ struct BlockingLookupTests {
     token.cancel()
   }
 
-  /// Plain closures share one turn, and somebody's blocks it.
+  /// Plain closures run one at a time, so one of them can block the others.
   @Test func aPlainClosureThatBlocksDoesNotHoldItUp() async throws {
     let network = ScriptedNetwork()
     network.set(.wifi)

@@ -12,7 +12,7 @@ import Testing
 struct NowTests {
   private static let address = ip("192.0.2.65")
 
-  /// Whether a monitor of the environment runs meanwhile.
+  /// Returns a monitor that keeps the engine running, or `nil`.
   private static func anchor(_ network: ScriptedNetwork, _ isRunning: Bool) async throws -> ReachabilityMonitor? {
     if !isRunning { return nil }
     let monitor = network.monitor(.localNetwork)
@@ -55,7 +55,7 @@ struct NowTests {
     withExtendedLifetime(anchor) {}
   }
 
-  /// The question reads the events that wait; whoever they concern has to be told all the same.
+  /// The question reads the events that wait. The monitors concerned must be told nevertheless.
   @Test(arguments: Receiver.allCases)
   func monitorsAreToldOfWhatAQuestionReadOnTheWay(receiver: Receiver) async throws {
     let network = SlowNetwork()
@@ -64,7 +64,7 @@ struct NowTests {
     let reception = await receiver.follow(network.monitor()) { log.append($0) }
     try await log.wait("the first state") { $0.isUnreachable(.noRoute) }
     for number in 1...100 {
-      // Its engine is not woken by that: nobody but the question finds it.
+      // This does not wake the engine: only the question finds it.
       network.network.set(.numbered(number))
       #expect(Reachability.now(.address(Self.address), environment: network.environment).number == number)
       try await log.wait("change \(number)") { $0.number == number }
@@ -154,7 +154,7 @@ struct NowTests {
     let state = Reachability.now(try .host("NAME.example"), environment: network.environment)
     #expect(state.isVia("wwan0"))
     #expect(state.destination == Self.address)
-    // What the monitor found was for both families.
+    // The monitor's answer was for both families.
     var configuration = ReachabilityConfiguration()
     configuration.family = .ipv4
     let other = Reachability.now(
@@ -184,7 +184,7 @@ struct NowTests {
 
   // MARK: NAT64
 
-  /// No way to the address, but one by IPv6.
+  /// A network without a way to the address, except by IPv6.
   private static func translating() -> ScriptedNetwork {
     let network = ScriptedNetwork()
     network.set(.wifi)
@@ -198,7 +198,7 @@ struct NowTests {
     let network = Self.translating()
     let state = Reachability.now(.address(Self.address), environment: network.environment)
     #expect(state.isUndetermined(.nameNotResolved))
-    // Somebody who wants it to be unreachable is obeyed.
+    // A route that prohibits the address on purpose counts.
     network.set(.unreachable(.prohibited), for: Self.address)
     #expect(
       Reachability.now(.address(Self.address), environment: network.environment).isUnreachable(.prohibited))
@@ -224,7 +224,7 @@ struct NowTests {
     #expect(off.isUnreachable(.noRoute))
   }
 
-  // MARK: Where the system has nothing to give
+  // MARK: If the system has nothing to give
 
   #if os(Linux)
   @Test func withoutDescriptorsItIsDenied() async {

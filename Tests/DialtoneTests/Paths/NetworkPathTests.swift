@@ -4,7 +4,7 @@
 import Dialtone
 import Testing
 
-/// What a path says of itself.
+/// The properties and descriptions of a path.
 struct NetworkPathTests {
   private static let wifi = NetworkPath.Interface(
     interface("wlan0", 2, .wifi), addresses: [ip("192.0.2.2"), ip("2001:db8::2")], gateways: [ip("192.0.2.1")])
@@ -71,7 +71,7 @@ struct NetworkPathTests {
 
   private static let base = NetworkPath(.satisfied, interfaces: [wifi, wired], supportsDNS: true)
 
-  /// Each changes one thing that receivers are told of.
+  /// Each changes one thing of which receivers are told.
   private static let changes: [@Sendable (inout NetworkPath) -> Void] = [
     { $0.status = .unsatisfied }, { $0.reason = .noRoute }, { $0.interfaces.swapAt(0, 1) },
     { $0.interfaces.removeLast() }, { $0.supportsDNS = false }, { $0.supportsIPv4 = false },

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Dialtone
 
-/// Path monitors share the engine of all others, and release everything.
+/// Path monitors share the engine with all others, and release everything.
 @Suite(.timeLimit(.minutes(5)))
 struct PathLifetimeTests {
   @Test func oneEngineServesPathsAndTargets() async throws {
@@ -55,7 +55,7 @@ struct PathLifetimeTests {
     }
   }
 
-  /// What restricts and what costs is asked of the source; when to tell is not.
+  /// Monitors share a question if they agree on what restricts and what costs. Their settling does not matter.
   @Test func monitorsThatAskTheSameAreAnsweredByOneQuestion() async throws {
     let network = ScriptedNetwork()
     let counted = CountedPaths(network)
@@ -70,7 +70,7 @@ struct PathLifetimeTests {
     network.set(.wired)
     counted.environment.provider.runningEngine?.wake()
     for path in paths { try await eventually("it changes") { path.current.uses(.wired) } }
-    // A round that changes something, and one that finds nothing more.
+    // One round changes something, and one finds nothing more.
     #expect(counted.count - before <= 4)
     #expect(anchor.current.uses(.wired))
   }
@@ -93,7 +93,7 @@ struct PathLifetimeTests {
   #endif
 }
 
-/// A scripted network whose questions for paths are counted.
+/// A scripted network that counts the questions for paths.
 private final class CountedPaths: Sendable {
   private final class Source: NetworkSource {
     private let source: any NetworkSource

@@ -7,7 +7,7 @@ import Dispatch
 import TestSupport
 import Testing
 
-/// Path monitors as a user's test sees them, on a scripted network.
+/// Path monitors as in a user's test, on a scripted network.
 @Suite(.timeLimit(.minutes(5)))
 struct PathMonitorTests {
   private static let wifi = NetworkPath.Interface(
@@ -111,7 +111,7 @@ struct PathMonitorTests {
     network.clock.advance(by: .seconds(1))
     try await eventually("the newest") { log.count == 2 }
     #expect(log.last?.interfaces == [Self.cellular])
-    // What went and came back is no change.
+    // A path that goes and comes back is no change.
     network.set(satisfied(Self.wifi))
     try await eventually("gone") { monitor.current.interfaces == [Self.wifi] }
     network.set(satisfied(Self.cellular))

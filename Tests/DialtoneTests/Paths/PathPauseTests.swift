@@ -6,14 +6,14 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// A path monitor is paused and resumed while others listen: what `PauseTests` shows of targets.
+/// A path monitor is paused and resumed while others listen, as in `PauseTests` for targets.
 @Suite(.timeLimit(.minutes(5)))
 struct PathPauseTests {
   @Test(arguments: Receiver.exact, [true, false])
   func nothingIsToldWhilePausedAndAfterwardsOnlyWhatDiffers(receiver: Receiver, isOther: Bool) async throws {
     let network = ScriptedNetwork()
     network.set(.numbered(1))
-    // It keeps the engine, so that what is set is decided.
+    // This monitor keeps the engine, so that each change is decided.
     let witness = PathMonitor(environment: network.environment)
     let monitor = PathMonitor(environment: network.environment)
     let log = Log<Int>()
@@ -139,14 +139,14 @@ struct PathPauseTests {
     let log = Log<Int>()
     let token = monitor.observe { log.append($0.number ?? 0) }
     try await eventually("the first path") { log.all == [1] }
-    // What is held back when the pause comes is told to nobody.
+    // A change that is held back when the pause begins is never delivered.
     network.set(.numbered(2))
     try await eventually("it is held back") { monitor.current.number == 2 }
     monitor.pause()
     network.set(.numbered(3))
     monitor.resume()
     try await eventually("at once, though no time has passed") { log.all == [1, 3] }
-    // Nor does the end of that time let anything through before its own.
+    // The end of that period does not end the new one early.
     network.set(.numbered(4))
     try await eventually("it is held back, too") { monitor.current.number == 4 }
     network.clock.advance(by: .seconds(59))
@@ -221,7 +221,7 @@ struct PathPauseTests {
       let told = Counter()
       let tokens = monitors.map { $0.observe { _ in told.add() } }
       try await eventually("all have been told") { told.value == 20 }
-      // An engine that is left would have two descriptors or more.
+      // An engine that was left over would have two descriptors or more.
       let left = try await Leftovers {
         for monitor in monitors { monitor.resume() }
         for monitor in monitors { try await monitor.waitUntilSatisfied(timeout: .seconds(60)) }

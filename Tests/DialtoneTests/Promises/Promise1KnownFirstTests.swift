@@ -6,8 +6,8 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// Promise 1: nothing is delivered before it is known; undetermined counts as known where it has a reason; a later fall
-/// to undetermined is delivered.
+/// Promise 1: nothing is delivered before it is known. Undetermined counts as known if it has a reason. A later fall to
+/// undetermined is delivered.
 @Suite(.timeLimit(.minutes(5)))
 struct Promise1KnownFirstTests {
   @Test(arguments: Receiver.allCases)
@@ -17,7 +17,7 @@ struct Promise1KnownFirstTests {
     let monitor = slow.monitor()
     let log = Log<Reachability>()
     let reception = await receiver.follow(monitor) { log.append($0) }
-    // Whatever another receiver would be given by now, this one would have been given too.
+    // If another receiver has a state by now, this one would have got it, too.
     let other = ReachabilityMonitor(.internet, environment: slow.network.environment)
     _ = try await other.waitUntilKnown()
     #expect(log.all.isEmpty)

@@ -6,7 +6,7 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// Promise 2: two deliveries in a row to one receiver are never equal; source and destination make none by themselves.
+/// Promise 2: two deliveries in a row to one receiver are never equal. Source and destination alone cause none.
 @Suite(.timeLimit(.minutes(5)))
 struct Promise2ChangeTests {
   private static let gateway = ip("192.0.2.1")
@@ -93,7 +93,7 @@ struct Promise2ChangeTests {
     network.set(.wifi)
     let log = Log<Reachability>()
     let monitor = network.monitor()
-    // Known before the receiver comes: what it begins with must not be given twice either.
+    // The state is known before the receiver begins: its first state must not be delivered twice either.
     _ = try await monitor.waitUntilKnown()
     let reception = await receiver.follow(monitor) { log.append($0) }
     try await log.wait("the first state") { $0.isReachable }

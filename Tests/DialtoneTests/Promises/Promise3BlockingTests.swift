@@ -6,11 +6,10 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// Promise 3, second half: a handler that blocks stops neither the engine, nor `current`, nor receivers of another
-/// kind.
+/// Promise 3, second half: a handler that blocks does not stop the engine, `current`, or receivers of another kind.
 @Suite(.timeLimit(.minutes(5)))
 struct Promise3BlockingTests {
-  /// The main actor is left out here: what blocks it blocks whatever else needs it, in this test and in others.
+  /// The main actor is left out here: to block it would block everything else that needs it, in other tests, too.
   @Test(arguments: [Receiver.closure, .queue, .concurrentQueue, .actor])
   func aHandlerThatBlocksStopsNobodyElse(blocked: Receiver) async throws {
     let network = ScriptedNetwork()
@@ -24,7 +23,7 @@ struct Promise3BlockingTests {
     }
     try await eventually("the handler blocks") { hasBegun.value == 1 }
 
-    // One plain closure may hold up another: they share one turn.
+    // One plain closure may hold up another, because they run one at a time.
     let others = Receiver.allCases.filter { $0 != .closure || blocked != .closure }
     var logs: [(receiver: Receiver, log: Log<Reachability>)] = []
     var receptions: [Reception] = []
@@ -95,7 +94,7 @@ struct Promise3BlockingTests {
     let log = Log<Reachability>()
     let token = receiver.observe(monitor) { state in
       if running.add() > 1 { overlaps.add() }
-      // Long enough for another thread to come in, were it let in.
+      // Long enough for a second call to overlap, if there were one.
       for _ in 0..<2_000 { _ = monitor.current }
       log.append(state)
       running.add(-1)

@@ -7,8 +7,8 @@ import Dispatch
 import TestSupport
 import Testing
 
-/// Promise 3, first half: the last state always arrives; a slow receiver skips states between, and nothing piles up for
-/// it.
+/// Promise 3, first half: the last state always arrives. A slow receiver skips states between, and nothing queues up
+/// for it.
 @Suite(.timeLimit(.minutes(5)))
 struct Promise3LastStateTests {
   @Test(arguments: Receiver.handlers)
@@ -28,7 +28,7 @@ struct Promise3LastStateTests {
     try await network.settle()
     latch.open()
     try await log.wait("the newest") { $0.number == 1_000 }
-    // Nothing was kept of the 998 states between: one call, with the newest.
+    // None of the 998 states between was kept: there is one call, with the newest.
     #expect(log.all.map(\.number) == [1, 1_000])
     token.cancel()
   }

@@ -7,11 +7,10 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// Promise 3: nothing is queued up while a plain closure blocks. Each test has a process of its own, whose memory it
-/// measures.
+/// Promise 3: nothing queues up while a plain closure blocks. Each test measures the memory of a process of its own.
 @Suite(.timeLimit(.minutes(5)))
 struct Promise3MemoryTests {
-  /// A monitor one of whose plain closures blocks.
+  /// A monitor with a plain closure that blocks.
   private struct Blocked {
     let network = ScriptedNetwork()
     let monitor: ReachabilityMonitor
@@ -29,7 +28,7 @@ struct Promise3MemoryTests {
     }
   }
 
-  /// Under a sanitizer the heap is not counted, and the promise is only exercised.
+  /// Under a sanitizer the heap is not counted. Then this only exercises the promise.
   private static func expectNothing(_ left: Leftovers) {
     if !isSanitized { #expect(left.heap < 50_000, "\(left)") }
   }
@@ -77,7 +76,7 @@ struct Promise3MemoryTests {
     var tokens: [ReachabilityObservation] = []
     for number in 0..<300 {
       let token = blocked.monitor.observe { _ in log.append(number) }
-      // Two of three go, from everywhere in the queue.
+      // Two of three are cancelled, from everywhere in the queue.
       if number.isMultiple(of: 3) { tokens.append(token) } else { token.cancel() }
     }
     blocked.latch.open()

@@ -22,7 +22,7 @@ struct Promise4OrderTests {
     try await log.wait("the last state") { $0.number == 2_000 }
     let numbers = log.all.compactMap(\.number)
     #expect(numbers == numbers.sorted())
-    // A follower that is told in vain would pass the test above.
+    // A receiver that only gets the last states would pass the test above.
     #expect(numbers.count > 5)
     reception.cancel()
   }

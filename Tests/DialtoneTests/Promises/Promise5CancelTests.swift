@@ -7,7 +7,7 @@ import Dispatch
 import TestSupport
 import Testing
 
-/// Promise 5: after `cancel()` returns, no callback starts; one that already runs on another thread may still finish.
+/// Promise 5: after `cancel()` returns, no callback starts. One that already runs on another thread may still finish.
 @Suite(.timeLimit(.minutes(5)))
 struct Promise5CancelTests {
   @Test(arguments: Receiver.handlers)
@@ -59,7 +59,7 @@ struct Promise5CancelTests {
     reception.cancel()
   }
 
-  /// On the receiver's own queue or actor nothing can be about to start, so the promise holds to the letter there.
+  /// On the receiver's own queue or actor no call can be about to start, so there the promise holds strictly.
   @Test(arguments: [Receiver.queue, .actor, .mainActor])
   func cancelledWhereItIsCalledStartsNoCallAfterwards(receiver: Receiver) async throws {
     let network = ScriptedNetwork()
@@ -100,7 +100,7 @@ struct Promise5CancelTests {
       network.set(.numbered(2 * round))
     }
     try await network.settle()
-    // What was put on the queue or the actor before has run when this has.
+    // Everything put on the queue or the actor before this has run when this has.
     queue.sync {}
     await actor.run { _ in }
     await MainActor.run {}

@@ -8,10 +8,10 @@ import Observation
 import TestSupport
 import Testing
 
-/// Promise 5, no deadlock: whatever is called inside a callback.
+/// Promise 5, no deadlock: a callback may call anything.
 @Suite(.timeLimit(.minutes(5)))
 struct Promise5ReentrancyTests {
-  /// What a handler may do; each returns, and the handler goes on.
+  /// What a handler may call. Each call returns, and the handler goes on.
   enum Call: String, CaseIterable, Sendable {
     case current, observeInEveryWay, cancel, release, makeMonitors, releaseMonitors, makeIterators, actOnce,
       setTheNetwork
@@ -31,7 +31,7 @@ struct Promise5ReentrancyTests {
       done.add()
     }
     try await eventually("the call comes back") { done.value == 1 }
-    // Everything goes on afterwards.
+    // Afterwards everything goes on.
     network.set(.numbered(3))
     try await eventually("the engine has the change") { monitor.current.number == 3 }
     token.cancel()

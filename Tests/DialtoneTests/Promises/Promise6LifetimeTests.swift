@@ -12,7 +12,7 @@ import Testing
 /// `Promise6ProcessTests` counts what the process holds.
 @Suite(.timeLimit(.minutes(5)))
 struct Promise6LifetimeTests {
-  /// Weak references to what a monitor is made of.
+  /// Weak references to the parts of a monitor.
   private final class Parts {
     weak var monitor: ReachabilityMonitor?
     weak var cell: StateCell<Reachability>?
@@ -117,7 +117,7 @@ struct Promise6LifetimeTests {
     #expect(network.environment.provider.runningEngine === monitors.value.first?.engine)
     monitors.value = []
     try await eventually("the engine has ended") { network.environment.provider.runningEngine == nil }
-    // The next one starts anew and knows the network as it is by then.
+    // The next engine starts anew, and knows the network as it is by then.
     network.set(.wired)
     #expect(try await network.monitor().waitUntilReachable().isVia("eth0"))
   }

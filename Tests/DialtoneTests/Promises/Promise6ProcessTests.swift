@@ -8,10 +8,10 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// Promise 6, counted: no leak of descriptors, threads or memory. Each test runs in a process of its own.
+/// Promise 6, counted: descriptors, threads and memory do not leak. Each test has a process of its own.
 @Suite(.timeLimit(.minutes(5)))
 struct Promise6ProcessTests {
-  /// One of everything that can be made, until the network is known to all of them; then released.
+  /// Makes one of everything, waits until the network is known to all, and releases them.
   private static func useEverything(_ network: ScriptedNetwork) async throws {
     let monitor = network.monitor()
     let told = Counter()
@@ -40,12 +40,12 @@ struct Promise6ProcessTests {
     await #expect(processExitsWith: .success) {
       let network = ScriptedNetwork()
       network.set(.wifi)
-      // Swift's own threads and descriptors are there from now on.
+      // From now on Swift's own threads and descriptors are there.
       try await Promise6ProcessTests.useEverything(network)
       try await eventually("the engine has ended") { ProcessCensus.threads(named: "dialtone") == 0 }
       let one = network.monitor()
       try await one.waitUntilReachable()
-      // A thread is named only once it runs.
+      // A thread has its name only once it runs.
       try await eventually("both threads run") { ProcessCensus.threads(named: "dialtone") == 2 }
       let before = try ProcessCensus()
       let told = Counter()
@@ -59,7 +59,7 @@ struct Promise6ProcessTests {
       try await eventually("each has been told") { told.value == 1_000 }
       network.set(.wired)
       try await eventually("each has been told again") { told.value == 2_000 }
-      // One for each monitor would be a thousand; Swift's runtime opens a few late on a busy machine.
+      // One for each monitor would be a thousand. Swift's runtime opens a few late on a busy machine.
       #expect(try ProcessCensus().descriptors < before.descriptors + 10)
       #expect(ProcessCensus.threads(named: "dialtone") == 2)
       withExtendedLifetime((one, many, tokens)) {}
@@ -79,7 +79,7 @@ struct Promise6ProcessTests {
         try await eventually("no thread is left") { ProcessCensus.threads(named: "dialtone") == 0 }
       }
       #expect(left.descriptors <= 0, "\(left)")
-      // A leak of 100 bytes a start would show.
+      // A leak of 100 bytes per start would show.
       #expect(left.heap < 20_000 || isSanitized, "\(left)")
       #expect(left.residentMemory < 1 << 20 || isSanitized, "\(left)")
     }

@@ -9,13 +9,13 @@ import SecondLibrary
 import TestSupport
 import Testing
 
-/// Promise 6, for a program whose libraries do not know of each other: all that use Dialtone share one engine.
+/// Promise 6, for a program with libraries that do not know of each other: all of them share one engine.
 ///
-/// Counted with the system's own environment, in a process of its own. The targets are addresses of this machine, so
-/// nothing is sent and no name is looked up.
+/// This counts with the system's own environment, in a process of its own. The targets are addresses of this machine,
+/// so nothing is sent and no name is looked up.
 @Suite(.timeLimit(.minutes(5)))
 struct Promise6SharingTests {
-  /// Whether this process may open a netlink socket: not so in some sandboxes.
+  /// Whether this process may open a netlink socket. Some sandboxes refuse it.
   private static let isNetlinkPermitted: Bool = {
     do throws(NetlinkError) {
       _ = try NetlinkClient()
@@ -25,22 +25,22 @@ struct Promise6SharingTests {
     }
   }()
 
-  /// 127.0.0.0/8 is this machine's own, all of it (RFC 1122, 3.2.1.3).
+  /// All of 127.0.0.0/8 is this machine's own (RFC 1122, 3.2.1.3).
   private static func ownAddresses(_ numbers: Range<UInt32>) -> [IPAddress] {
     numbers.map { IPAddress(ipv4: 0x7F01_0000 + $0) }
   }
 
-  /// Swift's runtime opens a few descriptors of its own, late on a busy machine; one for each monitor would be a
+  /// Swift's runtime opens a few descriptors of its own, late on a busy machine. One for each monitor would be a
   /// thousand.
   private static let descriptorsOfTheRuntime = 10
 
   @Test(.enabled(if: isNetlinkPermitted, "needs netlink"))
   func twoLibrariesWithAThousandMonitorsNeedWhatOneMonitorNeeds() async {
     await #expect(processExitsWith: .success) {
-      // Some are inherited from the tests' process.
+      // Some are inherited from the process of the tests.
       let inherited = ProcessCensus.sockets
       let watch = ServerWatch()
-      // Swift's own threads and descriptors are there from now on.
+      // From now on Swift's own threads and descriptors are there.
       await watch.follow(Promise6SharingTests.ownAddresses(0..<2))
       try await eventually("both are known") { await watch.knownCount == 2 }
       await watch.stop()
@@ -49,13 +49,13 @@ struct Promise6SharingTests {
 
       var peers: PeerList? = PeerList(Promise6SharingTests.ownAddresses(1..<2))
       try await eventually("the one monitor's state is known") { peers?.knownCount == 1 }
-      // A thread is named only once it runs.
+      // A thread has its name only once it runs.
       try await eventually("both threads run") { ProcessCensus.threads(named: "dialtone") == 2 }
       let sockets = ProcessCensus.sockets
       let before = try ProcessCensus().descriptors
       #expect(sockets > inherited)
 
-      // A second library, and then a thousand monitors, half of each library.
+      // First a second library, then a thousand monitors, half of each library.
       await watch.follow(Promise6SharingTests.ownAddresses(2..<3))
       try await eventually("the second library's state is known") { await watch.knownCount == 3 }
       #expect(ProcessCensus.sockets == sockets)
@@ -71,7 +71,7 @@ struct Promise6SharingTests {
       #expect(try ProcessCensus().descriptors < before + Promise6SharingTests.descriptorsOfTheRuntime)
       #expect(ProcessCensus.threads(named: "dialtone") == 2)
 
-      // The engine goes with the last monitor, and not before.
+      // The engine ends with the last monitor, and not before.
       peers = nil
       await watch.stop()
       #expect(ProcessCensus.threads(named: "dialtone") == 2)

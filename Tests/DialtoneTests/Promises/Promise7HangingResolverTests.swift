@@ -7,8 +7,8 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// Promise 7: a status read never blocks; a look-up that hangs delays no target that needs none. Each test runs in a
-/// process of its own, because names share the process's eight threads.
+/// Promise 7: a status read never blocks, and a lookup that hangs does not delay a target without a name. Each test has
+/// a process of its own, because names share the process's eight threads.
 @Suite(.timeLimit(.minutes(5)))
 struct Promise7HangingResolverTests {
   /// How many threads look names up.
@@ -41,7 +41,7 @@ struct Promise7HangingResolverTests {
         #expect(Promise7HangingResolverTests.threads <= 8)
       }
       #expect(logs.allSatisfy { $0.count == 0 })
-      // It takes too long: said, and not guessed.
+      // A lookup that takes too long is reported as such.
       network.clock.advance(by: .seconds(2))
       for log in logs { try await log.wait("overdue") { $0.isUndetermined(.nameNotResolved) } }
       #expect(Promise7HangingResolverTests.threads <= 8)
@@ -55,7 +55,7 @@ struct Promise7HangingResolverTests {
       let hosts = try Promise7HangingResolverTests.hangingHosts(network, 64)
       try await eventually("the pool is full") { Promise7HangingResolverTests.threads == 8 }
       let clock = ContinuousClock()
-      // The best of several tries: the machine may be busy, a lock would cost each of them.
+      // The best of several attempts counts, because the machine may be busy. A lock would slow down each of them.
       let best =
         (0..<20).map { _ in
           clock.measure {
@@ -71,7 +71,7 @@ struct Promise7HangingResolverTests {
 
   @Test func everythingIsReleasedWithin100MillisecondsWhile64NamesHang() async {
     await #expect(processExitsWith: .success) {
-      // The best of three tries, each on a network of its own: the machine may be busy.
+      // The best of three attempts counts, each on a network of its own, because the machine may be busy.
       var best = Duration.seconds(60)
       for _ in 0..<3 {
         let network = ScriptedNetwork()
@@ -80,7 +80,7 @@ struct Promise7HangingResolverTests {
         var tokens = hosts.map { $0.observe { _ in } }
         try await eventually("the pool is full") { Promise7HangingResolverTests.threads == 8 }
         try await network.settle()
-        // A thread is named only once it runs.
+        // A thread has its name only once it runs.
         try await eventually("both threads run") { ProcessCensus.threads(named: "dialtone") == 2 }
         let start = ContinuousClock.now
         tokens = []
@@ -90,7 +90,7 @@ struct Promise7HangingResolverTests {
         #expect(network.environment.provider.runningEngine == nil)
         #expect(Promise7HangingResolverTests.threads <= 8)
         withExtendedLifetime((hosts, tokens)) {}
-        // Let libc return, as it were: then the threads end too, without looking up what nobody asks for any more.
+        // Lets the lookups return: then the threads end, too, without lookups that are not needed any more.
         for number in 0..<64 { network.set(.none, forName: "host\(number).example") }
         try await eventually("the pool is empty") {
           Promise7HangingResolverTests.threads == 0
@@ -106,7 +106,7 @@ struct Promise7HangingResolverTests {
       lab.network.set(.wifi)
       lab.hang("hangs.example")
       lab.answer("answers.example", .addresses([ip("192.0.2.7")]))
-      // Each is released while its look-up hangs; a thread for each would use up the pool.
+      // Each host is released while its lookup hangs. A thread for each would use up the pool.
       for _ in 0..<20 {
         let monitor = try lab.monitor("hangs.example")
         try await lab.settle()

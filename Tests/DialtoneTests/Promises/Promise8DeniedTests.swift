@@ -7,7 +7,7 @@ import Testing
 
 @testable import Dialtone
 
-/// Promise 8: what was denied reads as undetermined with a reason, never as reachable.
+/// Promise 8: a denied state reads as undetermined with a reason, never as reachable.
 @Suite(.timeLimit(.minutes(5)))
 struct Promise8DeniedTests {
   private static let targets: [ReachabilityTarget] = [
@@ -66,7 +66,7 @@ struct Promise8DeniedTests {
   }
 
   #if os(Linux)
-  /// No descriptor to be had: no engine. Its own process, because the limit is the process's.
+  /// Without descriptors there is no engine. The test has its own process, because the limit is per process.
   @Test func withoutDescriptorsAllReceiversAreToldOnceAndNothingHangs() async {
     await #expect(processExitsWith: .success) {
       let monitor = try withoutDescriptors { ScriptedNetwork.withDescriptors().monitor() }

@@ -10,7 +10,7 @@ final class Counter: Sendable {
 
   var value: Int { number.load(ordering: .sequentiallyConsistent) }
 
-  /// Adds, and answers the new value.
+  /// Adds, and returns the new value.
   @discardableResult
   func add(_ difference: Int = 1) -> Int { number.add(difference, ordering: .sequentiallyConsistent).newValue }
 }
@@ -24,7 +24,7 @@ final class Box<Value: Sendable>: Sendable {
   var value: Value {
     get { content.withLock { $0 } }
     set {
-      // What the old value releases is released outside the lock.
+      // The old value is released outside the lock.
       let old = content.withLock { content in
         defer { content = newValue }
         return content
@@ -33,6 +33,6 @@ final class Box<Value: Sendable>: Sendable {
     }
   }
 
-  /// Changes the value, while no other thread does.
+  /// Changes the value; no other thread changes it meanwhile.
   func update(_ change: @Sendable (inout Value) -> Void) { content.withLock { change(&$0) } }
 }

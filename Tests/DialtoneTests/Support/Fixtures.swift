@@ -19,7 +19,7 @@ func interface(_ name: String, _ index: UInt32 = 2, _ kind: InterfaceKind = .wif
 }
 
 extension ScriptedPath {
-  /// One of any number of paths that all differ.
+  /// A path for this number; paths of different numbers differ.
   static func numbered(_ number: Int) -> ScriptedPath { .reachable(over: interface("wlan0", UInt32(number))) }
 }
 

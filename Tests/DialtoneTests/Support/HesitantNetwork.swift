@@ -5,7 +5,8 @@ import DialtoneTesting
 
 @testable import Dialtone
 
-/// A scripted network that announces a change late, as a kernel that is still at it: whoever asks waits until it has.
+/// A scripted network that announces a change late, like a kernel that has not finished it: each query waits until it
+/// has.
 final class HesitantNetwork: Sendable {
   let environment: ReachabilityEnvironment
   private let network = ScriptedNetwork()
@@ -19,7 +20,7 @@ final class HesitantNetwork: Sendable {
       })
   }
 
-  /// Changes the network. Nothing tells of it before the next query.
+  /// Changes the network. The change is announced only with the next query.
   func set(_ path: ScriptedPath) {
     isAnnounced.value = false
     network.set(path)

@@ -4,10 +4,10 @@
 import Dispatch
 import Synchronization
 
-/// A door that threads wait at until it is opened, once and for good.
+/// Makes threads wait until it is opened. It never closes again.
 ///
-/// For what runs on threads that may block (the engine's, a queue's, a look-up's), not for tasks. It opens by itself
-/// when it is released, and after half a minute, so that a test that fails does not hang.
+/// For code on threads that may block (the engine's, a queue's, a lookup's), not for tasks. It opens by itself when it
+/// is released, and after half a minute, so that a test that fails does not hang.
 final class Latch: Sendable {
   private let group = DispatchGroup()
   private let opened = Atomic<Bool>(false)

@@ -4,7 +4,7 @@
 import Dialtone
 import TestSupport
 
-/// What was delivered, in order. For any thread.
+/// Records what is delivered, in order. Any thread may use it.
 final class Log<Element: Sendable>: Sendable {
   private let list = Lock<[Element]>([])
 

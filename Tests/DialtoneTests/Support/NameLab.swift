@@ -5,7 +5,7 @@ import DialtoneTesting
 
 @testable import Dialtone
 
-/// A scripted network whose look-ups are counted, and answered as a test says.
+/// A scripted network that counts lookups, and answers them as a test says.
 final class NameLab: Sendable {
   private final class Script: Sendable {
     struct Name {
@@ -54,7 +54,7 @@ final class NameLab: Sendable {
     return ReachabilityMonitor(try .host(host), configuration: configuration, environment: environment)
   }
 
-  /// From now on the name's look-ups are answered so; those that hang, too.
+  /// From now on, lookups of the name have this answer, including those that hang.
   func answer(_ name: String, _ answer: NameLookupResult) {
     let latch = script.names.withLock { names in
       names[name, default: .init()].answer = answer
@@ -84,7 +84,7 @@ final class NameLab: Sendable {
     wake()
   }
 
-  /// Returns once all that was said before has been decided.
+  /// Returns once everything announced before has been decided.
   func settle() async throws {
     _ = try await ReachabilityMonitor(.localNetwork, environment: environment).waitUntilKnown()
   }

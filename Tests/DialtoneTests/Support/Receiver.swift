@@ -5,16 +5,16 @@ import Dialtone
 import Dispatch
 import Observation
 
-/// The ways in which a program can be told of changes.
+/// The ways in which a program can receive changes.
 enum Receiver: String, CaseIterable, Sendable {
   case updates, closure, queue, concurrentQueue, actor, mainActor, observable
 
-  /// Those that call a handler and answer with a token.
+  /// The ways that call a handler and return a token.
   static let handlers: [Receiver] = [.closure, .queue, .concurrentQueue, .actor, .mainActor]
-  /// Those that give each state itself, where an observer of a property has to read it some time later.
+  /// The ways that give each state itself. An observer of a property reads it some time later instead.
   static let exact: [Receiver] = [.updates] + handlers
 
-  /// Has `handler` called with each state that this receiver is given, where it is given it.
+  /// Calls `handler` with each state that this receiver gets, on the receiver's own thread.
   func follow(
     _ monitor: ReachabilityMonitor, _ handler: @escaping @Sendable (Reachability) -> Void
   ) async -> Reception {
@@ -33,7 +33,7 @@ enum Receiver: String, CaseIterable, Sendable {
     }
   }
 
-  /// Has `handler` called with each state of any monitor; an observable object follows one kind alone.
+  /// Calls `handler` with each state of any monitor. An observable object follows one kind of monitor only.
   func follow<State>(
     any monitor: some StateMonitor<State>, _ handler: @escaping @Sendable (State) -> Void
   ) -> Reception {
@@ -46,7 +46,7 @@ enum Receiver: String, CaseIterable, Sendable {
     return Reception { task.cancel() }
   }
 
-  /// Has `handler` called, by a receiver that has a token.
+  /// Calls `handler` from a receiver that has a token.
   func observe<State>(
     _ monitor: some StateMonitor<State>, _ handler: @escaping @Sendable (State) -> Void
   ) -> ReachabilityObservation {
@@ -54,8 +54,8 @@ enum Receiver: String, CaseIterable, Sendable {
     case .queue:
       return monitor.observe(on: DispatchQueue(label: "dialtone-tests.serial"), handler)
     case .concurrentQueue:
-      // Of another quality of service than tasks have: a concurrent queue takes its threads from a pool as large as
-      // there are processors, and handlers that block would hold up the tests that let them go.
+      // The quality of service differs from that of tasks. A concurrent queue takes its threads from a pool with one
+      // per processor, and handlers that block would hold up the tests that release them.
       let queue = DispatchQueue(label: "dialtone-tests.concurrent", qos: .utility, attributes: .concurrent)
       return monitor.observe(on: queue, handler)
     case .actor:
@@ -70,7 +70,7 @@ enum Receiver: String, CaseIterable, Sendable {
   }
 }
 
-/// What keeps a receiver going; it ends when this is released.
+/// Keeps a receiver going until it is released.
 final class Reception: Sendable {
   private let end: @Sendable () -> Void
 
@@ -101,8 +101,8 @@ private final class Follower {
     } onChange: {
       Task { @MainActor in self.follow() }
     }
-    // A property has to say that nothing is known, at first and in a pause; neither that nor the same state afterwards
-    // is a delivery.
+    // A property must say that nothing is known, at first and in a pause. Neither that nor the same state afterwards is
+    // a delivery.
     if !state.isDetermined, state.reason == nil {
       wasUnknown = true
     } else {

@@ -7,7 +7,7 @@ import DialtoneTesting
 @testable import Dialtone
 
 extension ScriptedNetwork {
-  /// One whose engine needs descriptors, as the system's does.
+  /// A network with an engine that needs descriptors, as the system's does.
   static func withDescriptors() -> ScriptedNetwork { ScriptedNetwork(makeWaiter: makeEventPoll) }
 }
 #endif

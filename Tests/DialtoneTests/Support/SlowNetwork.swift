@@ -5,7 +5,7 @@ import DialtoneTesting
 
 @testable import Dialtone
 
-/// A scripted network of which nothing can be known until it is opened.
+/// A scripted network of which nothing is known until it is opened.
 final class SlowNetwork: Sendable {
   let network = ScriptedNetwork()
   let environment: ReachabilityEnvironment

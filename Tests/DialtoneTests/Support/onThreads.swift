@@ -4,7 +4,7 @@
 import Dialtone
 import Testing
 
-/// Does `body` on so many threads of their own at the same time, with the number of each, and waits for all.
+/// Runs `body` on `count` threads of their own at the same time, with the number of each, and waits for all.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (_ number: Int) throws -> Void) async throws {
   try await withThrowingTaskGroup { group in
     for number in 0..<count {

@@ -4,8 +4,7 @@
 import CDialtoneSystem
 import Testing
 
-/// A file of this package, by its path in the repository, for tests that compare the code with what is written about
-/// it.
+/// The text of a file of this package, by its path in the repository. For tests that compare code with documentation.
 func sourceText(_ path: String, file: StaticString = #filePath) throws -> String {
   // This file is Tests/DialtoneTests/Support/sourceText.swift.
   let root = "\(file)".split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(separator: "/")

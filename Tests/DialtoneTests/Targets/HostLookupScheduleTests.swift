@@ -13,7 +13,7 @@ struct HostLookupScheduleTests {
   private static let first = NameLookupResult.addresses([ip("192.0.2.10")])
   private static let second = NameLookupResult.addresses([ip("192.0.2.20")])
 
-  /// A lab with a monitor whose name is known.
+  /// A lab with a monitor that knows the addresses of its name.
   private static func known(
     _ name: String, _ answer: NameLookupResult = first
   ) async throws -> (lab: NameLab, monitor: ReachabilityMonitor) {
@@ -62,7 +62,7 @@ struct HostLookupScheduleTests {
     let (lab, monitor) = try await Self.known(name)
     for number in 1...5 {
       lab.advance(by: .seconds(2))
-      // Everything is asked again; the path over which names are looked up stays as it was.
+      // Everything is asked again. The path over which names are looked up stays the same.
       lab.network.set(.wired, for: ip("198.51.100.\(number)"))
       try await lab.settle()
     }
@@ -78,7 +78,7 @@ struct HostLookupScheduleTests {
       try await lab.settle()
     }
     #expect(lab.started(name) == 1)
-    // But the change that came too soon is not forgotten.
+    // The change that came too soon is remembered.
     lab.advance(by: .milliseconds(999))
     try await lab.settle()
     #expect(lab.started(name) == 1)
@@ -99,7 +99,7 @@ struct HostLookupScheduleTests {
       #expect(lab.started(name) == step + 1)
       lab.advance(by: .milliseconds(1))
       try await eventually("try \(step + 2)") { lab.started(name) == step + 2 && lab.running(name) == 0 }
-      // The answer has been taken in: the next delay counts from here.
+      // The answer has been stored: the next delay begins here.
       try await lab.settle()
     }
     lab.answer(name, Self.first)
@@ -120,7 +120,7 @@ struct HostLookupScheduleTests {
       try await lab.settle()
     }
     #expect(lab.started(name) == 1)
-    // What changed meanwhile is asked once more when the first has its answer.
+    // If something changes meanwhile, the name is looked up once more after the first answer.
     lab.answer(name, Self.first)
     for monitor in monitors { try await eventually("answered") { monitor.current.isReachable } }
     try await eventually("asked once more") { lab.started(name) == 2 }
@@ -157,7 +157,7 @@ struct HostLookupScheduleTests {
     try await lab.settle()
     #expect(monitor.current.isReachable)
     #expect(monitor.current.destination == ip("192.0.2.10"))
-    // And they follow the network.
+    // The addresses follow the network, too.
     lab.set(.unreachable(.noCarrier))
     try await eventually("no carrier") { monitor.current.isUnreachable(.noCarrier) }
   }

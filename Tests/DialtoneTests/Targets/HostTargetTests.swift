@@ -5,7 +5,7 @@ import Dialtone
 import DialtoneTesting
 import Testing
 
-/// What a host target reads, by what its name's look-up and the network say.
+/// The state of a host target, by its lookup and the network.
 @Suite(.timeLimit(.minutes(5)))
 struct HostTargetTests {
   private static let first = ip("192.0.2.10")
@@ -78,7 +78,7 @@ struct HostTargetTests {
   @Test func aNameThatDoesNotExistIsUnreachable() async throws {
     #expect(try await Self.state(of: Self.network(.none)).isUnreachable(.nameNotResolved))
     #expect(try await Self.state(of: Self.network(.addresses([]))).isUnreachable(.nameNotResolved))
-    // Also without a path: the answer stands.
+    // The same holds without a path: the answer stays.
     #expect(try await Self.state(of: Self.network(.none, .unreachable())).isUnreachable(.nameNotResolved))
   }
 
@@ -135,7 +135,7 @@ struct HostTargetTests {
     let network = Self.network(.addresses([Self.first]))
     let one = network.monitor(try .host("name.example"))
     _ = try await one.waitUntilKnown()
-    // Were it looked up anew, it would not exist by now.
+    // A new lookup would now find that the name does not exist.
     network.set(.none, forName: "name.example")
     let two = network.monitor(try .host("name.example"))
     #expect(try await two.waitUntilKnown().isReachable)

@@ -15,7 +15,7 @@ struct NAT64TargetTests {
   private static let prefix = ip("64:ff9b::192.0.0.170")
   private static let translated = ip("64:ff9b::192.0.2.33")
 
-  /// IPv6 by Wi-Fi; no way to the literal.
+  /// IPv6 over Wi-Fi, without a way to the literal.
   private static func network(_ reason: Reachability.Reason = .noRoute) -> ScriptedNetwork {
     let network = ScriptedNetwork()
     network.set(.wifi)
@@ -68,7 +68,7 @@ struct NAT64TargetTests {
     lab.advance(by: .zero)
     try await log.wait("undetermined") { $0.status == .undetermined }
     #expect(log.last?.reason == nil)
-    // The prefix takes too long: then what is known is told.
+    // The prefix takes too long: then the known state is told.
     lab.advance(by: .seconds(1))
     try await log.wait("its own reason") { $0.isUnreachable(.noRoute) }
     lab.answer(Self.discovery, .addresses([Self.prefix]))
@@ -105,7 +105,7 @@ struct NAT64TargetTests {
     try await log.wait("by IPv4") { $0.isVia("eth0") }
     #expect(log.last?.destination == Self.literal)
     network.set(.unreachable(), for: Self.literal)
-    // The prefix was asked for less than a second ago, but for a name that was let go since.
+    // The prefix was asked for less than a second ago, but for a target that is gone.
     try await log.wait("through the translator again") { $0.isVia("wwan0") }
     token.cancel()
   }

@@ -5,7 +5,7 @@ import Dialtone
 import DialtoneTesting
 import Testing
 
-/// Which addresses stand for a target.
+/// Which addresses are asked about for a target.
 @Suite(.timeLimit(.minutes(5)))
 struct TargetQueryTests {
   private static let rootIPv4 = ip("198.41.0.4")

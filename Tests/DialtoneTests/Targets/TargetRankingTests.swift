@@ -6,7 +6,7 @@ import Testing
 
 @testable import Dialtone
 
-/// Which of several answers is the target's state.
+/// Which of several answers becomes the target's state.
 struct TargetRankingTests {
   private static let reachable = Reachability(status: .reachable, flags: .reachable, interface: interface("a"))
   private static let alsoReachable = Reachability(status: .reachable, flags: .reachable, interface: interface("b"))

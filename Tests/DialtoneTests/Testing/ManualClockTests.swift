@@ -6,7 +6,7 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// The manual clock as a user's test uses it.
+/// The manual clock in a user's test.
 @Suite(.timeLimit(.minutes(5)))
 struct ManualClockTests {
   @Test func standsStillByItself() async throws {
@@ -76,10 +76,10 @@ struct ManualClockTests {
   }
 }
 
-/// The manual clock as the code under test uses it: as any `Clock`.
+/// The manual clock as the code under test uses it: as a `Clock`.
 @Suite(.timeLimit(.minutes(1)))
 struct ManualClockSleepTests {
-  /// A task that sleeps until `deadline`, or finds that it has come.
+  /// A task that sleeps until `deadline`, or finds that it has passed.
   private static func asleep(
     _ clock: ManualClock, until deadline: ManualClock.Instant, then action: @escaping @Sendable () -> Void = {}
   ) -> Task<Void, any Error> {
@@ -132,8 +132,8 @@ struct ManualClockSleepTests {
     await #expect(throws: CancellationError.self) { try await sleeping.value }
   }
 
-  /// Cancelled and woken by different threads at the same time, each sleep ends once: a continuation that is resumed
-  /// twice ends the process, one that never is leaves the test hanging.
+  /// Different threads cancel and wake sleeps at the same time, and each sleep ends once. A continuation that is
+  /// resumed twice ends the process; one that is never resumed leaves the test hanging.
   @Test func everySleepEndsOnceWhoeverComesFirst() async throws {
     let clock = ManualClock()
     for _ in 0..<500 {

@@ -6,7 +6,7 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// Scripted names as a user's test uses them.
+/// Scripted names in a user's test.
 @Suite(.timeLimit(.minutes(5)))
 struct ScriptedNamesTests {
   @Test func aNameThatNothingWasSetForDoesNotExist() async throws {

@@ -6,7 +6,7 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// The scripted network as a user's test uses it.
+/// The scripted network in a user's test.
 @Suite(.timeLimit(.minutes(5)))
 struct ScriptedNetworkTests {
   @Test func beginsWithoutAnyPath() async throws {
@@ -86,12 +86,12 @@ struct ScriptedNetworkTests {
     #expect(try await isReachable(.localNetwork))
     #expect(try await isReachable(.localNetwork(.wired)))
     #expect(try await !isReachable(.localNetwork(.wifi)))
-    // A cellular way to the Internet is no local network.
+    // A cellular way to the Internet is not a local network.
     network.set(.cellular)
     #expect(try await !isReachable(.localNetwork))
   }
 
-  /// The same as LocalNetworkTests find on real links.
+  /// LocalNetworkTests show the same on real links.
   @Test(arguments: [
     (ScriptedPath.wifi, InterfaceKind.wifi), (.wired, .wired), (.reachable(over: interface("eth1", 9, .wired)), .wired),
   ])

@@ -7,7 +7,7 @@ import Dispatch
 import TestSupport
 import Testing
 
-/// Wherever a caller says how long, any duration will do.
+/// Every parameter that is a duration takes any duration.
 @Suite(.timeLimit(.minutes(5)))
 struct DurationTests {
   private static let limited: [(Duration, nanoseconds: Int64)] = [
@@ -40,8 +40,8 @@ struct DurationTests {
     #expect(try await way.status == .satisfied)
   }
 
-  /// The clock stops where its numbers end, which is when the longest of waits are over. Their error says how long they
-  /// were.
+  /// The clock stops at the end of its numbers, and then even the longest waits are over. Their error says how long
+  /// they were.
   @Test(arguments: Duration.endless)
   func aWaitThatNeverEndsEndsWithTheClock(timeout: Duration) async throws {
     let network = ScriptedNetwork()
@@ -71,8 +71,8 @@ struct DurationTests {
     try await monitor.waitUntilReachable(timeout: timeout)
   }
 
-  /// A monitor that settles so and has told its first state, on a network that has just changed. A path settles so
-  /// beside it.
+  /// A monitor with this settling that has told its first state, on a network that has just changed, and a path monitor
+  /// with the same settling.
   private static func changing(
     settling: Duration
   ) async throws -> (ScriptedNetwork, ReachabilityMonitor, Log<Reachability>, ReachabilityObservation) {

@@ -4,8 +4,8 @@
 import Dialtone
 import Testing
 
-/// The decision that RKReachabilityObserver and SCNetworkReachabilityKit share, for every kind of target, against what
-/// the originals answered.
+/// The decision that RKReachabilityObserver and SCNetworkReachabilityKit share, for every kind of target, compared with
+/// what the originals returned.
 struct FlagsConnectivityTests {
   static let localTargets: [ReachabilityTarget] = [
     .localNetwork, .localNetwork(.wifi), .localNetwork(.cellular), .address(ip("169.254.0.0")),

@@ -4,7 +4,7 @@
 import Dialtone
 import Testing
 
-/// The words of the error: what is wrong, what to write instead, and never a secret.
+/// The words of the error: they say what is wrong and what to write instead, and never repeat a secret.
 struct HostTargetErrorTests {
   private static func message(_ text: String) throws -> String {
     let error = #expect(throws: ReachabilityError.self) { try ReachabilityTarget.host(text) }
@@ -23,7 +23,7 @@ struct HostTargetErrorTests {
     ("fe80::1%", "the zone after the % is empty"), ("fe80::1%0123456789abcdef", "1 to 15 bytes"), ("a..b", "two dots"),
     ("-a.example", "hyphen"), ("a!b", "\"!\""), ("://example.com", "https://example.com/"),
     ("https:///x", "https://example.com/"), ("１０.１", "digits of ASCII"),
-    // More than the host was given.
+    // The text has more than the host.
     ("[::1]:99999", "is not a port; give a number from 1 to 65535"),
     ("[2001:db8::1]/x", "has a path; give the host alone: 2001:db8::1"), ("[::1]x", "behind the bracket"),
     ("[::1", "has no closing bracket"), ("::1]", "has no opening bracket"), ("::1]:80", "has no opening bracket"),
@@ -45,7 +45,7 @@ struct HostTargetErrorTests {
     ("user@", "give the host alone, such as example.com"),
     ("user@[::1]:80", "give the host alone: ::1"), ("user@2001:db8::1", "give the host alone: 2001:db8::1"),
     ("a b@", "a space"),
-    // What is not seen.
+    // Characters that are invisible.
     ("\u{200B}example.com", "the invisible character U+200B"),
     ("example.com\u{200B}", "the invisible character U+200B"),
     ("\u{202E}moc.elpmaxe", "the invisible character U+202E"), ("exam\u{AD}ple.com", "the invisible character U+00AD"),
@@ -61,7 +61,7 @@ struct HostTargetErrorTests {
     let message = try Self.message(text)
     #expect(message.contains(words))
     #expect(!message.unicodeScalars.contains { $0.isInvisible })
-    // What it says to write will do.
+    // What the error says to write is accepted.
     for introduction in ["give the host alone: ", "write http"] {
       guard let start = message.firstRange(of: introduction)?.upperBound else { continue }
       let remedy = message[start...].prefix { $0 != "," }
@@ -69,7 +69,7 @@ struct HostTargetErrorTests {
     }
   }
 
-  /// User information in every place where the rest is wrong too.
+  /// User information, in each place in which the rest is wrong, too.
   @Test(arguments: [
     "https://user:sEcReT@-bad.example/", "https://user:sEcReT@/", "https://user:sEcReT@example.com:99999/",
     "https://user:sEcReT@[2001:db8::1/", "https://user:sEcReT@2001:db8::1/", "https://user:sEcReT@[fe80::1]/",

@@ -4,7 +4,7 @@
 import Dialtone
 import Testing
 
-/// What a person may write for a host.
+/// The texts that a person may write for a host.
 struct HostTargetTextTests {
   private static let label63 = String(repeating: "a", count: 63)
   private static let name253 = [label63, label63, label63, String(repeating: "b", count: 61)].joined(separator: ".")
@@ -57,7 +57,7 @@ struct HostTargetTextTests {
     // Targets that differ in their ports are different.
     #expect(try target != .host(host))
     #expect(try target.storage == ReachabilityTarget.host(host).storage)
-    // It can be typed as it is described.
+    // Its description can be typed.
     #expect(try ReachabilityTarget.host(target.description) == target)
   }
 
@@ -127,7 +127,7 @@ struct HostTargetTextTests {
         Issue.record("taken: \(text.prefix(80))")
       } catch {
         #expect(error.code == .invalidHost)
-        // What is repeated of it is cut.
+        // The error shortens the text that it repeats.
         #expect(error.message.utf8.count < 400)
       }
     }

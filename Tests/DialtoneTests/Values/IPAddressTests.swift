@@ -26,7 +26,7 @@ struct IPAddressTests {
     #expect(address.description == description)
     #expect(address.family == family)
     #expect(IPAddress(address.description) == address)
-    // Any string will do, not only a whole String.
+    // Any kind of string is accepted, not only `String`.
     #expect(IPAddress(text[...]) == address)
   }
 

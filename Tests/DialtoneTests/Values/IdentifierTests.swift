@@ -5,7 +5,7 @@ import Testing
 
 @testable import Dialtone
 
-/// Texts that other programs rely on: they never change.
+/// Texts that other programs rely on. They never change.
 struct IdentifierTests {
   static let kinds: [(kind: InterfaceKind, identifier: String, description: String)] = [
     (.wifi, "wifi", "Wi-Fi"), (.cellular, "cellular", "cellular"), (.wired, "wired", "wired"),

@@ -45,7 +45,7 @@ struct InlineNameTests {
     #expect(interface("wg0", 3, .tunnel).description == "tunnel (wg0)")
   }
 
-  /// A link of the kernel's may have any bytes for a name; made text, nine of them can take 27.
+  /// A kernel link may have any bytes as its name. Made into text, nine of them can take 27 bytes.
   @Test(arguments: [
     ("eth0", "eth0"), (String(repeating: "\u{FFFD}", count: 9), String(repeating: "\u{FFFD}", count: 5)),
     ("aaaaaaaaaaaaaaab", "aaaaaaaaaaaaaaa"), ("", ""),

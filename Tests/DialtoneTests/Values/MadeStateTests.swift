@@ -4,12 +4,12 @@
 import Dialtone
 import Testing
 
-/// States that a user makes for tests and previews: each could be a monitor's.
+/// States that a user makes for tests and previews. A monitor could have each of them.
 struct MadeStateTests {
   private static let wifi = interface("wlan0", 2, .wifi)
   private static let everything = ReachabilityFlags(rawValue: .max)
 
-  /// All that a state can be made of, at once.
+  /// A state made with every parameter at once.
   private static func made(_ status: Reachability.Status, _ interface: NetworkInterface? = wifi) -> Reachability {
     Reachability(
       status, flags: everything, interface: interface, source: ip("192.0.2.2"), gateway: ip("192.0.2.1"),

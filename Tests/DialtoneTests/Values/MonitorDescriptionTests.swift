@@ -50,7 +50,7 @@ struct MonitorDescriptionTests {
     #expect(monitor.description == "ReachabilityMonitor(169.254.0.0, local network, undetermined, -- -------)")
   }
 
-  /// The state of one target must not be read by the rule of the other.
+  /// The state of one target must not be read by the rule of another.
   @Test func targetAndStateBelongTogetherWhileTheTargetChanges() async throws {
     let network = ScriptedNetwork()
     network.set(.cellular)
@@ -62,7 +62,7 @@ struct MonitorDescriptionTests {
     try await withThrowingTaskGroup { group in
       group.addTask {
         defer { ended.add() }
-        // Fewer on a machine that has little time for it.
+        // A busy machine makes fewer rounds.
         let start = ContinuousClock.now
         for round in 0..<300 where round < 20 || .now - start < .seconds(15) {
           monitor.target = .address(local)
@@ -72,7 +72,7 @@ struct MonitorDescriptionTests {
         }
       }
       while ended.value == 0 {
-        // The Internet's state, read by the rule of the local network, would be unreachable.
+        // By the rule of the local network, the Internet's state would be unreachable.
         let wrong = (0..<20).count { _ in monitor.connectivity == .unreachable }
         #expect(wrong == 0)
         await Task.yield()

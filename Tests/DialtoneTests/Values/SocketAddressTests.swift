@@ -5,7 +5,7 @@ import CDialtoneSystem
 import Dialtone
 import Testing
 
-/// Socket addresses as C gives them.
+/// Socket addresses in the form that C gives them.
 struct SocketAddressTests {
   private static func ipv4(_ value: UInt32, port: UInt16 = 443) -> sockaddr_in {
     var address = sockaddr_in()
@@ -90,7 +90,7 @@ struct SocketAddressTests {
     #expect(target == .address(ip("2001:db8::7")))
   }
 
-  /// Each in memory of exactly that size: the address sanitizer tells of a byte read beyond.
+  /// Each is in memory of exactly its size: the address sanitizer reports a byte read beyond.
   @Test(arguments: [-1, 0, 1, 2, 4, 8, 15])
   func refusesTooFewBytesForAny(length: Int) throws {
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: max(length, 0), alignment: 1)

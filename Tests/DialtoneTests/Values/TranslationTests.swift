@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct TranslationTests {
-  /// Keys that translators rely on: they never change. What is added to the library is added here.
+  /// Keys that translators rely on. They never change. If the library gets a new one, it is added here.
   static let keys: [(key: String, english: String)] = [
     ("status.undetermined", "undetermined"), ("status.unreachable", "unreachable"),
     ("status.requires-connection", "requires a connection"), ("status.reachable", "reachable"),
@@ -45,7 +45,7 @@ struct TranslationTests {
     #expect(Set(ReachabilityText.all).count == ReachabilityText.all.count)
   }
 
-  /// Counts the declarations, for one that is missing from the tables would be missing from `all`, too.
+  /// Counts the declarations: a value that is missing from the tables would be missing from `all`, too.
   @Test(arguments: [
     ("Reachability+Reason.swift", "public static let ", "= Reason(code:", "reason."),
     ("InterfaceKind.swift", "public static let ", "= InterfaceKind(code:", "kind."),
@@ -54,7 +54,7 @@ struct TranslationTests {
   ])
   func whateverIsDeclaredHasAKey(file: String, start: String, end: String, prefix: String) throws {
     let declared = try sourceText("Sources/Dialtone/Values/\(file)").split(separator: "\n").count { line in
-      // A colon stands behind the cases of a switch.
+      // The cases of a switch end with a colon.
       line.contains(start) && line.contains(end) && (start != "    case " || !line.contains(":"))
     }
     let listed = ReachabilityText.all.count { text in
@@ -66,7 +66,7 @@ struct TranslationTests {
     #expect(listed == declared, "\(file)")
   }
 
-  /// Words made of the key, with the braces of the English text in the opposite order.
+  /// Words made of the key, with the braces of the English text in reverse order.
   private static let mirrored = ReachabilityTranslation { text in
     let braces = text.english.split(separator: "{", omittingEmptySubsequences: false).dropFirst().map {
       "{\($0.prefix { $0 != "}" })}"

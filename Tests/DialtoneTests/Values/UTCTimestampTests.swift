@@ -24,13 +24,13 @@ struct UTCTimestampTests {
     #expect(UTCTimestamp(durationSince1970: sinceEpoch).description == text)
   }
 
-  /// gmtime_r(3) is the judge.
+  /// The expected text is that of gmtime_r(3).
   @Test func everyDayIsTheCalendars() {
     var random = SeededNumbers(seed: 1970)
     let all: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
     for _ in 0..<10_000 {
       var second = time_t(Int64.random(in: all, using: &random))
-      // A tm has a pointer to the zone's name, which is not used. The call reads the one and fills the other.
+      // A tm has a pointer to the zone's name, which is not used. The call reads the seconds and fills the tm.
       var parts = unsafe tm()
       _ = unsafe gmtime_r(&second, &parts)
       let numbers =

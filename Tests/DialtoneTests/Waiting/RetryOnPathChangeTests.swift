@@ -6,7 +6,7 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// What the work of these tests fails with.
+/// The error of the work in these tests.
 struct WorkFailed: Error, Equatable {
   var run = 0
 }
@@ -51,7 +51,7 @@ struct RetryOnPathChangeTests {
     await #expect(throws: WorkFailed(run: 1)) {
       try await monitor.retryOnPathChange(policy: .default) {
         runs += 1
-        // Equal in all that counts.
+        // Equal in everything that counts.
         network.set(.wifi)
         throw WorkFailed(run: runs)
       }
@@ -98,7 +98,7 @@ struct RetryOnPathChangeTests {
     #expect(runs.value == 2)
   }
 
-  /// What happens during the first run, after which the target is reachable, as it was before.
+  /// What happens during the first run. Afterwards the target is reachable, as before.
   enum Change: String, CaseIterable {
     case toCellular, otherSource, flapping, retargeting, pausing
   }
@@ -265,8 +265,8 @@ struct RetryOnPathChangeTests {
     }
   }
 
-  /// Without a limit, what else would end it? If the refusal came before the wait, which nobody can see from here, the error
-  /// of the work is thrown as it is; then the test tries once more.
+  /// The wait has no limit, so only the refusal can end it. If the refusal came before the wait, which the test cannot
+  /// see, the work's own error is thrown. Then the test tries once more.
   @Test func saysThatThePathWasLostIfTheSystemRefusesWhileItIsWaitedFor() async throws {
     var policy = RetryPolicy()
     policy.maximumWait = nil
@@ -319,7 +319,7 @@ struct RetryOnPathChangeTests {
     slow.open()
   }
 
-  /// The state known first: whether a failure before it is thrown, once it is known.
+  /// The first known state decides whether the failure before it is thrown.
   @Test(arguments: [true, false])
   func aFailureBeforeAnythingIsKnownWaitsForTheFirstState(isReachable: Bool) async throws {
     let slow = SlowNetwork()
@@ -336,7 +336,7 @@ struct RetryOnPathChangeTests {
     try await eventually("it has failed") { runs.value == 1 }
     slow.open()
     if isReachable {
-      // As far as is known it was so all the time.
+      // As far as is known, the state was the same all the time.
       await #expect(throws: WorkFailed(run: 1)) { try await working.value }
     } else {
       try await eventually("unreachable") { monitor.current.status == .unreachable }
@@ -384,7 +384,7 @@ struct RetryOnPathChangeTests {
     #expect(try await monitor.waitUntilKnown().isUndetermined(.nameNotResolved))
     #expect(runs.value == 1)
     network.set(.addresses([ip("192.0.2.7")]), forName: "name.example")
-    // Names are looked up once a second at most.
+    // Names are looked up at most once a second.
     network.clock.advance(by: .seconds(2))
     try await working.value
     #expect(runs.value == 2)
@@ -392,7 +392,7 @@ struct RetryOnPathChangeTests {
 }
 
 extension Result where Failure == any Error {
-  /// What `body` returns or throws.
+  /// The result of `body`: what it returns or throws.
   fileprivate nonisolated(nonsending) init(_ body: nonisolated(nonsending) () async throws -> Success) async {
     do { self = .success(try await body()) } catch { self = .failure(error) }
   }

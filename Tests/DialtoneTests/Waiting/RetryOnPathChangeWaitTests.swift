@@ -6,7 +6,7 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// How long the path is waited for, what cancellation does, and where the work runs.
+/// How long a run waits for the path, what cancellation does, and where the work runs.
 @Suite(.timeLimit(.minutes(5)))
 struct RetryOnPathChangeWaitTests {
   private static func onWiFi() async throws -> (network: ScriptedNetwork, monitor: ReachabilityMonitor) {
@@ -36,7 +36,7 @@ struct RetryOnPathChangeWaitTests {
       }
     }
     try await eventually("it has failed") { hasFailed.value == 1 }
-    // Whenever it began to wait, less than an hour has passed.
+    // Less than an hour has passed, whenever the wait began.
     for _ in 0..<59 {
       network.clock.advance(by: .seconds(60))
       try await network.settle()
@@ -69,7 +69,7 @@ struct RetryOnPathChangeWaitTests {
         throw WorkFailed(run: runs.add())
       }
     }
-    // Each wait takes ten seconds at most, so none reaches the limit by itself.
+    // Each wait takes at most ten seconds, so none reaches the limit by itself.
     for round in 1...1_000 where ended.value == 0 {
       try await eventually("run \(round)") { runs.value == round || ended.value == 1 }
       for _ in 0..<10 {
@@ -117,7 +117,7 @@ struct RetryOnPathChangeWaitTests {
     let error = await #expect(throws: ReachabilityError(.pathLost, "")) {
       try await monitor.retryOnPathChange(policy: Self.policy { $0.maximumAttempts = attempts }) {
         runs += 1
-        // Another path each time, and none at last.
+        // Each run has another path, and the last has none.
         network.set(runs < attempts ? .numbered(100 + runs) : .unreachable(.noCarrier))
         throw WorkFailed(run: runs)
       }
@@ -199,7 +199,7 @@ struct RetryOnPathChangeWaitTests {
     #expect(await working.value)
   }
 
-  /// A policy that counts how often it was asked: by then there was no cancellation.
+  /// A policy that counts how often it was asked. When it was asked, the task had not been cancelled.
   private static func counting(_ asked: Counter) -> RetryPolicy {
     policy {
       $0.shouldRetry = { _ in
@@ -261,7 +261,7 @@ struct RetryOnPathChangeWaitTests {
     #expect(await working.value == WorkFailed(run: 1))
   }
 
-  /// The actor is busy: the path has come back, and the task that waited for it has not had its turn.
+  /// The actor is busy: the path has come back, but the task that waited for it has not run yet.
   @Test func cancelledAfterThePathCameBackItRunsNoMore() async throws {
     let (network, monitor) = try await Self.onWiFi()
     let actor = ThreadedActor()
@@ -276,7 +276,7 @@ struct RetryOnPathChangeWaitTests {
       }
     }
     try await eventually("it was asked") { asked.value == 1 }
-    // What the actor does next it does once the task waits.
+    // The actor can run this only once the task waits.
     let isBusy = Counter()
     let latch = Latch()
     let other = Task {
@@ -286,7 +286,7 @@ struct RetryOnPathChangeWaitTests {
       }
     }
     try await eventually("the actor is busy") { isBusy.value == 1 }
-    // Told after the task, which began to wait before.
+    // This receiver is told after the task, which began to wait earlier.
     let log = Log<Reachability>()
     let token = monitor.observe { log.append($0) }
     try await log.wait("lost") { !$0.isReachable }
@@ -302,7 +302,7 @@ struct RetryOnPathChangeWaitTests {
 
   // MARK: Isolation and types
 
-  /// Neither `Sendable` nor copyable.
+  /// A type that is neither `Sendable` nor copyable.
   private struct Receipt: ~Copyable {
     let number: Int
   }
@@ -335,7 +335,7 @@ struct RetryOnPathChangeWaitTests {
       self.network = network
     }
 
-    /// How often the work ran; each time it was on this actor, before and after it was suspended.
+    /// How often the work ran. Each run was on this actor, before and after it was suspended.
     func upload() async throws -> Int {
       let mutable = Mutable()
       try await monitor.retryOnPathChange {
@@ -382,7 +382,7 @@ struct RetryOnPathChangeWaitTests {
     try await ReachabilityMonitor(.address(ip("192.0.2.1")), environment: network.environment).retryOnPathChange {
       runs += 1
       if runs == 2 { return }
-      // Whatever is known first, by then it is.
+      // By then the first state is known, whatever it is.
       try await network.settle()
       network.set(.cellular)
       throw WorkFailed()

@@ -48,7 +48,7 @@ struct WaitUntilReachableTests {
       defer { ended.add() }
       return try await monitor.waitUntilReachable(timeout: .seconds(3_600))
     }
-    // Whenever it began to wait, less than an hour has passed.
+    // Less than an hour has passed, whenever the wait began.
     for _ in 0..<59 {
       network.clock.advance(by: .seconds(60))
       try await network.settle()
@@ -96,7 +96,7 @@ struct WaitUntilReachableTests {
     try await eventually("it has begun") { hasBegun.value == 1 }
     waiting.cancel()
     await #expect(throws: CancellationError.self) { try await waiting.value }
-    // One that is cancelled already does not even look.
+    // A wait that is cancelled already does not even read the state.
     network.set(.wifi)
     try await monitor.waitUntilReachable()
     let late = Task {

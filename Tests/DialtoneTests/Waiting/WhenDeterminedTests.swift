@@ -7,7 +7,7 @@ import Dispatch
 import TestSupport
 import Testing
 
-/// Told once, when the state is determined: what KSReachability's `onInitializationComplete` was.
+/// Runs an action once, when the state is determined, as KSReachability's `onInitializationComplete` did.
 @Suite(.timeLimit(.minutes(5)))
 struct WhenDeterminedTests {
   @Test func runsOnceAsSoonAsItIsDeterminedWithThatState() async throws {
@@ -91,7 +91,7 @@ struct WhenDeterminedTests {
     network.set(.wifi)
     network.set(.hanging, forName: "slow.example")
     let log = Log<Reachability>()
-    // Nobody keeps the monitor.
+    // The test does not keep the monitor.
     let token = network.monitor(try .host("slow.example")).whenDetermined { log.append($0) }
     try await network.settle()
     #expect(log.count == 0)
@@ -145,7 +145,7 @@ struct WhenDeterminedTests {
     let fired = Latch()
     let outcome = Box<Bool?>(nil)
     let held = Box<ReachabilityObservation?>(nil)
-    // The caller holds its thread until the action has run, so that cannot be the action's.
+    // The caller blocks its thread until the action has run, so the action must run on another.
     DispatchQueue(label: "dialtone-tests.caller").async {
       held.value = monitor.whenDetermined { _ in fired.open() }
       fired.wait()
@@ -174,7 +174,7 @@ struct WhenDeterminedTests {
     withExtendedLifetime((token, late)) {}
   }
 
-  /// Whatever is monitored.
+  /// Works for every kind of monitor.
   private func firstDetermined<Monitor: StateMonitor>(_ monitor: Monitor) async throws -> (Monitor.State, Int)
   where Monitor.State: DeterminableState {
     let log = Log<Monitor.State>()
@@ -226,7 +226,7 @@ struct WhenDeterminedTests {
     let monitor = network.monitor(try .host("name.example"))
     let ticking = network.clock.ticking()
     let error = await #expect(throws: ReachabilityError.self) {
-      // Shorter than the time after which a look-up that hangs is a reason.
+      // This is less than the time after which a lookup that hangs counts as a reason.
       try await monitor.waitUntilDetermined(timeout: .seconds(5))
     }
     ticking.cancel()

@@ -128,7 +128,7 @@ struct WhenReachableTests {
     let fired = Latch()
     let outcome = Box<Bool?>(nil)
     let held = Box<ReachabilityObservation?>(nil)
-    // The caller holds its thread until the action has run, so that cannot be the action's.
+    // The caller blocks its thread until the action has run, so the action must run on another.
     DispatchQueue(label: "dialtone-tests.caller").async {
       held.value = monitor.whenReachable { fired.open() }
       fired.wait()
