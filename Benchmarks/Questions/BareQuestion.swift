@@ -4,7 +4,7 @@
 #if os(Linux)
 import CDialtoneSystem
 
-/// The route to 127.0.0.1, asked of the kernel with nothing between (rtnetlink(7)).
+/// Asks the kernel for the route to 127.0.0.1, with nothing between (rtnetlink(7)).
 struct BareQuestion: ~Copyable {
   struct Failure: Error {
     let code: CInt
@@ -37,11 +37,11 @@ struct BareQuestion: ~Copyable {
   deinit { close(descriptor) }
 
   mutating func ask() throws(Failure) {
-    // Both buffers are longer than what is said of them.
+    // Each call gets the whole of an array, and its length.
     let sent = unsafe send(descriptor, question, question.count, 0)
     let received = unsafe recv(descriptor, &answer, answer.count, 0)
     guard sent == question.count, received > MemoryLayout<nlmsghdr>.size else { throw Failure(code: csystem_errno()) }
-    // The type: an error is shorter, and another one.
+    // The type tells an answer from an error, which may be shorter.
     let type = unsafe answer.withUnsafeBytes { unsafe $0.load(fromByteOffset: 4, as: UInt16.self) }
     guard type == UInt16(RTM_NEWROUTE) else { throw Failure(code: 0) }
   }

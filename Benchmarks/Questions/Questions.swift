@@ -49,7 +49,7 @@ struct Questions {
 
   private static func middle(_ times: [Duration]) -> Duration { times.sorted()[times.count / 2] }
 
-  /// What is wrong would be quick.
+  /// A wrong answer would come quickly, and measure nothing.
   private static func require(_ isTrue: Bool) { precondition(isTrue, "a wrong answer") }
 
   private static func nanoseconds(_ time: Duration) -> String { "\(time.components.attoseconds / 1_000_000_000) ns" }

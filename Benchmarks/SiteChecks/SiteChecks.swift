@@ -3,8 +3,8 @@
 
 import DialtoneSites
 
-/// `SiteChecks --count N --concurrency N URL`: checks one site that often, so many at a time; fails unless it is always
-/// available.
+/// `SiteChecks --count N --concurrency N URL`: checks one site `--count` times, `--concurrency` checks at a time. Fails
+/// unless it is always available.
 @main
 struct SiteChecks {
   static func main() async throws {

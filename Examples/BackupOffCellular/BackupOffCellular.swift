@@ -1,14 +1,14 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-// Work that is too large for a phone's contract: it waits for a path that is not cellular, and for the next one if it
+// Work that is too large for a phone's contract. It waits for a path that is not cellular, and for the next one if it
 // is lost.
 //
 //   swift run BackupOffCellular              # over any path to the Internet that is not cellular
 //   swift run BackupOffCellular example.com  # to a host
 //   swift run BackupOffCellular "" 20        # in 20 parts
 //
-// Pull the cable while it runs: it goes on where it was as soon as there is such a path again.
+// Pull the cable while it runs: it goes on from there as soon as there is such a path again.
 
 import Dialtone
 
@@ -35,7 +35,7 @@ struct BackupOffCellular {
   }
 }
 
-/// Sends one part after another. It may be run again, and goes on with the part that failed.
+/// Sends one part after another. If you run it again, it goes on with the part that failed.
 actor Backup {
   struct Interrupted: Error {}
 

@@ -19,7 +19,7 @@ struct Listening {
     let target = try ReachabilityTarget(hostOrInternet: CommandLine.arguments.dropFirst().first)
     let monitor = ReachabilityMonitor(target)
 
-    // A closure, on a thread of Dialtone's. Each of these lasts until what it returns is cancelled or released.
+    // A closure, on a thread of Dialtone's. Each of these lasts until you cancel or release what it returns.
     let closure = monitor.observe { show("closure", $0) }
 
     // A closure on a dispatch queue.
@@ -32,7 +32,7 @@ struct Listening {
     // The main actor, where user interfaces live.
     let mainActor = monitor.observeOnMainActor { show("main actor", $0) }
 
-    // Notifications: add the listener first. Each carries the state, so that nobody has to ask for it.
+    // Notifications: add the listener first. Each carries the state, so you need not ask for it.
     let center = NotificationCenter.default
     let listener = center.addObserver(forName: .reachabilityDidChange, object: monitor, queue: nil) { notification in
       if let state = notification[.reachability] { show("notification", state) }
@@ -45,7 +45,7 @@ struct Listening {
     // Once.
     let once = monitor.whenReachable(over: .nonCellular) { print("once          reachable, and not by phone: go!") }
 
-    // An asynchronous sequence: the one that you want, most of the time.
+    // An asynchronous sequence: what you want most of the time.
     for await state in monitor.updates { show("updates", state) }
 
     // The loop ends when its task is cancelled. Until then, all of these were wanted.

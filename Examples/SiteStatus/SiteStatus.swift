@@ -1,12 +1,12 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-// Whether a site answers, and over what: checking can be started and stopped, and the live state is shown.
+// Whether a site answers, and over what. You can start and stop checking, and see the live state.
 //
 //   swift run SiteStatus https://example.com/
 //
-// Type start, stop, state or quit. Pull the cable while it checks: the site is offline at once, and checked when it is
-// back.
+// Type start, stop, state or quit. Pull the cable while it checks: the site is offline at once, and is checked when the
+// path is back.
 
 import Dialtone
 import DialtoneSites
@@ -36,7 +36,7 @@ struct SiteStatus {
 /// Checks one site between start and stop.
 final class SiteChecking {
   private let url: SiteURL
-  // Both end with their last reference: whoever checks keeps them.
+  // Both end with their last reference, so they are kept here while checking.
   private var monitor: SiteMonitor?
   private var observation: ReachabilityObservation?
 

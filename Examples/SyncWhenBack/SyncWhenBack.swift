@@ -14,7 +14,7 @@ struct SyncWhenBack {
   static func main() async throws {
     let monitor = ReachabilityMonitor(.internet)
     let outbox = Outbox { measurement in
-      // Your upload goes here. It may throw: that a packet can leave does not mean that it arrives.
+      // Your upload goes here. It may throw: a packet that can leave may still not arrive.
       print("    sent \(measurement)")
     }
     let observation = monitor.observe(on: outbox) { outbox, reachability in
@@ -53,7 +53,7 @@ actor Outbox {
     Task { await sendAll() }
   }
 
-  /// One after the other: the actor is free for others while one is on its way.
+  /// Sends one after the other. While one is on its way, the actor is free for others.
   private func sendAll() async {
     defer { isSending = false }
     while isOpen, let item = unsent.first {

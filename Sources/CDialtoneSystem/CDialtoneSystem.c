@@ -53,7 +53,7 @@ int csystem_driver(int socket, const char *name, char *driver, char *firmware) {
   strncpy(request.ifr_name, name, IFNAMSIZ - 1);
   int result = ioctl(socket, SIOCETHTOOL, &request);
   if (result < 0) return result;
-  // The kernel ends its strings; a last byte of our own costs nothing.
+  // The kernel terminates its strings; a last zero of our own costs nothing.
   info.driver[sizeof info.driver - 1] = info.fw_version[sizeof info.fw_version - 1] = 0;
   memcpy(driver, info.driver, sizeof info.driver);
   memcpy(firmware, info.fw_version, sizeof info.fw_version);
@@ -72,7 +72,7 @@ int csystem_queue_errors(int socket, int family, int is_wanted) {
 int csystem_duplicate(int descriptor) { return fcntl(descriptor, F_DUPFD_CLOEXEC, 0); }
 
 int csystem_take_refusal(int socket, struct csystem_refusal *refusal) {
-  // What was sent comes back as the payload, which is left.
+  // The payload, which is the packet that was sent, is not read.
   _Alignas(struct cmsghdr) char control[512];
   for (;;) {
     struct msghdr message = {.msg_control = control, .msg_controllen = sizeof control};
@@ -84,7 +84,7 @@ int csystem_take_refusal(int socket, struct csystem_refusal *refusal) {
       struct sock_extended_err error;
       memcpy(&error, CMSG_DATA(header), sizeof error);
       if (error.ee_origin != SO_EE_ORIGIN_ICMP && error.ee_origin != SO_EE_ORIGIN_ICMP6) continue;
-      // The offender's address stands behind the error (SO_EE_OFFENDER).
+      // The offender's address follows the error (SO_EE_OFFENDER).
       size_t length = header->cmsg_len - CMSG_LEN(sizeof error);
       if (length > sizeof refusal->offender) length = sizeof refusal->offender;
       memset(&refusal->offender, 0, sizeof refusal->offender);
@@ -116,15 +116,15 @@ int csystem_is_own_address(const struct sockaddr_storage *address) {
 unsigned int csystem_forks;
 static void count_fork(void) { __atomic_fetch_add(&csystem_forks, 1, __ATOMIC_RELAXED); }
 
-// In the child alone, before fork() returns there; an atomic addition is async-signal-safe. A failure for lack of
-// memory cannot be told to anybody here, before main, where there is plenty.
+// The handler runs in the child alone, before fork() returns there; an atomic addition is async-signal-safe. Before
+// main, there is nobody to tell of a failure for lack of memory, and there is plenty.
 __attribute__((constructor)) static void watch_forks(void) { (void)pthread_atfork(NULL, NULL, count_fork); }
 
 static int argument_count;
 static char **arguments;
 
 #if defined(__GLIBC__)
-// As main is called: an extension of glibc (elf/dl-init.c). Elsewhere these would be no arguments at all.
+// glibc calls constructors with the arguments of main (elf/dl-init.c). Another libc passes none.
 __attribute__((constructor)) static void keep_arguments(int argc, char **argv) {
   argument_count = argc;
   arguments = argv;

@@ -9,7 +9,7 @@ enum ExitStatus: Int32, Sendable {
   case holds = 0
   /// It does not hold.
   case fails = 1
-  /// It cannot be told: still undetermined at the time-out, or the system refuses to say.
+  /// It cannot be told: still undetermined at the timeout, or the system refuses to say.
   case undetermined = 2
   /// Wrong usage (EX_USAGE, sysexits.h).
   case usage = 64

@@ -6,16 +6,18 @@ internal import Dialtone
 /// Announces the states of one registration: "was determined" once for each target, before the "did change" with the
 /// same state.
 ///
-/// Invariants: the first is announced at most once for a target; two "did change" in a row are never of equal states;
-/// nothing is announced once the registration has ended, also where it was ended by a listener to the first of two. No
-/// lock is held while listeners run.
+/// Invariants:
+/// - "Was determined" is announced at most once for a target.
+/// - Two "did change" in a row never have equal states.
+/// - Nothing is announced once the registration has ended, even if a listener to the first of two has ended it.
+/// - No lock is held while listeners run.
 final class AnnouncementSequence: Sendable {
   typealias Announcement = @Sendable (Reachability, ReachabilityMonitor) -> Void
 
   private enum Registration {
-    /// The caller has not got it yet, so nobody can have ended it.
+    /// The caller does not have it yet, so nobody can have ended it.
     case beingMade
-    /// Weak: it holds what calls this object.
+    /// Weak, since it holds what calls this object.
     case made(Weak)
   }
 
@@ -26,7 +28,7 @@ final class AnnouncementSequence: Sendable {
   private struct State {
     var registration = Registration.beingMade
     var last: Told<Reachability>?
-    /// Whether a state of the last one's target was determined.
+    /// Whether a state of the last state's target was determined.
     var isDetermined = false
   }
 
@@ -39,14 +41,14 @@ final class AnnouncementSequence: Sendable {
     self.didChange = didChange
   }
 
-  /// Says by what the sequence can be ended, and hands that on.
+  /// Notes the registration that can end the sequence, and returns it.
   func begin(_ observation: ReachabilityObservation) -> ReachabilityObservation {
     state.withLock { $0.registration = .made(Weak(observation: observation)) }
     return observation
   }
 
-  /// Announces a state, if it is another one or the first determined one of its target. One call at a time, in the
-  /// order of change. Without a monitor the registration has ended.
+  /// Announces a state, if it differs from the last one, or is the first determined one of its target. Called one at a
+  /// time, in the order of change. Without a monitor, the registration has ended.
   func announce(_ new: Told<Reachability>, of monitor: ReachabilityMonitor?) {
     guard let monitor else { return }
     let (isFirst, hasChanged) = state.withLock { state in
@@ -64,7 +66,7 @@ final class AnnouncementSequence: Sendable {
   }
 
   private var hasEnded: Bool {
-    // Whether a registration has ended is asked outside of our lock: the answer may release it.
+    // Asked outside our lock, since the question may release the registration.
     let registration = state.withLock { $0.registration }
     return switch registration {
     case .beingMade: false

@@ -5,13 +5,13 @@ public import Dialtone
 public import Foundation
 
 extension Notification {
-  /// What a notification of Dialtone's carries; `nil` in others.
+  /// A value that a notification of Dialtone carries; `nil` in others.
   public subscript<Value>(key: ReachabilityNotificationKey<Value>) -> Value? { userInfo?[key.rawValue] as? Value }
 
-  /// The state that a notification of Dialtone's tells of; `nil` in others. Who has it need not ask the monitor again.
+  /// The state in a notification of Dialtone; `nil` in others. With it, you need not ask the monitor again.
   public var reachability: Reachability? { self[.reachability] }
 
-  /// The monitor that a notification of Dialtone's comes from; `nil` in others.
+  /// The monitor that posted a notification of Dialtone; `nil` in others.
   public var reachabilityMonitor: ReachabilityMonitor? { object as? ReachabilityMonitor }
 }
 
@@ -25,7 +25,7 @@ extension Notification.Name {
   public static let reachabilityWasDetermined = Notification.Name("DialtoneReachabilityWasDetermined")
 }
 
-/// What a notification of Dialtone's carries in its `userInfo`, with the type of it.
+/// A key in the `userInfo` of Dialtone's notifications, with the type of its value.
 ///
 /// ```swift
 /// let flags = notification[.flags]  // a ReachabilityFlags?
@@ -40,7 +40,7 @@ public struct ReachabilityNotificationKey<Value: Sendable>: Hashable, Sendable {
 }
 
 extension ReachabilityNotificationKey where Value == Reachability {
-  /// The state that the notification tells of.
+  /// The state in the notification.
   public static let reachability = ReachabilityNotificationKey("DialtoneReachability")
 }
 
@@ -50,7 +50,7 @@ extension ReachabilityNotificationKey where Value == ReachabilityFlags {
 }
 
 extension ReachabilityNotificationKey where Value == NSNumber {
-  /// The bits of those flags, as `SCNetworkReachabilityFlags` has them: the number that RKReachabilityObserver and
+  /// The bits of those flags, as in `SCNetworkReachabilityFlags`: the number that RKReachabilityObserver and
   /// SCNetworkReachabilityKit had in `userInfo`.
   public static let flagsNumber = ReachabilityNotificationKey("DialtoneReachabilityFlagsNumber")
 }

@@ -31,8 +31,10 @@ extension ReachabilityMonitor {
     public let reachability: Reachability
   }
 
-  /// Posts what ``postNotifications(to:named:whenDetermined:)`` posts as typed messages, which are safe to hand to
-  /// other isolations: a ``WasDeterminedMessage`` once for each target, and a ``DidChangeMessage`` for each state.
+  /// Posts typed messages: a ``WasDeterminedMessage`` once for each target, and a ``DidChangeMessage`` for each state.
+  ///
+  /// They come when ``postNotifications(to:named:whenDetermined:)`` posts its notifications. Unlike those, you can hand
+  /// them to other isolations.
   ///
   /// The subject is the monitor. The center calls the listeners later, in tasks of its own, one message after another.
   ///
@@ -40,7 +42,7 @@ extension ReachabilityMonitor {
   ///   message reaches a center with a listener to notifications of every name. The default center may have one.
   ///
   /// - Parameter center: Where to post. It is kept until the registration ends.
-  /// - Returns: The registration. Messages come until you cancel or release it; those that the center has by then may
+  /// - Returns: The registration. Messages come until you cancel or release it. Those that the center already has may
   ///   still reach listeners.
   public func postMessages(to center: NotificationCenter) -> ReachabilityObservation {
     let sequence = AnnouncementSequence(

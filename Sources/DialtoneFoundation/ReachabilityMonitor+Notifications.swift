@@ -19,19 +19,20 @@ extension ReachabilityMonitor {
   /// ```
   ///
   /// The object of each notification is the monitor. Its `userInfo` has the state, the flags and the flags' number,
-  /// under ``ReachabilityNotificationKey``, so that no listener has to ask again. What `observe(_:)` promises holds for
-  /// the notifications: nothing before it is known, never two equal states in a row, the newest always, none once the
-  /// registration has been cancelled. Listeners may add and remove listeners, make and cancel registrations, and
-  /// release the monitor.
+  /// under ``ReachabilityNotificationKey``, so that no listener has to ask again. The promises of `observe(_:)` hold
+  /// for the notifications: nothing before the state is known, never two equal states in a row, always the newest, and
+  /// none once the registration has been cancelled. Listeners may add and remove listeners, make and cancel
+  /// registrations, and release the monitor.
   ///
   /// "Was determined" is posted once for each registration, right before the "did change" with the first determined
-  /// state, and once more for each new target of the monitor. If the new target's state is equal to the last one that
-  /// was posted, no "did change" follows. If the state is known by now, both are posted for this registration all the
-  /// same. A state that is undetermined for a reason, such as a name that cannot be looked up for now, is posted as a
+  /// state. It is posted once more for each new target of the monitor. If the new target's state is equal to the last
+  /// posted one, no "did change" follows. Both are posted for this registration even if the state is already known.
+  ///
+  /// A state may be undetermined for a reason, such as a name that cannot be looked up for now. It is posted as a
   /// change and does not count as determined.
   ///
   /// Add listeners first: the first notification may be posted before this method has returned. A center does not
-  /// repeat what it has posted; who comes later reads `current`.
+  /// repeat what it has posted; a later listener reads `current`.
   ///
   /// - Parameters:
   ///   - center: Where to post. It is kept until the registration ends.
@@ -47,14 +48,14 @@ extension ReachabilityMonitor {
     return sequence.begin(statesOfEachTarget.observe { [weak self] state in sequence.announce(state, of: self) })
   }
 
-  /// As ``postNotifications(to:named:whenDetermined:)``, on a dispatch queue; one at a time, even if it is
-  /// concurrent.
+  /// Like ``postNotifications(to:named:whenDetermined:)``, but on a dispatch queue; one notification at a time, even if
+  /// the queue is concurrent.
   ///
   /// - Parameters:
   ///   - center: Where to post. It is kept until the registration ends.
   ///   - name: The name of the notifications of each state.
   ///   - determinedName: The name of the one notification that the state was determined.
-  ///   - queue: Where the listeners run, except those that gave the center a queue of their own.
+  ///   - queue: The queue of the listeners, except those that gave the center a queue of their own.
   /// - Returns: The registration. Notifications come until you cancel or release it.
   public func postNotifications(
     to center: NotificationCenter = .default, named name: Notification.Name = .reachabilityDidChange,
@@ -65,10 +66,10 @@ extension ReachabilityMonitor {
       statesOfEachTarget.observe(on: queue) { [weak self] state in sequence.announce(state, of: self) })
   }
 
-  /// As ``postNotifications(to:named:whenDetermined:)``, on the main actor: safe for user interfaces.
+  /// Like ``postNotifications(to:named:whenDetermined:)``, but on the main actor: safe for user interfaces.
   ///
-  /// Called on the main actor, it posts nothing before the caller has come to its end or to an `await`: listeners that
-  /// are added until then miss nothing. Cancelled on the main actor, it posts nothing more.
+  /// If you call it on the main actor, it posts nothing before the caller ends or comes to an `await`: listeners that
+  /// are added until then miss nothing. If you cancel on the main actor, it posts nothing more.
   ///
   /// - Parameters:
   ///   - center: Where to post. It is kept until the registration ends.

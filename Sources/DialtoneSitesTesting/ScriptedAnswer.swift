@@ -9,7 +9,7 @@ public import DialtoneSites
 public struct ScriptedAnswer: Sendable {
   enum Storage {
     case response(status: Int, location: String?, body: String)
-    /// Over http a redirect to a login page; over https somebody who is not the site.
+    /// Over http a redirect to a login page; over https a peer that is not the site.
     case portal
     case failure(SiteVerdict.Kind, SiteVerdict.Stage?, SiteError)
     case nothing
@@ -31,18 +31,18 @@ public struct ScriptedAnswer: Sendable {
     ScriptedAnswer(.response(status: status, location: location, body: body))
   }
 
-  /// A network that wants a login answers in the site's place: `captivePortal` over http, by a redirect to another
-  /// host; `intercepted` over https, since it cannot prove to be the site.
+  /// A network that wants a login answers in the site's place. Over http it redirects to another host: `captivePortal`.
+  /// Over https it cannot prove to be the site: `intercepted`.
   public static let portal = ScriptedAnswer(.portal)
 
   /// Nobody is there: the connection is refused, and the check is `failed` at `connect`.
   public static let outage = failure(at: .connect, SiteError(.cannotConnect, "connection refused", errno: ECONNREFUSED))
 
-  /// Somebody answers who cannot prove to be the site: `intercepted`, also over http.
+  /// The peer cannot prove to be the site: `intercepted`, also over http.
   public static let impostor = ScriptedAnswer(
     .failure(.intercepted, nil, SiteError(.certificateNameMismatch, "the certificate is for another name")))
 
-  /// The site takes the request, and never answers: the check is `failed` at `response` once its time-out has passed.
+  /// The site takes the request, and never answers: the check is `failed` at `response` once its timeout has passed.
   public static let silence = ScriptedAnswer(.nothing)
 
   /// The check is `failed` at a stage of your choice.
@@ -57,7 +57,7 @@ public struct ScriptedAnswer: Sendable {
 
   /// The same answer from a slow site.
   ///
-  /// - Parameter delay: How long it takes, by the network's clock; negative counts as zero. A check whose time-out is
+  /// - Parameter delay: How long it takes, by the network's clock; negative counts as zero. A check whose timeout is
   ///   not longer ends before.
   /// - Returns: The answer.
   public func after(_ delay: Duration) -> ScriptedAnswer {

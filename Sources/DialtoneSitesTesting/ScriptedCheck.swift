@@ -5,7 +5,7 @@ internal import Dialtone
 internal import DialtoneSites
 internal import DialtoneTesting
 
-/// What a check of a scripted site comes to: the path is the scripted network's, the rules are those of real checks.
+/// What a check of a scripted site comes to. The path is the scripted network's, the rules are those of real checks.
 struct ScriptedCheck: Sendable {
   let url: SiteURL
   let configuration: SiteCheckConfiguration

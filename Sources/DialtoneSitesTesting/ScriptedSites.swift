@@ -22,10 +22,10 @@ public import DialtoneTesting
 ///
 /// - Without a path on the network it is `offline`; without addresses for the name it is `failed`.
 /// - An answer's status, its redirect and its body are judged by the check's expectation.
-/// - A check that takes longer than its time-out is `failed`.
+/// - A check that takes longer than its timeout is `failed`.
 ///
-/// Time passes by the network's clock alone, also between the checks of a monitor, and without jitter: after
-/// `network.clock.advance(by: .seconds(300))` a site that is fine is checked again. It is for any thread.
+/// Only the network's clock moves time, also between the checks of a monitor, and without jitter. After
+/// `network.clock.advance(by: .seconds(300))` a site that is fine is checked again. You can use it from any thread.
 public final class ScriptedSites: Sendable {
   private struct Script {
     /// One for each check; the last one stays.
@@ -77,7 +77,7 @@ public final class ScriptedSites: Sendable {
     let reachability = network.environment
     let clock = network.clock
     environment = SiteEnvironment(
-      // Neither sooner nor later: a half is the middle of the jitter.
+      // A half is the middle of the jitter: checks come neither sooner nor later.
       reachability: reachability, random: { 0.5 },
       perform: { [box] url, configuration in
         let began = clock.now
@@ -111,8 +111,8 @@ public final class ScriptedSites: Sendable {
   /// How many checks of a site have begun so far. A check that asks by HEAD and then by GET counts once.
   public func checkCount(of url: SiteURL) -> Int { box.state.withLock { $0.scripts[url.identity]?.checkCount ?? 0 } }
 
-  /// Waits until that many checks of a site have begun; returns at once if they have. What the clock is moved on by
-  /// after that counts for the last of them.
+  /// Waits until that many checks of a site have begun; returns at once if they have. If the clock is moved on after
+  /// that, the last of them sees it.
   ///
   /// - Throws: `CancellationError` if the task is cancelled.
   public func waitUntilChecked(_ url: SiteURL, times count: Int = 1) async throws {

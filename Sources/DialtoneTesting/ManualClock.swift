@@ -5,8 +5,8 @@ internal import Dialtone
 
 /// Time that passes only when a test says so.
 ///
-/// The monitors of a ``ScriptedNetwork`` go by it. It is a `Clock` of the standard library too, so that the code under
-/// test can sleep by the same time:
+/// It is the clock of a ``ScriptedNetwork``'s monitors. It is also a `Clock` of the standard library, so that the code
+/// under test can sleep by the same time:
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -21,8 +21,7 @@ public final class ManualClock: Clock {
   public struct Instant: InstantProtocol, BitwiseCopyable {
     let nanoseconds: Int64
 
-    /// Returns the time that lies `duration` later, or earlier if it is negative: at most 292 years from the clock's
-    /// beginning.
+    /// Returns the time `duration` later, or earlier if it is negative: at most 292 years from the clock's beginning.
     public func advanced(by duration: Duration) -> Instant {
       Instant(nanoseconds: nanoseconds.addingClamped(duration.nanosecondsClamped))
     }
@@ -54,7 +53,7 @@ public final class ManualClock: Clock {
   /// Creates a clock that stands still.
   public init() {}
 
-  /// The time that it is.
+  /// The present time of this clock.
   public var now: Instant { state.withLock { $0.now } }
 
   /// A nanosecond.
@@ -62,8 +61,8 @@ public final class ManualClock: Clock {
 
   /// Moves the time on. What is due by then happens soon after, on other threads.
   ///
-  /// - Parameter duration: How far. Time never goes back: a negative duration counts as zero. The clock stops after 292
-  ///   years.
+  /// - Parameter duration: How far to move it. Time never goes back: a negative duration counts as zero. The clock
+  ///   stops after 292 years.
   public func advance(by duration: Duration) {
     let (due, actions) = state.withLock { state in
       state.now = state.now.advanced(by: max(.zero, duration))
@@ -83,7 +82,7 @@ public final class ManualClock: Clock {
   /// - Parameters:
   ///   - deadline: When to go on.
   ///   - tolerance: It has no effect, since the time is exact.
-  /// - Throws: `CancellationError` if the task is cancelled, also before.
+  /// - Throws: `CancellationError` if the task is cancelled, even before the call.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     let number = state.withLock { state in
       state.nextNumber += 1

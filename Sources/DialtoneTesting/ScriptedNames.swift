@@ -13,14 +13,14 @@ public enum ScriptedNames: Sendable {
   case none
   /// It cannot be looked up, for now.
   case failing
-  /// The look-up never comes back, until the network is given another answer for the name.
+  /// The lookup hangs until the network is given another answer for the name.
   case hanging
 }
 
-/// Where look-ups that hang wait until the script has another answer.
+/// Lets hanging lookups wait until the script has another answer.
 ///
-/// A condition variable: look-ups run on threads that may block. The pointers are made in init, freed in deinit, and
-/// never change between; a thread that waits holds this object.
+/// It is a condition variable, since lookups run on threads that may block. The pointers are made in init, freed in
+/// deinit, and never changed in between. A waiting thread holds this object.
 @safe final class NameGate: Sendable {
   /// Closes the gate when it is released.
   final class Closer: Sendable {
@@ -30,8 +30,8 @@ public enum ScriptedNames: Sendable {
   }
 
   private let isClosed = Atomic<Bool>(false)
-  // Safe to share, both: allocated in init, freed in deinit, never changed between, and POSIX lets any thread use what
-  // they point to.
+  // Both are safe to share: allocated in init, freed in deinit, never changed in between, and POSIX lets any thread use
+  // what they point to.
   private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private nonisolated(unsafe) let condition: UnsafeMutablePointer<pthread_cond_t>
 
@@ -51,20 +51,20 @@ public enum ScriptedNames: Sendable {
     unsafe mutex.deallocate()
   }
 
-  /// Lets those that wait look at the script again.
+  /// Has waiting lookups look at the script again.
   func open() {
     unsafe pthread_mutex_lock(mutex)
     unsafe pthread_cond_broadcast(condition)
     unsafe pthread_mutex_unlock(mutex)
   }
 
-  /// Lets those that wait, and those that come, fail.
+  /// Has all hanging lookups fail, those that wait and those to come.
   func close() {
     isClosed.store(true, ordering: .releasing)
     open()
   }
 
-  /// Answers as the script says, as soon as it does not say `hanging`.
+  /// Returns the script's answer, as soon as that is not `hanging`.
   func lookUp(
     _ name: String, _ family: IPAddress.Family?, answer: () -> ScriptedNames?
   ) -> NameLookupResult {

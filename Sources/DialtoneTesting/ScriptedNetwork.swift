@@ -12,8 +12,7 @@ public import Dialtone
 /// network.set(.unreachable(.noCarrier))
 /// ```
 ///
-/// Monitors see a change soon after, on other threads, as they see a change of a real network. You can use it from any
-/// thread.
+/// Monitors see a change soon after, on other threads, like a change of a real network. You can use it from any thread.
 public final class ScriptedNetwork: Sendable {
   private struct Script {
     var path = ScriptedPath.unreachable()
@@ -28,18 +27,18 @@ public final class ScriptedNetwork: Sendable {
     var queries = 0
   }
 
-  /// The environment to make the monitors of this network with.
+  /// The environment for the monitors of this network.
   public let environment: ReachabilityEnvironment
 
-  /// The clock of these monitors: time-outs, settling, the age of names.
+  /// The clock of these monitors: timeouts, settling, the age of names.
   public let clock: ManualClock
 
   private let script: Box
   private let names: NameGate
-  /// Lets look-ups that hang end with the network and the last engine: nobody could answer them any more.
+  /// Ends hanging lookups with the network and the last engine, since nobody could answer them any more.
   private let closer: NameGate.Closer
 
-  /// Holds the script apart from the network, so that its engine does not keep the network alive.
+  /// Holds the script, so that the engine does not keep the network alive.
   private final class Box: Sendable {
     let script = Lock(Script())
   }
@@ -49,8 +48,8 @@ public final class ScriptedNetwork: Sendable {
     self.init(clock: clock, makeWaiter: Self.makeWaiter)
   }
 
-  /// What the engine's threads sleep on, unless a test says otherwise: nothing that a system has to give, so that this
-  /// is the same on all. On Linux the project's own tests run with epoll(7), too, by `DIALTONE_TESTING_WAITER=epoll`.
+  /// Makes what the engine's threads sleep on, unless a test says otherwise. It needs nothing from the system, so it is
+  /// the same on all. On Linux, `DIALTONE_TESTING_WAITER=epoll` runs the project's own tests on epoll(7).
   private static let makeWaiter: EngineProvider.MakeWaiter = {
     #if os(Linux)
     if EnvironmentVariable["DIALTONE_TESTING_WAITER"] == "epoll" { return makeEventPoll }
@@ -69,7 +68,7 @@ public final class ScriptedNetwork: Sendable {
     let provider = EngineProvider(
       time: TimeSource(passes: false) { clock.now.nanoseconds },
       lookup: { name, family in gate.lookUp(name, family) { box.script.withLock { $0.names[Self.key(name)] } } },
-      names: NameLookupPool(threads: 8),  // of its own: what hangs in one test delays no other
+      names: NameLookupPool(threads: 8),  // of its own: a hang in one test delays no other
       makeWaiter: makeWaiter,
       makeSource: { [closer] _, _ in
         withExtendedLifetime(closer) {}
@@ -79,22 +78,22 @@ public final class ScriptedNetwork: Sendable {
     clock.onAdvance { [weak provider] in provider?.runningEngine?.wake() }
   }
 
-  /// Sets what every address and the local network answer from now on, unless you set them by themselves.
+  /// Sets the answer for every address and the local network from now on, except those that you set by themselves.
   public func set(_ path: ScriptedPath) { change { $0.path = path } }
 
-  /// Sets what one address answers from now on; `nil` for what all others do.
+  /// Sets the answer for one address from now on; `nil` for the same as all others.
   public func set(_ path: ScriptedPath?, for address: IPAddress) { change { $0.addresses[address] = path } }
 
-  /// Sets what the local network answers from now on; `nil` for what addresses do.
+  /// Sets the answer for the local network from now on; `nil` for the same as addresses.
   public func setLocalNetwork(_ path: ScriptedPath?) { change { $0.localNetwork = path } }
 
   /// Sets the path that path monitors get from now on, restricted as their configuration says; `nil` for the path that
-  /// follows from what addresses answer.
+  /// follows from the answer for addresses.
   public func set(_ path: NetworkPath?) { change { $0.networkPath = path } }
 
-  /// Sets what the look-up of a name answers from now on. Without that, a name does not exist.
+  /// Sets the result of a name's lookup from now on. Without it, the name does not exist.
   ///
-  /// Monitors look up a name at most once a second, so move the clock on by a second.
+  /// Monitors look up a name at most once a second, so advance the clock by a second.
   public func set(_ answer: ScriptedNames, forName name: String) {
     change {
       $0.names[Self.key(name)] = answer
@@ -103,14 +102,14 @@ public final class ScriptedNetwork: Sendable {
     names.open()
   }
 
-  /// Has the look-up of a name that nothing was set for answer with an address.
+  /// Gives a name an address, if nothing was set for it.
   package func provideAddress(forName name: String) {
     let isKnown = script.script.withLock { $0.names[Self.key(name)] != nil }
     // The last of TEST-NET-1 (RFC 5737).
     if !isKnown { set(.addresses([IPAddress(ipv4: 0xC000_02FE)]), forName: name) }
   }
 
-  /// Returns once all changes so far have been decided: for tests that nothing is delivered.
+  /// Returns once all changes so far are decided. Use it to test that nothing is delivered.
   public func settle() async throws {
     _ = try await ReachabilityMonitor(.localNetwork, environment: environment).waitUntilKnown()
   }

@@ -4,13 +4,13 @@
 import Dialtone
 
 extension ScriptedPath {
-  /// What a path monitor sees where this is the only way.
+  /// Returns what a path monitor sees if this is the only way.
   func networkPath(_ configuration: PathConfiguration) -> NetworkPath {
     switch state.status {
     case .undetermined: return NetworkPath(.undetermined, reason: state.reason)
     case .unreachable: return NetworkPath(.unsatisfied, reason: state.reason)
     case .requiresConnection:
-      // Of an interface that does not count, it says nothing.
+      // An interface that does not count says nothing.
       guard let interface = state.interface, configuration.allowed([interface]).isEmpty else {
         return NetworkPath(.requiresConnection, reason: state.reason)
       }
@@ -28,7 +28,7 @@ extension ScriptedPath {
 }
 
 extension NetworkPath {
-  /// The path as the configuration lets it be seen, as the system does it.
+  /// Returns the path restricted by the configuration, like the system's.
   func restricted(to configuration: PathConfiguration) -> NetworkPath {
     var path = self
     for position in path.interfaces.indices {
@@ -39,7 +39,7 @@ extension NetworkPath {
     if configuration.isUnrestricted || status == .undetermined { return path }
     let allowed = Set(configuration.allowed(path.interfaces.map(\.networkInterface)))
     let interfaces = path.interfaces.filter { allowed.contains($0.networkInterface) }
-    // Whatever the rest does, packets over an interface that counts can leave where it leads somewhere.
+    // Whatever the other interfaces do, packets can leave over one that counts and leads to the Internet.
     if interfaces.contains(where: \.leadsToInternet) {
       return NetworkPath(.satisfied, interfaces: interfaces, supportsDNS: supportsDNS)
     }
@@ -49,7 +49,7 @@ extension NetworkPath {
 }
 
 extension PathConfiguration {
-  /// Those of the interfaces that count.
+  /// Returns the interfaces that count.
   fileprivate func allowed(_ interfaces: [NetworkInterface]) -> [NetworkInterface] {
     let allowed = interfaces.filter { $0.kind != .loopback && allows($0.kind) }
     guard let interface else { return allowed }

@@ -3,7 +3,7 @@
 
 public import Dialtone
 
-/// What a scripted network answers for a target: a way, or why there is none.
+/// A scripted network's answer for a target: a way, or why there is none.
 public struct ScriptedPath: Sendable {
   let state: Reachability
 
@@ -11,7 +11,7 @@ public struct ScriptedPath: Sendable {
   ///
   /// - Parameters:
   ///   - interface: The interface that the packets leave by. Its kind sets flags as in a `Reachability`.
-  ///   - gateway: The router that they go to first. Without one, the flag `isDirect` is set, unless over a tunnel.
+  ///   - gateway: The router that they go to first. Without one, the flag `isDirect` is set, except over a tunnel.
   ///   - source: The address that they come from.
   /// - Returns: The path.
   public static func reachable(
@@ -47,8 +47,8 @@ public struct ScriptedPath: Sendable {
   /// Reachable over the cellular interface `wwan0` by the gateway 192.0.2.1.
   public static let cellular = standard("wwan0", 4, .cellular)
 
-  /// What the local network on links of this kind is, or on any, where this is the only way: as the system sees it, a
-  /// wired or Wi-Fi link, which is gone straight to.
+  /// Returns the state of the local network on links of this kind, or of any kind, if this is the only way. As for the
+  /// system, it is a wired or Wi-Fi link without a gateway.
   func localNetwork(_ kind: InterfaceKind?) -> Reachability {
     if let found = state.interface?.kind, kind.map({ $0 != found }) ?? false || (found != .wired && found != .wifi) {
       return Reachability(.unreachable, reason: .noInterface)
@@ -56,8 +56,8 @@ public struct ScriptedPath: Sendable {
     return straight
   }
 
-  /// What an address is, where this is the way to all: a link-local one is a neighbour on a wired or Wi-Fi link,
-  /// whatever the gateway to others.
+  /// Returns the state of an address, if this is the way to all. A link-local one is a neighbour on a wired or Wi-Fi
+  /// link, whatever the gateway to others.
   func state(to address: IPAddress) -> Reachability {
     address.isLinkLocal && (state.interface?.kind == .wired || state.interface?.kind == .wifi) ? straight : state
   }

@@ -38,7 +38,7 @@ struct ArgumentTests {
     #expect(error.message.contains("; give "), "\(error.message)")
   }
 
-  @Test func takesZeroWhereNoTimeIsAnAnswer() throws {
+  @Test func takesZeroIfItIsAllowed() throws {
     #expect(try DurationArgument.any("0") == .zero)
     #expect(try DurationArgument.any("0s") == .zero)
     #expect(throws: ValidationError.self) { try DurationArgument.any("-1") }
@@ -86,7 +86,7 @@ struct ArgumentTests {
     "", String(repeating: "a", count: 128), "a b", "a/b", "a:b", "a\nb", "a\0b", "a\tb", "a\u{C}b", "à", ".", "..",
     String(repeating: "é", count: 64),
   ])
-  func refusesWhatNoInterfaceCanBeCalled(text: String) {
+  func refusesNamesThatNoInterfaceCanHave(text: String) {
     #expect(throws: ValidationError.self) { try InterfaceName.parse(text) }
   }
 
@@ -131,7 +131,7 @@ struct ArgumentTests {
   }
 
   @Test(arguments: ["intranet", "Internet", "internet.", "local-network.", "network"])
-  func takesHostsLikeWordsForHosts(text: String) throws {
+  func takesHostsThatResembleWordsAsHosts(text: String) throws {
     try CommandWord.check(implicitTargets: [text])
   }
 
@@ -144,7 +144,7 @@ struct ArgumentTests {
   }
 
   @Test(arguments: ["router", "localhost", "example.com", "status.example", "internet", "local-network", "a", "tstaus"])
-  func takesHostsForHosts(text: String) throws {
+  func takesOtherTextAsHosts(text: String) throws {
     try CommandWord.check(implicitTargets: [text])
   }
 
@@ -157,7 +157,7 @@ struct ArgumentTests {
     ("the value 'a@b' is bad", ["--x=a@b"], "the value '…' is bad"), ("no '--x=a@b'", ["--x=a@b"], "no '…'"),
     ("no 'a=b@c=d'", ["a=b@c=d"], "no '…'"), ("no b@c", ["a"], "no b@c"), ("no a", ["a", "b"], "no a"),
   ])
-  func leavesOutWhatMayHaveASecret(_ message: String, _ arguments: [String], _ shown: String) {
+  func leavesOutArgumentsThatMayContainASecret(_ message: String, _ arguments: [String], _ shown: String) {
     #expect(TypedArguments.withoutSecrets(message, arguments) == shown)
   }
 }

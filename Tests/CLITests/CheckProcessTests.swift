@@ -13,7 +13,7 @@ struct CheckProcessTests {
   /// A port of 127.0.0.1 without a listener, in a lab of its own.
   private let nobody = "http://127.0.0.1:1/"
 
-  @Test func isZeroWhereAllAreAvailable() async throws {
+  @Test func exitsWithZeroIfAllAreAvailable() async throws {
     let lab = try NetworkLab()
     let site = try await LabSite(LabSite.fine, in: lab)
     let result = try await Tool.run(["check", site.url], in: lab)
@@ -22,7 +22,7 @@ struct CheckProcessTests {
     #expect(result.output.wholeMatch(of: line) != nil, "\(result.output)")
   }
 
-  @Test func isOneWhereSomeAreNot() async throws {
+  @Test func exitsWithOneIfSomeAreNotAvailable() async throws {
     let lab = try NetworkLab()
     let site = try await LabSite(LabSite.fine, in: lab)
     let portal = try await LabSite(LabSite.portal, in: lab)
@@ -55,7 +55,7 @@ struct CheckProcessTests {
     #expect(failed.output.contains(#""timings":{"name":null,"connect":null,"tls":null,"firstByte":null,"total":"#))
   }
 
-  @Test func anErrorThatCountsSaysSoAndWhatMakesItFail() async throws {
+  @Test func anErrorThatCountsAsAvailableNamesTheOptionThatMakesItFail() async throws {
     let lab = try NetworkLab()
     let site = try await LabSite(LabSite.broken, in: lab)
     let lenient = try await Tool.run(["check", site.url], in: lab)
@@ -93,7 +93,7 @@ struct CheckProcessTests {
     #expect(text.output.contains(": the certificate expires at \(identity.expiresText), via "), "\(text.output)")
   }
 
-  @Test func endsWithTheTimeOfEachCheck() async throws {
+  @Test func endsEachCheckAtItsTimeout() async throws {
     let lab = try NetworkLab()
     let deaf = try await LabSite(nil, in: lab)
     // On a busy machine even the connection may take longer than the shortest timeout.
@@ -105,7 +105,7 @@ struct CheckProcessTests {
     Issue.record("the request was never sent")
   }
 
-  @Test func checksSoManyAtATime() async throws {
+  @Test func limitsTheChecksAtATime() async throws {
     let lab = try NetworkLab()
     let site = try await LabSite(LabSite.fine, in: lab)
     let urls = (0..<40).map { "\(site.url)\($0)" }
@@ -146,7 +146,7 @@ struct CheckProcessTests {
     #expect(result.error.contains(words) && !result.error.contains("secret"), "\(result.error)")
   }
 
-  @Test func checksNothingWhereOneURLIsBad() async throws {
+  @Test func checksNothingIfOneURLIsInvalid() async throws {
     let lab = try NetworkLab()
     let site = try await LabSite(LabSite.fine, in: lab)
     let result = try await Tool.run(["check", site.url, "ftp://127.0.0.1/"], in: lab)

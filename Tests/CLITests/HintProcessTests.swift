@@ -98,7 +98,7 @@ struct HintProcessTests {
     #expect(try await process.exit(within: .seconds(60)) == .signalled(SIGTERM))
   }
 
-  @Test func listsInterfacesInTheColumnsThereAre() async throws {
+  @Test func listsInterfacesWithinTheColumnsOfTheTerminal() async throws {
     let lab = try NetworkLab()
     try lab.addVeth("fifteen-letters", "far0")
     try lab.addAddress("2001:db8:1234:5678:9abc:def0:1234:5678/128", "fifteen-letters")

@@ -30,7 +30,7 @@ struct JSONTests {
     #expect(text == #"{"a":null,"b":[],"c":["x","y"],"d":{"e":true},"f":7}"#)
   }
 
-  @Test func writesAReachabilityAsTheDesignHasIt() throws {
+  @Test func writesEveryKeyOfAReachability() throws {
     let state = Reachability(
       status: .reachable, flags: .reachable, interface: NetworkInterface(name: "wlan0", index: 3, kind: .wifi),
       source: IPAddress("192.0.2.2"), gateway: IPAddress("192.0.2.1"), destination: IPAddress("198.41.0.4"),
@@ -43,7 +43,7 @@ struct JSONTests {
     #expect(line == expected)
   }
 
-  @Test func writesNullWhereNothingIsKnown() throws {
+  @Test func writesNullForUnknownValues() throws {
     let targets = [try WatchedTarget("https://example.com/\"")]
     let line = JSONReportFormatter(targets: targets).line(for: Report(target: 0, state: .unknown))
     let expected =

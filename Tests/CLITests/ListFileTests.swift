@@ -16,16 +16,16 @@ struct ListFileTests {
     ("# all\na # one\n#b\n  # c\n", ["a"]), ("http://a/#part\nb#c\n", ["http://a/#part", "b#c"]),
     ("\u{FEFF}a\nb\n", ["a", "b"]), ("", []), ("\n# nothing\n", []), ("é漢\n", ["é漢"]),
   ])
-  func readsOneALine(text: String, entries: [String]) throws {
+  func readsOneEntryPerLine(text: String, entries: [String]) throws {
     #expect(try texts(text) == entries)
   }
 
-  @Test func knowsTheLines() throws {
+  @Test func numbersTheLines() throws {
     let entries = try ListFile.entries(of: Array("# hosts\na\n\nb\n".utf8), list: "hosts")
     #expect(entries.map(\.place) == [.line(2, list: "hosts"), .line(4, list: "hosts")])
   }
 
-  @Test func namesTheLineThatIsNoText() throws {
+  @Test func namesTheLineThatIsNotUTF8() throws {
     let error = #expect(throws: ValidationError.self) {
       try ListFile.entries(of: [0x61, 0x0A, 0xFF, 0xFE, 0x0A], list: "hosts")
     }

@@ -110,7 +110,7 @@ struct OptionProcessTests {
   ]
 
   @Test(arguments: quiet)
-  func printsNothingWhereTheExitStatusIsAllThatIsWanted(arguments: [String], status: Int32) async throws {
+  func printsNothingIfOnlyTheExitStatusIsWanted(arguments: [String], status: Int32) async throws {
     let lab = try NetworkLab()
     var result = try await Tool.run(arguments, in: lab)
     // A slow machine may know nothing within so short a time.

@@ -110,7 +110,7 @@ struct ParsingTests {
     ["watch", "--site", "--udp", "http://a"], ["watch", "--site", "--port", "1", "http://a"], ["watch", "-q"],
     ["interfaces", "-q"], ["help", "nosuch"], ["status", "fe80::1"],
   ])
-  func refuses(arguments: [String]) {
+  func refusesWrongCommandLines(arguments: [String]) {
     let error = #expect(throws: (any Error).self) { try DialtoneCommand.prepare(arguments) }
     let isUsage = error is UsageError || error.map { DialtoneCommand.exitCode(for: $0) } == .validationFailure
     #expect(isUsage)
@@ -146,7 +146,7 @@ struct ParsingTests {
     #expect(message.hasPrefix(beginning) && !message.contains("secret"), "\(message)")
   }
 
-  @Test func namesTheOptionThatThereIsNotBeforeWhatIsBesideIt() throws {
+  @Test func namesAnUnknownOptionBeforeItsValue() throws {
     let error = try #require(
       #expect(throws: (any Error).self) { try DialtoneCommand.prepare(["status", "--count", "3"]) })
     #expect(DialtoneCommand.fullMessage(for: error).contains("--count"))

@@ -28,7 +28,7 @@ struct ScarcityProcessTests {
   }
 
   @Test("no descriptor is left for an engine", .enabled(if: hasShell, "needs bash"), arguments: 4...16)
-  func withFewDescriptors(count: Int) async throws {
+  func endsWithFewDescriptors(count: Int) async throws {
     let lab = try NetworkLab()
     for command in ["wait --timeout 0.3 192.0.2.1", "status --timeout 0.3 192.0.2.1", "watch --count 1 192.0.2.1"] {
       let result = try await run(command, limit: "-n \(count)", in: lab)
@@ -43,8 +43,8 @@ struct ScarcityProcessTests {
     #expect(check.output.contains("failed"), "\(check)")
   }
 
-  @Test("no thread is to be had")
-  func withoutThreads() async throws {
+  @Test("no thread can be started")
+  func endsWithoutThreads() async throws {
     let lab = try NetworkLab()
     for command in ["wait", "status", "watch"] {
       let result = try await Tool.run([command, "--timeout", "0.3", "127.0.0.1"], in: lab, denying: .threads)
@@ -62,9 +62,9 @@ struct ScarcityProcessTests {
   }
 
   @Test(
-    "few threads are to be had", .enabled(if: hasShell && NetworkLab.canSwitchUser, "needs another user"),
+    "only a few threads can be started", .enabled(if: hasShell && NetworkLab.canSwitchUser, "needs another user"),
     arguments: 1...12)
-  func withFewThreads(count: Int) async throws {
+  func endsWithFewThreads(count: Int) async throws {
     let lab = try NetworkLab()
     // A user without other processes: the limit is per user.
     let user: UInt32 = 47_110
@@ -78,7 +78,7 @@ struct ScarcityProcessTests {
   }
 
   @Test("without /proc the arguments are what was typed")
-  func withoutProc() async throws {
+  func readsItsArgumentsWithoutProc() async throws {
     let lab = try NetworkLab(ownMounts: true)
     var template = Array("/tmp/dialtone-XXXXXX".utf8CString)
     // mkdtemp(3) writes within the template.

@@ -15,17 +15,17 @@ struct SessionTests {
     status: .reachable, flags: [.reachable, .isWWAN],
     interface: NetworkInterface(name: "wwan0", index: 7, kind: .cellular))
 
-  // MARK: Verdicts
+  // MARK: Truth values
 
   @Test(
     arguments: [
-      ([], Verdict.holds, Verdict.fails), ([.holds], .holds, .holds), ([.fails], .fails, .fails),
+      ([], TruthValue.holds, TruthValue.fails), ([.holds], .holds, .holds), ([.fails], .fails, .fails),
       ([.unknown], .unknown, .unknown), ([.holds, .unknown], .unknown, .holds), ([.unknown, .fails], .fails, .unknown),
       ([.holds, .fails, .unknown], .fails, .holds),
-    ] as [([Verdict], Verdict, Verdict)])
-  func combinesVerdicts(verdicts: [Verdict], all: Verdict, any: Verdict) {
-    #expect(Verdict.all(verdicts) == all)
-    #expect(Verdict.any(verdicts) == any)
+    ] as [([TruthValue], TruthValue, TruthValue)])
+  func combinesTruthValues(values: [TruthValue], all: TruthValue, any: TruthValue) {
+    #expect(TruthValue.all(values) == all)
+    #expect(TruthValue.any(values) == any)
   }
 
   // MARK: watch
@@ -58,7 +58,7 @@ struct SessionTests {
     #expect(session.receive(reachable, of: 0, at: .zero).isEmpty)
   }
 
-  @Test func watchTellsAtItsEndOfATargetThatIsUndetermined() {
+  @Test func watchIsUndeterminedAtItsEndIfATargetIs() {
     for states in [[], [denied], [reachable, unresolved]] {
       var session = WatchSession(targetCount: 1, countLimit: nil)
       for state in states { _ = session.receive(state, of: 0, at: .zero) }
@@ -68,7 +68,7 @@ struct SessionTests {
   }
 
   @Test(arguments: [1, nil])
-  func watchMissesATargetThatNothingCameOfAtTheTimeoutAlone(countLimit: Int?) {
+  func watchIsUndeterminedAtTheTimeoutIfATargetNeverReported(countLimit: Int?) {
     var session = WatchSession(targetCount: 2, countLimit: countLimit)
     _ = session.receive(reachable, of: 0, at: .zero)
     #expect(session.ending == (countLimit == nil ? nil : .holds))
@@ -76,7 +76,7 @@ struct SessionTests {
     #expect(session.ending == (countLimit == nil ? .undetermined : .holds))
   }
 
-  @Test func watchTellsAtItsLastLineOfATargetThatIsUndetermined() {
+  @Test func watchIsUndeterminedAtItsLastLineIfATargetIs() {
     var session = WatchSession(targetCount: 3, countLimit: 2)
     _ = session.receive(unresolved, of: 1, at: .zero)
     _ = session.receive(reachable, of: 0, at: .zero)
@@ -94,7 +94,7 @@ struct SessionTests {
     #expect(session.ending == .holds)
   }
 
-  @Test func statusDoesNotSpeakTwiceOfATarget() {
+  @Test func statusReportsEachTargetOnce() {
     var session = StatusSession(targetCount: 2)
     _ = session.receive(reachable, of: 0, at: .zero)
     #expect(session.receive(unreachable, of: 0, at: .zero).isEmpty)
@@ -116,7 +116,7 @@ struct SessionTests {
     #expect(session.ending == .undetermined)
   }
 
-  @Test func statusFailsByOneThatIsKnownNotToBeReachable() {
+  @Test func statusFailsIfOneTargetIsUnreachable() {
     var session = StatusSession(targetCount: 2)
     _ = session.receive(unreachable, of: 1, at: .zero)
     #expect(session.timeOut().map(\.target) == [0, 1])
@@ -134,7 +134,7 @@ struct SessionTests {
     #expect(session.ending == .holds)
   }
 
-  @Test func waitWantsThemAllAtOneTime() {
+  @Test func waitEndsOnlyIfAllAreReachableAtTheSameTime() {
     var session = WaitSession(targetCount: 2, goal: .reachable(), anySuffices: false)
     _ = session.receive(reachable, of: 0, at: .zero)
     _ = session.receive(unreachable, of: 0, at: .zero)
@@ -142,14 +142,14 @@ struct SessionTests {
     #expect(session.ending == nil)
   }
 
-  @Test func waitIsContentWithAny() {
+  @Test func waitForAnyEndsWithTheFirst() {
     var session = WaitSession(targetCount: 3, goal: .reachable(), anySuffices: true)
     #expect(session.receive(unreachable, of: 0, at: .zero).isEmpty)
     #expect(session.receive(reachable, of: 2, at: .zero).map(\.target) == [2])
     #expect(session.ending == .holds)
   }
 
-  @Test func waitTakesAConnectionToBeMadeForUnreachable() {
+  @Test func waitTakesARequiredConnectionAsUnreachable() {
     var session = WaitSession(targetCount: 1, goal: .unreachable, anySuffices: false)
     #expect(session.receive(reachable, of: 0, at: .zero).isEmpty)
     #expect(session.receive(unresolved, of: 0, at: .zero).isEmpty)
@@ -157,7 +157,7 @@ struct SessionTests {
     #expect(session.ending == .holds)
   }
 
-  @Test func waitDoesNotCountCellularWhereToldSo() {
+  @Test func waitDoesNotCountCellularIfToldSo() {
     var session = WaitSession(targetCount: 1, goal: .reachable(notOverCellular: true), anySuffices: false)
     _ = session.receive(cellular, of: 0, at: .zero)
     #expect(session.ending == nil)
@@ -165,7 +165,7 @@ struct SessionTests {
     #expect(session.ending == .holds)
   }
 
-  @Test func waitCountsAConnectionOnDemandWhereToldSo() {
+  @Test func waitCountsAConnectionOnDemandIfToldSo() {
     let dormant = Reachability(.requiresConnection, reason: .dormant)
     let blocked = Reachability(.requiresConnection, reason: .radioBlocked)
     for accepts in [false, true] {
@@ -186,7 +186,7 @@ struct SessionTests {
     #expect(strict.ending == .holds)
   }
 
-  @Test func waitTellsATimeoutFromIgnorance() {
+  @Test func waitDistinguishesATimeoutFromAnUndeterminedState() {
     for (states, status) in [([unreachable], ExitStatus.fails), ([unresolved], .undetermined), ([], .undetermined)] {
       var session = WaitSession(targetCount: 1, goal: .reachable(), anySuffices: false)
       for state in states { _ = session.receive(state, of: 0, at: .zero) }

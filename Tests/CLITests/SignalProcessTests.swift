@@ -43,7 +43,7 @@ struct SignalProcessTests {
     #expect(rest.hasSuffix("\r\u{1B}[K"), "the progress line is gone: \(rest.debugDescription)")
   }
 
-  @Test func isSeenByTheShell() async throws {
+  @Test func theShellSeesTheSignal() async throws {
     let lab = try NetworkLab()
     let script = "\"$0\" watch > /dev/null & kill -TERM $!; wait $!; echo status $?"
     let process = try lab.spawn("/bin/sh", ["-c", script, Tool.path])
@@ -73,7 +73,7 @@ struct SignalProcessTests {
     #expect(try await process.error.text() == "")
   }
 
-  @Test func endsSilentlyWhereSIGPIPEIsIgnored() async throws {
+  @Test func endsSilentlyIfSIGPIPEIsIgnored() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     let script = "trap '' PIPE; { \"$0\" watch; echo status $? >&2; } | { read -r line; echo \"$line\"; }"
@@ -82,7 +82,7 @@ struct SignalProcessTests {
     #expect(try await process.error.text() == "status 141\n")
   }
 
-  @Test func endsSilentlyWhereAWriteFindsNoReader() async throws {
+  @Test func endsSilentlyIfAWriteFindsNoReader() async throws {
     let lab = try NetworkLab()
     let process = try lab.spawn("/bin/sh", ["-c", "trap '' PIPE; exec \"$0\" wait", Tool.path])
     process.output.close()

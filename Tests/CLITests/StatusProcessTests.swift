@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(3)))
 struct StatusProcessTests {
-  @Test func isZeroWhereAllAreReachable() async throws {
+  @Test func exitsWithZeroIfAllAreReachable() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     let result = try await Tool.run(["status", "10.0.0.9", "internet", "127.0.0.1"], in: lab)
@@ -22,14 +22,14 @@ struct StatusProcessTests {
     #expect(result.error == "")
   }
 
-  @Test func isOneWhereSomeAreNot() async throws {
+  @Test func exitsWithOneIfSomeAreNotReachable() async throws {
     let lab = try NetworkLab()
     let result = try await Tool.run(["status", "127.0.0.1", "192.0.2.7"], in: lab)
     #expect(result.ending == .exited(1))
     #expect(result.output.hasSuffix("192.0.2.7  unreachable  no route to the destination\n"))
   }
 
-  @Test func isTwoWhereItIsDenied() async throws {
+  @Test func exitsWithTwoIfDenied() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     // It must not wait for its timeout, which is longer than this test may take.

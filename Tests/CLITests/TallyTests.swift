@@ -7,20 +7,20 @@ import Testing
 @testable import DialtoneCLI
 
 struct TallyTests {
-  /// The expected value is the verdict computed anew from all targets.
+  /// The expected value is computed anew from all targets.
   @Test(arguments: [0, 1, 2, 5])
-  func isTheSameAsToLookAtEachOfThem(count: Int) {
+  func agreesWithTheValuesOfAllTargets(count: Int) {
     var numbers = SeededNumbers(seed: 42)
     var tally = Tally(count: count)
-    var verdicts = [Verdict](repeating: .unknown, count: count)
+    var values = [TruthValue](repeating: .unknown, count: count)
     for _ in 0..<200 {
-      #expect(tally.all == .all(verdicts) && tally.any == .any(verdicts))
-      #expect(tally.open == verdicts.indices.filter { verdicts[$0] != .holds })
-      #expect(tally.unknownCount == verdicts.count { $0 == .unknown })
-      guard let position = verdicts.indices.randomElement(using: &numbers) else { return }
-      let verdict = [Verdict.holds, .fails, .unknown].randomElement(using: &numbers) ?? .unknown
-      verdicts[position] = verdict
-      tally[position] = verdict
+      #expect(tally.all == .all(values) && tally.any == .any(values))
+      #expect(tally.open == values.indices.filter { values[$0] != .holds })
+      #expect(tally.unknownCount == values.count { $0 == .unknown })
+      guard let position = values.indices.randomElement(using: &numbers) else { return }
+      let value = [TruthValue.holds, .fails, .unknown].randomElement(using: &numbers) ?? .unknown
+      values[position] = value
+      tally[position] = value
     }
   }
 }

@@ -27,7 +27,7 @@ struct TargetRequestTests {
     }
   }
 
-  @Test func isTheInternetWhereNothingIsTyped() throws {
+  @Test func isTheInternetIfNothingIsTyped() throws {
     #expect(try TargetRequest([]).targets == [.usual])
   }
 
@@ -112,7 +112,7 @@ struct TargetRequestTests {
     #expect(!message { try TargetRequest([text]) }.contains("secret"))
   }
 
-  @Test func countsAURLOnceWhoeverItsUserIs() throws {
+  @Test func countsAURLOnceWhateverItsUserInformation() throws {
     let request = try TargetRequest(["http://a:1@example.com/", "http://b:2@example.com/", "http://example.com/"])
     #expect(request.targets.map(\.typed) == ["http://example.com/"])
   }

@@ -26,7 +26,7 @@ struct TerminalProcessTests {
   }
 
   @Test(arguments: [["NO_COLOR": "1"], ["TERM": "dumb"]])
-  func doesNotColourWhereNotWanted(environment: [String: String]) async throws {
+  func doesNotColourIfNotWanted(environment: [String: String]) async throws {
     let lab = try NetworkLab()
     let result = try await Tool.run(
       ["status"], in: lab, environment: environment.mapValues { $0 }, terminal: LabTerminal())
@@ -76,7 +76,7 @@ struct TerminalProcessTests {
     }
   }
 
-  @Test func helpsWithExamples() async throws {
+  @Test func helpShowsExamples() async throws {
     let lab = try NetworkLab()
     for arguments in [
       ["--help"], ["watch", "--help"], ["status", "-h"], ["wait", "--help"], ["help", "interfaces"],
@@ -93,7 +93,7 @@ struct TerminalProcessTests {
   }
 
   @Test(arguments: ["bash", "zsh", "fish"])
-  func completes(shell: String) async throws {
+  func printsACompletionScript(shell: String) async throws {
     let lab = try NetworkLab()
     let result = try await Tool.run(["--generate-completion-script", shell], in: lab)
     #expect(result.ending == .exited(0))

@@ -9,10 +9,10 @@ import Testing
 
 struct TextTests {
   private static let plain = Style(isColoured: false)
-  private static let reasons: [Reachability.Reason] = [
-    .noRoute, .unreachableRoute, .prohibited, .blackhole, .linkDown, .noCarrier, .noAddress, .noInterface,
-    .nameNotResolved, .denied, .dormant, .noSession, .radioBlocked,
-  ]
+  /// All of them, since each has a text.
+  private static let reasons = ReachabilityText.all.compactMap { text in
+    text.key.hasPrefix("reason.") ? Reachability.Reason(identifier: text.key.dropFirst("reason.".count)) : nil
+  }
   private static let carrierLost = Reachability(
     status: .unreachable, interface: NetworkInterface(name: "eth0", index: 2, kind: .wired), reason: .noCarrier)
   private static let viaGateway = Reachability(
@@ -36,7 +36,7 @@ struct TextTests {
     (.seconds(192), "3 min 12 s"), (.milliseconds(3_599_999), "59 min 59 s"), (.seconds(3600), "1 h"),
     (.seconds(7500), "2 h 5 min"), (.seconds(86_400), "1 d"), (.seconds(183_600), "2 d 3 h"),
   ])
-  func saysHowLong(duration: Duration, words: String) {
+  func writesDurationsInWords(duration: Duration, words: String) {
     #expect(DurationText.words(duration) == words)
   }
 
@@ -60,7 +60,7 @@ struct TextTests {
   }
 
   @Test(arguments: [80, 100, 200])
-  func waitsInOneLine(columns: Int) {
+  func progressFitsIntoOneLine(columns: Int) {
     let names = ShortenedNames((0..<3).map { "host-\($0).with-a-name-that-is.rather-long.and-then-some.example.com" })
     let reasons = ["no carrier", "wired (enx00e04c680001), an unreachable route stands in the way"]
     for reason in reasons {
@@ -114,7 +114,7 @@ struct TextTests {
 
   // MARK: Lines
 
-  @Test func tellsTheWay() {
+  @Test func namesInterfaceGatewayAndReason() {
     #expect(TextReportFormatter.details(of: Self.viaGateway) == "via wired (eth0), gateway 192.0.2.1")
     #expect(TextReportFormatter.details(of: Self.carrierLost) == "wired (eth0), no carrier")
     #expect(TextReportFormatter.details(of: .unknown) == "no answer yet")
@@ -137,7 +137,7 @@ struct TextTests {
     #expect(try line("internet").hasSuffix("unreachable  the interface does not exist"))
   }
 
-  @Test func tellsWhatWasBefore() throws {
+  @Test func namesTheFormerState() throws {
     var formatter = try formatter(["internet"], isTerminal: false)
     let report = Report(
       target: 0, state: Self.viaGateway, former: .init(state: Self.carrierLost, lasted: .seconds(12)))
@@ -152,7 +152,7 @@ struct TextTests {
         == "after 12 s via wlan0")
   }
 
-  @Test func cutsTheNameAndWhatWasBeforeWhereATerminalHasNoRoom() throws {
+  @Test func cutsTheNameAndTheFormerStateIfTheTerminalHasNoRoom() throws {
     let former = Report.Former(state: Self.carrierLost, lasted: .seconds(12))
     let long = Report(target: 0, state: Self.viaGateway, former: former)
     var onTerminal = try formatter(["a-name-with-24-characters"])
@@ -228,7 +228,7 @@ struct TextTests {
     #expect(TerminalText.wrapped("", to: 5, indent: 2).isEmpty)
   }
 
-  @Test func coloursWhereWanted() throws {
+  @Test func coloursIfWanted() throws {
     var coloured = try formatter(["internet"], style: Style(isColoured: true))
     #expect(coloured.line(for: Report(target: 0, state: Self.carrierLost)).contains("\u{1B}[31munreachable\u{1B}[0m "))
     #expect(coloured.line(for: Report(target: 0, state: Self.viaGateway)).contains("\u{1B}[32mreachable\u{1B}[0m "))
@@ -237,7 +237,7 @@ struct TextTests {
     #expect(!plain.line(for: Report(target: 0, state: Self.carrierLost)).contains("\u{1B}"))
   }
 
-  @Test func coloursOnATerminalAlone() {
+  @Test func coloursOnlyOnATerminal() {
     #expect(Style.isColoured(isTerminal: true, noColor: nil, term: "xterm"))
     #expect(Style.isColoured(isTerminal: true, noColor: "", term: nil))
     #expect(!Style.isColoured(isTerminal: false, noColor: nil, term: "xterm"))

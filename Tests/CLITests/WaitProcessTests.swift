@@ -27,7 +27,7 @@ struct WaitProcessTests {
     #expect(notes.allSatisfy { $0.hasPrefix("dialtone: waiting for ") && !$0.contains("\u{1B}") }, "\(notes)")
   }
 
-  @Test func isOneAtTheTimeout() async throws {
+  @Test func exitsWithOneAtTheTimeout() async throws {
     let lab = try NetworkLab()
     let start = ContinuousClock.now
     let result = try await Tool.run(["wait", "127.0.0.1", "192.0.2.7"], untilTimeoutIn: lab, where: isKnown)
@@ -37,7 +37,7 @@ struct WaitProcessTests {
     #expect(result.output.contains("192.0.2.7  unreachable  no route"))
   }
 
-  @Test func isContentWithAny() async throws {
+  @Test func waitForAnyEndsWithTheFirst() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     let result = try await Tool.run(["wait", "--any", "fd00::7", "10.0.0.9"], in: lab)
@@ -64,7 +64,7 @@ struct WaitProcessTests {
     #expect(try await Tool.run(["wait", "--not-cellular"], in: lab).ending == .exited(0))
   }
 
-  @Test func acceptsAConnectionThatTrafficMakesWhereToldSo() async throws {
+  @Test func acceptsAConnectionThatTrafficMakesIfToldSo() async throws {
     let lab = try NetworkLab()
     try lab.addVeth("v0", "v1")
     try lab.up("v0", "v1")

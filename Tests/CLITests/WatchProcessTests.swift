@@ -32,7 +32,7 @@ struct WatchProcessTests {
     #expect(try await process.error.text() == "")
   }
 
-  @Test func writesJSONAsTheDesignHasIt() async throws {
+  @Test func writesJSONWithEveryKey() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     let index = try lab.index(of: "v0")

@@ -5,6 +5,7 @@ import Dialtone
 import DialtoneFoundation
 import DialtoneTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// What a notification contains, its name, and its center.
@@ -87,7 +88,7 @@ struct NotificationContentTests {
   }
 
   @Test(arguments: Posting.allCases)
-  func eachCenterHearsOfItsOwnRegistrationAlone(posting: Posting) async throws {
+  func eachCenterHearsOnlyOfItsOwnRegistration(posting: Posting) async throws {
     let network = ScriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()

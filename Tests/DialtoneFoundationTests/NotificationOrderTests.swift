@@ -1,12 +1,13 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import Dialtone
 import DialtoneFoundation
 import DialtoneTesting
 import Dispatch
 import Foundation
 import Testing
+
+@testable import Dialtone
 
 /// Which notifications are posted, how often, and in which order.
 @Suite(.timeLimit(.minutes(2)))

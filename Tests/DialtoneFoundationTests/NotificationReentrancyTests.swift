@@ -6,6 +6,7 @@ import DialtoneFoundation
 import DialtoneTesting
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 /// Listeners may do anything while they are notified.

@@ -6,13 +6,14 @@ import DialtoneFoundation
 import DialtoneTesting
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 /// On which threads notifications are posted.
 @Suite(.timeLimit(.minutes(2)))
 struct NotificationThreadTests {
   @Test(arguments: Posting.allCases)
-  func onTheMainActorWhereAskedAndNowhereElse(posting: Posting) async throws {
+  func postsOnTheMainActorOnlyIfAsked(posting: Posting) async throws {
     let network = ScriptedNetwork()
     network.set(.numbered(1))
     let center = NotificationCenter()
@@ -26,7 +27,7 @@ struct NotificationThreadTests {
     withExtendedLifetime(token) {}
   }
 
-  @Test func onTheQueueThatWasGiven() async throws {
+  @Test func postsOnTheGivenQueue() async throws {
     let key = DispatchSpecificKey<String>()
     let queue = DispatchQueue(label: "foundation-tests.given")
     queue.setSpecific(key: key, value: "given")

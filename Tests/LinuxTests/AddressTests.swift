@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import Dialtone
+@testable import Dialtone
 import NetworkLab
 import TestSupport
 import Testing
 
-/// Scenarios 18 to 26 of linux.md (17 is in ``TunnelTests``): what becomes of addresses.
+/// Scenarios 18 to 26 of Scenarios.md (17 is in ``TunnelTests``): what becomes of addresses.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct AddressTests {
   /// v0 with 2001:db8::1/64, v1 and an IPv6 default.
@@ -30,7 +30,7 @@ struct AddressTests {
     try await monitors.expect(pair, lab.reachable("v0", flags: .isDirect))
   }
 
-  @Test("19: a lifetime alone is changed: no event", arguments: ["10.0.0.1/24", "2001:db8::1/64"])
+  @Test("19: only a lifetime is changed: no event", arguments: ["10.0.0.1/24", "2001:db8::1/64"])
   func lifetimeChanged(address: String) async throws {
     let lab = try NetworkLab()
     try lab.makeB()
@@ -71,7 +71,7 @@ struct AddressTests {
     let internet = try await monitors.record()
     let first = internet.monitor.current.source
     #expect(first != IPAddress("2001:db8::1"), "the kernel made no temporary address")
-    // Without the flag the temporary address is withdrawn; with it again another one is made.
+    // Without the flag the temporary address is withdrawn. With the flag again, another one is made.
     try lab.address(.change, "2001:db8::1/64", "v0", flags: .noDAD, valid: 5000, preferred: 4000)
     try await eventually(within: .patience, "the temporary address is gone") {
       internet.monitor.current.source == IPAddress("2001:db8::1")
@@ -84,7 +84,7 @@ struct AddressTests {
     try await monitors.expect(internet, lab.reachable("v0", via: "2001:db8::2"))
   }
 
-  @Test("22: one of two IPv6 addresses deleted", arguments: ["2001:db8::1/64", "2001:db8::a/64"])
+  @Test("22: one of two IPv6 addresses is deleted: no event", arguments: ["2001:db8::1/64", "2001:db8::a/64"])
   func oneOfTwoDeleted(address: String) async throws {
     let lab = try NetworkLab()
     try makeB6(lab)
@@ -141,7 +141,7 @@ struct AddressTests {
     #expect(known.contains { $0.address == IPAddress("2001:db8::1") })
     try await monitors.settle()
     let state = internet.last
-    // On a slow machine it may be over by now. If it is not, it was not when the state was read.
+    // On a slow machine it may be over by now. If it is not over yet, it was not when the state was read.
     if NetworkLab.hasIPRoute2, try lab.ip("-6 address show dev v0 tentative").output.contains("2001:db8::1/64") {
       #expect(state == without)
     }
@@ -152,7 +152,7 @@ struct AddressTests {
   @Test("25: fe80::1 on two links: deleted on one, kept on the other")
   func sameLinkLocalAddressOnTwoLinks() async throws {
     let lab = try NetworkLab()
-    try lab.sysctl("ipv6/conf/default/addr_gen_mode", 1)  // no link-local addresses of the kernel's own
+    try lab.sysctl("ipv6/conf/default/addr_gen_mode", 1)  // the kernel makes no link-local addresses
     for (name, peer) in [("v0", "v1"), ("w0", "w1")] {
       try lab.addVeth(name, peer)
       try lab.up(name, peer)

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import Dialtone
+@testable import Dialtone
 import NetworkLab
 import Testing
 
-/// Alternative names of interfaces, which udev gives to most cards: whatever finds an interface by its name finds it by
-/// these.
+/// Alternative names of interfaces, which udev gives to most cards. Everything that finds an interface by its name also
+/// finds it by these.
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "needs network namespaces"),
   .enabled(if: NetworkLab.hasIPRoute2, "needs ip of iproute2"), .timeLimit(.minutes(5)))
@@ -19,8 +19,8 @@ struct AlternativeNameTests {
     try #require(result.status == 0, "\(result.error)")
   }
 
-  @Test("a target over an interface named by an alternative name, which comes and goes", arguments: ["uplink", long])
-  func comesAndGoes(name: String) async throws {
+  @Test("a target over an alternative name follows that name as it comes and goes", arguments: ["uplink", long])
+  func aTargetFollowsAnAlternativeName(name: String) async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     let monitors = try LabMonitors(lab)
@@ -38,7 +38,7 @@ struct AlternativeNameTests {
   }
 
   @Test("a real socket that is bound to the name goes the same way")
-  func realSocket() async throws {
+  func aRealSocketGoesTheSameWay() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     try lab.makeW(metric: 5)
@@ -52,8 +52,8 @@ struct AlternativeNameTests {
     try await monitors.expect(bound, lab.reachable("v0", via: found.gateway))
   }
 
-  @Test("an address whose zone is an alternative name")
-  func zone() async throws {
+  @Test("the zone of an address may be an alternative name")
+  func aZoneMayBeAnAlternativeName() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     try property("add", "uplink", lab)
@@ -67,8 +67,8 @@ struct AlternativeNameTests {
     try await neighbour.wait("no interface") { $0 == none }
   }
 
-  @Test("a path over an interface named by an alternative name, and what its traffic costs")
-  func path() async throws {
+  @Test("a path over an alternative name leads over that interface and costs what it costs")
+  func aPathMayNameAnAlternativeName() async throws {
     let lab = try NetworkLab.withoutOwnAddresses()
     try lab.makeB()
     try property("add", Self.long, lab)

@@ -1,15 +1,16 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import Dialtone
 import MessageBuilding
-import Netlink
 import Testing
 
-/// Messages as the kernel would send them, made by hand: for links that this machine has no driver for. Written as
-/// bytes and decoded again, so that what is tested begins where a datagram does.
+@testable import Dialtone
+@testable import Netlink
+
+/// Messages made by hand as the kernel would send them, for links that this machine has no driver for. They are written
+/// as bytes and decoded again, so that the test covers everything from the datagram on.
 enum BuiltMessages {
-  /// What a link's message says; what is `nil` is not in it.
+  /// The contents of a link's message. A field that is `nil` is not in it.
   struct LinkFields {
     var index: UInt32 = 3
     var name: String? = "l0"
@@ -30,7 +31,7 @@ enum BuiltMessages {
   static func link(_ fields: LinkFields) throws -> LinkMessage {
     let bytes = bytes(.newLink) { builder in
       builder.appendLinkHeader(family: fields.family, index: fields.index, flags: LinkFlags(rawValue: fields.flags))
-      // `struct ifinfomsg` has the device type behind the family (linux/rtnetlink.h); requests leave it zero.
+      // `struct ifinfomsg` has the device type after the family (linux/rtnetlink.h); requests leave it zero.
       builder.store(fields.deviceType.rawValue, at: 16 + 2)
       if let name = fields.name { builder.append(LinkMessage.Attribute.name, string: name) }
       if let state = fields.state { builder.append(LinkMessage.Attribute.operationalState, state.rawValue) }
@@ -114,12 +115,12 @@ enum BuiltMessages {
   }
 }
 
-/// A network made of such messages.
+/// A network made of these messages.
 struct BuiltNetwork {
   var links = LinkTable()
   var addresses = AddressTable()
 
-  /// Takes a link's message in as the source does; answers what it can have changed, `nil` where it is no snapshot.
+  /// Stores a link's message as the source does. Returns what it can have changed, `nil` if it is no snapshot.
   @discardableResult
   mutating func add(
     _ fields: BuiltMessages.LinkFields, _ evidence: InterfaceKind.Evidence = .init(), radio: UInt32? = nil
@@ -142,10 +143,10 @@ struct BuiltNetwork {
     RouteDecision(links: links, addresses: addresses, isBlocked: isBlocked)
   }
 
-  /// The index of the link that a name leads to.
+  /// The index of the link with this name.
   func index(named name: String) -> UInt32? { links.link(named: LinkName(name))?.index }
 
-  /// The answer for the Internet over IPv4, where the replies are for a default route over a link.
+  /// The answer for the Internet over IPv4, if the replies are for a default route over a link.
   func internet(
     over link: UInt32, via gateway: String? = nil, from source: String? = nil, flags: RouteFlags = []
   ) throws -> Reachability {
@@ -157,7 +158,7 @@ struct BuiltNetwork {
   }
 }
 
-/// An address that a test wrote.
+/// An address from a test's text.
 func address(_ text: String) throws -> IPAddress { try #require(IPAddress(text), "\(text) is no address") }
 
 extension ReachabilityTarget {

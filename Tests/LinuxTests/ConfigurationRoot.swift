@@ -5,7 +5,7 @@
 import CDialtoneSystem
 import Testing
 
-/// A folder with an `etc` in it, which goes away with this.
+/// A folder with an `etc` in it, which is removed at the end of this object.
 final class ConfigurationRoot: Sendable {
   let path: String
 

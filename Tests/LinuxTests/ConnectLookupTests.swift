@@ -3,12 +3,12 @@
 
 #if os(Linux)
 import CDialtoneSystem
-import Dialtone
+@testable import Dialtone
 import NetworkLab
 import TestSupport
 import Testing
 
-/// The look-ups that connect(2) makes beyond the first: what is said of a target is what a real socket finds.
+/// The lookups that connect(2) makes beyond the first: a target's state is what a real socket finds.
 @Suite(
   .enabled(if: NetworkLab.isAvailable && NetworkLab.hasIPRoute2, "needs network namespaces, and iproute2 as the judge"),
   .timeLimit(.minutes(5)))
@@ -26,7 +26,7 @@ struct ConnectLookupTests {
     return lab
   }
 
-  /// What is said now of what the connection goes to.
+  /// The present state of the connection's destination.
   private func state(_ lab: NetworkLab, _ connection: LabConnection) throws -> Reachability {
     let target = try address(connection.destination)
     let source = try connection.source.map { try address($0) }
@@ -82,7 +82,7 @@ struct ConnectLookupTests {
     #expect(try await agree(lab, Self.six, over: "w0").error == ENETUNREACH)
     #expect(try await agree(lab, Self.six, from: "2001:db8:a::1").isSent)
     #expect(try await agree(lab, Self.six, from: "2001:db8:b::1").error == ENETUNREACH)
-    // The route is announced.
+    // This change of routes is announced.
     let monitors = try LabMonitors.forPaths(lab)
     let target = try await monitors.record(.address(Self.six)) { $0.nat64 = .off }
     let path = try await monitors.recordPath()
@@ -99,7 +99,7 @@ struct ConnectLookupTests {
     let lab = try makeLab()
     let link = network == "a" ? "v0" : "w0"
     try ip(lab, "-6 route add default from 2001:db8:\(network)::/64 via 2001:db8:\(network)::2 dev \(link)")
-    // RFC 6724 chooses an address, not one with a route: only one of the two networks is that of the address chosen.
+    // RFC 6724 chooses an address, without regard to routes: only one of the two networks has the chosen address.
     try await agree(lab, Self.six)
     try await agree(lab, "2001:db8:b:1::1")
     try await agree(lab, "2001:db8:a:1::1")
@@ -140,7 +140,7 @@ struct ConnectLookupTests {
       #expect(try await agree(lab, Self.six, from: source, over: "v0").isSent)
       #expect(try await agree(lab, Self.six, from: source, over: "w0").isSent)
     }
-    // Over one interface the socket does not see routes of others, such as this one, of lo.
+    // Bound to one interface, the socket does not see routes of others, such as this one of lo.
     try lab.addRoute("default", metric: 1, kind: .prohibit, family: .v6)
     #expect(try await agree(lab, Self.six, from: "2001:db8:b::1", over: "w0").isSent)
     #expect(try await agree(lab, Self.six, from: "2001:db8:b::1").error == EACCES)
@@ -223,7 +223,7 @@ struct ConnectLookupTests {
     try await path.wait("as before") { $0.preferredInterface?.name == "v0" }
   }
 
-  @Test func onlyThoseWithARuleBySourceOrAFailurePayForAnotherLookUp() throws {
+  @Test func onlyRulesBySourceAndFailuresCostAnotherLookup() throws {
     let lab = try makeLab()
     try ip(lab, "-6 route add default via 2001:db8:a::2 dev v0")
     func cost(_ target: String) throws -> Int {
@@ -239,7 +239,7 @@ struct ConnectLookupTests {
     }
     #expect(try cost(Self.four) == 1)
     #expect(try cost(Self.six) == 1)
-    // Rules that name no source, and those of the other family, cost nothing.
+    // Rules without a source and rules of the other family cost nothing.
     try lab.addRule(priority: 50, .lookup(LabTable.main), mark: 7)
     try lab.addRule(priority: 60, .lookup(LabTable.main), family: .v6, from: "2001:db8::/32")
     #expect(try cost(Self.four) == 1)
@@ -265,7 +265,7 @@ struct ConnectLookupTests {
       : [LabHop(via: "2001:db8:a::2", dev: "v0"), LabHop(via: "2001:db8:b::2", dev: "w0")]
     try lab.route(.replace, "default", hops: hops)
     try await lab.waitForCarriers()
-    // To which hop the kernel's hash leads is another matter for each address.
+    // The kernel's hash may choose another hop for each address.
     for number in 1...32 {
       let target = isIPv4 ? "198.51.100.\(number)" : "2001:db8:ffff::\(number)"
       let state = try state(lab, LabConnection(to: target))
@@ -285,7 +285,7 @@ struct ConnectLookupTests {
     if family == .v4 {
       try lab.route(.replace, "default", hops: hops)
     } else {
-      // A request has the same limit: the kernel joins routes of one metric.
+      // A request has the same limit, so several are sent: the kernel joins routes of one metric.
       for start in stride(from: 0, to: hops.count, by: 40) {
         try lab.route(start == 0 ? .add : .append, "default", hops: Array(hops[start..<min(start + 40, hops.count)]))
       }
@@ -307,10 +307,10 @@ struct ConnectLookupTests {
     let target = try await monitors.record(.address(own))
     try await target.wait("ours") { $0.isReachable }
     target.forget()
-    // Answered at once by this machine itself, as there is no listener.
+    // This machine answers at once itself, because no server listens.
     #expect(try lab.connect(LabConnection(to: own)).error == ECONNREFUSED)
     try lab.down("lo")
-    // The segment has left, and was swallowed.
+    // The segment has been sent, and was dropped.
     #expect(try lab.connect(LabConnection(to: own)).error == 0)
     try await monitors.expect(
       target, lab.reachable("lo", .loopback, flags: .isLocalAddress), lab.unreachable(.linkDown, "lo", .loopback))
@@ -359,7 +359,7 @@ struct ConnectLookupTests {
     let far = try address(Self.four)
     let monitors = try LabMonitors(
       lab, lookup: { name, _ in .addresses(name == "blocked.example" ? found : found + [far]) })
-    // On a busy machine a look-up takes so long that it is first told that nothing is known.
+    // On a busy machine the lookup takes so long that the first state is undetermined.
     let blocked = try await monitors.record(.host("blocked.example"))
     let unresolved = try lab.unreachable(.nameNotResolved)
     try await blocked.wait("it is not resolved") { $0 == unresolved }
@@ -367,20 +367,20 @@ struct ConnectLookupTests {
     let reachable = try lab.reachable("v0", via: "10.0.0.2")
     try await other.wait("by its other address") { $0 == reachable }
     #expect(other.last?.destination == far)
-    // One that was typed is the Internet over its family.
+    // 0.0.0.0 typed as an address is the Internet over its family.
     try await monitors.expect(monitors.record(.address("0.0.0.0")), lab.reachable("v0", via: "10.0.0.2"))
   }
 }
 
-/// What connect(2) goes by, and no query shows: each entry of "What cannot be known" that this kernel can play.
+/// What connect(2) obeys and no query shows: each entry of "What cannot be known" that this kernel can play.
 @Suite(
   .enabled(if: NetworkLab.isAvailable && NetworkLab.hasIPRoute2, "needs network namespaces, and iproute2 as the judge"),
   .timeLimit(.minutes(5)))
 struct UnknowableTests {
   private static let target = "198.51.100.7"
 
-  /// Expects that the target reads reachable, though the connection fails with the errno, and one without its property
-  /// does not.
+  /// Expects that the target reads reachable although the connection fails with the errno, and that a connection
+  /// without the property does not fail.
   private func expect(
     _ lab: NetworkLab, _ error: CInt, _ change: (inout LabConnection) -> Void = { _ in }
   ) async throws {
@@ -447,15 +447,15 @@ struct UnknowableTests {
     #expect(state == (try lab.unreachable(.noRoute)))
   }
 
-  @Test("a source that nobody can answer counts as none: 0.0.0.0, or a link-local one for a target far away")
-  func sourcesThatNobodyCanAnswer() async throws {
+  @Test("a source that cannot be answered counts as none: 0.0.0.0, or a link-local one for a distant target")
+  func sourcesThatCannotBeAnsweredCountAsNone() async throws {
     let lab = try NetworkLab()
     try lab.addVeth("v0", "v1")
     try lab.up("v0", "v1")
     try lab.addRoute("default", dev: "v0")
     try lab.addRoute("default", via: "fe80::2", dev: "v0")
     try await eventually("the kernel's own link-local address is usable") {
-      // Before, it is ::1 that is chosen.
+      // Before that, the source is ::1.
       try lab.connect(LabConnection(to: "2001:db8:ffff::1")).source?.hasPrefix("fe80::") ?? false
     }
     for (text, isLinkLocal) in [("198.51.100.7", false), ("2001:db8:ffff::1", true)] {

@@ -6,7 +6,7 @@ import CDialtoneSystem
 import NetworkLab
 import Testing
 
-/// The judge itself: what a socket finds in a lab.
+/// The reference itself: what a socket finds in a lab.
 @Suite(
   .enabled(if: NetworkLab.isAvailable && NetworkLab.hasIPRoute2, "needs network namespaces, and iproute2"),
   .timeLimit(.minutes(2)))

@@ -3,12 +3,12 @@
 
 #if os(Linux)
 import CDialtoneSystem
-import Dialtone
+@testable import Dialtone
 import NetworkLab
 import TestSupport
 import Testing
 
-/// Scenarios 42 and 43 of linux.md: what a sandbox refuses.
+/// Scenarios 42 and 43 of Scenarios.md: what a sandbox refuses.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct DenialTests {
   private static let denied = Reachability(status: .undetermined, reason: .denied)
@@ -35,7 +35,7 @@ struct DenialTests {
     for recording in [internet, local, host] { try await monitors.expect(recording, Self.denied) }
   }
 
-  @Test("46: no instance of inotify is to be had: the configuration of names is looked at every 5 s")
+  @Test("46: no instance of inotify is left: the configuration of names is read every 5 s")
   func inotifyRefused() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
@@ -64,7 +64,7 @@ struct DenialTests {
     let monitors = try SteppedClock(isStill: true).monitors(lab, source: probe.makeSource)
     let internet = try await monitors.record()
     let before = probe.counts
-    // What happens in the network wakes nobody.
+    // Changes of the network do not wake the engine.
     for _ in 0..<20 {
       try lab.down("v0")
       try lab.up("v0")
@@ -83,7 +83,7 @@ struct DenialTests {
     try lab.run {
       let network = LinuxNetwork(try EventPoll())
       let events = try #require(network.descriptors.first)
-      // In its place something that recvmmsg(2) refuses.
+      // Replaces it by something that recvmmsg(2) refuses.
       let null = unsafe csystem_open("/dev/null", O_RDONLY | O_CLOEXEC)
       #expect(dup2(null, events) == events)
       _ = close(null)
@@ -91,17 +91,17 @@ struct DenialTests {
         var change = NetworkChange()
         network.drain(into: &change)
       }
-      // Only the first time is it news, and the next look is five seconds away; or, once, a tenth of one.
+      // Only the first failure counts as a change. The next poll is five seconds away or, once, a tenth of a second.
       #expect(network.resynchronisationCount <= 1)
-      // The queries are answered all the same.
+      // The queries are answered nevertheless.
       let query = RouteQuery(.address(try address("198.41.0.4")))
       network.answer([query]) { _, answer in #expect(answer.isVia("v0")) }
-      // This one can be read: nothing is looked at from time to time any more.
+      // The new socket can be read: nothing is polled any more.
       var change = NetworkChange()
       network.poll(into: &change)
       #expect(network.descriptors.count > 1)
       #expect(network.nextPoll == nil)
-      // What had the number of the first is left alone.
+      // The descriptor that has the first one's number is left alone.
       #expect(network.descriptors.first != events)
       #expect(close(events) == 0)
     }
@@ -122,7 +122,7 @@ struct DenialTests {
     let lab = try NetworkLab()
     try lab.makeB()
     let v0 = try lab.reachable("v0", via: "10.0.0.2")
-    // Nothing will tell the monitor that the kernel has noticed the carrier.
+    // No announcement will tell the monitor that the kernel has noticed the carrier.
     let query = RouteQuery(.address(try address("198.41.0.4")))
     try await eventually("the route's link has its carrier") {
       try lab.run {

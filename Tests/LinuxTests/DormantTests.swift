@@ -6,7 +6,7 @@ import Dialtone
 import NetworkLab
 import Testing
 
-/// Trap 5 of linux.md: links that wait to be let in.
+/// Links that wait to be let in, as by 802.1X (IF_OPER_DORMANT, RFC 2863).
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct DormantTests {
   private func dormant(_ lab: NetworkLab, _ name: String) throws -> Reachability {
@@ -16,9 +16,9 @@ struct DormantTests {
   }
 
   @Test(
-    "trap 5: a dormant link requires a connection, for both families, and comes back",
+    "a dormant link requires a connection, for both families, and comes back",
     arguments: [LabFamily.v4, .v6])
-  func dormantAndBack(family: LabFamily) async throws {
+  func aDormantLinkRequiresAConnection(family: LabFamily) async throws {
     let lab = try NetworkLab()
     try lab.addVeth("v0", "v1")
     try lab.up("v0", "v1")
@@ -27,7 +27,7 @@ struct DormantTests {
     try lab.addRoute("default", via: gateway, dev: "v0")
     try await lab.waitUntilOperating("v0", true)
     let monitors = try LabMonitors(lab)
-    // Of one family: the other one, without a route, would say dormant by itself.
+    // Of one family only: the other one has no route, and would be dormant for that reason alone.
     let internet = try await monitors.record { $0.family = family == .v4 ? .ipv4 : .ipv6 }
     let local = try await monitors.record(.localNetwork) { $0.interface = "v0" }
     let v0 = try lab.reachable("v0", via: gateway)
@@ -46,8 +46,8 @@ struct DormantTests {
     try await monitors.expect(local, direct, waiting, direct)
   }
 
-  @Test("a dormant link without a route is said to be what it takes")
-  func dormantWithoutRoute() async throws {
+  @Test("without a route, a dormant link is named as the reason")
+  func aDormantLinkWithoutARouteIsNamed() async throws {
     let lab = try NetworkLab()
     try lab.addVeth("v0", "v1")
     try lab.up("v0", "v1")
@@ -60,7 +60,7 @@ struct DormantTests {
   }
 
   @Test("of two hops a live one counts, a dormant one says more than a dead one")
-  func dormantHop() async throws {
+  func aLiveHopCountsBeforeADormantOne() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     try lab.makeW()

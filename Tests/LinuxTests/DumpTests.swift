@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import Dialtone
+@testable import Dialtone
 import Dispatch
 import Netlink
 import NetworkLab
@@ -10,10 +10,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Scenarios 37 to 39 of linux.md: the network changes while it is read.
+/// Scenarios 37 to 39 of Scenarios.md: the network changes while it is read.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct DumpTests {
-  /// Does something again and again, on a thread that is not one of the tests' pool, until it is stopped.
+  /// Repeats something until it is stopped, on a thread that does not belong to the tests' pool.
   private final class Churn: Sendable {
     private let isDone = Atomic(false)
     private let count = Atomic(0)
@@ -55,7 +55,7 @@ struct DumpTests {
     #expect(internet.states == [v0])
     for _ in 0..<30 {
       internet.forget()
-      // The first turn begins with an event that changes nothing, the others with the dumps themselves.
+      // The first turn begins with an event that changes nothing, the others begin with the dumps.
       probe.rereadTables(4)
       try lab.setMTU("v1", 1400)
       try lab.deleteRoute("default")
@@ -85,7 +85,7 @@ struct DumpTests {
     let start = ContinuousClock.now
     let attempts = try lab.run {
       var attempts: [Int] = []
-      // Until the kernel has noticed that the table changed while it was read: else this is no test.
+      // Repeats until the kernel has noticed that the table changed while it was read. Otherwise nothing is tested.
       while attempts.count < 100 || churn.rounds < before + 100
         || !attempts.contains(where: { $0 > 1 }) && start.duration(to: .now) < .patience
       {
@@ -110,7 +110,7 @@ struct DumpTests {
     let v0 = try lab.reachable("v0", via: "10.0.0.2")
     let w0 = try lab.reachable("w0", via: "10.1.0.2")
     for number in UInt32(1)...100 {
-      // Withdrawn at once, asked about or not.
+      // Withdrawn at once, whether the query was sent or not.
       _ = monitors.monitor(.address(IPAddress(ipv4: 0xC633_6400 + number)))
       let other = try await monitors.record(.address(IPAddress(ipv4: 0xCB00_7100 + number)))  // 203.0.113.0/24
       #expect(other.states == [w0])
@@ -120,7 +120,7 @@ struct DumpTests {
     }
   }
 
-  @Test("39: an answer that nobody took is not taken for the next one's")
+  @Test("39: an answer that was not read is not taken for the next one's")
   func staleAnswer() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
@@ -128,7 +128,7 @@ struct DumpTests {
     try lab.addRoute("203.0.113.0/24", via: "10.1.0.2", dev: "w0")
     try lab.run {
       let network = LinuxNetwork()
-      // Many in one go, whose answers come in several receives; then one alone.
+      // First many at once, with answers in several receives; then one alone.
       let many = try (1...100).map { RouteQuery(.address(try address("198.51.100.\($0)"))) }
       for _ in 0..<50 {
         var count = 0

@@ -8,8 +8,8 @@ import NetworkLab
 import TestSupport
 import Testing
 
-/// Scenarios 41, 44 and 48 of linux.md (40 is in ``ForeignMessageTests``, 42 and 43 in ``DenialTests``): what is around
-/// a monitor.
+/// Scenarios 41, 44 and 48 of Scenarios.md (40 is in ``ForeignMessageTests``, 42 and 43 in ``DenialTests``): the
+/// surroundings of a monitor.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct EnvironmentTests {
   @Test("41: two monitors of one engine, and a second engine: all are told")
@@ -29,7 +29,7 @@ struct EnvironmentTests {
     try await others.expect(recordings[2], v0, down)
   }
 
-  @Test("41: another process that listens, too", .enabled(if: NetworkLab.hasIPRoute2, "needs the command ip"))
+  @Test("41: another process that listens is told, too", .enabled(if: NetworkLab.hasIPRoute2, "needs the command ip"))
   func twoProcesses() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
@@ -41,7 +41,7 @@ struct EnvironmentTests {
     let internet = try await monitors.record()
     let v0 = try lab.reachable("v0", via: "10.0.0.2")
     let w0 = try lab.reachable("v0", via: "10.0.0.3")
-    // It begins to listen some time after it was started: until it says something, routes go to and fro.
+    // It begins to listen some time after it starts: the default changes to and fro until it prints something.
     var said: String?
     var expected = [v0]
     while said == nil, expected.count < 200 {
@@ -49,8 +49,8 @@ struct EnvironmentTests {
       try lab.route(.replace, "default", via: isBack ? "10.0.0.2" : "10.0.0.3", dev: "v0")
       expected.append(isBack ? v0 : w0)
       try await internet.wait("step \(expected.count)") { $0 == (isBack ? v0 : w0) }
-      // Routes of the kernel's own are announced, too. An error says that no line has come in this time: the outer loop
-      // goes on, and ends without one after 200 steps, which is judged below.
+      // The kernel's own routes are announced, too. An error means that no line came in this time. Then the outer loop
+      // goes on; without a line it ends after 200 steps, which is judged below.
       while let line = try? await other.output.line(within: .milliseconds(50)) {
         if line.contains("default via 10.0.0.") { said = line }
       }
@@ -74,7 +74,7 @@ struct EnvironmentTests {
     }
   }
 
-  /// An engine that blocks in its wait for events is let go of; pipes take the numbers of its descriptors.
+  /// Releases an engine while it blocks in its wait for events. Pipes take the numbers of its descriptors.
   private static func startAndStop(_ lab: NetworkLab) async throws {
     let probe = NetworkProbe()
     var monitors: LabMonitors? = try LabMonitors(lab, source: probe.makeSource)
@@ -84,7 +84,7 @@ struct EnvironmentTests {
     recording = nil
     monitors = nil
     var pipes: [[CInt]] = []
-    // As soon as a number is free it is taken.
+    // Each number is taken as soon as it is free.
     try await eventually(within: .patience, "the numbers are used again") {
       var ends: [CInt] = [-1, -1]
       try #require(unsafe pipe(&ends) == 0)  // Writes both.
@@ -94,7 +94,7 @@ struct EnvironmentTests {
       return pipes.joined().filter(numbers.contains).count == numbers.count || pipes.count > 200
     }
     #expect(pipes.joined().contains(where: numbers.contains))
-    // Nobody has read what is in them. (Without a writer an empty pipe is at its end instead of blocking.)
+    // Nothing has been read from them. (Without a writer an empty pipe is at its end, instead of blocking.)
     for (index, ends) in pipes.enumerated() {
       var byte: UInt8 = 0
       _ = close(ends[1])
@@ -104,7 +104,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test("48: no NetworkManager, no D-Bus: /run and /var/run are empty")
+  @Test("48: without NetworkManager and D-Bus, with an empty /run, every change is told")
   func withoutServices() async throws {
     let lab = try NetworkLab(ownMounts: true)
     var template = Array("/tmp/dialtone-XXXXXX".utf8CString)

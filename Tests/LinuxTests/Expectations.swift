@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import Dialtone
+@testable import Dialtone
 import Netlink
 import NetworkLab
 import TestSupport
 import Testing
 
-/// The states that a test expects, in the words of linux.md. Two are equal where status, flags, interface (name, index
-/// and kind), gateway and reason are.
+/// The states that a test expects, in the words of Scenarios.md. Two are equal if status, flags, interface (name, index
+/// and kind), gateway and reason are equal.
 extension NetworkLab {
-  /// Reachable over the interface, by a gateway, or directly with the flag `isDirect` added by the caller.
+  /// Reachable over the interface, by a gateway; or without one, and the caller adds `isDirect`.
   func reachable(
     _ name: String, _ kind: InterfaceKind = .wired, via gateway: String? = nil, flags: ReachabilityFlags = []
   ) throws -> Reachability {
@@ -20,7 +20,7 @@ extension NetworkLab {
       gateway: try gateway.map { try #require(IPAddress($0)) })
   }
 
-  /// Unreachable, with the interface that is the reason where there is one.
+  /// Unreachable, with the interface that is the reason, if there is one.
   func unreachable(
     _ reason: Reachability.Reason, _ name: String? = nil, _ kind: InterfaceKind = .wired
   ) throws -> Reachability {
@@ -31,10 +31,10 @@ extension NetworkLab {
     try #require(NetworkInterface(name: name, index: UInt32(try index(of: name)), kind: kind))
   }
 
-  /// Waits until the operational state of every veth and bridge says what its carrier says: the kernel has announced
-  /// all changes of carriers then, which it does some time after the operations that cause them.
+  /// Waits until the operational state of every veth and bridge agrees with its carrier. The kernel has then announced
+  /// all changes of carriers, which it does some time after the operations that cause them.
   func waitForCarriers() async throws {
-    // Nobody is told of them.
+    // Here no socket could read the announcements.
     if refusesNetlinkSockets { return }
     try await eventually("carriers are announced") {
       try run {
@@ -52,8 +52,8 @@ extension NetworkLab {
     }
   }
 
-  /// Waits until the kernel has told of the carrier that an operation took away or gave back: it does so later, and
-  /// only for the state in which it ends up.
+  /// Waits until the kernel has announced a change of carrier. It does so some time after the operation, and only for
+  /// the final state.
   func waitUntilOperating(_ name: String, _ isOperating: Bool) async throws {
     try await eventually(within: .patience, "\(name) is \(isOperating ? "" : "not ")operating") {
       try run { LinuxNetwork().interfaces().first { $0.interface.name == name }?.isOperating == isOperating }
@@ -62,14 +62,15 @@ extension NetworkLab {
 }
 
 extension LabMonitors {
-  /// Waits for the last of the states, then for everything announced so far; exactly `expected` was delivered then.
+  /// Waits for the last of the states, then for everything announced so far. Expects that exactly `expected` was
+  /// delivered.
   func expect(
     _ recording: Recording, _ expected: Reachability..., sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
     do {
       try await eventually(within: .patience, "the last one is delivered") { recording.last == expected.last }
     } catch {
-      // Told below, with all that was delivered.
+      // The expectation below reports it, with everything that was delivered.
     }
     try await settle()
     #expect(recording.states == expected, sourceLocation: sourceLocation)

@@ -6,12 +6,12 @@ import Dialtone
 import NetworkLab
 import Testing
 
-/// Each flag that Linux sets, as a real network has it. Those of radios are in ``RadioTests``, dormant links in
+/// Each flag that Linux sets, on a real network. The flags of radios are in ``RadioTests``, dormant links in
 /// ``DormantTests``.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct FlagsTests {
   @Test(
-    "of a wired link",
+    "a wired link has the flags of what it leads to",
     arguments: [
       ("198.41.0.4", "-R -------", "10.0.0.2"),  // through the gateway
       ("10.0.0.9", "-R ------d", nil),  // on the link
@@ -24,7 +24,7 @@ struct FlagsTests {
       ("::ffff:10.0.0.9", "-R ------d", nil),
       ("203.0.113.1", "---------", nil),  // prohibited
     ] as [(String, String, String?)])
-  func wired(target: String, flags: String, gateway: String?) async throws {
+  func aWiredLinkHasTheFlagsOfItsDestination(target: String, flags: String, gateway: String?) async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     try lab.addAddress("2001:db8::1/64", "v0")
@@ -39,8 +39,9 @@ struct FlagsTests {
   }
 
   @Test(
-    "of a tunnel", .enabled(if: NetworkLab.canMakeTun, "needs /dev/net/tun"), arguments: ["198.41.0.4", "10.8.0.9"])
-  func tunnel(target: String) async throws {
+    "a tunnel has the flags of what it leads to", .enabled(if: NetworkLab.canMakeTun, "needs /dev/net/tun"),
+    arguments: ["198.41.0.4", "10.8.0.9"])
+  func aTunnelHasTheFlagsOfItsDestination(target: String) async throws {
     let lab = try NetworkLab()
     let tun = try lab.addTun("tun0")
     defer { tun.close() }
@@ -53,7 +54,7 @@ struct FlagsTests {
   }
 
   @Test("a route without a gateway on a wired link is direct, wherever it leads")
-  func onLinkDefault() async throws {
+  func aRouteWithoutAGatewayIsDirect() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     try lab.route(.replace, "default", dev: "v0")
@@ -62,8 +63,8 @@ struct FlagsTests {
     try await monitors.expect(internet, lab.reachable("v0", flags: .isDirect))
   }
 
-  @Test("an IPv4 route through an IPv6 gateway")
-  func gatewayOfTheOtherFamily() async throws {
+  @Test("an IPv4 route through an IPv6 gateway is reachable via that gateway")
+  func anIPv4RouteMayHaveAnIPv6Gateway() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     try lab.route(.replace, "default", via: "fe80::9", dev: "v0", family: .v4)
@@ -72,8 +73,8 @@ struct FlagsTests {
     try await monitors.expect(internet, lab.reachable("v0", via: "fe80::9"))
   }
 
-  @Test("trap 17: a macvlan on a link that is off looks up, but its lower layer is down")
-  func macvlan() async throws {
+  @Test("a macvlan on a link that is off looks up, but its lower layer is down")
+  func aMacvlanOnALinkThatIsOffIsDown() async throws {
     let lab = try NetworkLab()
     try lab.addVeth("v0", "v1")
     try lab.up("v0", "v1")
@@ -87,7 +88,7 @@ struct FlagsTests {
     let m0 = try lab.reachable("m0", via: "10.2.0.2")
     try lab.down("v0")
     try await lab.waitUntilOperating("m0", false)
-    // Whether the kernel also switches the macvlan off depends on its version.
+    // It depends on the kernel's version whether the macvlan is also switched off.
     try await internet.wait("lost") { !$0.isReachable }
     #expect(internet.states.first == m0)
     #expect([.noCarrier, .linkDown].contains(internet.last?.reason))

@@ -4,12 +4,12 @@
 #if os(Linux)
 import CDialtoneSystem
 import Dialtone
-import Netlink
+@testable import Netlink
 import NetworkLab
 import TestSupport
 import Testing
 
-/// Scenario 40 of linux.md: messages that another process sends to the socket of announcements.
+/// Scenario 40 of Scenarios.md: messages that another process sends to the socket of announcements.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct ForeignMessageTests {
   /// The port of the socket, which is its address.
@@ -24,7 +24,7 @@ struct ForeignMessageTests {
     return address.nl_pid
   }
 
-  /// A message of the kernel, as it says that the link has been deleted.
+  /// A message as the kernel sends it if the link has been deleted.
   private func linkDeleted(_ index: UInt32, name: String, from port: UInt32) -> [UInt8] {
     var builder = NetlinkRequestBuilder()
     builder.begin(.deleteLink, [])
@@ -33,7 +33,7 @@ struct ForeignMessageTests {
     builder.append(LinkMessage.Attribute.operationalState, OperationalState.down.rawValue)
     builder.end()
     var bytes = builder.bytes
-    // The header's nlmsg_pid, which anybody may write: 0 is the kernel's.
+    // The header's nlmsg_pid, which any sender may write: 0 is the kernel's.
     unsafe withUnsafeBytes(of: port) { unsafe bytes.replaceSubrange(12..<16, with: $0) }
     return bytes
   }

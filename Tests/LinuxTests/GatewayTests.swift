@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import Dialtone
+@testable import Dialtone
 import Netlink
 import NetworkLab
 import Synchronization
 import TestSupport
 import Testing
 
-/// IPv6 gateways that fall silent: the kernel takes another route, and announces nothing but the neighbour.
+/// IPv6 gateways that fall silent: the kernel takes another route, and announces only the neighbour's change.
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "needs network namespaces"),
   .enabled(if: NetworkLab.hasIPRoute2, "needs ip of iproute2"), .timeLimit(.minutes(5)))
@@ -25,8 +25,8 @@ struct GatewayTests {
 
   private func neighbour(_ which: String, _ state: String, _ lab: NetworkLab) throws {
     let address = state == "failed" ? "" : " lladdr 02:00:00:00:00:09"
-    // What is learnt externally is never collected. Others of all namespaces share one table, which is cleared of
-    // failed ones when it is full.
+    // The kernel never collects an externally learnt entry. All namespaces share one table, and when it is full, its
+    // failed entries are removed.
     try ip("-6 neigh replace \(which)\(address) nud \(state) extern_learn", lab)
   }
 
@@ -43,7 +43,7 @@ struct GatewayTests {
     return lab
   }
 
-  /// Whom a real socket's packets are given to.
+  /// The gateway to which a real socket's packets go.
   private func gateway(_ lab: NetworkLab) throws -> String? {
     try lab.connect(LabConnection(to: Self.internet)).gateway
   }
@@ -51,7 +51,7 @@ struct GatewayTests {
   @Test(
     "a gateway that falls silent, and answers again: the way is the kernel's at each moment",
     arguments: ["default", "2001:503::/32"])
-  func fallsSilent(prefix: String) async throws {
+  func aSilentGatewayIsLeftAndComesBack(prefix: String) async throws {
     let lab = try await makeLab()
     try ip("-6 route add \(prefix) via \(Self.first) metric 100", lab)
     try ip("-6 route add default via \(Self.second) metric 200", lab)
@@ -73,8 +73,8 @@ struct GatewayTests {
     }
   }
 
-  @Test("a gateway that was silent before anybody listened, and one whose entry is deleted")
-  func wasSilentBefore() async throws {
+  @Test("a gateway that was silent before anything listened, and one whose entry is deleted")
+  func aGatewaySilentFromTheBeginningIsNotUsed() async throws {
     let lab = try await makeLab()
     try ip("-6 route add default via \(Self.first) metric 100", lab)
     try ip("-6 route add default via \(Self.second) metric 200", lab)
@@ -91,8 +91,8 @@ struct GatewayTests {
     try await monitors.expect(internet, w0, v0)
   }
 
-  @Test("a path monitor follows, too")
-  func path() async throws {
+  @Test("a path monitor follows the gateway, too")
+  func aPathMonitorFollowsTheGateway() async throws {
     let lab = try await makeLab()
     try ip("-6 route add default via \(Self.first) metric 100", lab)
     try ip("-6 route add default via \(Self.second) metric 200", lab)
@@ -104,8 +104,8 @@ struct GatewayTests {
     try await path.wait("over w0") { $0.interfaces.first?.name == "w0" }
   }
 
-  @Test("what neighbours usually do wakes nobody: two defaults, their gateways, and others on the link")
-  func noise() async throws {
+  @Test("usual changes of neighbours do not wake the engine: two defaults, their gateways, and others on the link")
+  func usualChangesOfNeighboursWakeNothing() async throws {
     let lab = try await makeLab()
     try ip("-6 route add default via \(Self.first) metric 100", lab)
     try ip("-6 route add default via \(Self.second) metric 200", lab)
@@ -114,7 +114,7 @@ struct GatewayTests {
     let internet = try await monitors.record { $0.family = .ipv6 }
     try await monitors.settle()
     let before = probe.counts
-    // It is a change for the kernel, which announces it.
+    // For the kernel this is a change, which it announces.
     let listener = try lab.run {
       let socket = try NetlinkSocket(.route)
       try socket.join(.neighbour)

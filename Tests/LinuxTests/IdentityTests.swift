@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import Dialtone
+@testable import Dialtone
 import NetworkLab
 import Testing
 
-/// Scenario 47 of linux.md: interfaces that are renamed, moved and replaced.
+/// Scenario 47 of Scenarios.md: interfaces that are renamed, moved and replaced.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct IdentityTests {
-  @Test("47: renamed while it is up: the same way, under its new name")
+  @Test("47: an interface is renamed while it is up: the same way, under its new name")
   func renamed() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
@@ -30,7 +30,7 @@ struct IdentityTests {
     let after = try lab.reachable("uplink", via: "10.0.0.2")
     #expect(before.interface?.index == after.interface?.index)
     try await monitors.expect(internet, before, after)
-    // It is the same interface for a monitor of that name from now on, and none for one of the old name.
+    // From now on, a monitor of the new name sees this interface, and one of the old name does not.
     let new = try await monitors.record { $0.interface = "uplink" }
     let old = try await monitors.record { $0.interface = "v0" }
     try await monitors.expect(new, after)
@@ -57,7 +57,7 @@ struct IdentityTests {
     #expect(bound.states.first == v0)
   }
 
-  @Test("47: moved to another namespace, and back")
+  @Test("47: an interface is moved to another namespace, and back")
   func moved() async throws {
     let lab = try NetworkLab()
     let other = try NetworkLab()
@@ -71,7 +71,7 @@ struct IdentityTests {
     try await internet.wait("gone") { $0 == gone }
     try await bound.wait("gone") { $0.isUnreachable(.noInterface) }
     #expect(internet.states.first == v0 && internet.states.dropFirst().allSatisfy { !$0.isReachable })
-    // Its peer is in this namespace, so with the right index nothing must be mistaken for it.
+    // Its peer is in this namespace. No link with the same index may be mistaken for it.
     try other.move("v0", to: lab)
     try lab.up("v0")
     try lab.addAddress("10.0.0.1/24", "v0")
@@ -81,7 +81,7 @@ struct IdentityTests {
     try await bound.wait("back") { $0 == again }
   }
 
-  @Test("47: an index used again by another interface", .enabled(if: NetworkLab.hasIPRoute2, "needs the command ip"))
+  @Test("47: an index is used again by another interface", .enabled(if: NetworkLab.hasIPRoute2, "needs the command ip"))
   func indexReused() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
@@ -95,7 +95,7 @@ struct IdentityTests {
     try lab.addAddress("10.0.0.1/24", "br0")
     try lab.up("br0")
     try lab.addRoute("default", via: "10.0.0.2", dev: "br0")
-    // The index is the one that was a live wired link before; it is a bridge without a port now.
+    // This index was a live wired link's before. Now it is a bridge's without a port.
     let bridge = try lab.unreachable(.noCarrier, "br0", .other)
     #expect(bridge.interface?.index == v0.interface?.index)
     try await internet.wait("the bridge") { $0 == bridge }
@@ -104,7 +104,7 @@ struct IdentityTests {
     #expect(listed.map(\.interface.name) == ["br0"])
   }
 
-  @Test("47: a name used again by another interface")
+  @Test("47: a name is used again by another interface")
   func nameReused() async throws {
     let lab = try NetworkLab()
     try lab.makeB()

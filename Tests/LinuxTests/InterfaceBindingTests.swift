@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import Dialtone
+@testable import Dialtone
 import NetworkLab
 import Testing
 
-/// Targets over one interface alone: traps 3, 10 and 12 of linux.md.
+/// Targets over one interface only.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct InterfaceBindingTests {
   @Test("each monitor sees the way over its own interface")
-  func twoInterfaces() async throws {
+  func eachMonitorSeesItsOwnInterface() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     try lab.makeW(metric: 600)
@@ -22,8 +22,8 @@ struct InterfaceBindingTests {
     try await monitors.expect(over1, lab.reachable("w0", via: "10.1.0.2"))
   }
 
-  @Test("trap 12: no route over the interface, though another has one", arguments: [LabFamily.v4, .v6])
-  func noRouteOverInterface(family: LabFamily) async throws {
+  @Test("no route over the interface, though another has one", arguments: [LabFamily.v4, .v6])
+  func aRouteOverAnotherInterfaceDoesNotCount(family: LabFamily) async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     try lab.makeW()
@@ -42,8 +42,8 @@ struct InterfaceBindingTests {
   }
 
   @Test(
-    "trap 10: an interface that is not there, then is, then is not", arguments: ["x0", "a-name-that-is-too-long", ""])
-  func interfaceAppears(name: String) async throws {
+    "an interface that is not there, then is, then is not", arguments: ["x0", "a-name-that-is-too-long", ""])
+  func anInterfaceMayAppearAndDisappear(name: String) async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     let monitors = try LabMonitors(lab)
@@ -52,7 +52,7 @@ struct InterfaceBindingTests {
     let none = try lab.unreachable(.noInterface)
     try await monitors.expect(internet, none)
     try await monitors.expect(local, none)
-    // Not even this machine is reached over what is not there.
+    // Over an interface that does not exist, not even this machine is reached.
     try await monitors.expect(monitors.record(.address("127.0.0.1")) { $0.interface = name }, none)
     if name != "x0" { return }
     try lab.addVeth("x0", "x1")
@@ -67,7 +67,7 @@ struct InterfaceBindingTests {
   }
 
   @Test("over the loopback nothing but this machine is reached")
-  func loopback() async throws {
+  func theLoopbackReachesOnlyThisMachine() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     let monitors = try LabMonitors(lab)
@@ -78,15 +78,15 @@ struct InterfaceBindingTests {
   }
 
   @Test(
-    "trap 16: an address of this machine is reached whatever its link does", arguments: ["10.0.0.1", "2001:db8::1"])
-  func ownAddress(text: String) async throws {
+    "an address of this machine is reached whatever its link does", arguments: ["10.0.0.1", "2001:db8::1"])
+  func anOwnAddressIsReachedWhateverItsLinkDoes(text: String) async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     try lab.addAddress("2001:db8::1/64", "v0")
     let monitors = try LabMonitors(lab)
     let own = try await monitors.record(.address(text))
     let local = try lab.reachable("lo", .loopback, flags: .isLocalAddress)
-    // The kernel makes the route to an IPv6 address of its own some time after the address.
+    // The kernel makes the route to an IPv6 address of this machine some time after the address.
     try await own.wait("ours") { $0 == local }
     own.forget()
     try lab.down("v1")
@@ -96,7 +96,7 @@ struct InterfaceBindingTests {
     if text == "10.0.0.1" {
       try await monitors.expect(own, local)
     } else {
-      // The kernel takes IPv6 addresses away with the link.
+      // The kernel removes IPv6 addresses with the link.
       try await own.wait("not ours any more") { !$0.isReachable }
     }
   }

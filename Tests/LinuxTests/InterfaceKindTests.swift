@@ -1,11 +1,12 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import Dialtone
 import Netlink
 import Testing
 
-/// What a link is, on messages made by hand after the captures of a machine with such links (radio-lab of the project).
+@testable import Dialtone
+
+/// The kind of a link, on messages made by hand after captures of a machine with such links (see Scenarios.md).
 struct InterfaceKindTests {
   typealias Fields = BuiltMessages.LinkFields
 
@@ -67,7 +68,7 @@ struct InterfaceKindTests {
     Row(.other, "can0", 280),
     Row(.wired, "InfiniBand", 32),
   ])
-  func ownKind(row: Row) throws {
+  func readsTheKind(row: Row) throws {
     var fields = Fields()
     fields.deviceType = DeviceType(rawValue: row.type)
     fields.infoKind = row.kind
@@ -77,20 +78,20 @@ struct InterfaceKindTests {
   }
 
   @Test("a name proves nothing", arguments: ["wlan0", "wwan0", "lo", "tun0", "ppp0", "docker0"])
-  func names(name: String) throws {
+  func aNameProvesNothing(name: String) throws {
     let message = try BuiltMessages.link(Fields(name: name))
     #expect(InterfaceKind(message) { .init() } == .wired)
   }
 
   @Test("a VLAN or macvlan is what its lower link is", arguments: ["vlan", "macvlan", "macvtap", "ipvlan", "macsec"])
-  func stacked(kind: String) throws {
+  func aStackedLinkHasTheKindOfItsLowerLink(kind: String) throws {
     var network = BuiltNetwork()
     try network.add(Fields(index: 10, name: "wlan0"), .init(isWireless: true))
     try network.add(Fields(index: 12, name: "wlan0.10", infoKind: kind, lower: 10))
     try network.add(Fields(index: 13, name: "x", infoKind: kind, lower: 12))
     #expect(try network.kind(of: 12) == .wifi)
     #expect(try network.kind(of: 13) == .wifi)
-    // Its lower link is in another namespace, whose index 10 is another link.
+    // Its lower link is in another namespace. There its index is 10, which is another link's here.
     try network.add(Fields(index: 14, name: "y", infoKind: kind, lower: 10, lowerNamespace: 0))
     #expect(try network.kind(of: 14) == .other)
     // On a dummy, as in the capture: d0.10 on d0.
@@ -99,19 +100,19 @@ struct InterfaceKindTests {
   }
 
   @Test(
-    "where sysfs shows another namespace, a USB modem is known by what its driver says",
+    "if sysfs shows another namespace, a USB modem is recognised by what its driver says",
     arguments: [
       ("cdc_ether", "Mobile Broadband Network Device", "wwan" as String?),  // the radio lab's
       ("cdc_ether", "CDC Ethernet Device", nil),  // the same card, before it was bound as a modem
       ("qmi_wwan", "WWAN/QMI device", "wwan"), ("cdc_mbim", "CDC MBIM", "wwan"), ("hso", "", "wwan"),
       ("virtio_net", "", nil), ("e1000e", "0.5-3", nil),
     ])
-  func driver(name: String, firmware: String, deviceType: String?) {
+  func aUSBModemIsRecognisedByItsDriver(name: String, firmware: String, deviceType: String?) {
     #expect(InterfaceKind.Evidence.deviceType(driver: name, firmware: firmware) == deviceType)
   }
 
   @Test("a veth's IFLA_LINK is beside it, not below")
-  func veth() throws {
+  func theOtherEndOfAVethIsNoLowerLink() throws {
     var network = BuiltNetwork()
     try network.add(Fields(index: 13, name: "v1", infoKind: "veth", lower: 0))
     try network.add(Fields(index: 14, name: "v0", infoKind: "veth", lower: 13))
@@ -120,7 +121,7 @@ struct InterfaceKindTests {
   }
 
   @Test("a bridge is what its live ports are; of several kinds, or without any, other")
-  func bridge() throws {
+  func aBridgeHasTheKindOfItsLivePorts() throws {
     var network = BuiltNetwork()
     try network.add(Fields(index: 15, name: "br0", infoKind: "bridge"))
     #expect(try network.kind(of: 15) == .other && !network.isOperating(15))
@@ -135,7 +136,7 @@ struct InterfaceKindTests {
   }
 
   @Test("a bond is what its active port is; without members it is down")
-  func bond() throws {
+  func aBondHasTheKindOfItsActivePort() throws {
     var network = BuiltNetwork()
     try network.add(Fields(index: 20, name: "bond0", flags: 0x1403, state: .down, infoKind: "bond"))
     #expect(try network.kind(of: 20) == .other && !network.isOperating(20))
@@ -145,13 +146,13 @@ struct InterfaceKindTests {
     #expect(try network.kind(of: 20) == .wired && network.isOperating(20))
     try network.add(Fields(index: 20, name: "bond0", infoKind: "bond", activePort: 22))
     #expect(try network.kind(of: 20) == .wifi)
-    // Without an active port (balancing): both are live, and of two kinds.
+    // Without an active port (balancing) both are live, and of different kinds.
     try network.add(Fields(index: 20, name: "bond0", infoKind: "bond"))
     #expect(try network.kind(of: 20) == .other)
   }
 
   @Test("links that go round in a circle end somewhere")
-  func circle() throws {
+  func aCircleOfLinksEnds() throws {
     var network = BuiltNetwork()
     try network.add(Fields(index: 2, name: "a", infoKind: "macvlan", lower: 3))
     try network.add(Fields(index: 3, name: "b", infoKind: "macvlan", lower: 2))

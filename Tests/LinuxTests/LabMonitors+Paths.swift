@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import Dialtone
+@testable import Dialtone
 import NetworkLab
 import Synchronization
 import TestSupport
 import Testing
 
 extension LabMonitors {
-  /// Without the name servers of the machine that the tests run on: the one on this machine supports DNS where there is
-  /// a path.
+  /// Without the name servers of the machine that runs the tests. The one on this machine supports DNS if there is a
+  /// path.
   static func forPaths(_ lab: NetworkLab) throws -> LabMonitors {
     try LabMonitors(lab, source: { LinuxNetwork($0 as? EventPoll, time: $1, nameConfigurationRoot: "/nonexistent") })
   }
@@ -21,7 +21,7 @@ extension LabMonitors {
     return PathMonitor(configuration: configuration, environment: environment)
   }
 
-  /// A path monitor with a record of all that is delivered of it, from the first known path on.
+  /// A path monitor, with a record of everything that it delivers from the first known path on.
   func recordPath(_ configure: (inout PathConfiguration) -> Void = { _ in }) async throws -> PathRecording {
     try await lab.waitForCarriers()
     let recording = PathRecording(pathMonitor(configure))
@@ -29,7 +29,8 @@ extension LabMonitors {
     return recording
   }
 
-  /// Waits for the last of the outlines, then for everything announced so far; exactly `expected` was delivered then.
+  /// Waits for the last of the outlines, then for everything announced so far. Expects that exactly `expected` was
+  /// delivered.
   func expect(
     _ recording: PathRecording, _ expected: String..., sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
@@ -38,7 +39,7 @@ extension LabMonitors {
         recording.outlines.last == expected.last
       }
     } catch {
-      // Told below, with all that was delivered.
+      // The expectation below reports it, with everything that was delivered.
     }
     try await settle()
     #expect(recording.outlines == expected, sourceLocation: sourceLocation)
@@ -46,8 +47,8 @@ extension LabMonitors {
 }
 
 extension NetworkLab {
-  /// A lab in which no link gets an address that nobody gave it: the kernel's link-local ones come at a time of their
-  /// own.
+  /// A lab in which links have only the addresses that a test adds: the kernel adds its link-local ones at a time of
+  /// its own.
   static func withoutOwnAddresses() throws -> NetworkLab {
     let lab = try NetworkLab()
     // IN6_ADDR_GEN_MODE_NONE (linux/if_link.h)
@@ -88,8 +89,8 @@ final class PathRecording: Sendable {
 }
 
 extension NetworkPath {
-  /// What a test compares: the status or the reason, the families, then each interface with those that lead from it to
-  /// the Internet, as in "satisfied 4: v0 4, w0 46, x0".
+  /// What a test compares: the status or the reason, the families, then each interface with the families over which it
+  /// leads to the Internet, as in "satisfied 4: v0 4, w0 46, x0".
   var outline: String {
     let state = reason?.identifier ?? "\(status)"
     let interfaces = interfaces.map { interface in

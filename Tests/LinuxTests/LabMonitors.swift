@@ -3,7 +3,7 @@
 
 #if os(Linux)
 import TestSupport
-import Dialtone
+@testable import Dialtone
 import NetworkLab
 import Synchronization
 
@@ -34,7 +34,7 @@ final class LabMonitors: Sendable {
     return ReachabilityMonitor(target, configuration: configuration, environment: environment)
   }
 
-  /// A monitor with a record of all that is delivered of it, from the first known state on.
+  /// A monitor, with a record of everything that it delivers from the first known state on.
   func record(
     _ target: ReachabilityTarget = .internet, _ configure: (inout ReachabilityConfiguration) -> Void = { _ in }
   ) async throws -> Recording {
@@ -44,11 +44,11 @@ final class LabMonitors: Sendable {
     return recording
   }
 
-  /// Returns once everything that the kernel had announced before the call has been read, decided and delivered to
-  /// plain handlers, changes of carriers included.
+  /// Returns once everything that the kernel announced before the call is read, decided and delivered to plain
+  /// handlers, changes of carriers included.
   func settle() async throws {
     try await lab.waitForCarriers()
-    // A new target's first state is decided in a turn that read all events before it; and handlers are run in order.
+    // The first state of a new target is decided in a turn that read all events before it, and handlers run in order.
     let recording = Recording(monitor(.localNetwork))
     try await eventually(within: .patience, "the engine has caught up") { !recording.states.isEmpty }
   }
@@ -75,7 +75,7 @@ final class Recording: Sendable {
   var count: Int { states.count }
   var last: Reachability? { states.last }
 
-  /// Forgets what was delivered so far, but for the last state.
+  /// Forgets what was delivered so far, except the last state.
   func forget() { log.states.withLock { $0.removeFirst(max(0, $0.count - 1)) } }
 
   /// What was delivered since `forget`, without the state before.

@@ -6,7 +6,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The judge of leaks sees one, and takes nothing else for one.
+/// ``Leftovers`` finds a leak, and takes nothing else for one.
 @Suite(.timeLimit(.minutes(1)))
 struct LeftoversTests {
   @Test func whatIsLostInEveryRoundIsSeen() async {

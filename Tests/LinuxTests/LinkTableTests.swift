@@ -5,7 +5,7 @@ import Dialtone
 import Netlink
 import Testing
 
-/// Links found by their names, on messages made by hand: what a kernel tells in an order that no test can force.
+/// Links found by their names, on messages made by hand, in an order that no test can force a kernel to send.
 struct LinkTableTests {
   @Test func linksAreFoundByEveryNameTheyHave() throws {
     var network = BuiltNetwork()
@@ -26,7 +26,7 @@ struct LinkTableTests {
     var network = BuiltNetwork()
     try network.add(.init(index: 3, name: "eth0", alternativeNames: ["uplink"]))
     try network.add(.init(index: 4, name: "eth1", alternativeNames: ["uplink"]))
-    // The message by which the first gives the name up comes late, as where the tables were just read.
+    // The message in which the first link gives the name up comes late, as after the tables were read.
     try network.add(.init(index: 3, name: "eth0"))
     #expect(network.index(named: "uplink") == 4)
     #expect(network.index(named: "eth0") == 3)

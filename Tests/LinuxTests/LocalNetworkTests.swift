@@ -6,7 +6,7 @@ import Dialtone
 import NetworkLab
 import Testing
 
-/// What counts as being attached to a network.
+/// What counts as being attached to a local network.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct LocalNetworkTests {
   @Test func needsNoRoute() async throws {
@@ -19,7 +19,7 @@ struct LocalNetworkTests {
     try lab.deleteRoute("default")
     try await monitors.expect(local, v0)
     try lab.deleteAddress("10.0.0.1/24", "v0")
-    // Of links without an address the first that operates is named.
+    // If no link has an address, the first that operates is named.
     try await local.wait("no address") { $0.isUnreachable(.noAddress) }
     #expect(local.count == 2)
   }
@@ -60,7 +60,7 @@ struct LocalNetworkTests {
   }
 
   @Test("only the kind asked for counts", arguments: [InterfaceKind.wifi, .cellular, .tunnel])
-  func otherKind(kind: InterfaceKind) async throws {
+  func onlyTheKindAskedForCounts(kind: InterfaceKind) async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     let monitors = try LabMonitors(lab)
@@ -71,7 +71,7 @@ struct LocalNetworkTests {
   }
 
   @Test("a tunnel, a loopback or an ifb is no local network", .enabled(if: NetworkLab.canMakeTun, "needs /dev/net/tun"))
-  func notATunnel() async throws {
+  func aTunnelIsNoLocalNetwork() async throws {
     let lab = try NetworkLab()
     let tun = try lab.addTun("tun0")
     defer { tun.close() }
@@ -84,7 +84,7 @@ struct LocalNetworkTests {
     try await monitors.expect(local, lab.unreachable(.noInterface))
   }
 
-  @Test("a link with an address that others can answer is named before one with a link-local address alone")
+  @Test("a link with an address that others can answer is named before one with only a link-local address")
   func prefersARealAddress() async throws {
     let lab = try NetworkLab()
     try lab.sysctl("ipv6/conf/default/addr_gen_mode", 1)

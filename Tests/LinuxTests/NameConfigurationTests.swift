@@ -3,16 +3,16 @@
 
 #if os(Linux)
 import CDialtoneSystem
-import Dialtone
+@testable import Dialtone
 import NetworkLab
 import TestSupport
 import Testing
 
-/// Scenario 46 of linux.md: the files that say how names are resolved, in a folder of the test's own.
+/// Scenario 46 of Scenarios.md: the files that configure name resolution, in a folder of the test's own.
 @Suite(.timeLimit(.minutes(5)))
 struct NameConfigurationTests {
-  /// A watcher at work. A user has 128 instances of inotify by default (inotify(7), max_user_instances), and each
-  /// engine of the tests beside this one takes one.
+  /// A watcher that watches. By default a user has 128 instances of inotify (inotify(7), max_user_instances), and each
+  /// engine in another test takes one.
   private func watch(_ root: ConfigurationRoot) async throws -> NameConfigurationWatcher {
     var watcher = NameConfigurationWatcher(root: root.path)
     try await eventually(within: .patience, "there is an instance of inotify") {
@@ -23,14 +23,14 @@ struct NameConfigurationTests {
     return watcher
   }
 
-  /// Whether inotify has anything to say, and if it does, whether it is a change.
+  /// Returns how many changes inotify reports now: 0 or 1.
   private func changes(of watcher: NameConfigurationWatcher) throws -> Int {
     var count = 0
     while try isReadable(watcher) { count += watcher.hasChanged() ? 1 : 0 }
     return count
   }
 
-  /// Whether inotify has anything to say: an event is there when the system call that causes it returns (inotify(7)).
+  /// Returns whether inotify has an event: it is there when the system call that causes it returns (inotify(7)).
   private func isReadable(_ watcher: NameConfigurationWatcher) throws -> Bool {
     let poll = epoll_create1(0)
     defer { _ = close(poll) }
@@ -42,7 +42,7 @@ struct NameConfigurationTests {
     return unsafe epoll_wait(poll, &found, 1, 0) == 1
   }
 
-  @Test("46: renamed over: one event")
+  @Test("46: a file is renamed over: one event")
   func renamedOver() async throws {
     let root = try ConfigurationRoot()
     try root.write("etc/resolv.conf", "nameserver 192.0.2.1\n")
@@ -63,10 +63,10 @@ struct NameConfigurationTests {
     try root.link("etc/new", to: "../run/other")
     try root.move("etc/new", to: "etc/resolv.conf")
     #expect(try changes(of: watcher) == 1)
-    // What it points to now is watched.
+    // The new target of the link is watched.
     try root.write("run/other", "nameserver 192.0.2.3\n")
     #expect(try changes(of: watcher) == 1)
-    // What it pointed to is not what counts.
+    // The former target does not count any more.
     try root.write("run/stub", "nameserver 127.0.0.54\n")
     #expect(try changes(of: watcher) == 0)
   }
@@ -82,7 +82,7 @@ struct NameConfigurationTests {
     #expect(try changes(of: watcher) == 1)
   }
 
-  @Test("46: written again with the same text: no event", arguments: [true, false])
+  @Test("46: a file is written again with the same text: no event", arguments: [true, false])
   func writtenIdentically(byRenaming: Bool) async throws {
     let root = try ConfigurationRoot()
     try root.write("etc/resolv.conf", "nameserver 192.0.2.1\n")
@@ -95,7 +95,7 @@ struct NameConfigurationTests {
   }
 
   @Test(
-    "46: it comes, it goes, it comes back; so do its companions",
+    "46: resolv.conf and its companions come, go and come back: one event each",
     arguments: ["resolv.conf", "nsswitch.conf", "hosts"])
   func comesAndGoes(name: String) async throws {
     let root = try ConfigurationRoot()
@@ -111,7 +111,7 @@ struct NameConfigurationTests {
     #expect(try changes(of: watcher) == 0)
   }
 
-  @Test("46: a link to what is not there yet")
+  @Test("46: a link to a file that does not exist yet: one event when it comes")
   func linkToNothing() async throws {
     let root = try ConfigurationRoot()
     try root.link("etc/resolv.conf", to: "../run/stub")
@@ -122,8 +122,8 @@ struct NameConfigurationTests {
     #expect(try changes(of: watcher) == 1)
   }
 
-  @Test("a link into folders that do not exist yet, as at boot, which come, go and come back")
-  func linkIntoNothing() async throws {
+  @Test("folders that a link leads into may come, go and come back, as at boot")
+  func aLinkIntoMissingFoldersIsFollowed() async throws {
     let root = try ConfigurationRoot()
     try root.link("etc/resolv.conf", to: "../run/systemd/resolve/stub")
     let watcher = try await watch(root)
@@ -134,7 +134,7 @@ struct NameConfigurationTests {
       #expect(try changes(of: watcher) == 0)
       try root.write("run/systemd/resolve/stub", text)
       #expect(try changes(of: watcher) == 1)
-      // What is in place is watched, not the folders above.
+      // The files that exist are watched, not the folders above them.
       try root.write("run/other", "of no interest\n")
       #expect(try !isReadable(watcher))
       try root.delete("run/systemd/resolve/stub")
@@ -144,8 +144,8 @@ struct NameConfigurationTests {
     }
   }
 
-  @Test("folders that come all at once, between two looks")
-  func foldersAtOnce() async throws {
+  @Test("folders that come all at once, between two looks, are followed")
+  func foldersThatComeAtOnceAreFollowed() async throws {
     let root = try ConfigurationRoot()
     try root.link("etc/resolv.conf", to: "../run/systemd/../systemd/./resolve/stub")
     let watcher = try await watch(root)
@@ -159,7 +159,7 @@ struct NameConfigurationTests {
 
   @Test(
     "links that lead in a circle, or through a file, are nothing to wait for", arguments: ["resolv.conf", "hosts/x"])
-  func circle(target: String) async throws {
+  func aCircleOfLinksIsNotWatched(target: String) async throws {
     let root = try ConfigurationRoot()
     try root.write("etc/hosts", "127.0.0.1 localhost\n")
     try root.link("etc/resolv.conf", to: target)
@@ -171,7 +171,7 @@ struct NameConfigurationTests {
 
   @Test(
     "what never ends is not read: a device in place of the file counts as none", arguments: ["/dev/zero", "/dev/tty"])
-  func device(path: String) async throws {
+  func aDeviceIsNotRead(path: String) async throws {
     let root = try ConfigurationRoot()
     try root.link("etc/resolv.conf", to: path)
     let watcher = try await watch(root)
@@ -183,7 +183,7 @@ struct NameConfigurationTests {
   }
 
   @Test("a change at the end of a long file is noticed, though only its beginning is read")
-  func longFile() async throws {
+  func aChangeAtTheEndOfALongFileIsNoticed() async throws {
     let root = try ConfigurationRoot()
     let text = String(repeating: "0.0.0.0 ads.example\n", count: 50_000)
     try root.write("etc/hosts", text + "192.0.2.1 a.example\n")

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import Dialtone
+@testable import Dialtone
 import Testing
 
-/// Which name servers resolv.conf(5) names.
+/// The name servers in resolv.conf(5).
 struct NameServersTests {
   @Test(arguments: [
     ("nameserver 192.0.2.1\n", ["192.0.2.1"]),
@@ -16,12 +16,12 @@ struct NameServersTests {
     ("nameserver ::ffff:192.0.2.1\n", ["192.0.2.1"]),
     // Packets to the unspecified address go to this machine.
     ("nameserver 0.0.0.0\nnameserver ::\n", ["127.0.0.1", "::1"]),
-    // libc takes three.
+    // libc uses three.
     (
       "nameserver 10.0.0.1\nnameserver 10.0.0.2\nnameserver 10.0.0.3\nnameserver 10.0.0.4\n",
       ["10.0.0.1", "10.0.0.2", "10.0.0.3"]
     ),
-    // What it cannot read does not count among them.
+    // Lines that cannot be read do not count.
     ("nameserver x\nnameserver\nnameserver 192.0.2.1\n", ["192.0.2.1"]),
     ("search example.com\noptions edns0\nnameserver 192.0.2.1\r\n", ["192.0.2.1"]),
   ])
@@ -35,7 +35,7 @@ struct NameServersTests {
       "", "\n", "# nameserver 192.0.2.1\n", "; nameserver 192.0.2.1\n", " nameserver 192.0.2.1\n",
       "nameservers 192.0.2.1\n", "nameserver\n", "nameserver 192.0.2\n", "search example.com\n",
     ])
-  func fallsBackToThisMachine(text: String) {
+  func withoutAServerThisMachineIsAsked(text: String) {
     #expect(NameServers.parse(text).map(\.description) == ["127.0.0.1"])
   }
 }

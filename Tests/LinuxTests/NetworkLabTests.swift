@@ -6,7 +6,7 @@ import NetworkLab
 import TestSupport
 import Testing
 
-/// The lab itself, judged by `ip` and the shell.
+/// The lab itself, compared with `ip` and the shell.
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"),
   .timeLimit(.minutes(5)))

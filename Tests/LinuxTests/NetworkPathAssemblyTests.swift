@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CDialtoneSystem
-import Dialtone
-import Netlink
 import Testing
 
-/// How a path is made of links, addresses and ways, on ones made by hand.
+@testable import Dialtone
+@testable import Netlink
+
+/// How a path is made of links, addresses and routes, on messages made by hand.
 struct NetworkPathAssemblyTests {
   typealias Fields = BuiltMessages.LinkFields
   typealias Way = NetworkPathAssembly.Way
@@ -29,17 +30,17 @@ struct NetworkPathAssemblyTests {
     arguments: [
       ("bridge", false), ("bond", false), ("team", false), ("openvswitch", false), ("vrf", true),
     ])
-  func ports(master: String, isListed: Bool) throws {
+  func aPortCarriesThePacketsOfItsMaster(master: String, isListed: Bool) throws {
     var network = try network()
     try network.add(Fields(index: 9, name: "m0", infoKind: master))
     try network.add(Fields(index: 3, name: "eth1", master: 9))
     #expect(network.candidates().contains("eth1") == isListed)
-    // Where somebody asks for it by name, that is answered.
+    // An interface that is asked for by name counts.
     #expect(network.candidates { $0.interface = "eth1" } == ["eth1"])
   }
 
-  @Test("a virtual link without an address of its own is nobody's choice, unless asked for or cellular")
-  func innerLinks() throws {
+  @Test("a virtual link without an address of its own is not chosen, unless asked for or cellular")
+  func aVirtualLinkWithoutAnAddressIsNotChosen() throws {
     var network = try network()
     try network.add(Fields(index: 10, name: "veth0", infoKind: "veth"))
     try network.add(Fields(index: 11, name: "wwan1", deviceType: .rawIP, infoKind: "wwan"))
@@ -52,7 +53,7 @@ struct NetworkPathAssemblyTests {
   }
 
   @Test("what is down, has no usable address or is the loopback interface is no candidate")
-  func noCandidates() throws {
+  func unusableLinksAreNoCandidates() throws {
     var network = try network()
     try network.add(Fields(index: 2, name: "eth0", flags: 0x1003, state: .down))
     try network.add(Fields(index: 13, name: "bare"))
@@ -64,7 +65,7 @@ struct NetworkPathAssemblyTests {
   }
 
   @Test(
-    "kinds and name choose",
+    "kinds and name choose the interfaces",
     arguments: [
       ([.wired], [], nil, ["eth0", "eth1"]), ([.wired, .wifi], [], nil, ["eth0", "eth1", "wlan0"]),
       ([], [.cellular], nil, ["eth0", "eth1", "wlan0"]), ([.wired], [.wired], nil, []), ([], [], "wlan0", ["wlan0"]),
@@ -72,7 +73,9 @@ struct NetworkPathAssemblyTests {
       ([], [], "a-name-far-too-long", []),
       ([], [], "", []),
     ] as [(Set<InterfaceKind>, Set<InterfaceKind>, String?, [String])])
-  func choices(required: Set<InterfaceKind>, prohibited: Set<InterfaceKind>, name: String?, expected: [String]) throws {
+  func kindsAndNameChoose(
+    required: Set<InterfaceKind>, prohibited: Set<InterfaceKind>, name: String?, expected: [String]
+  ) throws {
     let candidates = try network().candidates {
       $0.requiredKinds = required
       $0.prohibitedKinds = prohibited
@@ -82,15 +85,15 @@ struct NetworkPathAssemblyTests {
   }
 
   @Test("an interface whose name is a number is found by its name, not by its index")
-  func numberedName() throws {
+  func aNumberIsANameAndNoIndex() throws {
     var network = try network()
     try network.add(Fields(index: 14, name: "2"))
     try network.add("10.0.14.1", 24, on: 14)
     #expect(network.candidates { $0.interface = "2" } == ["2"])
   }
 
-  @Test("first what packets leave by that are bound to nothing, then by metric, then what leads nowhere")
-  func order() throws {
+  @Test("first the link by which unbound packets leave, then by metric, then links that lead nowhere")
+  func unboundPacketsThenMetricDecideTheOrder() throws {
     let network = try network()
     let path = try network.path(
       general: [.ipv4: .via(4, metric: 600)],
@@ -108,7 +111,7 @@ struct NetworkPathAssemblyTests {
   }
 
   @Test("equal metrics: the lower index first; of two families the lower metric counts")
-  func equalMetrics() throws {
+  func theLowerIndexBreaksATie() throws {
     let network = try network()
     let path = try network.path(
       general: [.ipv4: .via(2)],
@@ -121,8 +124,8 @@ struct NetworkPathAssemblyTests {
     #expect(path.interfaces.map(\.supportsIPv6) == [false, true, true, false])
   }
 
-  @Test("what blocks packets that are bound to nothing leaves the path unsatisfied, whatever leads on when asked for")
-  func blockedInGeneral() throws {
+  @Test("if unbound packets are blocked the path is unsatisfied, even if bound ones get through")
+  func blockedUnboundPacketsLeaveThePathUnsatisfied() throws {
     let network = try network()
     let path = try network.path(
       general: [.ipv4: .refusal(EACCES), .ipv6: .refusal(EACCES)],
@@ -138,7 +141,7 @@ struct NetworkPathAssemblyTests {
   }
 
   @Test("a family that is blocked is not supported while the other is")
-  func oneFamilyBlocked() throws {
+  func aBlockedFamilyIsNotSupported() throws {
     let network = try network()
     let path = try network.path(
       general: [.ipv4: .via(2), .ipv6: .refusal(EHOSTUNREACH)],
@@ -149,7 +152,7 @@ struct NetworkPathAssemblyTests {
   }
 
   @Test("what restricts the interfaces makes packets that are bound to them the measure")
-  func restricted() throws {
+  func restrictedPathsAreJudgedByBoundPackets() throws {
     let network = try network()
     let general: [IPAddress.Family: Told] = [.ipv4: .via(4)]
     let bound: [UInt32: [IPAddress.Family: Told]] = [2: [.ipv4: .via(2, metric: 9)], 3: [.ipv4: .via(3)]]
@@ -169,7 +172,7 @@ struct NetworkPathAssemblyTests {
   }
 
   @Test("the unbound packets' interface comes first among those that count, too")
-  func restrictedOrder() throws {
+  func theUnboundPacketsInterfaceComesFirst() throws {
     let network = try network()
     let path = try network.path(
       general: [.ipv4: .via(3, metric: 7)],
@@ -183,7 +186,7 @@ struct NetworkPathAssemblyTests {
     arguments: [
       (UInt32(0x1003), Reachability.Reason.noCarrier), (0x1002, .linkDown),
     ])
-  func restrictedReason(flags: UInt32, reason: Reachability.Reason) throws {
+  func saysWhyNoAllowedInterfaceLeadsOn(flags: UInt32, reason: Reachability.Reason) throws {
     var network = try network()
     try network.add(Fields(index: 4, name: "wlan0", flags: flags, state: .down), .init(isWireless: true))
     let path = try network.path(general: [.ipv4: .via(2)], bound: [:]) { $0.requiredKinds = [.wifi] }
@@ -192,7 +195,7 @@ struct NetworkPathAssemblyTests {
   }
 
   @Test("a modem without a session, a link that is dormant: a connection is required")
-  func requiresConnection() throws {
+  func aDormantLinkOrAModemWithoutASessionRequiresAConnection() throws {
     var network = try network()
     try network.add(Fields(index: 5, name: "wwan0", deviceType: .rawIP, flags: 0x1003, state: .down))
     let cellular = try network.path(general: [:], bound: [:]) { $0.requiredKinds = [.cellular] }
@@ -205,8 +208,8 @@ struct NetworkPathAssemblyTests {
     #expect(general.preferredInterface == nil)
   }
 
-  @Test("a link without an address is listed where packets leave by it; so is a port", arguments: [nil, UInt32(9)])
-  func unnumbered(master: UInt32?) throws {
+  @Test("a link without an address is listed if packets leave by it; so is a port", arguments: [nil, UInt32(9)])
+  func aLinkWithoutAnAddressIsListedIfPacketsLeaveByIt(master: UInt32?) throws {
     var network = try network()
     try network.add(Fields(index: 9, name: "br0", infoKind: "bridge"))
     try network.add(Fields(index: 8, name: "tun0", deviceType: .none, flags: 0x11051, infoKind: "tun", master: master))
@@ -225,8 +228,8 @@ struct NetworkPathAssemblyTests {
     #expect(wired.interfaces.map(\.name) == ["eth0"])
   }
 
-  @Test("what is not known is told as such", arguments: [false, true])
-  func lost(isRestricted: Bool) throws {
+  @Test("an unknown answer makes the path undetermined", arguments: [false, true])
+  func aLostAnswerIsUndetermined(isRestricted: Bool) throws {
     let path = try network().path(
       general: [.ipv4: .lost, .ipv6: .refusal(ENETUNREACH)], bound: [2: [.ipv4: .lost]]
     ) { if isRestricted { $0.interface = "eth0" } }
@@ -236,7 +239,7 @@ struct NetworkPathAssemblyTests {
   }
 
   @Test("addresses in an order of their own: IPv4, IPv6, link-local ones last; each once; temporary ones apart")
-  func addresses() throws {
+  func addressesAreSortedAndListedOnce() throws {
     var network = try network()
     try network.add("2001:db8::9", 64, on: 2, .temporary)
     try network.add("fe80::9", 64, on: 2)
@@ -255,7 +258,7 @@ struct NetworkPathAssemblyTests {
   }
 
   @Test("cellular and metered interfaces are expensive, those that the user names are constrained")
-  func costs() throws {
+  func cellularAndMeteredInterfacesAreExpensive() throws {
     let network = try network()
     let bound: [UInt32: [IPAddress.Family: Told]] = [2: [.ipv4: .via(2)], 5: [.ipv4: .via(5)]]
     let wired = try network.path(general: [.ipv4: .via(2)], bound: bound)
@@ -271,12 +274,12 @@ struct NetworkPathAssemblyTests {
   }
 
   @Test(
-    "a name server that can be reached; one on this machine, where it can reach others",
+    "a name server supports DNS if it can be reached; one on this machine, if it can reach others",
     arguments: [
       (true, [], false), (true, ["192.0.2.1"], true), (true, ["127.0.0.1"], true), (false, ["127.0.0.1"], false),
       (false, ["192.0.2.1"], true), (true, ["198.51.100.1"], false), (false, ["127.0.0.1", "192.0.2.1"], true),
     ])
-  func nameServers(isSatisfied: Bool, servers: [String], isSupported: Bool) throws {
+  func aReachableNameServerSupportsDNS(isSatisfied: Bool, servers: [String], isSupported: Bool) throws {
     let network = try network()
     let states = try servers.map { server in
       let isLocal = server == "127.0.0.1"
@@ -290,7 +293,7 @@ struct NetworkPathAssemblyTests {
   }
 }
 
-/// What the kernel says of a way.
+/// What the kernel answers about a way.
 private enum Told {
   case via(UInt32, metric: UInt32 = 0)
   case refusal(CInt)
@@ -298,14 +301,14 @@ private enum Told {
 }
 
 extension BuiltNetwork {
-  /// The names of the links that are asked for.
+  /// The names of the links that are asked about.
   fileprivate func candidates(_ configure: (inout PathConfiguration) -> Void = { _ in }) -> [String] {
     var configuration = PathConfiguration()
     configure(&configuration)
     return NetworkPathAssembly(decision(), configuration).candidates.map(\.name.text)
   }
 
-  /// The path where the kernel says that; of what is not in it, that there is no route.
+  /// The path if the kernel gives these answers. For what is not listed, there is no route.
   fileprivate func path(
     general: [IPAddress.Family: Told], bound: [UInt32: [IPAddress.Family: Told]], nameServers: [Reachability] = [],
     _ configure: (inout PathConfiguration) -> Void = { _ in }

@@ -3,10 +3,11 @@
 
 #if os(Linux)
 import CDialtoneSystem
-import Dialtone
+@testable import Dialtone
 import Synchronization
 
-/// Stands between an engine and the lab's network: holds up the reading of events as a busy machine would, and counts.
+/// Stands between an engine and the lab's network. It holds up the reading of events, as a busy machine does, and
+/// counts.
 final class NetworkProbe: Sendable {
   struct Counts: Sendable {
     /// How often the tables were read anew because announcements were lost.
@@ -35,7 +36,7 @@ final class NetworkProbe: Sendable {
 
   var counts: Counts { state.withLock { $0 } }
 
-  /// From now on no event is read, until `resume`.
+  /// From now on no event is read until `resume`.
   func stall() { isStalled.store(true, ordering: .sequentiallyConsistent) }
 
   func resume() {
@@ -43,7 +44,7 @@ final class NetworkProbe: Sendable {
     _ = eventfd_write(gate, 1)
   }
 
-  /// In the next turns, so many, the tables are read anew before events are.
+  /// In each of the next `count` turns the tables are read anew before the events.
   func rereadTables(_ count: Int) { rereads.store(count, ordering: .sequentiallyConsistent) }
 
   fileprivate func takeReread() -> Bool {
@@ -60,7 +61,7 @@ final class NetworkProbe: Sendable {
   fileprivate func waitWhileStalled() {
     var count: eventfd_t = 0
     while isStalled.load(ordering: .sequentiallyConsistent) {
-      // Blocks until `resume` has written; an old count makes one more turn.
+      // Blocks until `resume` has written. A count left over makes one more turn.
       _ = unsafe eventfd_read(gate, &count)
     }
   }

@@ -6,7 +6,7 @@ import Dialtone
 import NetworkLab
 import Testing
 
-/// Scenarios 27 to 30 of linux.md: links that do not matter, bridges, nothing at all.
+/// Scenarios 27 to 30 of Scenarios.md: links that do not matter, bridges, no link at all.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct NoiseTests {
   @Test("27: 500 veth pairs come and go: zero updates")
@@ -19,12 +19,12 @@ struct NoiseTests {
     try await monitors.settle()
     try lab.deleteVeths()
     try await monitors.expect(internet, lab.reachable("v0", via: "10.0.0.2"))
-    // It has not gone deaf.
+    // It still hears announcements.
     try lab.down("v0")
     try await monitors.expect(internet, lab.reachable("v0", via: "10.0.0.2"), lab.unreachable(.linkDown, "v0"))
   }
 
-  @Test("27: neither do they change the reason of what is unreachable")
+  @Test("27: 500 veth pairs do not change the reason of what is unreachable")
   func manyLinksWhileUnreachable() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
@@ -53,7 +53,7 @@ struct NoiseTests {
     let monitors = try LabMonitors(lab)
     let internet = try await monitors.record()
     let local = try await monitors.record(.localNetwork)
-    // Without ports it is of no kind that is looked for.
+    // Without ports, the kind of the bridge is `other`.
     try await monitors.expect(internet, lab.unreachable(.noCarrier, "br0", .other))
     try await monitors.expect(local, lab.unreachable(.noInterface))
     try lab.addVeth("v0", "v1")
@@ -65,7 +65,7 @@ struct NoiseTests {
     #expect(local.last == (try lab.reachable("br0", flags: .isDirect)))
   }
 
-  @Test("28: a bridge whose only port is dead")
+  @Test("28: a bridge whose only port is dead has no carrier")
   func bridgeWithDeadPort() async throws {
     let lab = try NetworkLab()
     try makeBridge(lab)
@@ -82,13 +82,13 @@ struct NoiseTests {
     try await lab.waitUntilOperating("br0", false)
     try await monitors.expect(internet, reachable, lost)
     try await monitors.expect(local, lab.reachable("br0", flags: .isDirect), lab.unreachable(.noCarrier, "br0"))
-    // The last port taken away: a bridge without one.
+    // Without its last port it is a bridge without one.
     try lab.setMaster("v0", nil)
     try await internet.wait("without ports") { $0.interface?.kind == .other }
     try await monitors.expect(internet, reachable, lost, lab.unreachable(.noCarrier, "br0", .other))
   }
 
-  @Test("29: one of two ports dead")
+  @Test("29: one of two ports is dead: no event")
   func bridgeWithOneLivePort() async throws {
     let lab = try NetworkLab()
     try makeBridge(lab)

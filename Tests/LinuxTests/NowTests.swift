@@ -7,11 +7,10 @@ import NetworkLab
 import TestSupport
 import Testing
 
-/// `Reachability.now` in real networks: what an operation that has returned has brought about is said at once, with no
-/// wait.
+/// `Reachability.now` in real networks: the effects of an operation that has returned are seen at once, without a wait.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct NowTests {
-  /// A network to ask in: with an engine that runs there, or one made inside for each question.
+  /// A network with an engine that runs, or one made for each question.
   private struct Questions {
     let lab: NetworkLab
     let monitors: LabMonitors?
@@ -19,7 +18,7 @@ struct NowTests {
     init(_ lab: NetworkLab, isEngineRunning: Bool) async throws {
       self.lab = lab
       monitors = isEngineRunning ? try LabMonitors(lab) : nil
-      // The engine opens its sockets on a thread of its own: by now it has.
+      // The engine opens its sockets on a thread of its own. After this, it has done so.
       try await monitors?.settle()
     }
 
@@ -57,8 +56,8 @@ struct NowTests {
       #expect(try !questions.now(near).isReachable)
       #expect(try questions.now(.localNetwork) { $0.interface = "v0" } == lab.unreachable(.linkDown, "v0"))
       try lab.up("v0")
-      // The default went with the link. Where the kernel has noticed meanwhile that the carrier went, too, it takes
-      // some time until it notices that it is back.
+      // The default went with the link. If the kernel has also noticed that the carrier went, it takes some time to
+      // notice that it is back.
       let switchedOn = try questions.now()
       #expect([.noRoute, .noCarrier].contains(switchedOn.reason), "\(switchedOn)")
       try lab.addRoute("default", via: "10.0.0.2", dev: "v0")
@@ -102,7 +101,7 @@ struct NowTests {
     #expect(try questions.now { $0.interface = "none7" }.isUnreachable(.noInterface))
   }
 
-  /// What the question reads is not lost to those who listen.
+  /// The question reads events, and receivers are told of them nevertheless.
   @Test func monitorsAreToldOfWhatAQuestionRead() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
@@ -123,7 +122,8 @@ struct NowTests {
     #expect(internet.states == expected)
   }
 
-  /// The errors of sockets come before the kernel's events: work that fails by them is judged by what comes after.
+  /// The errors of sockets come before the kernel's events. Work that fails with such an error is judged by later
+  /// events.
   @Test func workThatFailsWithItsLinkIsRunAgain() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
@@ -137,7 +137,7 @@ struct NowTests {
         runs += 1
         if runs > 1 { return }
         if round.isMultiple(of: 2) {
-          // There is a path all the time, but another one.
+          // There is a path all the time, but it changes.
           try lab.route(.replace, "default", via: "10.0.0.3", dev: "v0")
         } else {
           try lab.deleteRoute("default")
@@ -160,7 +160,7 @@ struct NowTests {
     #expect(runs == 1)
   }
 
-  @Test func isDeniedWhereTheSystemRefusesToSay() async throws {
+  @Test func isDeniedIfTheSystemRefusesToSay() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     try lab.deny(.netlinkSockets())

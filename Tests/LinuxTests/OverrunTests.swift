@@ -3,15 +3,15 @@
 
 #if os(Linux)
 import CDialtoneSystem
-import Dialtone
+@testable import Dialtone
 import NetworkLab
 import TestSupport
 import Testing
 
-/// Scenarios 31 to 33 of linux.md: more is announced than is read.
+/// Scenarios 31 to 33 of Scenarios.md: more is announced than is read.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct OverrunTests {
-  /// So many IPv4 addresses watched that the kernel's filter lets every IPv4 route through.
+  /// Watches enough IPv4 addresses that the kernel's filter passes every IPv4 route.
   private func openFilter(_ monitors: LabMonitors) async throws -> [Recording] {
     var recordings: [Recording] = []
     for number in UInt32(1)...20 {
@@ -20,7 +20,7 @@ struct OverrunTests {
     return recordings
   }
 
-  @Test("31: 20,000 routes while nobody reads, then the default deleted: one overrun, one resynchronisation")
+  @Test("31: 20,000 routes while nothing is read, then the default deleted: one overrun, one resynchronisation")
   func overrun() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
@@ -35,7 +35,7 @@ struct OverrunTests {
     probe.stall()
     try lab.addRoutes(from: "100.64.0.0/32", count: 20_000, dev: "v0")
     try lab.deleteRoute("default")
-    // Sooner after the last reading of the tables the next one would be put off.
+    // Shortly after one reading of the tables, the next would be put off.
     try await eventually(within: .patience, "tables may be read anew") { start.duration(to: .now) > .milliseconds(150) }
     probe.resume()
 
@@ -43,7 +43,7 @@ struct OverrunTests {
     try await monitors.expect(internet, v0, lost)
     for other in others { try await monitors.expect(other, v0, lost) }
     #expect(probe.counts.resynchronisations == 1)
-    // Later events arrive, and nothing is read anew for them.
+    // Later events arrive, and the tables are not read anew for them.
     try lab.addRoute("default", via: "10.0.0.2", dev: "v0")
     try await monitors.expect(internet, v0, lost, v0)
     try lab.down("v0")
@@ -87,7 +87,7 @@ struct OverrunTests {
       #expect(overrun == EPOLLIN.rawValue | EPOLLERR.rawValue)
       var change = NetworkChange()
       network.drain(into: &change)
-      // Read anew at once, or as soon as that is allowed again.
+      // Either read anew at once, or scheduled for the time at which that is allowed again.
       #expect(change.touchesEverything || network.nextPoll != nil)
       #expect(try events(on: descriptor) == 0)
       try lab.deleteRoute("default")
@@ -98,7 +98,7 @@ struct OverrunTests {
     }
   }
 
-  /// What epoll says of a descriptor now.
+  /// The events that epoll reports for a descriptor now.
   private func events(on descriptor: CInt) throws -> UInt32 {
     let poll = epoll_create1(0)
     defer { _ = close(poll) }
@@ -132,7 +132,7 @@ struct OverrunTests {
     }
     let elapsed = start.duration(to: .now)
     let limit = Int(elapsed / .milliseconds(100)) + 2
-    // Where the machine is busy there are few; what has to hold is that no more is done than is allowed.
+    // A busy machine makes few. More than allowed must never happen.
     #expect(overruns > 1)
     #expect((1...limit).contains(probe.counts.resynchronisations))
     try await monitors.expect(internet, v0)

@@ -6,7 +6,7 @@ import Dialtone
 import NetworkLab
 import Testing
 
-/// Targets with a local address: trap 13 of linux.md.
+/// Targets with a local address.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct PairTests {
   private func pair(_ remote: String, _ local: String) throws -> ReachabilityTarget {
@@ -29,7 +29,7 @@ struct PairTests {
   }
 
   @Test("the unspecified address is the Internet, from there")
-  func unspecifiedRemoteAddress() async throws {
+  func theUnspecifiedRemoteAddressIsTheInternet() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     try lab.addAddress("2001:db8::1/64", "v0")
@@ -61,17 +61,17 @@ struct PairTests {
     try await second.wait("reachable") { $0.isVia("v0") }
     #expect(try lab.ip("address del 10.0.0.1 peer 10.0.0.2/32 dev v0").status == 0)
     try await monitors.settle()
-    // The address is still there, for the other peer.
+    // The address is still there, with the other peer.
     #expect(second.last?.isVia("v0") == true)
   }
 
   @Test(
-    "trap 13: a local address that is not ours, or cannot be the source",
+    "a local address that is not ours, or cannot be the source, is no address",
     arguments: [
       ("192.0.2.1", "10.0.0.9"), ("2001:db8:1::1", "2001:db8::9"), ("192.0.2.1", "2001:db8::1"),
       ("2001:db8:1::1", "10.0.0.1"),
     ])
-  func foreignLocalAddress(remote: String, local: String) async throws {
+  func aForeignLocalAddressIsNoAddress(remote: String, local: String) async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     try lab.addAddress("2001:db8::1/64", "v0")
@@ -81,8 +81,8 @@ struct PairTests {
     try await monitors.expect(recording, lab.unreachable(.noAddress))
   }
 
-  @Test("trap 13: a loopback address reaches nothing but this machine")
-  func loopbackLocalAddress() async throws {
+  @Test("a loopback address reaches nothing but this machine")
+  func aLoopbackSourceReachesOnlyThisMachine() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     let monitors = try LabMonitors(lab)
@@ -105,8 +105,8 @@ struct PairTests {
     try await monitors.expect(recording, without, v0, without)
   }
 
-  @Test("the local address decides the way, where a rule says so")
-  func sourceRule() async throws {
+  @Test("the local address decides the way if a rule says so")
+  func aRuleBySourceDecidesTheWay() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     try lab.makeW()
@@ -120,8 +120,8 @@ struct PairTests {
     try await monitors.expect(fromW, v0, lab.reachable("w0", via: "10.1.0.2"))
   }
 
-  @Test("link-local on both ends")
-  func linkLocalPair() async throws {
+  @Test("a pair of link-local addresses is reached over its zone, and over no other")
+  func aLinkLocalPairIsReachedOverItsZone() async throws {
     let lab = try NetworkLab()
     try lab.sysctl("ipv6/conf/default/addr_gen_mode", 1)
     try lab.addVeth("v0", "v1")

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import Dialtone
+@testable import Dialtone
 import Netlink
 import NetworkLab
 import TestSupport
@@ -26,7 +26,7 @@ struct PathMonitorTests {
   }
 
   @Test("the lower metric comes first", arguments: LabFamily.allCases)
-  func orderByMetric(family: LabFamily) async throws {
+  func theLowerMetricComesFirst(family: LabFamily) async throws {
     let lab = try make(family, v0: 600, w0: 100)
     let monitors = try LabMonitors.forPaths(lab)
     let path = try await monitors.recordPath()
@@ -44,7 +44,7 @@ struct PathMonitorTests {
   }
 
   @Test("the order follows the routes, one delivery for each change", arguments: LabFamily.allCases)
-  func orderFollowsRoutes(family: LabFamily) async throws {
+  func theOrderFollowsTheRoutes(family: LabFamily) async throws {
     let lab = try make(family, v0: 100, w0: 600)
     let monitors = try LabMonitors.forPaths(lab)
     let path = try await monitors.recordPath()
@@ -62,8 +62,8 @@ struct PathMonitorTests {
     #expect(path.last?.outline == "no-route: v0, w0")
   }
 
-  @Test("a link that is switched off, and on again")
-  func linkDown() async throws {
+  @Test("a link that is switched off leaves the path, and comes back")
+  func aLinkThatIsSwitchedOffLeavesThePath() async throws {
     let lab = try make(.v4, v0: 100, w0: 600)
     let monitors = try LabMonitors.forPaths(lab)
     let path = try await monitors.recordPath()
@@ -75,7 +75,7 @@ struct PathMonitorTests {
   }
 
   @Test("carrier lost: unbound packets go on into the dead link, and only bound ones leave by the other")
-  func carrierLost() async throws {
+  func boundPacketsAvoidALinkWithoutCarrier() async throws {
     let lab = try make(.v4, v0: 100, w0: 600)
     let monitors = try LabMonitors.forPaths(lab)
     let path = try await monitors.recordPath()
@@ -92,7 +92,7 @@ struct PathMonitorTests {
   }
 
   @Test("an address that goes takes its interface along, and comes back with it")
-  func addressRemoved() async throws {
+  func anAddressThatGoesTakesItsInterfaceAlong() async throws {
     let lab = try NetworkLab.withoutOwnAddresses()
     try lab.makeB()
     let monitors = try LabMonitors.forPaths(lab)
@@ -107,8 +107,8 @@ struct PathMonitorTests {
     try await path.wait("back") { $0.outline == "satisfied 4: v0 4" }
   }
 
-  @Test("IPv6 alone, by a link-local router")
-  func onlyIPv6() async throws {
+  @Test("only IPv6, by a link-local router")
+  func ipv6AloneSatisfies() async throws {
     let lab = try NetworkLab.withoutOwnAddresses()
     try lab.addVeth("v0", "v1")
     try lab.up("v0", "v1")
@@ -116,7 +116,7 @@ struct PathMonitorTests {
     try lab.addRoute("default", via: "fe80::2", dev: "v0", family: .v6)
     let monitors = try LabMonitors.forPaths(lab)
     let path = try await monitors.recordPath()
-    // Nothing can come back to a link-local address, and the link is one of those that nobody has set up.
+    // No answer can reach a link-local address from afar, and the link counts as not set up.
     try await monitors.expect(path, "no-address: ")
     try lab.addAddress("2001:db8::1/64", "v0")
     try await monitors.expect(path, "no-address: ", "satisfied 6: v0 6")
@@ -138,7 +138,7 @@ struct PathMonitorTests {
     let monitors = try LabMonitors.forPaths(lab)
     let path = try await monitors.recordPath()
     let current = { path.monitor.current.interfaces.first?.temporaryAddresses ?? [] }
-    // It is tentative until the kernel's worker has looked at it (addrconf_dad_work), whatever accept_dad says.
+    // It is tentative until the kernel's worker has looked at it (addrconf_dad_work), whatever accept_dad is.
     try await eventually("there is a temporary address") { current().count == 1 }
     let first = current()
     try lab.address(.change, "2001:db8::1/64", "v0", flags: .noDAD, valid: 5000, preferred: 4000)
@@ -149,10 +149,10 @@ struct PathMonitorTests {
     try await monitors.expect(path, "satisfied 6: v0 6")
   }
 
-  @Test("where announcements were lost and the tables are read anew, nothing is delivered twice")
-  func tablesReadAnew() async throws {
+  @Test("if announcements were lost and the tables are read anew, nothing is delivered twice")
+  func tablesReadAnewDeliverNothingTwice() async throws {
     let lab = try make(.v4, v0: 100, w0: 600)
-    // Added in another order than that in which a dump lists them.
+    // Added in an order other than that of a dump.
     for number in [9, 3, 7] {
       try lab.addAddress("2001:db8::\(number)/64", "v0")
       try lab.addAddress("10.0.0.\(number)/24", "v0")

@@ -3,8 +3,8 @@
 
 #if os(Linux)
 import CDialtoneSystem
-import Dialtone
-import Netlink
+@testable import Dialtone
+@testable import Netlink
 import NetworkLab
 import TestSupport
 import Testing
@@ -22,8 +22,8 @@ struct PathRoutingTests {
 
   // MARK: Policy
 
-  @Test("a rule prohibits it, and is deleted")
-  func prohibitingRule() async throws {
+  @Test("a rule prohibits the path until it is deleted")
+  func aProhibitingRuleBlocksThePath() async throws {
     let lab = try makeBW()
     let monitors = try LabMonitors.forPaths(lab)
     let path = try await monitors.recordPath()
@@ -34,8 +34,8 @@ struct PathRoutingTests {
     try await monitors.expect(path, free, blocked, free)
   }
 
-  @Test("a kill switch for IPv6 alone: IPv6 is not supported, whatever packets can that are bound to a link")
-  func killSwitch() async throws {
+  @Test("a kill switch for IPv6: IPv6 is not supported, even if packets bound to a link get through")
+  func aKillSwitchForIPv6LeavesIPv6Unsupported() async throws {
     let lab = try makeBW()
     try lab.addAddress("2001:db8::1/64", "v0")
     try lab.addRoute("default", via: "2001:db8::2", dev: "v0", metric: 1024)
@@ -50,8 +50,8 @@ struct PathRoutingTests {
     #expect(path.last?.uses(.wired) == false)
   }
 
-  @Test("a default for a firewall mark")
-  func mark() async throws {
+  @Test("a default for a firewall mark is there only for a path with the mark")
+  func aMarkedDefaultNeedsTheMark() async throws {
     let lab = try NetworkLab.withoutOwnAddresses()
     try lab.makeB()
     try lab.deleteRoute("default")
@@ -65,12 +65,12 @@ struct PathRoutingTests {
   }
 
   @Test("through nexthop objects, whose deletion takes the route along unannounced", arguments: [0, 1])
-  func nexthopObject(compatibility: Int) async throws {
+  func aPathFollowsNexthopObjects(compatibility: Int) async throws {
     let lab = try NetworkLab.withoutOwnAddresses()
     try lab.makeB()
     try lab.deleteRoute("default")
-    // The kernel does not look for packets that are bound to a link behind the route of another link's object: it comes
-    // last.
+    // For packets that are bound to a link, the kernel does not look beyond the route of another link's nexthop object.
+    // So that route comes last.
     try lab.makeW(metric: 10)
     try lab.sysctl("ipv4/nexthop_compat_mode", compatibility)
     try lab.addNexthop(1, via: "10.0.0.2", dev: "v0")
@@ -86,7 +86,7 @@ struct PathRoutingTests {
   }
 
   @Test("one default of two hops: both lead on, the first usable one is preferred")
-  func multipath() async throws {
+  func bothHopsOfADefaultLeadOn() async throws {
     let lab = try NetworkLab.withoutOwnAddresses()
     try lab.makeB()
     try lab.deleteRoute("default")
@@ -103,9 +103,9 @@ struct PathRoutingTests {
   // MARK: Links above links
 
   @Test(
-    "a tunnel comes first where it has the default; its packets cost what those of the link below cost",
+    "a tunnel comes first if it has the default; its packets cost what those of the link below cost",
     .enabled(if: NetworkLab.canMakeTun, "needs /dev/net/tun"))
-  func tunnel() async throws {
+  func aTunnelWithTheDefaultComesFirst() async throws {
     let lab = try makeBW()
     let monitors = try LabMonitors.forPaths(lab)
     let path = try await monitors.recordPath { $0.meteredInterfaces = ["v0"] }
@@ -115,7 +115,7 @@ struct PathRoutingTests {
     defer { tun.close() }
     try lab.addAddress("10.8.0.2/24", "tun0")
     try lab.up("tun0")
-    // As VPNs do it: more specific than the default, which stays.
+    // As VPNs do: two routes that are more specific than the default, which stays.
     for prefix in ["0.0.0.0/1", "128.0.0.0/1"] { try lab.addRoute(prefix, dev: "tun0") }
     try await path.wait("through the tunnel") { $0.outline == "satisfied 4: tun0 4, v0 4, w0 4" }
     #expect(path.last?.interfaces.map(\.kind) == [.tunnel, .wired, .wired])
@@ -129,14 +129,14 @@ struct PathRoutingTests {
   }
 
   @Test("a bridge stands for its ports, and has their kind")
-  func bridge() async throws {
+  func aBridgeStandsForItsPorts() async throws {
     let lab = try NetworkLab.withoutOwnAddresses()
     try lab.addVeth("v0", "v1")
     try lab.addVeth("w0", "w1")
     try lab.addBridge("br0")
     try lab.up("v0", "v1", "w0", "w1", "br0")
     try lab.addAddress("10.0.0.1/24", "br0")
-    // A port may have an address; packets that come for it go to the bridge all the same.
+    // A port may have an address, but packets for it go to the bridge.
     try lab.addAddress("10.9.0.1/24", "v0")
     try lab.setMaster("v0", "br0")
     try await lab.waitForCarriers()
@@ -155,7 +155,7 @@ struct PathRoutingTests {
   // MARK: Restrictions
 
   @Test("an interface by name that appears later, is renamed and goes")
-  func interfaceByName() async throws {
+  func anInterfaceMayAppearBeRenamedAndGo() async throws {
     let lab = try NetworkLab.withoutOwnAddresses()
     try lab.makeB()
     let monitors = try LabMonitors.forPaths(lab)
@@ -176,7 +176,7 @@ struct PathRoutingTests {
   }
 
   @Test("a required kind that is there, but leads nowhere; a prohibited one")
-  func kinds() async throws {
+  func requiredAndProhibitedKindsChoose() async throws {
     let lab = try makeBW()
     let monitors = try LabMonitors.forPaths(lab)
     let wired = try await monitors.recordPath { $0.requiredKinds = [.wired] }
@@ -192,7 +192,7 @@ struct PathRoutingTests {
   // MARK: Name servers
 
   @Test("DNS: by resolv.conf(5), and by the routes to its servers")
-  func nameServers() async throws {
+  func dnsFollowsResolvConfAndItsRoutes() async throws {
     let lab = try NetworkLab.withoutOwnAddresses()
     try lab.makeB()
     let root = try ConfigurationRoot()
@@ -201,7 +201,7 @@ struct PathRoutingTests {
       lab, source: { LinuxNetwork($0 as? EventPoll, time: $1, nameConfigurationRoot: root.path) })
     let path = try await monitors.recordPath()
     #expect(path.last?.supportsDNS == true)
-    // Nothing but the route to the server changes.
+    // Only the route to the server changes.
     try lab.addRoute("10.7.0.0/16", kind: .unreachable)
     try await path.wait("no route to the server") { !$0.supportsDNS }
     #expect(path.last?.status == .satisfied)
@@ -211,7 +211,7 @@ struct PathRoutingTests {
     try await path.wait("no route at all") { !$0.supportsDNS && $0.status == .unsatisfied }
     try root.write("etc/resolv.conf", "nameserver 10.0.0.53\n")
     try await path.wait("a server on the link") { $0.supportsDNS && $0.status == .unsatisfied }
-    // A server on this machine asks others: it supports DNS where it can.
+    // A server on this machine asks others: it supports DNS if it can reach them.
     try root.write("etc/resolv.conf", "nameserver 127.0.0.53\n")
     try await path.wait("a server here") { !$0.supportsDNS }
     try lab.addRoute("default", via: "10.0.0.2", dev: "v0")
@@ -226,7 +226,7 @@ struct PathRoutingTests {
     arguments: [
       ("fe80::53%v0", true), ("fe80::53%w0", false), ("fe80::53", false),
     ])
-  func linkLocalNameServer(server: String, isSupported: Bool) async throws {
+  func aLinkLocalNameServerNeedsItsZone(server: String, isSupported: Bool) async throws {
     let lab = try NetworkLab.withoutOwnAddresses()
     try lab.makeB()
     try lab.addAddress("fe80::1/64", "v0")
@@ -241,8 +241,8 @@ struct PathRoutingTests {
 
   // MARK: Refusals
 
-  @Test("netlink is refused: not known, and said once", arguments: [EPERM, EAFNOSUPPORT])
-  func denied(code: CInt) async throws {
+  @Test("if netlink is refused the path is unknown, which is told once", arguments: [EPERM, EAFNOSUPPORT])
+  func aDeniedPathIsToldOnce(code: CInt) async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     try lab.deny(.netlinkSockets(code))

@@ -3,16 +3,16 @@
 
 #if os(Linux)
 import CDialtoneSystem
-import Dialtone
+@testable import Dialtone
 import NetworkLab
 import Testing
 
-/// Paths where there are interfaces by the hundred: a host of containers, a router. One after another: they keep the
-/// kernel's lock.
+/// Paths with hundreds of interfaces, as on a host of containers or a router. The tests run one after another, because
+/// they keep the kernel's lock.
 @Suite(
   .serialized, .enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct PathScaleTests {
-  /// So many veth pairs, up, each near end with an address.
+  /// Adds `count` veth pairs, switches them on, and gives each near end an address.
   private func addLinks(_ count: Int, to lab: NetworkLab, address: (Int) -> String) throws {
     try lab.addVeths("n", count: count)
     for number in 0..<count {
@@ -22,8 +22,8 @@ struct PathScaleTests {
   }
 
   @Test(
-    "500 links with link-local addresses alone are neither listed nor asked for; nor do their changes tell of anything")
-  func containers() async throws {
+    "500 links with only link-local addresses are neither listed nor asked about, and their changes deliver nothing")
+  func linksWithOnlyLinkLocalAddressesAreNotAsked() async throws {
     let lab = try NetworkLab.withoutOwnAddresses()
     try lab.makeB()
     try addLinks(500, to: lab) { _ in "fe80::1/64" }
@@ -36,7 +36,7 @@ struct PathScaleTests {
     try await monitors.settle()
     let after = probe.counts
     try await monitors.expect(path, "satisfied 4: v0 4")
-    // Two addresses over any link and over v0, some name servers; and those of the targets.
+    // For each path, two addresses over any link and over v0, and some name servers; and the queries of the targets.
     #expect(after.paths > before.paths)
     #expect((after.answers - before.answers) / max(1, after.paths - before.paths) < 16)
   }
@@ -44,7 +44,7 @@ struct PathScaleTests {
   @Test(
     "500 links that might lead on, and 1,000 changes: targets are told as ever, paths are asked seldom, and end up right"
   )
-  func router() async throws {
+  func fiveHundredUplinksDoNotDelayTargets() async throws {
     let lab = try NetworkLab.withoutOwnAddresses()
     try lab.makeB()
     try addLinks(500, to: lab) { "100.64.\($0 / 4).\(($0 % 4) * 64 + 1)/26" }
@@ -63,7 +63,7 @@ struct PathScaleTests {
     }
     let seconds = Double(TimeSource.system.now() - start) / 1e9
     let after = probe.counts
-    // 2 × 501 queries, a tenth of a millisecond for each; and at most two tries each time, and those of the beginning.
+    // A path takes 2 × 501 queries of 0.1 ms. It is asked at most twice each time, and twice at the beginning.
     #expect(
       Double(after.paths - before.paths) < 2 * (seconds / 0.1 + 2), "\(after.paths - before.paths) in \(seconds) s")
     try lab.deleteRoute("default")
@@ -75,7 +75,7 @@ struct PathScaleTests {
     #expect(path.last?.interfaces.map(\.leadsToInternet).filter { $0 }.count == 2)
     try lab.deleteVeths()
     try await path.wait("few again") { $0.outline == "satisfied 4: v0 4" }
-    // And from then on at once again.
+    // From then on, changes are seen at once again.
     try lab.deleteRoute("default")
     try await path.wait("unsatisfied") { $0.outline == "no-route: v0" }
   }

@@ -1,12 +1,13 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import Dialtone
 import Netlink
 import Testing
 
-/// Switches of radios, on events as the kernel of the radio lab announced them: two simulated radios, phy0 and phy1,
-/// and one of them blocked and unblocked.
+@testable import Dialtone
+
+/// The switches of radios, on events that the kernel of the radio lab announced: two simulated radios, phy0 and phy1,
+/// one of them blocked and unblocked.
 struct RadioTableTests {
   /// `struct rfkill_event_ext`: index, type, operation, soft, hard, reasons of the hard block.
   private static let phy0Added: [UInt8] = [0, 0, 0, 0, 1, 0, 0, 0, 0]
@@ -31,7 +32,7 @@ struct RadioTableTests {
   }
 
   @Test("a radio is blocked by its own switch, not by another radio's")
-  func ownSwitch() throws {
+  func aRadioIsBlockedByItsOwnSwitch() throws {
     let blocked = try table(Self.phy0Added, Self.phy1Added, Self.phy0Blocked)
     #expect(blocked.isBlocked(try link(.wifi, radio: 0)))
     #expect(try !blocked.isBlocked(link(.wifi, radio: 1)))
@@ -39,8 +40,8 @@ struct RadioTableTests {
     #expect(try !unblocked.isBlocked(link(.wifi, radio: 0)))
   }
 
-  @Test("a radio whose switch is not known is blocked where all of its kind are")
-  func unknownSwitch() throws {
+  @Test("a radio with an unknown switch is blocked if all of its kind are")
+  func aRadioWithAnUnknownSwitchIsBlockedIfAllAre() throws {
     let one = try table(Self.phy0Added, Self.phy1Added, Self.phy0Blocked, radio: { _ in nil })
     #expect(try !one.isBlocked(link(.wifi, radio: 0)))
     #expect(try !one.isBlocked(link(.wifi)))
@@ -50,14 +51,14 @@ struct RadioTableTests {
   }
 
   @Test("what a switch is set to now counts before the last event")
-  func newerState() throws {
+  func thePresentStateOfASwitchCounts() throws {
     let radios = try table(Self.phy0Added)
     #expect(try radios.isBlocked(link(.wifi, radio: 0)) { $0 == 0 ? true : nil })
     #expect(try !radios.isBlocked(link(.wifi, radio: 0)) { $0 == 1 ? true : nil })
   }
 
   @Test("kinds are told apart; what is no radio is never blocked")
-  func kinds() throws {
+  func kindsOfRadioAreToldApart() throws {
     let radios = try table(Self.phy0Added, Self.modemBlocked)
     #expect(try radios.isBlocked(link(.cellular)))
     #expect(try !radios.isBlocked(link(.wifi, radio: 0)))
@@ -66,7 +67,7 @@ struct RadioTableTests {
   }
 
   @Test("a number that is used again is another switch")
-  func numberUsedAgain() throws {
+  func aNumberUsedAgainIsAnotherSwitch() throws {
     var numbers: [UInt32] = [1, 4]
     let radios = try table(Self.phy1Added, Self.phy1Removed, [1, 0, 0, 0, 1, 0, 1, 0]) { _ in numbers.removeFirst() }
     #expect(try radios.isBlocked(link(.wifi, radio: 4)))
@@ -74,8 +75,8 @@ struct RadioTableTests {
     #expect(numbers.isEmpty)
   }
 
-  @Test("what is too short is no event", arguments: [[0, 0, 0, 0, 1, 0, 1], []] as [[UInt8]])
-  func short(bytes: [UInt8]) throws {
+  @Test("a message that is too short is no event", arguments: [[0, 0, 0, 0, 1, 0, 1], []] as [[UInt8]])
+  func aShortMessageIsNoEvent(bytes: [UInt8]) throws {
     var radios = RadioTable()
     let isEvent = radios.apply(bytes) { $0 }
     #expect(!isEvent)

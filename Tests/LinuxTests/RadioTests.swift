@@ -1,22 +1,23 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import Dialtone
-import Netlink
 import Testing
 
-/// Wi-Fi and modems on built messages: the sequences that a machine with mac80211_hwsim, wwan_hwsim and a USB modem
-/// announced (radio-lab of the project), and what becomes of the Internet over them.
+@testable import Dialtone
+@testable import Netlink
+
+/// Wi-Fi and modems on messages made by hand: the sequences that a machine with mac80211_hwsim, wwan_hwsim and a USB
+/// modem announced (see Scenarios.md), and the states of the Internet over them.
 struct RadioTests {
   typealias Fields = BuiltMessages.LinkFields
 
-  /// A message's flags and operational state, and how the Internet over the link stands after it.
+  /// A message's flags and operational state, and the Internet's reason after it.
   typealias Step = (flags: UInt32, state: OperationalState, reason: Reachability.Reason?)
 
   @Test("wlan1: started, associated, given its keys, deauthenticated, associated again, stopped")
-  func wifiSequence() throws {
+  func wifiIsReachableOnlyWhileAssociated() throws {
     let steps: [Step] = [
-      (0x1043, .unknown, .noCarrier),  // trap 2: "running" for a moment, but without a carrier
+      (0x1043, .unknown, .noCarrier),  // "running" for a moment, but without a carrier
       (0x1003, .down, .noCarrier),
       (0x11003, .dormant, .dormant),  // associated; the keys are missing
       (0x11043, .up, nil),
@@ -49,7 +50,7 @@ struct RadioTests {
   }
 
   @Test("events of wireless extensions say nothing of the link")
-  func wirelessEvents() throws {
+  func wirelessEventsSayNothingOfTheLink() throws {
     var network = BuiltNetwork()
     try network.add(Fields(index: 3, name: "wlan1"), .init(isWireless: true))
     let before = network.links[3]
@@ -61,15 +62,15 @@ struct RadioTests {
     #expect(network.links[3] == before)
   }
 
-  @Test("trap 7: a bridge port's message of its own is no snapshot of the link")
-  func bridgePortMessage() throws {
+  @Test("a bridge port's message of its own is no snapshot of the link")
+  func aBridgePortsMessageIsNoSnapshot() throws {
     let message = try BuiltMessages.link(Fields(index: 4, name: "v1", infoKind: nil, master: 3, family: .bridge))
     #expect(!message.isSnapshot)
     #expect(Link(message, kind: .wired) == nil)
   }
 
   @Test("wwan0-1: there, up, with an address and a route, down, gone")
-  func modemSequence() throws {
+  func aModemIsReachableOnlyWithASession() throws {
     var network = BuiltNetwork()
     var fields = Fields(index: 9, name: "wwan0-1", deviceType: .none, flags: 0x90, state: .down, address: nil)
     fields.infoKind = "wwan"
@@ -103,7 +104,7 @@ struct RadioTests {
   }
 
   @Test("a USB modem that is Ethernet to the kernel is cellular by its uevent")
-  func usbModem() throws {
+  func aUSBModemIsCellular() throws {
     var network = BuiltNetwork()
     let modem = InterfaceKind.Evidence(deviceType: "wwan")
     try network.add(Fields(index: 4, name: "wwan0", flags: 0x11043, state: .unknown), modem)
@@ -114,8 +115,8 @@ struct RadioTests {
     #expect(state.flags.description == "WR t------")
   }
 
-  @Test("a blocked radio: somebody has to act", arguments: [InterfaceKind.wifi, .cellular])
-  func blockedRadio(kind: InterfaceKind) throws {
+  @Test("a blocked radio requires that the user acts", arguments: [InterfaceKind.wifi, .cellular])
+  func aBlockedRadioRequiresTheUser(kind: InterfaceKind) throws {
     var network = BuiltNetwork()
     let evidence = InterfaceKind.Evidence(isWireless: kind == .wifi, deviceType: kind == .wifi ? "wlan" : "wwan")
     try network.add(Fields(index: 5, name: "radio0", flags: 0x1002, state: .down), evidence)
@@ -128,16 +129,16 @@ struct RadioTests {
     #expect(blocked.withoutRoute() == expected)
     #expect(blocked.reason(ofIdle: try #require(network.links[5])) == .radioBlocked)
     if kind == .wifi { #expect(blocked.localNetwork(.wifi, nil) == expected) }
-    // A radio of the other kind is not this one's business.
+    // A radio of another kind does not matter.
     let other = network.decision { $0.ownKind != kind }
     #expect(other.withoutRoute().reason == (kind == .wifi ? .linkDown : .noSession))
-    // What operates is not blocked, whatever the switches say.
+    // A link that operates is not blocked, whatever the switches say.
     try network.add(Fields(index: 5, name: "radio0"), evidence)
     #expect(network.decision { $0.ownKind == kind }.withoutRoute().reason == (kind == .wifi ? .noRoute : .noSession))
   }
 
   @Test("a link on a blocked radio is as blocked, whatever it is made of")
-  func linkOverBlockedRadio() throws {
+  func aLinkOverABlockedRadioIsBlocked() throws {
     var network = BuiltNetwork()
     try network.add(Fields(index: 5, name: "wlan0", flags: 0x1002, state: .down), .init(isWireless: true))
     try network.add(Fields(index: 6, name: "wlan0.7", flags: 0x1002, state: .down, infoKind: "vlan", lower: 5))
@@ -147,7 +148,7 @@ struct RadioTests {
   }
 
   @Test("WireGuard: up as soon as it is on; point-to-point, so neither gateway nor direct")
-  func wireGuard() throws {
+  func wireGuardIsUpAndPointToPoint() throws {
     var network = BuiltNetwork()
     var fields = Fields(index: 11, name: "wg0", deviceType: .none, flags: 0x90, state: .down, address: nil)
     fields.infoKind = "wireguard"

@@ -5,12 +5,11 @@
 import NetworkLab
 import TestSupport
 
-/// Changes a lab's network at random, the same way for the same seed. Operations that the kernel refuses are operations
-/// too.
+/// Changes a lab's network at random, in the same way for the same seed. Operations that the kernel refuses count, too.
 struct RandomOperations {
   private typealias Operation = (words: String, body: () throws -> Void)
 
-  /// What links are also called at times: a name that a socket can be bound to by, and one that is too long for that.
+  /// Alternative names that links have at times: one to which a socket can be bound, and one that is too long for that.
   static let alternativeNames = ["other0", "an-alternative-name-as-udev-gives"]
 
   var generator: SeededNumbers
@@ -22,7 +21,7 @@ struct RandomOperations {
     generator = SeededNumbers(seed: seed)
   }
 
-  /// Makes links with addresses, so that most operations have something to work on.
+  /// Makes links with addresses, so that most operations have an effect.
   func begin() throws {
     for number in 0...2 {
       try lab.addVeth("n\(number)", "p\(number)")
@@ -32,7 +31,7 @@ struct RandomOperations {
     }
   }
 
-  /// Does so many operations; answers what they were.
+  /// Performs `count` operations. Returns what they were.
   mutating func perform(_ count: Int) -> [String] {
     (0..<count).map { _ in
       let (words, body) = operation()
@@ -275,11 +274,11 @@ struct RandomOperations {
   }
 
   private mutating func loopback() -> Operation {
-    // Mostly up.
+    // Up most of the time.
     chance(30) ? command("link set lo down") : command("link set lo up")
   }
 
-  /// What `ip` does, for what the lab's own writer of messages has no words for.
+  /// Runs `ip`, for operations that the lab's own messages do not cover.
   private func command(_ words: String) -> Operation {
     (
       words,

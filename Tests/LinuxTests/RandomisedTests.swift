@@ -8,11 +8,11 @@ import NetworkLab
 import TestSupport
 import Testing
 
-/// After any sequence of operations, once it is quiet, every target's state and the path are what a real socket finds.
+/// After any sequence of operations, every target's state and the path finally agree with what a real socket finds.
 ///
-/// `DIALTONE_SEED` chooses another sequence, `DIALTONE_OPERATIONS` its length. Without the latter the sequences take a
-/// minute together.
-// One sequence after another: each keeps a thread of the pool busy, and there are few.
+/// `DIALTONE_SEED` chooses another sequence, and `DIALTONE_OPERATIONS` its length. Without the latter the sequences
+/// take a minute together.
+// One sequence after another: each keeps a thread of the pool busy, and the pool has few.
 @Suite(
   .serialized,
   .enabled(if: NetworkLab.isAvailable && NetworkLab.hasIPRoute2, "needs network namespaces, and iproute2 as the judge"))
@@ -23,7 +23,7 @@ struct RandomisedTests {
     ]
   private static let operations = environment("DIALTONE_OPERATIONS").map(Int.init)
   private static let budget = Duration.seconds(60) / seeds.count
-  /// However slow the machine is.
+  /// The least number of operations, even on a slow machine.
   private static let fewest = 50
 
   @Test(.timeLimit(.minutes(30)), arguments: seeds)
@@ -42,7 +42,7 @@ struct RandomisedTests {
       try await monitors.settle()
       try await check(watched, path, lab, "seed \(seed), operation \(done), after \(batch)")
     }
-    // Many operations must have been taken by the kernel, or nothing was tested.
+    // If the kernel took only a few operations, nothing was tested.
     #expect(world.accepted * 4 > done, "only \(world.accepted) of \(done) operations were accepted")
   }
 
@@ -51,9 +51,9 @@ struct RandomisedTests {
   ) async throws {
     var differences: [String] = []
     do {
-      // Carrier changes are told some time after what caused them, and IPv6 addresses take time. The limit is below the
-      // half minute in which the kernel collects routes that have expired: it announces their end only then, and
-      // ignores them before.
+      // Changes of carriers are announced some time after their cause, and IPv6 addresses take time. The limit is below
+      // the half minute in which the kernel collects expired routes: it ignores them earlier, and announces their end
+      // only then.
       try await eventually(within: .seconds(20), "all targets agree") {
         let judge = try SocketJudge(lab, watched.map(\.0))
         differences = watched.enumerated().compactMap { position, pair in
@@ -83,24 +83,24 @@ struct RandomisedTests {
       JudgedTarget(address: "2001:db8:1::9"), JudgedTarget(address: "2001:db8:ffff::1"),
       JudgedTarget(address: "2001:db8:ffff::1", mark: 7), JudgedTarget(address: "2001:db8:ffff::1", interface: "n2"),
       JudgedTarget(address: "127.0.0.1"), JudgedTarget(address: "::1"), JudgedTarget(address: "2001:db8:0::1"),
-      // By protocol and port.
+      // By protocol and port:
       JudgedTarget(address: "198.51.100.7", port: 443),
       JudgedTarget(address: "198.51.100.7", port: 53, transport: .udp),
       JudgedTarget(address: "2001:db8:ffff::1", port: 443),
       JudgedTarget(address: "2001:db8:ffff::1", port: 53, transport: .udp),
-      // TCP refuses multicast.
+      // TCP refuses multicast:
       JudgedTarget(address: "224.0.0.251", transport: .udp),
-      // From an address, also over a link.
+      // From an address, also over a link:
       JudgedTarget(address: "198.51.100.7", source: "10.0.0.1"),
       JudgedTarget(address: "2001:db8:ffff::1", source: "2001:db8:1::1"),
       JudgedTarget(address: "198.51.100.7", interface: "n0", source: "10.1.0.1"),
       JudgedTarget(address: "2001:db8:ffff::1", interface: "n1", source: "2001:db8:2::1"),
-      // Over a link by another of its names.
+      // Over a link by another of its names:
       JudgedTarget(address: "198.51.100.7", interface: RandomOperations.alternativeNames[0]),
       JudgedTarget(address: "2001:db8:ffff::1", interface: RandomOperations.alternativeNames[1]),
     ] + internet.flatMap { address in ["n0", "n1", "n2"].map { JudgedTarget(address: address, interface: $0) } }
 
-  /// What a path asks about.
+  /// The addresses that a path asks about.
   private static let internet = ["198.41.0.4", "2001:503:ba3e::2:30"]
 
   private static func environment(_ name: String) -> UInt64? {

@@ -3,8 +3,8 @@
 
 #if os(Linux)
 import CDialtoneSystem
-import Dialtone
-import Netlink
+@testable import Dialtone
+@testable import Netlink
 import NetworkLab
 import TestSupport
 import Testing
@@ -22,7 +22,7 @@ struct RouteExpiryTests {
     try #require(result.status == 0, "ip \(arguments): \(result.error)")
   }
 
-  /// v0 with an IPv6 address and a default route that ends after so many seconds.
+  /// v0 with an IPv6 address and a default route that ends after this many seconds.
   private func makeLab(_ seconds: Int) throws -> NetworkLab {
     let lab = try NetworkLab.withoutOwnAddresses()
     try lab.addVeth("v0", "v1")
@@ -33,14 +33,14 @@ struct RouteExpiryTests {
   }
 
   @Test("a default route that ends: unreachable when connect(2) says so, not when it is announced")
-  func defaultEnds() async throws {
+  func aDefaultThatEndsIsUnreachableAtOnce() async throws {
     let lab = try makeLab(3)
     let monitors = try LabMonitors(lab)
     let internet = try await monitors.record { $0.family = .ipv6 }
     let v0 = try lab.reachable("v0", via: "2001:db8:a::2")
     let none = try lab.unreachable(.noRoute)
     try await eventually(within: Self.soon, "unreachable") { internet.last == none }
-    // Not sooner either, and the kernel still lists the route.
+    // It does not end earlier either, and the kernel still lists the route.
     let found = try lab.connect(LabConnection(to: "2001:503:ba3e::2:30"))
     #expect(found.error == ENETUNREACH, "\(found)")
     #expect(try lab.ip("-6 route show default").output.contains("expires"))
@@ -48,7 +48,7 @@ struct RouteExpiryTests {
   }
 
   @Test("a path monitor sees a default route end, too")
-  func pathEnds() async throws {
+  func aPathMonitorSeesADefaultEnd() async throws {
     let lab = try makeLab(3)
     let monitors = try LabMonitors.forPaths(lab)
     let path = try await monitors.recordPath()
@@ -57,7 +57,7 @@ struct RouteExpiryTests {
   }
 
   @Test("a route whose life is prolonged, as each router advertisement does, stays; each end is looked at once")
-  func prolonged() async throws {
+  func aProlongedRouteStays() async throws {
     let lab = try makeLab(3)
     let probe = NetworkProbe()
     let monitors = try LabMonitors(lab, source: probe.makeSource)
@@ -65,7 +65,7 @@ struct RouteExpiryTests {
     try ip("-6 route change default via 2001:db8:a::2 dev v0 expires 600", lab)
     try await monitors.settle()
     let before = probe.counts.polls
-    // The first end comes, and is none.
+    // The time of the first end comes, but the route has been prolonged.
     let start = TimeSource.system.now()
     try await eventually(within: Self.soon, "the first end has passed") {
       TimeSource.system.now() > start + 4_000_000_000
@@ -75,15 +75,15 @@ struct RouteExpiryTests {
     try await monitors.expect(internet, lab.reachable("v0", via: "2001:db8:a::2"))
   }
 
-  @Test("nothing is looked at where no route ends")
-  func forEver() async throws {
+  @Test("nothing is polled if no route ends")
+  func nothingIsPolledIfNoRouteEnds() async throws {
     let lab = try makeLab(600)
     try ip("-6 route replace default via 2001:db8:a::2 dev v0", lab)
     try lab.run {
       let network = LinuxNetwork(try EventPoll())
       let query = RouteQuery(.address(try address("2001:503:ba3e::2:30")))
       network.answer([query]) { _, state in #expect(state.isReachable) }
-      // The gateway is watched from now on, so it is asked once more.
+      // From now on the gateway is watched, so it is asked about once more.
       var change = NetworkChange()
       network.poll(into: &change)
       network.answer([query]) { _, state in #expect(state.isReachable) }
@@ -103,7 +103,7 @@ struct RouteExpiryTests {
     }
   }
 
-  /// The kernel's reply for a route that ends so many hundredths of a second later.
+  /// The kernel's reply for a route that ends this many hundredths of a second later.
   private func route(_ expiry: Int32, via gateway: UInt64 = 2) throws -> RouteMessage {
     var builder = NetlinkRequestBuilder()
     builder.begin(.newRoute, [])
@@ -123,7 +123,7 @@ struct RouteExpiryTests {
   }
 
   @Test("an end is due after the kernel's tick that follows it, each once; a new end takes the place of the old one")
-  func deadlines() throws {
+  func anEndIsDueOnceAfterTheKernelsTick() throws {
     var expiries = RouteExpiries()
     let second: Int64 = 1_000_000_000
     expiries.note(try route(0), now: 0)
@@ -132,7 +132,7 @@ struct RouteExpiryTests {
     expiries.note(try route(300), now: second)
     let first = try #require(expiries.next)
     #expect(first > 4 * second + 10_000_000 && first < 4 * second + 50_000_000)
-    // Less than the unit is left: what is known stands.
+    // With less than a unit left, the known end stays.
     expiries.note(try route(0), now: 4 * second)
     #expect(expiries.next == first)
     expiries.note(try route(900, via: 3), now: second)

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import Dialtone
+@testable import Dialtone
 import NetworkLab
 import Testing
 
-/// Scenarios 9 to 16 of linux.md: several defaults, routes that refuse, rules.
+/// Scenarios 9 to 11 of Scenarios.md: several defaults, and routes that refuse.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct RoutingPolicyTests {
   @Test("9: the link of the better default is switched off: exactly one change", arguments: 0..<10)
@@ -33,7 +33,7 @@ struct RoutingPolicyTests {
     try lab.down("v1")
     try await lab.waitUntilOperating("v0", false)
     try await monitors.expect(internet, v0, lost)
-    // Trap 8: only a netconf event tells of the setting.
+    // Only a netconf event announces the change of the setting.
     try lab.sysctl("ipv4/conf/all/ignore_routes_with_linkdown", 1)
     try await monitors.expect(internet, v0, lost, w0)
     try lab.sysctl("ipv4/conf/all/ignore_routes_with_linkdown", 0)
@@ -53,7 +53,7 @@ struct RoutingPolicyTests {
     try lab.down("v1")
     try await lab.waitUntilOperating("v0", false)
     try await monitors.expect(internet, v0, w0)
-    // A carrier that returns on a link that the target does not use: only a link event tells.
+    // The carrier returns on a link that the target does not use: only a link event announces it.
     try lab.up("v1")
     try await lab.waitUntilOperating("v0", true)
     try await monitors.expect(internet, v0, w0, v0)
@@ -83,7 +83,7 @@ struct RoutingPolicyTests {
     try makeMultipath(lab)
     let monitors = try LabMonitors(lab)
     let internet = try await monitors.record()
-    // Trap 3: asked for one interface, the kernel still lists all hops.
+    // A query with an interface still lists all hops.
     let overFirst = try await monitors.record { $0.interface = "v0" }
     let overSecond = try await monitors.record { $0.interface = "w0" }
     let v0 = try lab.reachable("v0", via: "10.0.0.2")
@@ -126,7 +126,7 @@ struct RoutingPolicyTests {
   }
 
   @Test("11: a refusing default of a better metric wins; one of a worse metric shows when the good one goes")
-  func refusingDefaultBesideAGoodOne() async throws {  // trap 14
+  func refusingDefaultBesideAGoodOne() async throws {
     let lab = try NetworkLab()
     try lab.makeB(metric: 100)
     try lab.addRoute("default", metric: 4_278_198_272, kind: .unreachable)

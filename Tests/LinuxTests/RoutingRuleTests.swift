@@ -6,7 +6,7 @@ import Dialtone
 import NetworkLab
 import Testing
 
-/// Scenarios 12 to 15 of linux.md: rules of policy routing.
+/// Scenarios 12 to 15 of Scenarios.md: rules of policy routing.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct RoutingRuleTests {
   @Test("12: a rule says unreachable; local addresses stay reachable")
@@ -37,7 +37,7 @@ struct RoutingRuleTests {
     try await monitors.expect(internet, v0, lab.unreachable(.prohibited), lab.unreachable(.blackhole))
   }
 
-  @Test("13: a default behind an fwmark rule is there for those with the mark alone")
+  @Test("13: a default behind an fwmark rule exists only for targets with the mark")
   func markedDefault() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
@@ -72,11 +72,11 @@ struct RoutingRuleTests {
     try lab.addRule(priority: 90, .lookup(LabTable.main), suppressPrefixLength: 0)
     let v0 = try lab.reachable("v0", via: "10.0.0.2")
     try await plain.wait("over the tunnel") { $0.isVia("tun0") }
-    // Neither a gateway nor direct: at the other end of the tunnel.
+    // Neither by a gateway nor direct: the other end of the tunnel.
     try await monitors.expect(plain, v0, lab.reachable("tun0", .tunnel, flags: .transientConnection))
     try await monitors.expect(marked, v0)
-    // What is more specific than a default in main is not suppressed. While the rules were made one after another it
-    // was in the tunnel, too.
+    // A route in main that is more specific than a default is not suppressed. While the rules were added one after
+    // another, it led into the tunnel, too.
     #expect(neighbour.last == (try lab.reachable("v0", flags: .isDirect)))
     try lab.deleteRule(priority: 100)
     try await plain.wait("over the link again") { $0.isVia("v0") }
@@ -89,7 +89,7 @@ struct RoutingRuleTests {
     let monitors = try LabMonitors(lab)
     let internet = try await monitors.record()
     let v0 = try lab.reachable("v0", via: "10.0.0.2")
-    // Tests run as uid 0, in a user namespace of their own if need be.
+    // Tests run as uid 0, if necessary in a user namespace of their own.
     try lab.addRule(priority: 100, .unreachable, uids: 0...0)
     try await monitors.expect(internet, v0, lab.unreachable(.noRoute))
     try lab.deleteRule(priority: 100)

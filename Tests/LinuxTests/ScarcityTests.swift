@@ -4,25 +4,25 @@
 #if os(Linux)
 import CDialtoneSystem
 import CTestSupport
-import Dialtone
+@testable import Dialtone
 import NetworkLab
 import TestSupport
 import Testing
 
-/// What is short only for a while, and descriptors that somebody else closes: the engine starts anew.
+/// Shortages that last only a while, and descriptors that the program closes: the engine starts anew.
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "needs network namespaces"),
   .disabled(if: isSanitized, "a sanitizer has threads and descriptors of its own, and survives no fork"),
   .timeLimit(.minutes(5)))
 struct ScarcityTests {
-  @Test("descriptors are short only at the start: from the next look on, changes are announced")
-  func shortOnlyAtTheStart() async throws {
+  @Test("descriptors are short only at the start: from the next poll on, changes are announced")
+  func aShortageAtTheStartIsOvercome() async throws {
     await #expect(processExitsWith: .success) {
       try await openRuntimeDescriptors()
       let before = try OpenFiles()
       for left in 0..<9 {
         try await Self.startShort(left: left)
-        // Else those that the last engine's threads close on their way would be left for the next one.
+        // Otherwise descriptors that the last engine's threads are about to close would be left for the next one.
         try await eventually("all is closed that was opened with \(left)") {
           try OpenFiles().descriptors.isSubset(of: before.descriptors)
         }
@@ -30,7 +30,7 @@ struct ScarcityTests {
     }
   }
 
-  /// An engine starts with so many descriptors left, and gets more.
+  /// Starts an engine with this many descriptors left, then gives it more.
   private static func startShort(left: Int) async throws {
     let lab = try NetworkLab()
     try lab.makeB()
@@ -42,14 +42,14 @@ struct ScarcityTests {
       try await eventually("it is known, or denied, with \(left)") { monitor.current.isKnownOrDenied }
       return (monitors, monitor)
     }
-    // Fewer than an engine needs.
+    // An engine needs more than this.
     if left < 3 {
       #expect(internet.current.reason == .denied, "with \(left): \(internet.current)")
     }
     let told = Recording(internet)
     clock.advance(by: .seconds(60), monitors.environment)
     try await told.wait("reachable with \(left) at the start") { $0.isVia("v0") }
-    // With most descriptors there it was so before the look.
+    // With most counts of descriptors, it was reachable before the poll.
     try await monitors.settle()
     let polls = probe.counts.polls
     try lab.down("v0")
@@ -58,19 +58,19 @@ struct ScarcityTests {
     try lab.addRoute("default", via: "10.0.0.2")
     try await told.wait("reachable again with \(left) at the start") { $0.isVia("v0") }
     #expect(probe.counts.polls == polls)
-    // Nothing is left to be looked at from time to time.
+    // Nothing is left that needs polling.
     clock.advance(by: .seconds(60), monitors.environment)
     try await monitors.settle()
     #expect(probe.counts.polls == polls, "with \(left)")
   }
 
   @Test(
-    "all descriptors are closed behind the engine's back: with the next call it starts anew", arguments: [false, true])
-  func closedBehindItsBack(areUsedAgain: Bool) async throws {
+    "all descriptors are closed behind the engine's back: it starts anew with the next call", arguments: [false, true])
+  func closedDescriptorsAreReplaced(areUsedAgain: Bool) async throws {
     await #expect(processExitsWith: .success) { [areUsedAgain] in
       let lab = try NetworkLab()
       try lab.makeB()
-      // They are not to be closed below.
+      // These must not be closed below.
       try await openRuntimeDescriptors()
       let before = try OpenFiles()
       let monitors = try LabMonitors(lab)
@@ -82,8 +82,8 @@ struct ScarcityTests {
       for descriptor in own { close(descriptor) }
       let strangers = areUsedAgain ? try Strangers(own) : nil
       try lab.down("v0")
-      // Any call notices it: here another observer, whose handler is to be called. The new engine is in the namespace
-      // of the thread that calls.
+      // Any call notices it; here another observer is made, and its handler must be called. The new engine is in the
+      // namespace of the thread that calls.
       let other = try lab.run { Recording(monitors.monitor()) }
       try await other.wait("another monitor knows") { $0.isUnreachable(.linkDown) }
       try await internet.wait("so does the first") { $0.isUnreachable(.linkDown) }
@@ -96,8 +96,8 @@ struct ScarcityTests {
     }
   }
 
-  @Test("single descriptors are closed: what is known is true again with the next call, or after the next look")
-  func oneIsClosed() async throws {
+  @Test("single descriptors are closed: what is known is true again with the next call, or after the next poll")
+  func aSingleClosedDescriptorIsReplaced() async throws {
     await #expect(processExitsWith: .success) {
       for position in 0..<9 {
         let lab = try NetworkLab()
@@ -143,11 +143,11 @@ struct ScarcityTests {
       let child = try lab.run {
         let child = ctestsupport_fork()
         if child != 0 { return child }
-        // In the child, as a daemon that begins; it ends by this, whatever happens.
+        // In the child, which begins like a daemon. `alarm` ends it in any case.
         alarm(60)
         for descriptor in 3..<1_024 where descriptor != writer { close(CInt(descriptor)) }
         var steps = 0
-        // Nothing is known at first, which may be old.
+        // The first state is unknown; an old one must not be read.
         if monitor.current.status != .undetermined { _exit(1) }
         while true {
           let state = monitor.current
@@ -158,10 +158,10 @@ struct ScarcityTests {
           } else if steps == 0, state.status != .undetermined {
             _exit(3)
           } else if steps == 1, state.isUnreachable(.linkDown) {
-            // A new monitor knows the same.
+            // A new monitor reads the same.
             _exit(Reachability.now(environment: monitors.environment).isUnreachable(.linkDown) ? 0 : 4)
           }
-          // Between two looks: a forked child has no runtime to wait with, and `alarm` limits it.
+          // A forked child has no runtime to wait with, so it polls; `alarm` limits the time.
           usleep(1_000)
         }
       }
@@ -172,7 +172,7 @@ struct ScarcityTests {
       try lab.down("v0")
       let status = ctestsupport_wait(child)
       #expect(status == 0, "the child ended with \(status)")
-      // The parent has noticed nothing of all this but what happened.
+      // The parent has only noticed the change of the network.
       try await internet.wait("unreachable") { $0.isUnreachable(.linkDown) }
     }
   }
@@ -204,12 +204,12 @@ private struct FileStatus: Equatable {
   }
 }
 
-/// Sockets of somebody else that have got numbers of ours; a datagram waits in each.
+/// Sockets of the program that have the engine's former numbers, each with a datagram that waits.
 private struct Strangers {
   private let sockets: [(number: CInt, peer: CInt, status: FileStatus?)]
 
   init(_ numbers: some Sequence<CInt>) throws {
-    // Out of the way of all numbers concerned.
+    // Higher than all numbers concerned.
     var free: CInt = 500
     sockets = try numbers.map { number in
       var pair: [CInt] = [0, 0]
@@ -229,7 +229,7 @@ private struct Strangers {
     }
   }
 
-  /// Nobody has closed one of them, read from it or written to it.
+  /// No socket was closed, read or written.
   func expectUntouched() throws {
     for (number, peer, status) in sockets {
       #expect(status != nil && FileStatus(number) == status, "\(number) was closed")

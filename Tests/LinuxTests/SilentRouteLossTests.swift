@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import Dialtone
+@testable import Dialtone
 import NetworkLab
 import Testing
 
-/// Scenarios 1 to 8 of linux.md: routes that go without a route message.
+/// Scenarios 1 to 8 of Scenarios.md: routes that go without a route message.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct SilentRouteLossTests {
   @Test("1: the link is switched off")
@@ -77,7 +77,7 @@ struct SilentRouteLossTests {
     try lab.addRoute("default", nexthop: 1)
     let v0 = try lab.reachable("v0", via: "10.0.0.2")
     try await monitors.expect(internet, lab.unreachable(.noRoute), v0)
-    // Replacing the object moves the path; only a nexthop event tells.
+    // Replacing the object moves the path; only a nexthop event announces it.
     try lab.nexthop(.replace, 1, via: "10.1.0.2", dev: "w0")
     let w0 = try lab.reachable("w0", via: "10.1.0.2")
     try await monitors.expect(internet, lab.unreachable(.noRoute), v0, w0)
@@ -162,7 +162,7 @@ struct SilentRouteLossTests {
     try lab.route(.append, "default", via: "2001:db8::3", dev: "v0", metric: 1024)
     let monitors = try LabMonitors(lab)
     let internet = try await monitors.record()
-    // Which of the two the kernel names first is its choice, for each destination.
+    // The kernel chooses which of the two it names first, for each destination.
     var gateways = ["2001:db8::2", "2001:db8::3"]
     if internet.last?.gateway == IPAddress(gateways[1]) { gateways.reverse() }
     let first = try lab.reachable("v0", via: gateways[0])

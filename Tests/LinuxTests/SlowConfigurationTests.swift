@@ -3,7 +3,7 @@
 
 #if os(Linux)
 import CDialtoneSystem
-import Dialtone
+@testable import Dialtone
 import NetworkLab
 import Synchronization
 import TestSupport
@@ -13,7 +13,7 @@ import Testing
 /// answer.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct SlowConfigurationTests {
-  /// Holds up whoever reads, until it is opened.
+  /// Holds up each reader until it is opened.
   private final class Gate: Sendable {
     private let gate = eventfd(0, CInt(EFD_CLOEXEC | EFD_SEMAPHORE))
     private let isAwaited = Atomic(false)
@@ -22,7 +22,7 @@ struct SlowConfigurationTests {
 
     var isReached: Bool { isAwaited.load(ordering: .sequentiallyConsistent) }
 
-    /// For as many readers as there may come.
+    /// Opens it for more readers than can come.
     func open() { _ = eventfd_write(gate, 1_000_000) }
 
     @Sendable func read() -> [IPAddress] {
@@ -34,7 +34,7 @@ struct SlowConfigurationTests {
   }
 
   @Test("while the name servers are being read, nothing else waits; a path is known once they are")
-  func nothingElseWaits() async throws {
+  func nothingWaitsForSlowConfiguration() async throws {
     let lab = try NetworkLab.withoutOwnAddresses()
     try lab.makeB()
     let gate = Gate()
@@ -50,7 +50,7 @@ struct SlowConfigurationTests {
     let v0 = try lab.reachable("v0", via: "10.0.0.2")
     try lab.deleteRoute("default")
     try await monitors.expect(internet, v0, lab.unreachable(.noRoute))
-    // A question of the moment does not wait, either.
+    // A synchronous question does not wait, either.
     #expect(Reachability.now(.address(try address("10.0.0.9")), environment: monitors.environment).isReachable)
     #expect(path.paths.isEmpty)
     gate.open()

@@ -6,10 +6,10 @@ import Dialtone
 import NetworkLab
 import Testing
 
-/// What is watched and judged.
+/// A target that is watched and compared.
 struct JudgedTarget: CustomStringConvertible, Sendable {
   var address: String
-  /// `nil`: any, so one that no rule names.
+  /// `nil` is any port, so one that no rule names.
   var port: UInt16?
   var transport = LabConnection.Transport.tcp
   var mark: UInt32 = 0
@@ -47,7 +47,7 @@ struct JudgedTarget: CustomStringConvertible, Sendable {
     connection.mark = mark
     connection.interface = interface
     connection.source = source
-    // What is sent makes the kernel ask for neighbours, and prefer routes by what becomes of them, at times of its own.
+    // Packets would make the kernel ask for neighbours and then prefer routes by the answers, at times of its own.
     connection.isSilent = true
     return connection
   }
@@ -55,17 +55,17 @@ struct JudgedTarget: CustomStringConvertible, Sendable {
 
 /// What a real socket finds: the errno of its connect(2), and the state of the link that its packets leave by.
 ///
-/// Which link that is, and the gateway, `ip route get` says of the same lookups that connect(2) makes: in IPv4 with the
-/// source that the socket has, in IPv6 without it unless that fails.
+/// The link and the gateway are those that `ip route get` gives for the lookups that connect(2) makes: in IPv4 with the
+/// source of the socket, in IPv6 without it unless that fails.
 struct SocketJudge {
   enum Verdict: CustomStringConvertible {
     case unreachable(String)
     /// The gateway is not compared if `ip` cannot be asked for it.
     case reachable(over: String, gateway: String?, isGatewayKnown: Bool = true)
-    /// What nobody can tell beforehand: see `judge`.
+    /// The verdict cannot be predicted: see `judge`.
     case unknown
 
-    /// What packets leave by.
+    /// The interface by which packets leave.
     var interface: String? { if case .reachable(let name, _, _) = self { name } else { nil } }
 
     var isUnknown: Bool { if case .unknown = self { true } else { false } }
@@ -91,7 +91,7 @@ struct SocketJudge {
   }
 
   let verdicts: [Verdict]
-  /// What was answered, for a person.
+  /// The answers, for a reader of the log.
   let words: [String]
 
   init(_ lab: NetworkLab, _ targets: [JudgedTarget]) throws {
@@ -101,11 +101,11 @@ struct SocketJudge {
     let interfaces = targets.map { $0.interface.flatMap(links.name) }
     let sockets = try targets.indices.map { position -> (error: Int32, source: String?)? in
       let target = targets[position]
-      // There is nothing to bind a socket to.
+      // There is no link to which a socket could be bound.
       if target.interface != nil, interfaces[position] == nil { return nil }
       return try lab.socket(target.connection(over: interfaces[position]))
     }
-    // Two questions for each target, each in two forms: as at first, and with the source that the socket has.
+    // Two questions for each target, each in two forms: without a source, and with the source of the socket.
     let questions = targets.indices.map { position in
       var target = targets[position]
       target.interface = interfaces[position]
@@ -134,7 +134,7 @@ struct SocketJudge {
     self.words = words
   }
 
-  /// What the path says that the verdicts do not.
+  /// How the path differs from the verdicts.
   func differences(of path: NetworkPath, _ targets: [JudgedTarget], _ internet: [String]) -> [String] {
     func verdict(_ address: String, over name: String?) -> Verdict? {
       targets.firstIndex {
@@ -147,7 +147,7 @@ struct SocketJudge {
       let general = verdict(address, over: nil)?.interface
       if supports != (general != nil) { differences.append("\(address): \(path), but over \(general ?? "nothing")") }
       for interface in path.interfaces {
-        // Packets leave by it that are bound to it, or that are bound to nothing.
+        // The interface carries packets that are bound to it, and perhaps packets that are bound to nothing.
         guard let bound = verdict(address, over: interface.name), !bound.isUnknown else { continue }
         let leads = bound.interface != nil || general == interface.name
         if leads != (address.contains(":") ? interface.supportsIPv6 : interface.supportsIPv4) {
@@ -171,17 +171,17 @@ struct SocketJudge {
     guard let source = socket.source, !["0.0.0.0", "::", "::1"].contains(source) || target.address == source,
       !source.hasPrefix("fe80:")
     else { return .unreachable("no usable source") }
-    // Which hop the first lookup takes decides the source, and so which rules the second one meets.
+    // The first lookup's hop decides the source, and so which rules the second lookup meets.
     if !target.isIPv6, isSourceRuled, first.match.map({ $0.hops.count > 1 }) ?? false { return .unknown }
     // IPv6 looks up again only after a failure.
     let isFirst = target.isIPv6 ? first.match != nil && first.plain != nil : first.match?.kind == "multicast"
     // (The match of an IPv4 multicast address fails with a source.)
     let answers = isFirst ? first : second
     if let bound, target.isIPv6, answers.plain?.value(after: "dev") != bound {
-      // With a source, `ip` is not told of the link alone; the socket is bound to it all the same.
+      // With a source, `ip` does not keep to the link, but the socket is bound to it.
       return links.isUsable(bound) ? .reachable(over: bound, gateway: nil, isGatewayKnown: false) : .unreachable("link")
     }
-    // A bound IPv4 socket takes any address for one on the link if there is no route: no way that anybody configured.
+    // Without a route, a bound IPv4 socket takes any address for one on the link: no way that anybody configured.
     guard let match = answers.match, answers.plain != nil else { return .unreachable("no route, taken for on-link") }
     if ["local", "anycast"].contains(match.kind) {
       return links.isUsable("lo") ? .reachable(over: "lo", gateway: nil) : .unreachable("lo is down")
@@ -209,7 +209,7 @@ private struct RouteWords {
   /// `local`, `multicast`, … or a destination.
   var kind: String { words.first ?? "" }
 
-  /// Each hop's words; those of the route itself, if that has one hop.
+  /// The words of each hop. If the route has one hop, these are the words of the route.
   var hops: [[String]] {
     let parts = words.split(separator: "nexthop").map(Array.init)
     return parts.count > 1 ? Array(parts.dropFirst()) : parts
@@ -236,7 +236,7 @@ private struct LinkStates {
     }
   }
 
-  /// The name of the link that has this one, or has it beside its own.
+  /// The name of the link with this name or alternative name.
   func name(_ text: String) -> String? { links[text] == nil ? alternatives[text] : text }
 
   func isUsable(_ name: String) -> Bool {

@@ -2,27 +2,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import Dialtone
+@testable import Dialtone
 import NetworkLab
 import Synchronization
 
-/// The system's clock, moved on by hand: an engine that goes by it does nothing by itself when time passes.
+/// The system's clock, which a test can move forward. An engine with this clock does nothing merely because time
+/// passes.
 final class SteppedClock: Sendable {
   private let offset = Atomic<Int64>(0)
   private let start: Int64?
 
-  /// - Parameter isStill: Whether it stands still between two steps, instead of going on as the system's.
+  /// - Parameter isStill: Whether it stands still between two steps, instead of going on like the system's.
   init(isStill: Bool = false) { start = isStill ? TimeSource.system.now() : nil }
 
   var now: Int64 { (start ?? TimeSource.system.now()) + offset.load(ordering: .sequentiallyConsistent) }
 
-  /// Moves the time on, and has the engine look at it.
+  /// Moves the time forward, and lets the engine look at it.
   func advance(by duration: Duration, _ environment: ReachabilityEnvironment) {
     offset.add(duration.nanosecondsClamped, ordering: .sequentiallyConsistent)
     environment.provider.runningEngine?.wake()
   }
 
-  /// An environment in the lab that goes by this clock; what is returned with it keeps its engine.
+  /// Monitors in the lab that use this clock, and keep its engine.
   func monitors(_ lab: NetworkLab, source: @escaping EngineProvider.MakeSource) throws -> LabMonitors {
     try LabMonitors(lab, clock: TimeSource(passes: false) { self.now }, source: source)
   }

@@ -3,16 +3,16 @@
 
 #if os(Linux)
 import CNetworkLab
-import Dialtone
+@testable import Dialtone
 import NetworkLab
 import Synchronization
 import TestSupport
 import Testing
 
-/// Much at once: the final state is right, memory is flat, later events are still delivered.
+/// Many changes at once: the final state is right, memory stays flat, and later events are still delivered.
 @Suite(.serialized, .enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct StressTests {
-  /// A handler that blocks until it is let go.
+  /// A handler that blocks until it is released.
   private final class Stall: Sendable {
     private let isStalled = Mutex(true)
     private let entered = Mutex(false)
@@ -27,7 +27,7 @@ struct StressTests {
     func letGo() { isStalled.withLock { $0 = false } }
   }
 
-  /// In a process of its own, whose memory is nobody else's.
+  /// In a process of its own, so that its memory is that of this test only.
   @Test func twentyThousandRouteChangesWhileTheConsumerIsStalled() async {
     await #expect(processExitsWith: .success) {
       let lab = try NetworkLab()
@@ -38,7 +38,7 @@ struct StressTests {
       let stalled = monitor.observe(stall.handle)
       try await eventually("the handler is called") { stall.hasEntered }
 
-      // Defaults with other metrics pass the kernel's filter: each is an event, and a change that is decided.
+      // Defaults with other metrics pass the kernel's filter: each is an event, and the engine decides each change.
       func change(_ count: Int) throws {
         for round in 0..<count / 2 {
           try lab.addRoute("default", via: "10.0.0.3", dev: "v0", metric: UInt32(1000 + round % 50))
@@ -48,7 +48,7 @@ struct StressTests {
       let left = try await Leftovers { try change(4_000) }
       #expect(left.residentMemory < 400 << 10 || isSanitized, "\(left)")
       try lab.deleteRoute("default", via: "10.0.0.2")
-      // The engine goes on though its handler blocks.
+      // The engine goes on although its handler blocks.
       try await eventually("current knows") { monitor.current.isUnreachable(.noRoute) }
 
       stall.letGo()
@@ -87,12 +87,12 @@ struct StressTests {
       try lab.deleteRoute("default", via: "10.0.0.2")
       try lab.addRoute("default", via: "10.0.0.2", dev: "v0")
       changes += 2
-      // The pace is what is tested here; nothing is waited for.
+      // The pace is what is tested; this waits for nothing else.
       try await Task.sleep(for: .milliseconds(20))
     }
     try lab.deleteRoute("default", via: "10.0.0.2")
     try await internet.wait("the last change") { $0.isUnreachable(.noRoute) }
-    // Never a state that the kernel was not in, and nothing twice.
+    // No state that the kernel was never in, and none twice in a row.
     for (first, second) in zip(internet.states, internet.states.dropFirst()) { #expect(first != second) }
     #expect(internet.states.allSatisfy { $0.isVia("v0") || $0.isUnreachable(.noRoute) })
     #expect(internet.changes.count <= changes + 1)

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-// The detector is the module's own; nothing less deep can be given a clock.
+// The detector is internal, and a clock can be given to nothing above it.
 @testable import Dialtone
 import NetworkLab
 import Synchronization
 import Testing
 
-/// Scenario 45 of linux.md. The clocks are injected: neither stepping the wall clock nor suspending is a test's
-/// business.
+/// Scenario 45 of Scenarios.md. The clocks are injected: a test must neither step the wall clock nor suspend the
+/// machine.
 struct SuspensionTests {
   private final class Clock: Sendable {
     let suspended = Atomic<Int64>(5_000_000_000)
@@ -19,10 +19,10 @@ struct SuspensionTests {
   func steppedClock() throws {
     let clock = Clock()
     let detector = try #require(SuspensionDetector { clock.suspended.load(ordering: .relaxed) })
-    // CLOCK_BOOTTIME and CLOCK_MONOTONIC know nothing of the wall clock. The timer is cancelled all the same, so the
+    // CLOCK_BOOTTIME and CLOCK_MONOTONIC do not depend on the wall clock. A step still cancels the timer, so the
     // detector is asked.
     #expect(!detector.hasResumed())
-    // Time passes between two readings of clocks.
+    // Some time passes between two readings of clocks.
     clock.suspended.add(50_000_000, ordering: .relaxed)
     #expect(!detector.hasResumed())
   }

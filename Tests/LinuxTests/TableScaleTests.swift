@@ -3,20 +3,20 @@
 
 #if os(Linux)
 import CDialtoneSystem
-import Dialtone
+@testable import Dialtone
 import Netlink
 import NetworkLab
 import Testing
 
-/// Many addresses on a link, many targets without a route beside many links. Bounds are ratios to other work of the
-/// same thread, or counts: other tests want the processors, too.
+/// Many addresses on a link, and many targets without a route beside many links. Bounds are ratios to other work of the
+/// same thread, or counts, because other tests want the processors, too.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct TableScaleTests {
-  /// The processor time of the calling thread that `body` takes, the least of several runs.
+  /// The processor time that `body` takes on the calling thread, the least of several runs.
   private static func processorTime(_ body: () throws -> Void) rethrows -> Duration {
     func now() -> Duration {
       var time = timespec()
-      // Cannot fail for this clock.
+      // This cannot fail for this clock.
       unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
       return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
@@ -29,8 +29,8 @@ struct TableScaleTests {
     return least
   }
 
-  @Test("addresses keep the kernel's order, whatever comes and goes between")
-  func order() throws {
+  @Test("addresses keep the kernel's order when others come and go")
+  func addressesKeepTheKernelsOrder() throws {
     var table = AddressTable()
     var expected: [String] = []
     for number in 0..<100 {
@@ -38,12 +38,12 @@ struct TableScaleTests {
       table.update(try BuiltMessages.address(text, 24, on: 3))
       expected.append(text)
     }
-    // Deleting most of them makes the table smaller on the way.
+    // The table shrinks while most of them are deleted.
     for number in 0..<100 where number % 7 != 0 {
       table.remove(try BuiltMessages.address("10.0.0.\(number)", 24, on: 3))
       expected.removeAll { $0 == "10.0.0.\(number)" }
     }
-    // Another prefix is another address (ip-address(8)); the same again is not.
+    // Another prefix length makes another address (ip-address(8)). The same one again does not.
     for (number, length) in [(200, 24), (7, 16), (14, 24)] as [(Int, UInt8)] {
       table.update(try BuiltMessages.address("10.0.0.\(number)", length, on: 3))
     }
@@ -56,7 +56,7 @@ struct TableScaleTests {
   }
 
   @Test("eight times the addresses cost some eight times the work, not sixty-four times")
-  func manyAddressesInTheTable() throws {
+  func theTableGrowsLinearly() throws {
     func time(_ count: Int) throws -> Duration {
       let messages = try (0..<count).map {
         try BuiltMessages.address("10.\($0 / 65536).\($0 / 256 % 256).\($0 % 256)", 32, on: 3)
@@ -75,7 +75,7 @@ struct TableScaleTests {
   @Test(
     "10,000 addresses on a link: a start costs a few times what reading them does",
     .enabled(if: NetworkLab.isAvailable, "needs network namespaces"))
-  func manyAddressesInTheKernel() throws {
+  func aStartWithManyAddressesIsCheap() throws {
     let lab = try NetworkLab()
     try lab.makeB()
     try lab.addAddresses(count: 10_000, "v0")
@@ -101,7 +101,7 @@ struct TableScaleTests {
   @Test(
     "the reason why there is no route is searched for once for all targets, and again when something changed",
     .enabled(if: NetworkLab.isAvailable, "needs network namespaces"))
-  func manyUnreachableTargets() throws {
+  func theReasonIsSearchedForOnceForAllTargets() throws {
     let lab = try NetworkLab()
     try lab.addVeths("n", count: 50)
     try lab.run {

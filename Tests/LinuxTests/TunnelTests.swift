@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import Dialtone
+@testable import Dialtone
 import NetworkLab
 import Testing
 
-/// Scenarios 16 and 17 of linux.md: tun devices.
+/// Scenarios 16 and 17 of Scenarios.md: tun devices.
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "needs network namespaces"),
   .enabled(if: NetworkLab.canMakeTun, "needs /dev/net/tun"), .timeLimit(.minutes(5)))
 struct TunnelTests {
-  @Test("16: a default into a tun device that a process holds open")
+  @Test("16: a default into a tun device is reachable while a process holds it open")
   func tunHeldOpen() async throws {
     let lab = try NetworkLab()
     let tun = try lab.addTun("tun0")
@@ -24,7 +24,7 @@ struct TunnelTests {
     try await monitors.expect(internet, lab.reachable("tun0", .tunnel, flags: .transientConnection))
   }
 
-  @Test("16: held open without an address")
+  @Test("16: a tun device that is held open is unreachable without an address")
   func tunWithoutAddress() async throws {
     let lab = try NetworkLab()
     let tun = try lab.addTun("tun0")
@@ -38,7 +38,7 @@ struct TunnelTests {
     try await monitors.expect(internet, without, lab.reachable("tun0", .tunnel, flags: .transientConnection))
   }
 
-  @Test("16: a persistent tun device whose reader goes")
+  @Test("16: a persistent tun device loses its carrier with its reader")
   func persistentTunWithoutReader() async throws {
     let lab = try NetworkLab()
     let tun = try lab.addTun("tun0", persistent: true)
@@ -58,7 +58,7 @@ struct TunnelTests {
     again.close()
   }
 
-  @Test("16: a tun device that goes with its reader")
+  @Test("16: a tun device that is not persistent goes with its reader")
   func tunGoesWithItsReader() async throws {
     let lab = try NetworkLab()
     let tun = try lab.addTun("tun0")
@@ -94,7 +94,7 @@ struct TunnelTests {
   }
 
   @Test("a tap device is wired")
-  func tapIsWired() async throws {
+  func aTapDeviceIsWired() async throws {
     let lab = try NetworkLab()
     let tap = try lab.addTun("tap0", tap: true)
     defer { tap.close() }

@@ -7,7 +7,7 @@ import Dialtone
 import NetworkLab
 import Testing
 
-/// Link-local targets: trap 9 of linux.md.
+/// Link-local targets, which need a zone.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct ZoneTests {
   /// v0 and w0, each with a link-local address.
@@ -20,8 +20,8 @@ struct ZoneTests {
     }
   }
 
-  @Test("trap 9: a zone is the interface that the target is asked for over")
-  func zoneIsTheInterface() async throws {
+  @Test("a zone is the interface that the target is asked for over")
+  func aZoneIsTheInterface() async throws {
     let lab = try NetworkLab()
     try makeLinks(lab)
     let monitors = try LabMonitors(lab)
@@ -37,8 +37,8 @@ struct ZoneTests {
     #expect(over0.last?.source == IPAddress("fe80::1"))
   }
 
-  @Test("trap 9: without a zone or an interface there is no telling")
-  func withoutZone() async throws {
+  @Test("a link-local address needs a zone or an interface")
+  func aLinkLocalAddressNeedsAZoneOrAnInterface() async throws {
     let lab = try NetworkLab()
     try makeLinks(lab)
     let monitors = try LabMonitors(lab)
@@ -50,8 +50,8 @@ struct ZoneTests {
     try await monitors.expect(bound, lab.reachable("w0", flags: .isDirect))
   }
 
-  @Test("trap 10: a zone that does not exist yet never reaches the kernel as index 0")
-  func zoneAppears() async throws {
+  @Test("a zone that does not exist yet never reaches the kernel as index 0")
+  func aMissingZoneIsNoIndexZero() async throws {
     let lab = try NetworkLab()
     try makeLinks(lab)
     let monitors = try LabMonitors(lab)
@@ -67,8 +67,8 @@ struct ZoneTests {
     try await target.wait("gone") { $0 == none }
   }
 
-  @Test("a zone and an interface that contradict each other")
-  func contradiction() async throws {
+  @Test("a zone and an interface that contradict each other are no interface")
+  func aContradictionOfZoneAndInterfaceIsNoInterface() async throws {
     let lab = try NetworkLab()
     try makeLinks(lab)
     let monitors = try LabMonitors(lab)
@@ -79,7 +79,7 @@ struct ZoneTests {
   }
 
   @Test("169.254 over the default's gateway is a neighbour on a wired link")
-  func ipv4LinkLocal() async throws {
+  func anIPv4LinkLocalAddressIsANeighbour() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     let monitors = try LabMonitors(lab)
@@ -87,8 +87,8 @@ struct ZoneTests {
     try await monitors.expect(target, lab.reachable("v0", flags: .isDirect))
   }
 
-  @Test("trap 11: multicast and broadcast go to the link itself, though the kernel names a gateway")
-  func multicastAndBroadcast() async throws {
+  @Test("multicast and broadcast go to the link itself, though the kernel names a gateway")
+  func multicastAndBroadcastGoToTheLink() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
     let monitors = try LabMonitors(lab)
@@ -99,14 +99,14 @@ struct ZoneTests {
     }
     for text in ["ff02::fb%v0", "ff12::fb%v0", "ff32::8000:1%v0", "ff11::1%v0"] {
       let group = try await monitors.record(.address(text))
-      // The source is a link-local address of the kernel's own, tentative for a second or two.
+      // The source is the kernel's own link-local address, which is tentative for a second or two.
       try await group.wait(text) { $0 == direct }
     }
   }
 
-  /// Nothing is sent: a datagram socket that is connected only remembers its destination.
-  @Test("a group needs a zone where connect(2) wants one")
-  func groupNeedsAZone() async throws {
+  /// Nothing is sent: connecting a datagram socket only sets its destination.
+  @Test("a group needs a zone if connect(2) needs one")
+  func aGroupNeedsAZoneIfConnectDoes() async throws {
     let lab = try NetworkLab()
     try makeLinks(lab)
     let groups = (0...0xFF).map { "ff" + ($0 < 0x10 ? "0" : "") + String($0, radix: 16) + "::1" }
@@ -124,7 +124,7 @@ struct ZoneTests {
             unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in6>.size))
           }
         }
-        // There may be no route (ENETUNREACH), but that is another matter.
+        // There may be no route (ENETUNREACH), but that does not matter here.
         return result != 0 && csystem_errno() == EINVAL
       }
     }

@@ -3,17 +3,17 @@
 
 package import Netlink
 
-/// Attributes that Dialtone reads and never sends: for messages that tests build.
+/// Attributes that Dialtone reads but never sends, for messages that tests build.
 extension NetlinkRequestBuilder {
-  /// Appends an attribute without a payload: its presence says yes.
+  /// Appends an attribute without a payload: its presence means yes.
   package mutating func appendFlag(_ type: UInt16) { append(type, bytes: []) }
 
-  /// Begins an attribute made of attributes.
+  /// Begins an attribute that contains attributes.
   ///
   /// - Parameters:
   ///   - type: The attribute's type.
   ///   - isMarked: Whether to set `NLA_F_NESTED`, which newer families require and older ones ignore.
-  /// - Returns: What ``endNested(_:)`` needs.
+  /// - Returns: The argument for ``endNested(_:)``.
   package mutating func beginNested(_ type: UInt16, isMarked: Bool = true) -> Int {
     appendFlag(isMarked ? type | NetlinkAttribute.nestedFlag : type)
     return bytes.count

@@ -1,8 +1,9 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import Netlink
 import Testing
+
+@testable import Netlink
 
 struct AddressMessageTests {
   @Test func localAddressOfAPointToPointLinkIsNotThePeer() throws {

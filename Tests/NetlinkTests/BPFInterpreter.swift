@@ -1,10 +1,10 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import Netlink
+@testable import Netlink
 
 /// Runs a classic BPF program as the kernel does (net/core/filter.c), for the instructions that a filter here uses.
-/// Written from the kernel's side, with the numbers of linux/bpf_common.h, so that an error in ours shows.
+/// It follows the kernel's side, with the numbers of linux/bpf_common.h, so that an error on our side shows.
 struct BPFInterpreter {
   enum Failure: Error, Hashable {
     case unknownInstruction(UInt16)
@@ -13,7 +13,7 @@ struct BPFInterpreter {
 
   let program: [BPFInstruction]
 
-  /// - Returns: whether the packet is kept. A load outside the packet ends the program and drops it, as in the kernel.
+  /// - Returns: Whether the packet is kept. A load outside the packet ends the program and drops it, as in the kernel.
   func accepts(_ packet: [UInt8]) throws -> Bool {
     var (accumulator, index): (UInt32, UInt32) = (0, 0)
     var memory = [UInt32](repeating: 0, count: 16)
@@ -58,7 +58,7 @@ struct BPFInterpreter {
     throw Failure.ranOffTheEnd
   }
 
-  /// `bpf_skb_get_nlattr`: a walk as `nla_find` does it.
+  /// Walks like `nla_find`, as `bpf_skb_get_nlattr` does.
   private func findAttribute(in packet: [UInt8], from start: UInt32, type: UInt32) -> UInt32 {
     guard packet.count >= 4, Int(start) <= packet.count - 4 else { return 0 }
     return withBytes(of: packet) { bytes in

@@ -1,15 +1,16 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import Netlink
 import TestSupport
 import Testing
 
-/// No bytes may make the parser trap or hand out an offset outside them: whatever is not a message is refused.
+@testable import Netlink
+
+/// No bytes may make the parser trap or return an offset outside them. Bytes that are not a message are refused.
 struct FuzzTests {
-  /// Reads bytes as every kind of message there is.
+  /// Reads bytes as every kind of message.
   ///
-  /// - Returns: how many messages were found; it depends on everything read, so that nothing is optimised away.
+  /// - Returns: The number of messages found. It depends on everything read, so that nothing is optimised away.
   @discardableResult
   private func decodeEverything(_ array: [UInt8]) -> Int {
     withBytes(of: array) { bytes in
@@ -43,7 +44,7 @@ struct FuzzTests {
       .newRule: { RuleMessage($0, in: $1) != nil }, .newNexthop: { NexthopMessage($0, in: $1) != nil },
       .newNeighbour: { NeighbourMessage($0, in: $1) != nil },
     ]
-    // The same body as every type, so that a mutation of the type is no way out.
+    // The same body is read as every type, so that a mutation of the type hides nothing.
     for (type, decode) in decoders {
       let header = NetlinkHeader(length: message.header.length, type: type, flags: message.flags, sequence: 0)
       found += decode(NetlinkMessage(header: header, body: message.body), bytes) ? 1 : 0
@@ -67,7 +68,7 @@ struct FuzzTests {
     for count in 0...whole.count {
       var bytes = Array(whole[..<count])
       decodeEverything(bytes)
-      // And with a header that fits what is left, so that the decoders see the rest.
+      // Then with a header that fits the remaining bytes, so that the decoders see them.
       setLength(&bytes, count)
       decodeEverything(bytes)
     }

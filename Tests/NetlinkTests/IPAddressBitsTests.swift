@@ -1,9 +1,10 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import Netlink
 import TestSupport
 import Testing
+
+@testable import Netlink
 
 struct IPAddressBitsTests {
   static let v6 = IPAddressBits(ipv6High: 0x2001_0db8_0000_0001, low: 0x8000_0000_0000_00ff)

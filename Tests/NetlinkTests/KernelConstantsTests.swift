@@ -3,11 +3,10 @@
 
 #if os(Linux)
 import CDialtoneSystem
-import Netlink
+@testable import Netlink
 import Testing
 
-/// The constants that the parser declares itself, so that every platform can build it, are those of the kernel's
-/// headers.
+/// The parser declares constants itself, so that every platform can build it. They equal those of the kernel's headers.
 struct KernelConstantsTests {
   struct Pair: CustomTestStringConvertible, Sendable {
     let name: String
@@ -362,7 +361,7 @@ struct KernelConstantsTests {
     #expect(NeighbourMessage.headerByteCount == MemoryLayout<ndmsg>.size)
     #expect(GenericNetlinkMessage.headerByteCount == MemoryLayout<genlmsghdr>.size)
     #expect(MemoryLayout<BPFInstruction>.size == MemoryLayout<sock_filter>.size)
-    // The buffers of rtnexthop, nexthop_grp and fib_rule_uid_range are read by these steps.
+    // The buffers of rtnexthop, nexthop_grp and fib_rule_uid_range are read in steps of this size.
     #expect(MemoryLayout<rtnexthop>.size == 8)
     #expect(MemoryLayout<nexthop_grp>.size == 8)
     #expect(MemoryLayout<fib_rule_uid_range>.size == 8)

@@ -1,9 +1,10 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import Netlink
 import TestSupport
 import Testing
+
+@testable import Netlink
 
 struct KernelFilterTests {
   static func routeEvent(
@@ -45,7 +46,7 @@ struct KernelFilterTests {
     let filter = BPFInterpreter(program: KernelFilter(destinations: [destination]).instructions)
     for length in 1...destination.bitWidth {
       #expect(try filter.accepts(Self.routeEvent(destination, length: length)), "length \(length)")
-      // The same with the last bit of the prefix turned over.
+      // The same address with the last bit of the prefix flipped.
       let bit = destination.bitWidth - length
       let other =
         destination.isIPv6
@@ -115,7 +116,7 @@ struct KernelFilterTests {
   }
 
   @Test(arguments: [false, true])
-  func neighboursPassWhereAGatewayBeginsOrEndsToBeFailed(isFailed: Bool) throws {
+  func neighboursPassWhenAGatewayFailsOrRecovers(isFailed: Bool) throws {
     let gateways = (1...3).map {
       KernelFilter.Gateway(IPAddressBits(ipv6High: 0xfe80 << 48, low: $0), interface: 258, isFailed: isFailed)
     }
@@ -148,7 +149,7 @@ struct KernelFilterTests {
       }
     }
     #expect(try !filter.accepts(Self.neighbourEvent(ipv4(10, 0, 0, 1), interface: 258, .failed)))
-    // The rest is as ever.
+    // Everything else stays the same.
     #expect(try !filter.accepts(Self.routeEvent(Self.v6, length: 64)))
     let all = BPFInterpreter(program: KernelFilter(destinations: nil, gateways: gateways).instructions)
     #expect(try all.accepts(Self.routeEvent(Self.v6, length: 64)))

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import MessageBuilding
-import Netlink
 import Testing
 
+@testable import Netlink
+
 struct LinkMessageTests {
-  /// A link as `IFLA_…` attributes tell it, after lines of a capture on real radio hardware.
+  /// A link with its `IFLA_…` attributes, after lines of a capture on real radio hardware.
   static func link(
     _ type: NetlinkMessageType = .newLink, family: KernelAddressFamily = .unspecified, deviceType: UInt16 = 1,
     flags: UInt32 = 0, _ attributes: (inout NetlinkRequestBuilder) -> Void

@@ -3,19 +3,19 @@
 
 #if os(Linux)
 import CDialtoneSystem
-import Netlink
+@testable import Netlink
 import Testing
 
 /// What the machine that runs the tests permits.
 enum LiveKernel {
-  /// Whether a netlink socket can be opened and asked: not so in some sandboxes.
+  /// Whether a netlink socket can be opened and asked. Some sandboxes refuse it.
   static let answers = isAnswered {
     $0.appendLinkBarrier()
   } as: {
     $0 != .lost(.missing)
   }
 
-  /// Whether 127.0.0.1 has a route: not so in a namespace whose loopback link is down.
+  /// Whether 127.0.0.1 has a route. In a namespace with its loopback link down it has none.
   static let routesLoopback = isAnswered {
     $0.appendRouteQuery(destination: ipv4(127, 0, 0, 1), fibMatch: false)
   } as: {
@@ -37,7 +37,7 @@ enum LiveKernel {
     }
   }
 
-  /// The port the kernel gave a socket, as others address it.
+  /// The port that the kernel gave a socket, by which others address it.
   static func port(of descriptor: Int32) -> UInt32 {
     var address = sockaddr_nl()
     var length = socklen_t(MemoryLayout<sockaddr_nl>.size)
@@ -48,7 +48,7 @@ enum LiveKernel {
     return address.nl_pid
   }
 
-  /// Sends bytes to another netlink socket, as a process that forges messages would; needs CAP_NET_ADMIN.
+  /// Sends bytes to another netlink socket, like a process that forges messages. Needs CAP_NET_ADMIN.
   static func send(_ bytes: [UInt8], from descriptor: Int32, toPort port: UInt32) -> Bool {
     var address = sockaddr_nl()
     address.nl_family = sa_family_t(AF_NETLINK)

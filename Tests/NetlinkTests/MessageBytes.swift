@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CDialtoneSystem
-import Netlink
 import Testing
 
-/// Lends an array's bytes as the parser wants them.
+@testable import Netlink
+
+/// Gives an array's bytes to `body` in the form that the parser takes.
 func withBytes<Result, Failure: Error>(
   of array: [UInt8], _ body: (RawSpan) throws(Failure) -> Result
 ) throws(Failure) -> Result {
@@ -37,11 +38,11 @@ func ipv4(_ a: UInt8, _ b: UInt8, _ c: UInt8, _ d: UInt8) -> IPAddressBits {
   IPAddressBits(ipv4: UInt32(a) << 24 | UInt32(b) << 16 | UInt32(c) << 8 | UInt32(d))
 }
 
-/// The seed of this run's random tests, alone: taken from `DIALTONE_SEED` if that is set.
+/// Only the seed of this run's random tests, from `DIALTONE_SEED` if that is set.
 ///
-/// An argument of each such test: the log then shows it with the test, also if the process crashes.
+/// It is an argument of each such test: so the log shows it with the test, even if the process crashes.
 let seeds: [UInt64] = {
-  // SAFETY: getenv(3) gives a string that ends with NUL; nothing here changes the environment.
+  // SAFETY: getenv(3) returns a string that ends with NUL, and nothing here changes the environment.
   let given = unsafe getenv("DIALTONE_SEED").map { unsafe String(cString: $0) }
   return [given.flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64(UInt32.max))]
 }()

@@ -1,8 +1,9 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import Netlink
 import Testing
+
+@testable import Netlink
 
 struct NetlinkAcknowledgementTests {
   private func read(_ bytes: [UInt8]) throws -> (NetlinkAcknowledgement, text: String?) {
@@ -76,7 +77,7 @@ struct NetlinkAcknowledgementTests {
   }
 
   @Test(arguments: [RecordedMessage.answer4.bytes, message(.error) { _ in }])
-  func isNoneWhereTheMessageIsAnotherOrTooShort(bytes: [UInt8]) throws {
+  func isNoneIfTheMessageIsAnotherOrTooShort(bytes: [UInt8]) throws {
     #expect(try decode(bytes) { .some(NetlinkAcknowledgement($0, in: $1)) } == nil)
   }
 }

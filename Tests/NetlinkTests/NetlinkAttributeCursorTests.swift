@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import MessageBuilding
-import Netlink
 import Testing
+
+@testable import Netlink
 
 struct NetlinkAttributeCursorTests {
   private func walk(_ array: [UInt8], _ range: Range<Int>? = nil) -> (found: [NetlinkAttribute], isMalformed: Bool) {

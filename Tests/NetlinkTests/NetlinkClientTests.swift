@@ -3,12 +3,12 @@
 
 #if os(Linux)
 import CDialtoneSystem
-import Netlink
+@testable import Netlink
 import Testing
 
 @Suite(.enabled(if: LiveKernel.answers, "netlink is refused here"))
 struct NetlinkClientTests {
-  /// What the kernel answered to each request.
+  /// The kernel's answer to a request.
   private enum Answer: Equatable {
     case route(RouteType, UInt32?)
     case link(String?)
@@ -65,7 +65,7 @@ struct NetlinkClientTests {
         requests.appendLinkBarrier()
       }
     }
-    // The second time with the same builder.
+    // The second round uses the same builder.
     for _ in 0..<2 {
       let answers = try ask(&client, &requests)
       #expect(answers.map(\.index) == Array(0..<count))
@@ -78,7 +78,7 @@ struct NetlinkClientTests {
   @Test func staleAnswerIsSkipped() throws {
     var client = try NetlinkClient()
     var requests = NetlinkRequestBuilder()
-    // Such a request has two answers, the link and an acknowledgement; the second stays in the socket.
+    // Such a request has two answers, the link and an acknowledgement. The second stays in the socket.
     requests.begin(.getLink, [.request, .acknowledge])
     requests.appendLinkHeader(index: 1)
     requests.end()
@@ -94,7 +94,7 @@ struct NetlinkClientTests {
   @Test func requestWithoutAnswerIsReportedMissing() throws {
     var client = try NetlinkClient()
     var requests = NetlinkRequestBuilder()
-    // A no-op is not answered: netlink(7).
+    // A no-op has no answer: netlink(7).
     requests.begin(.noop, .request)
     requests.end()
     requests.appendLinkBarrier()
@@ -116,7 +116,7 @@ struct NetlinkClientTests {
     }
     requests.appendGetNexthop(id: 0x7fff_fff0)
     for (index, answer) in try ask(&client, &requests) {
-      // What the routes are is the machine's business; that the request is well-formed is ours.
+      // The routes depend on the machine. What matters is that the request is well-formed.
       #expect(answer != .error(EINVAL) && answer != .error(EOPNOTSUPP), "request \(index)")
     }
   }
@@ -149,7 +149,7 @@ struct NetlinkClientTests {
     #expect(unread == 0, "\(read) others were read")
   }
 
-  /// How many messages of a dump the decoders could read, and how many not.
+  /// Counts the messages of a dump that the decoders could read, and the others.
   private func dump(
     _ type: NetlinkMessageType, family: KernelAddressFamily
   ) throws -> (read: Int, unread: Int) {
@@ -171,8 +171,8 @@ struct NetlinkClientTests {
     return count
   }
 
-  /// Asks for a table that is not there. A function, because Swift 6.3 crashes on a macro's closure that captures a
-  /// value without copies.
+  /// Asks for a table that does not exist. This is a function because Swift 6.3 crashes on a macro's closure that
+  /// captures a noncopyable value.
   private func refusedDump(_ client: inout NetlinkClient) -> NetlinkError? {
     do throws(NetlinkError) {
       _ = try client.dump(.getRoute, family: .ipv4, table: 0x7abc_def0) { _, _ in }

@@ -1,8 +1,9 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import Netlink
 import Testing
+
+@testable import Netlink
 
 struct NetlinkMessageCursorTests {
   /// Two messages, the first with an attribute that needs padding.

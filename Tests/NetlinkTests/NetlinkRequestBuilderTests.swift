@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import MessageBuilding
-import Netlink
 import Testing
+
+@testable import Netlink
 
 struct NetlinkRequestBuilderTests {
   /// The messages of a builder, each with the bytes of its fixed header and its attributes.

@@ -3,7 +3,7 @@
 
 #if os(Linux)
 import CDialtoneSystem
-import Netlink
+@testable import Netlink
 import Testing
 
 @Suite(.enabled(if: LiveKernel.answers, "netlink is refused here"))
@@ -38,7 +38,7 @@ struct NetlinkSocketTests {
   }
 
   @Test func overrunIsReportedOnceAndWhatWasKeptFollows() throws {
-    // The kernel grants no less than SOCK_MIN_RCVBUF, about 2 KiB: room for one or two links.
+    // The kernel grants at least SOCK_MIN_RCVBUF, about 2 KiB: room for one or two links.
     var socket = try NetlinkSocket(.route, receiveBuffer: 1)
     var requests = NetlinkRequestBuilder()
     for _ in 0..<64 { requests.appendGetLink(index: 1) }
@@ -47,7 +47,7 @@ struct NetlinkSocketTests {
     #expect(found.count { $0 == .overrun } == 1)
     #expect(found.contains { if case .datagram = $0 { true } else { false } })
     #expect(found.count < 64)
-    // And it goes on working.
+    // Afterwards it still works.
     requests.removeAll()
     requests.appendLinkBarrier()
     try socket.send(requests)
@@ -96,13 +96,13 @@ struct NetlinkSocketTests {
     let ipv4s = (0..<count).map { ipv4(198, 51, 100, UInt8($0)) }
     let ipv6s = (0..<count).map { IPAddressBits(ipv6High: 0x2001_0db8_0000_0000, low: UInt64($0)) }
     try socket.attach(KernelFilter(destinations: ipv4s + ipv6s))
-    // In place of the first.
+    // Replaces the first filter.
     try socket.attach(KernelFilter(destinations: []))
     socket.detachFilter()
   }
 
-  /// The answer to a route query is a route message too, and the filter judges it: so the kernel's own run of the
-  /// program can be compared without changing a single route.
+  /// The answer to a route query is a route message, too, and the filter judges it. So the kernel's own run of the
+  /// program can be compared without changing a route.
   @Test(
     .enabled(if: LiveKernel.routesLoopback, "the loopback link is down here"),
     arguments: [
@@ -117,7 +117,7 @@ struct NetlinkSocketTests {
     requests.appendRouteQuery(destination: ipv4(127, 0, 0, 1), fibMatch: false)
     requests.appendLinkBarrier()
     try socket.send(requests)
-    // The barrier's answer always passes.
+    // The filter always passes the barrier's answer.
     #expect(try receiveAll(&socket).count == expected + 1)
   }
 
@@ -130,11 +130,11 @@ struct NetlinkSocketTests {
     requests.appendLinkBarrier()
     try socket.send(requests)
     let found = try receiveAll(&socket).count
-    // Without IPv6 the query is answered with an error, which always passes.
+    // Without IPv6 the query is answered with an error, which the filter always passes.
     #expect(found == expected + 1 || found == 3)
   }
 
-  @Test func ownerGoesDescriptorGoes() async {
+  @Test func releasingTheSocketClosesItsDescriptor() async {
     await #expect(processExitsWith: .success) {
       let first = try NetlinkSocket(.route).descriptor
       for _ in 0..<200 {
@@ -142,7 +142,7 @@ struct NetlinkSocketTests {
         _ = try NetlinkClient()
         try socket.join(.link)
       }
-      // The lowest number free is given out; 200 leaks would push it far up. (Other threads may hold a few.)
+      // The kernel uses the lowest free number, so 200 leaks would push it far up. (Other threads may hold a few.)
       if try NetlinkSocket(.route).descriptor > first + 100 { exit(1) }
     }
   }

@@ -200,7 +200,6 @@ extension RecordedMessage {
       000000001400030002000000020000000200000000000000
       """)
 
-  /// `sysctl net.ipv4.conf.v0.ignore_routes_with_linkdown=1`, the event.
   /// The end of a dump.
   static let done = RecordedMessage(
     name: "done",

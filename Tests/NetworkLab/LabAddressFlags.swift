@@ -12,7 +12,7 @@ package struct LabAddressFlags: OptionSet, Sendable {
 
   /// Usable at once, without duplicate address detection.
   package static let noDAD = LabAddressFlags(rawValue: UInt32(IFA_F_NODAD))
-  /// The kernel makes temporary addresses from it, where `use_tempaddr` is on.
+  /// The kernel makes temporary addresses from it if `use_tempaddr` is on.
   package static let managesTemporary = LabAddressFlags(rawValue: UInt32(IFA_F_MANAGETEMPADDR))
   /// Without the route to its prefix.
   package static let noPrefixRoute = LabAddressFlags(rawValue: UInt32(IFA_F_NOPREFIXROUTE))

@@ -4,11 +4,11 @@
 #if os(Linux)
 import CNetworkLab
 
-/// What went wrong in the lab: an error of the test's own set-up, never of the code under test.
+/// An error in the lab: of the test's own setup, never of the code under test.
 package struct LabError: Error, Sendable, CustomStringConvertible {
-  /// The errno, or 0 where no system call failed.
+  /// The errno, or 0 if no system call failed.
   package let code: Int32
-  /// What was being done, and the kernel's own words if it had any.
+  /// The failed action, and the kernel's own words if it had any.
   package let what: String
 
   package init(_ what: String, code: Int32 = 0) {

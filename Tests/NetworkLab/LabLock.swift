@@ -6,10 +6,10 @@ import CNetworkLab
 
 /// A value behind a lock.
 ///
-/// Not `Synchronization.Mutex`: on Linux that waits by futex in a library the thread sanitizer does not see into, which
-/// then reports races that are none wherever two threads met.
+/// Not `Synchronization.Mutex`: on Linux that waits by futex in a library that the thread sanitizer does not see into.
+/// The sanitizer then reports false races wherever two threads met.
 ///
-/// `@unchecked Sendable`: the value is touched with the lock held only. `@safe`: the pointer is valid from init to
+/// `@unchecked Sendable`: the value is touched only while the lock is held. `@safe`: the pointer is valid from init to
 /// deinit.
 @safe final class LabLock<Value: Sendable>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -18,12 +18,12 @@ import CNetworkLab
   init(_ value: Value) {
     self.value = value
     unsafe mutex = .allocate(capacity: 1)
-    // With the usual attributes, which cannot fail.
+    // Default attributes cannot fail.
     unsafe pthread_mutex_init(mutex, nil)
   }
 
   deinit {
-    // Whoever holds the lock holds a reference: nobody does now.
+    // A thread that holds the lock holds a reference, so no thread does now.
     unsafe pthread_mutex_destroy(mutex)
     unsafe mutex.deallocate()
   }

@@ -10,7 +10,7 @@ struct LabMessage {
 
   private let flags: UInt16
 
-  /// `flags` beside NLM_F_REQUEST and NLM_F_ACK.
+  /// `flags` are added to NLM_F_REQUEST and NLM_F_ACK.
   init(_ type: Int, flags: Int32 = 0) {
     self.flags = UInt16(NLM_F_REQUEST | flags)
     append(UInt32(0), UInt16(type), UInt16(0), UInt32(0), UInt32(0))
@@ -50,7 +50,7 @@ struct LabMessage {
 
   mutating func attribute(_ type: Int, _ text: String) { attribute(type, Array(text.utf8) + [0]) }
 
-  /// An attribute made of what `body` appends.
+  /// Appends an attribute that contains what `body` appends.
   mutating func nested(_ type: Int, _ body: (inout LabMessage) throws -> Void) rethrows {
     let start = bytes.count
     append(UInt16(0), UInt16(type))
@@ -59,7 +59,7 @@ struct LabMessage {
     pad()
   }
 
-  /// A `struct rtnexthop` and its attributes: like an attribute, but for its header.
+  /// Appends a `struct rtnexthop` and its attributes: like an attribute, except for its header.
   mutating func hop(index: Int32, weight: UInt8, flags: UInt8, _ body: (inout LabMessage) throws -> Void) rethrows {
     let start = bytes.count
     append(UInt16(0), flags, weight - 1, index)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-/// What a command did.
+/// How a command ended, and what it wrote.
 package struct LabOutput: Sendable {
   package let status: Int32
   package let output: String

@@ -4,7 +4,7 @@
 #if os(Linux)
 import CNetworkLab
 
-/// A process inside a lab. It is killed when this goes away, or the lab's thread ends.
+/// A process inside a lab. It is killed when this object is released, or when the lab's thread ends.
 package final class LabProcess: Sendable {
   /// How a process ended.
   package enum Ending: Sendable, Hashable {
@@ -14,7 +14,7 @@ package final class LabProcess: Sendable {
 
   package let pid: Int32
   package let output: LabStream
-  /// What the process writes as errors; empty on a terminal, where all is ``output``.
+  /// What the process writes as errors. Empty on a terminal, which has everything in ``output``.
   package let error: LabStream
   private let terminal: Int32?
   private let pidDescriptor: Int32
@@ -34,8 +34,8 @@ package final class LabProcess: Sendable {
   }
 
   deinit {
-    // After SIGKILL the end is a matter of milliseconds: waiting leaves no zombie. Errors have nobody to go to here;
-    // what is left of a process then ends with this one.
+    // After SIGKILL the end takes milliseconds; to wait for it leaves no zombie. There is nobody to throw an error to;
+    // whatever remains of a process ends with this one.
     if (try? reap()) == .some(nil) {
       kill(pid, SIGKILL)
       _ = try? waitForExit(within: .seconds(5))
@@ -43,10 +43,10 @@ package final class LabProcess: Sendable {
     lab_close(pidDescriptor)
   }
 
-  /// Sends a signal; nothing where it has ended.
+  /// Sends a signal; does nothing if the process has ended.
   package func signal(_ signal: Int32) throws {
     try ending.withLock { ending in
-      // Not reaped yet, under the lock: the number still is that of this process.
+      // Under the lock and not reaped yet: so the number is still that of this process.
       guard ending == nil else { return }
       try check(lab_signal(pid, signal), "sending the signal \(signal) to the process \(pid)")
     }
@@ -98,7 +98,7 @@ package final class LabProcess: Sendable {
 }
 
 extension Duration {
-  /// Rounded up, so that a wait does not turn into a busy loop at its end.
+  /// Rounded up, so that a wait does not become a busy loop at its end.
   var wholeMilliseconds: Int32 {
     let (seconds, attoseconds) = components
     return Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1)

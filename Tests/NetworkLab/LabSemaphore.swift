@@ -4,7 +4,7 @@
 #if os(Linux)
 import CNetworkLab
 
-/// A semaphore for threads, which the thread sanitizer understands.
+/// A semaphore for threads that the thread sanitizer understands.
 ///
 /// `@unchecked Sendable`: the pointer never changes, and sem_post and sem_wait may be called by any thread. `@safe`:
 /// the pointer is valid from init to deinit.
@@ -13,12 +13,12 @@ import CNetworkLab
 
   init() {
     unsafe semaphore = .allocate(capacity: 1)
-    // Not shared with other processes; fails only for a count that is too large.
+    // It is not shared with other processes. This fails only for a count that is too large.
     unsafe sem_init(semaphore, 0, 0)
   }
 
   deinit {
-    // Whoever waits or signals holds a reference: nobody does now.
+    // A thread that waits or signals holds a reference, so no thread does now.
     unsafe sem_destroy(semaphore)
     unsafe semaphore.deallocate()
   }

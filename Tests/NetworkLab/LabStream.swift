@@ -4,7 +4,7 @@
 #if os(Linux)
 import CNetworkLab
 
-/// What a process writes, read with deadlines.
+/// The output of a process, read with deadlines.
 package final class LabStream: Sendable {
   private struct State {
     var buffer: [UInt8] = []
@@ -13,18 +13,18 @@ package final class LabStream: Sendable {
 
   private let state: LabLock<State>
 
-  /// Owns the descriptor, which does not block; nil is an empty stream.
+  /// Owns the descriptor, which must not block; `nil` is an empty stream.
   init(descriptor: Int32?) { state = LabLock(State(descriptor: descriptor)) }
 
   deinit { close() }
 
-  /// The next line without its end, or nil at the end of the stream. Throws where neither comes in time.
+  /// The next line without its end, or `nil` at the end of the stream. Throws if neither comes in time.
   package func line(within limit: Duration = .seconds(5)) async throws -> String? {
     if let line = takeLine() { return line }
     return try await offPool { try self.waitForLine(within: limit) }
   }
 
-  /// All that is left, up to the end of the stream.
+  /// All remaining text, up to the end of the stream.
   package func text(within limit: Duration = .seconds(10)) async throws -> String {
     try await offPool { try self.readAll(within: limit) }
   }
@@ -50,7 +50,7 @@ package final class LabStream: Sendable {
     }
   }
 
-  /// Waits for bytes; false at the end of the stream.
+  /// Waits for bytes. Returns false at the end of the stream.
   private func fill(until deadline: ContinuousClock.Instant, of limit: Duration) throws(LabError) -> Bool {
     while true {
       var bytes = [UInt8](repeating: 0, count: 16 * 1024)

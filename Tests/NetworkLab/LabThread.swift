@@ -4,13 +4,13 @@
 #if os(Linux)
 import CNetworkLab
 
-/// A thread that does what it is given, in order. A network namespace is a property of a thread: all that must happen
-/// inside one happens on its thread.
+/// A thread that performs jobs, in order. A network namespace is a property of a thread, so everything inside one
+/// happens on its thread.
 final class LabThread: Sendable {
   private struct Job {
-    /// Signalled after `body` has been let go.
+    /// Signalled after `body` has been released.
     var done: LabSemaphore?
-    /// Nil ends the thread.
+    /// `nil` ends the thread.
     var body: (@Sendable () -> Void)?
   }
 
@@ -41,7 +41,7 @@ final class LabThread: Sendable {
     state.withLock { $0.thread = started }
   }
 
-  /// Waits until the thread has done `body`, and holds nothing of it any more. On the thread itself, does it at once.
+  /// Waits until the thread has run `body` and released it. On the thread itself, runs it at once.
   func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws -> Value {
     if isCurrent { return try body() }
     let done = LabSemaphore()
@@ -56,18 +56,18 @@ final class LabThread: Sendable {
     return try value.get()
   }
 
-  /// Ends the thread after all it was given, and waits for its end.
+  /// Ends the thread after all its jobs, and waits for its end.
   func stop() {
     guard let thread = state.withLock({ $0.thread.take() }) else { return }
     enqueue(Job())
     if pthread_equal(thread, pthread_self()) != 0 {
-      pthread_detach(thread)  // The last reference to the lab went away inside a job.
+      pthread_detach(thread)  // The last reference to the lab was released in a job.
     } else {
       pthread_join(thread, nil)
     }
   }
 
-  /// Does `body` as the last thing; nobody waits for it.
+  /// Runs `body` as the last job, without waiting.
   func finish(_ body: @escaping @Sendable () -> Void) {
     enqueue(Job(body: body))
     guard let thread = state.withLock({ $0.thread.take() }) else { return }
@@ -88,7 +88,7 @@ final class LabThread: Sendable {
     while let done = next() { done?.signal() }
   }
 
-  /// Does one job. A function of its own, so that nothing of the job is left when its end is signalled.
+  /// Performs one job. This is a function of its own, so that nothing of the job is left when its end is signalled.
   private func next() -> LabSemaphore?? {
     waiting.wait()
     let job = state.withLock { $0.jobs.removeFirst() }

@@ -6,13 +6,13 @@ import CNetworkLab
 
 /// What to do with an address, route or nexthop: the words of `ip`.
 package enum LabVerb: String, Sendable {
-  /// Fails where it exists.
+  /// Fails if it exists.
   case add
-  /// Fails where it does not exist.
+  /// Fails if it does not exist.
   case change
-  /// Adds, or takes the place of what is there.
+  /// Adds it, or replaces what is there.
   case replace
-  /// Adds after those that are there.
+  /// Adds it after those that are there.
   case append
   case delete
 

@@ -4,18 +4,18 @@
 #if os(Linux)
 import CNetworkLab
 
-/// The socket through which a lab changes its network: one acknowledged request at a time. A netlink socket stays in
+/// The socket through which a lab changes its network, one acknowledged request at a time. A netlink socket stays in
 /// the namespace in which it was opened, so any thread may use it.
 final class LabWriter: Sendable {
   private let socket: Int32
   private let sequence = LabLock<UInt32>(0)
 
-  /// On the thread of the lab.
+  /// Call this on the lab's thread.
   init() throws(LabError) { socket = try check(lab_netlink_open(), "opening a netlink socket") }
 
   deinit { lab_close(socket) }
 
-  /// Sends the request, waits for the acknowledgement, throws what the kernel says.
+  /// Sends the request, waits for the acknowledgement, and throws the kernel's error.
   func send(_ message: LabMessage, _ what: @autoclosure () -> String) throws(LabError) {
     var words = [CChar](repeating: 0, count: 256)
     let result = sequence.withLock { sequence in

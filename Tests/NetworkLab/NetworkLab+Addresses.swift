@@ -13,8 +13,8 @@ extension NetworkLab {
     try self.address(.add, address, interface, peer: peer, flags: flags, valid: valid, preferred: preferred)
   }
 
-  /// Adds `count` IPv4 addresses, fast: 16.0.0.1/32, 16.0.0.2/32, … The kernel's own time for it grows with the square
-  /// of the number.
+  /// Adds `count` IPv4 addresses, fast: 16.0.0.1/32, 16.0.0.2/32, … The kernel's time grows with the square of the
+  /// number.
   package func addAddresses(count: Int, _ interface: String) throws {
     let index = try index(of: interface)
     let messages = (1...count).map { number in
@@ -32,14 +32,14 @@ extension NetworkLab {
     try self.address(.delete, address, interface)
   }
 
-  /// `ip address VERB ADDRESS [peer PEER] dev INTERFACE`; lifetimes in seconds, for ever where both are nil.
+  /// `ip address VERB ADDRESS [peer PEER] dev INTERFACE`. Lifetimes are in seconds; `nil` is for ever.
   package func address(
     _ verb: LabVerb, _ address: String, _ interface: String, peer: String? = nil, flags: LabAddressFlags = .noDAD,
     valid: UInt32? = nil, preferred: UInt32? = nil
   ) throws {
     let local = try LabAddress(address)
     let remote = try peer.map { text throws(LabError) in try LabAddress(text) }
-    // Duplicate address detection is of IPv6 alone.
+    // Only IPv6 has duplicate address detection.
     let flags = local.family == .v6 ? flags : flags.subtracting([.noDAD, .managesTemporary])
     var message = LabMessage(verb == .delete ? RTM_DELADDR : RTM_NEWADDR, flags: verb.flags)
     // struct ifaddrmsg: family, prefix length, flags (see IFA_FLAGS), scope, index

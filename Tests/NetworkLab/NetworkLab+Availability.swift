@@ -8,12 +8,12 @@ extension NetworkLab {
   /// Whether this process can make network namespaces: for `.enabled(if:)`.
   package static var isAvailable: Bool { unavailableReason == nil }
 
-  /// Why it cannot, for a person.
+  /// Why this process cannot, for a person.
   ///
-  /// Tried once, with a lab. An unprivileged process can where it was allowed a user namespace of its own before main;
-  /// see privilege.c for when that is done.
+  /// Found out once, with a lab. An unprivileged process can if it was allowed a user namespace of its own before main;
+  /// see privilege.c.
   package static let unavailableReason: String? = {
-    let privilege = unsafe lab_privilege()  // It has a pointer: to static text.
+    let privilege = unsafe lab_privilege()  // It has a pointer, to static text.
     let code = unsafe privilege.error
     if code != 0 {
       // Static text of privilege.c, ended by a NUL.
@@ -29,18 +29,19 @@ extension NetworkLab {
     }
   }()
 
-  /// Whether processes can be started as another user: root can, a process in a user namespace of its own cannot.
+  /// Whether processes can be started as another user. Root can; a process in a user namespace of its own cannot.
   package static var canSwitchUser: Bool {
     unsafe !lab_privilege().own_user_namespace && isAvailable  // A plain flag.
   }
 
-  /// Whether `/dev/net/tun` can be opened: on some machines by root alone.
+  /// Whether `/dev/net/tun` can be opened. On some machines only root can.
   package static let canMakeTun: Bool = {
     guard let lab = try? NetworkLab() else { return false }
     return (try? lab.addTun("probe0")) != nil
   }()
 
-  /// Whether interfaces of that kind (`"dummy"`, `"bond"`, `"wireguard"`, …) can be made: a question of kernel modules.
+  /// Returns whether interfaces of that kind (`"dummy"`, `"bond"`, `"wireguard"`, …) can be made, which depends on
+  /// kernel modules.
   package static func canMake(kind: String) -> Bool {
     guard let lab = try? NetworkLab() else { return false }
     return (try? lab.addLink("probe0", kind: kind)) != nil

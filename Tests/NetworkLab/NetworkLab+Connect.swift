@@ -4,44 +4,44 @@
 #if os(Linux)
 import CNetworkLab
 
-/// A connection that a program would make: the judge of what Dialtone says of its target.
+/// A connection that a program would make. Dialtone's state of its target must agree with it.
 package struct LabConnection: Sendable {
   package enum Transport: String, Sendable { case tcp, udp }
 
   /// An IPv4 or IPv6 address, also with a zone: `fe80::2%v0`.
   package var destination: String
   package var port: UInt16
-  /// What the socket is bound to, bind(2).
+  /// The address to which the socket is bound, bind(2).
   package var source: String?
   package var sourcePort: UInt16 = 0
-  /// What the socket is bound to, `SO_BINDTODEVICE`.
+  /// The interface to which the socket is bound, `SO_BINDTODEVICE`.
   package var interface: String?
-  /// `SO_MARK`, which needs a privilege that the lab has.
+  /// `SO_MARK`. It needs a privilege, which the lab has.
   package var mark: UInt32 = 0
   package var transport = Transport.tcp
   /// `IP_TOS` or `IPV6_TCLASS`, ip(7).
   package var typeOfService: UInt8 = 0
-  /// Whether TCP sends nothing either. The routes are looked up all the same; no neighbour is asked for.
+  /// Whether TCP sends nothing either. The routes are looked up nevertheless; no neighbour is asked for.
   package var isSilent = false
 
-  /// The port is one that no rule of a test names, unless it is given.
+  /// The default port is one that no rule of a test names.
   package init(to destination: String, port: UInt16 = 40_404) {
     self.destination = destination
     self.port = port
   }
 
-  /// What a real socket found.
+  /// The result of a real socket.
   package struct Outcome: Sendable, CustomStringConvertible {
-    /// The errno of bind(2) or connect(2); 0 where connect(2) goes on (EINPROGRESS) or is done. Also what `SO_ERROR`
-    /// says at once: a firewall on this machine answers so.
+    /// The errno of bind(2) or connect(2); 0 if connect(2) goes on (EINPROGRESS) or is done. It is also what `SO_ERROR`
+    /// says at once, as a firewall on this machine causes.
     package let error: Int32
-    /// The address that the socket has by then, getsockname(2); `nil` after an error.
+    /// The address that the socket has then, getsockname(2); `nil` after an error.
     package let source: String?
     package let sourcePort: UInt16
-    /// The link that its packets leave by: ``LabConnection/interface`` where one is given, else what `ip route get`
-    /// says for exactly this connection, with both addresses and both ports. `nil` after an error.
+    /// The link by which its packets leave: ``LabConnection/interface`` if there is one, else the link that `ip route
+    /// get` gives for exactly this connection, with both addresses and both ports. `nil` after an error.
     package let link: String?
-    /// The next hop, as `ip route get` says; `nil` where there is none.
+    /// The next hop from `ip route get`; `nil` if there is none.
     package let gateway: String?
 
     /// Whether packets are on their way. ECONNREFUSED comes from the other end, which is this machine.
@@ -55,10 +55,10 @@ package struct LabConnection: Sendable {
 }
 
 extension NetworkLab {
-  /// Connects a socket without waiting for an answer, and asks where its packets go. TCP sends one segment, UDP
+  /// Connects a socket without waiting for an answer, and asks where its packets go. TCP sends one segment, UDP sends
   /// nothing.
   ///
-  /// The state of the link is not looked at: a link that carries nothing swallows the packets without an error.
+  /// The state of the link is ignored: a link that carries nothing drops the packets without an error.
   package func connect(_ connection: LabConnection) throws -> LabConnection.Outcome {
     let found = try open(connection)
     let family: LabFamily = connection.destination.contains(":") ? .v6 : .v4
@@ -73,17 +73,17 @@ extension NetworkLab {
       gateway: way.value(after: "via").flatMap { $0.hasPrefix("inet") ? way.value(after: $0) : $0 })
   }
 
-  /// Connects a socket, and says what connect(2) and getsockname(2) answered: the errno or 0, and the socket's address.
+  /// Connects a socket. Returns what connect(2) and getsockname(2) returned: the errno or 0, and the socket's address.
   package func socket(_ connection: LabConnection) throws -> (error: Int32, source: String?) {
     let found = try open(connection)
     let family: LabFamily = connection.destination.contains(":") ? .v6 : .v4
     return (found.error, found.error == 0 ? Self.text(found.local, family) : nil)
   }
 
-  /// The words of `ip route get` for a connection as it is.
+  /// The words of `ip route get` for a connection.
   ///
-  /// An IPv6 socket goes by the look-up without a source, unless that fails or the program chose the source; and bound
-  /// to an interface it keeps to that, which a query does only without a source.
+  /// An IPv6 socket uses the lookup without a source, unless that fails or the program chose the source. If it is bound
+  /// to an interface it keeps to that one, which a query does only without a source.
   private func way(of connection: LabConnection, from source: String, port: UInt16) throws -> [String] {
     let parts = connection.destination.split(separator: "%").map(String.init)
     var words = "ipproto \(connection.transport) sport \(port) dport \(connection.port)"

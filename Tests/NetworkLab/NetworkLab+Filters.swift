@@ -5,13 +5,13 @@
 import CNetworkLab
 
 extension NetworkLab {
-  /// Whether the command `nft` of nftables is there, and its kernel side.
+  /// Whether the command `nft` of nftables and its kernel side exist.
   package static let hasFirewall: Bool = {
     guard let lab = try? NetworkLab() else { return false }
     return (try? lab.nft("add table inet probe")) != nil
   }()
 
-  /// Whether the kernel has IPsec's transformations (ip-xfrm(8)).
+  /// Whether the kernel has IPsec transformations (ip-xfrm(8)).
   package static let hasTransformations: Bool = {
     guard hasIPRoute2, let lab = try? NetworkLab() else { return false }
     return (try? lab.ip("xfrm policy list").status) == 0

@@ -20,7 +20,8 @@ extension NetworkLab {
     try writer.send(messages, "adding \(count) veth pairs")
   }
 
-  /// Deletes all pairs of ``addVeths(_:count:)`` at once: one by one each would wait some 16 ms for the kernel.
+  /// Deletes all pairs of ``addVeths(_:count:)`` at once. Deleted one by one, each would wait some 16 ms for the
+  /// kernel.
   package func deleteVeths() throws {
     var message = Self.link(RTM_DELLINK)
     message.attribute(IFLA_GROUP, Self.manyVeths)
@@ -31,7 +32,7 @@ extension NetworkLab {
 
   package func addBridge(_ name: String) throws { try addLink(name, kind: "bridge") }
 
-  /// In bridge mode, so that several on one parent reach each other.
+  /// Makes a macvlan in bridge mode, so that several on one parent reach each other.
   package func addMacvlan(_ name: String, on parent: String) throws { try addLink(name, kind: "macvlan", on: parent) }
 
   package func addIfb(_ name: String) throws { try addLink(name, kind: "ifb") }
@@ -66,13 +67,14 @@ extension NetworkLab {
     try set(name, "name \(new)") { $0.attribute(IFLA_IFNAME, new) }
   }
 
-  /// Makes it a port of a bridge or the like; `nil` ends that.
+  /// Makes the link a port of a bridge or the like; `nil` ends that.
   package func setMaster(_ name: String, _ master: String?) throws {
     let index = try master.map { try self.index(of: $0) } ?? 0
     try set(name, master.map { "master \($0)" } ?? "nomaster") { $0.attribute(IFLA_MASTER, index) }
   }
 
-  /// `ip link set NAME mode dormant state dormant`, or both back to normal (trap 5 of linux.md).
+  /// `ip link set NAME mode dormant state dormant`, or both back to normal. On a link that is up, the mode alone
+  /// changes nothing.
   package func setDormant(_ name: String, _ dormant: Bool = true) throws {
     try setLinkMode(name, dormant ? 1 : 0)  // IF_LINK_MODE_DORMANT, IF_LINK_MODE_DEFAULT (linux/if.h)
     try setOperationalState(name, dormant ? 5 : 6)  // IF_OPER_DORMANT, IF_OPER_UP
@@ -120,7 +122,7 @@ extension NetworkLab {
     try writer.send(message, "ip link set \(name) \(what)")
   }
 
-  /// A message with a `struct ifinfomsg`.
+  /// Makes a message with a `struct ifinfomsg`.
   private static func link(
     _ type: Int, flags: Int32 = 0, index: Int32 = 0, set: UInt32 = 0, of change: UInt32 = 0
   ) -> LabMessage {

@@ -10,7 +10,7 @@ extension NetworkLab {
     try nexthop(.add, id, via: gateway, dev: dev, family: family)
   }
 
-  /// `ip nexthop del id ID`. The kernel deletes the routes that use it, and says so for IPv6 alone.
+  /// `ip nexthop del id ID`. The kernel deletes the routes that use it, and announces this for IPv6 only.
   package func deleteNexthop(_ id: UInt32) throws { try nexthop(.delete, id) }
 
   /// `ip nexthop VERB id ID …`: a gateway and a device, a group of other nexthops, or a black hole.

@@ -5,7 +5,7 @@
 import CNetworkLab
 
 extension NetworkLab {
-  /// B of linux.md: v0 with 10.0.0.1/24 and v1, a default route via 10.0.0.2.
+  /// B of Scenarios.md: v0 with 10.0.0.1/24 and v1, and a default route via 10.0.0.2.
   package func makeB(metric: UInt32? = nil) throws {
     try addVeth("v0", "v1")
     try up("v0", "v1")
@@ -13,8 +13,7 @@ extension NetworkLab {
     try addRoute("default", via: "10.0.0.2", dev: "v0", metric: metric)
   }
 
-  /// W of linux.md: w0 with 10.1.0.1/24 and w1, and a default route via 10.1.0.2 of that metric, or none where it is
-  /// nil.
+  /// W of Scenarios.md: w0 with 10.1.0.1/24 and w1, and a default route via 10.1.0.2 with that metric; `nil` adds none.
   package func makeW(metric: UInt32? = nil) throws {
     try addVeth("w0", "w1")
     try up("w0", "w1")

@@ -17,7 +17,7 @@ extension NetworkLab {
       nexthop: nexthop, hops: hops, onLink: onLink, scope: scope, family: family)
   }
 
-  /// `ip route del DESTINATION …`: the first that has what is given.
+  /// `ip route del DESTINATION …`: deletes the first route that matches.
   package func deleteRoute(
     _ destination: String, via gateway: String? = nil, dev: String? = nil, metric: UInt32? = nil,
     table: UInt32 = LabTable.main, kind: LabRouteKind? = nil, family: LabFamily? = nil
@@ -28,8 +28,8 @@ extension NetworkLab {
 
   /// `ip route VERB [KIND] DESTINATION [via GATEWAY] [dev DEV] …`.
   ///
-  /// The destination is a prefix, an address or `default`; the family that of the first address given, or `family`,
-  /// or IPv4.
+  /// The destination is a prefix, an address or `default`. The family is that of the first address given, else
+  /// `family`, else IPv4.
   package func route(
     _ verb: LabVerb, _ destination: String, via gateway: String? = nil, dev: String? = nil, metric: UInt32? = nil,
     table: UInt32 = LabTable.main, kind: LabRouteKind? = nil, source: String? = nil, nexthop: UInt32? = nil,
@@ -70,7 +70,7 @@ extension NetworkLab {
 
   /// Adds `count` IPv4 routes out of `dev`, fast: consecutive prefixes from `first`, such as `100.64.0.0/28`.
   ///
-  /// 20,000 take some 60 ms, a million some 4 s.
+  /// 20,000 routes take some 60 ms, a million some 4 s.
   package func addRoutes(from first: String, count: Int, dev: String, table: UInt32 = LabTable.main) throws {
     try routes(RTM_NEWROUTE, first, count, dev, table)
   }
@@ -89,7 +89,7 @@ extension NetworkLab {
     try check(result, "\(type == RTM_NEWROUTE ? "adding" : "deleting") \(count) routes from \(first) dev \(dev)")
   }
 
-  /// As `ip` chooses: on-link IPv4 routes have the scope link; a deletion names none.
+  /// The scope that `ip` chooses: on-link IPv4 routes have the scope link; a deletion names none.
   private static func usualScope(
     _ verb: LabVerb, _ kind: LabRouteKind?, _ family: LabFamily, isDirect: Bool
   ) -> LabScope {
@@ -125,7 +125,7 @@ extension LabMessage {
     try nested(Int(type.rawValue), body)
   }
 
-  /// RTA_GATEWAY, or RTA_VIA where an IPv4 route has an IPv6 gateway.
+  /// Appends RTA_GATEWAY, or RTA_VIA if an IPv4 route has an IPv6 gateway.
   fileprivate mutating func gateway(_ gateway: LabAddress, in family: LabFamily) {
     if gateway.family == family {
       attribute(RTA_GATEWAY, gateway.bytes)

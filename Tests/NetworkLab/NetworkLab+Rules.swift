@@ -7,8 +7,8 @@ import CNetworkLab
 extension NetworkLab {
   /// `ip [-6] rule add [not] pref PRIORITY … ACTION`.
   ///
-  /// `from` and `to` are prefixes; `mark` is compared under `mask`; `inverted` is `not`. The ends of `uids` must exist:
-  /// where ``canSwitchUser`` is false, only 0 does.
+  /// `from` and `to` are prefixes; `mark` is compared under `mask`; `inverted` is `not`. The ends of `uids` must exist;
+  /// if ``canSwitchUser`` is false, only 0 does.
   package func addRule(
     priority: UInt32, _ action: LabRuleAction, family: LabFamily = .v4, mark: UInt32? = nil, mask: UInt32? = nil,
     inverted: Bool = false, uids: ClosedRange<UInt32>? = nil, iif: String? = nil, oif: String? = nil,

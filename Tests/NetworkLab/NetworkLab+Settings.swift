@@ -7,7 +7,7 @@ import CNetworkLab
 extension NetworkLab {
   /// Writes a file below `/proc/sys/net`, such as `ipv4/conf/all/ignore_routes_with_linkdown`.
   ///
-  /// On the lab's thread: the kernel looks these up in the namespace of the thread that opens them.
+  /// This happens on the lab's thread: the kernel looks the file up in the namespace of the thread that opens it.
   package func sysctl(_ path: String, _ value: some CustomStringConvertible) throws {
     let text = value.description
     _ = try run {
@@ -30,8 +30,8 @@ extension NetworkLab {
     }
   }
 
-  /// Sends a netlink datagram from a socket of this process to the socket with that port id, as the kernel never
-  /// would. `bytes` begins with a `struct nlmsghdr`, whose fields may say anything.
+  /// Sends a netlink datagram from a socket of this process to the socket with that port id, which the kernel would
+  /// never do. `bytes` begins with a `struct nlmsghdr` with any fields.
   package func sendForged(_ bytes: [UInt8], to portID: UInt32) throws { try writer.sendForged(bytes, to: portID) }
 }
 #endif

@@ -7,9 +7,9 @@ import CNetworkLab
 extension NetworkLab {
   /// Starts a program inside the lab.
   ///
-  /// The path is absolute: PATH is not searched. `environment` is added to that of this process; nil takes a variable
-  /// away. The process reads `input`, or `/dev/null`. `user` is its uid and gid (needs ``canSwitchUser``). With a
-  /// `terminal` that is its input, output and errors. `denial` is what of netlink to refuse it.
+  /// The path is absolute; PATH is not searched. `environment` is added to that of this process; `nil` removes a
+  /// variable. The process reads `input`, or `/dev/null`. `user` is its uid and gid (needs ``canSwitchUser``). A
+  /// `terminal` becomes its input, output and errors. `denial` is what a system call filter refuses it.
   package func spawn(
     _ path: String, _ arguments: [String] = [], environment: [String: String?] = [:], input: String? = nil,
     user: UInt32? = nil, terminal: LabTerminal? = nil, denying denial: LabDenial? = nil
@@ -48,7 +48,7 @@ extension NetworkLab {
         unsafe how.input = descriptor
       }
     }
-    // Its pointers are set by the callee.
+    // The callee sets its pointers.
     let pid = try unsafe start(how, path, arguments, environment)
     return try LabProcess(pid: pid, output: output, error: error, terminal: control, lab: self)
   }
@@ -59,10 +59,10 @@ extension NetworkLab {
     let words = ([path] + arguments).flatMap { Array($0.utf8CString) }
     let variables = environment.map { name, value in value.map { "\(name)=\($0)" } ?? name }
     let settings = variables.flatMap { Array($0.utf8CString) }
-    // Only read by the thread below, while this one waits for it.
+    // The thread below only reads it, while this one waits.
     nonisolated(unsafe) let how = unsafe how
     return try run {
-      // All three texts live until lab_spawn returns, which copies nothing that it keeps.
+      // All three texts live until lab_spawn returns, and it keeps no copy.
       let pid = unsafe path.withCString { path in
         unsafe words.withUnsafeBufferPointer { words in
           unsafe settings.withUnsafeBufferPointer { settings in

@@ -4,10 +4,10 @@
 #if os(Linux)
 import CNetworkLab
 
-/// A Linux network namespace with nothing in it but `lo`, for one test. Any number exist at once in a process.
+/// A Linux network namespace with only `lo` in it, for one test. A process can have any number at once.
 ///
-/// The namespace belongs to a thread of the lab: sockets opened in ``run(_:)``, threads created there and processes
-/// spawned by the lab are inside. It goes away with the last of those, so keep none of them longer than the lab.
+/// The namespace belongs to a thread of the lab. Sockets opened in ``run(_:)``, threads created there and processes
+/// spawned by the lab are inside. It ends with the last of those, so keep none of them longer than the lab.
 ///
 /// ```swift
 /// let lab = try NetworkLab()
@@ -23,7 +23,7 @@ package final class NetworkLab: Sendable {
 
   /// Makes the namespace.
   ///
-  /// With `ownMounts` the thread also gets a mount namespace: `/sys` shows this network there (elsewhere it shows the
+  /// With `ownMounts` the thread also gets a mount namespace. Its `/sys` shows this network (elsewhere `/sys` shows the
   /// machine's), and ``bindMount(_:over:)`` works.
   package init(loopbackUp: Bool = true, ownMounts: Bool = false) throws(LabError) {
     try thread.start()
@@ -41,9 +41,9 @@ package final class NetworkLab: Sendable {
 
   deinit { thread.stop() }
 
-  /// Does `body` inside the namespace and waits for it. Calls from several threads are done one after another.
+  /// Runs `body` inside the namespace and waits for it. Calls from several threads run one after another.
   ///
-  /// Beware of `/proc/self/net` and `/proc/net`, which are the main thread's: ask `/proc/thread-self/net`.
+  /// Beware of `/proc/self/net` and `/proc/net`: they show the main thread's namespace. Use `/proc/thread-self/net`.
   package func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws -> Value {
     try thread.run(body)
   }
@@ -53,18 +53,18 @@ package final class NetworkLab: Sendable {
     try run { try check(lab_open_namespace(), "opening the namespace") }
   }
 
-  /// Refuses netlink on the lab's thread, and to threads and processes started from it, from now on.
+  /// From now on, refuses netlink on the lab's thread, and to threads and processes started from it.
   ///
-  /// The lab's own writer was opened before and goes on working; ``ip(_:)`` does not.
+  /// The lab's own writer was opened before and still works; ``ip(_:)`` does not.
   package func deny(_ denial: LabDenial) throws {
     _ = try run { try check(lab_deny(denial.kind, denial.code), "installing a system call filter") }
     if denial.kind == LAB_DENY_NETLINK { isRefused.withLock { $0 = true } }
   }
 
-  /// Whether nobody inside gets a netlink socket any more.
+  /// Whether netlink sockets inside are refused from now on.
   package var refusesNetlinkSockets: Bool { isRefused.withLock { $0 } }
 
-  /// Mounts a file or folder over another, for what runs inside the lab. Needs `ownMounts`.
+  /// Mounts a file or folder over another, for everything inside the lab. Needs `ownMounts`.
   package func bindMount(_ source: String, over target: String) throws {
     // Both paths are only read, during the call.
     _ = try run { try check(unsafe lab_bind_mount(source, target), "mount --bind \(source) \(target)") }

@@ -4,7 +4,7 @@
 #if os(Linux)
 import CNetworkLab
 
-/// Holds a tun device open, as a VPN does. The device goes away with it, unless it is persistent.
+/// Holds a tun device open, as a VPN does. The device ends with this object, unless it is persistent.
 package final class TunDevice: Sendable {
   private let descriptor: LabLock<Int32?>
 

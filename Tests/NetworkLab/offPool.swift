@@ -3,7 +3,7 @@
 
 #if os(Linux)
 
-/// Does what blocks on a thread of its own, since tests share a pool of as many threads as there are processors.
+/// Runs a body that blocks on a thread of its own, because tests share a pool with one thread per processor.
 func offPool<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
   try await withCheckedThrowingContinuation { continuation in
     let thread = LabThread()

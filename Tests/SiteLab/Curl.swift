@@ -4,21 +4,21 @@
 #if os(Linux)
 import Foundation
 
-/// curl(1), another client: the judge of what a client takes.
+/// curl(1), another client. What it accepts, a check must accept.
 package enum Curl {
   package static let path: String? = ["/usr/bin/curl", "/bin/curl", "/usr/local/bin/curl"]
     .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-  /// What came of it.
+  /// How it ended, and what it printed.
   package struct Result: Sendable {
     /// 0 if an answer came (curl(1), "Exit codes").
     package let status: Int32
     package let body: String
   }
 
-  /// Asks by GET, trusting `root` alone, which is PEM. The environment and the user's configuration do not count.
+  /// Sends a GET. It trusts only `root`, which is PEM. The environment and the user's configuration do not count.
   ///
-  /// Keys and signatures have to have 112 bits of security, whatever the system has configured
+  /// Keys and signatures must have 112 bits of security, whatever the system's configuration
   /// (SSL_CTX_set_security_level(3), level 2).
   package static func get(_ url: String, trusting root: String? = nil) async throws -> Result {
     guard let path else { throw CocoaError(.executableLoad) }
@@ -28,7 +28,7 @@ package enum Curl {
       try root.write(to: file, atomically: true, encoding: .utf8)
       arguments += ["--cacert", file.path]
     }
-    // Nobody is left to be told where it cannot be removed.
+    // If the file cannot be removed, there is no one to tell.
     defer { if root != nil { _ = try? FileManager.default.removeItem(at: file) } }
     let process = Process()
     let output = Pipe()
@@ -44,7 +44,7 @@ package enum Curl {
         continuation.resume(throwing: error)
       }
     }
-    // It has ended: what it wrote, which fits into the pipe, is all there.
+    // It has ended: its whole output is there, and fits into the pipe.
     let body = output.fileHandleForReading.readDataToEndOfFile()
     return Result(status: status, body: String(decoding: body, as: UTF8.self))
   }

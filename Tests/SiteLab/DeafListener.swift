@@ -6,8 +6,8 @@ import CNetworkLab
 import Glibc
 import NetworkLab
 
-/// A port on which nobody ever answers: it listens, but its queue is full, so that the kernel drops what asks for a
-/// connection (tcp(7), listen(2)). For stalls while connecting, without a network namespace.
+/// A port that never answers: it listens, but its queue is full, so the kernel drops requests for connections (tcp(7),
+/// listen(2)). For stalls while connecting, without a network namespace.
 package final class DeafListener: Sendable {
   package let port: Int
   private let descriptors: [Int32]
@@ -36,7 +36,7 @@ package final class DeafListener: Sendable {
       }
       guard isListening else { throw LabError("listening", code: errno) }
       port = Int(UInt16(bigEndian: address.sin_port))
-      // A queue of 0 holds one connection; the others are for kernels that count otherwise.
+      // A queue of 0 holds one connection; the others are for kernels that count in another way.
       for _ in 0..<3 {
         let filler = try socket()
         _ = unsafe withUnsafePointer(to: &address) { address in

@@ -4,14 +4,13 @@
 #if os(Linux)
 /// A few bytes that decompress to many.
 package enum DeflateBomb {
-  /// A gzip member (RFC 1952) whose content is `size` bytes "A" or a few more: about 160 times as many as it has
-  /// itself.
+  /// A gzip member (RFC 1952) that contains `size` bytes "A" or a few more: about 160 times its own size.
   package static func gzip(size: Int) -> [UInt8] {
     // Magic, deflate, no flags, no time, no hints, Unix.
     [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3] + deflate(size: size)
   }
 
-  /// The same without gzip's header: what `Content-Encoding: deflate` wrongly carries where zlib's header is left out.
+  /// The same without gzip's header. `Content-Encoding: deflate` wrongly carries this if zlib's header is left out.
   package static func deflate(size: Int) -> [UInt8] {
     var bits = Bits()
     bits.append(0b1, 1)  // The last block,
@@ -29,7 +28,7 @@ package enum DeflateBomb {
     var bytes: [UInt8] = []
     var used = 8
 
-    /// The lowest bit first.
+    /// Appends a value, the lowest bit first.
     mutating func append(_ value: Int, _ count: Int) {
       for shift in 0..<count {
         if used == 8 { (used, _) = (0, bytes.append(0)) }
@@ -38,7 +37,7 @@ package enum DeflateBomb {
       }
     }
 
-    /// Codes go the other way round (RFC 1951, 3.1.1).
+    /// Codes go in the reverse order (RFC 1951, 3.1.1).
     mutating func appendCode(_ value: Int, _ count: Int) {
       for shift in (0..<count).reversed() { append((value >> shift) & 1, 1) }
     }

@@ -7,7 +7,7 @@ extension HostileSite {
   private static let filler = [UInt8](repeating: UInt8(ascii: "a"), count: 16 << 10)
   private static let fillerField = Array("X-Filler: \(String(repeating: "a", count: 1000))\r\n".utf8)
 
-  /// Hostile to any request, also one without a body in its answer (HEAD).
+  /// Hostile to any request, even if the answer has no body (HEAD).
   package static let beforeBody: [HostileSite] = [
     HostileSite("says nothing", .timesOut("response"), opens: .stall),
     HostileSite("says nothing after the request", .timesOut("response"), answers: .stall),
@@ -60,7 +60,7 @@ extension HostileSite {
       "closes after an interim answer", .fails(["response"]), answers: .send("HTTP/1.1 100 Continue\r\n\r\n"), .close),
   ]
 
-  /// What is no answer of HTTP/1 at all.
+  /// Bytes that are not an HTTP/1 answer.
   package static let garbage: [HostileSite] = [
     ("NULs", String(repeating: "\0", count: 100)),
     ("a banner of SSH", "SSH-2.0-OpenSSH_9.2\r\n"),
@@ -80,7 +80,7 @@ extension HostileSite {
     ("two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"),
   ].map { name, text in HostileSite(name, .fails(["response"]), .text(text)) }
 
-  /// Hostile in the body: to a GET whose answer's body is read.
+  /// Hostile in the body, for a GET that reads it.
   package static let inBody: [HostileSite] = [
     HostileSite(
       "stalls in the body", .timesOut("body"), answers: .send(page + "Content-Length: 100\r\n\r\n<html>"), .stall),

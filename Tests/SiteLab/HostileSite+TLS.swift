@@ -3,7 +3,7 @@
 
 #if os(Linux)
 extension HostileSite {
-  /// Hostile below HTTP: for a server without TLS that is asked over https.
+  /// Hostile below HTTP, for a server without TLS that gets an https request.
   package static let insteadOfTLS: [HostileSite] = [
     HostileSite("stalls before the hello", .timesOut("tls"), opens: .stall),
     HostileSite("stalls after the hello", .timesOut("tls"), opens: .awaitBytes, .stall),

@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-/// A server that means harm, or is broken: for tables of trials.
+/// A server that means harm or is broken, for tables of trials.
 package struct HostileSite: Sendable {
-  /// What a check of it must come to.
+  /// The outcome that a check of it must have.
   package enum Outcome: Sendable {
-    /// Waits for the deadline, in the stage of that name.
+    /// It waits until the deadline, in this stage.
     case timesOut(String)
-    /// Ends before the deadline, in one of the stages of these names.
+    /// It fails before the deadline, in one of these stages.
     case fails([String])
-    /// Ends before the deadline, and is not taken for the site.
+    /// It ends before the deadline, and is not taken for the site.
     case isNotAvailable
   }
 
@@ -29,7 +29,7 @@ package struct HostileSite: Sendable {
     self.init(name, outcome, SiteBehaviour { _ in steps })
   }
 
-  /// Does the steps to whoever connects, whatever comes.
+  /// Performs the steps for each client, whatever it sends.
   init(_ name: String, _ outcome: Outcome, opens steps: SiteStep...) {
     self.init(name, outcome, SiteBehaviour(opening: steps))
   }

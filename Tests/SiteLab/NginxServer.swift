@@ -6,16 +6,16 @@ import TestSupport
 import Foundation
 package import NetworkLab
 
-/// A real nginx in a lab, on ports 80 and 443 (TLS) of all its addresses; it ends with this.
+/// A real nginx in a lab, on ports 80 and 443 (TLS) of all its addresses. It ends with this object.
 package final class NginxServer: Sendable {
   private let folder: URL
   private let process: LabProcess
 
-  /// Where Debian and others put it.
+  /// The path that Debian and others use.
   package static let path: String? = ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/sbin/nginx"]
     .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-  /// Whether this nginx can serve a file that is compressed already, whatever the client asks for.
+  /// Whether this nginx can serve a file that is already compressed, whatever the client accepts.
   package static let hasGzipStatic: Bool = {
     guard let path else { return false }
     let process = Process()
@@ -29,13 +29,13 @@ package final class NginxServer: Sendable {
       process.waitUntilExit()
       return String(decoding: text, as: UTF8.self).contains("--with-http_gzip_static_module")
     } catch {
-      // What cannot be started has no modules.
+      // If it cannot be started, it has no modules.
       return false
     }
   }()
 
-  /// Serves / (200, a page), /204, /302 (to another host), /same (to itself), /511, /get-only (405 for HEAD), and,
-  /// where it can, /compressed (the same page by gzip, always); nothing else is found.
+  /// Serves / (200, a page), /204, /302 (to another host), /same (to itself), /511, /get-only (405 for HEAD) and, if it
+  /// can, /compressed (the same page, always with gzip). Every other path is not found.
   package init(as identity: SiteIdentity, in lab: NetworkLab) async throws {
     guard let path = Self.path else { throw LabError("nginx is not installed") }
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("dialtone-nginx-\(UUID())")
@@ -66,7 +66,7 @@ package final class NginxServer: Sendable {
   }
 
   deinit {
-    // Nobody is left to be told where it cannot be removed.
+    // If the folder cannot be removed, there is no one to tell.
     _ = try? FileManager.default.removeItem(at: folder)
   }
 
@@ -77,7 +77,7 @@ package final class NginxServer: Sendable {
     0x00, 0x00,
   ]
 
-  /// As one process, which needs no other user: in a user namespace of its own a test has none to give.
+  /// One process, which needs no other user: in a user namespace of its own, a test has none.
   private static let configuration = """
     daemon off;
     master_process off;

@@ -8,7 +8,7 @@ import SwiftASN1
 import X509
 import _CryptoExtras
 
-/// A certificate authority of a test's own, made when it is asked for.
+/// A certificate authority for one test.
 package struct SiteAuthority: Sendable {
   /// The time in which a certificate is valid.
   package enum Validity: Sendable {
@@ -24,7 +24,7 @@ package struct SiteAuthority: Sendable {
     }
   }
 
-  /// How the authority's signature gets onto a server's certificate.
+  /// How the authority signs a server's certificate.
   package enum Chain: Sendable {
     /// Signed by the root.
     case direct
@@ -34,7 +34,7 @@ package struct SiteAuthority: Sendable {
     case intermediateMissing
     /// The other authority's certificate has expired.
     case intermediateExpired
-    /// The other authority may sign for names below `other.example` alone (RFC 5280, 4.2.1.10).
+    /// The other authority may only sign for names below `other.example` (RFC 5280, 4.2.1.10).
     case intermediateForOtherNames
   }
 
@@ -61,7 +61,7 @@ package struct SiteAuthority: Sendable {
     fileprivate var usage: ExtendedKeyUsage.Usage { self == .server ? .serverAuth : .clientAuth }
   }
 
-  /// Of the root, as PEM: what a client trusts.
+  /// The root's certificate as PEM, which a client trusts.
   package let root: String
   private let certificate: Certificate
   private let key: Certificate.PrivateKey
@@ -112,7 +112,7 @@ package struct SiteAuthority: Sendable {
     return try Self.identity([leaf], leafKey)
   }
 
-  /// An identity that only its own key vouches for.
+  /// An identity with a certificate that its own key signed.
   package static func selfSigned(for hosts: [String]) throws -> SiteIdentity {
     let key = try Key.p256.make()
     let subject = try name("Dialtone Trials Server")
@@ -120,7 +120,7 @@ package struct SiteAuthority: Sendable {
     return try identity([leaf], key)
   }
 
-  /// An identity that names its host in the subject alone, as was usual before RFC 2818.
+  /// An identity with its host only in the subject, as was usual before RFC 2818.
   package func identity(withCommonName host: String) throws -> SiteIdentity {
     let leafKey = try Key.p256.make()
     let extensions = try Certificate.Extensions { Critical(BasicConstraints.notCertificateAuthority) }
@@ -129,8 +129,8 @@ package struct SiteAuthority: Sendable {
     return try Self.identity([leaf], leafKey)
   }
 
-  /// An identity whose key may encipher alone, and not sign, as a server has to. By RSA: no server loads such a one of
-  /// an elliptic curve.
+  /// An identity with a key that may encipher but not sign, which a server has to. The key is RSA: no server loads one
+  /// of an elliptic curve.
   package func identityThatMayNotSign(for hosts: [String]) throws -> SiteIdentity {
     let leafKey = try Key.rsa2048.make()
     var extensions = try Self.leafExtensions(hosts)

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-/// What a server does: something as soon as a client has come, then something for each request.
+/// The behaviour of a server: the steps when a client connects, then the steps for each request.
 package struct SiteBehaviour: Sendable {
   package var opening: [SiteStep]
   package var answer: @Sendable (SiteRequest) -> [SiteStep]
 
-  /// Answers each request; without `.stall`, `.close` or `.reset` at the end the next request is waited for.
+  /// Answers each request. Without `.stall`, `.close` or `.reset` at the end, waits for the next request.
   package init(
     opening: [SiteStep] = [], answer: @escaping @Sendable (SiteRequest) -> [SiteStep] = { _ in [.stall] }
   ) {
@@ -15,19 +15,19 @@ package struct SiteBehaviour: Sendable {
     self.answer = answer
   }
 
-  /// The same bytes for each request, whatever they say; then the server closes.
+  /// Sends the same bytes for each request, then closes.
   package static func text(_ text: String) -> SiteBehaviour {
     SiteBehaviour { _ in [.send(text), .close] }
   }
 
-  /// A well-formed answer with a length, its body left out for HEAD; then the server closes.
+  /// Sends a well-formed answer with a length, without its body for HEAD, then closes.
   package static func answer(
     _ status: Int, fields: [String] = [], body: String = ""
   ) -> SiteBehaviour {
     SiteBehaviour { request in [.answer(status, to: request, fields: fields, body: Array(body.utf8)), .close] }
   }
 
-  /// Another host's, or another page's, address.
+  /// Redirects to another host or page.
   package static func redirect(_ status: Int = 302, to location: String) -> SiteBehaviour {
     .answer(status, fields: ["Location: \(location)"])
   }
@@ -39,12 +39,12 @@ package struct SiteBehaviour: Sendable {
 }
 
 extension SiteStep {
-  /// A well-formed answer with its length, its body left out where the request is HEAD.
+  /// A well-formed answer with its length, without its body if the request is HEAD.
   package static func answer(
     _ status: Int, to request: SiteRequest, fields: [String] = [], body: [UInt8] = []
   ) -> SiteStep {
     var lines = ["HTTP/1.1 \(status) Whatever"] + fields
-    // RFC 9110, 8.6: no length in 1xx and 204.
+    // RFC 9110, 8.6: 1xx and 204 have no length.
     if status >= 200, status != 204, status != 304 { lines.append("Content-Length: \(body.count)") }
     let head = Array((lines + ["", ""]).joined(separator: "\r\n").utf8)
     return .send(request.method == "HEAD" ? head : head + body)

@@ -2,19 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-/// What came of one connection to a server, up to now.
+/// The state of one connection to a server.
 package struct SiteConnection: Sendable {
   package let accepted: ContinuousClock.Instant
-  /// The address that the client came from.
+  /// The address of the client.
   package let peer: String
   /// What the client sent, without TLS; the first 256 KiB.
   package var received: [UInt8] = []
-  /// What the client sent, with TLS around it where the server speaks TLS; the first 256 KiB.
+  /// What the client sent, with TLS around it if the server speaks TLS; the first 256 KiB.
   package var receivedRaw: [UInt8] = []
   package var requests: [SiteRequest] = []
   /// How much the kernel took from the server, without TLS.
   package var sentCount = 0
-  /// When the connection ended, by whomever.
+  /// When the connection ended, by either side.
   package var closed: ContinuousClock.Instant?
 
   static let capacity = 256 << 10

@@ -4,17 +4,17 @@
 #if os(Linux)
 import NIOCore
 
-/// Does the steps of one connection, one after another. On its event loop only.
+/// Performs the steps of one connection, one after another. Only on its event loop.
 final class SiteHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
   private enum Waiting {
-    /// For the end of the step that runs, which goes on by itself.
+    /// Waits for the end of the step that runs.
     case no
     case request
     case bytes
-    /// For the client to go.
+    /// Waits for the client to close.
     case end
   }
 
@@ -23,7 +23,7 @@ final class SiteHandler: ChannelInboundHandler {
   private let number: Int
   private var steps: ArraySlice<SiteStep> = []
   private var waiting = Waiting.no
-  /// Received, and not yet part of a request.
+  /// Bytes received that are not yet part of a request.
   private var pending: [UInt8] = []
   private var isActive = false
 
@@ -41,7 +41,7 @@ final class SiteHandler: ChannelInboundHandler {
 
   func channelInactive(context: ChannelHandlerContext) { isActive = false }
 
-  /// Errors are the client's matter: it may go at any time.
+  /// Errors are expected: a client may go at any time.
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -108,7 +108,7 @@ final class SiteHandler: ChannelInboundHandler {
   private func sendForEver(_ bytes: [UInt8], _ context: ChannelHandlerContext) {
     guard isActive else { return }
     send(bytes, context) { handler, context in
-      // A new turn of the loop: a client that takes everything at once must not make this a recursion.
+      // In a new turn of the loop: otherwise a client that takes everything at once would make this a recursion.
       handler.after(.zero, context) { $0.sendForEver(bytes, $1) }
     }
   }

@@ -5,21 +5,21 @@
 import Foundation
 import NIOSSL
 
-/// A certificate with what a server sends along, and its key.
+/// A certificate with the chain that a server sends, and its key.
 package struct SiteIdentity: Sendable {
   /// The leaf first, each as PEM.
   package let chain: [String]
   /// As PEM.
   package let key: String
-  /// When the leaf ends, in seconds since 1970.
+  /// The end of the leaf's validity, in seconds since 1970.
   package let expires: Int
 
-  /// The same as RFC 3339 writes it, in UTC.
+  /// The same in RFC 3339, in UTC.
   package var expiresText: String { Date(timeIntervalSince1970: Double(expires)).ISO8601Format() }
 
-  /// What a server needs for a handshake as this identity.
+  /// The TLS context of a server with this identity.
   ///
-  /// With an authority, as PEM, it lets in who shows a certificate of that one alone.
+  /// With an authority, as PEM, it only admits clients with a certificate of that authority.
   func context(
     minimum: TLSVersion = .tlsv12, maximum: TLSVersion? = nil, keyExchange: SiteKeyExchange = .any,
     clientAuthority: String? = nil

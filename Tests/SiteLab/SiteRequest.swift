@@ -4,7 +4,7 @@
 #if os(Linux)
 /// The head of a request, as the client wrote it.
 package struct SiteRequest: Sendable, Hashable {
-  /// A field as it was on its line, without the blanks around the value.
+  /// A field of one line, without the blanks around the value.
   package struct Field: Sendable, Hashable {
     package var name: String
     package var value: String
@@ -15,7 +15,7 @@ package struct SiteRequest: Sendable, Hashable {
   package let version: String
   package let fields: [Field]
 
-  /// Nil where the bytes are no request head.
+  /// `nil` if the bytes are not the head of a request.
   package init?(head: [UInt8]) {
     var lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n", omittingEmptySubsequences: false)
     while lines.last?.isEmpty == true { lines.removeLast() }
@@ -31,7 +31,7 @@ package struct SiteRequest: Sendable, Hashable {
     self.fields = fields
   }
 
-  /// The values of the fields of that name, in any case.
+  /// The values of the fields with that name, in any case.
   package func values(of name: String) -> [String] {
     fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
   }

@@ -9,23 +9,23 @@ import NIOSSL
 package import NetworkLab
 import TestSupport
 
-/// A server for one trial: it does to each client what its behaviour says, and keeps what the client did.
+/// A server for one trial. It treats each client as its behaviour says, and records what the client did.
 ///
-/// It listens from `init` on, and is gone, with all its connections, once this is.
+/// It listens from `init` on. When it is released, it is gone with all its connections.
 package final class SiteServer: Sendable {
   /// The port that it listens on.
   package let port: Int
   private let listener: any Channel
   private let record: SiteServerRecord
 
-  /// The threads of all servers: any number of them, of any lab, share these. Listening sockets belong to the namespace
-  /// in which they were made, and so do the connections accepted from them.
+  /// The threads of all servers, of any lab. Listening sockets belong to the namespace in which they were made, and so
+  /// do the connections accepted from them.
   private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
 
   /// Listens on that address, in the lab or else in the test's own network.
   ///
-  /// With an identity it speaks TLS, in these versions, and with an authority of clients lets in who shows a
-  /// certificate of that one alone. Where it is not `recording` only the counts are kept: for thousands of connections.
+  /// With an identity it speaks TLS in these versions. With an authority of clients it only admits clients with a
+  /// certificate of that authority. If `recording` is false it only counts, for thousands of connections.
   package init(
     _ behaviour: SiteBehaviour, as identity: SiteIdentity? = nil, tls versions: ClosedRange<SiteTLSVersion> = .modern,
     keyExchange: SiteKeyExchange = .any, clientAuthority: String? = nil,
@@ -38,8 +38,8 @@ package final class SiteServer: Sendable {
     let listen: @Sendable () -> EventLoopFuture<any Channel> = {
       Self.bootstrap(behaviour, context, record).bind(host: address, port: port)
     }
-    // A socket is in the network namespace of the thread that makes it, which is the caller of bind.
-    // A server that was there before is gone, but a process that another test forks holds its socket until it executes something.
+    // A socket belongs to the namespace of the thread that makes it, which is the one that calls bind. A former server
+    // is gone, but a process that another test forks holds its socket until exec.
     var listener: (any Channel)?
     try await eventually("\(address) is free at port \(port)") {
       let listening = try lab?.run(listen) ?? listen()
@@ -63,7 +63,7 @@ package final class SiteServer: Sendable {
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-      // Small, so that what the kernel took is about what the client read.
+      // The buffer is small, so that the bytes that the kernel took are about those that the client read.
       .childChannelOption(.socketOption(.so_sndbuf), value: 16 << 10)
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture { try closeOnExec(channel) }
@@ -82,7 +82,7 @@ package final class SiteServer: Sendable {
       }
   }
 
-  /// A port stays open as long as any process holds it, and other tests start processes.
+  /// Otherwise a port would stay open as long as a process that another test starts holds it.
   private static func closeOnExec(_ channel: any Channel) throws {
     try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
       guard fcntl(socket, F_SETFD, FD_CLOEXEC) == 0 else { throw LabError("setting close-on-exec", code: errno) }
@@ -94,26 +94,26 @@ package final class SiteServer: Sendable {
     record.closeAll()
   }
 
-  /// What came of each connection so far, in the order in which they came.
+  /// The connections so far, in the order in which they came.
   package var connections: [SiteConnection] { record.connections }
 
   /// How many connections there were.
   package var connectionCount: Int { record.count }
 
-  /// How many are open now.
+  /// The number that are open now.
   package var openCount: Int { record.openCount }
 
   /// The requests of all connections.
   package var requests: [SiteRequest] { connections.flatMap(\.requests) }
 
-  /// Stops listening; what is connected stays so.
+  /// Stops listening. Open connections stay.
   package func stopListening() async throws { try await listener.close() }
 
   /// Ends all connections with a reset.
   package func resetAll() { record.closeAll() }
 }
 
-/// By which curves a server exchanges keys.
+/// The curve with which a server exchanges keys.
 package enum SiteKeyExchange: Sendable {
   case any, p521
 }
@@ -133,7 +133,7 @@ package enum SiteTLSVersion: Sendable, Comparable {
 }
 
 extension ClosedRange<SiteTLSVersion> {
-  /// What a server of today offers.
+  /// The versions that a present server offers.
   package static var modern: Self { .tls12 ... .tls13 }
 }
 #endif

@@ -5,7 +5,7 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// What a server knows of its connections. Written by event loops, read by tests.
+/// A server's record of its connections. Event loops write it, tests read it.
 final class SiteServerRecord: Sendable {
   private struct State {
     var connections: [SiteConnection] = []
@@ -23,7 +23,7 @@ final class SiteServerRecord: Sendable {
   var count: Int { state.withLockedValue { $0.count } }
   var openCount: Int { state.withLockedValue { $0.open.count } }
 
-  /// The number of a new connection.
+  /// Returns the number of a new connection.
   func accept(_ channel: any Channel) -> Int {
     let peer = channel.remoteAddress?.ipAddress ?? ""
     let (number, isClosed) = state.withLockedValue { state in
@@ -37,7 +37,7 @@ final class SiteServerRecord: Sendable {
       self.state.withLockedValue { _ = $0.open.removeValue(forKey: number) }
       self.update(number) { $0.closed = .now }
     }
-    // It was accepted while the server went away.
+    // It was accepted while the server was being released.
     if isClosed { channel.close(promise: nil) }
     return number
   }

@@ -6,9 +6,9 @@
 package enum SiteStep: Sendable {
   /// Sends the bytes, as fast as the client takes them.
   case send([UInt8])
-  /// Sends the bytes again and again, as fast as the client takes them, until it goes.
+  /// Sends the bytes again and again, as fast as the client takes them, until the client closes.
   case sendForEver([UInt8])
-  /// Sends the bytes again and again with that pause between, until the client goes.
+  /// Sends the bytes again and again with that pause between, until the client closes.
   case drip([UInt8], every: Duration)
   /// Does nothing for that long.
   case pause(Duration)
@@ -20,11 +20,11 @@ package enum SiteStep: Sendable {
   case awaitRequest
   /// Waits for the first bytes of the client, whatever they are, and goes on.
   case awaitBytes
-  /// Does nothing more; the client must go.
+  /// Does nothing more; the client must close.
   case stall
   /// Closes the connection in order.
   case close
-  /// Ends the connection with a TCP reset, over TLS without a word of TLS.
+  /// Ends the connection with a TCP reset, even over TLS.
   case reset
 
   /// Sends text.

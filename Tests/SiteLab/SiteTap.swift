@@ -4,7 +4,7 @@
 #if os(Linux)
 import NIOCore
 
-/// Below TLS: keeps what the client sent as it came.
+/// A handler below TLS that records the client's bytes as they came.
 final class SiteTap: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer

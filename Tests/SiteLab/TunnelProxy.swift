@@ -6,8 +6,8 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
-/// A proxy on 127.0.0.1 that lets through whoever asks (CONNECT; RFC 9110, 9.3.6), always to the same port of this
-/// machine: the names that it is asked for need not exist.
+/// A proxy on 127.0.0.1 that accepts every CONNECT (RFC 9110, 9.3.6), and always connects to the same port of this
+/// machine. So the requested names need not exist.
 package final class TunnelProxy: Sendable {
   package let port: Int
   private let listener: any Channel
@@ -30,7 +30,7 @@ package final class TunnelProxy: Sendable {
   /// The heads of the requests so far.
   package var requests: [String] { record.withLockedValue { $0 } }
 
-  /// Reads the request, connects, and from then on lets all pass.
+  /// Reads the request, connects, and then passes everything.
   private final class Asked: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -66,7 +66,7 @@ package final class TunnelProxy: Sendable {
     }
   }
 
-  /// Hands on what comes, and the end.
+  /// Passes on the bytes and the end.
   private final class Relay: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -6,20 +6,20 @@ import CTestSupport
 
 /// What a round of the same work leaves behind, once it has been done before.
 ///
-/// A leak leaves something in every round. What the runtime, its pools and the allocator's cache of each thread keep,
-/// they take in one round or another, and a comparison of before and after would take it for a leak. Several rounds are
-/// judged: descriptors and threads, which come and go, by the middle one and the mean, whichever is less; memory, which
-/// caches take little by little, by the least. A round has to do its work often enough that a leak is more than one.
+/// A leak leaves something in every round. The runtime, its pools and the allocator's cache of each thread keep
+/// something in one round or another, which a comparison of before and after would take for a leak. Several rounds are
+/// judged. Descriptors and threads come and go: the middle round and the mean count, whichever is less. Caches take
+/// memory little by little: the least round counts. A round must do its work often enough that a leak is more than one.
 package struct Leftovers: Sendable, CustomStringConvertible {
   package let descriptors: Int
   package let threads: Int
-  /// In bytes. Pages with something in use on them stay, however much of them is free.
+  /// In bytes. Pages with something in use on them stay, even if most of them is free.
   package let residentMemory: Int
-  /// In bytes; 0 where it is not counted.
+  /// In bytes; 0 if it is not counted.
   package let heap: Int
   private let censuses: [ProcessCensus]
 
-  /// Does one round that is not counted, and then so many. A round ends when all that it began has ended.
+  /// Does one round that does not count, then this many. A round ends when everything that it began has ended.
   package init(ofEach rounds: Int = 5, _ round: () async throws -> Void) async throws {
     func census() async throws -> ProcessCensus {
       try await round()

@@ -10,7 +10,7 @@ import Musl
 import Glibc
 #endif
 
-/// What this process holds, for tests of leaks. Other tests change it too: ask in a process of its own.
+/// What this process holds, for tests of leaks. Other tests change it, too, so use it in a process of its own.
 ///
 /// Swift's runtime opens a few descriptors and threads of its own, late on a busy machine: compare with a margin, or
 /// judge ``Leftovers``.
@@ -20,8 +20,8 @@ package struct ProcessCensus: Sendable, Hashable {
   package var threads: Int
   /// In bytes.
   package var residentMemory: Int
-  /// What the process has asked the allocator for and not given back, in bytes; nil where that is not counted. Unlike
-  /// the resident memory it does not grow by what the allocator keeps.
+  /// The bytes that the process has got from the allocator and not given back; `nil` if that is not counted. Unlike the
+  /// resident memory, it does not include what the allocator keeps.
   package var heap: Int?
 
   package init() throws(DidNotHappen) {
@@ -41,18 +41,19 @@ package struct ProcessCensus: Sendable, Hashable {
   package static var sockets: Int {
     names(in: "/proc/self/fd").count { descriptor in
       var text = [CChar](repeating: 0, count: 64)
-      // Writes at most one byte less than there is room for; the folder itself is closed by now, and so is no link.
+      // Writes at most one byte less than there is room for. The folder itself is closed by now, so its entry is no
+      // link.
       let length = unsafe readlink("/proc/self/fd/\(descriptor)", &text, text.count - 1)
       return length > 0 && String(text).hasPrefix("socket:")
     }
   }
 
-  /// How many of this process's threads have this name (proc_pid_comm(5)).
+  /// The number of this process's threads with this name (proc_pid_comm(5)).
   package static func threads(named name: String) -> Int {
     names(in: "/proc/self/task").count { line("/proc/self/task/\($0)/comm") == "\(name)\n" }
   }
 
-  /// The first line, its end included. A thread may have gone meanwhile.
+  /// The first line, including its end; `nil` if there is none. A thread may have ended meanwhile.
   private static func line(_ path: String) -> String? {
     guard let file = unsafe fopen(path, "r") else { return nil }
     defer { _ = unsafe fclose(file) }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Random numbers that a seed repeats, on every platform (SplitMix64: Steele, Lea, Flood 2014). A test prints the seed
-/// where it fails.
+/// if it fails.
 package struct SeededNumbers: RandomNumberGenerator, Sendable {
   private var state: UInt64
 

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What was waited for in vain.
+/// What did not happen in time.
 package struct DidNotHappen: Error, CustomStringConvertible {
   package let description: String
 
@@ -9,14 +9,14 @@ package struct DidNotHappen: Error, CustomStringConvertible {
 }
 
 extension Duration {
-  /// How long a test waits for what is certain to come: other tests keep the kernel's locks for seconds, with a million
-  /// routes.
+  /// How long a test waits for something that is certain to come. With a million routes, other tests keep the kernel's
+  /// locks for seconds.
   package static let patience = Duration.seconds(60)
 }
 
-/// Waits until the condition holds, and throws what did not come true where it does not within the limit.
+/// Waits until the condition holds. Throws a description of it if it does not hold within the limit.
 ///
-/// For what gives no signal of its own; the one place in the tests that asks again and again.
+/// For conditions without a signal of their own. This is the one place in the tests that polls.
 package func eventually(
   within limit: Duration = .patience, _ what: String, fileID: String = #fileID, line: Int = #line,
   _ condition: () async throws -> Bool

@@ -9,9 +9,9 @@ import Musl
 import Glibc
 #endif
 
-/// Whether a sanitizer keeps books, and what was freed, in this process's memory: then its size says nothing of ours,
-/// and everything takes many times as long.
+/// Whether a sanitizer keeps its records and freed memory in this process. Then the process's size says nothing about
+/// our memory, and everything takes many times as long.
 package var isSanitized: Bool {
-  // Looks the names up in what is loaded; nothing is called.
+  // This looks the names up among the loaded symbols, and calls nothing.
   unsafe dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
 }

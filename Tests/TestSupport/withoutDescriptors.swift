@@ -22,9 +22,10 @@ package func withoutDescriptors<Result>(_ body: () async throws -> Result) async
   return try await body()
 }
 
-/// Runs `body` while the process may open so many more descriptors, which have the lowest free numbers. For exit tests.
+/// Runs `body` while the process may open this many more descriptors, which have the lowest free numbers. For exit
+/// tests.
 package func withDescriptors<Result>(left count: Int, _ body: () async throws -> Result) async throws -> Result {
-  // One more, so that there is a limit for none, too.
+  // One more, so that none is a limit, too.
   let free = (0...count).map { _ in dup(0) }
   let limit = free.last ?? -1
   for descriptor in free { close(descriptor) }
@@ -34,16 +35,15 @@ package func withDescriptors<Result>(left count: Int, _ body: () async throws ->
   return try await body()
 }
 
-/// Has the runtime open the descriptors that it waits with, and returns once they are there: whoever counts descriptors
-/// from then on finds none of them among its own.
+/// Makes the runtime open the descriptors with which it waits, and returns once they exist. After this, a count of
+/// descriptors does not grow by them.
 package func openRuntimeDescriptors() async throws {
-  // Dispatch makes its timer once something is to be waited for that is not due yet: this is not, for as long as a test
-  // lasts.
+  // Dispatch makes its timer once a wait is scheduled for later. This wait is, for longer than a test lasts.
   Task.detached { try await Task.sleep(for: .seconds(3_600)) }
   try await eventually("the runtime has its timer") { timerCount() > 0 }
 }
 
-/// How many timers of timerfd_create(2) the process has.
+/// The number of timers of timerfd_create(2) in the process.
 private func timerCount() -> Int {
   (0..<1_024)
     .count { descriptor in
@@ -60,7 +60,7 @@ private let descriptors = RLIMIT_NOFILE
 private let descriptors = __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))
 #endif
 
-/// Answers the limit that was.
+/// Returns the former limit.
 private func setDescriptorLimit(_ limit: rlim_t) throws -> rlimit {
   var old = rlimit()
   // Both calls copy what they are given.

@@ -1,9 +1,9 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-// The C that Dialtone stands on, in one place: the libc everywhere (so that no Swift file needs a chain of
-// `canImport(Glibc)`), and on Linux the kernel's headers. Inline wrappers only for macros that Swift cannot import;
-// no logic. Sources: netlink(7), rtnetlink(7), linux/netlink.h, linux/rtnetlink.h and their companions.
+// The C that Dialtone uses, in one place: libc everywhere (so that no Swift file needs a chain of `canImport(Glibc)`),
+// and the kernel's headers on Linux. It has wrappers for what Swift cannot import, and no logic. Sources: netlink(7),
+// rtnetlink(7), linux/netlink.h, linux/rtnetlink.h and their companions.
 #ifndef CSYSTEM_H
 #define CSYSTEM_H
 
@@ -33,20 +33,19 @@ static inline int csystem_errno(void) { return errno; }
 // open(2) takes a variable number of arguments, which Swift cannot pass.
 static inline int csystem_open(const char *_Nonnull path, int flags) { return open(path, flags); }
 
-// fcntl(2), too: has a descriptor closed in programs that this process starts.
+// fcntl(2), too. Has a descriptor closed in programs that this process starts.
 static inline int csystem_close_on_exec(int descriptor) { return fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
 
-// How often this process, counted from its first ancestor that used Dialtone, came of a fork(2) without an exec(3). A
-// child counts one more than its parent, by a handler of pthread_atfork(3); a bare clone(2) is not seen. One plain
-// load.
+// The number of forks (fork(2) without exec(3)) between this process and its first ancestor that used Dialtone. A child
+// has one more than its parent, by a handler of pthread_atfork(3); a bare clone(2) is not seen. Costs one plain load.
 extern unsigned int csystem_forks;
 static inline unsigned int csystem_fork_count(void) { return __atomic_load_n(&csystem_forks, __ATOMIC_RELAXED); }
 
-// The arguments of the process, as the C runtime gave them to main: glibc hands them to constructors, which no other
-// libc does. `NULL` and 0 where it did not.
+// The arguments of the process, as the C runtime gave them to main. Only glibc hands them to constructors; with another
+// libc they are `NULL` and 0.
 char *_Nullable *_Nullable csystem_arguments(int *_Nonnull count);
 
-// GNU extensions of netdb.h that need _GNU_SOURCE, which cannot be defined for an imported module; 0 where there is none.
+// GNU extensions of netdb.h that need _GNU_SOURCE, which cannot be defined for an imported module; 0 if libc lacks one.
 #if defined(__GLIBC__)
 enum { csystem_EAI_NODATA = -5, csystem_EAI_ADDRFAMILY = -9 };
 #elif defined(__linux__)
@@ -77,7 +76,8 @@ enum { csystem_EAI_NODATA = EAI_NODATA, csystem_EAI_ADDRFAMILY = EAI_ADDRFAMILY 
 #include <linux/nl80211.h>
 #include <linux/rtnetlink.h>
 
-// TIOCGWINSZ of ioctl(2), which takes a variable number of arguments: how many columns a terminal has; 0 where it does not tell.
+// TIOCGWINSZ of ioctl(2), which takes a variable number of arguments. Returns how many columns a terminal has, or 0 if
+// it does not tell.
 static inline int csystem_terminal_columns(int descriptor) {
   struct winsize size;
   return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
@@ -86,13 +86,13 @@ static inline int csystem_terminal_columns(int descriptor) {
 // prctl(2) takes a variable number of arguments.
 static inline void csystem_name_thread(const char *_Nonnull name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
-// gettid(2) and tgkill(2), which libcs have had for a few years only. The second tells whether a thread of this process
-// still counts against RLIMIT_NPROC: the kernel forgets its number after it has taken it off the count (kernel/exit.c,
-// release_task).
+// gettid(2) and tgkill(2), which libcs have had for a few years only. The second returns whether a thread of this
+// process still counts against RLIMIT_NPROC. The kernel forgets its number after it has taken it off the count
+// (kernel/exit.c, release_task).
 pid_t csystem_thread_number(void);
 int csystem_thread_exists(pid_t number);
 
-// futex(2), which no libc has: sleeps while the word is `value`; wakes one that sleeps.
+// futex(2), which no libc has. The first sleeps while the word is `value`; the second wakes one sleeping thread.
 void csystem_futex_wait(const void *_Nonnull word, unsigned int value);
 void csystem_futex_wake(const void *_Nonnull word);
 
@@ -117,7 +117,7 @@ struct csystem_datagram {
   unsigned int length;
   // The sender's nl_pid; 0 is the kernel.
   unsigned int sender;
-  // MSG_TRUNC where the datagram did not fit.
+  // MSG_TRUNC if the datagram did not fit.
   int flags;
 };
 
@@ -127,13 +127,13 @@ struct csystem_datagram {
 int csystem_receive(int socket, void *_Nonnull buffer, size_t size, struct csystem_datagram *_Nonnull datagrams,
                      unsigned int count);
 
-// ETHTOOL_GDRVINFO of ioctl(2), whose request has a pointer in a union (linux/ethtool.h, netdevice(7)). Asks, in the namespace of
-// `socket`, for the driver of an interface and the version of its firmware; both are strings of at most 31 bytes. Returns 0,
-// or -1 with errno.
+// ETHTOOL_GDRVINFO of ioctl(2), whose request has a pointer in a union (linux/ethtool.h, netdevice(7)). Asks, in the
+// namespace of `socket`, for the driver of an interface and the version of its firmware. Both are strings of at most 31
+// bytes. Returns 0, or -1 with errno.
 #define CSYSTEM_DRIVER_TEXT_SIZE 32
 int csystem_driver(int socket, const char *_Nonnull name, char *_Nonnull driver, char *_Nonnull firmware);
 
-// IP_RECVERR and IPV6_RECVERR (ip(7), ipv6(7)): has a socket of that family queue what refuses its packets, or not.
+// IP_RECVERR and IPV6_RECVERR (ip(7), ipv6(7)): says whether a socket of that family queues refusals of its packets.
 int csystem_queue_errors(int socket, int family, int is_wanted);
 
 // fcntl(2)'s F_DUPFD_CLOEXEC: another descriptor of the same socket. Returns it, or -1 with errno.
@@ -141,15 +141,15 @@ int csystem_duplicate(int descriptor);
 
 // An ICMP message that refused a packet, from a socket's error queue (struct sock_extended_err, linux/errqueue.h).
 struct csystem_refusal {
-  // Who sent it.
+  // The sender.
   struct sockaddr_storage offender;
   unsigned char type, code;
 };
 
-// Takes the oldest such message from the queue. Returns 1, or 0 where there is none.
+// Takes the oldest such message from the queue. Returns 1, or 0 if there is none.
 int csystem_take_refusal(int socket, struct csystem_refusal *_Nonnull refusal);
 
-// Whether this machine has the address: whether a socket can be bound to it.
+// Returns whether this machine has the address, so that a socket can be bound to it.
 int csystem_is_own_address(const struct sockaddr_storage *_Nonnull address);
 #endif
 

@@ -55,7 +55,7 @@ package final class DeliveryTimer: Sendable {
     if action != nil { whenCancelled() }
   }
 
-  package func fire() { take()?() }
+  func fire() { take()?() }
 
   private func take() -> (@Sendable () -> Void)? {
     action.withLock { action in

@@ -15,8 +15,8 @@ package protocol Deliverable: AnyObject, Sendable {
 /// The handlers that wait for a thread of the engine.
 ///
 /// Invariants:
-/// - At most one thread runs handlers at a time. So a handler that blocks holds up other such handlers, but never the
-///   reading of the kernel's events: one of the engine's two threads is always free for that.
+/// - At most one thread runs handlers at a time. So a handler that blocks holds up other such handlers, but nothing
+///   else: one of the engine's two threads is always free to read the kernel's events.
 /// - No cancelled receiver waits here. So receivers that come and go while a handler blocks leave nothing behind.
 package final class DeliveryQueue: Sendable {
   private struct State {

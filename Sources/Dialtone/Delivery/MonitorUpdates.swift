@@ -27,7 +27,7 @@ public struct MonitorUpdates<State: Sendable>: AsyncSequence, Sendable {
       await lease.subscription.next()?.state
     }
 
-    /// As ``next(isolation:)``.
+    /// Like ``next(isolation:)``.
     public mutating func next() async -> State? { await lease.subscription.next()?.state }
   }
 }
@@ -76,7 +76,7 @@ public struct PropertyUpdates<State: Sendable, Value: Equatable & Sendable>: Asy
       return nil
     }
 
-    /// As ``next(isolation:)``.
+    /// Like ``next(isolation:)``.
     public mutating func next() async -> Value? { await next(isolation: #isolation) }
   }
 }

@@ -26,7 +26,7 @@ package struct StateInterest: OptionSet, Sendable {
   /// The unknown state, at first and whenever a new epoch begins.
   package static let unknown = StateInterest(rawValue: 1)
   /// The first known state of each further subject, even if it equals the last state of the former subject.
-  package static let eachSubject = StateInterest(rawValue: 2)
+  static let eachSubject = StateInterest(rawValue: 2)
 }
 
 /// The source of one monitor's states for its receivers.
@@ -69,8 +69,8 @@ package final class StateCell<State: MonitoredState>: StateSource {
   /// The newest state. For any thread; never waits longer than another thread takes to copy a state.
   package var current: State { newest.load().state }
 
-  /// Returns what to tell a receiver next: the newest state, or `nil` if the receiver was told of an equal one last, the
-  /// state is not known yet, or it is held back for settling.
+  /// Returns what to tell a receiver next: the newest state, or `nil` if the receiver was told of an equal one last,
+  /// the state is not known yet, or it is held back for settling.
   package func next(after last: Told<State>?, _ interest: StateInterest) -> Told<State>? {
     let newest = newest.load()
     let told = Told(state: newest.state, subjectNumber: newest.subjectNumber)
@@ -103,7 +103,7 @@ package final class StateCell<State: MonitoredState>: StateSource {
 
   /// Begins a new epoch with an unknown state. Receivers are told nothing before its first known state, unless they
   /// want the unknown one.
-  package func beginEpoch(_ unknown: State, ofNewSubject: Bool = false) {
+  func beginEpoch(_ unknown: State, ofNewSubject: Bool = false) {
     registry.withLock { registry in
       registry.epoch.advance()
       registry.revision += 1

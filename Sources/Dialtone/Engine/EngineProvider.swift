@@ -38,7 +38,7 @@ package final class EngineProvider: Sendable {
     self.makeSource = makeSource
   }
 
-  /// The engine that runs, or else a new one.
+  /// Returns the engine that runs, or a new one.
   package func engine() -> NetworkEngine {
     running.withLock { running in
       let forkCount = ForkCount.current

@@ -20,18 +20,18 @@ package struct NetworkChange {
   private static let limit = 256
 
   /// Every target may have another answer.
-  package private(set) var touchesEverything = false
+  private(set) var touchesEverything = false
   /// The targets inside these prefixes may have another answer.
-  package private(set) var prefixes: Set<Prefix> = []
+  private(set) var prefixes: Set<Prefix> = []
   /// The targets that are not reachable may have another answer, since an idle link changed.
-  package private(set) var touchesUnreachable = false
+  private(set) var touchesUnreachable = false
   /// Names may have other addresses because the configuration of name resolution changed, or the system was suspended.
   /// (A changed path is not told here.)
-  package private(set) var touchesNames = false
+  private(set) var touchesNames = false
   /// The name servers, which paths depend on, were read for the first time.
-  package private(set) var touchesNameServers = false
+  private(set) var touchesNameServers = false
   /// The source stopped before it had read everything, and no descriptor will announce the rest.
-  package private(set) var isUnfinished = false
+  private(set) var isUnfinished = false
 
   package init() {}
 
@@ -47,10 +47,10 @@ package struct NetworkChange {
   }
 
   /// A link changed that carried nothing before and carries nothing now.
-  package mutating func markIdleLink() { touchesUnreachable = true }
+  mutating func markIdleLink() { touchesUnreachable = true }
 
   /// A route to this prefix changed.
-  package mutating func markRoute(_ prefix: Prefix) {
+  mutating func markRoute(_ prefix: Prefix) {
     if touchesEverything { return }
     prefixes.insert(prefix)
     if prefixes.count > Self.limit {
@@ -63,8 +63,8 @@ package struct NetworkChange {
   package mutating func markNames() { touchesNames = true }
 
   /// The name servers are known.
-  package mutating func markNameServers() { touchesNameServers = true }
+  mutating func markNameServers() { touchesNameServers = true }
 
   /// There is more to be read.
-  package mutating func markUnfinished() { isUnfinished = true }
+  mutating func markUnfinished() { isUnfinished = true }
 }

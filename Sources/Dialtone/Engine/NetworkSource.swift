@@ -41,7 +41,7 @@ package struct NetworkInterest: Equatable, Sendable {
   /// The destinations of queries; `nil` if there are too many to be worth naming.
   package var destinations: [IPAddress]?
   /// Whether names are looked up, so that the configuration of name resolution matters.
-  package var includesNames: Bool
+  var includesNames: Bool
 
   package init(destinations: [IPAddress]?, includesNames: Bool) {
     self.destinations = destinations
@@ -57,7 +57,7 @@ package struct PathAnswer: Sendable {
   /// How many queries it took.
   package var queryCount: Int
   /// Whether something that the path depends on is not known yet. A change will be announced once it is.
-  package private(set) var isPending = false
+  private(set) var isPending = false
 
   package init(_ path: NetworkPath, nameServers: [IPAddress] = [], queryCount: Int = 0) {
     self.path = path

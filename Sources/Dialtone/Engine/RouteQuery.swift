@@ -19,7 +19,7 @@ package struct RouteQuery: Hashable, Sendable {
   package let mark: UInt32
   /// The protocol of the packets.
   package let transport: ReachabilityConfiguration.Transport
-  /// The port that they are sent to; 0 if unknown.
+  /// The port that they are sent to; 0 for no particular port.
   package let port: UInt16
 
   package init(

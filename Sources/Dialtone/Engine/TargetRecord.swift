@@ -76,8 +76,8 @@ final class TargetRecord {
     }
   }
 
-  /// Returns the address that stands for the Internet: that of a.root-servers.net. Its addresses have not changed since
-  /// 2004 and 2016 (IANA root hints). Any address far away would do; nothing is sent to it.
+  /// Returns the address that stands for the Internet: one of a.root-servers.net. They have not changed since 2004
+  /// (IPv4) and 2016 (IPv6; IANA root hints). Any address far away would do; nothing is sent to it.
   static func rootServer(_ family: IPAddress.Family) -> IPAddress {
     switch family {
     case .ipv4: IPAddress(ipv4: 0xC629_0004)  // 198.41.0.4

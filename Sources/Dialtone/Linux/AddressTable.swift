@@ -75,7 +75,7 @@ package struct AddressTable: Sendable {
 
   package mutating func removeAll() { lists.removeAll() }
 
-  package mutating func update(_ message: AddressMessage) {
+  mutating func update(_ message: AddressMessage) {
     if let entry = Entry(message) { lists[message.interfaceIndex, default: List()].update(entry) }
   }
 
@@ -89,7 +89,7 @@ package struct AddressTable: Sendable {
   package func addresses(of link: UInt32) -> [Entry] { lists[link].map { Array($0.entries) } ?? [] }
 
   /// Returns a usable address of the link: if possible one that is not link-local. Loopback addresses do not count.
-  package func usableAddress(of link: UInt32, family: IPAddress.Family? = nil) -> IPAddress? {
+  func usableAddress(of link: UInt32, family: IPAddress.Family? = nil) -> IPAddress? {
     guard let list = lists[link] else { return nil }
     var linkLocal: IPAddress?
     for entry in list.entries {

@@ -124,8 +124,8 @@ struct ConnectLookup {
     return true
   }
 
-  /// Whether packets with a source leave by the link that has the source, without a route or rule. This is so for IPv4's
-  /// multicast addresses and for 255.255.255.255 (ip_route_output_key_hash_rcu, net/ipv4/route.c).
+  /// Whether packets with a source leave by the link that has the source, without a route or rule. This is so for
+  /// IPv4's multicast addresses and for 255.255.255.255 (ip_route_output_key_hash_rcu, net/ipv4/route.c).
   private var goesOutOfTheSourcesLink: Bool { target.isMulticast || target.bits == IPAddressBits(ipv4: .max) }
 
   // MARK: A source and an interface
@@ -161,7 +161,7 @@ struct ConnectLookup {
 /// the source address that the kernel has chosen may lead to another answer.
 package struct RuleTable: Equatable, Sendable {
   /// Whether a rule looks at the source address: `from PREFIX`, or `not from PREFIX`.
-  package private(set) var namesSource = false
+  private(set) var namesSource = false
 
   package init() {}
 

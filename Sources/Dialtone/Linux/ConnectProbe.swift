@@ -6,7 +6,7 @@ internal import CDialtoneSystem
 internal import Netlink
 
 /// Asks connect(2) what no IPv6 route query tells: which source it chooses without a route, and whether there is a way
-/// from a source over one interface. (With a source, a query takes RTA_OIF for a preference.)
+/// from a source over one interface. With a source, a query takes RTA_OIF for a preference.
 ///
 /// Nothing is sent. Invariant: the kept socket is used only without source, interface and mark, since a socket keeps
 /// what it was once bound to, even when it is disconnected. Every other question has a socket of its own.

@@ -12,7 +12,7 @@ package import Netlink
 package struct GatewayTable {
   package private(set) var gateways: [KernelFilter.Gateway] = []
   /// Whether there was no room for a gateway of an answer.
-  package private(set) var isOverfull = false
+  private(set) var isOverfull = false
 
   package init() {}
 
@@ -30,7 +30,7 @@ package struct GatewayTable {
   }
 
   /// Takes in the state of a neighbour. Returns whether that changes a gateway.
-  package mutating func update(_ address: IPAddressBits, on interface: UInt32, isFailed: Bool) -> Bool {
+  mutating func update(_ address: IPAddressBits, on interface: UInt32, isFailed: Bool) -> Bool {
     guard let position = position(address, interface), gateways[position].isFailed != isFailed else { return false }
     gateways[position].isFailed = isFailed
     return true
@@ -104,8 +104,8 @@ final class GatewayWatch {
 
   /// Has the kernel announce each gateway whose state differs from the known one.
   ///
-  /// The filter drops what happens between the reading of an announcement and the change of the filter. So the kernel is
-  /// asked afterwards, until its answer agrees with the filter.
+  /// The filter drops what happens between the reading of an announcement and the change of the filter. So the kernel
+  /// is asked afterwards, until its answer agrees with the filter.
   private func settle(_ queries: KernelQueries, _ events: KernelEvents, addingFailed: Bool) {
     for _ in 0..<4 {
       // If listening is forbidden, a changed choice of gateway is noticed with the next event of another kind.

@@ -7,7 +7,7 @@ extension InterfaceKind {
   /// What decides if the kernel's message alone does not.
   package struct Evidence: Equatable, Sendable {
     /// nl80211 knows the interface.
-    package var isWireless = false
+    var isWireless = false
     /// DEVTYPE of its uevent (`wlan`, `wwan`, …), if sysfs shows this namespace's interface; otherwise
     /// ``deviceType(driver:firmware:)``.
     package var deviceType: String?
@@ -70,7 +70,7 @@ extension InterfaceKind {
       "vti6",
       "xfrm", "vxlan", "geneve", "bareudp", "ovpn", "gtp", "amt", "pfcp":
       .tunnel
-    default: .other  // dummy, ifb, vrf, nlmon, vcan; bridges and the like are looked through
+    default: .other  // dummy, ifb, vrf, nlmon, vcan; for bridges and the like see LinkTable.kind
     }
   }
 

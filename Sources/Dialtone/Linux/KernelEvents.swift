@@ -41,7 +41,8 @@ final class KernelEvents {
     applyFilter()
   }
 
-  /// Has the kernel announce each of these gateways whose state (failed or not) comes to differ from the one given here.
+  /// Has the kernel announce each of these gateways whose state (failed or not) comes to differ from the one given
+  /// here.
   ///
   /// - Returns: Whether it does, since listening may be forbidden.
   func announceNeighbours(_ gateways: [KernelFilter.Gateway]) -> Bool {

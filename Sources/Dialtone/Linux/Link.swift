@@ -17,10 +17,10 @@ package struct Link: Equatable, Sendable {
   /// The link below it, in this namespace: that of a VLAN or macvlan. The peer of a veth is not below it.
   package let lower: UInt32?
   package let infoKind: String?
-  package let bondActivePort: UInt32?
+  let bondActivePort: UInt32?
   package let hardwareAddress: [UInt8]
   /// Its own kind, without looking at the links below.
-  package var ownKind: InterfaceKind
+  var ownKind: InterfaceKind
   /// The number of the radio (wiphy of nl80211) that it uses itself.
   package let radio: UInt32?
 
@@ -51,7 +51,7 @@ package struct Link: Equatable, Sendable {
   package var names: [LinkName] { [LinkName(name)] + alternativeNames }
 
   /// Whether one of its names is among these.
-  package func isNamed(in names: Set<String>) -> Bool {
+  func isNamed(in names: Set<String>) -> Bool {
     !names.isEmpty && self.names.contains { names.contains($0.text) }
   }
 
@@ -59,7 +59,7 @@ package struct Link: Equatable, Sendable {
   package var isUp: Bool { flags.contains(.up) }
 
   /// Whether it waits for an external event, such as authentication (RFC 2863): there is a carrier, but nothing passes.
-  package var isDormant: Bool { isUp && operationalState == .dormant && flags.contains(.lowerUp) }
+  var isDormant: Bool { isUp && operationalState == .dormant && flags.contains(.lowerUp) }
 
   /// Whether it passes packets, as far as it knows. A device that does not tell its state counts if it has a carrier
   /// (Documentation/networking/operstates.rst of Linux).

@@ -36,8 +36,8 @@ final class LinkClassifier {
 
   /// Returns whether nl80211 knows the interface, and its radio (NL80211_CMD_GET_INTERFACE, linux/nl80211.h).
   private func wirelessInterface(_ index: UInt32) -> (isKnown: Bool, radio: UInt32?) {
-    // A question for a family that does not exist makes the kernel load its module. sysfs, if there is one, shows in
-    // any namespace whether cfg80211 is loaded; that may happen at any time.
+    // A question for a family that does not exist makes the kernel load its module. If sysfs is there, it shows in any
+    // namespace whether cfg80211 is loaded, which may happen at any time.
     if SystemFile.exists("/sys/class/net"), !SystemFile.exists("/sys/class/ieee80211") { return (false, nil) }
     builder.removeAll()
     builder.appendGetFamily(named: GenericNetlinkMessage.Wireless.familyName)

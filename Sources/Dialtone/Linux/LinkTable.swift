@@ -6,10 +6,10 @@ internal import Netlink
 /// The links there are, by index.
 ///
 /// Invariant: `indices` has every name of every link. If the kernel's messages give one name to two links for a moment,
-/// it leads to the link that was told of last.
+/// the name leads to the link announced last.
 package struct LinkTable: Sendable {
-  /// How far a link above links is looked through: deeper than anybody stacks them, and an end where the kernel's
-  /// messages make a circle for a moment.
+  /// How many links below one another are looked through. Nobody stacks them deeper, and the kernel's messages may make
+  /// a circle for a moment.
   private static let depthLimit = 8
 
   /// What a change of a link can touch.
@@ -30,7 +30,7 @@ package struct LinkTable: Sendable {
   /// The links in the order of their indices.
   package var all: [Link] { links.values.sorted { $0.index < $1.index } }
 
-  /// The link of this name, its own or an alternative one; if none has it, the link whose index the text is.
+  /// Returns the link of this name, its own or an alternative one. If none has it, the text may be the index of a link.
   package func link(named name: LinkName) -> Link? {
     if let index = indices[name] { return links[index] }
     return UInt32(name.text).flatMap { links[$0] }
@@ -38,14 +38,14 @@ package struct LinkTable: Sendable {
 
   /// The loopback interface.
   package var loopback: Link? {
-    // LOOPBACK_IFINDEX (include/net/flow.h): the first of every namespace.
+    // The first link of every namespace: LOOPBACK_IFINDEX (include/net/flow.h).
     if let first = links[1], first.flags.contains(.loopback) { return first }
     return links.values.first { $0.flags.contains(.loopback) }
   }
 
   package mutating func removeAll() { self = LinkTable() }
 
-  package mutating func update(_ link: Link) -> Effect {
+  mutating func update(_ link: Link) -> Effect {
     let old = links.updateValue(link, forKey: link.index)
     if old == link { return .nothing }
     let namesDiffer = old.map { $0.name != link.name || $0.alternativeNames != link.alternativeNames } ?? true
@@ -53,8 +53,8 @@ package struct LinkTable: Sendable {
       if let old { forgetNames(of: old) }
       for name in link.names { indices[name] = link.index }
     }
-    // What carried packets or does now can be on the way to any target; so can what such a link is made of. And what
-    // was asked for over the link by a name that it no longer has can be reachable though the link carries nothing.
+    // A link that carried packets, or does now, can be on the way to any target, and so can its parts. A target that
+    // names the link as its interface can be reachable although the link carries nothing: another name touches it, too.
     let isRenamed = old != nil && namesDiffer
     return old?.isOperating ?? false || link.isOperating || isRenamed ? .everything : .idle
   }
@@ -66,13 +66,13 @@ package struct LinkTable: Sendable {
   }
 
   private mutating func forgetNames(of link: Link) {
-    // A name that another link has taken meanwhile is that link's.
+    // Another link may have taken a name meanwhile, and keeps it.
     for name in link.names where indices[name] == link.index { indices[name] = nil }
   }
 
   // MARK: Looking through links
 
-  /// Whether packets pass: the link operates, and so does something below it where it is made of others. A bridge that
+  /// Returns whether packets pass: the link operates, and, if it is made of others, so does one of them. A bridge that
   /// never had a port looks as if it operated.
   package func isOperating(_ link: Link) -> Bool { isOperating(link, depth: 0) }
 
@@ -88,8 +88,8 @@ package struct LinkTable: Sendable {
     return true
   }
 
-  /// What the link is, looked through to the active link below: of a bridge, bond or team its live ports, of a VLAN or
-  /// macvlan its lower link. Where these are of several kinds, or none can be seen: other.
+  /// Returns the kind of the link, or of the active links below: the live ports of a bridge, bond or team, the lower
+  /// link of a VLAN or macvlan. If they are of several kinds, or there is none to be seen, the kind is `other`.
   package func kind(of link: Link) -> InterfaceKind { kind(of: link, depth: 0) }
 
   private func kind(of link: Link, depth: Int) -> InterfaceKind {
@@ -103,14 +103,15 @@ package struct LinkTable: Sendable {
     return kinds.count == 1 ? kinds.first ?? .other : .other
   }
 
-  /// Whether it carries the packets of a master: a bridge, a bond, a team or the like. A port of a VRF carries its own.
-  package func isPort(_ link: Link) -> Bool {
+  /// Returns whether it carries the packets of a master, such as a bridge, bond or team. A port of a VRF carries its
+  /// own.
+  func isPort(_ link: Link) -> Bool {
     guard let master = link.master else { return false }
     return links[master]?.infoKind != "vrf"
   }
 
-  /// The links that it stands on in the end; itself, where it stands on none.
-  package func hardware(of link: Link) -> [Link] { hardware(of: link, depth: 0) }
+  /// Returns the lowest links below it, or the link itself if there is none below.
+  func hardware(of link: Link) -> [Link] { hardware(of: link, depth: 0) }
 
   private func hardware(of link: Link, depth: Int) -> [Link] {
     if depth == Self.depthLimit { return [] }
@@ -134,7 +135,7 @@ package struct LinkTable: Sendable {
 }
 
 extension Link {
-  /// Whether it stands on one lower link, whose packets it shares.
+  /// Whether it has one lower link, whose packets it shares.
   fileprivate var isStacked: Bool {
     switch infoKind {
     case "vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "macsec": true

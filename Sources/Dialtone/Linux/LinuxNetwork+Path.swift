@@ -3,7 +3,7 @@
 
 #if os(Linux)
 extension LinuxNetwork {
-  /// So many destinations are asked for at a time.
+  /// How many destinations are asked for at a time.
   private static let batchSize = 256
 
   package func path(_ configuration: PathConfiguration) -> PathAnswer {
@@ -11,7 +11,7 @@ extension LinuxNetwork {
       pollAgain(after: Self.pollInterval)
       return PathAnswer(.denied)
     }
-    // Once they are read, a change says so.
+    // A change is announced once they are read.
     guard let servers = nameConfiguration.servers else { return .pending }
     let assembly = NetworkPathAssembly(decision, configuration)
     let candidates = assembly.candidates
@@ -21,7 +21,7 @@ extension LinuxNetwork {
     let bound = zip(candidates, ways.dropFirst()).map { NetworkPathAssembly.Ways($0, $1) }
 
     var serverStates: [Reachability] = []
-    // Whoever resolves names knows nothing of our mark, and asks by UDP first (RFC 7766, 5).
+    // The system's resolver knows nothing of our mark, and asks by UDP first (RFC 7766, 5).
     answer(servers.map { RouteQuery(.address($0), transport: .udp, port: 53) }) { _, state in serverStates.append(state)
     }
     return PathAnswer(
@@ -29,7 +29,7 @@ extension LinuxNetwork {
       queryCount: queryCount - before)
   }
 
-  /// The ways to the Internet over each of the outputs, by IPv4 and by IPv6; `nil` is any.
+  /// Returns the ways to the Internet over each of the outputs, by IPv4 and by IPv6. An output of `nil` is any link.
   private func ways(over outputs: [UInt32?], mark: UInt32) -> [[NetworkPathAssembly.Way]] {
     let targets = [IPAddress.Family.ipv4, .ipv6].map(TargetRecord.rootServer)
     var ways: [[NetworkPathAssembly.Way]] = []

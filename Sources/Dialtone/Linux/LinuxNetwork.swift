@@ -7,27 +7,26 @@ internal import Netlink
 
 /// The network as the Linux kernel tells it, over rtnetlink (rtnetlink(7)).
 ///
-/// Invariant: after `drain` the tables are what the announcements read so far say; nothing is kept of routes, which are
-/// asked for each time. Where announcements were lost, the tables are read anew, at most ten times a second: until
-/// then, answers may go by tables that are up to 100 ms old.
+/// Invariant: after `drain` the tables are what the announcements read so far say. Routes are not kept, but asked for
+/// each time. If announcements were lost, the tables are read anew, at most ten times a second. Until then, answers may
+/// use tables that are up to 100 ms old.
 package final class LinuxNetwork: NetworkSource {
-  /// How often to look where the kernel does not announce changes, or refuses altogether.
+  /// How often to poll if the kernel does not announce changes, or refuses altogether.
   static let pollInterval: Int64 = 5_000_000_000
-  /// Tables are read anew at most so often.
+  /// The least time between two readings of the tables.
   private static let resynchronisationSpacing: Int64 = 100_000_000
 
-  /// What is awaited. The number is the bit among what the poll says is ready.
+  /// The descriptors that are awaited. The number is the descriptor's bit in `EventPoll.takeReady`.
   private enum Role: Int {
     case events, clock, radios, names, namesRead
   }
 
   private let time: TimeSource
-  /// What the engine's threads sleep on; `nil` if nothing can be awaited there, and all is looked for from time to
-  /// time.
+  /// What the engine's threads sleep on; `nil` if it can await no descriptors, so that everything is polled.
   private let poll: EventPoll?
-  /// `nil` where netlink is refused.
+  /// `nil` if netlink is refused.
   private(set) var queries: KernelQueries?
-  /// `nil` where announcements are refused, too.
+  /// `nil` if announcements are refused.
   private var events: KernelEvents?
   private var radios: RadioSwitches?
   private var suspension: SuspensionDetector?
@@ -39,14 +38,14 @@ package final class LinuxNetwork: NetworkSource {
   private(set) var isSynchronised = false
   private var lastSynchronisation: Int64?
   private var isPolled = false
-  /// Whose routes are announced, as it was asked for last.
+  /// The destinations whose routes are announced, as the engine last asked.
   private var announced: [IPAddressBits]?
-  /// Announcements were lost, and the tables are to be read anew with the next poll.
+  /// Whether announcements were lost, so that the next poll reads the tables anew.
   private var isResynchronisationPending = false
 
-  /// When routes that answers go by have ended.
+  /// When the routes of the answers end.
   private var expiries = RouteExpiries()
-  /// When to look for what was not announced.
+  /// When to look for changes that were not announced.
   private var pollDeadline: Int64?
 
   package var nextPoll: Int64? {
@@ -55,23 +54,23 @@ package final class LinuxNetwork: NetworkSource {
   }
 
   /// How often the tables were read anew because announcements were lost.
-  package private(set) var resynchronisationCount = 0
-  /// Announcements that were read.
-  package private(set) var messageCount = 0
+  private(set) var resynchronisationCount = 0
+  /// How many announcements were read.
+  private(set) var messageCount = 0
   /// How many destinations the kernel was asked about; each is a pair of queries.
   package private(set) var queryCount = 0
-  /// How often all links were searched for the reason why there is no route.
-  package var searchCount: Int { tables.searches.count }
-  /// Datagrams of other processes that were dropped.
+  /// How often the links were searched for the reason why there is no route.
+  var searchCount: Int { tables.searches.count }
+  /// How many datagrams of other processes were dropped.
   package var foreignCount: UInt64 { events?.foreignCount ?? 0 }
 
   /// Opens its sockets in the network namespace of the calling thread.
   ///
   /// - Parameters:
-  ///   - poll: Where events are awaited; `nil` to have them looked for from time to time.
-  ///   - time: What deadlines go by.
-  ///   - root: What stands before `/etc`, for tests.
-  ///   - readNameServers: Reads the name servers, for tests; `nil` for the file's.
+  ///   - poll: Where events are awaited; `nil` to poll instead.
+  ///   - time: The clock of deadlines.
+  ///   - root: The folder that contains `etc`, for tests.
+  ///   - readNameServers: Reads the name servers, for tests; `nil` to read resolv.conf.
   package init(
     _ poll: EventPoll? = nil, time: TimeSource = .system, nameConfigurationRoot root: String = "",
     readNameServers: (@Sendable () -> [IPAddress])? = nil
@@ -84,7 +83,7 @@ package final class LinuxNetwork: NetworkSource {
     if isPolled { pollAgain(after: Self.pollInterval) }
   }
 
-  /// Has the descriptor awaited, unless it is already.
+  /// Has the descriptor awaited, if it is not already.
   private func register(_ descriptor: CInt, _ role: Role) {
     guard let poll else {
       isPolled = true
@@ -93,12 +92,12 @@ package final class LinuxNetwork: NetworkSource {
     do throws(SystemError) {
       try poll.add(descriptor, bit: role.rawValue)
     } catch {
-      // The system has no memory left for that (epoll_ctl(2), ENOMEM or ENOSPC): it is tried again with the next poll.
+      // The system has no memory left for that (epoll_ctl(2), ENOMEM or ENOSPC). The next poll tries again.
       isPolled = true
     }
   }
 
-  /// Opens what is not open: at first, and where descriptors or memory were short until now.
+  /// Opens what is not open: at first, and if descriptors or memory were short until now.
   private func connect() {
     do throws(NetlinkError) {
       if queries == nil { queries = try KernelQueries() }
@@ -109,7 +108,7 @@ package final class LinuxNetwork: NetworkSource {
         events = new
       }
     } catch {
-      // Whatever could be had stays; monitors read `denied`, or the kernel is polled.
+      // What could be opened stays open. Monitors read `denied`, or the kernel is polled.
     }
     if suspension == nil { suspension = SuspensionDetector() }
     if radios == nil { radios = RadioSwitches() }
@@ -117,9 +116,9 @@ package final class LinuxNetwork: NetworkSource {
     synchronise()
   }
 
-  /// Has all awaited that tells of events. What does not is polled.
+  /// Has all descriptors awaited. What has none is polled.
   private func awaitEvents() {
-    // Without its descriptors, the configuration of names says itself that it has to be polled.
+    // The configuration of names is not counted here: it says itself whether it has to be polled.
     isPolled = queries == nil || events == nil || suspension == nil || (radios == nil && RadioSwitches.mayBeRead)
     for (role, descriptor) in awaited { register(descriptor, role) }
   }
@@ -132,10 +131,10 @@ package final class LinuxNetwork: NetworkSource {
     .compactMap { role, descriptor in descriptor.map { (role, $0) } }
   }
 
-  /// The descriptors that tell of events, that of announcements first, if there is one.
+  /// The descriptors to await. If there is one for announcements, it is the first.
   package var descriptors: [CInt] { awaited.map(\.descriptor) }
 
-  /// Gives up what is not ours any more: somebody else has closed the descriptor. A query is what tells.
+  /// Gives up the socket of queries, if somebody else has closed it. A failed query is the sign of that.
   private func giveUpLostQueries() {
     if queries?.isOpen ?? true { return }
     queries = nil
@@ -147,7 +146,7 @@ package final class LinuxNetwork: NetworkSource {
 
   package func drain(into change: inout NetworkChange) {
     readEvents(into: &change)
-    // What has no descriptor in the poll is looked at by `poll(into:)`, or here each time.
+    // What has no descriptor in the poll is looked at by `poll(into:)`. Without a poll, everything counts as ready.
     let ready = poll?.takeReady() ?? .max
     func isReady(_ role: Role) -> Bool { ready & 1 << UInt64(role.rawValue) != 0 }
     if isReady(.clock), suspension?.hasResumed() ?? false {
@@ -180,16 +179,21 @@ package final class LinuxNetwork: NetworkSource {
       }
       nameConfiguration.poll()
     }
+    if isPolled {
+      // What could not be registered tells nothing by itself.
+      if suspension?.hasResumed() ?? false { change.markNames() }
+      if radios?.read() ?? false { tables.searches.removeAll() }
+    }
     if isPolled || nameConfiguration.hasToBePolled { pollAgain(after: Self.pollInterval) }
     change.markEverything()
   }
 
-  /// Has `poll` called after so long, or before.
+  /// Has `poll` called after this time, or before.
   func pollAgain(after interval: Int64) {
     pollDeadline = min(pollDeadline ?? .max, time.now().addingClamped(interval))
   }
 
-  /// Has what the replies' routes lead to asked again when they end.
+  /// Has the destinations of the replies' routes asked again when these routes end.
   func noteExpiries(_ replies: [RouteReplies]) {
     let now = time.now()
     for reply in replies {
@@ -197,7 +201,7 @@ package final class LinuxNetwork: NetworkSource {
     }
   }
 
-  /// Decides by the tables as they are now.
+  /// The decision by the tables as they are now.
   var decision: RouteDecision {
     RouteDecision(links: tables.links, addresses: tables.addresses, searches: tables.searches) { [radios] in
       radios?.isBlocked($0) ?? false
@@ -220,7 +224,7 @@ package final class LinuxNetwork: NetworkSource {
     case .known: change.markNameServers()
     case .changed: change.markNames()
     }
-    // Only now is it known whether all files can be watched.
+    // By now it is known whether all files can be watched.
     if nameConfiguration.hasToBePolled { pollAgain(after: Self.pollInterval) }
   }
 
@@ -244,7 +248,7 @@ package final class LinuxNetwork: NetworkSource {
     for (position, lookup) in zip(positions, lookUp(lookups)) { receive(position, lookup.state) }
   }
 
-  /// Makes look-ups as connect(2) would now: mostly in one round, and each further one only for those that need it.
+  /// Makes lookups as connect(2) would now: mostly in one round, and further rounds only for lookups that need them.
   func lookUp(_ lookups: [ConnectLookup]) -> [ConnectLookup] {
     guard let queries, !lookups.isEmpty else { return lookups }
     let rules = tables.rules(queries)
@@ -265,8 +269,7 @@ package final class LinuxNetwork: NetworkSource {
       }
       open = unfinished
     }
-    // A query that failed, for lack of memory or because it is forbidden, is asked again whether or not anything
-    // changes.
+    // A query that failed for lack of memory, or because it is forbidden, is asked again even if nothing changes.
     if lookups.contains(where: { $0.state.status == .undetermined }) {
       pollAgain(after: Self.pollInterval)
       giveUpLostQueries()
@@ -287,8 +290,8 @@ package final class LinuxNetwork: NetworkSource {
     case .moreWaits: change.markUnfinished()
     case .incomplete: isUnderstood = false
     case .unreadable:
-      // Reading is forbidden, though listening was not, or somebody has closed the socket: the kernel is polled until
-      // another one can be read.
+      // Reading is forbidden, although listening was not, or somebody has closed the socket. The kernel is polled until
+      // another socket can be read.
       self.events = nil
       isPolled = true
       isUnderstood = false
@@ -297,7 +300,7 @@ package final class LinuxNetwork: NetworkSource {
     if isUnderstood { return }
     let now = time.now()
     if let last = lastSynchronisation, now < last.addingClamped(Self.resynchronisationSpacing) {
-      // Too soon: the tables may be wrong until then, and are read anew whether or not anything else happens.
+      // Too soon: the tables may be wrong until then. They are read anew even if nothing else happens.
       pollDeadline = min(pollDeadline ?? .max, last.addingClamped(Self.resynchronisationSpacing))
       isResynchronisationPending = true
       return
@@ -307,7 +310,7 @@ package final class LinuxNetwork: NetworkSource {
     change.markEverything()
   }
 
-  /// Takes a message in. Returns whether it could be read.
+  /// Takes in a message. Returns whether it could be read.
   private func apply(
     _ message: NetlinkMessage, _ bytes: RawSpan, _ events: KernelEvents, _ change: inout NetworkChange
   ) -> Bool {
@@ -322,7 +325,7 @@ package final class LinuxNetwork: NetworkSource {
     return true
   }
 
-  /// Reads the tables anew; what waits to be read then is taken in afterwards.
+  /// Reads the tables anew. Announcements that wait then are taken in afterwards.
   private func synchronise() {
     lastSynchronisation = time.now()
     isResynchronisationPending = false
@@ -340,19 +343,19 @@ package final class LinuxNetwork: NetworkSource {
         pollAgain(after: Self.resynchronisationSpacing)
       }
     } catch {
-      // If it is refused nothing is known; if memory lacked for a moment, what was known is still the best there is.
+      // If it is refused, nothing is known. If memory lacked for a moment, the tables before are the best there is.
       if error.isRefusal { isSynchronised = false }
       pollAgain(after: Self.pollInterval)
       giveUpLostQueries()
     }
   }
 
-  /// Whether the kernel answers at all.
+  /// Whether the kernel does not answer at all.
   package var isDenied: Bool { !isSynchronised }
 }
 
 extension NetlinkError {
-  /// Whether the system said no, and will again.
+  /// Whether the system refused, and will again.
   fileprivate var isRefusal: Bool {
     switch errno {
     case EPERM, EACCES, EAFNOSUPPORT, EOPNOTSUPP, ENOSYS: true

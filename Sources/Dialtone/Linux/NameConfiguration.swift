@@ -5,11 +5,11 @@
 internal import CDialtoneSystem
 internal import Netlink
 
-/// The configuration of name resolution as it was last read: which name servers there are, and that something changed.
+/// The configuration of name resolution as it was last read: the name servers, and whether something changed.
 ///
-/// Its files may lie where nothing answers, such as on a network file system. So a thread of its own watches and reads
-/// them, which exists only meanwhile; nobody waits for it under the engine's lock. Invariant: there is one such thread
-/// at a time, and it alone uses the watcher.
+/// Its files may be on a network file system that does not answer. So a thread of its own watches and reads them. It
+/// exists only meanwhile, and nobody waits for it under the engine's lock. Invariant: there is one such thread at a
+/// time, and it alone uses the watcher.
 final class NameConfiguration: Sendable {
   enum News: Sendable {
     /// The files were read for the first time.
@@ -19,7 +19,7 @@ final class NameConfiguration: Sendable {
 
   private struct State {
     var isWanted = false
-    /// Whether there is something to look at that was not begun yet.
+    /// Whether there is something to look at that no thread has begun yet.
     var isDue = false
     var isReading = false
     var servers: [IPAddress]?
@@ -32,19 +32,19 @@ final class NameConfiguration: Sendable {
   private let state = Lock(State())
   private let watcher: Lock<NameConfigurationWatcher>
 
-  /// Becomes readable when a file may have changed: `eventsAreReady` is to be called. `nil` where the process may have
-  /// no more of its kind.
+  /// Becomes readable when a file may have changed; then call `eventsAreReady`. `nil` if the process may have no more
+  /// descriptors of its kind.
   let watched: CInt?
-  /// Becomes readable when there is something for `takeNews`. `nil` where there is no descriptor left: then `want` and
-  /// the others read themselves.
+  /// Becomes readable when there is something for `takeNews`. `nil` if there is no descriptor left; then `want` and the
+  /// others read the files themselves.
   var finished: CInt? { finishedOwner.rawValue < 0 ? nil : finishedOwner.rawValue }
   private let finishedOwner: OwnedDescriptor
-  /// What the watched one was: somebody else may have closed it.
+  /// The identity of the watched descriptor, since somebody else may close it.
   private let watchedIdentity: FileIdentity?
 
   /// - Parameters:
-  ///   - root: What stands before `/etc`.
-  ///   - readServers: Reads the name servers, for as long as it takes.
+  ///   - root: The folder that contains `etc`.
+  ///   - readServers: Reads the name servers; may take any time.
   init(root: String, readServers: @escaping @Sendable () -> [IPAddress]) {
     self.root = root
     self.readServers = readServers
@@ -56,10 +56,10 @@ final class NameConfiguration: Sendable {
   }
 
   private var isWatchedOpen: Bool { watchedIdentity != nil && watched.flatMap { FileIdentity($0) } == watchedIdentity }
-  /// The thread that reads holds this object, so that it writes to no descriptor that is closed with it.
+  /// The reading thread holds this object, so the descriptor is not closed while that thread writes to it.
   private var isFinishedOpen: Bool { finishedOwner.isOurs }
 
-  /// Another one in its place, if this one lacks a descriptor and the system has one by now.
+  /// Returns another one in its place, if this one lacks a descriptor and the system has one by now.
   func replacement() -> NameConfiguration? {
     if isWatchedOpen && isFinishedOpen { return nil }
     let new = NameConfiguration(root: root, readServers: readServers)
@@ -74,13 +74,13 @@ final class NameConfiguration: Sendable {
     return servers ?? (isWanted ? nil : readServers())
   }
 
-  /// Whether changes are wanted that nobody announces.
+  /// Whether changes are wanted, and not all of them are announced.
   var hasToBePolled: Bool {
     let (isWanted, canBeWatched) = state.withLock { ($0.isWanted, $0.canBeWatched) }
     return isWanted && (!canBeWatched || !isWatchedOpen || !isFinishedOpen)
   }
 
-  /// Whether changes are to be noticed.
+  /// Says whether changes are to be noticed.
   func want(_ isWanted: Bool) {
     let isNew = state.withLock { state in
       defer { state.isWanted = isWanted }
@@ -89,15 +89,15 @@ final class NameConfiguration: Sendable {
     if isNew { look(byThread: isWanted) }
   }
 
-  /// Looks whether anything changed, if there is an event that says so.
+  /// Looks for changes, if an event says that there may be some.
   func eventsAreReady() {
     if let watched, isWatchedOpen, NameConfigurationWatcher.forgetEvents(watched) { look() }
   }
 
-  /// Looks whether anything changed that was not announced.
+  /// Looks for changes that were not announced.
   func poll() { look() }
 
-  /// What was found since the last call.
+  /// Returns what was found since the last call.
   func takeNews() -> News? {
     state.withLock { state in
       defer { state.news = nil }
@@ -111,10 +111,10 @@ final class NameConfiguration: Sendable {
       defer { state.isReading = true }
       return state.isReading
     }
-    // The thread that reads goes on.
+    // The reading thread goes on with it.
     if isReading { return }
     if byThread, isFinishedOpen, Thread.start(named: "dialtone-files", { self.read() }) { return }
-    // No thread, or nobody could be told by it. Or there is nothing to read.
+    // There is no thread, or it could not announce the end. Or there is nothing to read.
     read()
   }
 
@@ -145,7 +145,7 @@ final class NameConfiguration: Sendable {
         }
         return state.news != nil
       }
-      // Each write is an event of its own, read or not.
+      // Each write is an event of its own, even if the one before was not read.
       if hasNews, let finished, isFinishedOpen { _ = eventfd_write(finished, 1) }
     }
   }
@@ -153,12 +153,12 @@ final class NameConfiguration: Sendable {
 
 /// The name servers that getaddrinfo(3) asks, by resolv.conf(5).
 package enum NameServers {
-  /// As many as libc takes (MAXNS, resolv.h).
+  /// How many libc takes (MAXNS, resolv.h).
   private static let limit = 3
 
-  /// The servers of `/etc/resolv.conf` below `root`; the one on this machine where it names none, or is not there. The
-  /// unspecified address is this machine's too: packets to it go there.
-  package static func configured(root: String = "") -> [IPAddress] {
+  /// Returns the servers of `/etc/resolv.conf` below `root`. If it names none, or does not exist, this is the one on
+  /// this machine. The unspecified address is this machine's, too: packets to it go there.
+  static func configured(root: String = "") -> [IPAddress] {
     parse(SystemFile.text(at: root + "/etc/resolv.conf") ?? "")
   }
 

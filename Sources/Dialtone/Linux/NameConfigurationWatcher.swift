@@ -7,35 +7,36 @@ internal import Netlink
 
 /// Notices that the configuration of name resolution has changed: resolv.conf(5), nsswitch.conf(5), hosts(5).
 ///
-/// What counts is their text, however it came to change: written in place, renamed over, a symbolic link (of
-/// systemd-resolved or resolvconf) that points elsewhere, has become a file, or leads to what has come into being.
-/// Written again with the same text is no change, unless the text is long. inotify(7) says when to look.
+/// What counts is their text, however it changed: the file was written in place or renamed over. Or a symbolic link (of
+/// systemd-resolved or resolvconf) points elsewhere, has become a file, or leads to a file that did not exist before.
+/// If a file is written again with the same text, that is no change, unless the text is long. inotify(7) says when to
+/// look.
 package final class NameConfigurationWatcher {
   private static let names = ["resolv.conf", "nsswitch.conf", "hosts"]
-  /// Symbolic links that are followed one after another; the kernel gives up at 40 (path_resolution(7)).
+  /// How many symbolic links are followed one after another; the kernel gives up at 40 (path_resolution(7)).
   private static let linkLimit = 40
   private static let events =
     UInt32(IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
     | UInt32(IN_DELETE_SELF | IN_MOVE_SELF)
 
-  /// `nil` where the process may have no more of its kind (inotify(7), max_user_instances); then somebody has to look
-  /// from time to time.
+  /// `nil` if the process may have no more of its kind (inotify(7), max_user_instances). Then the files have to be
+  /// polled.
   package var descriptor: CInt? { owner.rawValue < 0 ? nil : owner.rawValue }
   private let owner: OwnedDescriptor
   private let folder: String
   private var isWatching = false
   private var watches: Set<CInt> = []
   private var isIncomplete = false
-  /// What stands for the texts.
+  /// The fingerprints of the texts.
   private var texts: [[UInt64]?] = []
 
-  /// - Parameter root: What stands before `/etc`.
+  /// - Parameter root: The folder that contains `etc`.
   package init(root: String = "") {
     folder = root + "/etc"
     owner = OwnedDescriptor(inotify_init1(CInt(IN_NONBLOCK | IN_CLOEXEC)))
   }
 
-  /// Begins to watch; returns whether it had not begun before.
+  /// Begins to watch. Returns whether it had not begun before.
   @discardableResult
   package func start() -> Bool {
     if isWatching { return false }
@@ -54,14 +55,14 @@ package final class NameConfigurationWatcher {
     isIncomplete = false
   }
 
-  /// Whether changes are to be noticed, and inotify says nothing of them.
-  package var hasToBePolled: Bool { isWatching && (!owner.isOurs || isIncomplete) }
+  /// Whether changes are to be noticed, and inotify does not announce all of them.
+  var hasToBePolled: Bool { isWatching && (!owner.isOurs || isIncomplete) }
 
-  /// Whether any of the texts is another than at the last call.
+  /// Returns whether any of the texts differs from the last call.
   package func hasChanged() -> Bool {
     forgetEvents()
     if !isWatching { return false }
-    // First the watches, then the texts: a change in between is seen with the next event.
+    // The watches come first, then the texts: a change in between is seen with the next event.
     watch()
     let new = read()
     defer { texts = new }
@@ -79,7 +80,7 @@ package final class NameConfigurationWatcher {
     var hadEvents = false
     while true {
       let events = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
-        // read(2) writes at most as many bytes as it is told there is room for, and answers how many.
+        // read(2) writes at most as many bytes as it is told there is room for, and returns how many.
         count = unsafe max(0, CDialtoneSystem.read(descriptor, buffer.baseAddress, buffer.count))
       }
       if events.isEmpty { return hadEvents }
@@ -87,7 +88,7 @@ package final class NameConfigurationWatcher {
     }
   }
 
-  /// Watches all that decides what the names lead to.
+  /// Watches all that decides to which files the names lead.
   private func watch() {
     guard let descriptor else { return }
     var walk = Walk(descriptor: descriptor, events: Self.events)
@@ -98,10 +99,12 @@ package final class NameConfigurationWatcher {
   }
 
   /// Follows paths as the kernel resolves them (path_resolution(7)), component by component, and has changes on the way
-  /// announced: of the folder of each symbolic link, of a file and its folder, and, where something is missing, of the
-  /// nearest folder there is, such as `/run` while `/run/systemd/resolve` does not exist yet. Other folders on the way
-  /// are not watched, since some, such as `/run`, change all the time; that one of them is renamed, or that something
-  /// is mounted over it, is not noticed.
+  /// announced.
+  ///
+  /// It watches the folder of each symbolic link, and a file and its folder. If something is missing, it watches the
+  /// nearest folder that exists, such as `/run` while `/run/systemd/resolve` does not exist yet. Other folders on the
+  /// way are not watched, since some, such as `/run`, change all the time. If one of them is renamed, or something is
+  /// mounted over it, that is not noticed.
   private struct Walk {
     let descriptor: CInt
     let events: UInt32
@@ -115,15 +118,15 @@ package final class NameConfigurationWatcher {
     }
 
     mutating func follow(_ path: String) {
-      // Folders that are watched vanish while the next one is looked for; that ends, or the path stays as it was left.
+      // A folder may vanish while the next one is looked for. If that does not end, the path stays incomplete.
       for _ in 0..<8 where tryToFollow(path) { return }
       isIncomplete = true
     }
 
-    /// Returns whether no folder has vanished meanwhile.
+    /// Returns `false` if a folder has vanished meanwhile.
     private mutating func tryToFollow(_ path: String) -> Bool {
       var folder = path.hasPrefix("/") ? "" : "."
-      // The next component is the last.
+      // In reverse order: the next component is the last element.
       var components = Array(path.split(separator: "/").reversed())
       var linkCount = 0
       var isFolderWatched = false
@@ -141,7 +144,7 @@ package final class NameConfigurationWatcher {
           switch entry {
           case .other where !isLast: break
           case .link, .missing, .other:
-            // Watched first, then looked at again: a change in between is seen.
+            // Watch first, then look again, so that a change in between is seen.
             guard add(folder.isEmpty ? "/" : folder) else { return false }
             isFolderWatched = true
             components.append(component)
@@ -165,7 +168,7 @@ package final class NameConfigurationWatcher {
       return true
     }
 
-    /// Returns whether there is such a thing.
+    /// Watches a path. Returns whether it exists.
     private mutating func add(_ path: String) -> Bool {
       // The path becomes a C string for the call.
       let watch = unsafe inotify_add_watch(descriptor, path, events)
@@ -187,7 +190,7 @@ package final class NameConfigurationWatcher {
         return .link(String(decoding: target[..<count].lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self))
       }
       switch csystem_errno() {
-      case EINVAL: return .other  // no symbolic link
+      case EINVAL: return .other  // not a symbolic link
       case ENOENT, ENOTDIR: return .missing
       default:
         isIncomplete = true

@@ -3,15 +3,15 @@
 
 internal import Netlink
 
-/// Makes a path of the state of the links and of what the kernel replies for each of them. Pure.
+/// Makes a path from the state of the links and the kernel's replies for each of them. Pure.
 ///
 /// <doc:HowReachabilityIsDecided> says the same in words.
 package struct NetworkPathAssembly {
   /// What is known of the way to the Internet by one family.
   package struct Way: Sendable {
     package let state: Reachability
-    /// Of the route: lower wins.
-    package let metric: UInt32
+    /// The metric of the route: lower wins.
+    let metric: UInt32
 
     package init(_ state: Reachability, metric: UInt32 = 0) {
       self.state = state
@@ -37,7 +37,7 @@ package struct NetworkPathAssembly {
 
   private let decision: RouteDecision
   private let configuration: PathConfiguration
-  /// The link that the configuration names, if it names one that is there.
+  /// The link that the configuration names, if it exists.
   private let named: Link?
 
   package init(_ decision: RouteDecision, _ configuration: PathConfiguration) {
@@ -48,14 +48,14 @@ package struct NetworkPathAssembly {
 
   private var links: LinkTable { decision.links }
 
-  /// Whether packets over the link count.
+  /// Returns whether the configuration allows packets over the link.
   private func counts(_ link: Link) -> Bool {
     if link.flags.contains(.loopback) || (configuration.interface != nil && link.index != named?.index) { return false }
     return configuration.allows(links.kind(of: link))
   }
 
-  /// Whether the link is nobody's choice: a port carries another link's packets; and a virtual link that has been given
-  /// no address was not made for this one's, such as those of containers, which there may be hundreds of.
+  /// Returns whether packets of this machine never choose the link. A port carries another link's packets. A virtual
+  /// link without an address was made for others' packets, such as those of containers; there may be hundreds of them.
   private func isInner(_ link: Link) -> Bool {
     if configuration.interface != nil { return false }
     if links.isPort(link) { return true }
@@ -63,19 +63,19 @@ package struct NetworkPathAssembly {
     return decision.addresses.usableAddress(of: link.index)?.isLinkLocal ?? true
   }
 
-  /// The links whose ways are to be asked for: those that count, operate and have a usable address.
-  package var candidates: [Link] {
+  /// The links whose ways are to be asked for: they are allowed, operate and have a usable address.
+  var candidates: [Link] {
     links.all.filter { link in
       counts(link) && !isInner(link) && links.isOperating(link)
         && decision.addresses.usableAddress(of: link.index) != nil
     }
   }
 
-  /// The path.
+  /// Returns the path.
   ///
   /// - Parameters:
-  ///   - general: The ways that a packet gets which is bound to no interface.
-  ///   - bound: Those that it gets over each of the ``candidates``.
+  ///   - general: The ways of a packet that is bound to no interface.
+  ///   - bound: The ways over each of the ``candidates``.
   ///   - nameServers: What is known of the way to each name server.
   /// - Returns: The path, as it is at the time of the replies.
   package func path(general: [Way], bound: [Ways], nameServers: [Reachability]) -> NetworkPath {
@@ -85,7 +85,7 @@ package struct NetworkPathAssembly {
     let families = verdict.filter(\.isReachable).compactMap { $0.destination?.family }
     path.supportsIPv4 = families.contains(.ipv4)
     path.supportsIPv6 = families.contains(.ipv6)
-    // A server on this machine asks others, so it says something only where those can be reached.
+    // A server on this machine asks others, so it counts only if the Internet can be reached.
     path.supportsDNS = nameServers.contains {
       $0.isReachable && (path.status == .satisfied || !$0.flags.contains(.isLocalAddress))
     }
@@ -102,15 +102,15 @@ package struct NetworkPathAssembly {
     }
   }
 
-  /// Why nothing leaves by the links that count and are not asked for.
+  /// Returns why nothing leaves by the allowed links that are not asked for.
   private func idle(_ asked: [Ways]) -> [Reachability] {
     let asked = Set(asked.map(\.link.index))
     return links.all.filter { counts($0) && !asked.contains($0.index) && (named != nil || !links.isPort($0)) }
       .map { decision.withoutRoute(output: $0.index) }
   }
 
-  /// Adds what packets take that are bound to no interface: a link that is no candidate, or one that is no way for
-  /// packets which are bound to it.
+  /// Adds the ways of packets that are bound to no interface. They may use a link that is no candidate, or one by which
+  /// packets bound to it cannot leave.
   private func complete(_ bound: [Ways], by general: [Way]) -> [Ways] {
     var all = bound
     for way in general where way.state.isReachable {
@@ -126,8 +126,8 @@ package struct NetworkPathAssembly {
     return all
   }
 
-  /// The link that packets take which are bound to none, then those that lead to the Internet, by metric, then the
-  /// others.
+  /// Returns first the link that unbound packets take, then the others that lead to the Internet, by metric, then the
+  /// rest.
   private func inOrder(_ all: [Ways], first: Reachability?) -> [Ways] {
     let first = first.flatMap { $0.isReachable ? $0.interface?.index : nil }
     let ranked = all.map { ways in
@@ -154,8 +154,8 @@ package struct NetworkPathAssembly {
     return interface
   }
 
-  /// In an order of their own: the kernel's is another where the tables were read anew. The same address may be there
-  /// with two prefixes.
+  /// Returns the addresses in an order of their own, since the kernel's may differ once the tables are read anew. The
+  /// same address may be there with two prefixes.
   private func inOrder(_ entries: [AddressTable.Entry]) -> [IPAddress] {
     Set(entries.map(\.ipAddress)).sorted { a, b in
       if a.family == b.family, a.isLinkLocal != b.isLinkLocal { return b.isLinkLocal }
@@ -165,6 +165,6 @@ package struct NetworkPathAssembly {
 }
 
 extension AddressTable.Entry {
-  /// An IPv6 privacy address (RFC 8981); for IPv4 the same bit means something else.
+  /// Whether it is an IPv6 temporary address (RFC 8981). For IPv4 the same bit means something else.
   fileprivate var isTemporary: Bool { address.isIPv6 && flags.contains(.temporary) }
 }

@@ -5,23 +5,23 @@
 internal import CDialtoneSystem
 internal import Netlink
 
-/// Which radios are blocked, by a switch or by software: /dev/rfkill (linux/rfkill.h), which tells first of all there
-/// are and then of every change, in any network namespace.
+/// Which radios are blocked, by a switch or by software. /dev/rfkill (linux/rfkill.h) first lists all switches and then
+/// announces every change, in any network namespace.
 ///
-/// The kernel switches a radio's interface off before it announces that the radio is blocked (net/rfkill/core.c,
-/// rfkill_set_block). sysfs has the switch's new state by then, so it is asked there, and one change does not look like
+/// The kernel switches off a radio's interface before it announces that the radio is blocked (net/rfkill/core.c,
+/// rfkill_set_block). By then sysfs has the switch's new state. It is read there, so that one change does not look like
 /// two.
 final class RadioSwitches {
   private let owner: OwnedDescriptor
   private var table = RadioTable()
 
-  /// Whether there are such switches, and they may be read: where they are not, descriptors are short.
+  /// Whether there are such switches, and they may be read. If so and they are not read, descriptors are short.
   static var mayBeRead: Bool {
     // The path becomes a C string for the call.
     unsafe access("/dev/rfkill", R_OK) == 0
   }
 
-  /// `nil` where there are no such switches, they may not be read, or there are no descriptors left.
+  /// Returns `nil` if there are no such switches, they may not be read, or there are no descriptors left.
   init?() {
     // The path becomes a C string for the call.
     owner = OwnedDescriptor(unsafe csystem_open("/dev/rfkill", O_RDONLY | O_NONBLOCK | O_CLOEXEC))
@@ -31,10 +31,10 @@ final class RadioSwitches {
 
   var descriptor: CInt { owner.rawValue }
 
-  /// Whether the link's radio is blocked.
+  /// Returns whether the link's radio is blocked.
   func isBlocked(_ link: Link) -> Bool { table.isBlocked(link, state: Self.state(of:)) }
 
-  /// Reads what is new. Returns whether anything was.
+  /// Reads what is new. Returns whether there was anything.
   func read() -> Bool {
     var isNew = false
     while owner.isOurs {
@@ -48,7 +48,8 @@ final class RadioSwitches {
     return isNew
   }
 
-  /// What the switch is set to; `nil` where sysfs does not show it, as in another network namespace than the radio's.
+  /// Returns what the switch is set to, or `nil` if sysfs does not show it, such as in another network namespace than
+  /// the radio's.
   private static func state(of number: UInt32) -> Bool? {
     guard let soft = SystemFile.text(at: "/sys/class/rfkill/rfkill\(number)/soft"),
       let hard = SystemFile.text(at: "/sys/class/rfkill/rfkill\(number)/hard")
@@ -56,7 +57,8 @@ final class RadioSwitches {
     return soft.hasPrefix("1") || hard.hasPrefix("1")
   }
 
-  /// The number of the radio that the switch is of; `nil` where it is no radio's own, or sysfs does not show it.
+  /// Returns the number of the switch's radio, or `nil` if the switch has no radio of its own, or sysfs does not show
+  /// it.
   private static func radio(of number: UInt32) -> UInt32? {
     SystemFile.text(at: "/sys/class/rfkill/rfkill\(number)/device/index").flatMap {
       UInt32($0.prefix { $0.isNumber })

@@ -3,10 +3,10 @@
 
 internal import Netlink
 
-/// The switches of radios there are, as `struct rfkill_event` announces them (linux/rfkill.h). Pure.
+/// The switches of radios, as `struct rfkill_event` announces them (linux/rfkill.h). Pure.
 ///
-/// A Wi-Fi interface has a switch of its own, that of its radio (net/wireless/core.c, wiphy_register). Beside these
-/// there are switches of laptops' keys, for Wi-Fi and for modems, which do not say what they switch.
+/// The radio of a Wi-Fi interface has a switch of its own (net/wireless/core.c, wiphy_register). Besides, there are
+/// switches of laptops' keys, for Wi-Fi and for modems, which do not say what they switch.
 package struct RadioTable: Sendable {
   /// `RFKILL_TYPE_WLAN` and `RFKILL_TYPE_WWAN`.
   private static let wlan: UInt8 = 1
@@ -18,7 +18,7 @@ package struct RadioTable: Sendable {
 
   private struct Switch {
     let type: UInt8
-    /// The number of the radio (wiphy) that it is of, where that is known.
+    /// The number of its radio (wiphy), if known.
     let radio: UInt32?
     var isBlocked: Bool
   }
@@ -27,13 +27,13 @@ package struct RadioTable: Sendable {
 
   package init() {}
 
-  /// Takes an event in.
+  /// Takes in an event.
   ///
   /// - Parameters:
   ///   - event: The bytes of a `struct rfkill_event`, or a longer one.
   ///   - radio: Finds the radio of the switch with this number; asked once for each Wi-Fi switch.
   /// - Returns: Whether it was an event.
-  package mutating func apply(_ event: [UInt8], radio: (UInt32) -> UInt32?) -> Bool {
+  mutating func apply(_ event: [UInt8], radio: (UInt32) -> UInt32?) -> Bool {
     // Bytes have no padding between them.
     let bytes = unsafe event.span.bytes
     guard event.count >= Self.eventSize, let number: UInt32 = bytes.integer(at: 0) else { return false }
@@ -48,14 +48,14 @@ package struct RadioTable: Sendable {
     return true
   }
 
-  /// Whether the link's radio is blocked.
+  /// Returns whether the link's radio is blocked.
   ///
   /// - Parameters:
-  ///   - link: A link that stands on no other.
-  ///   - state: What a switch is set to now, where something knows better than the last event.
-  /// - Returns: Whether its own switch is on, where it is known; else whether there are switches of its kind, and all
-  ///   are on.
-  package func isBlocked(_ link: Link, state: (UInt32) -> Bool? = { _ in nil }) -> Bool {
+  ///   - link: A link with no link below it.
+  ///   - state: Returns what a switch is set to now, if that is known better than by the last event.
+  /// - Returns: Whether its own switch blocks it. If that switch is unknown: whether there are switches of its kind,
+  ///   and all of them block.
+  func isBlocked(_ link: Link, state: (UInt32) -> Bool? = { _ in nil }) -> Bool {
     let type: UInt8
     switch link.ownKind {
     case .wifi: type = Self.wlan

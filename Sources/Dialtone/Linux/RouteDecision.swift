@@ -6,21 +6,21 @@ internal import Netlink
 
 /// Decides by the kernel's replies and the state of the links whether a packet can leave, and why not. Pure.
 ///
-/// <doc:HowReachabilityIsDecided> says the same in words. Errors of route queries: ENETUNREACH is no route,
+/// <doc:HowReachabilityIsDecided> says the same in words. The errors of route queries mean: ENETUNREACH no route,
 /// EHOSTUNREACH a route of type unreachable, EACCES prohibit, EINVAL blackhole (rtnetlink(7), net/ipv4/fib_semantics.c,
 /// fib_props).
 package struct RouteDecision {
   package let links: LinkTable
   package let addresses: AddressTable
-  /// Whether the radio of a link that is no other link's is blocked.
-  package let isBlocked: (Link) -> Bool
+  /// Returns whether the radio of a link with no link below it is blocked.
+  let isBlocked: (Link) -> Bool
   private let searches: ReasonSearches
 
   /// - Parameters:
-  ///   - links: The links there are.
+  ///   - links: All links.
   ///   - addresses: Their addresses.
-  ///   - searches: What was already searched for in these tables.
-  ///   - isBlocked: Whether the radio of a link that is no other link's is blocked.
+  ///   - searches: The results of earlier searches in these tables.
+  ///   - isBlocked: Returns whether the radio of a link with no link below it is blocked.
   package init(
     links: LinkTable, addresses: AddressTable, searches: ReasonSearches = ReasonSearches(),
     isBlocked: @escaping (Link) -> Bool = { _ in false }
@@ -31,20 +31,20 @@ package struct RouteDecision {
     self.isBlocked = isBlocked
   }
 
-  /// What the replies mean for `target`; `output` is the index of the only interface that counts.
-  package func decide(_ target: IPAddress, _ replies: RouteReplies, output: UInt32? = nil, source: IPAddress? = nil)
+  /// Returns what the replies mean for `target`. `output` is the index of the only interface that counts.
+  func decide(_ target: IPAddress, _ replies: RouteReplies, output: UInt32? = nil, source: IPAddress? = nil)
     -> Reachability
   {
     var state: Reachability
     switch replies.configured {
     case .lost: state = Reachability(status: .undetermined, reason: .denied)
-    // No packet from a loopback address leaves the machine; the kernel says so as it does of a blackhole.
+    // No packet from a loopback address leaves the machine; the kernel reports that with the error of a blackhole.
     case .refusal(EINVAL) where source?.isLoopback ?? false:
       state = Reachability(status: .unreachable, reason: .noAddress)
     case .refusal(let errno): state = refused(errno, target, output: output)
     case .route(let route):
       switch route.type {
-      // An anycast address is one of this machine's too: the subnet-router address of RFC 4291, 2.6.1.
+      // An anycast address is this machine's, too: the subnet-router address of RFC 4291, 2.6.1.
       case .local, .anycast: state = local(replies, source)
       case .unicast, .multicast, .broadcast: state = via(route, replies, target, output: output, source: source)
       case .unreachable: state = Reachability(status: .unreachable, reason: .unreachableRoute)
@@ -59,8 +59,8 @@ package struct RouteDecision {
 
   // MARK: A route
 
-  /// An address of this machine, which needs no link of its own: the packets pass over `lo` (those of a VRF over the
-  /// VRF), which has to be up.
+  /// Returns the state of an address of this machine. It needs no link of its own: the packets pass over `lo` (in a
+  /// VRF, over the VRF), which has to be up.
   private func local(_ replies: RouteReplies, _ source: IPAddress?) -> Reachability {
     var carrier = links.loopback
     if case .route(let plain) = replies.plain { carrier = plain.outputInterface.flatMap { links[$0] } ?? carrier }
@@ -95,10 +95,10 @@ package struct RouteDecision {
     return failure ?? Reachability(status: .unreachable, reason: .linkDown)
   }
 
-  /// Why nothing leaves by this hop; `nil` where it does.
+  /// Returns why nothing leaves by this hop, or `nil` if packets do.
   private func problem(of hop: RouteNexthop, _ link: Link) -> Reachability? {
     if !link.isUp { return unreachable(.linkDown, link) }
-    // Before "linkdown": for IPv6 the route of a dormant link is flagged so too.
+    // Before "linkdown", since IPv6 flags the route of a dormant link so, too.
     if link.isDormant { return requiresConnection(.dormant, link) }
     if !links.isOperating(link) || hop.flags.contains(.linkDown) { return unreachable(.noCarrier, link) }
     if hop.flags.contains(.dead) { return unreachable(.linkDown, link) }
@@ -111,9 +111,9 @@ package struct RouteDecision {
   ) -> Reachability {
     let found: IPAddress?
     switch plain {
-    // To a query with a source, IPv6 replies with the one that it would choose.
+    // If the query has a source, IPv6 still replies with the one that it would choose.
     case .route(let plain): found = source ?? plain.preferredSource.map { IPAddress($0) }
-    // The route is there, but no packet could be made for it, such as one from 127.0.0.1 to elsewhere (EINVAL).
+    // The route exists, but no packet could be made for it, such as one from 127.0.0.1 to elsewhere (EINVAL).
     case .refusal(EINVAL), .refusal(EADDRNOTAVAIL): return unreachable(.noAddress, link)
     case .refusal(let errno): return refused(errno, target, output: output)
     case .lost: return Reachability(status: .undetermined, reason: .denied)
@@ -123,8 +123,8 @@ package struct RouteDecision {
     }
     var state = Reachability(status: .reachable, interface: links.interface(link), source: found)
     let kind = links.kind(of: link)
-    // On a wired or Wi-Fi link, link-local addresses are neighbours, whatever route covers them. To multicast and
-    // broadcast addresses the kernel's reply carries the gateway of the default route, which is not used.
+    // On a wired or Wi-Fi link, link-local addresses are neighbours, whatever route covers them. For multicast and
+    // broadcast addresses, the kernel's reply has the gateway of the default route, which is not used.
     let isNeighbour = target.isLinkLocal && (kind == .wired || kind == .wifi)
     if route.type == .unicast, !isNeighbour { state.gateway = hop.gateway.map { IPAddress($0) } }
     let isDirect = state.gateway == nil && (isNeighbour || !link.flags.contains(.pointToPoint))
@@ -132,8 +132,9 @@ package struct RouteDecision {
     return state
   }
 
-  /// A way over the link that connect(2) finds, while no query shows its route: nothing is known of a gateway.
-  package func unseenRoute(over output: UInt32, to target: IPAddress, from source: IPAddress) -> Reachability {
+  /// Returns the state for a way that connect(2) finds over the link, while no query shows its route. Its gateway is
+  /// unknown.
+  func unseenRoute(over output: UInt32, to target: IPAddress, from source: IPAddress) -> Reachability {
     guard let link = links[output] else { return withoutRoute(output: output) }
     let hop = RouteNexthop(flags: [], weight: 1, interfaceIndex: output, gateway: nil)
     var state =
@@ -157,7 +158,7 @@ package struct RouteDecision {
   private func refused(_ errno: CInt, _ target: IPAddress, output: UInt32?) -> Reachability {
     switch errno {
     case ENETUNREACH, ENETDOWN, ENODEV: return withoutRoute(output: output)
-    // With an output interface this is how IPv4 says that there is no route.
+    // With an output interface, this is IPv4's error for no route.
     case EHOSTUNREACH:
       return output == nil
         ? Reachability(status: .unreachable, reason: .unreachableRoute) : withoutRoute(output: output)
@@ -169,10 +170,10 @@ package struct RouteDecision {
     }
   }
 
-  /// There is no route: says which link would have to change for there to be one.
-  package func withoutRoute(output: UInt32? = nil) -> Reachability {
+  /// Returns the state without a route. It names the link that would have to change for there to be one.
+  func withoutRoute(output: UInt32? = nil) -> Reachability {
     searches.result(output) {
-      // One is looked up: a path asks for hundreds of links, one by one.
+      // Looked up instead of searched for: a path asks for hundreds of links, one by one.
       let looked = output.map { index in links[index].map { [$0] } ?? [] } ?? links.all
       return best(looked.compactMap { candidate($0, isAskedFor: output != nil) })
         ?? Reachability(status: .unreachable, reason: .noRoute)
@@ -191,8 +192,7 @@ package struct RouteDecision {
     let kind = links.kind(of: link)
     let hasAddress = addresses.usableAddress(of: link.index).map { !$0.isLinkLocal } ?? false
     guard kind == .wired || kind == .wifi || kind == .cellular || kind == .tunnel else { return nil }
-    // A virtual link that nobody has given an address was not made for this: containers' links come and go by the
-    // hundred.
+    // A virtual link without an address was made for others' packets: containers' links come and go by the hundred.
     if link.infoKind != nil, kind != .cellular, !hasAddress, !isAskedFor { return nil }
     if let waiting = waiting(link, kind, hasAddress: hasAddress) { return waiting }
     if links.isOperating(link) {
@@ -202,7 +202,7 @@ package struct RouteDecision {
     return (hasAddress ? 4 : 1, unreachable(.linkDown, link))
   }
 
-  /// A link that could be brought up for a connection.
+  /// Returns a candidate if the link could be brought up for a connection.
   private func waiting(_ link: Link, _ kind: InterfaceKind, hasAddress: Bool) -> Candidate? {
     if link.isDormant { return (9, requiresConnection(.dormant, link)) }
     if kind == .wifi || kind == .cellular, !links.isOperating(link),
@@ -214,7 +214,7 @@ package struct RouteDecision {
     return nil
   }
 
-  /// Why a link carries nothing; `nil` where it does.
+  /// Returns why a link carries nothing, or `nil` if it carries packets.
   package func reason(ofIdle link: Link) -> Reachability.Reason? {
     if links.isOperating(link) { return nil }
     if let waiting = waiting(link, links.kind(of: link), hasAddress: true) { return waiting.state.reason }
@@ -223,7 +223,7 @@ package struct RouteDecision {
 
   // MARK: The local network
 
-  /// Whether some wired or Wi-Fi link operates and has a usable address, link-local ones included.
+  /// Returns whether some wired or Wi-Fi link operates and has a usable address, which may be link-local.
   package func localNetwork(
     _ kind: InterfaceKind?, _ family: IPAddress.Family?, output: UInt32? = nil
   ) -> Reachability {
@@ -235,7 +235,7 @@ package struct RouteDecision {
       if links.isOperating(link), let address {
         let state = Reachability(
           status: .reachable, flags: [.reachable, .isDirect], interface: links.interface(link), source: address)
-        // A link with no more than a link-local address may be one that nobody has set up.
+        // Perhaps nobody has set up a link that has only a link-local address.
         candidates.append((address.isLinkLocal ? 10 : 11, state))
         continue
       }
@@ -254,7 +254,8 @@ package struct RouteDecision {
 
   // MARK: Words
 
-  /// An unreachable state never has a gateway, so that it is the same whether the kernel still has the route or not.
+  /// Returns an unreachable state. It never has a gateway, so that it is the same whether the kernel still has the
+  /// route or not.
   private func unreachable(_ reason: Reachability.Reason, _ link: Link) -> Reachability {
     Reachability(status: .unreachable, interface: links.interface(link), reason: reason)
   }
@@ -267,10 +268,10 @@ package struct RouteDecision {
   }
 }
 
-/// What was found by searching all links for the reason why there is no route.
+/// The reasons why there is no route, as searches of all links found them.
 ///
 /// The reason depends on the tables and on the interface asked for, not on the target: thousands of targets without a
-/// route share one search. Invariant: whoever changes the tables, or what else a search looks at, calls `removeAll`.
+/// route share one search. Invariant: code that changes the tables, or anything else a search reads, calls `removeAll`.
 package final class ReasonSearches {
   private var found: [UInt32?: Reachability] = [:]
   /// How many searches were made.
@@ -280,7 +281,7 @@ package final class ReasonSearches {
 
   package func removeAll() { found.removeAll(keepingCapacity: true) }
 
-  /// The reason, searched for where it is not known.
+  /// Returns the reason, and searches for it if it is not known.
   func result(_ output: UInt32?, _ search: () -> Reachability) -> Reachability {
     if let known = found[output] { return known }
     count += 1

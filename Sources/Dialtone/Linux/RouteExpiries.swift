@@ -3,12 +3,12 @@
 
 package import Netlink
 
-/// When the routes end that queries were answered by.
+/// When the routes of the answers end.
 ///
-/// The kernel does not use an IPv6 route beyond its lifetime, such as that of a router advertisement, but announces its
-/// end only when it next collects such routes, up to 30 s later (net/ipv6/ip6_fib.c, fib6_run_gc). So what they lead to
-/// is asked again at that moment. Nothing is kept of other routes, and there are as many here as the kernel has that
-/// queries meet, not as there are targets.
+/// The kernel does not use an IPv6 route, such as one of a router advertisement, beyond its lifetime. But it announces
+/// the end only when it next collects such routes, up to 30 s later (net/ipv6/ip6_fib.c, fib6_run_gc). So the
+/// destinations of such a route are asked again when it ends. Other routes are not kept. The number of entries grows
+/// with the routes that queries meet, not with the targets.
 package struct RouteExpiries {
   private struct Route: Hashable {
     let prefix: NetworkChange.Prefix
@@ -20,20 +20,19 @@ package struct RouteExpiries {
 
   /// The unit of `rta_expires`, in nanoseconds.
   private static let unit: Int64 = 10_000_000
-  /// What is told is rounded down, and the kernel's clock ticks in steps of up to one unit: after so many units more
-  /// the end is certain.
+  /// The units to add until the end is certain: the kernel rounds down, and its clock ticks in steps of up to one unit.
   private static let slack: Int64 = 3
 
   private var deadlines: [Route: Int64] = [:]
 
-  /// When the next of them has ended, in nanoseconds of the clock that `note` was given.
+  /// When the next of them has ended, in nanoseconds of the clock of `note`.
   package private(set) var next: Int64?
 
   package init() {}
 
   /// Takes in a reply to a query with `RTM_F_FIB_MATCH`.
   package mutating func note(_ route: RouteMessage, now: Int64) {
-    // 0 may mean that it ends within the unit: if it is known that it ends, that stands.
+    // 0 may also mean that it ends within one unit; then an earlier deadline stays.
     guard route.expiry > 0 else { return }
     let none = IPAddressBits(ipv6High: 0, low: 0)
     let key = Route(
@@ -45,15 +44,15 @@ package struct RouteExpiries {
     next = deadlines.values.min()
   }
 
-  /// Has what lies inside a prefix asked again at `deadline`.
+  /// Has the destinations inside a prefix asked again at `deadline`.
   package mutating func askAgain(_ prefix: NetworkChange.Prefix, at deadline: Int64) {
     let key = Route(prefix: prefix, table: 0, priority: nil, outputInterface: nil, gateway: nil)
     deadlines[key] = deadline
     next = deadlines.values.min()
   }
 
-  /// Forgets the routes that have ended by `now`; returns their prefixes.
-  package mutating func removeEnded(now: Int64) -> [NetworkChange.Prefix] {
+  /// Forgets the routes that have ended by `now`, and returns their prefixes.
+  mutating func removeEnded(now: Int64) -> [NetworkChange.Prefix] {
     guard let next, next <= now else { return [] }
     let ended = deadlines.filter { $0.value <= now }
     for route in ended.keys { deadlines[route] = nil }

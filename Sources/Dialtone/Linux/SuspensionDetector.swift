@@ -7,19 +7,19 @@ internal import Netlink
 
 /// Notices that the system was suspended, without polling.
 ///
-/// A timer on the wall clock that is never due is cancelled whenever that clock is set (timerfd_create(2),
-/// TFD_TIMER_CANCEL_ON_SET), which the kernel also does when it resumes. Whether it was a suspension tells the
-/// difference of CLOCK_BOOTTIME, which counts it, and CLOCK_MONOTONIC, which does not; somebody setting the clock
-/// leaves it as it was.
+/// A timer on the wall clock, which is never due, is cancelled whenever that clock is set (timerfd_create(2),
+/// TFD_TIMER_CANCEL_ON_SET). The kernel also does that when it resumes. The difference between CLOCK_BOOTTIME, which
+/// counts suspensions, and CLOCK_MONOTONIC, which does not, shows whether there was one. Setting the clock does not
+/// change that difference.
 final class SuspensionDetector {
-  /// A difference smaller than this is the time between two readings of clocks.
+  /// A smaller difference is only the time between two readings of clocks.
   private static let tolerance: Int64 = 100_000_000
 
   private let owner: OwnedDescriptor
   private let suspended: () -> Int64
   private var lastSuspended: Int64
 
-  /// - Parameter suspended: How long the system has been suspended so far, in nanoseconds; for tests.
+  /// - Parameter suspended: Returns how long the system has been suspended so far, in nanoseconds; for tests.
   init?(suspended: @escaping () -> Int64 = SuspensionDetector.suspendedTime) {
     owner = OwnedDescriptor(timerfd_create(CLOCK_REALTIME, CInt(TFD_CLOEXEC | TFD_NONBLOCK)))
     self.suspended = suspended
@@ -34,7 +34,7 @@ final class SuspensionDetector {
     TimeSource.nanoseconds(CLOCK_BOOTTIME) - TimeSource.nanoseconds(CLOCK_MONOTONIC)
   }
 
-  /// Whether the system was suspended since the last call.
+  /// Returns whether the system was suspended since the last call.
   func hasResumed() -> Bool {
     if !owner.isOurs { return false }
     var expirations: UInt64 = 0

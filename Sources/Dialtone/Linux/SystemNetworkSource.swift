@@ -3,10 +3,10 @@
 
 #if os(Linux)
 extension EngineProvider {
-  /// What the engine of this process's network is made of.
+  /// The provider of the engine for this process's network.
   package static let system = EngineProvider(nameServers: systemNameServers)
 
-  /// As the system's, except what is said.
+  /// Like the system's provider, except for the given parts.
   package convenience init(
     time: TimeSource = .system, lookup: @escaping NameLookup = systemNameLookup,
     nameServers: @escaping @Sendable () -> [IPAddress] = { [] }, names: NameLookupPool = .shared,
@@ -18,14 +18,14 @@ extension EngineProvider {
   }
 }
 
-/// Makes what the threads of an engine on Linux sleep on.
+/// Makes the waiter of an engine on Linux.
 package func makeEventPoll(_ time: TimeSource) throws(SystemError) -> any EventWaiter { try EventPoll() }
 
-/// What the system's environment asks. Without an ``EventPoll`` it is polled.
-package func systemNetworkSource(_ waiter: any EventWaiter, _ time: TimeSource) -> any NetworkSource {
+/// Makes the source of the system's environment. Without an ``EventPoll`` it is polled.
+func systemNetworkSource(_ waiter: any EventWaiter, _ time: TimeSource) -> any NetworkSource {
   LinuxNetwork(waiter as? EventPoll, time: time)
 }
 
-/// The name servers that `systemNameLookup` asks, by resolv.conf(5); read anew each time.
-package func systemNameServers() -> [IPAddress] { NameServers.configured() }
+/// Returns the name servers that `systemNameLookup` asks, by resolv.conf(5). Reads the file anew each time.
+func systemNameServers() -> [IPAddress] { NameServers.configured() }
 #endif

@@ -9,8 +9,8 @@ public import Observation
 /// @State private var network = ObservableReachability(.internet)
 /// ```
 ///
-/// The object takes each state of its monitor, in order, as soon as the main actor has time. It also says that nothing
-/// is known any more, if the monitor gets another target or is paused. A change that settles comes once it has settled.
+/// The object takes each state of its monitor, in order, as soon as the main actor has time. If the monitor gets
+/// another target or is paused, the object becomes `undetermined`. A change that settles comes once it has settled.
 ///
 /// Observation is per property: a view that shows ``isReachable`` is not drawn again if only the interface changes. An
 /// observer of ``current`` sees every change.
@@ -19,11 +19,11 @@ public import Observation
 public final class ObservableReachability {
   /// The newest state that has reached the main actor.
   ///
-  /// It is `undetermined` without a reason until something is known. So it is again while the monitor is paused, and
+  /// It is `undetermined` without a reason until something is known. It is so again while the monitor is paused, and
   /// until the state of another target is known.
   public private(set) var current: Reachability
 
-  // Each is stored beside the state, since observers are told property by property.
+  // These are stored beside the state, since observers are told property by property.
 
   /// What is known of the target.
   public private(set) var status: Reachability.Status
@@ -95,7 +95,7 @@ public final class ObservableReachability {
     set(\.reason, state.reason)
   }
 
-  /// Assigning an equal value would have its observers told, and views drawn again, for nothing.
+  /// Assigns only another value: an equal one would have views drawn again for nothing.
   private func set<Value: Equatable>(
     _ property: ReferenceWritableKeyPath<ObservableReachability, Value>, _ value: Value
   ) {

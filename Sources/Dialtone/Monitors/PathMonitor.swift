@@ -19,7 +19,7 @@ public final class PathMonitor: StateMonitor, DeliveryOwner {
   private let cell = StateCell(unknown: NetworkPath.unknown)
   private let watch: Watch
 
-  /// The engine that watches, or, while paused, the environment's.
+  /// The engine that watches; while paused, the environment's.
   package var engine: NetworkEngine { watch.engine }
 
   package var executor: any DeliveryExecutor { engine }
@@ -45,15 +45,15 @@ public final class PathMonitor: StateMonitor, DeliveryOwner {
     self.init(configuration: configuration, environment: environment)
   }
 
-  /// Begins to watch interfaces of all kinds but these.
+  /// Begins to watch interfaces of all kinds except these.
   public convenience init(prohibiting kinds: Set<InterfaceKind>, environment: ReachabilityEnvironment = .system) {
     var configuration = PathConfiguration()
     configuration.prohibitedKinds = kinds
     self.init(configuration: configuration, environment: environment)
   }
 
-  /// The newest path; `undetermined` without a reason until something is known. Reading it takes a lock for the time of
-  /// a copy.
+  /// The newest path; `undetermined` without a reason until something is known. Reading it holds a lock only while it
+  /// copies.
   public var current: NetworkPath {
     watch.followFork()
     return cell.current
@@ -93,8 +93,8 @@ public final class PathMonitor: StateMonitor, DeliveryOwner {
       until: { $0.status == .satisfied }, timeout: timeout, goal: "the path was not satisfied")
   }
 
-  /// Waits for the first path that receivers are told of: a determined one, or one with a reason why it is not. What
-  /// programs ask for is ``StateMonitor/waitUntilDetermined(timeout:)``.
+  /// Waits for the first path that receivers are told of: a determined one, or one with a reason why it is not. The
+  /// public method is ``StateMonitor/waitUntilDetermined(timeout:)``.
   package func waitUntilKnown(timeout: Duration? = nil) async throws -> NetworkPath {
     try await updates.feed.wait(until: { _ in true }, timeout: timeout, goal: "the path was not known")
   }

@@ -10,15 +10,15 @@ extension ReachabilityMonitor {
   /// ```
   ///
   /// The work runs at once, whatever the state. If it throws, the path was lost or changed since that run began, and
-  /// `policy` agrees, this method waits for the path and runs the work again. **So the work may run more than once**,
-  /// and a run that failed may have had an effect all the same: a request may have arrived although its answer did not.
-  /// Give it work that does no harm if it is repeated.
+  /// `policy` agrees, this method waits for the path and runs the work again. **So the work may run more than once.**
+  /// Even a failed run may have had an effect: a request may have arrived although its answer did not. Give it work
+  /// that does no harm if it is repeated.
   ///
-  /// Each run is judged by itself, after all that the kernel did until the failure has been taken in:
+  /// Each run is judged by itself, after all changes that the kernel made until the failure are taken in:
   /// - The path is **lost** if the target is not reachable over an interface that counts.
-  /// - The path has **changed** if the state differs, or for a while differed, from that at the run's beginning: in
-  ///   anything that receivers are told of, or in the source or destination address, which connections do not outlive.
-  ///   Another target for the monitor and a pause are changes, too.
+  /// - The path has **changed** if the state differs, or for a while differed, from the one at the run's beginning.
+  ///   What receivers are told of counts, and so do source and destination address, since connections do not survive
+  ///   another one. Another target for the monitor and a pause are changes, too.
   /// - If nothing was known yet at the beginning, the first known state takes its place. A failure before that waits
   ///   for it.
   ///
@@ -42,13 +42,13 @@ extension ReachabilityMonitor {
   /// - Parameters:
   ///   - requirement: Which interfaces count. The first run does not wait for one of them; call
   ///     ``waitUntilReachable(over:timeout:)`` before if it should. A monitor that has existed for a while knows the
-  ///     state at the beginning; one made for this call misses what changes before its first state is known.
+  ///     state at the beginning. One made for this call misses what changes before its first state is known.
   ///   - policy: How often, for how long and after which errors.
   ///   - work: What to do.
   /// - Returns: What the first run that succeeds returns.
   /// - Throws: What the last run of `work` threw; a ``ReachabilityError`` with the code `pathLost`, as said above; a
-  ///   `CancellationError` if the task is cancelled while the path is waited for. The latter two only if the work's
-  ///   type of error allows them.
+  ///   `CancellationError` if the task is cancelled during a wait for the path. The last two are thrown only if the
+  ///   work's type of error allows them.
   public nonisolated(nonsending) func retryOnPathChange<Success: ~Copyable, Failure: Error>(
     over requirement: InterfaceRequirement = .any, policy: RetryPolicy = .default,
     _ work: nonisolated(nonsending) () async throws(Failure) -> Success
@@ -56,7 +56,7 @@ extension ReachabilityMonitor {
     var patience = policy.maximumWait
     var attempts = 0
     while true {
-      // Before the run, so that nothing falls between.
+      // Before the run, so that no change is missed.
       let start = cell.mark
       do throws(Failure) {
         return try await work()
@@ -79,18 +79,18 @@ extension ReachabilityMonitor {
 
   /// What came of waiting for the path after a failure.
   private enum PathOutcome {
-    /// It was lost or changed, and is there.
+    /// It was lost or has changed, and the target is reachable now.
     case isThere
-    /// It was there and the same all the time, or nobody can say.
+    /// It was the same all the time, or nobody can say.
     case isNotToBlame
-    /// It was lost, and did not come back in time, or the system denies to tell whether it would.
+    /// It was lost and did not come back in time, or the system refuses to tell.
     case isLost
     /// The task was cancelled.
     case wasNotAwaited
   }
 
-  /// Waits until the target is reachable, if the path was lost or has changed since the mark; at most for as long as
-  /// there is patience, from which it takes the time that it waits.
+  /// Waits until the target is reachable, if the path was lost or has changed since the mark. It waits at most as long
+  /// as `patience`, and reduces that by the time that it waits.
   private nonisolated(nonsending) func waitForPath(
     over requirement: InterfaceRequirement, changedSince mark: StateCell<Reachability>.Mark, patience: inout Duration?
   ) async -> PathOutcome {
@@ -105,25 +105,25 @@ extension ReachabilityMonitor {
     do {
       // Mostly it is known.
       _ = try await waitUntilKnown(timeout: remaining())
-      // Whether the path is to blame may be under way still.
+      // The change that is to blame may still be under way.
       if !isPathLost(over: requirement), !cell.hasChanged(since: mark) { await catchUp() }
       guard isPathLost(over: requirement) || cell.hasChanged(since: mark) else { return .isNotToBlame }
       if current.isDenied { return .isNotToBlame }
-      // If the system begins to deny, nobody knows what to wait for.
+      // If the system begins to deny access, nobody knows what to wait for.
       let end = try await wait("reachable", timeout: remaining()) { requirement.isMet(by: $0) || $0.isDenied }
       if end.isDenied { return .isLost }
-      // A wait that has succeeded is not cancelled any more; the task can be, until it is its turn to go on.
+      // A wait that has succeeded ignores a cancellation, but the task may be cancelled before it goes on.
       try Task.checkCancellation()
       return .isThere
     } catch {
       if Task.isCancelled { return .wasNotAwaited }
-      // As long as nothing is known of it, nobody can say that it was lost.
+      // While nothing is known, nobody can say that it was lost.
       return current.isKnown ? .isLost : .isNotToBlame
     }
   }
 
-  /// Returns whether the target is known not to be reachable over an interface that counts, once everything is decided
-  /// that the kernel had done until now. Waits for nothing else.
+  /// Returns whether the target is known not to be reachable over an interface that counts. First waits until all
+  /// changes that the kernel has made until now are decided, and for nothing else.
   private nonisolated(nonsending) func hasLostPath(over requirement: InterfaceRequirement) async -> Bool {
     if current.isDetermined, !isPathLost(over: requirement) { await catchUp() }
     return current.isDetermined && isPathLost(over: requirement)
@@ -137,11 +137,10 @@ extension ReachabilityMonitor {
 
   private func isPathLost(over requirement: InterfaceRequirement) -> Bool { !requirement.isMet(by: current) }
 
-  /// Returns once everything that the kernel had done until now has been decided: also a change that it is at. A send
-  /// can fail before the event that says why, since the kernel announces a change when it has made it. A query of its
-  /// routes waits for that.
+  /// Returns once all changes that the kernel has made or begun until now are decided. A send can fail before the event
+  /// that says why, since the kernel announces a change after it has made it. A route query waits for that.
   ///
-  /// Away from the caller's isolation, since that may take the kernel a while.
+  /// Not in the caller's isolation, since that may take the kernel a while.
   @concurrent private func catchUp() async {
     let engine = engine
     _ = engine.answer(.internet, .init())
@@ -161,21 +160,20 @@ public struct RetryPolicy: Sendable {
   /// Three attempts, at most five minutes of waiting, whatever the error.
   public static let `default` = RetryPolicy()
 
-  /// How often the work runs at most, the first time included; less than one counts as one. The default is three.
+  /// How often the work runs at most, including the first time; less than one counts as one. The default is three.
   public var maximumAttempts = 3
 
   /// How long to wait for the path at most, all waits together; `nil` for as long as it takes. The default is five
   /// minutes.
   ///
-  /// With zero or less nothing is waited for: the work runs again only if there is a path already, another one. The
-  /// time that the work takes does not count. The environment's clock measures it, and goes on while the system is
-  /// suspended.
+  /// With zero or less there is no wait: the work runs again only if another path is already there. The time that the
+  /// work takes does not count. The environment's clock measures the time; the system's goes on during suspension.
   public var maximumWait: Duration? = .seconds(300)
 
   /// Returns whether work that failed with this error may run again. The default is always `true`.
   ///
-  /// It is called where the work ran, if there are attempts left, before the path is looked at. It is never called for
-  /// a `CancellationError`, nor once the task is cancelled: then the work does not run again in any case.
+  /// It is called in the isolation of the work, if there are attempts left, before the path is looked at. It is never
+  /// called for a `CancellationError`, nor once the task is cancelled: then the work does not run again in any case.
   public var shouldRetry: @Sendable (any Error) -> Bool = { _ in true }
 
   /// Creates a policy equal to ``default``.

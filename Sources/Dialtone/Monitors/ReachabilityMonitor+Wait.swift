@@ -28,12 +28,12 @@ extension ReachabilityMonitor {
       InterfaceRequirement(storage: .only(kind))
     }
 
-    /// The same interfaces; a target also counts if traffic or a demand makes the connection, and nobody has to act.
+    /// The same interfaces. A target also counts if traffic or a demand makes the connection, and nobody has to act.
     ///
     /// See ``ReachabilityFlags/isReachableWithoutIntervention``.
     ///
-    /// On Linux, such a link is dormant. A modem without a session and a blocked radio do not count: nothing that is
-    /// sent brings them up.
+    /// On Linux, such a link is dormant. A modem without a session and a blocked radio do not count: no traffic brings
+    /// them up.
     ///
     /// ```swift
     /// try await monitor.waitUntilReachable(over: .any.acceptingConnectionOnDemand)
@@ -74,8 +74,8 @@ extension ReachabilityMonitor {
     try await wait("reachable", timeout: timeout) { requirement.isMet(by: $0) }
   }
 
-  /// Waits for the first state that receivers are told of: a determined one, or one with a reason why it is not. What
-  /// programs ask for is ``StateMonitor/waitUntilDetermined(timeout:)``.
+  /// Waits for the first state that receivers are told of: a determined one, or one with a reason why it is not. The
+  /// public method is ``StateMonitor/waitUntilDetermined(timeout:)``.
   package func waitUntilKnown(timeout: Duration? = nil) async throws -> Reachability {
     try await wait("known", timeout: timeout) { _ in true }
   }
@@ -94,7 +94,7 @@ extension ReachabilityMonitor {
     updates.feed.once({ requirement.isMet(by: $0) }) { _ in await action() }
   }
 
-  /// `goal` says in a word what is waited for.
+  /// Waits for a state that meets the condition. `goal` says in a word what the wait is for.
   func wait(
     _ goal: String, timeout: Duration?, until isMet: (Reachability) -> Bool
   ) async throws -> Reachability {

@@ -24,7 +24,7 @@ public final class ReachabilityMonitor: StateMonitor, DeliveryOwner {
   let cell = StateCell(unknown: Reachability.unknown)
   private let watch: Watch
 
-  /// The engine that watches, or, while paused, the environment's.
+  /// The engine that watches; while paused, the environment's.
   package var engine: NetworkEngine { watch.engine }
 
   package var executor: any DeliveryExecutor { engine }
@@ -58,15 +58,15 @@ public final class ReachabilityMonitor: StateMonitor, DeliveryOwner {
   /// The states as an asynchronous sequence: the known state first, then each change.
   public var updates: MonitorUpdates<Reachability> { MonitorUpdates(StateFeed(of: self, cell)) }
 
-  /// As ``updates``, and again with the first known state of each further target, also if it equals the former target's
+  /// Like ``updates``, and also the first known state of each further target, even if it equals the former target's
   /// last one.
   package var statesOfEachTarget: StateFeed<Reachability> { StateFeed(of: self, cell, .eachSubject) }
 
   /// What the monitor watches. You can change it at any time; all receivers stay registered.
   ///
   /// From the moment you set it, ``current`` is never again a state of the former target: it is `undetermined` until
-  /// the new target's state is known. Receivers get that state as any change: once it is known, and if it differs from
-  /// the last one that they got. Waits go on for the new target. Setting the same target again does nothing.
+  /// the new target's state is known. Receivers get that state like any change: once it is known, and if it differs
+  /// from the last one that they got. Waits go on for the new target. Setting the same target again does nothing.
   public var target: ReachabilityTarget {
     get { assignment.target }
     set {
@@ -77,7 +77,7 @@ public final class ReachabilityMonitor: StateMonitor, DeliveryOwner {
     }
   }
 
-  /// The target, and which epoch its states belong to.
+  /// The target, and the epoch of its states.
   var assignment: (target: ReachabilityTarget, epoch: Epoch) {
     let (subject, epoch) = watch.assignment
     guard case .target(let target, _, _) = subject else { preconditionFailure("a monitor of a target watches a path") }
@@ -88,7 +88,7 @@ public final class ReachabilityMonitor: StateMonitor, DeliveryOwner {
 
   /// Stops watching until ``resume()``, for a program that goes to the background.
   ///
-  /// Once all monitors are paused, Dialtone has no thread, no socket and no wake-up, unless a wait with a time-out is
+  /// Once all monitors are paused, Dialtone has no thread, no socket and no wake-up, unless a wait with a timeout is
   /// under way. Such a wait keeps the engine's two threads until it ends; cancel it before the pause if you want none.
   ///
   /// While the monitor is paused, nothing is known: ``current`` is `undetermined` without a reason, receivers stay
@@ -119,7 +119,7 @@ extension ReachabilityMonitor: CustomStringConvertible {
     return "ReachabilityMonitor(\(target), \(remark)\(state), \(state.flags))"
   }
 
-  /// Whether the target is reached, and over a cellular interface or another; `nil` as long as that is not known.
+  /// Whether the target is reached, and over a cellular interface or another; `nil` while that is not known.
   ///
   /// See ``Reachability/connectivity(to:)``. Reading it never waits for the network.
   public var connectivity: ReachabilityFlags.Connectivity? {
@@ -127,12 +127,12 @@ extension ReachabilityMonitor: CustomStringConvertible {
     return state.connectivity(to: target)
   }
 
-  /// The target and a state of it, also where the target is changed meanwhile.
+  /// The target and a state of that same target, even if the target is changed meanwhile.
   private var targetAndState: (target: ReachabilityTarget, state: Reachability) {
     while true {
       let before = assignment
       let state = cell.current
-      // A state that was read within one epoch is of that epoch's target.
+      // If the epoch is the same before and after, the state belongs to its target.
       if assignment.epoch == before.epoch { return (before.target, state) }
     }
   }

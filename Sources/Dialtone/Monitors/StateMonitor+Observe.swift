@@ -13,8 +13,8 @@ extension StateMonitor {
   /// - Parameter handler: It runs on one of Dialtone's threads, where all such handlers run one at a time. Keep it
   ///   short, or use a queue or an actor. The first call may come before this method returns. While the handler runs,
   ///   states may be skipped, but never the newest. It may call anything of Dialtone. All signals are blocked on its
-  ///   thread, except those of faults. If the system has no thread to give, this method calls it, or the method that
-  ///   pauses, resumes or retargets a monitor.
+  ///   thread, except those of faults. If the system has no thread to give, this method calls the handler, or the
+  ///   method that pauses, resumes or retargets a monitor does.
   /// - Returns: The registration. The handler is called until you cancel or release it.
   public func observe(_ handler: @escaping @Sendable (State) -> Void) -> ReachabilityObservation {
     updates.feed.observe { handler($0.state) }
@@ -70,7 +70,7 @@ extension StateMonitor {
 }
 
 extension ReachabilityObservation {
-  /// The monitor that the receiver is registered with, which the registration keeps; `nil` once it has ended.
+  /// The monitor with which the receiver is registered. The registration keeps it; `nil` once that has ended.
   ///
   /// ```swift
   /// let once = ReachabilityMonitor(.internet).whenReachable { print("go") }

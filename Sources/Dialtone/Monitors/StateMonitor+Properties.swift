@@ -13,12 +13,12 @@ extension StateMonitor {
   /// }
   /// ```
   ///
-  /// Nothing else makes a call. Of several changes in a row, only the newest value counts; if it is the former value
-  /// again, there is no call. You can name any path to an `Equatable` value, also through optional values:
+  /// No other change makes a call. Of several changes in a row, only the newest value counts; if it is the former value
+  /// again, there is no call. You can give any key path to an `Equatable` value, also through optional values:
   /// `\.interface?.kind`.
   ///
   /// - Parameters:
-  ///   - property: The property. It is read where the handler is called.
+  ///   - property: The property. It is read on the thread that calls the handler.
   ///   - handler: The function to call, as for ``observe(_:)``.
   /// - Returns: The registration. The handler is called until you cancel or release it.
   public func observe<Value: Equatable & Sendable>(
@@ -32,7 +32,7 @@ extension StateMonitor {
 
   /// Calls `handler` on `queue` with one property of the known state, and then each time the property changes.
   ///
-  /// As ``observe(_:_:)``.
+  /// Like ``observe(_:_:)``.
   ///
   /// - Parameters:
   ///   - property: The property. It is read on the queue.
@@ -51,7 +51,7 @@ extension StateMonitor {
 
   /// Calls `handler` on `actor` with one property of the known state, and then each time the property changes.
   ///
-  /// As ``observe(_:_:)``.
+  /// Like ``observe(_:_:)``.
   ///
   /// - Parameters:
   ///   - property: The property. It is read on the actor.
@@ -70,7 +70,7 @@ extension StateMonitor {
 
   /// Calls `handler` on the main actor with one property of the known state, and then each time the property changes.
   ///
-  /// As ``observe(_:_:)``.
+  /// Like ``observe(_:_:)``.
   ///
   /// - Parameters:
   ///   - property: The property. It is read on the main actor.
@@ -85,7 +85,7 @@ extension StateMonitor {
     }
   }
 
-  /// The values of one property as an asynchronous sequence: that of the known state first, then each change.
+  /// The values of one property as an asynchronous sequence: the known state's value first, then each change.
   ///
   /// ```swift
   /// for await kind in monitor.updates(of: \.interface?.kind) {
@@ -102,14 +102,14 @@ extension StateMonitor {
   }
 }
 
-/// What one receiver was told of a property last. Its calls come one at a time.
+/// The value of a property that one receiver was told last. Calls come one at a time.
 private final class PropertyFilter<State, Value: Equatable & Sendable>: Sendable {
   private let property: any KeyPath<State, Value> & Sendable
   private let last = Lock<Value?>(nil)
 
   init(_ property: any KeyPath<State, Value> & Sendable) { self.property = property }
 
-  /// The property's value, if it differs from that of the state before.
+  /// Returns the property's value, if it differs from the one in the state before.
   func change(in state: State) -> Value? {
     // The property and its comparison may be the user's: neither runs under the lock.
     let value = state[keyPath: property]

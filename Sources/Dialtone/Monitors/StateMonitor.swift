@@ -18,9 +18,9 @@ public protocol StateMonitor<State>: AnyObject, Sendable {
 
 /// A state that a monitor may not know yet. The states of all monitors conform.
 ///
-/// A state is *determined* once it is known. An undetermined state may have a reason, and receivers get it: a name that
-/// cannot be looked up for now, or a system that denies access to its network's state. A name is looked up again, so
-/// waits go on. If the system denies, ``StateMonitor/waitUntilDetermined(timeout:)`` ends with an error.
+/// A state is *determined* once it is known. An undetermined state may have a reason, and receivers get it: a name
+/// cannot be looked up for now, or the system denies access to its network's state. A name is looked up again, so
+/// waits go on. If the system denies access, ``StateMonitor/waitUntilDetermined(timeout:)`` ends with an error.
 public protocol DeterminableState: Sendable {
   /// Whether the state is known.
   var isDetermined: Bool { get }

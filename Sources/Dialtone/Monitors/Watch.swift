@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// What an engine watches for one monitor, except in its pauses. It watches until this is released.
 ///
-/// Invariant: an epoch is begun, and the engine told, under one lock; so what the engine watches is of the present
+/// Invariant: an epoch is begun, and the engine told, under one lock. So the engine watches the subject of the present
 /// epoch, whichever threads pause, resume and change it. Receivers are told afterwards that nothing is known any more.
 struct Watch: ~Copyable, Sendable {
   private struct State {
@@ -16,7 +16,7 @@ struct Watch: ~Copyable, Sendable {
 
   private let environment: ReachabilityEnvironment
   private let state: Lock<State>
-  /// The engine is of the process of this number.
+  /// The ``ForkCount`` of the process that started the engine.
   private let forkCount: Atomic<UInt32>
 
   init(_ subject: EngineSubject, in environment: ReachabilityEnvironment) {
@@ -32,10 +32,10 @@ struct Watch: ~Copyable, Sendable {
     engine?.unwatch(subject)
   }
 
-  /// What is watched, and which epoch its states belong to.
+  /// What is watched, and the epoch of its states.
   var assignment: (subject: EngineSubject, epoch: Epoch) { state.withLock { ($0.subject, $0.subject.cell.epoch) } }
 
-  /// The engine that watches, or, while paused, the environment's.
+  /// The engine that watches; while paused, the environment's.
   var engine: NetworkEngine {
     followFork()
     return state.withLock { $0.engine } ?? environment.provider.engine()
@@ -43,8 +43,8 @@ struct Watch: ~Copyable, Sendable {
 
   var isPaused: Bool { state.withLock { $0.engine == nil } }
 
-  /// In a child of fork(2), which has no threads but the one that forked: watches anew, and what was known is not known
-  /// any more. To be called before anything is read or changed; costs two plain loads.
+  /// Watches anew, and forgets what was known, in a child of fork(2): it has no thread except the one that forked. Call
+  /// it before anything is read or changed; it costs two plain loads.
   func followFork() {
     if forkCount.load(ordering: .acquiring) != ForkCount.current { watchAnew() }
   }
@@ -53,7 +53,7 @@ struct Watch: ~Copyable, Sendable {
     let engines = state.withLock { state -> (old: NetworkEngine, new: NetworkEngine, cell: any EngineCell)? in
       if forkCount.load(ordering: .relaxed) == ForkCount.current { return nil }
       state.subject.cell.beginEpoch(ofNewSubject: false)
-      // Only now: who finds this number reads nothing from before.
+      // Last, so that a thread that finds this number reads nothing from before the fork.
       defer { forkCount.store(ForkCount.current, ordering: .releasing) }
       guard let old = state.engine else { return nil }
       let new = environment.provider.engine()
@@ -64,7 +64,7 @@ struct Watch: ~Copyable, Sendable {
     if let (_, engine, cell) = engines { engine.deliver(cell.wakeReceivers()) }
   }
 
-  /// Watches something else, if `change` returns another subject. It has the same cell.
+  /// Watches something else, if `change` returns another subject, which must have the same cell.
   func restart(_ change: (EngineSubject) -> EngineSubject?) {
     followFork()
     let engine = state.withLock { state -> (NetworkEngine, any EngineCell)? in
@@ -87,7 +87,7 @@ struct Watch: ~Copyable, Sendable {
       engine.unwatch(state.subject)
       return (engine, state.subject.cell)
     }
-    // Perhaps the last reference, whose release ends the engine: outside the lock.
+    // This may be the last reference, whose release ends the engine: outside the lock.
     if let (engine, cell) = ended { engine.deliver(cell.wakeReceivers()) }
   }
 
@@ -100,7 +100,7 @@ struct Watch: ~Copyable, Sendable {
       state.engine = engine
       return (engine, state.subject.cell)
     }
-    // If there are no descriptors for an engine, there is something to tell at once.
+    // If there are no descriptors for an engine, receivers are told so at once.
     if let (engine, cell) = begun { engine.deliver(cell.wakeReceivers()) }
   }
 }

@@ -1,13 +1,12 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// International host names as they stand in DNS, in the Host header and in certificates: A-labels (RFC 5890).
+/// Makes the form of international host names that DNS, the Host header and certificates use: A-labels (RFC 5890).
 ///
-/// They are made here, and nowhere else: what a resolver makes of other letters depends on its libraries and on the
-/// locale.
+/// They are made nowhere else, since what a resolver makes of other letters depends on its libraries and on the locale.
 package enum InternationalName {
-  /// The name of a look-up, in A-labels and with its trailing dot if it has one; `nil` if no such name can exist in
-  /// DNS.
+  /// Returns the name to look up, in A-labels and with its trailing dot if it has one, or `nil` if DNS cannot have such
+  /// a name.
   static func ascii(_ name: String) -> String? {
     if name.utf8.allSatisfy({ $0 < 0x80 }) { return name }
     do throws(ReachabilityError) {
@@ -18,11 +17,10 @@ package enum InternationalName {
     }
   }
 
-  /// The name in small letters, with every label outside ASCII as an A-label (RFC 5891, 4.4).
+  /// Returns the name in lower case, with every label outside ASCII as an A-label (RFC 5891, 4.4).
   ///
-  /// Letters are mapped to small ones as RFC 5895 says. A label has to be in normalization form C: one with a combining
-  /// mark of its first block, which is mostly a letter written in two pieces, or with a piece of a syllable of Hangul
-  /// is refused with words that say so.
+  /// Letters are mapped to lower case as RFC 5895 says. A label has to be in normalization form C. A combining mark of
+  /// the first block is refused: it is mostly part of a letter in two pieces. So is a piece of a Hangul syllable.
   ///
   /// - Throws: ``ReachabilityError`` with the code `invalidHost` and words that say what to write instead.
   package static func ascii(_ name: HostName) throws(ReachabilityError) -> HostName {
@@ -31,7 +29,7 @@ package enum InternationalName {
     for label in name.text.unicodeScalars.split(omittingEmptySubsequences: false, whereSeparator: \.separatesLabels) {
       labels.append(try aLabel(String(String.UnicodeScalarView(label)), of: name))
     }
-    // Only now is it seen how long the labels are.
+    // This checks the length of the A-labels.
     return try HostName(labels.joined(separator: "."))
   }
 
@@ -51,7 +49,7 @@ package enum InternationalName {
     return text.utf8.allSatisfy { $0 < 0x80 } ? text : "xn--" + Punycode.encode(text)
   }
 
-  /// What RFC 5892 disallows, in words; `nil` for a letter, a mark or a digit.
+  /// Returns what RFC 5892 disallows, in words, or `nil` for a letter, a mark or a digit.
   private static func problem(with scalar: Unicode.Scalar, after previous: Unicode.Scalar?) -> String? {
     if scalar.isASCII { return nil }
     let isFirst = previous == nil
@@ -59,14 +57,14 @@ package enum InternationalName {
     case .nonspacingMark where (0x300...0x36F).contains(scalar.value):
       return "has a letter with a combining mark apart"
     case .nonspacingMark, .spacingMark: return isFirst ? "has a part that begins with a combining mark" : nil
-    // Parts of a syllable of Hangul: in form C they are one letter, and those that have none are disallowed (RFC 5892,
+    // Pieces of a Hangul syllable: in form C they are one letter, and pieces without one are disallowed (RFC 5892,
     // 2.9).
     case .otherLetter
     where (0x1100...0x11FF).contains(scalar.value) || (0xA960...0xA97F).contains(scalar.value)
       || (0xD7B0...0xD7FF).contains(scalar.value):
       return "has a letter in pieces"
-    // Full-width and other forms stand for other letters (RFC 5892, 2.2: Unstable). The capitals among those are small
-    // by now; ß and ς stand for themselves (2.6).
+    // Full-width and other forms stand for other letters (RFC 5892, 2.2: Unstable). Capitals are in lower case by now.
+    // ß and ς stand for themselves (2.6).
     case .lowercaseLetter, .otherLetter, .modifierLetter, .decimalNumber:
       let standsForItself = scalar.value == 0xDF || scalar.value == 0x3C2
       return scalar.properties.changesWhenNFKCCaseFolded && !standsForItself

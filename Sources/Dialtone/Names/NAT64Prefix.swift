@@ -3,23 +3,22 @@
 
 internal import Netlink
 
-/// The IPv6 prefix behind which a network's translator has the IPv4 Internet (RFC 6146), as it is discovered by RFC
-/// 7050.
+/// The IPv6 prefix of a network's translator to the IPv4 Internet (RFC 6146), discovered as RFC 7050 says.
 struct NAT64Prefix: Hashable {
-  /// A name that has only these two IPv4 addresses, 192.0.0.170 and 192.0.0.171 (RFC 7050, 8.2); a network with a
-  /// translator answers for it with IPv6 addresses that contain them.
+  /// The only addresses of the discovery name, 192.0.0.170 and 192.0.0.171 (RFC 7050, 8.2). A network with a translator
+  /// answers for that name with IPv6 addresses that contain them.
   private static let wellKnown: [UInt64] = [0xC000_00AA, 0xC000_00AB]
 
-  /// What to look up to find the prefix.
+  /// The name to look up to find the prefix.
   static let discoveryName = NameQuestion(host: HostName(wellFormed: "ipv4only.arpa"), family: .ipv6)
 
-  /// The prefix's bits, with those of the IPv4 address and of the suffix clear.
+  /// The prefix's bits; the bits of the IPv4 address and of the suffix are zero.
   let high: UInt64
   let low: UInt64
   /// 32, 40, 48, 56, 64 or 96 (RFC 6052, 2.2).
   let length: Int
 
-  /// The prefixes that the IPv6 addresses of the well-known name reveal, each once, in their order.
+  /// Returns the prefixes that the IPv6 addresses of the discovery name reveal, each once, in their order.
   static func prefixes(in addresses: [IPAddress]) -> [NAT64Prefix] {
     var prefixes: [NAT64Prefix] = []
     for address in addresses where address.family == .ipv6 {
@@ -40,12 +39,12 @@ struct NAT64Prefix: Hashable {
     length <= 64 ? (.max << UInt64(64 - length), 0) : (.max, .max << UInt64(128 - length))
   }
 
-  /// The IPv6 address that stands for an IPv4 one: its 32 bits after the prefix, with bits 64 to 71 left zero (RFC
-  /// 6052, 2.2).
+  /// Returns the IPv6 address that stands for an IPv4 one: its 32 bits after the prefix, with bits 64 to 71 left zero
+  /// (RFC 6052, 2.2).
   func embed(_ address: IPAddress) -> IPAddress {
     let value = address.bits.low & 0xFFFF_FFFF
     if length == 96 { return IPAddress(IPAddressBits(ipv6High: high, low: low | value)) }
-    let inHigh = 64 - length  // so many of the 32 bits stand before bit 64
+    let inHigh = 64 - length  // how many of the 32 bits are before bit 64
     let before = inHigh >= 32 ? value << UInt64(inHigh - 32) : value >> UInt64(32 - inHigh)
     let rest = inHigh >= 32 ? 0 : value & ((1 << UInt64(32 - inHigh)) - 1)
     // The rest begins at bit 72, eight bits into the lower half.

@@ -3,27 +3,27 @@
 
 internal import CDialtoneSystem
 
-/// What came of a name's look-up.
+/// The result of a name's lookup.
 package enum NameLookupResult: Sendable, Equatable {
   /// Its addresses, in the order in which to try them.
   case addresses([IPAddress])
   /// The name has no address, or does not exist.
   case noAddress
-  /// It could not be found out, for now.
+  /// The lookup failed, for now.
   case failed
-  /// Nor could this, since the process or the system had run out of descriptors or memory (errno(3)).
+  /// The lookup failed since the process or the system had run out of descriptors or memory (errno(3)).
   case exhausted(errno: CInt)
 }
 
-/// Finds a name's addresses; may take as long as it likes. Called on a thread of the ``NameLookupPool``.
+/// Finds a name's addresses. It may take any time, and is called on a thread of the ``NameLookupPool``.
 package typealias NameLookup = @Sendable (_ name: String, _ family: IPAddress.Family?) -> NameLookupResult
 
-/// The system's look-up, getaddrinfo(3): hosts file, DNS, mDNS, whatever nsswitch.conf(5) says. It is given A-labels
-/// alone, so that no locale and no library of the system's decides which name is asked for.
-package func systemNameLookup(_ name: String, _ family: IPAddress.Family?) -> NameLookupResult {
+/// The system's lookup, getaddrinfo(3): hosts file, DNS, mDNS, as nsswitch.conf(5) says. It gets only A-labels, so that
+/// neither the locale nor a library of the system decides which name is asked for.
+func systemNameLookup(_ name: String, _ family: IPAddress.Family?) -> NameLookupResult {
   guard let name = InternationalName.ascii(name) else { return .noAddress }
   var hints = unsafe addrinfo()
-  unsafe hints.ai_socktype = CInt(SOCK_STREAM.rawValue)  // else each address comes once for every type
+  unsafe hints.ai_socktype = CInt(SOCK_STREAM.rawValue)  // otherwise each address comes once for each type
   switch family {
   case nil: unsafe hints.ai_family = AF_UNSPEC
   case .ipv4?: unsafe hints.ai_family = AF_INET
@@ -32,7 +32,7 @@ package func systemNameLookup(_ name: String, _ family: IPAddress.Family?) -> Na
   var list: UnsafeMutablePointer<addrinfo>?
   let status = unsafe getaddrinfo(name, nil, &hints, &list)
   guard status == 0 else {
-    // Without a descriptor the resolver says that there is no such name.
+    // Without a descriptor, the resolver says that there is no such name.
     if let errno = exhaustion() { return .exhausted(errno: errno) }
     switch status {
     case EAI_NONAME, CInt(csystem_EAI_NODATA), CInt(csystem_EAI_ADDRFAMILY): return .noAddress
@@ -50,7 +50,7 @@ package func systemNameLookup(_ name: String, _ family: IPAddress.Family?) -> Na
   return addresses.isEmpty ? .noAddress : .addresses(addresses)
 }
 
-/// Why no file can be opened at this moment; `nil` if one can.
+/// Returns why no file can be opened at this moment, or `nil` if one can.
 private func exhaustion() -> CInt? {
   // The path becomes a C string for the call.
   let descriptor = unsafe csystem_open("/dev/null", O_RDONLY | O_CLOEXEC)
@@ -62,7 +62,8 @@ private func exhaustion() -> CInt? {
   return [EMFILE, ENFILE, ENOMEM].contains(errno) ? errno : nil
 }
 
-/// The address in an entry of getaddrinfo's list, whose `ai_addr` is a socket address of the family that it names.
+/// Returns the address in an entry of getaddrinfo's list. Its `ai_addr` is a socket address of the family that it
+/// names.
 private func address(of entry: addrinfo) -> IPAddress? {
   let address = unsafe UnsafeRawPointer(entry.ai_addr)
   switch unsafe entry.ai_family {

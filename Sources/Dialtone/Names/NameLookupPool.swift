@@ -3,24 +3,26 @@
 
 internal import CDialtoneSystem
 
-/// Threads that look up names, a limited number: monitors of a process share eight, checks of sites have some of their
-/// own. getaddrinfo(3) can hang for as long as it likes and cannot be stopped.
+/// A limited number of threads that look up names. The monitors of a process share eight; checks of sites have threads
+/// of their own. getaddrinfo(3) can hang for any time, and cannot be stopped.
 ///
-/// Invariants: a thread exists only while it looks something up, but for one, the usher, which exists only while a
-/// look-up waits for others to become overdue; the pool keeps nothing of who asked but the closure, which it releases
-/// when the ticket is cancelled or the answer is there. A ticket that is cancelled before its turn costs no thread. Of
-/// one name one look-up runs at a time: one that nobody waits for any more, but that hangs, keeps the next from hanging
-/// too.
+/// Invariants:
+/// - A thread exists only while it looks something up. The one exception, the supervisor, exists only while a lookup
+///   waits for others to become overdue.
+/// - The pool keeps a closure of each question and nothing else. It releases the closure when the ticket is cancelled
+///   or the answer is there.
+/// - A ticket that is cancelled before its turn costs no thread.
+/// - Only one lookup of a name runs at a time. If it hangs, the next one waits instead of hanging, too.
 package final class NameLookupPool: Sendable {
   package static let shared = NameLookupPool(threads: 8)
 
-  /// Of address space, where threads are many: 8 MiB each is what most systems give. Resolvers and their modules get by
-  /// with far less.
+  /// Saves address space if there are many threads: most systems give 8 MiB each. Resolvers and their modules need far
+  /// less.
   private static let stackSize = 1 << 20
 
-  /// A look-up that was asked for.
+  /// A lookup that was asked for.
   package final class Ticket: Sendable {
-    /// What two look-ups have in common that ask the same.
+    /// What a lookup asks for; two lookups may ask the same.
     struct Question: Hashable {
       let name: String
       let family: IPAddress.Family?
@@ -41,7 +43,7 @@ package final class NameLookupPool: Sendable {
       self.answer = Lock(answer)
     }
 
-    /// Forgets the look-up: its answer is not called any more, unless a thread is already calling it.
+    /// Forgets the lookup. Its answer is not called any more, unless a thread is already calling it.
     func cancel() { pool.cancel(self) }
 
     fileprivate var isCancelled: Bool { answer.withLock { $0 == nil } }
@@ -54,7 +56,7 @@ package final class NameLookupPool: Sendable {
     }
   }
 
-  /// The queue, and the process that its threads are of.
+  /// The queue, and the process that its threads belong to.
   private struct State {
     var queue: NameLookupQueue
     var forkCount = ForkCount.current
@@ -66,9 +68,9 @@ package final class NameLookupPool: Sendable {
 
   /// - Parameters:
   ///   - limit: How many names are looked up at a time.
-  ///   - patience: After how long a look-up is overdue, and does not count against the limit any more; `nil` for never.
-  ///   - bound: How many threads there may be in all, those of overdue look-ups included; no less than the limit.
-  ///   - time: By which a look-up becomes overdue.
+  ///   - patience: After this time a lookup is overdue, and does not count against the limit any more; `nil` for never.
+  ///   - bound: How many threads there may be in all, including those of overdue lookups; no less than the limit.
+  ///   - time: The clock by which a lookup becomes overdue.
   package init(
     threads limit: Int, patience: Duration? = nil, atMost bound: Int? = nil, time: TimeSource = .system
   ) {
@@ -78,7 +80,7 @@ package final class NameLookupPool: Sendable {
     queue = Lock(State(queue: empty))
   }
 
-  /// Looks `name` up as soon as a thread is free, and calls `answer` on it. Names whose last look-up was overdue wait
+  /// Looks up `name` as soon as a thread is free, and calls `answer` on it. Names whose last lookup was overdue wait
   /// behind others.
   package func submit(
     _ name: String, _ family: IPAddress.Family?, by lookup: @escaping NameLookup,
@@ -86,16 +88,16 @@ package final class NameLookupPool: Sendable {
   ) -> Ticket {
     let ticket = Ticket(self, Ticket.Question(name: name, family: family), lookup, answer)
     let demand = queue.withLock { state in
-      // The threads, and who waited for them, are the parent's.
+      // The threads, and the tickets that waited for them, belong to the parent.
       if state.forkCount != ForkCount.current { state = State(queue: empty) }
       return state.queue.add(ticket, now: time.now())
     }
-    // No thread to be had; those that exist go on with what waits. If there is none, the look-up has failed.
+    // The system gave no thread. If others exist, they go on with what waits; if there is none, the lookup has failed.
     if !start(demand), queue.withLock({ $0.queue.threads == 0 }) { cancel(ticket, thenAnswer: .failed) }
     return ticket
   }
 
-  /// Forgets the look-up: its answer is not called any more, unless a thread is already calling it.
+  /// Forgets the lookup. Its answer is not called any more, unless a thread is already calling it.
   package func cancel(_ ticket: Ticket) { cancel(ticket, thenAnswer: nil) }
 
   private func cancel(_ ticket: Ticket, thenAnswer result: NameLookupResult?) {
@@ -106,7 +108,7 @@ package final class NameLookupPool: Sendable {
 
   // MARK: Threads
 
-  /// Answers whether all threads were to be had.
+  /// Returns whether the system gave all threads.
   private func start(_ demand: NameLookupQueue.Demand) -> Bool {
     var isDone = true
     for _ in 0..<demand.workers {
@@ -114,8 +116,8 @@ package final class NameLookupPool: Sendable {
       queue.withLock { $0.queue.threadFailed() }
       isDone = false
     }
-    if demand.usher, !Thread.start(named: "dialtone-names", stackSize: Self.stackSize, { self.usher() }) {
-      queue.withLock { $0.queue.usherFailed() }
+    if demand.supervisor, !Thread.start(named: "dialtone-names", stackSize: Self.stackSize, { self.supervise() }) {
+      queue.withLock { $0.queue.supervisorFailed() }
       isDone = false
     }
     return isDone
@@ -126,7 +128,7 @@ package final class NameLookupPool: Sendable {
     while true {
       let (next, demand) = queue.withLock { [done] state in state.queue.next(after: done, now: time.now())
       }
-      // Without an usher those that wait do so until another thread is free.
+      // Without a supervisor, waiting tickets wait until another thread is free.
       _ = start(demand)
       guard let next else { return }
       done = next
@@ -136,8 +138,8 @@ package final class NameLookupPool: Sendable {
     }
   }
 
-  /// Starts a thread for each look-up that becomes overdue, for as long as others wait.
-  private func usher() {
+  /// The supervisor: starts a thread for each lookup that becomes overdue, as long as others wait.
+  private func supervise() {
     while true {
       let (workers, pause) = queue.withLock { $0.queue.relieve(now: time.now()) }
       _ = start(NameLookupQueue.Demand(workers: workers))
@@ -145,7 +147,7 @@ package final class NameLookupPool: Sendable {
       var rest = timespec()
       rest.tv_sec = Int(pause / 1_000_000_000)
       rest.tv_nsec = Int(pause % 1_000_000_000)
-      // Interrupted or not, the queue says what is left. The call keeps no pointer.
+      // Even if it is interrupted, the queue says what is left. The call keeps no pointer.
       _ = unsafe nanosleep(&rest, nil)
     }
   }

@@ -1,11 +1,13 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which look-ups wait, which run, and how many threads there should be: pure, an event and its time in, a decision
-/// out.
+/// Decides which lookups wait, which run, and how many threads there should be. Pure: an event and its time in, a
+/// decision out.
 ///
-/// Invariants: of one name one look-up runs at a time. Of the threads, no more than `limit` are free of a look-up that
-/// is overdue, but for one that has just come back from such a one; and there are never more than `bound` in all.
+/// Invariants:
+/// - Only one lookup of a name runs at a time.
+/// - At most `limit` threads have no overdue lookup, except for one more that has just ended such a lookup.
+/// - There are never more than `bound` threads in all.
 struct NameLookupQueue {
   typealias Ticket = NameLookupPool.Ticket
 
@@ -14,24 +16,24 @@ struct NameLookupQueue {
     let start: Int64
   }
 
-  /// What is to be started by whoever holds the queue, outside its lock.
+  /// The threads that the owner of the queue has to start, outside its lock.
   struct Demand: Equatable {
     var workers = 0
     /// A thread that calls `relieve`.
-    var usher = false
+    var supervisor = false
   }
 
   private let limit: Int
   private let bound: Int
-  /// For how long a look-up counts, in nanoseconds.
+  /// How long a lookup counts against the limit, in nanoseconds.
   private let patience: Int64
   private var waiting: [Ticket] = []
-  /// Those of names whose last look-up was overdue: they wait behind all others.
+  /// The tickets of names whose last lookup was overdue: they wait behind all others.
   private var waitingSlow: [Ticket] = []
   private var running: [Running] = []
   private(set) var threads = 0
-  private var hasUsher = false
-  /// Names whose last look-up was overdue, the latest last; as many as can hang at a time.
+  private var hasSupervisor = false
+  /// The names whose last lookup was overdue, the latest last; at most as many as can hang at a time.
   private var slow: [Ticket.Question] = []
 
   init(limit: Int, bound: Int, patience: Int64) {
@@ -42,7 +44,7 @@ struct NameLookupQueue {
 
   // MARK: Events
 
-  /// A look-up is asked for.
+  /// A lookup is asked for.
   mutating func add(_ ticket: Ticket, now: Int64) -> Demand {
     let predecessor = running.first { $0.ticket.question == ticket.question }
     if slow.contains(ticket.question) || predecessor.map({ isOverdue($0, now) }) ?? false {
@@ -50,22 +52,23 @@ struct NameLookupQueue {
     } else {
       waiting.append(ticket)
     }
-    // The thread that looks the name up now will do so once more.
+    // The thread that looks up the name now will do so once more.
     if predecessor != nil || threads == bound { return Demand() }
     if counted(now) < limit {
       threads += 1
       return Demand(workers: 1)
     }
-    return Demand(usher: callUsher())
+    return Demand(supervisor: callSupervisor())
   }
 
-  /// A look-up is not asked for any more.
+  /// A lookup is not asked for any more.
   mutating func remove(_ ticket: Ticket) {
     waiting.removeAll { $0 === ticket }
     waitingSlow.removeAll { $0 === ticket }
   }
 
-  /// A thread is free, from `done` where it is not a new one: what it looks up next, or that it ends, with `nil`.
+  /// A thread is free; `done` is its last ticket, or `nil` for a new thread. Returns what it looks up next, or `nil` if
+  /// it has to end.
   mutating func next(after done: Ticket?, now: Int64) -> (Ticket?, Demand) {
     if let done, let position = running.firstIndex(where: { $0.ticket === done }) {
       let ended = running.remove(at: position)
@@ -75,10 +78,10 @@ struct NameLookupQueue {
         slow.append(done.question)
       }
     }
-    // One too many, where another has taken this one's place meanwhile.
+    // If another thread has taken this one's place meanwhile, there is one too many.
     if counted(now) > limit {
       threads -= 1
-      return (nil, Demand(usher: startable > 0 && callUsher()))
+      return (nil, Demand(supervisor: startable > 0 && callSupervisor()))
     }
     guard let ticket = take() else {
       threads -= 1
@@ -88,20 +91,20 @@ struct NameLookupQueue {
     return (ticket, Demand())
   }
 
-  /// A thread that was asked for could not be had.
+  /// The system did not give a thread that was asked for.
   mutating func threadFailed() { threads -= 1 }
 
-  /// The usher could not be had.
-  mutating func usherFailed() { hasUsher = false }
+  /// The system did not give a thread for the supervisor.
+  mutating func supervisorFailed() { hasSupervisor = false }
 
-  /// The usher looks: how many threads are to be started, and after how many nanoseconds it looks again; `nil` where it
-  /// is not needed any more.
+  /// The supervisor looks. Returns how many threads to start, and after how many nanoseconds it looks again, or `nil`
+  /// if it is not needed any more.
   mutating func relieve(now: Int64) -> (workers: Int, pause: Int64?) {
     let wanted = startable
     let workers = max(0, min(wanted, limit - counted(now), bound - threads))
     threads += workers
     if wanted <= workers || threads == bound {
-      hasUsher = false
+      hasSupervisor = false
       return (workers, nil)
     }
     let next = running.filter { !isOverdue($0, now) }.map(\.start).min() ?? now
@@ -112,12 +115,12 @@ struct NameLookupQueue {
 
   private func isOverdue(_ running: Running, _ now: Int64) -> Bool { now >= running.start.addingClamped(patience) }
 
-  /// The threads whose look-ups are not overdue; those that begin or end are among them.
+  /// Returns how many threads have no overdue lookup, including threads that begin or end.
   private func counted(_ now: Int64) -> Int { threads - running.count { isOverdue($0, now) } }
 
   private func isRunning(_ ticket: Ticket) -> Bool { running.contains { $0.ticket.question == ticket.question } }
 
-  /// How many of those that wait need not wait for a look-up of the same name.
+  /// How many waiting tickets need not wait for a lookup of the same name.
   private var startable: Int { (waiting + waitingSlow).count { !isRunning($0) } }
 
   private mutating func take() -> Ticket? {
@@ -126,10 +129,10 @@ struct NameLookupQueue {
     return nil
   }
 
-  /// Whether there has to be one, and is none yet.
-  private mutating func callUsher() -> Bool {
-    if hasUsher || threads == bound { return false }
-    hasUsher = true
+  /// Notes that a supervisor is needed. Returns whether it has to be started.
+  private mutating func callSupervisor() -> Bool {
+    if hasSupervisor || threads == bound { return false }
+    hasSupervisor = true
     return true
   }
 }

@@ -1,10 +1,12 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The names that somebody wants to know the addresses of, and when each is looked up: at first, when something changed
-/// that an answer may depend on, when an answer has grown old, and again after a failure.
+/// The names whose addresses are wanted, and when each is looked up.
 ///
-/// It does not look names up itself, and knows nothing of its users: events in, and what they mean for the users out.
+/// That is at first, when something changed that an answer may depend on, when an answer has grown old, and again after
+/// a failure.
+///
+/// It does not look up names itself, and knows nothing of its users: events in, and what they mean for the users out.
 /// Every method takes the time, in nanoseconds of a clock that goes on during suspension.
 struct NameTable<User: AnyObject> {
   typealias Record = NameRecord<User>
@@ -14,11 +16,11 @@ struct NameTable<User: AnyObject> {
     case overdue(Record)
   }
 
-  /// Starts to look a name up; the answer comes by ``finish(_:serial:_:now:)`` with the same number.
+  /// Begins to look up a name. The answer comes by ``finish(_:serial:_:now:)`` with the same number.
   private let lookUp: (NameQuestion, _ serial: UInt64) -> NameLookupPool.Ticket
   private var records: [NameQuestion: Record] = [:]
   private var timers = TimerQueue<Deadline>()
-  /// Timers of names that nobody asks about any more.
+  /// The number of timers of names without users.
   private var forgottenTimers = 0
   private var areSomeStale = false
   private var serial: UInt64 = 0
@@ -78,7 +80,7 @@ struct NameTable<User: AnyObject> {
     for name in records.values { markStale(name) }
   }
 
-  /// Starts the lookups that are due; those that would follow the last one too soon are put off.
+  /// Starts the lookups that are due. A lookup too soon after the last one of the same name is put off.
   mutating func startLookups(now: Int64) {
     if !areSomeStale { return }
     areSomeStale = false
@@ -95,9 +97,9 @@ struct NameTable<User: AnyObject> {
     }
   }
 
-  /// Takes the answer of a lookup in. Returns the name, if anything has changed.
+  /// Takes in the answer of a lookup. Returns the name, if anything has changed.
   mutating func finish(_ question: NameQuestion, serial: UInt64, _ result: NameLookupResult, now: Int64) -> Record? {
-    // An answer to a question that was withdrawn is not one.
+    // An answer to a withdrawn question is ignored.
     guard let name = records[question], name.serial == serial else { return nil }
     let hasChanged = name.finish(result, at: now)
     if let refresh = name.refresh { timers.add(.lookUp(name), at: refresh) }
@@ -105,7 +107,7 @@ struct NameTable<User: AnyObject> {
     return hasChanged ? name : nil
   }
 
-  /// Does what is due. Returns the names of which users are told something else from now on.
+  /// Does what is due. Returns the names whose users are told something else from now on.
   mutating func passDeadlines(now: Int64) -> [Record] {
     var overdue: [Record] = []
     while let deadline = timers.popDue(now) {
@@ -121,8 +123,8 @@ struct NameTable<User: AnyObject> {
     return overdue
   }
 
-  /// The addresses of a name, if a lookup has found them within the time between two lookups, and nothing has changed
-  /// since.
+  /// Returns the addresses of a name, if a lookup has found them within the least time between two lookups, and nothing
+  /// has changed since.
   func recentAddresses(of question: NameQuestion, now: Int64) -> [IPAddress]? {
     guard let name = records[question], !name.isStale, name.lookup == nil, !name.addresses.isEmpty,
       let end = name.lastEnd, now < end.addingClamped(Record.minimumSpacing)

@@ -1,9 +1,9 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Punycode (RFC 3492): letters outside ASCII in letters, digits and hyphens.
+/// Punycode (RFC 3492): writes letters outside ASCII with letters, digits and hyphens.
 enum Punycode {
-  // RFC 3492, 5.
+  // The parameters (RFC 3492, 5).
   private static let base = 36
   private static let minimumThreshold = 1
   private static let maximumThreshold = 26
@@ -58,7 +58,7 @@ enum Punycode {
     UInt8(truncatingIfNeeded: value < 26 ? value + 0x61 : value - 26 + 0x30)
   }
 
-  /// RFC 3492, 6.1.
+  /// Adapts the bias (RFC 3492, 6.1).
   private static func adapt(_ delta: Int, count: Int, isFirst: Bool) -> Int {
     var delta = isFirst ? delta / damp : delta / 2
     delta += delta / count

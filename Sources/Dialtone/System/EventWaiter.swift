@@ -4,33 +4,33 @@
 internal import Dispatch
 internal import Synchronization
 
-/// What threads sleep on until something happens: an event of whatever the waiter knows, a deadline, or a wake-up by
-/// another thread. For any thread; several may wait.
+/// What threads sleep on until something happens: an event that the waiter knows, a deadline, or a wake-up by another
+/// thread. For any thread; several may wait.
 package protocol EventWaiter: AnyObject, Sendable {
-  /// Blocks until something happens. One thing lets one thread go. Returns `false` if nobody can wait here any more.
+  /// Blocks until something happens. One event wakes one thread. Returns `false` if nobody can wait here any more.
   func wait() -> Bool
 
-  /// Lets one waiting thread go, or the next that waits. Returns `false` if nobody can wait here any more.
+  /// Wakes one waiting thread, or the next one that waits. Returns `false` if nobody can wait here any more.
   @discardableResult
   func wake() -> Bool
 
-  /// Lets one thread go at `deadline`, in nanoseconds of the time source; `nil` takes an earlier deadline back. Once it
-  /// has passed, there is none.
+  /// Wakes one thread at `deadline`, in nanoseconds of the time source. It replaces an earlier deadline; `nil` removes
+  /// it. Once it has passed, there is none.
   func setDeadline(_ deadline: Int64?)
 
-  /// In a child of fork(2), which has none of the threads: gives back what the child has inherited.
+  /// Gives back what a child of fork(2) has inherited. The child has none of the threads.
   func abandon()
 }
 
-/// A waiter without events, for sources that are looked at from time to time or tell by ``wake()``: it needs no
-/// descriptor, and no interface of a kernel's.
+/// A waiter without events, for sources that are polled or call ``wake()``. It needs no descriptor, and no interface of
+/// a kernel.
 ///
-/// Invariant: a thread that sleeps knows of the present deadline, or a signal is on its way to one that sleeps.
+/// Invariant: a sleeping thread knows the present deadline, or a signal is on its way to a sleeping thread.
 package final class SemaphoreWaiter: EventWaiter {
   private let time: TimeSource
   private let deadline = Lock<Int64?>(nil)
   private let semaphore = DispatchSemaphore(value: 0)
-  /// Whether a signal has not been received yet: a second one would be of no use.
+  /// Whether a signal has not been received yet; then a second one is not sent.
   private let isSignalled = Atomic(false)
 
   package init(_ time: TimeSource = .system) { self.time = time }
@@ -38,7 +38,7 @@ package final class SemaphoreWaiter: EventWaiter {
   package func wait() -> Bool {
     while let timeout = timeout() {
       if semaphore.wait(timeout: timeout) == .success {
-        // What was done before a signal that was spared is seen from here on.
+        // From here on, this thread sees what was done before a signal that was not sent.
         _ = isSignalled.exchange(false, ordering: .acquiringAndReleasing)
         return true
       }
@@ -46,12 +46,12 @@ package final class SemaphoreWaiter: EventWaiter {
     return true
   }
 
-  /// How long to sleep; `nil` if the deadline has passed, which one thread is told.
+  /// Returns how long to sleep, or `nil`, to one thread, if the deadline has passed.
   private func timeout() -> DispatchTime? {
     deadline.withLock { deadline in
       guard let time = deadline, self.time.passes else { return .distantFuture }
       let rest = time.addingClamped(-self.time.now())
-      // Dispatch's time stands still while the system is suspended: the thread looks again at the clock.
+      // Dispatch's time stands still while the system is suspended, so the thread looks at the clock again.
       if rest > 0 { return .now() + .nanoseconds(Int(clamping: rest)) }
       deadline = nil
       return nil

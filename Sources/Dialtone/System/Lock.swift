@@ -6,16 +6,17 @@ internal import Synchronization
 
 /// A `Mutex` that works in a child of fork(2), and that the thread sanitizer can see.
 ///
-/// On Linux the standard library's lock asks the kernel with a thread's number that it remembers. In a forked child
-/// that is the number of the parent's thread, and as soon as two threads contend, the process ends (Swift 6.3). And it
-/// waits inside the library, which is not instrumented: the sanitizer takes what it orders for a race. So threads
-/// contend for a word of our own, as in "Futexes Are Tricky" (Ulrich Drepper, 2011), and the `Mutex` only holds the
-/// value: whoever comes to it has it for itself.
+/// On Linux the standard library's lock gives the kernel a thread's number that it remembers. In a forked child that is
+/// the number of the parent's thread, and as soon as two threads contend, the process ends (Swift 6.3). It also waits
+/// inside the library, which is not instrumented, so the sanitizer reports races where there are none.
+///
+/// So threads contend for a word of our own, as in "Futexes Are Tricky" (Ulrich Drepper, 2011). The `Mutex` only holds
+/// the value: threads never contend for it.
 package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
   private static var free: UInt32 { 0 }
   private static var held: UInt32 { 1 }
   private static var heldAndAwaited: UInt32 { 2 }
-  /// So often the word is looked at before the thread sleeps: most locks are held for less time than that takes.
+  /// How often a thread looks at the word before it sleeps: most locks are held for less time than that takes.
   private static var spinLimit: Int { 64 }
 
   private let mutex: Mutex<Value>
@@ -23,7 +24,7 @@ package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
 
   package init(_ value: consuming sending Value) { mutex = Mutex(value) }
 
-  /// Does `body` while no other thread does.
+  /// Runs `body` while no other thread holds the lock.
   package borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
@@ -32,9 +33,9 @@ package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
     return try mutex.withLock(body)
   }
 
-  /// Does `body` if no other thread holds the lock; else answers `nil`. For a forked child, in which the thread that
-  /// holds it may not exist.
-  package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+  /// Runs `body` if no other thread holds the lock; otherwise returns `nil`. For a forked child, in which the thread
+  /// that holds the lock may not exist.
+  borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result? {
     if !take() { return nil }
@@ -52,8 +53,8 @@ package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
     }
     while word.exchange(Self.heldAndAwaited, ordering: .acquiring) != Self.free {
       #if os(Linux)  // futex(2)
-      // An atomic never moves: this is where it is, and the kernel reads nothing else. It sleeps only while the word is
-      // this number.
+      // An atomic never moves: this is its address, and the kernel reads nothing else. It sleeps only while the word
+      // has this value.
       unsafe withUnsafePointer(to: word) { unsafe csystem_futex_wait($0, Self.heldAndAwaited) }
       #else
       sched_yield()
@@ -64,8 +65,7 @@ package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
   private borrowing func release() {
     if word.exchange(Self.free, ordering: .releasing) != Self.heldAndAwaited { return }
     #if os(Linux)  // futex(2)
-    // As above. Another thread may have the lock, or have freed it, by now: the kernel takes the address for a name
-    // alone.
+    // As above. By now another thread may hold the lock, or have freed it: the kernel uses the address only as a name.
     unsafe withUnsafePointer(to: word) { unsafe csystem_futex_wake($0) }
     #endif
   }

@@ -3,18 +3,17 @@
 
 internal import Synchronization
 
-/// A value that many threads read without waiting while one at a time writes it.
+/// A value that many threads read without waiting, while one at a time writes it.
 ///
 /// Invariant: of the two copies, the one that the lowest bit of `sequence` names is whole. The writer moves readers to
-/// the other copy before it touches one, so a reader never waits for a writer, even one that is interrupted half-way;
-/// it reads again only where the writer moved on meanwhile. (A latch in the terms of the kernel's linux/seqlock.h.)
-/// Every word is atomic, so there is no data race to begin with; a copy torn by the writer is recognised and thrown
-/// away.
+/// the other copy before it touches one. So a reader never waits for a writer, even one that is interrupted half-way.
+/// It reads again only if the writer moved on meanwhile. The kernel's linux/seqlock.h calls this a latch. Every word is
+/// atomic, so there is no data race. A copy torn by the writer is recognised and thrown away.
 @safe package struct SequenceLock<Value: BitwiseCopyable & Sendable>: ~Copyable, Sendable {
   private static var wordCount: Int { (MemoryLayout<Value>.size + 7) / 8 }
 
   private let sequence = Atomic<UInt>(0)
-  // Safe to share: allocated in init, freed in deinit, never changed between, and what it points to is atomic.
+  // Safe to share: allocated in init, freed in deinit, never changed in between, and what it points to is atomic.
   private nonisolated(unsafe) let words: UnsafeMutablePointer<Atomic<UInt64>>
 
   package init(_ value: Value) {
@@ -31,7 +30,7 @@ internal import Synchronization
     unsafe words.deallocate()
   }
 
-  /// The value as it was last stored. Lock-free; for any thread.
+  /// Returns the value as it was last stored. Lock-free; for any thread.
   package func load() -> Value {
     unsafe withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Self.wordCount) { copy in
       while true {
@@ -42,7 +41,7 @@ internal import Synchronization
           unsafe copy.initializeElement(at: position, to: start[position].load(ordering: .relaxed))
         }
         atomicMemoryFence(ordering: .acquiring)
-        // Only words that were stored together are made a value of.
+        // A value is made only of words that were stored together.
         if sequence.load(ordering: .relaxed) == before {
           return unsafe UnsafeRawBufferPointer(copy).loadUnaligned(as: Value.self)
         }
@@ -50,11 +49,11 @@ internal import Synchronization
     }
   }
 
-  /// Replaces the value. One thread at a time: the caller holds the lock that says so.
+  /// Replaces the value. One thread at a time may call it: the caller holds a lock for that.
   package func store(_ value: Value) {
     let before = sequence.load(ordering: .relaxed)
     for step: UInt in 0...1 {
-      // Readers go to the other copy, and see the sequence change before they can see a word of this one change.
+      // Readers go to the other copy. They see the sequence change before they can see a word of this copy change.
       sequence.store(before &+ step &+ 1, ordering: .releasing)
       atomicMemoryFence(ordering: .releasing)
       write(value, to: Int((before &+ step) & 1))

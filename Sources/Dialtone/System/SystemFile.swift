@@ -4,15 +4,15 @@
 #if os(Linux)
 internal import CDialtoneSystem
 
-/// Files of the system. Only regular files are read, and each up to a limit: where a configuration file belongs there
-/// may be a device that never ends, or a pipe that nobody writes to.
+/// Files of the system. Only regular files are read, each up to a limit. In the place of a configuration file there may
+/// be a device that never ends, or a pipe to which nobody writes.
 enum SystemFile {
-  /// More than any file of sysfs has, and than libc's resolver makes use of.
+  /// More than any file of sysfs has, and more than libc's resolver uses.
   private static let limit = 64 * 1024
-  /// Of longer files the rest is not read to see whether they changed.
+  /// How much of a file is read to see whether it changed.
   private static let fingerprintLimit = 256 * 1024
 
-  /// The file's bytes up to a limit; `nil` where there is none that can be read.
+  /// Returns the file's bytes up to a limit, or `nil` if there is no file that can be read.
   static func bytes(at path: String) -> [UInt8]? {
     let descriptor = open(path)
     guard descriptor >= 0 else { return nil }
@@ -22,9 +22,10 @@ enum SystemFile {
     return Array(bytes.prefix(limit))
   }
 
-  /// Numbers that another text is all but certain to change; `nil` where there is no file that can be read. They are a
-  /// hash (FNV-1a, draft-eastlake-fnv) and the length. Of a long file only the beginning is hashed, and the time of its
-  /// last change and its identity count, too: that it was written again with the same text is then a change.
+  /// Returns numbers that almost certainly differ for another text, or `nil` if there is no file that can be read.
+  ///
+  /// They are a hash (FNV-1a, draft-eastlake-fnv) and the length. Only the beginning of a long file is hashed; the time
+  /// of its last change and its identity count, too. So writing a long file again with the same text is a change.
   static func fingerprint(of path: String) -> [UInt64]? {
     let descriptor = open(path)
     guard descriptor >= 0 else { return nil }
@@ -49,9 +50,9 @@ enum SystemFile {
     unsafe access(path, F_OK) == 0
   }
 
-  /// A descriptor of a regular file, or a negative number.
+  /// Returns a descriptor of a regular file, or a negative number.
   private static func open(_ path: String) -> CInt {
-    // Should it be a pipe, nobody waits for its other end. The path becomes a C string for the call.
+    // If it is a pipe, this does not wait for its other end. The path becomes a C string for the call.
     let descriptor = unsafe csystem_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     if descriptor < 0 || status(of: descriptor).map({ $0.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) }) ?? false {
       return descriptor
@@ -66,10 +67,10 @@ enum SystemFile {
     return unsafe fstat(descriptor, &status) == 0 ? status : nil
   }
 
-  /// The next bytes, or `nil` at the end.
+  /// Returns the next bytes, or `nil` at the end.
   private static func read(_ descriptor: CInt) -> [UInt8]? {
     let chunk = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
-      // read(2) writes at most as many bytes as it is told there is room for, and answers how many.
+      // read(2) writes at most as many bytes as it is told there is room for, and returns how many.
       count = unsafe max(0, CDialtoneSystem.read(descriptor, buffer.baseAddress, buffer.count))
     }
     return chunk.isEmpty ? nil : chunk

@@ -4,7 +4,8 @@
 internal import CDialtoneSystem
 internal import Dispatch
 
-/// A thread of our own: where a call may block, Swift's cooperative pool and Dispatch's queues have no place for it.
+/// A thread of our own, for calls that may block. Those must not run in Swift's cooperative pool or on Dispatch's
+/// queues.
 package enum Thread {
   private final class Body: Sendable {
     let run: @Sendable () -> Void
@@ -12,8 +13,8 @@ package enum Thread {
   }
 
   /// Starts a detached thread, with signals blocked so that the program's handlers run on the program's own threads.
-  /// Answers `false` where the system has no thread to give. `stackSize` is in bytes, a multiple of the page size;
-  /// without one it is the system's choice.
+  /// Returns `false` if the system has no thread to give. `stackSize` is in bytes, a multiple of the page size; `nil`
+  /// leaves it to the system.
   package static func start(
     named name: String, stackSize: Int? = nil, _ body: @escaping @Sendable () -> Void
   ) -> Bool {
@@ -21,7 +22,7 @@ package enum Thread {
     var old = sigset_t()
     // pthread_create(3): the new thread inherits the mask. None of these calls keeps a pointer.
     unsafe sigfillset(&all)
-    // But for those that a fault of the thread itself raises: blocked, they would end the program without its crash
+    // Except those that a fault of the thread itself raises: blocked, they would end the program without its crash
     // handler.
     for signal in [SIGILL, SIGTRAP, SIGFPE, SIGBUS, SIGSEGV, SIGSYS, SIGABRT] { unsafe sigdelset(&all, signal) }
     unsafe pthread_sigmask(SIG_SETMASK, &all, &old)
@@ -33,8 +34,8 @@ package enum Thread {
     defer { _ = unsafe pthread_attr_destroy(&attributes) }
     if let stackSize, unsafe pthread_attr_setstacksize(&attributes, stackSize) != 0 { return false }
 
-    // Retained here, released by the thread, or below where there is none.
-    #if os(Linux)  // pthread_t is a number here and a pointer elsewhere, and a thread is named otherwise
+    // Retained here. The thread releases it, or the code below if there is no thread.
+    #if os(Linux)  // elsewhere pthread_t is a pointer, and naming differs
     let box = unsafe Unmanaged.passRetained(
       Body {
         unsafe csystem_name_thread(name)  // copied by the kernel; cut at 15 bytes
@@ -70,17 +71,18 @@ package enum Thread {
 
 #if os(Linux)
 extension Thread {
-  /// Whether the system has so many threads to give, all at the same time: they are started, and have ended when this
-  /// returns.
+  /// Returns whether the system has this many threads to give at the same time. They are started, and have ended when
+  /// this returns.
   ///
-  /// For what ends the process, or sleeps, where it gets none: swift-nio and Dispatch. Others may take them in between.
+  /// Ask before you use swift-nio or Dispatch, which end the process, or sleep, if they get no thread. Others may take
+  /// the threads in between.
   package static func areAvailable(_ count: Int) -> Bool {
     let numbers = Lock<[pid_t]>([])
     let isThere = DispatchSemaphore(value: 0)
     let mayEnd = DispatchSemaphore(value: 0)
     var started = 0
     while started < count {
-      // The smallest stack that is enough anywhere for so little.
+      // The smallest stack that is enough for this on any system.
       let isStarted = start(named: "dialtone-proof", stackSize: 1 << 18) {
         numbers.withLock { $0.append(csystem_thread_number()) }
         isThere.signal()
@@ -91,7 +93,7 @@ extension Thread {
     }
     for _ in 0..<started { isThere.wait() }
     for _ in 0..<started { mayEnd.signal() }
-    // Until then they count against the limit.
+    // Until they are gone, they count against the limit.
     for number in numbers.withLock({ $0 }) {
       while csystem_thread_exists(number) != 0 { sched_yield() }
     }
@@ -100,9 +102,9 @@ extension Thread {
 }
 #endif
 
-/// Tells a process from the one that it was forked from: threads are not inherited, and descriptors are shared with the
-/// parent.
+/// Tells a process from the one that it was forked from: a child does not inherit threads, and shares descriptors with
+/// the parent.
 package enum ForkCount {
-  /// Another number in a child of fork(2) than in its parent. One plain load.
+  /// A number that differs between a child of fork(2) and its parent. Costs one plain load.
   package static var current: UInt32 { csystem_fork_count() }
 }

@@ -9,7 +9,7 @@ package struct TimeSource: Sendable {
   package let now: @Sendable () -> Int64
   /// Nanoseconds since 1970-01-01T00:00:00Z.
   package let realtime: @Sendable () -> Int64
-  /// Whether time passes by itself. If not, the code that moves it also wakes those who wait.
+  /// Whether time passes by itself. If not, the code that moves it also wakes waiting threads.
   package let passes: Bool
 
   package init(
@@ -21,7 +21,7 @@ package struct TimeSource: Sendable {
     self.now = now
   }
 
-  /// CLOCK_BOOTTIME, as Swift's `ContinuousClock` (clock_gettime(2)); CLOCK_MONOTONIC_RAW if the system has no such
+  /// CLOCK_BOOTTIME, like Swift's `ContinuousClock` (clock_gettime(2)); CLOCK_MONOTONIC_RAW if the system has no such
   /// clock.
   package static let system = TimeSource(passes: true) {
     #if os(Linux)  // the clock that counts suspension has another name elsewhere
@@ -32,18 +32,18 @@ package struct TimeSource: Sendable {
   }
 
   /// CLOCK_REALTIME.
-  package static let wallClock: @Sendable () -> Int64 = { nanoseconds(CLOCK_REALTIME) }
+  static let wallClock: @Sendable () -> Int64 = { nanoseconds(CLOCK_REALTIME) }
 
   static func nanoseconds(_ clock: clockid_t) -> Int64 {
     var time = timespec()
-    // Cannot fail for these clocks.
+    // It cannot fail for these clocks.
     unsafe clock_gettime(clock, &time)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 }
 
 extension Int64 {
-  /// The sum, or the largest number if it would not fit.
+  /// Returns the sum, or the nearest number if it does not fit.
   package func addingClamped(_ other: Int64) -> Int64 {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? (other < 0 ? .min : .max) : sum
@@ -53,9 +53,9 @@ extension Int64 {
 extension Duration {
   /// Whole nanoseconds, towards zero, limited to what an `Int64` holds (292 years).
   ///
-  /// Every duration of a caller's goes through here: `components` trap where the seconds do not fit an `Int64`.
+  /// Every duration of a caller goes through here: `components` traps if the seconds do not fit an `Int64`.
   package var nanosecondsClamped: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }
 
-  /// Whole seconds, limited as ``nanosecondsClamped`` is.
+  /// Whole seconds, limited like ``nanosecondsClamped``.
   package var secondsClamped: Int64 { nanosecondsClamped / 1_000_000_000 }
 }

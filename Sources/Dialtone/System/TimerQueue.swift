@@ -1,8 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Deadlines in order, each with what is due then. A binary heap; one that is no longer wanted is passed over when it
-/// is due.
+/// Deadlines in order, each with what is due then, in a binary heap. If one is no longer wanted, its owner ignores it
+/// when it is due.
 struct TimerQueue<Event> {
   private struct Entry {
     let deadline: Int64
@@ -13,7 +13,7 @@ struct TimerQueue<Event> {
 
   var count: Int { heap.count }
 
-  /// All of them, in no order.
+  /// All events, in no order.
   var events: [Event] { heap.map(\.event) }
 
   /// The earliest deadline.
@@ -28,7 +28,7 @@ struct TimerQueue<Event> {
     }
   }
 
-  /// Takes out the earliest event, if its deadline is not after `now`.
+  /// Removes and returns the earliest event, if its deadline is not after `now`.
   mutating func popDue(_ now: Int64) -> Event? {
     guard let first = heap.first, first.deadline <= now else { return nil }
     let last = heap.removeLast()
@@ -39,10 +39,10 @@ struct TimerQueue<Event> {
     return first.event
   }
 
-  /// Takes out what is no longer wanted.
+  /// Removes the events that are no longer wanted.
   mutating func removeAll(where isUnwanted: (Event) -> Bool) {
     heap.removeAll { isUnwanted($0.event) }
-    // Sorted is in heap order.
+    // A sorted array is in heap order.
     heap.sort { $0.deadline < $1.deadline }
   }
 

@@ -1,8 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-// Not DialtoneVersion: the compiler leaves names that begin so out of the documentation, taking them for what Clang
-// makes for a framework.
+// Not DialtoneVersion: the compiler leaves names that begin with it out of the documentation, since it takes them for
+// those that Clang makes for a framework.
 
 /// A version of this library: three numbers, as in Semantic Versioning 2.0.0.
 ///

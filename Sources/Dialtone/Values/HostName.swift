@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A host name that has been found well-formed, without its trailing dot.
+/// A well-formed host name, without its trailing dot.
 package struct HostName: Hashable, Sendable {
   package let text: String
 
@@ -23,7 +23,7 @@ package struct HostName: Hashable, Sendable {
     if scalars.last?.separatesLabels ?? false { scalars.removeLast() }
     let name = String(Substring(scalars))
     if name.isEmpty { throw invalid("it is empty; give a name such as example.com") }
-    // How long letters outside ASCII become as A-labels (RFC 5890), is found out when the name is looked up.
+    // The lookup finds out how long letters outside ASCII become as A-labels (RFC 5890).
     let isASCII = name.utf8.allSatisfy { $0 < 0x80 }
     if isASCII, name.utf8.count > Self.maximumLength {
       throw invalid("it has \(name.utf8.count) bytes, and \(Self.maximumLength) is the most")
@@ -52,13 +52,12 @@ package struct HostName: Hashable, Sendable {
   /// A name known to be well-formed.
   init(wellFormed text: String) { self.text = text }
 
-  /// The name in small letters: names are compared without case (RFC 4343).
+  /// The name with ASCII letters in lower case: names are compared without case (RFC 4343).
   package var folded: HostName {
     HostName(wellFormed: ASCII.folded(text))
   }
 
-  /// The name with its trailing dot, by which a resolver knows that it is whole: it tries no other domain behind it
-  /// (resolv.conf(5), `search`).
+  /// The name with a trailing dot. It tells a resolver to append no other domain (resolv.conf(5), `search`).
   package var absolute: HostName { HostName(wellFormed: text + ".") }
 
   private static func isAllowed(_ scalar: Unicode.Scalar, after previous: Unicode.Scalar?) -> Bool {
@@ -72,14 +71,14 @@ package struct HostName: Hashable, Sendable {
     switch scalar.properties.generalCategory {
     case .connectorPunctuation, .dashPunctuation, .openPunctuation, .closePunctuation, .initialPunctuation,
       .finalPunctuation, .otherPunctuation, .mathSymbol, .modifierSymbol, .currencySymbol:
-      // A look-up would replace it by what it is a form of, which may be the colon of an IPv6 address (`﹕`).
+      // A lookup would replace it by its plain form, which may be the colon of an IPv6 address (`﹕`).
       return !scalar.mayBecomeASCII
     default: return true
     }
   }
 
-  /// Whether ZERO WIDTH JOINER or NON-JOINER has something to do behind a letter: in scripts whose letters join (RFC
-  /// 5892, A.1 and A.2).
+  /// Returns whether ZERO WIDTH JOINER or NON-JOINER has a meaning behind the letter, as in scripts whose letters join
+  /// (RFC 5892, A.1 and A.2).
   private static func joins(_ letter: Unicode.Scalar, by joiner: Unicode.Scalar) -> Bool {
     if letter.properties.canonicalCombiningClass == .virama { return true }
     switch letter.properties.generalCategory {

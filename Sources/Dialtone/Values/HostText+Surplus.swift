@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HostText {
-  /// What `text`, which is neither a host nor a URL, has beside the host, and what to write instead; `nil` if that
-  /// is not it.
+  /// Returns an error that says what `text`, which is neither a host nor a URL, has besides the host, and what to write
+  /// instead. Returns `nil` if something else is wrong.
   static func surplus(in text: String) -> ReachabilityError? {
     func error(_ problem: String, _ code: ReachabilityError.Code = .invalidHost) -> ReachabilityError {
       ReachabilityError(code, "\(quoted(text)) \(problem)")
     }
     if let url = incompleteURL(text) { return error("lacks a part of the :// after its scheme; write \(shown(url))") }
     let scalars = text.unicodeScalars
-    // What is wrong with a zone is known.
+    // The caller's error says what is wrong with a zone.
     if scalars.contains("%") { return nil }
     if scalars.first == "/" || scalars.first == "?" || scalars.first == "#" {
       let rest = Substring(scalars.drop { $0 == "/" })
@@ -38,7 +38,7 @@ extension HostText {
     }
   }
 
-  /// What to write where more than the host was given: the host, if it is one.
+  /// Returns what to write if more than the host was given: the host, if it is one.
   static func alone(_ host: Substring) -> String {
     do throws(ReachabilityError) {
       switch try parse(String(host)) {
@@ -50,7 +50,7 @@ extension HostText {
     }
   }
 
-  /// The beginning of `text` that is the host, up to a port, a path, a query or a fragment. An IPv6 address needs no
+  /// Returns the beginning of `text` up to a port, path, query or fragment: the host. An IPv6 address needs no
   /// brackets.
   static func host(of text: Substring) -> Substring {
     let scalars = text.unicodeScalars
@@ -61,7 +61,7 @@ extension HostText {
     return host[..<colon]
   }
 
-  /// The URL that was meant by `http:example.com`, `https:/example.com` and `https//example.com`.
+  /// Returns the URL that was meant by `http:example.com`, `https:/example.com` or `https//example.com`.
   private static func incompleteURL(_ text: String) -> String? {
     let scheme = text.unicodeScalars.prefix { $0 != ":" && $0 != "/" }
     let rest = Substring(text.unicodeScalars[scheme.endIndex...].drop { $0 == ":" || $0 == "/" })
@@ -72,7 +72,7 @@ extension HostText {
       _ = try parse(url)
       return url
     } catch {
-      // A host of that name, perhaps, with a port.
+      // Perhaps this is a host of that name, with a port.
       return nil
     }
   }

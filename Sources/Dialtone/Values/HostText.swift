@@ -16,13 +16,13 @@ package enum HostText {
   ///
   /// The port is what follows the host after a colon: `example.com:443`, `192.0.2.1:443`, `[2001:db8::1]:443`. A URL
   /// without one has that of its scheme, if the scheme is http (80) or https (443).
-  package static func parseEndpoint(_ text: String) throws(ReachabilityError) -> Endpoint {
+  static func parseEndpoint(_ text: String) throws(ReachabilityError) -> Endpoint {
     if text.isEmpty {
       throw ReachabilityError(
         .invalidHost, "the host is empty; give a name such as example.com, an IP address or a URL")
     }
     for scalar in text.unicodeScalars where scalar.value <= 0x20 || scalar.value == 0x7F {
-      // What stands before an @ may be a secret, wherever that is: no error repeats it.
+      // The text before an @ may be a secret: no error repeats it.
       let subject = text.utf8.contains(UInt8(ascii: "@")) ? "the text" : quoted(text)
       throw ReachabilityError(
         .invalidHost, "\(subject) is not a host name: it contains \(named(scalar)); take it away")
@@ -33,7 +33,7 @@ package enum HostText {
       do throws(ReachabilityError) {
         return try parse(scheme: text[..<scheme.lowerBound], rest: rest)
       } catch {
-        // Where user information holds a slash, a part of it stands where the host should.
+        // If user information contains a slash, a part of it is in the host's place.
         if !pathAndMore(of: rest).utf8.contains(UInt8(ascii: "@")) { throw error }
         throw ReachabilityError(error.code, "the URL's host cannot be read; write it as https://example.com/")
       }
@@ -50,13 +50,13 @@ package enum HostText {
     }
   }
 
-  /// Takes a port off the end of a host. An IPv6 address without brackets has none.
+  /// Separates a port from the end of a host. An IPv6 address without brackets has none.
   private static func split(_ text: String) throws(ReachabilityError) -> (host: Substring, port: UInt16?) {
     let host = host(of: Substring(text))
     let rest = text[host.endIndex...]
     guard rest.utf8.first == UInt8(ascii: ":"), !host.isEmpty else { return (Substring(text), nil) }
     let digits = rest.dropFirst()
-    // Whatever else stands there is explained by what could not be read.
+    // The error of the caller explains any other text there.
     guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return (Substring(text), nil) }
     guard let port = UInt16(digits), port > 0 else {
       throw ReachabilityError(
@@ -65,7 +65,7 @@ package enum HostText {
     return (host, port)
   }
 
-  /// Takes host and port out of a URL (RFC 3986, 3.2); user information, path, query and fragment do not count.
+  /// Takes host and port from a URL (RFC 3986, 3.2); user information, path, query and fragment do not count.
   private static func parse(scheme: Substring, rest: Substring) throws(ReachabilityError) -> Endpoint {
     // User information may be a secret: from here on no error repeats more than the host.
     guard let first = scheme.unicodeScalars.first, first.isASCII, first.properties.isAlphabetic,
@@ -97,11 +97,11 @@ package enum HostText {
     if host.isEmpty {
       throw ReachabilityError(.invalidHost, "the URL has no host; write it as \(scheme)://example.com/")
     }
-    // In a URL the zone's percent sign is itself encoded (RFC 6874).
+    // In a URL, the zone's percent sign is encoded itself (RFC 6874).
     return (try parse(host: host.replacing("%25", with: "%")), port ?? defaultPort(ofScheme: scheme))
   }
 
-  /// Of the schemes whose URLs lead to a server over TCP (RFC 9110, 4.2).
+  /// Returns the port of a scheme whose URLs lead to a server over TCP (RFC 9110, 4.2).
   private static func defaultPort(ofScheme scheme: Substring) -> UInt16? {
     switch scheme.lowercased() {
     case "http": 80
@@ -110,7 +110,7 @@ package enum HostText {
     }
   }
 
-  /// What follows the authority (RFC 3986, 3.2).
+  /// Returns what follows the authority (RFC 3986, 3.2).
   private static func pathAndMore(of rest: Substring) -> Substring {
     Substring(rest.unicodeScalars.drop { !"/?#\\".unicodeScalars.contains($0) })
   }
@@ -124,14 +124,14 @@ package enum HostText {
     }
   }
 
-  /// `text` is what follows the host: empty, or a colon and a port number or nothing (RFC 3986, 3.2.3).
+  /// Reads what follows the host: nothing, or a colon and perhaps a port number (RFC 3986, 3.2.3).
   private static func port(_ text: Substring) throws(ReachabilityError) -> UInt16? {
     if text.isEmpty { return nil }
     let digits = text.dropFirst()
     guard text.first == ":", digits.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }),
       digits.isEmpty || UInt16(digits) ?? 0 > 0
     else {
-      // Not repeated: where user information holds a slash, this is a part of it.
+      // Not repeated: if user information contains a slash, this is a part of it.
       throw ReachabilityError(
         .invalidHost, "what follows the URL's host is no port; give a colon and 1 to 65535, or nothing")
     }
@@ -187,10 +187,10 @@ package enum HostText {
     return ReachabilityError(.invalidAddress, "\(quoted(text)) is not an address: \(problem)")
   }
 
-  /// `text` in quotation marks, cut where it is long, with what is invisible written out.
+  /// Returns `text` in quotation marks, cut if it is long, with invisible characters written out.
   package static func quoted(_ text: some StringProtocol) -> String { "\"\(shown(text))\"" }
 
-  /// `text`, cut where it is long, with what is invisible written out.
+  /// Returns `text`, cut if it is long, with invisible characters written out.
   package static func shown(_ text: some StringProtocol) -> String {
     var shown = ""
     for (position, scalar) in text.unicodeScalars.enumerated() {
@@ -207,7 +207,7 @@ package enum HostText {
     return shown
   }
 
-  /// A scalar by name, for an error.
+  /// Returns the name of a scalar, for an error.
   package static func named(_ scalar: Unicode.Scalar) -> String {
     switch scalar {
     case " ": "a space"
@@ -224,10 +224,10 @@ package enum HostText {
 }
 
 extension HostText {
-  /// Throws where the name would be taken for an IPv4 address. One whose last part is a number is such an address or
-  /// nothing (RFC 1123, 2.1); without this check, getaddrinfo(3) would take `10.1` for 10.0.0.1.
+  /// Throws if the name would be taken for an IPv4 address. A text whose last part is a number is such an address or
+  /// nothing (RFC 1123, 2.1). Without this check, getaddrinfo(3) would take `10.1` for 10.0.0.1.
   ///
-  /// Other programs would so take `１０。１`: they write names in ASCII as UTS 46 says before they look at them.
+  /// Other programs would take even `１０。１` for it, since they first write names in ASCII as UTS 46 says.
   static func checkIPv4Shape(_ text: String) throws(ReachabilityError) {
     let labels = text.unicodeScalars.split(whereSeparator: \.separatesLabels)
     guard let last = labels.last, isNumber(last) else { return }
@@ -238,13 +238,13 @@ extension HostText {
     throw ReachabilityError(.invalidAddress, "\(quoted(text)) is not an IPv4 address; \(remedy)")
   }
 
-  /// Whether inet_aton(3) would take the label for a number: decimal, octal, or hexadecimal after `0x`.
+  /// Returns whether inet_aton(3) would take the label for a number: decimal, octal, or hexadecimal after `0x`.
   private static func isNumber(_ label: Substring.UnicodeScalarView) -> Bool {
     let label = label.map(\.narrow)
     guard label.allSatisfy(\.mayBecomeASCII) else { return false }
     let known = label.filter(\.isASCII).map(Character.init)
     if known.count < label.count {
-      // Wherever the others could make a number of it, they are taken to do so.
+      // The others are taken for digits, since they may become some.
       return known.allSatisfy { $0.isHexDigit || $0 == "x" || $0 == "X" }
     }
     let isHexadecimal = known.starts(with: "0x") || known.starts(with: "0X")

@@ -4,19 +4,19 @@
 package import CDialtoneSystem
 internal import Netlink
 
-// Raw pointers stand in the public functions, not `sockaddr`: Swift converts pointers to any structure of that family,
-// and `&structure`, to them, and users need not import the C library as this module does.
+// The public functions take raw pointers instead of `sockaddr`. Swift converts pointers to any structure of that
+// family, and `&structure`, to them, and users need not import the C library as this module does.
 extension IPAddress {
-  /// The address in a C structure, `sockaddr_in` or `sockaddr_in6`, that is known by a pointer and a length, as
-  /// getaddrinfo(3), accept(2) and getifaddrs(3) give them.
+  /// Reads the address in a C structure, `sockaddr_in` or `sockaddr_in6`, given by a pointer and a length, as from
+  /// getaddrinfo(3), accept(2) and getifaddrs(3).
   ///
-  /// The port and the flow do not count. A scope identifier becomes the ``zone``, as a number, where ``isLinkLocal``
-  /// holds; elsewhere it means nothing, to the kernel neither, and is left out.
+  /// The port and the flow do not count. A scope identifier becomes the ``zone``, as a number, if the address
+  /// ``isLinkLocal``. Otherwise it means nothing, not even to the kernel, and is left out.
   ///
   /// - Parameters:
   ///   - socketAddress: The structure, of any alignment; read before the call returns, and not kept.
-  ///   - length: How many bytes are there, of which no more are read. It may be larger than the structure, as that of a
-  ///     `sockaddr_storage` is.
+  ///   - length: How many bytes there are; no more are read. It may be larger than the structure, as for a
+  ///     `sockaddr_storage`.
   /// - Throws: ``ReachabilityError`` with the code `invalidAddress` if `socketAddress` is `nil`, `length` is
   ///   smaller than the structure of its family (16 bytes for IPv4, 28 for IPv6), or the family is another.
   public init(
@@ -26,14 +26,14 @@ extension IPAddress {
     try unsafe self.init(socketAddress: socketAddress, length: length, subject: "the socket address")
   }
 
-  /// As the public one; `subject` names the structure in errors.
+  /// Like the public one; `subject` names the structure in errors.
   init(
     socketAddress: UnsafeRawPointer?, length: some BinaryInteger, subject: String
   ) throws(ReachabilityError) {
     guard let pointer = unsafe socketAddress else {
       throw ReachabilityError(.invalidAddress, "\(subject) is missing: its pointer is nil")
     }
-    // Both structures are at least as long as `sockaddr`, which holds the family where every system has it.
+    // Both structures are at least as long as `sockaddr`, which has the family in its place on every system.
     let smallest = MemoryLayout<sockaddr>.size
     guard length >= smallest else {
       throw ReachabilityError(
@@ -61,8 +61,8 @@ extension IPAddress {
   /// The address of an IPv4 socket address.
   init(_ address: sockaddr_in) { self.init(ipv4: UInt32(bigEndian: address.sin_addr.s_addr)) }
 
-  /// The address of an IPv6 socket address, with its scope identifier for a zone. It is an interface's index, which a
-  /// zone may be written as.
+  /// The address of an IPv6 socket address, with its scope identifier as the zone: an interface's index, which may be
+  /// written as a zone.
   init(_ address: sockaddr_in6) {
     let bits = IPAddressBits(address.sin6_addr)
     self.init(bits)
@@ -96,7 +96,7 @@ extension IPAddress {
     return address
   }
 
-  /// An IPv6 address with a port, and with the scope that its zone is an index or a name of; `nil` for an IPv4 one.
+  /// An IPv6 address with a port and the scope of its zone, which is an index or a name; `nil` for an IPv4 one.
   package func ipv6SocketAddress(port: UInt16) -> sockaddr_in6? {
     if !bits.isIPv6 { return nil }
     var address = sockaddr_in6()

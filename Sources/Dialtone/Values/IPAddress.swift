@@ -6,7 +6,7 @@ package import Netlink
 
 /// An IPv4 or IPv6 address, with its zone if it has one.
 ///
-/// Plain bits. A zone is kept as it was written (`fe80::1%eth0`, RFC 4007): its interface need not exist yet.
+/// It is plain bits. A zone is kept as it was written (`fe80::1%eth0`, RFC 4007): its interface need not exist yet.
 public struct IPAddress: Hashable, Sendable, BitwiseCopyable {
   /// The version of the Internet protocol that an address belongs to.
   public enum Family: Hashable, Sendable, BitwiseCopyable {
@@ -17,15 +17,17 @@ public struct IPAddress: Hashable, Sendable, BitwiseCopyable {
   }
 
   package let bits: IPAddressBits
-  package let inlineZone: InlineName
+  let inlineZone: InlineName
 
   package init(_ bits: IPAddressBits, zone: InlineName = InlineName()) {
     self.bits = bits
     self.inlineZone = zone
   }
 
-  /// The address that `text` is: dotted decimal with four parts, or RFC 4291 text with an optional `%zone`; `nil`
-  /// where it is none, where a zone stands on an address that cannot have one, or is empty or longer than 15 bytes.
+  /// Reads an address: dotted decimal with four parts, or RFC 4291 text with an optional `%zone`.
+  ///
+  /// Returns `nil` if `text` is no address, or if the zone is empty, longer than 15 bytes, or on an address that cannot
+  /// have one.
   public init?(_ text: some StringProtocol) {
     guard let percent = text.firstIndex(of: "%") else {
       guard let bits = Self.parse(String(text)) else { return nil }
@@ -46,7 +48,7 @@ public struct IPAddress: Hashable, Sendable, BitwiseCopyable {
   /// The `s_addr` of an `in_addr` is in network order: `UInt32(bigEndian: s_addr)`.
   public init(ipv4 value: UInt32) { self.init(IPAddressBits(ipv4: value)) }
 
-  /// Reads an address by inet_pton(3), which takes no short forms (`127.1`) and no octal numbers.
+  /// Reads an address with inet_pton(3), which takes no short forms (`127.1`) and no octal numbers.
   private static func parse(_ text: String) -> IPAddressBits? {
     if text.utf8.contains(0) { return nil }
     var v4 = in_addr()
@@ -64,11 +66,12 @@ public struct IPAddress: Hashable, Sendable, BitwiseCopyable {
   /// The zone as it was written (an interface's name or index); `nil` if there is none.
   public var zone: String? { inlineZone.isEmpty ? nil : inlineZone.text }
 
-  /// Whether the address is of link-local scope or a smaller one, and so means nothing without its link: unicast
-  /// (169.254/16, fe80::/10) or multicast (224.0.0/24, ffx2::/16, ffx1::/16, where x are flags: RFC 4291, 2.7).
+  /// Whether the address is of link-local scope or a smaller one, so that it means nothing without its link.
+  ///
+  /// It is unicast (169.254/16, fe80::/10) or multicast (224.0.0/24, ffx2::/16, ffx1::/16; x are flags: RFC 4291, 2.7).
   public var isLinkLocal: Bool {
     guard bits.isIPv6 else { return isIPv4LinkLocal || bits.low >> 8 == 0xE00000 }
-    // As __ipv6_addr_needs_scope_id, include/net/ipv6.h.
+    // Like __ipv6_addr_needs_scope_id, include/net/ipv6.h.
     let scope = bits.high >> 48 & 0xF
     return bits.high >> 54 == 0x3FA || isMulticast && (scope == 1 || scope == 2)
   }
@@ -79,9 +82,9 @@ public struct IPAddress: Hashable, Sendable, BitwiseCopyable {
   /// Whether the address is the unspecified one: 0.0.0.0 or `::`.
   public var isUnspecified: Bool { bits.high == 0 && bits.low == 0 }
 
-  /// Whether a packet with this source can come back from another network: IPv6 of global or unique-local scope
-  /// (RFC 4007, RFC 4193); any IPv4 address but loopback and unspecified.
-  package var isUsableSource: Bool {
+  /// Whether another network can answer a packet with this source: IPv6 of global or unique-local scope (RFC 4007,
+  /// RFC 4193); any IPv4 address except loopback and unspecified.
+  var isUsableSource: Bool {
     guard bits.isIPv6 else { return bits.low != 0 && bits.low >> 24 != 127 }
     return !(bits.high == 0 && bits.low <= 1) && bits.high >> 54 != 0x3FA && bits.high >> 56 != 0xFF
   }
@@ -89,7 +92,7 @@ public struct IPAddress: Hashable, Sendable, BitwiseCopyable {
   /// Whether the address is one of this machine's by definition: 127/8 or ::1.
   package var isLoopback: Bool { bits.isIPv6 ? bits.high == 0 && bits.low == 1 : bits.low >> 24 == 127 }
 
-  /// The IPv4 address in an IPv4-mapped one; else the address itself.
+  /// The IPv4 address in an IPv4-mapped one; otherwise the address itself.
   package var unmapped: IPAddress { bits.isIPv4Mapped ? IPAddress(bits.unmapped) : self }
 
   /// Whether it is a multicast address: 224/4 or ff00::/8.
@@ -115,7 +118,7 @@ extension IPAddress: CustomStringConvertible {
   }
 }
 
-/// The bits of an address whose family is kept elsewhere, so that several of them stay small.
+/// The bits of an address. Its family is kept elsewhere, so that several of them stay small.
 struct PackedAddress: BitwiseCopyable, Sendable {
   private var high: UInt64 = 0
   private var low: UInt64 = 0
@@ -125,7 +128,7 @@ struct PackedAddress: BitwiseCopyable, Sendable {
     case none, ipv4, ipv6
   }
 
-  /// What the addresses of a value are.
+  /// The presence and family of each address of a value.
   struct Families: BitwiseCopyable, Sendable {
     var source = Presence.none
     var gateway = Presence.none
@@ -140,7 +143,7 @@ struct PackedAddress: BitwiseCopyable, Sendable {
     }
   }
 
-  /// Takes the address's bits; returns what it is.
+  /// Takes the address's bits. Returns its presence and family.
   mutating func pack(_ address: IPAddress?) -> Presence {
     high = address?.bits.high ?? 0
     low = address?.bits.low ?? 0

@@ -1,9 +1,9 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Up to sixteen bytes of UTF-8 held in place, so that a value with an interface's name stays plain bits.
+/// A name of up to 15 bytes of UTF-8, held in place, so that a value with an interface's name stays plain bits.
 ///
-/// Sixteen is IFNAMSIZ (linux/if.h, net/if.h), which counts a terminating zero: a name has 15 bytes at most.
+/// IFNAMSIZ (linux/if.h, net/if.h) is 16, with a terminating zero.
 package struct InlineName: Hashable, Sendable, BitwiseCopyable {
   /// The longest name in bytes: IFNAMSIZ less the terminating zero.
   package static let capacity = 15
@@ -11,7 +11,7 @@ package struct InlineName: Hashable, Sendable, BitwiseCopyable {
   private var first: UInt64 = 0
   private var second: UInt64 = 0
 
-  /// A name without a byte.
+  /// An empty name.
   package init() {}
 
   /// Holds `text`, or is `nil` if it has more than ``capacity`` bytes or a zero byte.
@@ -25,19 +25,19 @@ package struct InlineName: Hashable, Sendable, BitwiseCopyable {
     }
   }
 
-  /// The name of the only interface that counts. Text that can be no interface's name, because it is empty or too long,
-  /// becomes one that is none's either: to have no name would mean any interface, and drop the restriction.
+  /// The name of the only interface that counts. A text that is empty or too long becomes a name that no interface has:
+  /// an empty name would mean any interface, and drop the restriction.
   package init(ofOnlyInterface text: String) {
     self.init()
     if let name = InlineName(text), !name.isEmpty {
       self = name
     } else {
-      // A slash stands in no interface's name (dev_valid_name, net/core/dev.c).
+      // No interface's name contains a slash (dev_valid_name, net/core/dev.c).
       first = UInt64(UInt8(ascii: "/"))
     }
   }
 
-  /// Holds as many characters of `text` as there is room for.
+  /// Holds as many characters of `text` as fit.
   package init(truncating text: String) {
     var text = Substring(text)
     while true {
@@ -66,18 +66,18 @@ package struct InlineName: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// A name that an interface is asked for by: its own, or one of its alternative names, which may be longer
-/// (`altname` of ip-link(8)). Names are compared byte by byte, as the kernel does.
+/// A name for an interface: its own, or one of its alternative names, which may be longer (`altname` of ip-link(8)).
+/// Names are compared byte by byte, as the kernel does.
 package struct LinkName: Hashable, Sendable {
   /// The longest name in bytes: ALTIFNAMSIZ (linux/if.h) less the terminating zero.
   package static let capacity = 127
 
-  /// The name, if it is as short as an interface's own; else empty.
+  /// The name, if it is as short as an interface's own; otherwise empty.
   private let short: InlineName
-  /// The bytes of any other text. What is longer than ``capacity``, or has a zero byte, is no interface's name.
+  /// The bytes of any other text. A text longer than ``capacity``, or with a zero byte, is no interface's name.
   private let long: [UInt8]
 
-  /// Takes any text: one that can be no name is a name that no interface has.
+  /// Takes any text. One that cannot be a name becomes a name that no interface has.
   package init(_ text: some StringProtocol) {
     let short = InlineName(text)
     self.short = short ?? InlineName()

@@ -15,9 +15,9 @@ public struct InterfaceKind: Hashable, Sendable, BitwiseCopyable {
   public static let wired = InterfaceKind(code: 3)
   /// The loopback interface.
   public static let loopback = InterfaceKind(code: 4)
-  /// What carries packets inside other packets: WireGuard, tun, GRE, VXLAN, PPP.
+  /// An interface that carries packets inside other packets: WireGuard, tun, GRE, VXLAN, PPP.
   public static let tunnel = InterfaceKind(code: 5)
-  /// None of these, or not to be known: a dummy, a monitor device, a bridge whose ports are of several kinds or absent.
+  /// None of these, or unknown: a dummy, a monitor device, a bridge whose ports are of several kinds or absent.
   public static let other = InterfaceKind(code: 6)
 
   /// The kind with this stable identifier (``identifier``), or `nil` if there is none.

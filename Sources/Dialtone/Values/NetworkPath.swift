@@ -4,7 +4,7 @@
 /// The ways by which packets can leave this machine: all usable interfaces, in order of preference.
 ///
 /// The path as a whole is about packets that are bound to no interface. If the configuration restricts the interfaces,
-/// it is about packets over those that count. Each interface is about packets that are bound to it (SO_BINDTODEVICE,
+/// it is about packets over the allowed ones. Each interface is about packets that are bound to it (SO_BINDTODEVICE,
 /// socket(7)). So an interface may lead to the Internet while the path is unsatisfied, because the one before it has
 /// lost its carrier.
 ///
@@ -25,14 +25,14 @@ public struct NetworkPath: Sendable {
 
   /// One interface of a path.
   public struct Interface: Sendable {
-    /// The interface as a plain value, to compare with that of a ``Reachability``.
+    /// The interface as a plain value, to compare with ``Reachability/interface``.
     public package(set) var networkInterface: NetworkInterface
-    /// Its usable addresses, except temporary ones: IPv4 before IPv6, those of link-local scope last, each in the order
+    /// Its usable addresses, except temporary ones: IPv4 before IPv6, link-local ones last in each family, in the order
     /// of their bits.
     public package(set) var addresses: [IPAddress]
     /// Its usable temporary addresses (RFC 8981). They rotate, and do not count for equality.
     public package(set) var temporaryAddresses: [IPAddress]
-    /// The routers that lead from it to the Internet: the IPv4 one, the IPv6 one, as far as there are.
+    /// The routers that lead from it to the Internet: the IPv4 one, then the IPv6 one, if there are any.
     public package(set) var gateways: [IPAddress]
     /// Whether its traffic may cost money: it is cellular, or the configuration names it.
     public package(set) var isExpensive: Bool
@@ -47,10 +47,10 @@ public struct NetworkPath: Sendable {
     ///
     /// - Parameters:
     ///   - interface: Name, index and kind.
-    ///   - addresses: Its usable addresses, temporary ones excepted, in the order in which they shall be.
+    ///   - addresses: Its usable addresses, except temporary ones, in the order that you want.
     ///   - temporaryAddresses: Its usable temporary addresses.
     ///   - gateways: The routers that lead from it to the Internet.
-    ///   - isExpensive: Whether its traffic may cost money; that of a cellular one always does.
+    ///   - isExpensive: Whether its traffic may cost money; for a cellular one it always is `true`.
     ///   - isConstrained: Whether it is to be used sparingly.
     ///   - supportsIPv4: Whether packets for the Internet can leave it by IPv4.
     ///   - supportsIPv6: Whether packets for the Internet can leave it by IPv6.
@@ -93,9 +93,9 @@ public struct NetworkPath: Sendable {
   /// The first is the one by which packets for the Internet leave. Then come the others that lead there, by the metric
   /// of their route, then those that only reach their own link.
   ///
-  /// Two sorts are left out, unless packets for the Internet leave by them or the configuration names them: ports of a
-  /// bridge, bond or team, and virtual links with only link-local addresses, which containers make by the hundred. The
-  /// loopback interface is always left out.
+  /// Ports of a bridge, bond or team are left out. So are virtual links with only link-local addresses, which
+  /// containers make by the hundred. Both are listed if packets for the Internet leave by them, or the configuration
+  /// names them. The loopback interface is always left out.
   public package(set) var interfaces: [Interface]
 
   /// Whether packets for the Internet can leave by IPv4.
@@ -104,7 +104,7 @@ public struct NetworkPath: Sendable {
   /// Whether packets for the Internet can leave by IPv6.
   public package(set) var supportsIPv6: Bool
 
-  /// Whether a name server of resolv.conf(5) can be reached; without an entry there, the one on this machine.
+  /// Whether a name server of resolv.conf(5) can be reached; if it names none, the one on this machine counts.
   ///
   /// A server on this machine counts if the path is satisfied, since it asks others.
   public package(set) var supportsDNS: Bool
@@ -120,8 +120,8 @@ public struct NetworkPath: Sendable {
   /// }
   /// ```
   ///
-  /// The status decides. What follows from it need not be given, and what contradicts it is left out:
-  /// - A satisfied path supports the families that one of its interfaces does, any other none.
+  /// The status decides. You need not give what follows from it, and what contradicts it is left out:
+  /// - A satisfied path supports the families that one of its interfaces supports; any other path supports none.
   /// - ``reason`` is `nil` in a satisfied path. An unsatisfied path without one has `noRoute`, one that requires a
   ///   connection `dormant`.
   /// - An undetermined path has no interfaces and no name server.
@@ -172,8 +172,8 @@ public struct NetworkPath: Sendable {
   /// Whether the path is to be used sparingly; decided as ``isExpensive`` is.
   public var isConstrained: Bool { carriers.contains { $0.isConstrained } }
 
-  /// The preferred interface, and what carries its packets as far as that is known. The kernel does not tell which
-  /// interface a tunnel's packets leave by; those of a tunnel to the Internet take what would be preferred without it.
+  /// The preferred interface, and the one that carries its packets, as far as that is known. The kernel does not tell
+  /// by which interface a tunnel's packets leave. They take the one that would be preferred without the tunnel.
   private var carriers: [Interface] {
     guard let preferredInterface else { return [] }
     if preferredInterface.kind != .tunnel { return [preferredInterface] }
@@ -183,7 +183,7 @@ public struct NetworkPath: Sendable {
   /// Returns whether the path is satisfied and an interface of this kind leads to the Internet.
   public func uses(_ kind: InterfaceKind) -> Bool { leading.contains { $0.kind == kind } }
 
-  /// When the kernel's event that led to this path was read; `nil` as long as nothing is known.
+  /// When the kernel's event that led to this path was read; `nil` while nothing is known.
   public var timestamp: UTCTimestamp? {
     realtime == 0 ? nil : UTCTimestamp(durationSince1970: .nanoseconds(realtime))
   }
@@ -203,7 +203,7 @@ extension NetworkPath.Status {
 }
 
 extension NetworkPath: Hashable {
-  /// Returns whether a receiver would not be told of a difference; see the type's description.
+  /// Returns whether receivers take the two for the same; see the description of the type.
   public static func == (a: NetworkPath, b: NetworkPath) -> Bool {
     a.status == b.status && a.reason == b.reason && a.interfaces == b.interfaces && a.supportsIPv4 == b.supportsIPv4
       && a.supportsIPv6 == b.supportsIPv6 && a.supportsDNS == b.supportsDNS
@@ -221,7 +221,7 @@ extension NetworkPath: Hashable {
 }
 
 extension NetworkPath.Interface: Hashable {
-  /// Returns whether all is equal, temporary addresses aside.
+  /// Returns whether everything except temporary addresses is equal.
   public static func == (a: Self, b: Self) -> Bool {
     a.networkInterface == b.networkInterface && a.addresses == b.addresses && a.gateways == b.gateways
       && a.isExpensive == b.isExpensive && a.isConstrained == b.isConstrained && a.supportsIPv4 == b.supportsIPv4
@@ -237,10 +237,10 @@ extension NetworkPath.Interface: Hashable {
 }
 
 extension NetworkPath {
-  /// Whether it says anything: the state before the first answer does not.
+  /// Whether it says anything. The state before the first answer does not.
   package var isKnown: Bool { status != .undetermined || reason != nil }
 
-  /// Whether it is equal also in what `==` leaves out, except the time.
+  /// Returns whether everything is equal except the time, even what `==` leaves out.
   package func isIdentical(to other: NetworkPath) -> Bool {
     self == other && interfaces.map(\.temporaryAddresses) == other.interfaces.map(\.temporaryAddresses)
   }

@@ -10,7 +10,7 @@ extension Reachability {
 
     private init(code: UInt8) { self.code = code }
 
-    /// The kernel has no route to the target (ENETUNREACH; a `throw` route cannot be told from none).
+    /// The kernel has no route to the target (ENETUNREACH). A `throw` route cannot be told from no route.
     public static let noRoute = Reason(code: 1)
     /// A route of type `unreachable` stands in the way (EHOSTUNREACH). A rule of that type cannot be told from no
     /// route.

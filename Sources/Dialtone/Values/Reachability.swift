@@ -7,8 +7,8 @@
 ///
 /// Two states are equal if no receiver would get the second after the first: they have the same ``status``, ``flags``,
 /// ``interface``, ``gateway`` and ``reason``. ``source`` and ``destination`` do not count, since temporary addresses
-/// rotate and names move between servers; nor does the time. A state is plain bits: copies cost neither memory nor
-/// locks.
+/// rotate and names move between servers. The time does not count, either. A state is plain bits: copies cost neither
+/// memory nor locks.
 public struct Reachability: Sendable, BitwiseCopyable {
   /// What is known of a target.
   public enum Status: Hashable, Sendable, BitwiseCopyable {
@@ -25,7 +25,7 @@ public struct Reachability: Sendable, BitwiseCopyable {
   /// What is known of the target.
   public package(set) var status: Status
 
-  /// The same in Apple's bits. They contain `reachable` if ``status`` is `reachable` or `requiresConnection`, else not.
+  /// The same in Apple's bits. They contain `reachable` only if ``status`` is `reachable` or `requiresConnection`.
   public package(set) var flags: ReachabilityFlags
 
   /// The interface that the packets leave by; `nil` if none is known.
@@ -43,7 +43,7 @@ public struct Reachability: Sendable, BitwiseCopyable {
     set { families.gateway = packedGateway.pack(newValue) }
   }
 
-  /// The address that was asked about: the target's own, the best of a name's, or, for the Internet, a root name
+  /// The address that was asked about: the target's own, the best one of a name, or, for the Internet, a root name
   /// server's.
   public package(set) var destination: IPAddress? {
     get { packedDestination.address(families.destination, zone: destinationZone) }
@@ -59,8 +59,8 @@ public struct Reachability: Sendable, BitwiseCopyable {
   /// Nanoseconds since 1970-01-01T00:00:00Z, or 0 if nothing is known; the plain bits of ``timestamp``.
   package var realtime: Int64
 
-  // Addresses are kept without what they would repeat: a hundred thousand monitors hold several of these values each,
-  // and readers of `current` copy one each time.
+  // Addresses are packed: a hundred thousand monitors hold several of these values each, and readers of `current` copy
+  // one each time.
   private var families = PackedAddress.Families()
   private var packedSource = PackedAddress()
   private var packedGateway = PackedAddress()
@@ -95,11 +95,10 @@ public struct Reachability: Sendable, BitwiseCopyable {
   /// let unreachable = Reachability(.unreachable, interface: wifi, reason: .noCarrier)
   /// ```
   ///
-  /// The status decides. What follows from it need not be given, and what contradicts it is left out:
-  /// - ``flags`` contain `reachable` and `connectionRequired` as the status says, those that the kind of the interface
-  ///   implies (`isWWAN`, `transientConnection`), and those that the reason implies (`connectionOnTraffic`,
-  ///   `interventionRequired`). An unreachable or undetermined state has none. `isDirect` and `isLocalAddress` go with
-  ///   no gateway.
+  /// The status decides. You need not give what follows from it, and what contradicts it is left out:
+  /// - ``flags`` contain `reachable` and `connectionRequired` as the status says. The kind of the interface implies
+  ///   `isWWAN` and `transientConnection`, the reason `connectionOnTraffic` and `interventionRequired`. An unreachable
+  ///   or undetermined state has no flags. A state with a gateway has neither `isDirect` nor `isLocalAddress`.
   /// - ``reason`` is `nil` in a reachable state. An unreachable state without one has `noRoute`, one that requires a
   ///   connection `dormant`.
   /// - Only a reachable state has a ``source`` and a ``gateway``. An undetermined one has no ``interface``.
@@ -127,7 +126,7 @@ public struct Reachability: Sendable, BitwiseCopyable {
     self.flags = normalized(flags)
   }
 
-  /// The flags that fit to all else.
+  /// Returns the flags that fit everything else.
   private func normalized(_ flags: ReachabilityFlags) -> ReachabilityFlags {
     if status != .reachable, status != .requiresConnection { return [] }
     let conditions: ReachabilityFlags = [
@@ -153,7 +152,7 @@ public struct Reachability: Sendable, BitwiseCopyable {
   /// Whether the state is known. An ``Status/undetermined`` state may still have a ``reason``.
   public var isDetermined: Bool { status != .undetermined }
 
-  /// When the kernel's event that led to this state was read; `nil` as long as nothing is known.
+  /// When the kernel's event that led to this state was read; `nil` while nothing is known.
   ///
   /// It is the time of the last change: a state that is read again and found equal keeps it.
   public var timestamp: UTCTimestamp? {
@@ -162,10 +161,10 @@ public struct Reachability: Sendable, BitwiseCopyable {
 }
 
 extension Reachability {
-  /// The flags once the state is known; `nil` as long as it is not.
+  /// The flags once the state is known; `nil` while it is not.
   ///
-  /// Before that, the questions that ``ReachabilityFlags`` answers have no answer. Through this property they are
-  /// `nil`, and the compiler makes you decide; ``flags`` is empty then, and would answer "no".
+  /// Before that, the questions of ``ReachabilityFlags`` have no answer. Through this property they are `nil`, and the
+  /// compiler makes you decide. ``flags`` is empty then, and would answer "no".
   ///
   /// ```swift
   /// switch monitor.current.determinedFlags?.isConnectionRequired {
@@ -176,14 +175,13 @@ extension Reachability {
   /// ```
   public var determinedFlags: ReachabilityFlags? { isDetermined ? flags : nil }
 
-  /// Returns whether `target` is reached, over a cellular interface or another; `nil` as long as the state is not
-  /// known.
+  /// Returns whether `target` is reached, and over a cellular interface or another; `nil` while the state is not known.
   ///
   /// With `nil` these are the four states of RKReachabilityObserver. A local network has only three of them: it is
   /// never ``ReachabilityFlags/Connectivity/cellular``.
   ///
   /// - Parameter target: What this state is about. Only whether it is a local network counts.
-  /// - Returns: Whether it is reached, and over what; `nil` as long as the state is not known.
+  /// - Returns: Whether it is reached, and over what; `nil` while the state is not known.
   public func connectivity(to target: ReachabilityTarget = .internet) -> ReachabilityFlags.Connectivity? {
     determinedFlags?.connectivity(to: target)
   }
@@ -201,7 +199,7 @@ extension Reachability.Status {
     }
   }
 
-  /// The reason of a state with this status that is made with `reason`.
+  /// Returns the reason of a state with this status for which `reason` was given.
   fileprivate func normalized(_ reason: Reachability.Reason?) -> Reachability.Reason? {
     switch self {
     case .undetermined: reason
@@ -213,17 +211,17 @@ extension Reachability.Status {
 }
 
 extension Reachability {
-  /// Whether it says anything: the state before the first answer does not.
+  /// Whether it says anything. The state before the first answer does not.
   package var isKnown: Bool { isDetermined || reason != nil }
 
-  /// Whether it is equal also in what `==` leaves out, except the time.
+  /// Returns whether everything is equal except the time, even what `==` leaves out.
   package func isIdentical(to other: Reachability) -> Bool {
     self == other && source == other.source && destination == other.destination
   }
 }
 
 extension Reachability: Hashable {
-  /// Returns whether a receiver would not be told of a difference; see the type's description.
+  /// Returns whether receivers take the two for the same; see the description of the type.
   public static func == (a: Reachability, b: Reachability) -> Bool {
     a.status == b.status && a.flags == b.flags && a.interface == b.interface && a.gateway == b.gateway
       && a.reason == b.reason

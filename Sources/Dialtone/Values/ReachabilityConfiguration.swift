@@ -3,9 +3,11 @@
 
 /// How a target is looked at.
 public struct ReachabilityConfiguration: Hashable, Sendable {
-  /// The only interface that counts, by its name or an alternative one (`altname` of ip-link(8), up to 127 bytes), or,
-  /// if none has it, by index; `nil` for any. It need not exist yet: until it does, the target is unreachable for the
-  /// reason `no-interface`. No interface has an empty name. States name the interface by its own name.
+  /// The only interface that counts; `nil` for any.
+  ///
+  /// It is a name or an alternative name (`altname` of ip-link(8), up to 127 bytes). If no interface has that name, it
+  /// may be an index. The interface need not exist yet: until it does, the target is unreachable for the reason
+  /// `no-interface`. No interface has an empty name. States name the interface by its own name.
   public var interface: String?
 
   /// The firewall mark (SO_MARK, socket(7)) that the packets would carry, for policy routing; 0 is none.
@@ -17,12 +19,12 @@ public struct ReachabilityConfiguration: Hashable, Sendable {
   /// The protocol of the packets, which routing rules may look at (ip-rule(8), `ipproto`).
   public var transport: Transport = .tcp
 
-  /// The port that the packets are sent to, which routing rules may look at (ip-rule(8), `dport`), for targets that
-  /// have none themselves; `nil` for none in particular. It decides such rules alone: nothing is sent to it. 0 counts
-  /// as `nil`.
+  /// The port that the packets are sent to, for targets that have none themselves; `nil` for none in particular.
+  ///
+  /// Only routing rules look at it (ip-rule(8), `dport`): nothing is sent to it. 0 counts as `nil`.
   public var port: UInt16?
 
-  /// A transport protocol, of those that the kernel answers route queries for.
+  /// A transport protocol for which the kernel answers route queries.
   public enum Transport: Hashable, Sendable {
     /// RFC 9293.
     case tcp
@@ -30,16 +32,16 @@ public struct ReachabilityConfiguration: Hashable, Sendable {
     case udp
   }
 
-  /// How long it must be quiet before a change is delivered. Zero delivers at once.
+  /// How long nothing may change before a change is delivered. Zero delivers at once.
   ///
   /// A change is held back until nothing has changed for this long, and at most four times as long after the first
-  /// change. The first state, and ``ReachabilityMonitor/current``, are never held back. Negative counts as zero.
+  /// change. The first state, and ``ReachabilityMonitor/current``, are never held back. A negative time counts as zero.
   public var settling: Duration = .zero
 
   /// Whether an IPv4 address without an IPv4 path is tried through the network's NAT64 (RFC 6146).
   public var nat64: NAT64 = .automatic
 
-  /// What to do with an IPv4 address where only IPv6 is there.
+  /// What to do with an IPv4 address if there is only IPv6.
   public enum NAT64: Hashable, Sendable {
     /// Ask the resolver for the prefix of the network's translator (`ipv4only.arpa`, RFC 7050), and look at the address
     /// behind it.

@@ -7,14 +7,14 @@ public struct ReachabilityError: Error, Hashable, Sendable {
   public struct Code: Hashable, Sendable {
     private let rawValue: UInt8
 
-    /// The text is none of a host name, an IP address and a URL with a host.
+    /// The text is neither a host name, nor an IP address, nor a URL with a host.
     public static let invalidHost = Code(rawValue: 1)
-    /// The text looks like an IP address but is none, or it is one that needs a zone, or has one it cannot have.
+    /// The text looks like an IP address but is none, or the address lacks a zone, or cannot have the one given.
     public static let invalidAddress = Code(rawValue: 2)
-    /// The time-out passed before the wait was over.
+    /// The timeout passed before the wait was over.
     public static let timedOut = Code(rawValue: 3)
-    /// The system denies access to the network's state, so that a wait might never end. A state says the same by its
-    /// reason, ``Reachability/Reason-swift.struct/denied``.
+    /// The system denies access to the network's state, so that a wait might never end. A state says the same with the
+    /// reason ``Reachability/Reason-swift.struct/denied``.
     public static let denied = Code(rawValue: 4)
     /// The work failed, and the path to its target was lost; ``ReachabilityError/underlyingError`` is what the work
     /// threw.
@@ -27,7 +27,7 @@ public struct ReachabilityError: Error, Hashable, Sendable {
   /// What is wrong and what to do about it, for a person.
   public let message: String
 
-  /// What the work threw that failed when the path was lost; `nil` in all other errors.
+  /// What the work threw when the path was lost; `nil` in all other errors.
   public let underlyingError: (any Error)?
 
   /// Creates an error, for tests and for functions of your own that wait as Dialtone's do.
@@ -42,7 +42,7 @@ public struct ReachabilityError: Error, Hashable, Sendable {
     self.underlyingError = code == .pathLost ? underlyingError : nil
   }
 
-  /// Returns whether the codes are the same; neither the words count nor the underlying error.
+  /// Returns whether the codes are the same. The words and the underlying error do not count.
   public static func == (a: ReachabilityError, b: ReachabilityError) -> Bool { a.code == b.code }
 
   /// Feeds the code.

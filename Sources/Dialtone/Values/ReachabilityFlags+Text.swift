@@ -15,7 +15,7 @@ extension ReachabilityFlags {
     (.isDirect, "d", "isDirect"),
   ]
 
-  /// The same in ascending order of their bits.
+  /// The same, in ascending order of their bits.
   private static let ascending = letters.sorted { $0.flag.rawValue < $1.flag.rawValue }
 
   /// The names of the flags that are set, in ascending order of their bits.
@@ -24,15 +24,15 @@ extension ReachabilityFlags {
   /// Nine characters, `WdlDiCcRt`, the most significant bit first, with `-` for each flag that is clear: "-------R-" is
   /// reachable and no more.
   ///
-  /// The form that SCNetworkReachabilityKit prints. ``init(_:)`` reads it.
+  /// SCNetworkReachabilityKit prints this form. ``init(_:)`` reads it.
   public var descriptionByBit: String {
     String(Self.ascending.reversed().map { contains($0.flag) ? $0.letter : "-" })
   }
 
   /// Reads what ``description`` or ``descriptionByBit`` wrote; the length tells which of the two it is.
   ///
-  /// Each letter must stand in its place, and nothing may stand around the text; `nil` if it is neither form. Bits
-  /// without a letter are not written, and so are clear in what is read.
+  /// Returns `nil` if the text is neither form: each letter must be in its place, with nothing around the text. Bits
+  /// without a letter are not written, so they are clear in what is read.
   ///
   /// - Parameter text: Ten characters, `WR tcCiDld`, or nine, `WdlDiCcRt`; `-` for a flag that is clear.
   public init?(_ text: some StringProtocol) {
@@ -60,7 +60,7 @@ extension ReachabilityFlags {
 extension ReachabilityFlags: CustomStringConvertible {
   /// Ten characters, `WR tcCiDld`, with `-` for each flag that is clear: "-R -------" is reachable and no more.
   ///
-  /// The form that Apple's Reachability sample and RKReachabilityObserver print. ``init(_:)`` reads it.
+  /// Apple's Reachability sample and RKReachabilityObserver print this form. ``init(_:)`` reads it.
   public var description: String {
     var text = ""
     for (flag, letter, _) in Self.letters {
@@ -74,9 +74,9 @@ extension ReachabilityFlags: CustomStringConvertible {
 extension ReachabilityFlags {
   /// The flags in words for a person: "reachable over a cellular interface, once a connection is made".
   ///
-  /// It says what concerns a person most: of several ways that the flags name, cellular before this machine, before
-  /// transient, before direct; of several conditions, that somebody has to act before traffic, before demand. Without
-  /// `reachable` it is "not reachable", whatever else is set. ``description`` leaves nothing out.
+  /// It says only what concerns a person most. Of several ways, that is in this order: cellular, this machine,
+  /// transient, direct. Of several conditions: somebody has to act, traffic, demand. Without `reachable` it is "not
+  /// reachable", whatever else is set. ``description`` leaves nothing out.
   public var summary: String { summary(in: .english) }
 
   /// The ``summary`` in the words of `translation`.

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of the way to a target, bit for bit as Apple's `SCNetworkReachabilityFlags`.
+/// What is known of the way to a target, bit for bit like Apple's `SCNetworkReachabilityFlags`.
 ///
 /// See <doc:HowReachabilityIsDecided> for when each is set on Linux.
 public struct ReachabilityFlags: OptionSet, Hashable, Sendable, BitwiseCopyable {
@@ -19,7 +19,7 @@ public struct ReachabilityFlags: OptionSet, Hashable, Sendable, BitwiseCopyable 
   public static let connectionRequired = ReachabilityFlags(rawValue: 1 << 2)
   /// Traffic for the target may bring the connection up: a dormant link.
   public static let connectionOnTraffic = ReachabilityFlags(rawValue: 1 << 3)
-  /// The other name that Apple's API has for ``connectionOnTraffic``, `kSCNetworkReachabilityFlagsConnectionAutomatic`.
+  /// Apple's other name for ``connectionOnTraffic``, `kSCNetworkReachabilityFlagsConnectionAutomatic`.
   public static let connectionAutomatic = connectionOnTraffic
   /// Somebody has to act before the connection can be made: a radio blocked by rfkill.
   public static let interventionRequired = ReachabilityFlags(rawValue: 1 << 4)
@@ -35,7 +35,7 @@ public struct ReachabilityFlags: OptionSet, Hashable, Sendable, BitwiseCopyable 
 
 /// The rules by which reachability libraries read Apple's flags, each under a name of its own.
 ///
-/// They are pure functions of the bits: any thread, no system call. Bits that are not known do not count.
+/// They are pure functions of the bits, for any thread and without a system call. Unknown bits do not count.
 extension ReachabilityFlags {
   /// Whether the target can be reached over a cellular link with no connection to be made first (DTReachability's
   /// `isWWAN`).
@@ -43,15 +43,15 @@ extension ReachabilityFlags {
   /// A modem without a session has the flag ``isWWAN``, and this is false.
   public var isCellular: Bool { isReachableWithoutConnection && contains(.isWWAN) }
 
-  /// Whether the target can be reached, without anybody having to act, over a cellular link alone (KSReachability's
-  /// `WWANOnly`): the system would choose any other link first.
+  /// Whether the target can be reached over a cellular link alone, without anybody having to act (KSReachability's
+  /// `WWANOnly`). The system would choose any other link first.
   ///
   /// A connection that traffic or a demand makes counts: see ``isReachableWithoutIntervention``.
   public var isCellularOnly: Bool { isReachableWithoutIntervention && contains(.isWWAN) }
 
   /// Whether the target can be reached with no connection to be made first (DTReachability's `isReachable`).
   ///
-  /// The strictest of the rules. ``Reachability/isReachable`` is the same.
+  /// This is the strictest of the rules. ``Reachability/isReachable`` is the same.
   public var isReachableWithoutConnection: Bool { contains(.reachable) && !contains(.connectionRequired) }
 
   /// Whether the target can be reached without anybody having to act: at once, or over a connection that traffic or a
@@ -77,12 +77,12 @@ extension ReachabilityFlags {
 }
 
 extension ReachabilityFlags {
-  /// What flags mean to somebody who asks whether a transfer may cost money: no way, a cellular one, or another.
+  /// What flags say about whether a transfer may cost money: no way, a cellular one, or another.
   ///
-  /// These three are all that the decision of ``ReachabilityFlags/connectivity(to:)`` tells apart. Which kind of
-  /// interface a way leads over, wired or Wi-Fi or a tunnel, is in ``Reachability/interface``.
+  /// ``ReachabilityFlags/connectivity(to:)`` tells only these three apart. ``Reachability/interface`` has the kind of
+  /// interface: wired, Wi-Fi or a tunnel.
   public enum Connectivity: Hashable, Sendable, BitwiseCopyable, CaseIterable {
-    /// No packet gets to the target, as things are.
+    /// No packet gets to the target now.
     case unreachable
     /// Over an interface that is not cellular: what the Objective-C libraries called Wi-Fi.
     case nonCellular
@@ -93,14 +93,14 @@ extension ReachabilityFlags {
   /// What the flags of a target mean, by the decision of Apple's Reachability sample, which RKReachabilityObserver and
   /// SCNetworkReachabilityKit share.
   ///
-  /// A pure function; bits that are not known do not count.
+  /// It is a pure function. Unknown bits do not count.
   ///
   /// - A local network (``ReachabilityTarget/isLocalNetwork``) is reached directly or not at all, and never over a
   ///   cellular interface.
   /// - Anything else that is `reachable` over a cellular interface is ``Connectivity/cellular``, even if the
   ///   connection has to be made first.
   /// - Without a cellular interface it is ``Connectivity/nonCellular`` if no connection has to be made, or if traffic
-  ///   or a demand makes it and nobody has to act; else it is ``Connectivity/unreachable``.
+  ///   or a demand makes it and nobody has to act; otherwise it is ``Connectivity/unreachable``.
   ///
   /// - Parameter target: What the flags are about. Only whether it is a local network counts.
   /// - Returns: Whether the target is reached, and over what.

@@ -6,18 +6,18 @@ internal import CDialtoneSystem
 extension ReachabilityTarget {
   /// The address in a C structure, `sockaddr_in` or `sockaddr_in6`, as ``address(_:port:)`` takes it.
   ///
-  /// A `sockaddr_storage` and whatever else begins with one of them will do. Its port is the target's; 0 is none. What
-  /// is unspecified is the Internet over that family.
+  /// You can also give a `sockaddr_storage` or another structure that begins with one of them. Its port is the
+  /// target's; 0 is none. The unspecified address is the Internet over that family.
   ///
   /// ```swift
   /// let target = try ReachabilityTarget(socketAddress: entry.ai_addr, length: entry.ai_addrlen)  // of getaddrinfo
   /// ```
   ///
-  /// See ``IPAddress/init(socketAddress:length:)`` for what is checked.
+  /// ``IPAddress/init(socketAddress:length:)`` says what is checked.
   ///
   /// - Parameters:
   ///   - socketAddress: The structure, of any alignment; read before the call returns, and not kept.
-  ///   - length: How many bytes are there, of which no more are read.
+  ///   - length: How many bytes there are; no more are read.
   /// - Throws: ``ReachabilityError`` with the code `invalidAddress` if there is no address or the length is too
   ///   small.
   public init(
@@ -28,14 +28,14 @@ extension ReachabilityTarget {
     self = .address(address, port: unsafe Self.port(socketAddress))
   }
 
-  /// The remote address in a C structure, as it can be reached from the local one in another, as
-  /// ``address(_:from:port:)`` takes them.
+  /// The remote address in a C structure, reached from the local one in another, as ``address(_:from:port:)`` takes
+  /// them.
   ///
   /// - Parameters:
   ///   - socketAddress: The remote address, as for ``init(socketAddress:length:)``.
-  ///   - length: How many bytes are there.
+  ///   - length: How many bytes it has.
   ///   - localSocketAddress: The address of this machine.
-  ///   - localLength: How many bytes are there.
+  ///   - localLength: How many bytes it has.
   /// - Throws: ``ReachabilityError`` with the code `invalidAddress` if one of them is not as it should be; the
   ///   message says which.
   public init(
@@ -50,7 +50,8 @@ extension ReachabilityTarget {
     self = .address(remote, from: local, port: unsafe Self.port(socketAddress))
   }
 
-  /// The port of a structure that an address has been read from: in both of them it has this place.
+  /// Returns the port of a structure from which an address was read. It has the same offset in both structures. The
+  /// caller vouches for the bytes.
   private static func port(_ socketAddress: UnsafeRawPointer?) -> UInt16? {
     let offset = MemoryLayout<sockaddr_in>.offset(of: \.sin_port) ?? 2
     return unsafe socketAddress.map {

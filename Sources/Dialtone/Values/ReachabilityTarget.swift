@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What it is that shall be reachable.
+/// What shall be reachable.
 public struct ReachabilityTarget: Hashable, Sendable {
   package enum Storage: Hashable, Sendable {
     case internet
@@ -15,8 +15,8 @@ public struct ReachabilityTarget: Hashable, Sendable {
 
   /// The port that packets are sent to, which routing rules may look at; `nil` for none in particular.
   ///
-  /// It decides such rules alone (ip-rule(8), `dport`): nothing is sent to it, and it says nothing about whether
-  /// somebody listens there. Targets that differ in it are different. If it is `nil`,
+  /// Only such rules look at it (ip-rule(8), `dport`). Nothing is sent to it, and the state does not say whether
+  /// anything listens there. Targets that differ in it are different. If it is `nil`,
   /// ``ReachabilityConfiguration/port`` counts.
   public let port: UInt16?
 
@@ -31,17 +31,17 @@ public struct ReachabilityTarget: Hashable, Sendable {
   /// The network that this machine is attached to: a wired or Wi-Fi link that operates and has an address.
   public static let localNetwork = ReachabilityTarget(.localNetwork(nil))
 
-  /// The network on an interface of one kind, `.localNetwork(.wifi)` or `.localNetwork(.wired)`. Of any other kind
-  /// there is no local network: it is unreachable for the reason `no-interface`.
+  /// The network on an interface of one kind, `.localNetwork(.wifi)` or `.localNetwork(.wired)`. Other kinds have no
+  /// local network: the target is unreachable for the reason `no-interface`.
   public static func localNetwork(_ kind: InterfaceKind) -> ReachabilityTarget {
     ReachabilityTarget(.localNetwork(kind))
   }
 
   /// An IP address. Nothing is looked up and nothing is sent.
   ///
-  /// An IPv4-mapped IPv6 address is the IPv4 address in it. A link-local IPv6 address needs its zone, or an
-  /// ``ReachabilityConfiguration/interface``: without, it is unreachable for the reason `no-interface`. The unspecified
-  /// address (0.0.0.0 or `::`) is the Internet over that family, as with Apple's API.
+  /// An IPv4-mapped IPv6 address is the IPv4 address in it. A link-local IPv6 address needs its zone or a
+  /// ``ReachabilityConfiguration/interface``; without one it is unreachable for the reason `no-interface`. The
+  /// unspecified address (0.0.0.0 or `::`) is the Internet over that family, as in Apple's API.
   ///
   /// - Parameters:
   ///   - address: The address.
@@ -51,14 +51,14 @@ public struct ReachabilityTarget: Hashable, Sendable {
     ReachabilityTarget(.address(address), port: port)
   }
 
-  /// An IP address as it can be reached from one of this machine's own.
+  /// An IP address, reached from one of this machine's own addresses.
   ///
-  /// `remote` is as ``address(_:port:)`` has it: the unspecified address is the Internet over that family. Where
-  /// `local` is not an address of this machine, the target is unreachable for the reason `no-address`; so is a pair of
-  /// two families.
+  /// `remote` is as for ``address(_:port:)``: the unspecified address is the Internet over that family. If `local` is
+  /// not an address of this machine, the target is unreachable for the reason `no-address`. So is a pair of two
+  /// families.
   ///
   /// - Parameters:
-  ///   - remote: The address that is to be reached.
+  ///   - remote: The address to reach.
   ///   - local: The address that the packets come from.
   ///   - port: The remote port; see ``port``. 0 is none.
   /// - Returns: The target.
@@ -68,10 +68,10 @@ public struct ReachabilityTarget: Hashable, Sendable {
 
   /// A host by its name, looked up in the background by getaddrinfo(3).
   ///
-  /// - Parameter text: A host name (up to 253 bytes, with an optional trailing dot) or the text of an IP address, each
-  ///   also with a port (`example.com:443`, `[2001:db8::1]:443`); or a URL, whose host and port are the target: its own
-  ///   port, else 80 for http and 443 for https, else none. Names with letters outside ASCII are looked up as RFC 5890
-  ///   A-labels.
+  /// - Parameter text: A host name (up to 253 bytes, with an optional trailing dot) or the text of an IP address. Each
+  ///   may have a port (`example.com:443`, `[2001:db8::1]:443`). Or a URL, whose host and port are the target; without
+  ///   a port, http has 80, https 443, and other schemes none. Names with letters outside ASCII are looked up as RFC
+  ///   5890 A-labels.
   /// - Returns: The target.
   /// - Throws: ``ReachabilityError`` with the code `invalidHost` or `invalidAddress` if `text` is none of these.
   public static func host(_ text: String) throws(ReachabilityError) -> ReachabilityTarget {
@@ -82,9 +82,9 @@ public struct ReachabilityTarget: Hashable, Sendable {
     }
   }
 
-  /// A host as for ``host(_:)``, or ``internet`` where `text` is `nil` or empty.
+  /// A host as for ``host(_:)``, or ``internet`` if `text` is `nil` or empty.
   ///
-  /// - Throws: ``ReachabilityError`` as ``host(_:)`` does.
+  /// - Throws: ``ReachabilityError``, like ``host(_:)``.
   public init(hostOrInternet text: String?) throws(ReachabilityError) {
     self = if let text, !text.isEmpty { try .host(text) } else { .internet }
   }
@@ -105,18 +105,20 @@ extension ReachabilityTarget: CustomStringConvertible {
 
   private var portText: String { port.map { ":\($0)" } ?? "" }
 
-  /// In brackets where a port follows an IPv6 address (RFC 3986, 3.2.2).
+  /// Returns the address with its port. An IPv6 address with a port is in brackets (RFC 3986, 3.2.2).
   private func endpoint(_ address: IPAddress) -> String {
     port != nil && address.family == .ipv6 ? "[\(address)]\(portText)" : "\(address)\(portText)"
   }
 }
 
 extension ReachabilityTarget {
-  /// Whether the target is the network that this machine is attached to: ``localNetwork``, that of one kind, or any
-  /// address of 169.254/16 (RFC 3927), which is what Apple's API takes for it.
+  /// Whether the target is the network that this machine is attached to.
   ///
-  /// Of a pair the remote address counts. ``ReachabilityFlags/connectivity(to:)`` reads the flags of such a target by a
-  /// rule of its own. An IPv6 link-local address is none: its zone says which link it is on, which may be any.
+  /// That is ``localNetwork``, the one on a kind of interface, or any address of 169.254/16 (RFC 3927), which Apple's
+  /// API takes for it.
+  ///
+  /// Of a pair, the remote address counts. ``ReachabilityFlags/connectivity(to:)`` reads the flags of such a target by
+  /// a rule of its own. An IPv6 link-local address does not count: its zone may name any link.
   public var isLocalNetwork: Bool {
     switch storage {
     case .localNetwork: true

@@ -4,8 +4,8 @@
 /// A text for people, in English, under a key that never changes, so that you can translate it.
 ///
 /// ``all`` lists the texts: all words that describe states, flags, interfaces and paths. A ``ReachabilityTranslation``
-/// has the words of another language; a text that it lacks stays English. Messages of errors and the descriptions of
-/// targets and monitors, which name what was typed, are only in English.
+/// has the words of another language; a text that it lacks stays English. Messages of errors are only in English. So
+/// are the descriptions of targets and monitors, which name what was typed.
 ///
 /// | keys | texts |
 /// |---|---|
@@ -18,10 +18,10 @@
 /// | `path-status.` and the ``NetworkPath/Status/identifier`` | each status of a path |
 /// | `path…` | the forms of a ``NetworkPath/description``, with `{status}`, `{interfaces}`, `{reason}` and `{path}` |
 ///
-/// What stands in braces is filled in. A translation may hold the same braces in any order. More texts will come, with
-/// more reasons and kinds.
+/// Names in braces are filled in. A translation may contain them in any order. More texts will come, with more reasons
+/// and kinds.
 public struct ReachabilityText: Hashable, Sendable {
-  /// What names the text in a table of translations, such as `reason.no-route`. It never changes.
+  /// The text's name in a table of translations, such as `reason.no-route`. It never changes.
   public let key: String
 
   /// The text in English, such as "no route to the destination".
@@ -89,7 +89,7 @@ extension ReachabilityText {
 
   /// Flags without `reachable`.
   static let flagsUnreachable = ReachabilityText("flags.unreachable", "not reachable")
-  /// Flags that say that the target is reachable, and of the way no more.
+  /// Flags that say that the target is reachable, and nothing of the way.
   static let flagsReachable = ReachabilityText("flags.reachable", "reachable")
   /// Reachable, with `isWWAN`.
   static let flagsReachableCellular = ReachabilityText(
@@ -103,7 +103,7 @@ extension ReachabilityText {
   /// Reachable, with `isDirect`.
   static let flagsReachableDirect = ReachabilityText("flags.reachable-direct", "reachable without a gateway")
 
-  /// How one of the phrases on being reachable and one of the conditions are put together.
+  /// One of the phrases on being reachable, with one of the conditions.
   static let flagsConditional = ReachabilityText("flags.conditional", "{state}, {condition}")
   /// The condition if `connectionRequired` stands alone.
   static let flagsOnConnection = ReachabilityText("flags.on-connection", "once a connection is made")
@@ -133,7 +133,7 @@ extension ReachabilityText {
   static let pathOverInterfaces = ReachabilityText("path.interfaces", "{status} via {interfaces}")
   /// A path that has a reason: "unsatisfied: no route to the destination".
   static let pathForReason = ReachabilityText("path.reason", "{status}: {reason}")
-  /// How one more interface is put behind others, or behind the first.
+  /// One more interface after others, or after the first.
   static let pathNextInterface = ReachabilityText("path.next-interface", "{interfaces}, {interface}")
   /// Any of these forms, of a path that may cost money.
   static let pathExpensive = ReachabilityText("path.expensive", "{path}, expensive")

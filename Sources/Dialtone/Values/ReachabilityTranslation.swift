@@ -4,7 +4,9 @@
 /// The words of another language for the texts of this library, by key.
 ///
 /// ```swift
-/// let german = ReachabilityTranslation(["status.reachable": "erreichbar", "state.interface": "{status} über {interface}"])
+/// let german = ReachabilityTranslation([
+///   "status.reachable": "erreichbar", "state.interface": "{status} über {interface}",
+/// ])
 /// label.text = monitor.current.description(in: german)  // "erreichbar über Wi-Fi (wlan0)"
 /// ```
 ///
@@ -23,19 +25,19 @@ public struct ReachabilityTranslation: Sendable {
   /// No other language.
   public static let english = ReachabilityTranslation { _ in nil }
 
-  /// Asks `translate` for the words each time that they are needed, on the thread that needs them.
+  /// Asks `translate` for the words whenever they are needed, on the thread that needs them.
   ///
-  /// - Parameter translate: Gives the words for a text, with the same braces, or `nil` for the English ones.
+  /// - Parameter translate: Returns the words for a text, with the same braces, or `nil` for the English ones.
   public init(_ translate: @escaping @Sendable (ReachabilityText) -> String?) { self.translate = translate }
 
   /// Takes the words from a table, by ``ReachabilityText/key``. Unknown keys do no harm.
   public init(_ table: [String: String]) { self.init { table[$0.key] } }
 
-  /// The words for `text`: the translated ones, or else the English ones. Braces are not filled in.
+  /// The translated words for `text`, or the English ones. Braces are not filled in.
   public subscript(text: ReachabilityText) -> String { translate(text) ?? text.english }
 
-  /// The words for `text` with what stands in braces filled in. Braces of no known name stay, and what is filled in is
-  /// not looked into: it holds the names of interfaces, which may be anything.
+  /// Returns the words for `text`, with the names in braces replaced by their values. Unknown names stay. Braces inside
+  /// values are not replaced: a value may be the name of an interface, which may be anything.
   func fill(_ text: ReachabilityText, _ values: KeyValuePairs<String, String>) -> String {
     var rest = self[text][...]
     var result = ""
@@ -88,7 +90,7 @@ extension NetworkPath {
         translation.fill(.pathNextInterface, ["interfaces": $0, "interface": $1])
       }
     }
-    // Never both: only a satisfied path has leading interfaces, and it has no reason.
+    // There are never both: only a satisfied path has leading interfaces, and it has no reason.
     var text =
       if let interfaces {
         translation.fill(.pathOverInterfaces, ["status": status, "interfaces": interfaces])

@@ -10,16 +10,16 @@
 /// }
 /// ```
 ///
-/// It counts as the system's clock does (CLOCK_REALTIME, clock_gettime(2)): without leap seconds, and it jumps if
+/// It counts like the system's clock (CLOCK_REALTIME, clock_gettime(2)): without leap seconds, and with a jump if
 /// somebody sets the clock. With Foundation, `DialtoneFoundation` converts it to a `Date` and back.
 public struct UTCTimestamp: Hashable, Sendable, BitwiseCopyable {
-  /// How long the timestamp lies after 1970-01-01T00:00:00Z; negative before.
+  /// The time since 1970-01-01T00:00:00Z; negative before that.
   public let durationSince1970: Duration
 
-  /// Creates the timestamp that lies this long after 1970-01-01T00:00:00Z.
+  /// Creates a timestamp from the time since 1970-01-01T00:00:00Z.
   ///
-  /// - Parameter duration: A negative one lies before 1970. The years 0000 to 9999 are those that RFC 3339 can write; a
-  ///   timestamp outside them becomes the nearest within.
+  /// - Parameter duration: The time; negative before 1970. RFC 3339 can write the years 0000 to 9999; a timestamp
+  ///   outside them becomes the nearest within.
   public init(durationSince1970 duration: Duration) {
     durationSince1970 = min(max(duration, Self.earliest), Self.latest)
   }
@@ -37,7 +37,7 @@ public struct UTCTimestamp: Hashable, Sendable, BitwiseCopyable {
 extension UTCTimestamp: InstantProtocol {
   /// Returns the timestamp that lies `duration` later, or earlier if it is negative.
   public func advanced(by duration: Duration) -> UTCTimestamp {
-    // Of the range's own length at most, so that no sum overflows.
+    // At most the length of the range, so that no sum overflows.
     let span = Self.latest - Self.earliest
     return UTCTimestamp(durationSince1970: durationSince1970 + min(max(duration, .zero - span), span))
   }
@@ -58,7 +58,7 @@ extension UTCTimestamp: CustomStringConvertible {
   /// The same in whole seconds: "2026-01-31T12:00:00Z".
   package var descriptionInSeconds: String { "\(textOfSecond)Z" }
 
-  /// Since -0400-03-01T00:00:00Z: never negative, and a leap day is the last day of a year.
+  /// The time since -0400-03-01T00:00:00Z: never negative, and a leap day is the last day of a year.
   private var sinceFirstEra: (seconds: Int64, attoseconds: Int64) {
     let parts = (durationSince1970 + .seconds((719_468 + Self.daysOf400Years) * 86_400)).components
     return (parts.seconds, parts.attoseconds)
@@ -66,7 +66,7 @@ extension UTCTimestamp: CustomStringConvertible {
 
   private static let daysOf400Years: Int64 = 146_097
 
-  /// Day and time of day in the proleptic Gregorian calendar, as RFC 3339 has it.
+  /// Day and time of day in the proleptic Gregorian calendar (RFC 3339).
   private var textOfSecond: String {
     let seconds = sinceFirstEra.seconds
     let (era, dayOfEra) = (seconds / 86_400).quotientAndRemainder(dividingBy: Self.daysOf400Years)

@@ -3,14 +3,14 @@
 
 internal import ArgumentParser
 
-/// Tells a mistyped command from a host: `dialtone HOST` watches a host, so nothing else would notice `dialtone
+/// Tells a mistyped command from a host. `dialtone HOST` watches a host, so nothing else would notice `dialtone
 /// statsu`.
 enum CommandWord {
   static let known = ["watch", "status", "wait", "check", "interfaces", "help"]
   /// Commands of other versions; a host of such a name can be given after `watch`.
   static let reserved = ["explain"]
 
-  /// Refuses targets that are likely commands, where no command was named.
+  /// Refuses targets that are likely commands, if no command was named.
   static func check(implicitTargets targets: [String]) throws {
     for (position, target) in targets.enumerated() {
       let remedy = "to watch a host of that name, write: dialtone watch \(target)"
@@ -34,7 +34,7 @@ enum CommandWord {
     }
   }
 
-  /// Refuses help on what is no command; the parser would show that on all of them instead.
+  /// Refuses help on an unknown command. The parser would show help on all of them instead.
   static func check(help arguments: [String]) throws {
     guard arguments.first == "help", let word = arguments.dropFirst().first(where: { !$0.hasPrefix("-") }),
       !known.contains(word)
@@ -45,12 +45,12 @@ enum CommandWord {
       message: "help: \"\(word)\" is not a command; \(remedy ?? "give one of \(commands)")", command: nil)
   }
 
-  /// Whether `target` is the word, or with a dot at its end the host of that name.
+  /// Whether `target` is the word, or the host of that name, written with a dot at its end.
   private static func isWord(_ target: String, _ word: String) -> Bool {
     [word, word + "."].contains(target.lowercased())
   }
 
-  /// Whether one is the other with one letter added, lost, changed, or two neighbours swapped.
+  /// Whether one is the other with one letter added, lost or changed, or with two neighbours swapped.
   static func isNear(_ a: String, _ b: String) -> Bool {
     abs(a.utf8.count - b.utf8.count) <= 1 && EditDistance.between(a, b) <= 1
   }

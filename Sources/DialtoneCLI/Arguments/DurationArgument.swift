@@ -54,7 +54,7 @@ enum DurationArgument {
     return sum
   }
 
-  /// The unit's position among all. A plain number, which is all of the text, has seconds.
+  /// The unit's position in `units`. A text that is only a number is in seconds.
   private static func position(of unit: Substring, isWhole: Bool) -> Int? {
     units.firstIndex { $0.names.contains(isWhole ? "s" : String(unit)) }
   }

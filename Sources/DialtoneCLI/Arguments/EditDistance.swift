@@ -3,11 +3,11 @@
 
 /// How far one word is from another.
 enum EditDistance {
-  /// No more of them are named.
+  /// How many names are given at most.
   private static let limit = 3
 
-  /// The names that may have been meant by `word`, the nearest first: at most a third of it is otherwise, or it is
-  /// their beginning.
+  /// The names that may have been meant by `word`, the nearest first. At most a third of it differs, or it is the
+  /// beginning of the name.
   static func nearest(to word: String, among names: [String]) -> [String] {
     let most = max(1, word.unicodeScalars.count / 3)
     var near: [(distance: Int, name: String)] = []
@@ -19,8 +19,8 @@ enum EditDistance {
     return near.sorted { $0 < $1 }.prefix(limit).map(\.name)
   }
 
-  /// How many letters have to be added, taken away, changed, or swapped with a neighbour, capitals aside: the distance
-  /// of Damerau and Levenshtein, in which nothing is changed twice.
+  /// How many letters have to be added, removed, changed, or swapped with a neighbour; capitals do not count. This is
+  /// the distance of Damerau and Levenshtein, in which nothing is changed twice.
   static func between(_ a: String, _ b: String) -> Int {
     let a = Array(a.lowercased().unicodeScalars)
     let b = Array(b.lowercased().unicodeScalars)

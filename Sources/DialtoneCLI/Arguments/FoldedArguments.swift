@@ -4,8 +4,7 @@
 /// A command line in which one argument stands for each long run of targets.
 ///
 /// ArgumentParser takes time that grows with the square of the number of arguments: 30,000 targets would take it a
-/// minute. What it makes of a run of arguments that are neither options nor what follows an option, it makes of one of
-/// them.
+/// minute. It treats a run of arguments that are neither options nor values of options as it treats one of them.
 struct FoldedArguments {
   /// From how many arguments on it pays.
   private static let minimum = 256
@@ -15,7 +14,7 @@ struct FoldedArguments {
   private var runs: [String: ArraySlice<String>] = [:]
 
   init(_ typed: [String]) {
-    // A shell that completes is told of each argument by its position.
+    // A shell's completion refers to arguments by their positions.
     if typed.count < Self.minimum || typed.contains(where: { $0.hasPrefix("---") }) {
       arguments = typed
       return

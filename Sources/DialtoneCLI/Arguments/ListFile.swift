@@ -30,7 +30,7 @@ enum ListFile {
     name == standardInput ? "standard input" : TerminalText.visible(name)
   }
 
-  /// What stands in the lines.
+  /// The entries in the lines.
   static func entries(of bytes: [UInt8], list: String) throws -> [TypedText] {
     // An editor of another system may have put a byte order mark in front (RFC 3629, 6).
     let bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
@@ -46,7 +46,7 @@ enum ListFile {
     return entries
   }
 
-  /// The line without its comment and the blanks around it. A URL has a `#` of its own, which no blank stands before.
+  /// The line without its comment and the blanks around it. A `#` in a URL has no blank before it.
   private static func content(of line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     var end = line.endIndex
     for position in line.indices where line[position] == UInt8(ascii: "#") {
@@ -76,7 +76,7 @@ enum ListFile {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
     while true {
-      // read(2) writes as many bytes as it is told there is room for.
+      // read(2) writes at most as many bytes as there is room for.
       let count = unsafe buffer.withUnsafeMutableBytes {
         unsafe CDialtoneSystem.read(descriptor, $0.baseAddress, $0.count)
       }

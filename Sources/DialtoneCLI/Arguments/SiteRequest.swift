@@ -5,7 +5,7 @@ internal import ArgumentParser
 internal import Dialtone
 internal import DialtoneSites
 
-/// Which sites are to be asked, and how, checked as a whole: nothing is begun before all of it is found right.
+/// Which sites to ask, and how. All of it is checked before anything begins.
 struct SiteRequest: Equatable, Sendable {
   let urls: [SiteURL]
   let configuration: SiteMonitorConfiguration
@@ -31,7 +31,7 @@ struct SiteRequest: Equatable, Sendable {
     do throws(SiteError) {
       for url in urls { try configuration.validate(for: url) }
     } catch {
-      // All other options have been tried by themselves; this one's meaning depends on the site and the environment.
+      // All other options have been checked by themselves. This one depends on the site and the environment.
       throw ValidationError(configuration.check.proxy == .none ? "\(error)" : "--use-proxy: \(error)")
     }
     for url in urls {
@@ -43,7 +43,7 @@ struct SiteRequest: Equatable, Sendable {
     self.urls = urls
   }
 
-  /// What tells a URL from the others. What stands before an @ may be a secret: such a URL is told by its place alone.
+  /// What tells a URL from the others. Text before an @ may be a secret: such a URL is told by its place alone.
   private static func name(of entry: TypedText) -> String {
     var name = "URL"
     if case .argument(let number?) = entry.place { name = "URL \(number)" }

@@ -4,7 +4,7 @@
 internal import ArgumentParser
 internal import Dialtone
 
-/// What is to be watched, checked as a whole: nothing is begun before all of it is found right.
+/// What to watch. All of it is checked before anything begins.
 struct TargetRequest: Equatable, Sendable {
   private(set) var targets: [WatchedTarget]
   private(set) var configuration: ReachabilityConfiguration
@@ -14,7 +14,7 @@ struct TargetRequest: Equatable, Sendable {
     try self.init(entries: TypedText.arguments(texts), source: source, configuration: configuration)
   }
 
-  /// Checks what was typed; nothing is the Internet.
+  /// Checks what was typed. If nothing was, the target is the Internet.
   ///
   /// A target typed twice counts once, however it is written. URLs that differ stay apart.
   init(entries: [TypedText], source: IPAddress? = nil, configuration: ReachabilityConfiguration = .init()) throws {
@@ -46,7 +46,7 @@ struct TargetRequest: Equatable, Sendable {
     try Self.check(address, called: "the target \(target.quoted)", configuration.family, configuration.interface)
   }
 
-  /// Refuses an address that the options beside it leave no way to.
+  /// Refuses an address that the other options leave no way to.
   static func check(
     _ address: IPAddress, called name: String, _ family: IPAddress.Family?, _ interface: String?
   ) throws {
@@ -102,6 +102,6 @@ extension WatchedTarget {
 }
 
 extension IPAddress {
-  /// The family that packets are of: an IPv4-mapped IPv6 address is the IPv4 address in it.
+  /// The family of the packets: an IPv4-mapped IPv6 address is the IPv4 address in it.
   fileprivate var effectiveFamily: Family { unmapped.family }
 }

@@ -7,8 +7,8 @@ internal import CDialtoneSystem
 enum TypedArguments {
   /// All of them, without the command's own name.
   ///
-  /// They are what the C runtime gave to main. Swift reads them in /proc/self/cmdline, and finds none where /proc is
-  /// not mounted, as in a chroot; it is asked only where the C runtime does not tell (musl).
+  /// They are what the C runtime gave to main. Swift reads them in /proc/self/cmdline, and finds none if /proc is not
+  /// mounted, as in a chroot. Swift is asked only if the C runtime does not tell (musl).
   static func all() throws -> [String] {
     var count: CInt = 0
     var first = unsafe csystem_arguments(&count)
@@ -21,8 +21,8 @@ enum TypedArguments {
     }
   }
 
-  /// One of them, counted from 1. Swift alone would take what is not UTF-8 for other characters, and so for another
-  /// host.
+  /// One of them, counted from 1. Swift alone would replace what is not UTF-8 with other characters, and so name
+  /// another host.
   static func text(_ argument: UnsafePointer<CChar>, position: Int) throws -> String {
     guard let text = unsafe String(validatingCString: argument) else {
       let repaired = unsafe String(cString: argument)
@@ -32,8 +32,8 @@ enum TypedArguments {
     return text
   }
 
-  /// What is wrong with `arguments`, without those of them that may have a secret in them: the parser repeats what it
-  /// cannot read, wherever it was typed.
+  /// What is wrong with `arguments`, without those that may contain a secret. The parser repeats what it cannot read,
+  /// wherever it was typed.
   static func withoutSecrets(_ message: String, _ arguments: [String]) -> String {
     var message = message
     for argument in arguments where hasSecret(argument) {
@@ -45,6 +45,6 @@ enum TypedArguments {
     return message
   }
 
-  /// Whether something stands before an @ (SECURITY.md).
+  /// Whether there is an @: the text before it may be a secret (SECURITY.md).
   private static func hasSecret(_ text: some StringProtocol) -> Bool { text.unicodeScalars.contains("@") }
 }

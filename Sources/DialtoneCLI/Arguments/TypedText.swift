@@ -6,7 +6,7 @@ internal import ArgumentParser
 /// A target or a URL as it was typed, and where it stands, for errors.
 struct TypedText: Equatable, Sendable {
   enum Place: Equatable, Sendable {
-    /// Among the arguments of its kind, counted from 1; without a number where it is the only one.
+    /// Among the arguments of its kind, counted from 1; without a number if it is the only one.
     case argument(Int?)
     /// A line of a list, counted from 1.
     case line(Int, list: String)

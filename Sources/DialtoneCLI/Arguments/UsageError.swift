@@ -6,7 +6,7 @@ internal import ArgumentParser
 /// Arguments that are well-formed one by one, and wrong together.
 struct UsageError: Error, CustomStringConvertible {
   let message: String
-  /// The command that they were given to, where that is known.
+  /// The command that they were given to, if that is known.
   let command: String?
 
   var description: String {
@@ -15,7 +15,7 @@ struct UsageError: Error, CustomStringConvertible {
   }
 }
 
-/// What the parser says of arguments, in whole.
+/// The parser's whole message about arguments.
 struct WholeMessage: Error, CustomStringConvertible {
   let description: String
   let status: ExitCode

@@ -4,7 +4,7 @@
 internal import ArgumentParser
 internal import Dialtone
 
-/// A target, and the text it was typed as, without the user information of a URL, which may be a secret.
+/// A target, and the text it was typed as. The text leaves out a URL's user information, which may be a secret.
 struct WatchedTarget: Equatable, Sendable {
   let typed: String
   let target: ReachabilityTarget
@@ -12,10 +12,10 @@ struct WatchedTarget: Equatable, Sendable {
   /// The words that are targets. A host of such a name is written with a dot at its end.
   static let words = ["internet", "local-network"]
 
-  /// Where no target is typed.
+  /// The target if none is typed.
   static let usual = WatchedTarget(typed: "internet", target: .internet)
 
-  /// Reads a target. The interface asked for stands in for the zone of a link-local address.
+  /// Reads a target. A link-local address without a zone gets the interface asked for as its zone.
   init(_ text: String, interface: String? = nil) throws {
     typed = Self.withoutUserInformation(text)
     switch text.lowercased() {
@@ -29,9 +29,9 @@ struct WatchedTarget: Equatable, Sendable {
     }
   }
 
-  /// What two targets share that are the same, however they are written.
+  /// What two equal targets share, however they are written.
   struct Identity: Hashable {
-    /// In small letters: capitals make no other name (RFC 4343).
+    /// In lower case: capitals make no other name (RFC 4343).
     fileprivate var name: String?
     fileprivate var port: UInt16?
     fileprivate var target: ReachabilityTarget?
@@ -52,7 +52,7 @@ struct WatchedTarget: Equatable, Sendable {
     self.target = target
   }
 
-  /// A URL without what stands before the @ of its authority (RFC 3986, 3.2); any other text as it is.
+  /// A URL without what is before the @ of its authority (RFC 3986, 3.2); any other text as it is.
   private static func withoutUserInformation(_ text: String) -> String {
     // By scalars: as Characters, a combining mark would hide the separator that it follows.
     guard let scheme = text.unicodeScalars.firstRange(of: "://".unicodeScalars) else { return text }

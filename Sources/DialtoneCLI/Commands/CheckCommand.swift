@@ -23,7 +23,7 @@ struct CheckCommand: CheckedCommand {
         failed               no answer
         offline              no path to the site; nothing was sent
 
-      Exit status: 0 all sites are available, 1 some are not. Interrupted, it is never 0.
+      Exit status: 0 all sites are available, 1 some are not. It is never 0 if interrupted.
 
       EXAMPLES
         dialtone check https://example.com/

@@ -10,7 +10,7 @@ protocol CheckedCommand: ParsableCommand {
 
   /// Checks the arguments, and reads the files that they name. Returns what is to be done.
   ///
-  /// To be called once: standard input can be read only once.
+  /// Call it once: standard input can be read only once.
   func prepare() throws -> Work
 }
 

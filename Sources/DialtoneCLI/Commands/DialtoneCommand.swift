@@ -20,9 +20,9 @@ struct DialtoneCommand: ParsableCommand {
       dialtone interfaces [--json]
       """,
     discussion: """
-      The answer is the kernel's own: nothing is sent, but for name look-ups. That a target is reachable says that a \
-      packet for it can leave this machine, not that it answers. Whether it does, check and --site ask, and they alone \
-      send something to it. Without a command, it is watch.
+      The answer is the kernel's own: nothing is sent except name lookups. A target is reachable if a packet for it \
+      can leave this machine; that does not say whether it answers. To learn that, use check or --site: they alone \
+      send something to it. Without a command, dialtone means dialtone watch.
 
       EXIT STATUS
         0        what was asked holds
@@ -40,7 +40,7 @@ struct DialtoneCommand: ParsableCommand {
         dialtone status --json            ask once, for a program
         dialtone wait && git push         wait for the Internet, then go on
         dialtone check https://example.com/
-        dialtone interfaces               what there is
+        dialtone interfaces               list the interfaces
 
       Completion for a shell: dialtone --generate-completion-script bash
       """,
@@ -73,7 +73,7 @@ struct DialtoneCommand: ParsableCommand {
     }
   }
 
-  /// Reads and checks all arguments; nothing has been begun where it throws.
+  /// Reads and checks all arguments. If it throws, nothing has been begun.
   static func prepare(_ arguments: [String]) throws -> (command: any ParsableCommand, work: Work) {
     try CommandWord.check(help: arguments)
     let folded = FoldedArguments(arguments)
@@ -100,7 +100,7 @@ struct DialtoneCommand: ParsableCommand {
       if checked is WatchCommand, arguments.first != name {
         try CommandWord.check(implicitTargets: checked.typed)
       }
-      // ArgumentParser would do this in `validate`, before it finds options that there are not.
+      // ArgumentParser would do this in `validate`, before it finds unknown options.
       return (checked, try checked.prepare())
     } catch let error as ValidationError {
       throw UsageError(message: error.message, command: name)
@@ -110,7 +110,7 @@ struct DialtoneCommand: ParsableCommand {
   /// Prints help that was asked for, or what is wrong with the arguments.
   private static func end(with error: any Error, typed arguments: [String]) throws {
     let (description, status) = DialtoneCommand.described(error)
-    // It repeats what was typed.
+    // The description repeats what was typed.
     let message = TypedArguments.withoutSecrets(description, arguments)
     let text = TerminalText.visible(message, keepingLineBreaks: true)
     if status.isSuccess {

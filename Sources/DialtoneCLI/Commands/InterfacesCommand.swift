@@ -10,9 +10,9 @@ struct InterfacesCommand: ParsableCommand {
     commandName: "interfaces",
     abstract: "List the network interfaces: kind, state and addresses.",
     discussion: """
-      The state is "up" where the interface carries packets, and else why it does not.
+      The state is "up" if the interface carries packets, and otherwise says why it does not.
 
-      Exit status: 0, or 2 where the system refuses to say.
+      Exit status: 0, or 2 if the system refuses to say.
 
       EXAMPLES
         dialtone interfaces

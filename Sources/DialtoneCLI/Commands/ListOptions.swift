@@ -3,7 +3,7 @@
 
 internal import ArgumentParser
 
-/// Where targets or URLs stand besides the command line.
+/// Where to read more targets or URLs, besides the command line.
 struct ListOptions: ParsableArguments {
   @Option(
     name: .customLong("from-file"), parsing: .unconditionalSingleValue,
@@ -12,7 +12,7 @@ struct ListOptions: ParsableArguments {
     completion: .file())
   var files: [String] = []
 
-  /// The arguments and then what the files have. To be called once: standard input can be read only once.
+  /// The arguments, then what the files have. Call it once: standard input can be read only once.
   func entries(after arguments: [String]) throws -> [TypedText] {
     try TypedText.arguments(arguments) + files.flatMap(ListFile.read)
   }

@@ -11,8 +11,8 @@ struct SiteOptions: ParsableArguments {
     parsing: .unconditional,
     help: ArgumentHelp(
       """
-      What the site has to answer: answer (anything of its own, an error such as 404 too), success (200 to 299), statuses such as 200,204, or \
-      body:TEXT (default: answer).
+      What the site has to answer: answer (anything of its own, an error such as 404 too), success (200 to 299), \
+      statuses such as 200,204, or body:TEXT (default: answer).
       """, valueName: "what"),
     transform: ExpectationText.parse)
   var expect: SiteExpectation?
@@ -20,19 +20,19 @@ struct SiteOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Send HEAD, or GET, alone (default: HEAD, then GET where HEAD is refused; GET where a body is needed).",
+      "Send only HEAD, or only GET (default: HEAD, then GET if HEAD is refused; GET if a body is needed).",
       valueName: "method"))
   var method: SiteMethod?
 
   @Flag(
     name: .customLong("public-address"),
     help: """
-      A name without a public address counts as intercepted: without one that is neither private, loopback, link-local, \
-      reserved nor multicast.
+      A name counts as intercepted if it has no public address, only private, loopback, link-local, reserved or \
+      multicast ones.
       """)
   var requiresPublicAddress = false
 
-  @Flag(name: .customLong("use-proxy"), help: "Ask by the proxies that http_proxy, https_proxy and no_proxy name.")
+  @Flag(name: .customLong("use-proxy"), help: "Ask through the proxies that http_proxy, https_proxy and no_proxy set.")
   var usesProxy = false
 
   @Option(
@@ -84,7 +84,7 @@ struct SiteOptions: ParsableArguments {
     return configuration
   }
 
-  /// Checks what has been set so far: where it is wrong, `options` are to blame, which were set last.
+  /// Checks what has been set so far. If it is wrong, `options` are to blame, which were set last.
   private static func check(_ configuration: SiteCheckConfiguration, _ options: String) throws {
     do throws(SiteError) {
       try configuration.validate()
@@ -99,7 +99,7 @@ enum SiteMethod: String, ExpressibleByArgument, CaseIterable {
   case head = "HEAD"
   case get = "GET"
 
-  /// Takes it in small letters, too.
+  /// Takes lower case, too.
   init?(argument: String) { self.init(rawValue: argument.uppercased()) }
 
   var method: SiteCheckConfiguration.Method { self == .head ? .head : .get }

@@ -11,10 +11,10 @@ struct StatusCommand: TargetCommand {
     abstract: "Print the state of each target once, in the order given.",
     usage: "dialtone status [<options>] [<target> ...]",
     discussion: """
-      A name that cannot be looked up for now is waited for until the time-out. A target given twice counts once.
+      A name that cannot be looked up for now is waited for until the timeout. A target given twice counts once.
 
       Exit status: 0 all targets are reachable, 1 some target is not, 2 it cannot be told: some target is still \
-      undetermined, and none is known not to be reachable.
+      undetermined, and none is known to be unreachable.
 
       EXAMPLES
         dialtone status

@@ -55,7 +55,7 @@ struct TargetOptions: ParsableArguments {
   @Flag(name: .customLong("no-nat64"), help: "Do not look for IPv4 addresses behind the network's NAT64.")
   var noNAT64 = false
 
-  /// The sites that the targets are, checked as a whole; `nil` if they are to be reached, and not asked.
+  /// The sites that the targets are, checked as a whole; `nil` if the targets are not to be asked.
   func siteRequest(
     _ site: WatchedSiteOptions, settling: Duration? = nil, acceptsConnectionOnDemand: Bool = false
   ) throws -> SiteRequest? {

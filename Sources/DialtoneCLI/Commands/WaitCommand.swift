@@ -17,7 +17,7 @@ struct WaitCommand: TargetCommand {
       once.
 
       Exit status: 0 what was waited for holds, 1 the time is over and it does not, 2 it cannot be told: a target is \
-      still undetermined. Interrupted, it is never 0.
+      still undetermined. It is never 0 if interrupted.
 
       EXAMPLES
         dialtone wait && git push

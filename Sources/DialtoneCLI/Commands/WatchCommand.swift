@@ -13,10 +13,10 @@ struct WatchCommand: TargetCommand {
     usage: "dialtone [watch] [<options>] [<target> ...]",
     discussion: """
       It goes on until it is stopped, the lines of --count are printed, or the time of --timeout is over. A target \
-      given twice counts once. A host that is named as a command can be given here.
+      given twice counts once. A host with the name of a command can be given here.
 
-      Exit status: 0, or 2 if a target is undetermined at the end, or nothing came of it within the time of \
-      --timeout. Interrupted, it is never 0.
+      Exit status: 0, or 2 if a target is undetermined at the end, or has no state when the time of --timeout is \
+      over. It is never 0 if interrupted.
 
       EXAMPLES
         dialtone                             the Internet, as long as you look

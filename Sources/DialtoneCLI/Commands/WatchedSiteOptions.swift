@@ -9,7 +9,7 @@ internal import DialtoneSites
 struct WatchedSiteOptions: ParsableArguments {
   @Flag(
     name: .customLong("site"),
-    help: "The targets are URLs of sites, which are asked whether they answer, again and again (see dialtone check).")
+    help: "The targets are URLs of sites; ask each again and again whether it answers (see dialtone check).")
   var isWanted = false
 
   @OptionGroup var options: SiteOptions
@@ -32,7 +32,7 @@ struct WatchedSiteOptions: ParsableArguments {
     if let every {
       configuration.interval = every
       configuration.expensiveInterval = every
-      // A site that fails is not asked more seldom than one that is fine.
+      // A site that fails is asked at least as often as one that is fine.
       configuration.maximumRetryDelay = max(configuration.retryDelay, min(configuration.maximumRetryDelay, every))
     }
     return configuration

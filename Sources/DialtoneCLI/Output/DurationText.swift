@@ -6,7 +6,7 @@ internal import Dialtone
 /// A span of time in words, as exactly as a person wants to know it: `120 ms`, `1.2 s`, `12 s`, `3 min 12 s`, `2 h 5
 /// min`.
 enum DurationText {
-  /// Never rounded up, so that it is never a unit's full number.
+  /// Never rounded up, so that it never reads 60 s or 60 min.
   static func words(_ duration: Duration) -> String {
     let duration = max(duration, .zero)
     let seconds = duration.secondsClamped

@@ -6,7 +6,7 @@ internal import Dialtone
 /// Lists interfaces: name, kind, state and addresses.
 struct InterfaceFormatter {
   let style: Style
-  /// How many columns the terminal has, where each address gets a line of its own; `nil` if there is none.
+  /// How many columns the terminal has; `nil` if there is none. On a terminal, each address gets a line of its own.
   let columns: Int?
 
   func lines(for interfaces: [InterfaceStatus]) -> [String] {
@@ -22,7 +22,7 @@ struct InterfaceFormatter {
     let stateColumns = rows.map { TerminalText.columns($0.state) }.max() ?? 0
     let start = nameColumns + kindColumns + stateColumns + 6
     let longest = rows.flatMap(\.addresses).map { TerminalText.columns($0) }.max() ?? 0
-    // Where the columns leave too little room, the addresses stand further left, each below the interface.
+    // If the columns leave too little room, the addresses stand further left, each below the interface.
     let isBelow = columns.map { start + longest > $0 } ?? false
     let indent = String(repeating: " ", count: isBelow ? min(4, max(0, (columns ?? 0) - longest)) : start)
     return rows.flatMap { row -> [String] in
@@ -38,7 +38,7 @@ struct InterfaceFormatter {
     }
   }
 
-  /// The object of one interface; all keys always there.
+  /// The object of one interface, always with all keys.
   static func json(for interface: InterfaceStatus) -> String {
     JSONWriter.object { writer in
       writer.field("name", interface.interface.name)

@@ -4,12 +4,12 @@
 internal import CDialtoneSystem
 internal import Dialtone
 
-/// What standard error says at once of an interface that is not there, or that stands where a host should.
+/// What standard error says at once about an interface that does not exist, or that is given in place of a host.
 enum InterfaceHint {
-  /// No more names than these are listed.
+  /// How many names are listed at most.
   private static let limit = 8
 
-  /// Says that there is no such interface, with the names that may have been meant; nothing where there is one.
+  /// Says that there is no such interface, with the names that may have been meant. Says nothing if there is one.
   static func write(interface: String?, targets: [WatchedTarget], isQuiet: Bool) {
     if isQuiet { return }
     if let interface, !exists(interface) {
@@ -24,7 +24,7 @@ enum InterfaceHint {
     }
   }
 
-  /// The words for an interface that is not there.
+  /// The words for an interface that does not exist.
   static func missing(_ name: String, among names: [String]) -> String {
     let shown = TerminalText.visible(name)
     let near = EditDistance.nearest(to: name, among: names).map { TerminalText.visible($0) }
@@ -39,7 +39,7 @@ enum InterfaceHint {
     return "--interface: there is no interface \"\(shown)\" yet; \(end)"
   }
 
-  /// The words for an interface that stands where a host should.
+  /// The words for an interface that is given in place of a host.
   static func misplaced(_ name: String) -> String {
     let shown = TerminalText.visible(name)
     return "\"\(shown)\" is taken for a host name; for the interface of that name, write: --interface \(shown)"

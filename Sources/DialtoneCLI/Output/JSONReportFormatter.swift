@@ -3,14 +3,14 @@
 
 internal import Dialtone
 
-/// One JSON object a line: all keys always there, `null` where nothing is known.
+/// One JSON object a line, always with all keys; `null` if nothing is known.
 struct JSONReportFormatter: ReportFormatter {
   let targets: [WatchedTarget]
 
   func line(for report: Report) -> String {
     let state = report.state
     return JSONWriter.object { writer in
-      // A target that nothing has been read of has no time.
+      // If nothing has been read of a target, it has no time.
       writer.field("time", state.timestamp?.description)
       writer.field("target", targets[report.target].typed)
       writer.field("status", state.status.identifier)

@@ -1,9 +1,9 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Says on standard error, where no terminal shows it in place, why a wait goes on: each reason once, and a few in all.
+/// Says on standard error why a wait goes on, if no terminal shows it in place: each reason once, and a few in all.
 struct Obstacles {
-  /// However many targets there are, and however often they change.
+  /// The limit for all targets together, however often they change.
   private static let limit = 10
 
   private var told: Set<String> = []

@@ -3,7 +3,7 @@
 
 internal import Synchronization
 
-/// A line on standard error that is written over in place, on a terminal alone. For any thread.
+/// A line on standard error that is overwritten in place, only on a terminal. For any thread.
 final class Progress: Sendable {
   /// When it first appears, and how often it is written again.
   static let interval = Duration.seconds(1)
@@ -13,7 +13,7 @@ final class Progress: Sendable {
 
   init(isEnabled: Bool) { self.isEnabled = isEnabled }
 
-  /// Whether the line stands there now.
+  /// Whether the line is shown now.
   var isVisible: Bool { isShown.load(ordering: .relaxed) }
 
   func show(_ text: String) {

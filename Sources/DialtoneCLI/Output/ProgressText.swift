@@ -28,7 +28,7 @@ enum ProgressText {
     return more > 0 ? shown.joined(separator: ", ") + " and \(more) more" : shown.joined(separator: " and ")
   }
 
-  /// Why the first of them is waited for, and the same with its name if another may have another reason.
+  /// Why the first of them is waited for. `named` has its name, too, if another may have another reason.
   private static func words(
     _ waiting: Waiting, _ names: ShortenedNames, _ reason: (Int) -> String?
   ) -> (words: String, named: String)? {

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The names of all targets, cut to what a line has room for, and told apart where that can be.
+/// The names of all targets, cut to the room in a line, and still told apart if possible.
 final class ShortenedNames {
   /// How many columns the longest takes.
   let widest: Int
@@ -27,7 +27,7 @@ final class ShortenedNames {
       let cuts = Self.cutWhereTheyDiffer(group.map { Array(names[$0]) }, to: limit)
       for (target, cut) in zip(group, cuts) { result[target] = cut }
     }
-    // Where even that says nothing, the position does.
+    // If even that says nothing, the position does.
     for group in alike(result) {
       for target in group {
         let number = "…#\(target + 1)"
@@ -39,14 +39,14 @@ final class ShortenedNames {
     return result
   }
 
-  /// The targets whose texts are the same and whose names are not.
+  /// The targets whose texts are the same although their names differ.
   private func alike(_ texts: [String]) -> [[Int]] {
     Dictionary(grouping: texts.indices) { texts[$0] }.values.filter { group in
       group.count > 1 && group.contains { names[$0] != names[group[0]] }
     }
   }
 
-  /// Each with its beginning, and with what follows the part that all of them begin with.
+  /// Each with its beginning, and with what follows the beginning that all of them share.
   private static func cutWhereTheyDiffer(_ names: [[Character]], to limit: Int) -> [String] {
     let shared = names.dropFirst().reduce(names[0].count) { shared, name in
       min(shared, zip(names[0], name).prefix { $0 == $1 }.count)

@@ -4,7 +4,7 @@
 internal import Dialtone
 internal import DialtoneSites
 
-/// One JSON object a line: all keys always there, `null` where nothing is known.
+/// One JSON object a line, always with all keys; `null` if nothing is known.
 struct SiteJSONFormatter: ReportFormatter {
   func line(for report: StateReport<SiteVerdict>) -> String {
     let verdict = report.state

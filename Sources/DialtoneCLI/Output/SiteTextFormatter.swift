@@ -13,7 +13,7 @@ struct SiteTextFormatter: ReportFormatter {
   private let showsTime: Bool
   /// Whether any answer of the site's own makes it available.
   private let anyAnswerCounts: Bool
-  /// Grows where a longer word comes, which is seldom.
+  /// Grows if a longer word comes, which is seldom.
   private var verdictColumns = "available".count
 
   init(

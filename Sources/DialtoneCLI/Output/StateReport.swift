@@ -3,7 +3,7 @@
 
 internal import Dialtone
 
-/// One line to be: the state of a target, and the one before.
+/// What one line says: the state of a target, and the one before.
 struct StateReport<State: Equatable & Sendable>: Equatable, Sendable {
   /// The state that ended with this one, and how long it had lasted.
   struct Former: Equatable, Sendable {

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The looks of text on a terminal: nothing where there is none, or where colours are not wanted.
+/// The looks of text on a terminal; none if there is no terminal, or if colours are not wanted.
 struct Style: Equatable, Sendable {
   /// What a text is, and so how it looks (SGR, ECMA-48, 8.3.117).
   enum Look: String, Sendable {
@@ -13,8 +13,8 @@ struct Style: Equatable, Sendable {
 
   let isColoured: Bool
 
-  /// Whether text on a terminal is coloured: not where `NO_COLOR` is set and not empty (no-color.org), nor where the
-  /// terminal says that it is none.
+  /// Whether text on a terminal is coloured. It is not if `NO_COLOR` is set and not empty (no-color.org), nor if `TERM`
+  /// says that the terminal is dumb.
   static func isColoured(isTerminal: Bool, noColor: String?, term: String?) -> Bool {
     isTerminal && (noColor ?? "").isEmpty && term != "dumb"
   }

@@ -1,32 +1,32 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A line about a target: time, name, status, details, and how long it had been otherwise.
+/// A line about a target: time, name, status, details, and how long the former state lasted.
 ///
-/// On a terminal it takes no more columns than there are: the name is cut first, then what had been before is left out.
+/// On a terminal it takes no more columns than there are: the name is cut first, then the former state is left out.
 /// What is said of the present is never cut: if it has no room, it goes on in lines of its own.
 struct TerminalLine {
-  /// The details, and what had been before, from the longest to the shortest.
+  /// The details and the former state, from the longest to the shortest.
   typealias Wording = (details: String, former: String?)
 
   let time: String?
   let target: Int
   let status: String
   let look: Style.Look
-  /// How many columns all the statuses have.
+  /// How many columns the widest status has.
   let statusColumns: Int
   let wordings: [Wording]
   /// The fewest columns that a name is cut to, before something else is left out.
   let leastName: Int
 
-  /// The text, for a terminal of so many columns, or for a file.
+  /// The text, for a terminal of this many columns, or for a file.
   func text(names: ShortenedNames, columns: Int?, style: Style) -> String {
     guard let columns else { return line(names.name(target, to: nil), names.widest, wordings[0], style).styled }
     let usual = Self.nameLimit(names, columns)
     for wording in wordings {
       let full = line(names.name(target, to: usual), usual, wording, style)
       if full.columns <= columns { return full.styled }
-      // By steps: for each width of a name, all of them are told apart.
+      // In steps of two: for each width of a name, all of them are told apart.
       let room = (usual - (full.columns - columns)) & ~1
       if room < min(leastName, names.widest) { continue }
       return line(names.name(target, to: room), room, wording, style).styled
@@ -34,7 +34,7 @@ struct TerminalLine {
     return lines(names, usual, columns, style)
   }
 
-  /// How many columns a name has, if nothing asks for less: a third of the line.
+  /// How many columns a name has at most, if nothing asks for less: three tenths of the line.
   private static func nameLimit(_ names: ShortenedNames, _ columns: Int) -> Int { min(names.widest, columns * 3 / 10) }
 
   private func line(

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text from elsewhere, made fit for a terminal: a name may contain what would move the cursor or turn the line around.
+/// Text from elsewhere, made fit for a terminal. A name may contain what moves the cursor or turns the line around.
 enum TerminalText {
   /// `text` with control, format and other invisible characters written out, such as `\u{1B}`.
   static func visible(_ text: some StringProtocol, keepingLineBreaks: Bool = false) -> String {
@@ -37,7 +37,7 @@ enum TerminalText {
     text + String(repeating: " ", count: max(0, width - columns(text)))
   }
 
-  /// `text` in lines of at most `limit` columns, each indented, broken at spaces where there are any.
+  /// `text` in lines of at most `limit` columns, each indented, broken at spaces if there are any.
   static func wrapped(_ text: String, to limit: Int, indent: Int) -> [String] {
     let room = max(1, limit - indent)
     var lines: [String] = []

@@ -3,18 +3,18 @@
 
 internal import Dialtone
 
-/// A line for a person: time, target, status, the way or why there is none, and how long it had been otherwise.
+/// A line for a person: time, target, status, the way or why there is none, and how long the former state lasted.
 ///
 /// Columns are as wide as the widest text in them; two spaces stand between. See `TerminalLine`.
 struct TextReportFormatter: ReportFormatter {
   private let names: ShortenedNames
-  /// Whether the target is one that any wired or Wi-Fi interface would do for.
+  /// Whether any wired or Wi-Fi interface would do for the target.
   private let takesAnyInterface: [Bool]
   private let style: Style
   /// How many columns the terminal has; `nil` if there is none.
   private let columns: (() -> Int)?
   private let showsTime: Bool
-  /// Grows where a longer word comes, which is seldom.
+  /// Grows if a longer word comes, which is seldom.
   private var statusColumns = "unreachable".count
 
   /// On a terminal, names are cut to what it has room for, and the day is left out of the time.
@@ -35,7 +35,7 @@ struct TextReportFormatter: ReportFormatter {
     let status = state.status.identifier
     statusColumns = max(statusColumns, status.count)
     let details = Self.details(of: state, takesAnyInterface: takesAnyInterface[report.target])
-    // What was before stands in a line further up.
+    // The former state has a line further up.
     let former = report.former.map { [Self.words(for: $0, before: state), Self.words(for: $0), nil] } ?? [nil]
     let line = TerminalLine(
       time: showsTime ? TimeText.local(state.timestamp ?? .now, withDay: columns == nil) : nil, target: report.target,
@@ -75,8 +75,7 @@ struct TextReportFormatter: ReportFormatter {
     return String(reason.description.prefix { $0 != ":" })
   }
 
-  /// How long it had been otherwise: "after 3 min 12 s unreachable", or "after 5 s via eth0" where only the way
-  /// changed.
+  /// How long the former state lasted: "after 3 min 12 s unreachable", or "after 5 s via eth0" if only the way changed.
   static func words(for former: Report.Former, before state: Reachability) -> String {
     let lasted = words(for: former)
     if former.state.status != state.status {
@@ -87,6 +86,6 @@ struct TextReportFormatter: ReportFormatter {
     }
     return lasted
   }
-  /// How long it had been otherwise, and no more: "after 3 min 12 s".
+  /// How long the former state lasted, and no more: "after 3 min 12 s".
   private static func words(for former: Report.Former) -> String { "after \(DurationText.words(former.lasted))" }
 }

@@ -6,10 +6,10 @@ internal import Dialtone
 
 /// A point in time for a reader at the terminal. Programs read the timestamp's own text.
 enum TimeText {
-  /// The time of day where the computer stands, such as `12:00:00`, after the day if that is wanted.
+  /// The local time of day, such as `12:00:00`, after the day if that is wanted.
   static func local(_ timestamp: UTCTimestamp, withDay: Bool) -> String {
     var time = time_t(timestamp.durationSince1970.components.seconds)
-    // A tm has a pointer to the zone's name, which is not used. localtime_r(3) reads the one and fills the other.
+    // A tm has a pointer to the zone's name, which is not used. localtime_r(3) reads `time` and fills `parts`.
     var parts = unsafe tm()
     _ = unsafe localtime_r(&time, &parts)
     let clock = unsafe [parts.tm_hour, parts.tm_min, parts.tm_sec].map { padded($0, 2) }.joined(separator: ":")

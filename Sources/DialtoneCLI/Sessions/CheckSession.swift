@@ -10,11 +10,11 @@ struct CheckSession: Session {
   init(siteCount: Int) { available = Tally(count: siteCount) }
 
   mutating func receive(_ verdict: SiteVerdict, of site: Int, at now: Duration) -> [StateReport<SiteVerdict>] {
-    available[site] = Verdict(verdict.isAvailable)
+    available[site] = TruthValue(verdict.isAvailable)
     return [StateReport(target: site, state: verdict)]
   }
 
-  /// Each check has its own end.
+  /// Each check has its own deadline.
   mutating func timeOut() -> [StateReport<SiteVerdict>] { [] }
 
   var ending: ExitStatus? {

@@ -1,16 +1,16 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a command makes of the states of its targets: pure, event in, lines and an end out.
+/// What a command makes of the states of its targets. Pure: event in, lines and an end out.
 ///
-/// Times are those of one clock that never goes back, since any moment.
+/// Times are those of one monotonic clock.
 protocol Session {
   associatedtype State: Equatable & Sendable
 
-  /// Takes a state that a target has come to. Answers the lines to print.
+  /// Takes a state that a target has come to. Returns the lines to print.
   mutating func receive(_ state: State, of target: Int, at now: Duration) -> [StateReport<State>]
 
-  /// The time is up. Answers the lines to print; there is an `ending` afterwards.
+  /// The time is up. Returns the lines to print; there is an `ending` afterwards.
   mutating func timeOut() -> [StateReport<State>]
 
   /// The exit status, once there is nothing more to do.
@@ -19,11 +19,11 @@ protocol Session {
   /// What is being waited for, for a person; `nil` if nothing is.
   var waiting: Waiting? { get }
 
-  /// The present state of a target that is waited for, which says why the waiting goes on; `nil` if nothing is known of
+  /// The present state of a target that is waited for, which says why the wait goes on; `nil` if nothing is known of
   /// it.
   func obstacle(of target: Int) -> State?
 
-  /// What shall become of the targets, if obstacles are told where no terminal shows them: "to be reachable".
+  /// What the targets have to become, if no terminal shows the obstacles: "to be reachable".
   var toldGoal: String? { get }
 }
 
@@ -37,6 +37,6 @@ extension Session {
 struct Waiting: Equatable, Sendable {
   /// The positions of the targets that it depends on.
   let targets: [Int]
-  /// What shall become of them: "to be reachable".
+  /// What they have to become: "to be reachable".
   let goal: String
 }

@@ -5,7 +5,7 @@ internal import DialtoneSites
 
 /// `wait --site`: until all sites, or any, are available, or no longer are.
 struct SiteWaitSession: Session {
-  /// What a site shall come to.
+  /// What a site has to become.
   enum Goal: Equatable, Sendable {
     case available
     case unavailable
@@ -29,7 +29,7 @@ struct SiteWaitSession: Session {
   mutating func receive(_ verdict: SiteVerdict, of site: Int, at now: Duration) -> [StateReport<SiteVerdict>] {
     if ending != nil { return [] }
     verdicts[site] = verdict
-    met[site] = Verdict(verdict.isAvailable == (goal == .available))
+    met[site] = TruthValue(verdict.isAvailable == (goal == .available))
     guard whole == .holds else { return [] }
     ending = .holds
     return report { !anySuffices || met[$0] == .holds }
@@ -42,14 +42,14 @@ struct SiteWaitSession: Session {
     return report { _ in true }
   }
 
-  /// A site of which nothing has come has no line.
+  /// A site without a verdict has no line.
   private func report(where isWanted: (Int) -> Bool) -> [StateReport<SiteVerdict>] {
     verdicts.indices.filter(isWanted).compactMap { position in
       verdicts[position].map { StateReport(target: position, state: $0) }
     }
   }
 
-  private var whole: Verdict { anySuffices ? met.any : met.all }
+  private var whole: TruthValue { anySuffices ? met.any : met.all }
 
   var waiting: Waiting? { ending == nil ? Waiting(targets: met.open, goal: goal.words) : nil }
 

@@ -16,7 +16,7 @@ struct SiteWatchSession: Session {
   }
 
   mutating func receive(_ verdict: SiteVerdict, of site: Int, at now: Duration) -> [StateReport<SiteVerdict>] {
-    // Where verdicts between were skipped, the newest may be the one that was printed last.
+    // If verdicts in between were skipped, the newest may be the one that was printed last.
     if ending != nil || last[site]?.verdict == verdict { return [] }
     let former = last[site].map {
       StateReport<SiteVerdict>.Former(state: $0.verdict, lasted: now - $0.since)

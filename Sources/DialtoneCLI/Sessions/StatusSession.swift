@@ -5,8 +5,8 @@ internal import Dialtone
 
 /// `status`: one line for each target, in their order, as soon as it is known.
 ///
-/// A name that cannot be looked up for now may still come to be known: it is waited for until the time-out. What the
-/// system denies is never going to be.
+/// A name that cannot be looked up for now may still become known: it is waited for until the timeout. What the system
+/// denies never will.
 struct StatusSession: Session {
   private var states: [Reachability]
   private var printed = 0
@@ -14,7 +14,7 @@ struct StatusSession: Session {
   init(targetCount: Int) { states = Array(repeating: .unknown, count: targetCount) }
 
   mutating func receive(_ state: Reachability, of target: Int, at now: Duration) -> [Report] {
-    // What was printed is what the exit status speaks of.
+    // The exit status speaks of what was printed.
     if target < printed { return [] }
     states[target] = state
     var end = printed
@@ -30,7 +30,7 @@ struct StatusSession: Session {
   }
 
   var ending: ExitStatus? {
-    printed < states.count ? nil : Verdict.all(states.map { $0.verdict { $0.isReachable } }).exitStatus
+    printed < states.count ? nil : TruthValue.all(states.map { $0.holds { $0.isReachable } }).exitStatus
   }
 
   var waiting: Waiting? {
@@ -45,6 +45,8 @@ extension Reachability {
   /// Whether waiting longer cannot make more of it known.
   var isFinal: Bool { isDetermined || isDenied }
 
-  /// Whether `condition` holds, where the state is known.
-  func verdict(_ condition: (Reachability) -> Bool) -> Verdict { isDetermined ? Verdict(condition(self)) : .unknown }
+  /// Whether `condition` holds, if the state is known.
+  func holds(_ condition: (Reachability) -> Bool) -> TruthValue {
+    isDetermined ? TruthValue(condition(self)) : .unknown
+  }
 }

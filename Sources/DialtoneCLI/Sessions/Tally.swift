@@ -1,41 +1,41 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether something holds of each target: kept as that changes, so that to ask about all of them takes no longer with
-/// more.
+/// Whether something holds of each target. It is kept as that changes, so that a question about all of them takes no
+/// longer with more.
 struct Tally {
-  private var verdicts: [Verdict]
+  private var values: [TruthValue]
   private var holding = 0
   private var failing = 0
 
   /// Nothing is known of any of them yet.
-  init(count: Int) { verdicts = Array(repeating: .unknown, count: count) }
+  init(count: Int) { values = Array(repeating: .unknown, count: count) }
 
-  subscript(position: Int) -> Verdict {
-    get { verdicts[position] }
+  subscript(position: Int) -> TruthValue {
+    get { values[position] }
     set {
-      count(verdicts[position], by: -1)
+      count(values[position], by: -1)
       count(newValue, by: 1)
-      verdicts[position] = newValue
+      values[position] = newValue
     }
   }
 
   /// Whether it holds of all of them.
-  var all: Verdict { failing > 0 ? .fails : holding < verdicts.count ? .unknown : .holds }
+  var all: TruthValue { failing > 0 ? .fails : holding < values.count ? .unknown : .holds }
 
   /// Whether it holds of any of them.
-  var any: Verdict { holding > 0 ? .holds : failing < verdicts.count ? .unknown : .fails }
+  var any: TruthValue { holding > 0 ? .holds : failing < values.count ? .unknown : .fails }
 
-  /// The positions of those of which it is not known to hold.
-  var open: [Int] { verdicts.indices.filter { verdicts[$0] != .holds } }
+  /// The positions of the targets of which it is not known to hold.
+  var open: [Int] { values.indices.filter { values[$0] != .holds } }
 
-  /// The positions of those of which nothing is known.
-  var unknown: [Int] { verdicts.indices.filter { verdicts[$0] == .unknown } }
+  /// The positions of the targets of which nothing is known.
+  var unknown: [Int] { values.indices.filter { values[$0] == .unknown } }
 
-  var unknownCount: Int { verdicts.count - holding - failing }
+  var unknownCount: Int { values.count - holding - failing }
 
-  private mutating func count(_ verdict: Verdict, by step: Int) {
-    switch verdict {
+  private mutating func count(_ value: TruthValue, by step: Int) {
+    switch value {
     case .holds: holding += step
     case .fails: failing += step
     case .unknown: break

@@ -5,7 +5,7 @@ internal import Dialtone
 
 /// `wait`: until all targets, or any, are reachable, or no longer are.
 struct WaitSession: Session {
-  /// What a target shall come to.
+  /// What a target has to become.
   enum Goal: Equatable, Sendable {
     case reachable(notOverCellular: Bool = false, acceptingOnDemand: Bool = false)
     case unreachable
@@ -44,7 +44,7 @@ struct WaitSession: Session {
   mutating func receive(_ state: Reachability, of target: Int, at now: Duration) -> [Report] {
     if ending != nil { return [] }
     states[target] = state
-    met[target] = state.verdict(goal.isMet)
+    met[target] = state.holds(goal.isMet)
     if whole == .holds {
       ending = .holds
       return report { !anySuffices || met[$0] == .holds }
@@ -65,7 +65,7 @@ struct WaitSession: Session {
     states.indices.filter(isWanted).map { Report(target: $0, state: states[$0]) }
   }
 
-  private var whole: Verdict { anySuffices ? met.any : met.all }
+  private var whole: TruthValue { anySuffices ? met.any : met.all }
 
   var waiting: Waiting? { ending == nil ? Waiting(targets: met.open, goal: goal.words) : nil }
 

@@ -16,12 +16,12 @@ struct WatchSession: Session {
   }
 
   mutating func receive(_ state: Reachability, of target: Int, at now: Duration) -> [Report] {
-    // Where states between were skipped, the newest may be the one that was printed last.
+    // If states in between were skipped, the newest may be the one that was printed last.
     if ending != nil || last[target]?.state == state { return [] }
     let former = last[target].map { Report.Former(state: $0.state, lasted: now - $0.since) }
     last[target] = (state, now)
     count += 1
-    // A target that no state has come of yet leaves nothing open: it was the lines that were asked for.
+    // A target without a state leaves nothing open, because a number of lines was asked for.
     if count == countLimit { ending = status(whereNothingCame: .holds) }
     return [Report(target: target, state: state, former: former)]
   }
@@ -31,8 +31,8 @@ struct WatchSession: Session {
     return []
   }
 
-  private func status(whereNothingCame verdict: Verdict) -> ExitStatus {
-    Verdict.all(last.map { $0?.state.verdict { _ in true } ?? verdict }).exitStatus
+  private func status(whereNothingCame value: TruthValue) -> ExitStatus {
+    TruthValue.all(last.map { $0?.state.holds { _ in true } ?? value }).exitStatus
   }
 
   var waiting: Waiting? {

@@ -7,7 +7,7 @@ internal import Dialtone
 enum Environment {
   static func value(of name: String) -> String? { EnvironmentVariable[name] }
 
-  /// Whether the terminal understands escape sequences.
+  /// Whether the terminal understands no escape sequences.
   static var isDumb: Bool { value(of: "TERM") == "dumb" }
 
   /// The looks of what is written to standard output.

@@ -16,7 +16,7 @@ final class EventWait {
   private static let letters: UInt64 = 0
   private static let output: UInt64 = 1
 
-  /// `output` is whose reader to look after; `nil` if its going away is no reason to stop.
+  /// `output` is the stream whose reader is watched; `nil` if its end is no reason to stop.
   init(mailbox: Mailbox<some Sendable>, output: StandardStream?) throws(SystemError) {
     descriptor = epoll_create1(CInt(EPOLL_CLOEXEC))
     if descriptor < 0 { throw SystemError("epoll_create1") }
@@ -26,7 +26,7 @@ final class EventWait {
     unsafe event.data.u64 = Self.letters
     if unsafe epoll_ctl(descriptor, EPOLL_CTL_ADD, mailbox.descriptor, &event) != 0 { throw SystemError("epoll_ctl") }
     guard let output else { return }
-    // Errors and hang-ups are told without being asked for. A regular file is refused (EPERM), and never closed either.
+    // Errors and hang-ups are always reported. A regular file is refused (EPERM), and never closed either.
     unsafe event.events = 0
     unsafe event.data.u64 = Self.output
     _ = unsafe epoll_ctl(descriptor, EPOLL_CTL_ADD, output.descriptor, &event)
@@ -36,7 +36,7 @@ final class EventWait {
 
   /// Waits, for `limit` at most.
   func wait(atMost limit: Duration?) -> Outcome {
-    // The kernel fills as many as it is told there are.
+    // The kernel fills at most two events, and the array has two.
     var events = unsafe [epoll_event](repeating: epoll_event(), count: 2)
     let count = unsafe epoll_wait(descriptor, &events, 2, Self.milliseconds(limit))
     var outcome = Outcome()

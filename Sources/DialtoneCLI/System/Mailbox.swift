@@ -6,8 +6,8 @@ internal import Dialtone
 
 /// States of one kind on their way from Dialtone's threads to the main one.
 ///
-/// Invariants: each target's states stay in order; its newest is never lost; memory is bounded, for where the reader of
-/// the output stalls: beyond `limit`, a target's older state makes room for its newer one.
+/// Invariants: each target's states stay in order, and its newest is never lost. Memory is bounded even if the reader
+/// of the output stalls: beyond `limit`, a target's older state makes room for its newer one.
 final class Mailbox<State: Sendable>: Sendable {
   struct Letter: Sendable {
     let target: Int
@@ -16,7 +16,7 @@ final class Mailbox<State: Sendable>: Sendable {
 
   private static var limit: Int { 1024 }
 
-  /// The letters in their order, and where each target's newest stands.
+  /// The letters in their order, and the position of each target's newest.
   private struct Heap {
     /// `nil` if one has made room.
     var letters: [Letter?] = []
@@ -34,7 +34,7 @@ final class Mailbox<State: Sendable>: Sendable {
       count += 1
     }
 
-    /// Closes the gaps: each costs as many letters as have been added since the last time.
+    /// Closes the gaps. Each time costs as much as the letters that have been added since the last time.
     private mutating func compact() {
       letters.removeAll { $0 == nil }
       for (position, letter) in letters.enumerated() { newest[letter?.target ?? 0] = position }

@@ -8,7 +8,7 @@ internal import Dialtone
 enum Output {
   /// Writes a line, at once.
   ///
-  /// Where nobody reads any more, the process ends as `yes | head` does: by SIGPIPE, without a word.
+  /// If nobody reads any more, the process ends as `yes | head` does: by SIGPIPE, without a word.
   static func line(_ text: String) throws(SystemError) {
     do {
       try StandardStream.output.write(text + "\n")

@@ -5,8 +5,8 @@ internal import CDialtoneSystem
 internal import Dialtone
 internal import DialtoneSites
 
-/// Carries the states of targets to a session, and its lines to standard output. All of it on the main thread, but for
-/// what watches the targets.
+/// Carries the states of targets to a session, and its lines to standard output. All of it runs on the main thread,
+/// except what watches the targets.
 struct Runner<S: Session> where S.State: Sendable {
   /// The targets as they were typed.
   let names: [String]
@@ -15,18 +15,18 @@ struct Runner<S: Session> where S.State: Sendable {
   let timeout: Duration?
   /// Whether to end when nobody reads the output any more.
   let endsWithReader: Bool
-  /// Whether nothing is printed, and the exit status tells.
+  /// Whether nothing is printed, because the exit status tells.
   var isQuiet = false
   /// What a state says of a target, for a person who waits for it.
   let words: (S.State, Int) -> String
   /// Whether a state says that the system tells nothing.
   let isDenied: (S.State) -> Bool
-  /// Begins to post the targets' states. What it answers is kept until the end.
+  /// Begins to post the targets' states. What it returns is kept until the end.
   let watch: (Mailbox<S.State>) -> any Sendable
 
   /// Runs until the session ends.
   ///
-  /// - Throws: `SystemError` where the output cannot be written.
+  /// - Throws: `SystemError` if the output cannot be written.
   mutating func run() throws -> ExitStatus {
     let clock = ContinuousClock()
     let start = clock.now
@@ -64,7 +64,7 @@ struct Runner<S: Session> where S.State: Sendable {
         reports += session.receive(letter.state, of: letter.target, at: start.duration(to: clock.now))
       }
       if !hasToldShortage, letters.contains(where: { isDenied($0.state) }), let shortage = Shortage.now() {
-        // The lines may be for a program.
+        // Not among the lines, which may be for a program.
         StandardStream.error.writeIgnoringErrors("dialtone: \(shortage)\n")
         hasToldShortage = true
       }
@@ -73,7 +73,7 @@ struct Runner<S: Session> where S.State: Sendable {
         if !reports.isEmpty || session.ending != nil || session.waiting == nil {
           progress.erase()
         } else if !letters.isEmpty {
-          // What is waited for may have another reason now.
+          // The reason for the wait may have changed.
           nextProgress = .zero
         }
       }
@@ -83,7 +83,7 @@ struct Runner<S: Session> where S.State: Sendable {
     }
   }
 
-  /// Says what stands in the way of these targets, where that has not been said.
+  /// Says what stands in the way of these targets, if that has not been said.
   private func tell(_ targets: [Int], _ obstacles: inout Obstacles?) {
     guard var told = obstacles, let goal = session.toldGoal else { return }
     for target in targets where !told.isComplete {

@@ -9,8 +9,8 @@ enum Shortage {
   /// As many descriptors as the library needs at least: sockets of netlink, and what wakes its threads.
   private static let needed = 8
 
-  /// What the system has not left now; `nil` if it has. Whoever was refused the state of the network for want of it was
-  /// not denied it.
+  /// What the system has run out of; `nil` if nothing. If the state of the network was refused for lack of it, it was
+  /// not denied.
   static func now() -> String? {
     let socket = csystem_socket(NETLINK_ROUTE)
     if socket < 0 { return remedy(for: SystemError("socket")) }
@@ -24,7 +24,7 @@ enum Shortage {
     return nil
   }
 
-  /// What helps where a call failed for want of something; `nil` if it failed otherwise.
+  /// What helps if a call failed for lack of something; `nil` if it failed otherwise.
   static func remedy(for error: SystemError) -> String? {
     switch error.errno {
     case EMFILE: "the process has no file descriptor left; raise its limit (ulimit -n)"

@@ -4,21 +4,21 @@
 internal import CDialtoneSystem
 internal import Dialtone
 
-/// Takes the signals that ask the process to end on a thread of its own, so that what they do need not be safe inside a
+/// Takes the signals that ask the process to end, on a thread of its own. So what they do need not be safe inside a
 /// signal handler, and works while another thread is blocked writing.
 enum Signals {
-  /// SIGPIPE, too: swift-nio has the process ignore it, from the first connection on. Blocked, a signal that somebody
-  /// sends is not ignored but waits to be taken (Linux, kernel/signal.c, sig_ignored); one that a write raises is told
-  /// by EPIPE.
+  /// SIGPIPE is among them, because swift-nio has the process ignore it from the first connection on. If it is blocked,
+  /// one that somebody sends is not ignored but waits to be taken (Linux, kernel/signal.c, sig_ignored). A write
+  /// reports its own by EPIPE.
   ///
-  /// SIGQUIT, too: for Swift's runtime it is a crash, of which it prints all threads.
+  /// SIGQUIT is among them, because Swift's runtime treats it as a crash and prints all threads.
   private static let ending = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE]
   private static let cleanUp = Lock<(@Sendable () -> Void)?>(nil)
 
   /// From now on such a signal first does `action`, and then ends the process in its usual way: a shell sees 128 + n.
   ///
-  /// To be called before other threads are started: they inherit the mask. Signals that the process was started to
-  /// ignore (nohup(1)) stay ignored.
+  /// Call it before other threads are started: they inherit the mask. Signals that the process was started to ignore
+  /// (nohup(1)) stay ignored.
   static func onEnd(_ action: @escaping @Sendable () -> Void) {
     var set = sigset_t()
     // None of these calls keeps a pointer.
@@ -37,7 +37,7 @@ enum Signals {
     if status == 0 {
       pthread_detach(thread)
     } else {
-      // No thread to be had: the signals do what they do by themselves.
+      // There is no thread: the signals do what they do by themselves.
       unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
   }

@@ -3,7 +3,7 @@
 
 internal import DialtoneSites
 
-/// Runs checks, so many at a time.
+/// Runs checks, several at a time.
 struct SiteChecker {
   let request: SiteRequest
   let concurrency: Int
@@ -11,8 +11,8 @@ struct SiteChecker {
   /// Begins; the checks end with the process.
   func start(_ mailbox: Mailbox<SiteVerdict>) -> any Sendable {
     do throws(SiteError) {
-      // Before the first task: where the system is short of threads or descriptors, Swift would wait for ever, or end
-      // the process.
+      // Before the first task: if the system is short of threads or descriptors, Swift would wait for ever, or end the
+      // process.
       try SiteResources.prove()
     } catch {
       for (position, url) in request.urls.enumerated() {

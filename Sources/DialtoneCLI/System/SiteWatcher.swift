@@ -8,7 +8,7 @@ internal import DialtoneSites
 struct SiteWatcher {
   let request: SiteRequest
 
-  /// Begins; what it answers keeps the monitors.
+  /// Begins; what it returns keeps the monitors.
   func start(_ mailbox: Mailbox<SiteVerdict>) -> any Sendable {
     request.urls.enumerated().map { position, url in
       monitor(url).observe { verdict in mailbox.post(verdict, for: position) }

@@ -9,14 +9,14 @@ struct StandardStream: Sendable {
   static let output = StandardStream(descriptor: STDOUT_FILENO)
   static let error = StandardStream(descriptor: STDERR_FILENO)
 
-  /// What a call that failed for the output is called.
+  /// The name of the call in errors about the output.
   static let outputName = "standard output"
 
   let descriptor: CInt
 
-  /// Keeps sockets of our own out of the places of the standard streams, where the caller has closed one.
+  /// Keeps sockets of our own out of the places of the standard streams, if the caller has closed one.
   ///
-  /// - Throws: `SystemError` where standard output is closed.
+  /// - Throws: `SystemError` if standard output is closed.
   static func prepare() throws(SystemError) {
     var information = stat()
     for descriptor in STDIN_FILENO...STDERR_FILENO where unsafe fstat(descriptor, &information) != 0 {
@@ -28,7 +28,7 @@ struct StandardStream: Sendable {
 
   var isTerminal: Bool { isatty(descriptor) == 1 }
 
-  /// How many columns the terminal has now; 80, as every terminal has, if it does not tell.
+  /// How many columns the terminal has now; 80 if it does not tell.
   var columns: Int {
     let columns = Int(csystem_terminal_columns(descriptor))
     return columns > 0 ? columns : 80
@@ -36,7 +36,7 @@ struct StandardStream: Sendable {
 
   /// Writes all of `text`.
   ///
-  /// - Throws: `SystemError`; its errno is EPIPE where nobody reads any more and SIGPIPE is ignored.
+  /// - Throws: `SystemError`; its errno is EPIPE if nobody reads any more and SIGPIPE is ignored.
   func write(_ text: String) throws(SystemError) {
     let bytes = Array(text.utf8)
     var position = 0
@@ -57,7 +57,7 @@ struct StandardStream: Sendable {
     }
   }
 
-  /// For what nobody can be told of a failure of.
+  /// For text whose failure nobody can be told of.
   func writeIgnoringErrors(_ text: String) {
     do {
       try write(text)
@@ -66,7 +66,7 @@ struct StandardStream: Sendable {
     }
   }
 
-  /// Waits where somebody else has made the stream non-blocking.
+  /// Waits if somebody else has made the stream non-blocking.
   private func waitUntilWritable() throws(SystemError) {
     let poll = epoll_create1(CInt(EPOLL_CLOEXEC))
     if poll < 0 { throw SystemError("epoll_create1") }

@@ -6,14 +6,15 @@ internal import Dialtone
 internal import NIOCore
 internal import NIOPosix
 
-/// Connects to the first of several addresses that lets it (RFC 8305, "happy eyeballs"): each has a quarter of a second
-/// before the next is tried beside it, or until it fails; the first connection made wins, and all others are closed at
-/// once. At most four are tried at a time: a fifth takes the place of the oldest, which has had a second. More
-/// addresses may come while it is under way: until `close` it does not fail for want of any.
+/// Connects to the first of several addresses that lets it (RFC 8305, "happy eyeballs").
 ///
-/// Belongs to its event loop. Ends once, by `end`, or by `cancel`, after which it says nothing more.
+/// Each has a quarter of a second before the next is tried beside it, or until it fails. The first connection made
+/// wins, and all others are closed at once. At most four are tried at a time: a fifth takes the place of the oldest,
+/// which has had a second. More addresses may come meanwhile: until `close`, the race does not fail for lack of any.
+///
+/// Belongs to its event loop. It ends once, by `end` or by `cancel`, and says nothing after that.
 final class ConnectionRace {
-  /// RFC 8305, 5: the Connection Attempt Delay that is recommended.
+  /// RFC 8305, 5: the recommended Connection Attempt Delay.
   static let attemptDelay = TimeAmount.milliseconds(250)
   private static let maximumAttempts = 4
 
@@ -26,7 +27,7 @@ final class ConnectionRace {
 
     init(_ route: Route) { self.route = route }
 
-    /// Has the system keep who refuses this attempt.
+    /// Has the system record who refuses this attempt.
     func watchRefusals() throws {
       #if os(Linux)
       try channel?.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
@@ -35,7 +36,7 @@ final class ConnectionRace {
       #endif
     }
 
-    /// The attempt is over. Returns who refused, in words; `nil` if nobody is known to have.
+    /// Ends the attempt. Returns who refused, in words; `nil` if that is not known.
     func end() -> String? {
       #if os(Linux)
       defer { refusal = nil }
@@ -65,9 +66,9 @@ final class ConnectionRace {
   private var lastFailure: (error: SiteError, route: Route)?
   private var hasEnded = false
 
-  /// Tries `routes`, of which there is at least one, in their order, over `interface` alone where one is given. With
-  /// `isOpen`, more may be added until `close`. `end` is called with the connection, or with why none could be made,
-  /// and what was tried last.
+  /// Tries `routes`, of which there is at least one, in their order; over `interface` alone if it is given. With
+  /// `isOpen`, more may be added until `close`. `end` gets the connection, or why none could be made, and what was
+  /// tried last.
   init(
     _ routes: [Route], isOpen: Bool, port: UInt16, interface: String?, _ loop: any EventLoop,
     end: @escaping (Result<(any Channel, Route), SiteError>, _ last: Route?) -> Void
@@ -80,12 +81,12 @@ final class ConnectionRace {
     self.end = end
   }
 
-  /// What is being tried, the latest last.
+  /// The route that was tried last.
   var lastRoute: Route? { attempts.last?.route ?? lastFailure?.route }
 
   func start() { tryNext() }
 
-  /// Has these tried, too, their families taking turns with those that wait, and with what was tried last.
+  /// Tries these, too. Their families take turns with those that wait, and with what was tried last.
   func add(_ routes: [Route]) {
     if hasEnded || routes.isEmpty { return }
     let last = lastRoute?.address.unmapped.family
@@ -94,7 +95,7 @@ final class ConnectionRace {
     tryNext(in: attempts.isEmpty ? .zero : max(.zero, lastStart + Self.attemptDelay - .now()))
   }
 
-  /// No more will be added.
+  /// No more routes will be added.
   func close() {
     isOpen = false
     failIfNoneIsLeft()
@@ -107,7 +108,7 @@ final class ConnectionRace {
   }
 
   private func closeAll() {
-    // Forgotten first: closing ends an attempt, and what ends after it was forgotten changes nothing.
+    // Forgotten first: closing ends an attempt, and an attempt that ends after that changes nothing.
     let losers = attempts
     attempts = []
     for attempt in losers { attempt.close() }
@@ -154,9 +155,9 @@ final class ConnectionRace {
       .whenComplete { result in self.attempt(attempt, endedWith: result) }
   }
 
-  /// Keeps a socket from programs that this process starts meanwhile, which NIO does not: they would hold the
-  /// connection open. As good as socket(2)'s SOCK_CLOEXEC, but for a program that another thread starts just between
-  /// the two calls.
+  /// Keeps a socket from programs that this process starts meanwhile: they would hold the connection open. NIO does
+  /// not. This is as good as socket(2)'s SOCK_CLOEXEC, except for a program that another thread starts just between the
+  /// two calls.
   private static func closeOnExec(_ channel: any Channel) throws {
     try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
       let result = csystem_close_on_exec(socket)
@@ -164,16 +165,16 @@ final class ConnectionRace {
     }
   }
 
-  /// The name to bind to, of at most 15 bytes. A longer one can only be an alternative one, which the option does not
-  /// take (IFNAMSIZ): the path has the interface's own.
+  /// The name to bind to, of at most 15 bytes. A longer one can only be an alternative name, which the option does not
+  /// take (IFNAMSIZ). The path has the interface's own name.
   private static func device(_ interface: String, of route: Route) -> InlineName {
     if InlineName(interface) == nil, let own = route.interface { return own.inlineName }
-    // Binding to an empty name would lift the restriction (socket(7)). There was no path, unless the system does not
-    // say.
+    // Binding to an empty name would lift the restriction (socket(7)). Such a name has no path, unless the system does
+    // not say.
     return InlineName(ofOnlyInterface: interface)
   }
 
-  /// Keeps a socket to one interface, which takes no privilege (socket(7), SO_BINDTODEVICE, since Linux 5.7).
+  /// Keeps a socket to one interface, which needs no privilege (socket(7), SO_BINDTODEVICE, since Linux 5.7).
   private static func bind(
     _ channel: any Channel, to device: InlineName?, _ loop: any EventLoop
   ) -> EventLoopFuture<Void> {
@@ -182,7 +183,7 @@ final class ConnectionRace {
       preconditionFailure("A channel of ClientBootstrap's is a socket")
     }
     #if os(Linux)  // the option has another name, and takes an index, elsewhere
-    // A name of at most 15 bytes in 16, the rest zero, as IFNAMSIZ wants it: the value is read and not kept.
+    // At most 15 bytes of name in 16, the rest zero, as IFNAMSIZ wants it. The value is read and not kept.
     return options.unsafeSetSocketOption(
       level: .socket, name: NIOBSDSocket.Option(rawValue: SO_BINDTODEVICE), value: device)
     #else
@@ -202,7 +203,7 @@ final class ConnectionRace {
       finish(.success((channel, attempt.route)), last: attempt.route)
     case .failure(let error):
       lastFailure = (SiteError(connecting: error, words: refusal), attempt.route)
-      // By the loop: one that fails at once would make the next one on top of itself.
+      // On the loop: attempts that fail at once would otherwise nest.
       if !waiting.isEmpty { return tryNext(in: .zero) }
       failIfNoneIsLeft()
     }

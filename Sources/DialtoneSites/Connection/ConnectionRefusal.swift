@@ -10,13 +10,12 @@ internal import NIOCore
 struct ConnectionRefusal: Equatable {
   /// Who sent the message.
   var offender: IPAddress
-  /// Whether that is this machine, whose kernel says so where nobody answers on the link.
+  /// Whether that is this machine, whose kernel says so if nobody answers on the link.
   var isOwn: Bool
   var type: UInt8
   var code: UInt8
 
-  /// Who says what, for a person. `gateway` is where the packets went first, `nil` if they went straight to the
-  /// host.
+  /// Who says what, for a person. `gateway` is where the packets went first; `nil` if they went straight to the host.
   func words(gateway: IPAddress?) -> String {
     if isOwn, isHostUnreachable {
       return gateway.map { "the gateway \($0) does not answer" } ?? "the host does not answer on the link"
@@ -56,10 +55,11 @@ struct ConnectionRefusal: Equatable {
   }
 }
 
-/// A second descriptor of a socket that is being connected, by which to read who refused: NIO closes its own before it
-/// tells of the failure.
+/// A second descriptor of a socket that is being connected, from which to read who refused. NIO closes its own before
+/// it reports the failure.
 ///
-/// Belongs to the event loop. Released once the attempt is over, well or not: until then the socket stays open.
+/// Belongs to the event loop. It is released once the attempt has succeeded or failed: until then the socket stays
+/// open.
 final class RefusalReader {
   private let descriptor: CInt
   private let family: CInt
@@ -69,30 +69,30 @@ final class RefusalReader {
     descriptor = csystem_duplicate(socket)
     self.family = family == .ipv6 ? AF_INET6 : AF_INET
     if descriptor < 0 { return nil }
-    // Refused, the queue stays empty.
+    // If this is refused, the queue stays empty.
     _ = csystem_queue_errors(descriptor, self.family, 1)
   }
 
   deinit {
-    // On a connection that stands, messages on the way would end it that TCP gets over (RFC 5461).
+    // On an established connection, an ICMP message would end what TCP survives (RFC 5461).
     _ = csystem_queue_errors(descriptor, family, 0)
     close(descriptor)
   }
 
-  /// Who refused, where somebody did.
+  /// Who refused, if that is known.
   func refusal() -> ConnectionRefusal? {
     var refusal = csystem_refusal()
-    // The function fills the structure in, and keeps no pointer to it.
+    // The function fills in the structure, and keeps no pointer to it.
     guard unsafe csystem_take_refusal(descriptor, &refusal) == 1 else { return nil }
     let offender: IPAddress
     do throws(ReachabilityError) {
-      // The structure is as long as it says.
+      // The length is that of the structure.
       offender = try unsafe IPAddress(socketAddress: &refusal.offender, length: MemoryLayout<sockaddr_storage>.size)
     } catch {
       // Of no family: the kernel does not know who it was.
       return nil
     }
-    // Reads the address during the call.
+    // The function reads the address during the call.
     let isOwn = unsafe csystem_is_own_address(&refusal.offender) == 1
     return ConnectionRefusal(offender: offender, isOwn: isOwn, type: refusal.type, code: refusal.code)
   }

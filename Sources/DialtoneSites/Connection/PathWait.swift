@@ -10,12 +10,12 @@ final class PathWait {
   private let loop: any EventLoop
   private let known: (PathWait, [Reachability]) -> Void
   private var observation: ReachabilityObservation?
-  /// Numbers the observations: an event of a former one changes nothing.
+  /// Numbers the observations: an event of an earlier one changes nothing.
   private var number = 0
   private var isOver = false
 
-  /// Calls `known` once, with what is known of each path: by `start` where that is so already, as it is while other
-  /// checks go the same way.
+  /// Calls `known` once, with what is known of each path. `start` calls it at once if all are known already, as they
+  /// are while other checks go the same way.
   init(_ paths: [SharedMonitors.Path], _ loop: any EventLoop, known: @escaping (PathWait, [Reachability]) -> Void) {
     self.paths = paths
     self.loop = loop

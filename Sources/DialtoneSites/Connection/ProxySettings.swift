@@ -10,22 +10,22 @@ struct ProxySettings {
   var https: String?
   var exceptions: String?
 
-  /// Those of this process.
+  /// The settings of this process.
   static var environment: ProxySettings {
-    // HTTP_PROXY is what a CGI program's client can set by a header "Proxy" (httpoxy, CVE-2016-5385).
+    // HTTP_PROXY is not read: a CGI program's client can set it by a header "Proxy" (httpoxy, CVE-2016-5385).
     ProxySettings(
       http: EnvironmentVariable["http_proxy"],
       https: EnvironmentVariable["https_proxy"] ?? EnvironmentVariable["HTTPS_PROXY"],
       exceptions: EnvironmentVariable["no_proxy"] ?? EnvironmentVariable["NO_PROXY"])
   }
 
-  /// What is wrong with the proxy that is to be asked for `url`; checked before anything is sent.
+  /// The proxy that `url` is to be asked by; `nil` for none. Throws if it cannot be read, before anything is sent.
   func proxy(for url: SiteURL) throws(SiteError) -> ProxyServer? {
     guard let text = url.isSecure ? https : http, !isException(url.host) else { return nil }
     return try Self.server(text, variable: url.isSecure ? "https_proxy" : "http_proxy")
   }
 
-  /// The text is a URL that may have a user and a password; neither is ever repeated.
+  /// Reads a proxy's URL. It may have a user and a password; neither is ever repeated.
   static func server(_ text: String, variable: String) throws(SiteError) -> ProxyServer {
     var rest = text[...]
     if let scheme = rest.unicodeScalars.firstRange(of: "://".unicodeScalars) {
@@ -43,7 +43,7 @@ struct ProxySettings {
     }
     do {
       let url = try SiteURL(parsing: "http://\(rest)/")
-      // curl's own: 1080 where the proxy has no port.
+      // curl's default: 1080 if the proxy has no port.
       let hasPort =
         rest.unicodeScalars.lastIndex(of: ":").map { rest[$0...].unicodeScalars.allSatisfy { $0 != "]" } } ?? false
       return ProxyServer(host: url.lookupHost, port: hasPort ? url.port : 1_080, authorization: authorization)
@@ -72,7 +72,7 @@ struct ProxySettings {
 
   // MARK: Exceptions
 
-  /// Whether the host is to be asked itself.
+  /// Whether the host is to be asked directly.
   func isException(_ host: SiteURL.Host) -> Bool {
     guard let exceptions else { return false }
     return exceptions.split { $0 == "," || $0 == " " || $0 == "\t" }.contains { Self.covers($0, host) }

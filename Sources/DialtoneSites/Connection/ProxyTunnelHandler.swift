@@ -10,9 +10,9 @@ final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   private let request: String
   private let end: (SiteError?) -> Void
-  /// What has come of the answer that is being read.
+  /// What has come of the answer being read.
   private var answer: [UInt8] = []
-  /// What has come in all.
+  /// How many bytes have come in all.
   private var byteCount = 0
   private var isDone = false
 
@@ -31,14 +31,14 @@ final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if isDone { return }
-    // The blank line may have begun in what was there before.
+    // The blank line may have begun in what came before.
     let start = max(0, answer.count - 3)
     let bytes = unwrapInboundIn(data).readableBytesView
     answer += bytes
     byteCount += bytes.count
     if byteCount > Limits.headers { return finish(SiteError(.proxyFailed, "the proxy's answer has no end")) }
     guard var range = Self.blankLine(in: answer[start...]) else { return }
-    // RFC 9110, 15.2: answers that precede the final one say nothing of it. Nobody asked to switch protocols.
+    // RFC 9110, 15.2: interim answers say nothing of the final one. Nobody asked to switch protocols (101).
     while Self.isInterim(answer[..<range.lowerBound]) {
       answer.removeSubrange(..<range.upperBound)
       guard let next = Self.blankLine(in: answer[...]) else { return }
@@ -52,7 +52,7 @@ final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
       let status = String(decoding: line[9..<12].filter { (0x30...0x39).contains($0) }, as: UTF8.self)
       return finish(SiteError(.proxyFailed, "the proxy refused to connect to the site (\(status))"))
     }
-    // TLS's first word is ours: nobody else can have said anything yet.
+    // In TLS the client speaks first: nothing else can have come yet.
     guard range.upperBound == answer.count else {
       return finish(SiteError(.proxyFailed, "the proxy said more than it was asked"))
     }

@@ -3,7 +3,7 @@
 
 internal import Dialtone
 
-/// Lookups of names, one at a time for each name: who asks while one is under way gets its answer.
+/// Looks names up, each one once at a time: a question that comes during a lookup gets its answer.
 final class Resolver: Sendable {
   fileprivate struct Key: Hashable {
     let name: String
@@ -13,7 +13,7 @@ final class Resolver: Sendable {
   private struct Lookup {
     var serial: UInt64
     var ticket: NameLookupPool.Ticket?
-    /// Who is asked; `nil` until a thread does so.
+    /// The servers that are asked; `nil` until a thread asks them.
     var nameServers: [IPAddress]?
     var waiters: [UInt64: Waiter] = [:]
   }
@@ -45,7 +45,7 @@ final class Resolver: Sendable {
     self.pool = pool
   }
 
-  /// Ends one asker's interest.
+  /// A question that can be cancelled.
   struct Inquiry: Sendable {
     fileprivate let resolver: Resolver
     fileprivate let key: Key
@@ -54,8 +54,8 @@ final class Resolver: Sendable {
     func cancel() { resolver.cancel(self) }
   }
 
-  /// Looks `name` up, and unless the inquiry is cancelled before, calls `begun` as soon as there is a thread that does
-  /// so, with the name servers that are asked as far as they are known, and then `answer`, on any thread.
+  /// Looks `name` up. Unless the inquiry is cancelled before, it calls `begun` as soon as a thread looks the name up,
+  /// with the name servers as far as they are known. Then it calls `answer`. Both are called on any thread.
   func ask(
     _ name: String, _ family: IPAddress.Family?, begun: @escaping @Sendable ([IPAddress]) -> Void,
     _ answer: @escaping @Sendable (NameLookupResult) -> Void
@@ -74,7 +74,7 @@ final class Resolver: Sendable {
       let ticket = pool.submit(
         name, family,
         by: { [weak self, lookup, nameServers] name, family in
-          // Read here, where the lookup itself reads them: files take as long as they like.
+          // Read here, on the lookup's own thread: reading files may take any time.
           self?.begin(key, serial, nameServers())
           return lookup(name, family)
         }, answer: { [weak self] in self?.end(key, serial, $0) })
@@ -83,7 +83,7 @@ final class Resolver: Sendable {
         state.lookups[key]?.ticket = ticket
         return true
       }
-      // Answered already, or nobody wants to know any more.
+      // Answered already, or no longer wanted.
       if !isWanted { pool.cancel(ticket) }
     }
     return Inquiry(resolver: self, key: key, number: number)

@@ -3,7 +3,7 @@
 
 internal import Dialtone
 
-/// The paths that checks under way are about: one monitor for each, however many checks go there.
+/// The paths that checks under way take: one monitor for each, however many checks share it.
 final class SharedMonitors: Sendable {
   fileprivate struct Key: Hashable {
     let target: ReachabilityTarget
@@ -34,14 +34,14 @@ final class SharedMonitors: Sendable {
 
     deinit { monitors.release(key) }
 
-    /// What is known of it; `nil` while nothing is.
+    /// What is known of it; `nil` if nothing is.
     var known: Reachability? {
       let state = monitor.current
       return state.isDetermined || state.reason != nil ? state : nil
     }
   }
 
-  /// Begins to watch the path to `target`, or goes on where another check does.
+  /// Begins to watch the path to `target`, or shares the monitor of another check.
   func path(to target: ReachabilityTarget, _ configuration: ReachabilityConfiguration) -> Path {
     let key = Key(target: target, configuration: configuration)
     let monitor = entries.withLock { entries in

@@ -4,7 +4,7 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// What the network's errors mean to a check. None of NIO's words gets into ours: they are for programmers.
+/// What the network's errors mean to a check. NIO's words are for programmers, and are never repeated.
 extension SiteError {
   /// Why a connection could not be made, in the system's words unless there are better `words`.
   init(connecting error: any Error, words: String? = nil) {
@@ -15,14 +15,15 @@ extension SiteError {
     }
   }
 
-  /// Why a connection that was there is of no use any more.
+  /// Why a connection that was made is of no use any more.
   init(losing error: any Error) {
     if let error = error as? IOError {
       self.init(.connectionLost, Self.text(errno: error.errnoCode), errno: error.errnoCode)
     } else if let error = error as? HTTPParserError {
       self.init(malformed: error)
     } else if let reason = Self.tlsReason(error), reason.contains("_ALERT_") {
-      // In TLS 1.3 a client is done before the server has judged what it is shown, or not shown (RFC 8446, 4.4.2.4).
+      // In TLS 1.3 a client is done before the server has judged its certificate, or the lack of one (RFC 8446,
+      // 4.4.2.4).
       self.init(refusedBy: reason)
     } else {
       self.init(.connectionLost, "the connection broke off")

@@ -16,8 +16,8 @@ final class CheckRun {
 
   /// RFC 8305, 3: how long IPv4 addresses wait for IPv6 ones.
   private static let resolutionDelay = TimeAmount.milliseconds(50)
-  /// How long a family that has not answered is waited for if no address of the other can be reached: nearly every name
-  /// server answers by then that answers at all.
+  /// How long a family that has not answered is waited for if no address of the other can be reached. Nearly every name
+  /// server that answers at all has answered by then.
   private static let namePatience = TimeAmount.seconds(1)
 
   private let url: SiteURL
@@ -38,10 +38,10 @@ final class CheckRun {
   /// The lookups of the name that have not ended.
   private var inquiries: [IPAddress.Family: Resolver.Inquiry] = [:]
   private var nameTimers: [Scheduled<Void>] = []
-  /// The Internet's, and then those to the name servers.
+  /// The path to the Internet, then those to the name servers.
   private var namePaths: [SharedMonitors.Path] = []
   private var namePathWait: PathWait?
-  /// What is not known yet of paths to addresses.
+  /// The waits for paths to addresses.
   private var pathWaits: [PathWait] = []
   private var race: ConnectionRace?
   private var exchange: Exchange?
@@ -168,7 +168,7 @@ final class CheckRun {
   // MARK: Names
 
   private func lookUp(_ name: HostName, _ families: [IPAddress.Family]) {
-    // A monitor that begins a check has mostly just looked the name up itself.
+    // A monitor that begins a check has usually just looked up the name itself.
     if let addresses = engine.network.recentAddresses(of: name, configuration.family) {
       return send(.lookupEnded(nil, .addresses(addresses)))
     }
@@ -199,8 +199,7 @@ final class CheckRun {
   }
 
   private func watchPaths(to servers: [IPAddress]) {
-    // Whoever resolves names knows nothing of the interface that was asked for. They are asked by UDP, on port 53
-    // (RFC 1035, 4.2).
+    // The resolver knows nothing of the interface that was asked for. It uses UDP, on port 53 (RFC 1035, 4.2).
     var path = ReachabilityConfiguration()
     path.transport = .udp
     namePaths += servers.map { engine.monitors.path(to: .address($0, port: 53), path) }
@@ -221,12 +220,12 @@ final class CheckRun {
 
   // MARK: Paths and connections
 
-  /// The port that is connected to, which routing rules may look at.
+  /// The port to connect to, which routing rules may look at.
   private var port: UInt16 { proxy?.port ?? url.port }
 
   private func findPaths(_ addresses: [IPAddress], isTranslated: Bool) {
     var path = configuration.path
-    // A name's addresses stand for themselves: where there is a translator, the resolver has made IPv6 ones (RFC 6147).
+    // A name's addresses are taken as they are: if there is a translator, the resolver has made IPv6 ones (RFC 6147).
     path.nat64 = isTranslated ? .automatic : .off
     let paths = addresses.map { engine.monitors.path(to: .address($0, port: port), path) }
     let wait = PathWait(paths, loop) { [self] wait, states in
@@ -263,7 +262,7 @@ final class CheckRun {
   }
 }
 
-/// Starts and cancels a check on its event loop, from any thread, in whatever order the two come.
+/// Starts and cancels a check on its event loop, from any thread, in either order.
 struct CheckHandle: Sendable {
   private enum State {
     case notStarted

@@ -3,10 +3,10 @@
 
 internal import Dialtone
 
-/// The bound on checks, and so on connections, at a time: a check has one connection, and at most four while it tries
+/// The bound on checks at a time, and so on connections. A check has one connection, and at most four while it tries
 /// addresses.
 ///
-/// Invariants: there are never more permits out than the limit; who waits is served in the order of asking.
+/// Invariants: there are never more permits out than the limit. Waiters are served in the order of asking.
 final class ConnectionPermits: Sendable {
   private typealias Waiter = CheckedContinuation<Bool, Never>
 
@@ -14,7 +14,7 @@ final class ConnectionPermits: Sendable {
     var free: Int
     var lastNumber: UInt64 = 0
     var waiters: [UInt64: Waiter] = [:]
-    /// The waiters' numbers in the order of asking, from `head` on; who gave up is in it still.
+    /// The waiters' numbers in the order of asking, from `head` on. Those that gave up are still in it.
     var queue: [UInt64] = []
     var head = 0
 
@@ -43,7 +43,7 @@ final class ConnectionPermits: Sendable {
 
   init(_ limit: Int) { state = Lock(State(free: max(1, limit))) }
 
-  /// Waits for a permit; throws `CancellationError` when the task is cancelled before there is one.
+  /// Waits for a permit. Throws `CancellationError` if the task is cancelled before there is one.
   func acquire() async throws(CancellationError) {
     let number = state.withLock { state -> UInt64? in
       if state.takeIfFree() { return nil }
@@ -54,7 +54,7 @@ final class ConnectionPermits: Sendable {
     let isGranted = await withTaskCancellationHandler {
       await withCheckedContinuation { waiter in
         let isGranted: Bool? = state.withLock { state in
-          // One may have come free meanwhile.
+          // One may have become free meanwhile.
           if state.takeIfFree() { return true }
           if Task.isCancelled { return false }
           state.waiters[number] = waiter
@@ -70,7 +70,7 @@ final class ConnectionPermits: Sendable {
     if !isGranted { throw CancellationError() }
   }
 
-  /// Gives a permit back, to the one who has waited longest.
+  /// Gives a permit back, to the waiter that has waited longest.
   func release() {
     let waiter = state.withLock { state -> Waiter? in
       let waiter = state.nextWaiter()

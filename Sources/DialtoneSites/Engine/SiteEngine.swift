@@ -9,8 +9,8 @@ internal import NIOPosix
 
 /// What all checks of an environment share: event loops, the bound on checks, lookups and paths.
 ///
-/// It lives for as long as a check holds it, or a monitor that has begun one and is not paused, and a second more after
-/// a check, so that checks one after the other start no threads anew. Then its threads end.
+/// It lives as long as a check holds it, or a monitor that has begun one and is not paused. After a check it lives a
+/// second more, so that checks one after the other start no new threads. Then its threads end.
 final class SiteEngine: Sendable {
   private struct Lingering {
     var lastUse = NIODeadline.uptimeNanoseconds(0)
@@ -30,7 +30,7 @@ final class SiteEngine: Sendable {
   private let ownGroup: MultiThreadedEventLoopGroup?
   private let lingering = Lock(Lingering())
 
-  /// - Throws: If the system has no descriptors or threads for the event loops: the next check may find some.
+  /// - Throws: If the system has no descriptors or threads for the event loops. The next check may find some.
   init(_ slot: SiteEngineSlot) throws(SiteError) {
     _ = Exchange.handlerTypes
     if let group = slot.group {
@@ -59,9 +59,9 @@ final class SiteEngine: Sendable {
     let highest = try SiteResources.prove()
     let former = EventPoll.pollDescriptors(upTo: highest)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: count)
-    // NIO makes its own without EPOLL_CLOEXEC, and there is no way to tell it to: programs that this process starts
-    // would hold them, and with them what they watch. As good, but for a program that another thread starts just in
-    // between. The numbers are the lowest that were free, and so not above those that were proved.
+    // NIO makes its own without EPOLL_CLOEXEC, and cannot be told otherwise. Programs that this process starts would
+    // hold them, and with them what they watch. This is as good, except for a program that another thread starts just
+    // in between. The numbers are the lowest that were free, and so not above those that were proved.
     for descriptor in EventPoll.pollDescriptors(upTo: highest).subtracting(former) {
       _ = csystem_close_on_exec(descriptor)
     }
@@ -71,7 +71,7 @@ final class SiteEngine: Sendable {
     #endif
   }
 
-  /// Checks a site. Where as many checks are under way already as the environment allows, it first waits for its turn.
+  /// Checks a site. If as many checks are under way as the environment allows, it first waits for its turn.
   func check(_ url: SiteURL, _ configuration: SiteCheckConfiguration) async throws -> SiteVerdict {
     let proxy = try configuration.proxyServer(for: url)
     try Task.checkCancellation()

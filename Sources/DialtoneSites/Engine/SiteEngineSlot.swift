@@ -9,10 +9,10 @@ package final class SiteEngineSlot: Sendable {
   /// A check: its verdict, or `CancellationError`.
   package typealias Perform = @Sendable (SiteURL, SiteCheckConfiguration) async throws -> SiteVerdict
 
-  /// Names are looked up 32 at a time, each for both families, more than for all other monitors: here a lookup that
-  /// hangs would hold up other sites' checks. So after a second, in which nearly every name server answers that answers
-  /// at all, it is in nobody's way any more, up to as many of them as there are checks at a time.
-  package static func makeNames() -> NameLookupPool {
+  /// Names are looked up 32 at a time, each for both families. That is more than for all other monitors: here a lookup
+  /// that hangs would hold up other sites' checks. Nearly every name server that answers at all does so within a
+  /// second. After that a lookup does not count any more, up to as many as there are checks at a time.
+  static func makeNames() -> NameLookupPool {
     NameLookupPool(threads: 64, patience: .seconds(1), atMost: 256)
   }
 
@@ -29,7 +29,7 @@ package final class SiteEngineSlot: Sendable {
   let group: (any EventLoopGroup)?
   let maximumChecks: Int
   let random: @Sendable () -> Double
-  /// Further names that an interface goes by. Called where that may block.
+  /// Further names of an interface. Called only on threads that may block.
   let alternativeNames: @Sendable (NetworkInterface) -> [String]
   let perform: Perform?
   /// Kept beyond the engine: reading the system's certificates takes longer than a check.
@@ -55,7 +55,7 @@ package final class SiteEngineSlot: Sendable {
     self.alternativeNames = alternativeNames
   }
 
-  /// Checks a site: by what stands in for a check, or else by the engine. Throws only if the task is cancelled.
+  /// Checks a site: with what stands in for a check, or else with the engine. Throws only if the task is cancelled.
   func check(_ url: SiteURL, _ configuration: SiteCheckConfiguration) async throws -> SiteVerdict {
     if let perform { return try await perform(url, configuration) }
     do {
@@ -65,7 +65,7 @@ package final class SiteEngineSlot: Sendable {
     }
   }
 
-  /// Why no task can be begun for a check, where there is no engine yet; `nil` if one can.
+  /// Why no task can be begun for a check while there is no engine yet; `nil` if one can.
   func shortage() -> SiteError? {
     if perform != nil || running.withLock({ $0.engine }) != nil { return nil }
     do throws(SiteError) {
@@ -76,8 +76,8 @@ package final class SiteEngineSlot: Sendable {
     }
   }
 
-  /// The engine for a monitor to hold; `nil` if something stands in for checks, or where there is none to be had,
-  /// which the check says.
+  /// The engine for a monitor to hold; `nil` if something stands in for checks, or if there is none. The check says
+  /// why.
   func engineToHold() -> SiteEngine? {
     if perform != nil { return nil }
     do throws(SiteError) {
@@ -105,15 +105,15 @@ package final class SiteEngineSlot: Sendable {
   /// A monitor has ended, or is paused.
   func monitorEnded() { monitors.withLock { $0.count -= 1 } }
 
-  /// How long the check of a monitor has to wait that begins now, perhaps with many others.
+  /// How long a monitor's check that begins now has to wait, perhaps with many others.
   func standBack(now: Int64, random: Double) -> Int64 {
     monitors.withLock { $0.pacer.delay(now: now, monitors: $0.count, random: random) }
   }
 }
 
 extension SiteVerdict {
-  /// Of a check that could not begin, since the system is short of something, or since the environment names no usable
-  /// proxy any more: a verdict like any other, since it is the machine that fails, and not the caller.
+  /// The verdict of a check that could not begin: the system is short of something, or the environment no longer names
+  /// a usable proxy. It is a verdict like any other, since the machine fails, and not the caller.
   package init(of url: SiteURL, without error: SiteError) {
     var timings = Timings()
     timings.total = .zero

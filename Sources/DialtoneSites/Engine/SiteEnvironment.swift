@@ -4,16 +4,18 @@
 package import Dialtone
 package import NIOCore
 
-/// Where checks and monitors of sites get their network, their names and their time from: the system, or a script in
-/// tests.
+/// Where checks and monitors of sites get their network, names and time: the system, or a script in tests.
 ///
-/// All checks and monitors of one environment share one set of event loops, at most four threads, and a bound: 256
-/// checks at a time, each with one connection, or up to four while it tries several addresses. Further checks wait for
-/// their turn. Names are looked up 32 at a time, each for both families; a lookup that takes longer than a second does
-/// not count any more, until 256 threads are at it. They exist only while they do so. The event loops' threads start
-/// with the first check, and end about a second after the last check and the last monitor have gone. Where many
-/// monitors would begin at once, made together or told of the same new path, their checks are spread: 16 at once, then
-/// 500 a second.
+/// All checks and monitors of one environment share one set of event loops, at most four threads. Up to 256 checks run
+/// at a time, each with one connection, or up to four while it tries several addresses. Further checks wait for their
+/// turn.
+///
+/// Names are looked up 32 at a time, each for both families. A lookup that takes longer than a second does not count
+/// any more, until 256 threads are at it. These threads exist only while they look names up. The event loops' threads
+/// start with the first check, and end about a second after the last check and the last monitor have gone.
+///
+/// If many monitors would begin at once, made together or told of the same new path, their checks are spread: 16 at
+/// once, then 500 a second.
 public struct SiteEnvironment: Sendable {
   package let slot: SiteEngineSlot
 
@@ -46,12 +48,12 @@ public struct SiteEnvironment: Sendable {
 }
 
 /// The further names of an interface (`altname` of ip-link(8)), as the kernel tells them now; none if it does not say.
-package func systemAlternativeNames(of interface: NetworkInterface) -> [String] {
+func systemAlternativeNames(of interface: NetworkInterface) -> [String] {
   #if os(Linux)  // interfaces have one name elsewhere
   do throws(ReachabilityError) {
     return try currentInterfaces().first { $0.interface.index == interface.index }?.alternativeNames ?? []
   } catch {
-    // Where the system says nothing of interfaces, no path names one either.
+    // If the system says nothing of interfaces, no path names one either.
     return []
   }
   #else

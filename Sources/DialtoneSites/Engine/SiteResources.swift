@@ -5,15 +5,14 @@ internal import CDialtoneSystem
 internal import Dialtone
 internal import NIOCore
 
-/// What checks need of the system, and what becomes of the process where it is short: swift-nio ends it where it gets
-/// no thread or descriptor; Dispatch, on which Swift runs tasks, ends it without a descriptor, and sleeps in the caller
-/// without a thread. So that there is enough is proved before, as far as it can be: other threads, and other processes
-/// of the user, may take some in between.
+/// What checks need of the system. Without a thread or descriptor, swift-nio ends the process. Dispatch, on which Swift
+/// runs tasks, ends it without a descriptor, and sleeps in the caller without a thread. So it is proved before that
+/// there is enough, as far as it can be: other threads, and other processes of the user, may take some in between.
 package enum SiteResources {
   /// A check is mostly waiting: few threads serve many.
   static let loopCount = min(4, System.coreCount)
 
-  /// Returns where there is enough for the event loops, the tasks and the engine.
+  /// Makes sure that there is enough for the event loops, the tasks and the engine.
   ///
   /// - Returns: The highest number of a descriptor that was open for it; the loops' are among those up to it.
   /// - Throws: ``SiteError`` that says what is short, and what to do about it.
@@ -22,16 +21,15 @@ package enum SiteResources {
     var highest: CInt = 0
     #if os(Linux)  // NIO has kqueue(2) elsewhere, and Dialtone nothing that holds one
     do throws(SystemError) {
-      // What a loop of NIO's opens as well: epoll(7), eventfd(2), timerfd_create(2). All are open at the same time, and
-      // as many again.
+      // Each opens what a loop of NIO's does: epoll(7), eventfd(2), timerfd_create(2). All are open at the same time,
+      // and as many again.
       var polls: [EventPoll] = []
       for _ in 0..<2 * loopCount { polls.append(try EventPoll()) }
       highest = polls.map(\.highestDescriptor).max() ?? 0
     } catch {
       throw SiteError(.cannotConnect, SiteError.text(errno: error.errno), errno: error.errno)
     }
-    // The loops' threads, those of tasks, of which there are as many as processors, one that ends the loops, and the
-    // engine's two.
+    // The loops' threads, those of tasks (as many as processors), one that ends the loops, and the engine's two.
     if !Thread.areAvailable(loopCount + System.coreCount + 3) {
       // pthread_create(3).
       throw SiteError(

@@ -3,9 +3,9 @@
 
 internal import NIOCore
 
-/// As much of a body as is looked at, whether the text that is expected is in it, and nothing beyond the limit.
+/// The part of a body that is looked at, within the limit, and whether the expected text is in it.
 ///
-/// It is looked at as it comes: what its beginning decides does not wait for its end, nor depends on it.
+/// It is looked at as it comes: what its beginning decides neither waits for its end nor depends on it.
 struct BodyCollector {
   private var search: TextSearch
   private(set) var body = VerdictRules.Body()
@@ -23,19 +23,19 @@ struct BodyCollector {
     body.isComplete = body.length == Limits.body
   }
 
-  /// There is no more.
+  /// Notes that there is no more.
   mutating func end() { body.isComplete = true }
 }
 
-/// Looks for a text in bytes that come in parts, by Knuth, Morris and Pratt: each byte is looked at once, however small
+/// Looks for a text in bytes that come in parts, by Knuth, Morris and Pratt. Each byte is looked at once, however small
 /// the parts are. So a server that sends them one at a time costs no more than another.
 private struct TextSearch {
   private let text: [UInt8]
-  /// For each length of what has matched, how much of its end is a beginning of the text too.
+  /// For each length of a match, how much of its end is also a beginning of the text.
   private let borders: [Int]
-  /// How much of the text the bytes so far end in.
+  /// How much of the text is at the end of the bytes so far.
   private var matched = 0
-  /// Whether the text has come; never where it is empty.
+  /// Whether the text has come; never if it is empty.
   private(set) var isFound = false
 
   init(_ text: [UInt8]) {

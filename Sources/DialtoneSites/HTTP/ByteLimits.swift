@@ -3,7 +3,7 @@
 
 internal import NIOCore
 
-/// Ends a connection on which more comes than any answer needs: what TLS swallows never reaches the other limits.
+/// Ends a connection that brings more than any answer needs. What TLS swallows never reaches the other limits.
 final class ByteMeter: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
@@ -21,8 +21,8 @@ final class ByteMeter: ChannelInboundHandler {
   }
 }
 
-/// Stands before the decoder: lets the headers, interim responses included, have so many bytes and no more, and notes
-/// when the first came.
+/// Stands before the decoder. It limits the bytes of the headers, interim responses included, and notes when the first
+/// came.
 final class HeaderLimit: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -37,7 +37,7 @@ final class HeaderLimit: ChannelInboundHandler {
     var buffer = unwrapInboundIn(data)
     if count == 0 { exchange.send(.firstByte) }
     count += buffer.readableBytes
-    // Up to the limit first: whether the headers end there, the decoder knows.
+    // Up to the limit first: the decoder knows whether the headers end there.
     if !exchange.hasHead, count > Limits.headers {
       let allowed = Limits.headers - (count - buffer.readableBytes)
       if let start = buffer.readSlice(length: max(0, allowed)) { context.fireChannelRead(wrapInboundOut(start)) }
@@ -47,7 +47,7 @@ final class HeaderLimit: ChannelInboundHandler {
           .lost(SiteError(.headersTooLarge, "the headers are longer than \(Limits.headers) bytes")))
       }
     }
-    // What chunks are wrapped in is no body, and has no end of its own.
+    // The framing of chunks is no body, and has no other limit.
     if count > Limits.connection {
       return exchange.send(
         .lost(SiteError(.malformedResponse, "more than \(Limits.connection) bytes came for a body of less")))

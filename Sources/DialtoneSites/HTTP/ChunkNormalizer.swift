@@ -4,8 +4,8 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Writes a body in chunks (RFC 9112, 7.1) as NIO's decoder takes it: each size alone in its line, without spaces and
-/// extensions, every line ended by CR and LF, and no trailers, which nobody here reads.
+/// Writes a body in chunks (RFC 9112, 7.1) as NIO's decoder takes it. Each size is alone in its line, without spaces
+/// and extensions, and every line ends with CR and LF. Trailers are left out, because nothing here reads them.
 ///
 /// Invariant: however the bytes are cut, what comes out is the same. Only a size's digits are held back, 16 at most.
 struct ChunkNormalizer {
@@ -17,7 +17,7 @@ struct ChunkNormalizer {
   private var digits: [UInt8] = []
   /// How much of the chunk is still to come.
   private var left: UInt64 = 0
-  /// Whether the line that is being read, of an end of data or of a trailer, has anything in it.
+  /// Whether the line being read, an end of data or a trailer, has anything in it.
   private var hasText = false
 
   /// How many bytes of extensions and trailers have come.
@@ -26,7 +26,7 @@ struct ChunkNormalizer {
   private static let carriageReturn = UInt8(ascii: "\r")
   private static let lineFeed = UInt8(ascii: "\n")
 
-  /// Writes to `output` what the decoder is to be given for the bytes that came next. Throws if they are no chunks.
+  /// Writes to `output` what the decoder gets for the bytes that came next. Throws if they are no chunks.
   mutating func normalize(_ bytes: ByteBufferView, into output: inout ByteBuffer) throws(HTTPParserError) {
     var rest = bytes
     while let first = rest.first {
@@ -41,7 +41,7 @@ struct ChunkNormalizer {
       rest = rest.dropFirst()
       if place == .extensions || place == .trailer {
         surplus += 1
-        // Whatever is left out must have an end, too.
+        // What is left out must have an end, too.
         if surplus > Limits.headers { throw .headerOverflow }
       }
       switch place {

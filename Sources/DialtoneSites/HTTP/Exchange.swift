@@ -10,8 +10,8 @@ internal import NIOTLS
 
 /// One connection with one request on it.
 ///
-/// Belongs to its event loop. What happens on the connection is told as events, until `close`: what comes then is of no
-/// use, such as the body of an answer to HEAD, or an unclean end.
+/// Belongs to its event loop. Until `close`, it reports what happens on the connection as events. What comes after that
+/// is of no use, such as the body of an answer to HEAD, or an unclean end.
 final class Exchange {
   typealias Event = CheckStateMachine.Event
 
@@ -35,19 +35,19 @@ final class Exchange {
     self.tell = tell
   }
 
-  /// Whether anybody still wants to know what happens.
+  /// Whether events are still wanted.
   var isOpen: Bool { tell != nil }
 
   func send(_ event: Event) { tell?(event) }
 
-  /// Closes the connection, and calls `done` when that has happened: at once, or, over TLS, after a word of goodbye.
+  /// Closes the connection, over TLS with a close_notify, and calls `done` once it is closed.
   func close(_ done: @escaping () -> Void) {
     tell = nil
     channel.closeFuture.assumeIsolated().whenComplete { _ in done() }
     channel.close(promise: nil)
   }
 
-  /// Does what a closed connection refuses.
+  /// Does what fails on a closed connection, and reports that.
   private func attempt(_ body: () throws -> Void) {
     do {
       try body()
@@ -72,11 +72,11 @@ final class Exchange {
 
   func startTLS(_ context: NIOSSLContext) {
     attempt {
-      // Names alone are announced (RFC 6066, 3); without one the address is what the certificate has to be for.
+      // Only names are announced (RFC 6066, 3). Without one, the certificate has to be for the address.
       var name: String?
       if case .name(let host) = url.host { name = host.text }
       let pipeline = channel.pipeline.syncOperations
-      // Behind a proxy it is there already.
+      // With a proxy it is there already.
       if proxy == nil { try pipeline.addHandler(ByteMeter()) }
       try pipeline.addHandler(TLSWatcher(self), position: .last)
       try pipeline.addHandler(
@@ -105,7 +105,7 @@ final class Exchange {
     do {
       return try channel.pipeline.syncOperations.nioSSL_peerCertificate()
     } catch {
-      // There is no TLS on this connection, and so nobody who could have shown one.
+      // There is no TLS on this connection, and so no certificate.
       return nil
     }
   }
@@ -115,9 +115,9 @@ final class Exchange {
     UTCTimestamp(durationSince1970: .seconds(certificate.notValidAfter))
   }
 
-  /// Whether a certificate is for the site. Asked before a byte of the request is written.
+  /// Whether a certificate is for the site. Asked before any byte of the request is written.
   private func isForSite(_ certificate: NIOSSLCertificate) -> Bool {
-    // NIOSSL has no other way to the names than this underscored one.
+    // NIOSSL gives the names only by this underscored method.
     let names = certificate._subjectAlternativeNames().compactMap { name -> CertificateIdentity.AlternativeName? in
       switch name.nameType {
       case .dnsName: .dns(Array(name.contents))
@@ -130,9 +130,9 @@ final class Exchange {
 
   // MARK: Request and answer
 
-  /// The generic types of the handlers, made ready once, before any event loop runs. Where two threads need one of them
-  /// for the first time at the same time, Swift's runtime (6.3.1) may read what the other has not finished, and crash:
-  /// seen once in some thousand starts of the command (swift_checkMetadataState, called for HTTPPart).
+  /// The generic types of the handlers, made ready once, before any event loop runs. If two threads need one of them
+  /// for the first time at the same time, Swift's runtime (6.3.1) may read what the other has not finished, and crash.
+  /// This was seen once in some thousand starts of the command (swift_checkMetadataState, called for HTTPPart).
   static let handlerTypes = [
     ObjectIdentifier(HTTPClientRequestPart.self), ObjectIdentifier(HTTPClientResponsePart.self),
     ObjectIdentifier(HTTPResponseDecoder.self), ObjectIdentifier(ByteToMessageHandler<HTTPResponseDecoder>.self),
@@ -143,7 +143,7 @@ final class Exchange {
     self.method = method
     attempt {
       var decoder = NIOHTTPDecoderLimitConfiguration()
-      // Bytes alone are counted, by the header limit.
+      // The header limit counts bytes, and nothing else is limited.
       decoder.maxHeaderFieldSize = Limits.headers
       decoder.maxHeaderListSize = Limits.headers
       decoder.maxHeaderFieldCount = Limits.headers
@@ -167,7 +167,7 @@ final class Exchange {
     }
   }
 
-  /// The whole request: nothing in it tells who asks, and nothing is remembered for the next.
+  /// The whole request. Nothing in it tells who asks, and nothing is remembered for the next one.
   private var requestHead: HTTPRequestHead {
     var headers = HTTPHeaders([
       ("Host", url.authority), ("Accept", "*/*"), ("Accept-Encoding", "identity"), ("Cache-Control", "no-cache"),
@@ -192,7 +192,7 @@ final class Exchange {
     send(.head(observed, isHTTP1: head.version.major == 1))
   }
 
-  /// Tells of the body from now on, and whether `text` is in it.
+  /// Reports the body from now on, and whether `text` is in it.
   func readBody(lookingFor text: String?) { body = BodyCollector(text) }
 
   func bodyCame(_ bytes: ByteBuffer) { bodyChanged { $0.append(bytes) } }
@@ -201,7 +201,7 @@ final class Exchange {
 
   private func bodyChanged(_ change: (inout BodyCollector) -> Void) {
     guard var collector = body else { return }
-    // Not copied: it is changed while nobody else holds it.
+    // Taken out, so that a change of it copies nothing.
     body = nil
     change(&collector)
     body = collector

@@ -55,7 +55,7 @@ final class ResponseHandler: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // A peer that closes without TLS's goodbye: what has come may be whole, which the decoder is about to find out.
+    // The peer closed without a close_notify. What has come may be whole, which the decoder is about to find out.
     if case .uncleanShutdown? = error as? NIOSSLError { return }
     exchange.send(.lost(error as? SiteError ?? SiteError(losing: error)))
   }

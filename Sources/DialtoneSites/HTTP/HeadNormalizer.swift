@@ -5,21 +5,20 @@ internal import Dialtone
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Writes the heads of answers as NIO's decoder takes them, which refuses more than a client has to: lines that end
-/// with LF alone (RFC 9112, 2.2), fields that go on in the next line (5.2), a length given twice, or beside a transfer
-/// coding that overrides it (6.3), spaces before the status or before a field's colon, a reason phrase of any bytes,
-/// and fields that cannot be read. The last two are left out.
+/// Writes the heads of answers as NIO's decoder takes them. The decoder refuses more than a client has to: lines that
+/// end with LF alone (RFC 9112, 2.2), fields that go on in the next line (5.2), a length given twice, or beside a
+/// transfer coding that overrides it (6.3), spaces before the status or before a field's colon, a reason phrase of any
+/// bytes, and fields that cannot be read. The last two are left out.
 ///
-/// It takes less, too: a status line has to begin with `HTTP/1.` (RFC 9112, 2.3), where the decoder knows other
+/// It also takes less: a status line has to begin with `HTTP/1.` (RFC 9112, 2.3), while the decoder knows other
 /// protocols.
 ///
 /// A decoder that decides for others where an answer ends is right to refuse those. Here one answer is judged, and then
-/// the connection ends: nobody reads it otherwise. What is malformed beyond that stays so, and is for the decoder to
-/// refuse.
+/// the connection ends. Anything else that is malformed stays so, for the decoder to refuse.
 ///
-/// Invariant: however the bytes are cut, what comes out is the same. Not more is held back than the beginning of a
-/// status line, or one field, as long as its next line may belong to it, and the lengths, until the head has ended; the
-/// header limit bounds them.
+/// Invariant: however the bytes are cut, what comes out is the same. It holds back no more than the beginning of a
+/// status line, or one field while its next line may belong to it, and the lengths until the head has ended. The header
+/// limit bounds them.
 struct HeadNormalizer {
   private enum Place {
     case start, statusLine, reason, fields, body
@@ -35,17 +34,16 @@ struct HeadNormalizer {
   private var lengths: [[UInt8]] = []
   /// What Transfer-Encoding lists last; `nil` if there is none.
   private var transferCoding: [UInt8]?
-  /// What the body is wrapped in, once that is reached; `nil` if in nothing.
+  /// The chunks that the body is in, once it is reached; `nil` if it is in none.
   private var chunks: ChunkNormalizer?
 
   private static let carriageReturn = UInt8(ascii: "\r")
   private static let lineFeed = UInt8(ascii: "\n")
 
-  /// Whether nothing is left to do: all heads are over, and what comes now stands for itself.
+  /// Whether nothing is left to do: all heads are over, and what comes now needs no change.
   var isDone: Bool { place == .body && chunks == nil }
 
-  /// Writes to `output` what the decoder is to be given for the bytes that came next. Throws if they are nothing that
-  /// it may be given.
+  /// Writes to `output` what the decoder gets for the bytes that came next. Throws if they are nothing that it may get.
   mutating func normalize(_ bytes: ByteBuffer, into output: inout ByteBuffer) throws(HTTPParserError) {
     var rest = bytes.readableBytesView
     while let first = rest.first {
@@ -58,7 +56,7 @@ struct HeadNormalizer {
         }
         return
       case .start:
-        // Empty lines before a status line are the decoder's to judge.
+        // The decoder judges empty lines before a status line.
         if first != Self.carriageReturn, first != Self.lineFeed {
           place = .statusLine
           continue
@@ -71,11 +69,11 @@ struct HeadNormalizer {
           rest = rest.dropFirst()
           continue
         }
-        // The byte behind the status belongs to what follows.
+        // The byte after the status belongs to what follows.
         Self.write(text, &output)
         place = .reason
       case .reason:
-        // A client ignores it (RFC 9112, 4).
+        // A client ignores the reason phrase (RFC 9112, 4).
         rest = rest[(rest.firstIndex(of: Self.lineFeed) ?? rest.endIndex)...]
         if rest.isEmpty { return }
         rest = rest.dropFirst()
@@ -108,8 +106,7 @@ struct HeadNormalizer {
   private mutating func endField(_ output: inout ByteBuffer) {
     if field.isEmpty { return }
     defer { field.removeAll(keepingCapacity: true) }
-    // A line without a colon is no field, nor is one with a NUL (RFC 9110, 5.5), or what goes on before anything has
-    // begun.
+    // A line without a colon is no field. Nor is one with a NUL (RFC 9110, 5.5), or a continuation of no field.
     guard let colon = field.firstIndex(of: UInt8(ascii: ":")), !field.contains(0), !Self.isSpace(field[0]) else {
       return Self.write(field, &output)
     }
@@ -150,7 +147,7 @@ struct HeadNormalizer {
     output.writeBytes([carriageReturn, lineFeed])
   }
 
-  /// The length that all say; `nil` if they do not agree, or one is no number.
+  /// The length, if all values are the same number; else `nil`.
   private static func agreed(_ values: [[UInt8]]) -> [UInt8]? {
     var agreed: [UInt8]?
     for value in values {
@@ -178,10 +175,10 @@ struct HeadNormalizer {
     (0x21...0x7E).contains(byte) && !"\"(),/:;<=>?@[\\]{}".utf8.contains(byte)
   }
 
-  /// RFC 9110, 5.5: no control characters but tabs.
+  /// RFC 9110, 5.5: no control characters except tabs.
   private static func isValueCharacter(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || byte == 0x09 }
 
-  /// Whether a field's name is `name`, which is in small letters.
+  /// Whether a field's name is `name`, which is in lower case.
   private static func isName(_ text: ArraySlice<UInt8>, _ name: String) -> Bool {
     text.count == name.utf8.count && zip(text, name.utf8).allSatisfy { ASCII.folded($0) == $1 }
   }
@@ -198,17 +195,17 @@ extension HeadNormalizer {
     private var part = Part.version
     private var bytes: [UInt8] = []
 
-    /// What the decoder is to be given, once it has come.
+    /// What the decoder gets, once the status has come.
     var text: [UInt8]? { part == .end ? bytes : nil }
 
     /// Whether another answer follows this one (RFC 9110, 15.2).
     var isInterim: Bool { part == .end && bytes[bytes.count - 3] == UInt8(ascii: "1") }
 
-    /// Takes the next byte, unless it stands behind the status. Throws if no status line goes on so.
+    /// Takes the next byte, unless it is after the status. Throws if no status line goes on so.
     mutating func append(_ byte: UInt8) throws(HTTPParserError) {
       switch part {
       case .version:
-        // Capitals they should be (RFC 9112, 2.3).
+        // The version should be in capitals (RFC 9112, 2.3); lower case is taken, too.
         let capital = (0x61...0x7A).contains(byte) ? byte & 0xDF : byte
         guard capital == Self.version[bytes.count] else { throw .invalidVersion }
         bytes.append(capital)
@@ -222,7 +219,7 @@ extension HeadNormalizer {
         bytes.append(byte)
         part = .status
       case .status:
-        // One space it should be (RFC 9112, 4).
+        // There should be one space (RFC 9112, 4); more are taken, too.
         if bytes.last == UInt8(ascii: " "), HeadNormalizer.isSpace(byte) { return }
         guard Self.isDigit(byte) else { throw .invalidStatus }
         bytes.append(byte)
@@ -238,7 +235,7 @@ extension HeadNormalizer {
   }
 }
 
-/// Stands before the decoder, and behind the header limit: gives it the heads as it takes them.
+/// Stands before the decoder and after the header limit. It gives the decoder the heads as it takes them.
 final class HeadNormalizerHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -257,7 +254,7 @@ final class HeadNormalizerHandler: ChannelInboundHandler {
       hasFailed = true
       failure = error
     }
-    // What came before counts.
+    // What came before the failure counts.
     if output.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(output)) }
     if let failure { context.fireErrorCaught(failure) }
   }

@@ -8,12 +8,12 @@
 /// if verdict.isAvailable { upload() }
 /// ```
 ///
-/// A value: it can be run any number of times, also at the same time. <doc:Sites> has the rules by which an answer is
-/// judged.
+/// It is a value: you can run it any number of times, also at the same time. <doc:Sites> has the rules for judging an
+/// answer.
 ///
-/// From the first connection on, the process ignores SIGPIPE, as every program does that uses swift-nio: writing where
-/// nobody reads fails with EPIPE instead of ending the process. A filter that is to end with its reader has to look for
-/// that.
+/// From the first connection on, the process ignores SIGPIPE, as every program does that uses swift-nio. Writing to a
+/// closed pipe then fails with EPIPE instead of ending the process. A filter that should end with its reader has to
+/// check for that.
 public struct SiteCheck: Sendable {
   /// What is checked.
   public let url: SiteURL
@@ -56,13 +56,14 @@ public struct SiteCheck: Sendable {
 
   /// Checks the site, and returns the verdict within ``SiteCheckConfiguration/timeout``.
   ///
-  /// A site that does not answer is a verdict, not an error. Nothing is left open when this has returned. Where as many
-  /// checks are under way already as the environment allows (256), the check first waits for its turn; the timeout
-  /// counts from then. Where as many names are being looked up already (32, without those that have hung for a second,
-  /// until 256 do), the check waits for a thread, for as long as the time-out at most; that does not count either.
+  /// A site that does not answer is a verdict, not an error. Nothing is left open when this has returned.
+  ///
+  /// If as many checks are under way as the environment allows (256), the check first waits for its turn. If as many
+  /// names are being looked up as it allows, the check waits for a thread, no longer than the timeout. The limit is 32
+  /// names, without those that have hung for a second, until 256 have. Neither wait counts toward the timeout.
   ///
   /// - Returns: The verdict.
-  /// - Throws: `CancellationError` when the task is cancelled, at once, and nothing else.
+  /// - Throws: `CancellationError`, at once when the task is cancelled, and nothing else.
   public func run() async throws -> SiteVerdict {
     try await environment.slot.check(url, configuration)
   }

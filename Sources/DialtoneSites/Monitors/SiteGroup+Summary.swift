@@ -6,7 +6,7 @@ public import Dialtone
 extension SiteGroup {
   /// What is known of all sites of a group.
   public struct Summary: Hashable, Sendable {
-    /// The newest verdict on each site, in the order they were given; `undetermined` where none has been found.
+    /// The newest verdict on each site, in the order they were given; `undetermined` if none has been found.
     public let verdicts: [SiteVerdict]
 
     /// How many sites have to be available.
@@ -28,7 +28,7 @@ extension SiteGroup {
     /// Whether enough sites are available.
     public var isOnline: Bool { availableCount >= quorum }
 
-    /// Whether the sites of which nothing is known yet could not change the answer.
+    /// Whether the answer is known: the sites of which nothing is known yet could not change it.
     public var isDetermined: Bool {
       isOnline || availableCount + verdicts.count { $0.kind == .undetermined } < quorum
     }
@@ -47,7 +47,7 @@ extension SiteGroup.Summary: MonitoredState {
   /// Whether the answer is known.
   package var isKnown: Bool { isDetermined }
 
-  /// Whether all verdicts are.
+  /// Whether all verdicts are identical.
   package func isIdentical(to other: Self) -> Bool {
     quorum == other.quorum && verdicts.elementsEqual(other.verdicts) { $0.isIdentical(to: $1) }
   }

@@ -3,7 +3,7 @@
 
 public import Dialtone
 
-/// Follows several sites, and whether enough of them answer: for those who ask about the Internet in general.
+/// Follows several sites, and whether enough of them answer. Use it to ask about the Internet in general.
 ///
 /// ```swift
 /// let group = try SiteGroup(["https://example.com", "https://example.net", "https://example.org"], quorum: 2)
@@ -12,9 +12,9 @@ public import Dialtone
 /// }
 /// ```
 ///
-/// It asks no sites by default: whose they are, and what their owners think of it, is for the program to decide.
-/// Receivers are told once the answer is known, then of each change of the answer or of a verdict. All of it is for any
-/// thread and any isolation.
+/// It asks no sites by default: your program decides whose they are, and knows what their owners think of it. Receivers
+/// are told once the answer is known, then of each change of the answer or of a verdict. You can use it from any thread
+/// and any isolation.
 public final class SiteGroup: StateMonitor {
   /// How many of the sites have to be available.
   public let quorum: Int
@@ -25,13 +25,13 @@ public final class SiteGroup: StateMonitor {
   /// Begins to watch the sites.
   ///
   /// - Parameters:
-  ///   - urls: What is asked; none twice, however it is written.
+  ///   - urls: The sites that are asked; none twice, however it is written.
   ///   - quorum: How many have to be available; from 1 to the number of sites.
   ///   - configuration: How the sites are checked, and how often.
   ///   - environment: Where the network is: the system's, or a scripted one in tests.
   /// - Throws: ``SiteError`` with the code `invalidConfiguration` if the quorum cannot be reached, if a URL is given
-  ///   twice, or if the configuration contradicts itself. So it does if the configuration asks for the proxy of the
-  ///   process's environment, and that cannot be read.
+  ///   twice, if the configuration contradicts itself, or if it asks for the proxy of the process's environment, and
+  ///   that cannot be read.
   public init(
     _ urls: [SiteURL], quorum: Int, configuration: SiteMonitorConfiguration = .init(),
     environment: SiteEnvironment = .system
@@ -43,7 +43,7 @@ public final class SiteGroup: StateMonitor {
       throw SiteError(.invalidConfiguration, "a site is given twice; its answer would count twice")
     }
     var monitors: [SiteMonitor] = []
-    // All of them before the first is watched.
+    // All of them are checked before the first is watched.
     for url in urls { try configuration.validate(for: url) }
     for url in urls {
       monitors.append(try SiteMonitor(url, configuration: configuration, environment: environment))
@@ -57,7 +57,7 @@ public final class SiteGroup: StateMonitor {
   /// Begins to watch the sites of these URLs, as text.
   ///
   /// - Parameters:
-  ///   - urls: What is asked; absolute http or https URLs, none twice, however it is written.
+  ///   - urls: The sites that are asked, as absolute http or https URLs; none twice, however it is written.
   ///   - quorum: How many have to be available; from 1 to the number of sites.
   ///   - configuration: How the sites are checked, and how often.
   ///   - environment: Where the network is: the system's, or a scripted one in tests.
@@ -74,26 +74,26 @@ public final class SiteGroup: StateMonitor {
 
   deinit { verdicts.end() }
 
-  /// The newest summary; not determined until enough verdicts are found. Takes a lock for the time of a copy.
+  /// The newest summary; not determined until enough verdicts are found. Takes a lock while it is copied.
   public var current: Summary { verdicts.cell.current }
 
   /// The summaries one after another, as an asynchronous sequence: first the one that is known, then each change.
   public var updates: MonitorUpdates<Summary> { MonitorUpdates(StateFeed(of: self, verdicts.cell)) }
 
-  /// What is asked.
+  /// The sites that are asked.
   public var urls: [SiteURL] { monitors.map(\.url) }
 
   // MARK: Pausing
 
   /// Stops watching and checking all sites until ``resume()``; see ``SiteMonitor/pause()``.
   ///
-  /// While paused nothing is known: ``current`` is not determined, receivers stay registered and are told nothing, and
-  /// waits wait. To pause twice is to pause once.
+  /// While paused, nothing is known: ``current`` is not determined. Receivers stay registered and are told nothing, and
+  /// waits go on. To pause twice is to pause once.
   public func pause() {
     if verdicts.setPaused(true) { follow() }
   }
 
-  /// Goes on after ``pause()``, with a check of each site; does nothing if it was not paused. Receivers are told of the
+  /// Goes on after ``pause()``, with a check of each site. Does nothing if it was not paused. Receivers are told of the
   /// summary if it differs from the last that they were given.
   public func resume() {
     if verdicts.setPaused(false) { follow() }
@@ -102,8 +102,8 @@ public final class SiteGroup: StateMonitor {
   /// Whether it is paused.
   public var isPaused: Bool { verdicts.isPaused }
 
-  /// Has the monitors do what is wanted. If another thread wants something else meanwhile, this one does that, too: so
-  /// the last to return has done what was wanted last.
+  /// Makes the monitors do what is wanted. If another thread wants something else meanwhile, this one does that, too.
+  /// So the last to return has done what was wanted last.
   private func follow() {
     while true {
       let (isPaused, epoch) = verdicts.wanted
@@ -131,10 +131,9 @@ public final class SiteGroup: StateMonitor {
 
   /// Waits until enough sites are available; returns at once if they are.
   ///
-  /// - Parameter timeout: How long to wait at most; `nil` for as long as it takes. Zero and less ask only for the
-  ///   present summary.
+  /// - Parameter timeout: How long to wait at most; `nil` for no limit. Zero or less asks only for the present summary.
   /// - Returns: The summary that ended the wait.
-  /// - Throws: `ReachabilityError` with the code `timedOut`; `CancellationError` when the task is cancelled.
+  /// - Throws: `ReachabilityError` with the code `timedOut`; `CancellationError` if the task is cancelled.
   @discardableResult
   public func waitUntilOnline(timeout: Duration? = nil) async throws -> Summary {
     try await updates.feed.wait(until: { $0.isOnline }, timeout: timeout, goal: "the group was not online")
@@ -156,7 +155,7 @@ extension SiteGroup: DeliveryOwner {
 extension SiteGroup {
   /// What is known of the sites of a group, and whether it is wanted.
   ///
-  /// Invariant: a verdict of another epoch, which a pause or its end begins, changes nothing.
+  /// Invariant: a verdict of another epoch changes nothing. A pause begins an epoch, and so does its end.
   private final class Verdicts: Sendable {
     private struct State {
       var newest: [SiteVerdict]
@@ -187,7 +186,7 @@ extension SiteGroup {
       }
     }
 
-    /// Begins an epoch, of which nothing is known yet. Returns whether this changes anything.
+    /// Begins an epoch, in which nothing is known yet. Returns whether this changes anything.
     func setPaused(_ isPaused: Bool) -> Bool {
       let ended = state.withLock { state -> [ReachabilityObservation]? in
         if state.isPaused == isPaused { return nil }

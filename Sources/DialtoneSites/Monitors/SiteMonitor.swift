@@ -12,18 +12,19 @@ public import Dialtone
 /// }
 /// ```
 ///
-/// It is driven by the path to the site: without one it is offline, at once and without a request; when the path has
+/// The path to the site drives it. Without a path the site is offline, at once and without a request. When the path has
 /// changed and settled, the site is checked. Apart from that it is checked every five minutes, and after a failure
-/// again after 1 s, 2 s, 4 s and so on. <doc:Sites> has the rules. It works from the moment it is made until it, its
-/// observations and its sequences have all been released. Making one never blocks. All of it is for any thread and any
-/// isolation.
+/// again after 1 s, 2 s, 4 s and so on. <doc:Sites> has the rules.
+///
+/// It works from the moment it is made until it, its observations and its sequences have all been released. Making one
+/// never blocks. You can use it from any thread and any isolation.
 public final class SiteMonitor: StateMonitor {
   private let core: SiteMonitorCore
 
   /// Begins to watch a site.
   ///
   /// - Parameters:
-  ///   - url: What is asked.
+  ///   - url: The URL that is asked.
   ///   - configuration: How the site is checked, and how often.
   ///   - environment: Where the network is: the system's, or a scripted one in tests.
   /// - Throws: ``SiteError`` with the code `invalidConfiguration` if the configuration contradicts itself, or if it
@@ -39,7 +40,7 @@ public final class SiteMonitor: StateMonitor {
   /// Begins to watch the site with this URL, as text.
   ///
   /// - Parameters:
-  ///   - url: What is asked: an absolute http or https URL.
+  ///   - url: The URL that is asked: an absolute http or https one.
   ///   - configuration: How the site is checked, and how often.
   ///   - environment: Where the network is: the system's, or a scripted one in tests.
   /// - Throws: ``SiteError`` with the code `invalidURL` if the text is no such URL, or `invalidConfiguration`, as for
@@ -50,7 +51,7 @@ public final class SiteMonitor: StateMonitor {
     try self.init(SiteURL(url), configuration: configuration, environment: environment)
   }
 
-  /// Begins to watch a site by both of its URLs: where http is fine and https is not, the verdict is `partial`.
+  /// Begins to watch a site by both of its URLs: if http is fine and https is not, the verdict is `partial`.
   ///
   /// Both are asked at the same time. The verdict is that of https, unless a captive portal answered over http.
   ///
@@ -78,16 +79,18 @@ public final class SiteMonitor: StateMonitor {
 
   deinit { core.stop() }
 
-  /// The newest verdict; `undetermined` until one is found, and again from the return of a path until the site has been
-  /// checked over it. Takes a lock for the time of a copy.
+  /// The newest verdict. It is `undetermined` until one is found, and again from the return of a path until the site
+  /// has been checked over it. Takes a lock while it is copied.
   public var current: SiteVerdict { core.current }
 
   /// The verdicts one after another, as an asynchronous sequence: first the one that is known, then each change.
   public var updates: MonitorUpdates<SiteVerdict> { MonitorUpdates(StateFeed(of: self, core.cell)) }
 
-  /// What is asked; the https URL where there are two. Setting another makes it the only one, and begins anew: nothing
-  /// is known until it has been checked, and ``current`` is never again a verdict on the former. If the site would be
-  /// asked by the environment's proxy, and that cannot be read, the verdict says so.
+  /// The URL that is asked; the https URL if there are two.
+  ///
+  /// Setting another makes it the only one, and begins anew: nothing is known until it has been checked, and
+  /// ``current`` is never again a verdict on the former. If the site would be asked by the environment's proxy, and
+  /// that cannot be read, the verdict says so.
   public var url: SiteURL {
     get { core.sites.primary }
     set { core.change { sites, _ in sites = newValue == sites.primary ? sites : SitePair(primary: newValue) } }
@@ -99,8 +102,7 @@ public final class SiteMonitor: StateMonitor {
   /// Checks the site in another way from now on, and begins anew, as for ``url``. Does nothing if the configuration is
   /// the present one.
   ///
-  /// This is a method because a property cannot throw when it is set, and a mistake is told in the same way as by the
-  /// initialiser.
+  /// This is a method because a property cannot throw when it is set. It reports a mistake as the initialiser does.
   ///
   /// - Parameter configuration: How the site is checked, and how often.
   /// - Throws: ``SiteError`` with the code `invalidConfiguration` if the configuration contradicts itself, or if it
@@ -118,17 +120,18 @@ public final class SiteMonitor: StateMonitor {
 
   // MARK: Pausing
 
-  /// Stops watching and checking until ``resume()``, for a program that goes to the background: a second after the last
-  /// monitor has been paused, Dialtone has no thread, no socket and no wake-up, unless a wait with a time-out is under
-  /// way. A check under way is cancelled. A name lookup that hangs cannot be stopped (getaddrinfo(3)): its thread ends
-  /// when the resolver gives up.
+  /// Stops watching and checking until ``resume()``, for a program that goes to the background.
   ///
-  /// While paused nothing is known: ``current`` is `undetermined`, receivers stay registered and are told nothing, and
-  /// waits wait. To pause twice is to pause once.
+  /// A second after the last monitor has been paused, Dialtone has no thread, no socket and no wake-up, unless a wait
+  /// with a timeout is under way. A check under way is cancelled. A name lookup that hangs cannot be stopped
+  /// (getaddrinfo(3)): its thread ends when the resolver gives up.
+  ///
+  /// While paused, nothing is known: ``current`` is `undetermined`. Receivers stay registered and are told nothing, and
+  /// waits go on. To pause twice is to pause once.
   public func pause() { core.stop() }
 
-  /// Goes on after ``pause()``, with a check; does nothing where it was not paused. Receivers are told of the verdict
-  /// if it differs from the last that they were given.
+  /// Goes on after ``pause()``, with a check. Does nothing if it was not paused. Receivers are told of the verdict if
+  /// it differs from the last that they were given.
   public func resume() { core.start() }
 
   /// Whether it is paused.
@@ -138,16 +141,15 @@ public final class SiteMonitor: StateMonitor {
 
   /// Waits until the site is available; returns at once if it is.
   ///
-  /// - Parameter timeout: How long to wait at most; `nil` for as long as it takes. Zero and less ask only for the
-  ///   present verdict.
+  /// - Parameter timeout: How long to wait at most; `nil` for no limit. Zero or less asks only for the present verdict.
   /// - Returns: The verdict that ended the wait.
-  /// - Throws: `ReachabilityError` with the code `timedOut`; `CancellationError` when the task is cancelled.
+  /// - Throws: `ReachabilityError` with the code `timedOut`; `CancellationError` if the task is cancelled.
   @discardableResult
   public func waitUntilAvailable(timeout: Duration? = nil) async throws -> SiteVerdict {
     try await updates.feed.wait(until: { $0.isAvailable }, timeout: timeout, goal: "\(url) was not available")
   }
 
-  /// Waits for the first verdict. What programs ask for is `waitUntilDetermined(timeout:)`, which is the same here.
+  /// Waits for the first verdict. Programs use `waitUntilDetermined(timeout:)`, which is the same here.
   @discardableResult
   package func waitUntilKnown(timeout: Duration? = nil) async throws -> SiteVerdict {
     try await updates.feed.wait(until: { _ in true }, timeout: timeout, goal: "nothing was known of \(url)")
@@ -156,7 +158,7 @@ public final class SiteMonitor: StateMonitor {
   /// Runs `action` once, as soon as the site is available, in a task of its own: never on the caller's thread.
   ///
   /// - Parameter action: What to do.
-  /// - Returns: What keeps it waiting: cancelled or released before the action has begun, it never will.
+  /// - Returns: What keeps it waiting. If you cancel or release it before the action has begun, the action never runs.
   public func whenAvailable(_ action: @escaping @Sendable () async -> Void) -> ReachabilityObservation {
     updates.feed.once({ $0.isAvailable }) { _ in await action() }
   }
@@ -168,10 +170,10 @@ extension SiteMonitor: DeliveryOwner {
 }
 
 extension SiteVerdict: MonitoredState {
-  /// Whether a check has come to it.
+  /// Whether a verdict has been found.
   package var isKnown: Bool { kind != .undetermined }
 
-  /// Whether they are equal also in what receivers are not told of by itself, apart from the times.
+  /// Whether they are equal, also in what receivers are not told of by itself, except for the times.
   package func isIdentical(to other: SiteVerdict) -> Bool {
     self == other && interface == other.interface && location == other.location && error == other.error
       && address == other.address
@@ -179,6 +181,6 @@ extension SiteVerdict: MonitoredState {
 }
 
 extension SiteVerdict: DeterminableState {
-  /// Whether a check has come to it, or there is no path to check over.
+  /// Whether a verdict has been found, or there is no path to check over.
   public var isDetermined: Bool { kind != .undetermined }
 }

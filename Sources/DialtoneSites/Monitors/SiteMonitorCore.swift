@@ -5,10 +5,10 @@ internal import Dialtone
 
 /// What a monitor of a site is made of: the path, the machine that decides, one timer and one check.
 ///
-/// Invariants: events are taken in one at a time, under the lock, and what the machine wants done is begun there, in
-/// its order; nothing of that waits, and none of it is user code. An event of a path, a timer or a check that belongs
-/// to what was watched before changes nothing: it carries another epoch. Handlers are called by threads of the engine,
-/// outside the lock.
+/// Invariants: events are taken in one at a time, under the lock. What the machine wants done is begun there, in its
+/// order; nothing of that waits, and none of it is user code. An event of a path, a timer or a check carries its epoch.
+/// If it belongs to what was watched before, it changes nothing. Handlers are called by threads of the engine, outside
+/// the lock.
 final class SiteMonitorCore: Sendable {
   private struct State {
     var sites: SitePair
@@ -20,7 +20,7 @@ final class SiteMonitorCore: Sendable {
     var timer: DeliveryTimer?
     /// `nil` while paused, and at the end.
     var engine: NetworkEngine?
-    /// From the first check on, and while there is no path, too: its threads cost nothing while they sleep, and what a
+    /// Held from the first check on, also while there is no path: its threads cost nothing while they sleep, and what a
     /// check needs of the system is there. `nil` while paused, and at the end.
     var siteEngine: SiteEngine?
   }
@@ -36,10 +36,10 @@ final class SiteMonitorCore: Sendable {
     state = Lock(State(sites: sites, configuration: configuration, machine: SiteMonitorStateMachine(configuration)))
   }
 
-  /// The engine that watches, or, while paused, the environment's.
+  /// The engine that watches; the environment's while paused.
   var engine: NetworkEngine { state.withLock { $0.engine } ?? slot.reachability.provider.engine() }
 
-  /// The newest verdict. In a child of fork(2), where nothing goes on, there is none: it would be the parent's.
+  /// The newest verdict. In a child of fork(2) nothing goes on, so there is none: it would be the parent's.
   var current: SiteVerdict {
     forkCount == ForkCount.current ? cell.current : SiteVerdict(url: sites.primary, kind: .undetermined)
   }
@@ -68,8 +68,8 @@ final class SiteMonitorCore: Sendable {
 
   /// Watches something else from now on.
   ///
-  /// Under the lock, so that what two threads change at the same time is both changed: `change` is `SiteMonitor`'s own,
-  /// and short.
+  /// `change` runs under the lock, so that the changes of two threads at the same time are both made. It is
+  /// `SiteMonitor`'s own, and short.
   func change(_ change: (inout SitePair, inout SiteMonitorConfiguration) -> Void) {
     let (begun, ended) = state.withLock {
       state -> ((SitePair, SiteMonitorConfiguration, UInt64)?, ReachabilityObservation?) in
@@ -96,12 +96,12 @@ final class SiteMonitorCore: Sendable {
       return (path, (engine, state.siteEngine))
     }
     if engines != nil { slot.monitorEnded() }
-    // Perhaps the last references, whose release ends the engines: outside the lock.
+    // These may be the last references, whose release ends the engines: outside the lock.
     path?.cancel()
     withExtendedLifetime(engines) {}
   }
 
-  /// Forgets what has been found out. Returns the path's observation, to be ended outside the lock.
+  /// Forgets what has been found. Returns the path's observation, to be ended outside the lock.
   private func beginAnew(_ state: inout State) -> ReachabilityObservation? {
     state.epoch += 1
     state.machine = SiteMonitorStateMachine(state.configuration)
@@ -135,13 +135,13 @@ final class SiteMonitorCore: Sendable {
     if !isCurrent { observation.cancel() }
   }
 
-  /// The host and port that are connected to.
+  /// The host and port to connect to.
   private static func target(_ sites: SitePair, _ configuration: SiteCheckConfiguration) -> ReachabilityTarget {
     var (host, port) = (sites.primary.lookupHost, sites.primary.port)
     do throws(SiteError) {
       if let proxy = try configuration.proxyServer(for: sites.primary) { (host, port) = (proxy.host, proxy.port) }
     } catch {
-      // Each check will say so.
+      // Each check will report it.
     }
     switch host {
     case .name(let name): return ReachabilityTarget(.host(name), port: port)
@@ -157,7 +157,7 @@ final class SiteMonitorCore: Sendable {
     take(epoch) { machine, now, _ in machine.checkWasAskedFor(now: now) }
   }
 
-  /// Takes an event in, if it is of what is watched now, and does what the machine wants done.
+  /// Takes an event in, if it is about what is watched now, and does what the machine wants done.
   private func take(
     _ epoch: UInt64,
     _ event:
@@ -179,8 +179,8 @@ final class SiteMonitorCore: Sendable {
     case .startCheck(let number):
       let (sites, configuration, epoch) = (state.sites, state.configuration.check, state.epoch)
       if let error = slot.shortage() {
-        // No task is begun, which would wait here for a thread, with the lock. Its end is told later: this event is
-        // being taken in.
+        // No task is begun: it would wait here for a thread, with the lock. Its end is told later, because this event
+        // is still being taken in.
         let verdict = SiteVerdict(of: sites.primary, without: error)
         _ = state.engine?.schedule(after: .zero) { [weak self] in
           self?.take(epoch) { machine, now, random in machine.checkEnded(number, verdict, now: now, random: random) }
@@ -224,7 +224,7 @@ final class SiteMonitorCore: Sendable {
 
   private func hold(_ engine: SiteEngine?, _ epoch: UInt64) {
     state.withLock { state in
-      // Where one is held, it is this one.
+      // If one is held, it is this one.
       if state.epoch == epoch, state.siteEngine == nil { state.siteEngine = engine }
     }
   }
@@ -245,7 +245,7 @@ final class SiteMonitorCore: Sendable {
   ) async -> SiteVerdict? {
     do {
       let verdict = try await slot.check(url, configuration)
-      // What comes after a cancellation is late: the path that it was about has gone.
+      // What comes after a cancellation is too late: its path has gone.
       return Task.isCancelled ? nil : verdict
     } catch {
       return nil
@@ -256,11 +256,11 @@ final class SiteMonitorCore: Sendable {
 /// What a monitor asks: one URL, or the http and the https URL of one site.
 struct SitePair: Equatable, Sendable {
   var primary: SiteURL
-  /// The http URL, where the primary one is https and both were given.
+  /// The http URL, if the primary one is https and both were given.
   var plain: SiteURL?
 
-  /// One verdict for both: available where https is, partial where only http is; else what http was answered by a
-  /// portal, else what https came to.
+  /// One verdict for both. It is available if https is, and partial if only http is. Otherwise it is that of http if a
+  /// portal answered, else that of https.
   static func combine(plain: SiteVerdict, secure: SiteVerdict) -> SiteVerdict {
     if secure.isAvailable || secure.kind == .offline { return secure }
     if plain.kind == .captivePortal { return plain }

@@ -3,23 +3,23 @@
 
 internal import Dialtone
 
-/// When a site is checked, and which of the verdicts receivers are told of: pure, event in, actions out.
+/// When a site is checked, and which verdicts receivers are told of. Pure: event in, actions out.
 ///
-/// Invariants: no check is under way without a path; the loss of the path is told at once, whatever is under way; an
-/// available site is told to be lost only after so many failures in a row, and so is one that fails when its path has
-/// just come; however often a path changes that works all the same, checks come to their end and failures are counted;
-/// a check whose number is not the present one's changes nothing.
+/// Invariants: no check is under way without a path. The loss of the path is told at once, whatever is under way. An
+/// available site is told to be lost only after several failures in a row (`failuresBeforeLoss`); so is one that fails
+/// when its path has just come. However often a working path changes, checks come to their end and failures are
+/// counted. A check whose number is not the present one's changes nothing.
 struct SiteMonitorStateMachine {
   enum Action: Equatable {
-    /// Begin a check with this number, by which its end is told.
+    /// Begin a check with this number, which its end carries.
     case startCheck(UInt64)
-    /// The check that is under way is of no use any more.
+    /// The check under way is of no use any more.
     case cancelCheck
     /// Tell receivers.
     case report(SiteVerdict)
     /// Tell receivers that there is no path.
     case reportOffline(Reachability.Reason?)
-    /// What was told last holds no longer, and nothing else is known yet: there is nothing to tell.
+    /// What was told last no longer holds, and nothing else is known yet: there is nothing to tell.
     case forget
 
     /// Whether receivers are to be told something.
@@ -34,7 +34,7 @@ struct SiteMonitorStateMachine {
   /// What receivers were told last.
   private enum Told {
     case nothing, available, unavailable
-    /// There was no path; how the site is has not been told since.
+    /// There was no path; no verdict on the site has been told since.
     case offline
   }
 
@@ -45,30 +45,30 @@ struct SiteMonitorStateMachine {
   private var told = Told.nothing
   /// How many checks have failed since one found the site available, or since the path came.
   private var failures = 0
-  /// How many of those since the path changed last: by these the pauses grow.
+  /// How many of those came since the path last changed. The pauses grow by these.
   private var retries = 0
   private var serial: UInt64 = 0
   /// Whether the check with the number `serial` is under way.
   private(set) var isChecking = false
-  /// When the first check began since the last that came to an end; others may have been cancelled since.
+  /// When the first check began after the last that came to an end. Others may have been cancelled since.
   private var checkingSince: Int64?
   /// The interface that the path led over when the check under way began; `nil` if the system does not say.
   private var checkedInterface: UInt32?
   /// Whether the path has changed, and settled, while the check was under way: another has to follow.
   private var isCheckOutdated = false
-  /// When the next check is due, by the environment's clock; `nil` if none is. To be asked for after each event.
+  /// When the next check is due, by the environment's clock; `nil` if none is. To be read after each event.
   private(set) var deadline: Int64?
   /// While the path settles: when it has in any case, and how long after that the check comes. The latter is drawn
-  /// once: anew with each change, a path that never rests would put the check off for ever.
+  /// once. If each change drew it anew, a path that never rests would put the check off for ever.
   private var settling: (end: Int64, spread: Int64)?
 
   init(_ configuration: SiteMonitorConfiguration) { self.configuration = configuration }
 
   // MARK: Events
 
-  /// The path to the site has been found out, or has changed. `random` is from 0 up to 1, as everywhere here; `delay`
-  /// is how long this monitor's check has to stand back behind those of others that learn of it at the same time, asked
-  /// for where there is one.
+  /// The path to the site has been found, or has changed. `random` is from 0 up to 1, as everywhere here. `delay` is
+  /// how long this monitor's check has to wait behind those of others that learn of the path at the same time. It is
+  /// called only if a check follows.
   mutating func pathChanged(
     _ new: Reachability, alternativeNames: [String] = [], now: Int64, random: Double, delay: () -> Int64 = { 0 }
   ) -> [Action] {
@@ -88,14 +88,14 @@ struct SiteMonitorStateMachine {
     var actions = told == .offline ? [Action.forget] : []
     if isOverAnotherInterface(new), !isLongUnderWay(now) { actions += stopCheck() }
     if old == nil {
-      // Where the path was there before anybody asked, there is nothing to settle.
+      // If the path was there before anybody asked, there is nothing to settle.
       let delay = delay()
       if delay == 0 { return actions + startCheck(now) }
       deadline = now.addingClamped(delay)
       return actions
     }
-    // Quiet for `settling`, but at most four times that after the first change; then not all monitors of a path at
-    // once.
+    // Waits until the path is quiet for `settling`, at most four times that after the first change. Then not all
+    // monitors of a path check at once.
     let quiet = max(0, configuration.settling.nanosecondsClamped)
     let (end, spread) =
       settling
@@ -114,7 +114,7 @@ struct SiteMonitorStateMachine {
     return startCheck(now)
   }
 
-  /// Somebody wants to know now.
+  /// A check is wanted now.
   mutating func checkWasAskedFor(now: Int64) -> [Action] {
     !isChecking && path.map(leadsToSite) ?? false ? startCheck(now) : []
   }
@@ -124,7 +124,7 @@ struct SiteMonitorStateMachine {
     guard isChecking, number == serial else { return [] }
     isChecking = false
     checkingSince = nil
-    // The path has changed since it began: one more, once that has settled.
+    // The path has changed since it began: one more check, once that has settled.
     let due = isCheckOutdated ? now : deadline ?? .max
     isCheckOutdated = false
     if verdict.isAvailable {
@@ -135,7 +135,7 @@ struct SiteMonitorStateMachine {
       return [.report(verdict)]
     }
     if verdict.error?.code == .invalidConfiguration {
-      // It stays so, and its delays are not to be trusted: asked again as soon as allowed, it would never rest.
+      // It stays wrong, and its delays are not to be trusted: retries by them might never rest.
       deadline = nil
       told = .unavailable
       return [.report(verdict)]
@@ -156,8 +156,8 @@ struct SiteMonitorStateMachine {
 
   // MARK: Checks
 
-  /// Whether a check over this path can tell more than the path itself: not if it is known that no packet leaves. Why a
-  /// name has no address, and whether anybody could have been asked for it, the check finds out.
+  /// Whether a check over this path can tell more than the path itself. It cannot if it is known that no packet leaves.
+  /// The check finds out why a name has no address, and whether a server could have been asked for it.
   private func leadsToSite(_ path: Reachability) -> Bool {
     configuration.check.isUsable(path) || path.reason == .nameNotResolved
   }
@@ -195,14 +195,14 @@ struct SiteMonitorStateMachine {
     return [.cancelCheck]
   }
 
-  /// Whether the path leads over another interface than when the check began: its connection is of no use any more.
+  /// Whether the path leads over another interface than when the check began. Its connection is then of no use.
   private func isOverAnotherInterface(_ new: Reachability) -> Bool {
     guard let old = checkedInterface, let new = new.interface?.index else { return false }
     return old != new
   }
 
-  /// Whether no check has come to its end for so long that the one under way is let finish, whatever the path does:
-  /// half of the time that a check may take. Else a path that changes faster than that would hide how the site is.
+  /// Whether no check has come to its end for half of the time that a check may take. Then the one under way may
+  /// finish, whatever the path does. Otherwise a path that changes faster than that would hide how the site is.
   private func isLongUnderWay(_ now: Int64) -> Bool {
     guard let checkingSince else { return false }
     return now - checkingSince >= configuration.check.timeout.nanosecondsClamped / 2

@@ -6,7 +6,7 @@ internal import Dialtone
 /// In which order a site's addresses are tried.
 enum AddressOrder {
   /// The addresses with their families taking turns (RFC 8305, 4). Within a family the order stays. The first one's
-  /// family begins; with `last`, the other one than that, if there is one of it.
+  /// family begins. With `last`, the other family begins, if it has any.
   static func interleaved<Element>(
     _ elements: some Collection<Element>, after last: IPAddress.Family? = nil,
     family: (Element) -> IPAddress.Family
@@ -23,8 +23,8 @@ enum AddressOrder {
     return order
   }
 
-  /// The routes with their families taking turns, the one first that RFC 6724, 6, prefers by each family's first route.
-  /// Within a family the resolver's order stays, which is that RFC's, too (gai.conf(5)).
+  /// The routes with their families taking turns. RFC 6724, 6, decides by the first routes which family begins. Within
+  /// a family the resolver's order stays, which is that RFC's, too (gai.conf(5)).
   static func preferred(_ routes: [Route]) -> [Route] {
     func isIPv6(_ route: Route) -> Bool { route.address.unmapped.family == .ipv6 }
     guard let six = routes.first(where: isIPv6), let four = routes.first(where: { !isIPv6($0) }) else { return routes }
@@ -41,7 +41,7 @@ enum AddressOrder {
     return policy(six.address).precedence > policy(four.address).precedence
   }
 
-  /// Whether source and destination are alike in this; also where the source is not known.
+  /// Whether source and destination are alike in this. Also true if the source is not known.
   private static func matches(_ route: Route, _ property: (IPAddress) -> Int) -> Bool {
     guard let source = route.source else { return true }
     return property(source) == property(route.address)

@@ -8,8 +8,7 @@ struct Route: Equatable, Sendable {
   let address: IPAddress
   /// `nil` if the system does not say.
   let interface: NetworkInterface?
-  /// The router that packets go to first; `nil` if they go straight to the address, or where the system does not
-  /// say.
+  /// The router that packets go to first; `nil` if they go straight to the address, or if the system does not say.
   var gateway: IPAddress?
   /// The address that they come from; `nil` if the system does not say.
   var source: IPAddress?
@@ -26,7 +25,7 @@ struct AddressSearch {
   private var unknownPaths = 0
   /// What can be tried, in this order.
   private(set) var routes: [Route] = []
-  /// An address that there is no path to, and why.
+  /// An address without a path, and why it has none.
   private(set) var missingPath: (address: IPAddress, state: Reachability)?
 
   init(_ configuration: SiteCheckConfiguration) { self.configuration = configuration }
@@ -39,8 +38,8 @@ struct AddressSearch {
 
   // MARK: The name
 
-  /// Begins to look a name up. Returns the families, each of which is asked for by itself: a network that drops one
-  /// family's questions would else hold up the other's answers, until the resolver gives up.
+  /// Begins to look a name up. Returns the families. Each is asked for by itself: otherwise a network that drops one
+  /// family's queries would hold up the other's answers, until the resolver gives up.
   mutating func beginName(requiresPublicAddress: Bool) -> [IPAddress.Family] {
     let families = configuration.family.map { [$0] } ?? [.ipv6, .ipv4]
     resolution = NameResolution(families, requiresPublicAddress: requiresPublicAddress)
@@ -85,7 +84,7 @@ struct AddressSearch {
     // The kernel is not asked, or does not say: the attempt will tell.
     case .undetermined: return Route(address: address, interface: nil)
     case .reachable, .requiresConnection:
-      // Another address only where a translator stands between.
+      // It is another address only if a translator stands between.
       let isTranslated = state.destination.map { $0.family != address.unmapped.family } ?? false
       return Route(
         address: isTranslated ? state.destination ?? address : address, interface: state.interface,
@@ -93,7 +92,7 @@ struct AddressSearch {
     }
   }
 
-  /// Keeps why there is no path: of several reasons the first that says more than that there is no route.
+  /// Keeps why there is no path. Of several reasons, the first counts that says more than that there is no route.
   private mutating func noteMissingPath(_ address: IPAddress, _ state: Reachability) {
     if let known = missingPath?.state.reason, known != .noRoute || state.reason == .noRoute { return }
     missingPath = (address, state)

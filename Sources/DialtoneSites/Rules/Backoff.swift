@@ -3,10 +3,10 @@
 
 internal import Dialtone
 
-/// When the next check comes: jittered, so that many monitors that began together do not stay in step.
+/// When the next check comes. Jitter keeps monitors that began together from staying in step.
 struct Backoff: Equatable, Sendable {
-  /// The pause after the failure with this number in a row, counted from one: doubled each time, at most the longest,
-  /// and up to a fifth shorter or longer. `random` is from 0 up to 1.
+  /// The pause after the failure with this number in a row, counted from one. It doubles each time, up to the longest,
+  /// and is up to a fifth shorter or longer. `random` is from 0 up to 1.
   static func retryDelay(failure: Int, configuration: SiteMonitorConfiguration, random: Double) -> Int64 {
     let first = configuration.retryDelay.nanosecondsClamped
     let longest = configuration.maximumRetryDelay.nanosecondsClamped
@@ -34,10 +34,10 @@ extension Int64 {
   }
 }
 
-/// Keeps monitors from beginning their checks in one burst: those that were made together, or share a path that has
+/// Keeps monitors from beginning their checks in one burst, if they were made together or share a path that has
 /// changed.
 struct CheckPacer {
-  /// So many checks at once are no burst.
+  /// This many checks at once are no burst.
   private static let burst: Int64 = 16
   /// Beyond those, 500 a second.
   private static let pause: Int64 = 2_000_000
@@ -47,7 +47,7 @@ struct CheckPacer {
 
   /// How long the check of one of these monitors has to wait, beyond what it waits for anyway.
   ///
-  /// No longer than a turn of all of them takes: where a path comes and goes faster than that, the order is left to
+  /// It is no longer than a turn of all of them takes. If a path comes and goes faster than that, the order is left to
   /// chance.
   mutating func delay(now: Int64, monitors: Int, random: Double) -> Int64 {
     let turn = max(0, Int64(monitors) - Self.burst).multipliedClamped(by: Self.pause)
@@ -55,7 +55,7 @@ struct CheckPacer {
     next = max(next, now - Self.burst * Self.pause).addingClamped(Self.pause)
     let delay = max(0, next - now)
     if delay <= turn { return delay }
-    // Whoever comes later need not wait for turns that nobody takes.
+    // Later checks need not wait for turns that nobody takes.
     next = now.addingClamped(turn)
     return Int64(exactly: (Double(turn) * random).rounded()) ?? .max
   }

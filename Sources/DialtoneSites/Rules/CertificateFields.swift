@@ -1,8 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a certificate says of itself (RFC 5280, 4.1), as far as the TLS library does not tell: for whom and how it is
-/// signed.
+/// What a certificate says of itself (RFC 5280, 4.1), as far as the TLS library does not tell: for whom it is, and how
+/// it is signed.
 struct CertificateFields {
   private var signatureAlgorithm: ArraySlice<UInt8> = []
   private var keyAlgorithm: ArraySlice<UInt8> = []
@@ -67,10 +67,10 @@ struct CertificateFields {
     return purposes.contains { $0.elementsEqual(Self.serverPurpose) || $0.elementsEqual(Self.anyPurpose) }
   }
 
-  /// What is too weak in it, though the TLS library takes it: less than 112 bits of security (NIST SP 800-131A), which
-  /// the CA/Browser Forum forbids, and curl refuses. `nil` if nothing is.
+  /// What is too weak in it, though the TLS library takes it: less than 112 bits of security (NIST SP 800-131A). The
+  /// CA/Browser Forum forbids that, and curl refuses it. `nil` if nothing is.
   var weakness: String? {
-    // What a trusted certificate has signed itself with does not matter: nobody goes by that.
+    // How a trusted certificate has signed itself does not matter: nothing depends on that.
     if !isSelfIssued, Self.signaturesWithSHA1.contains(where: signatureAlgorithm.elementsEqual) {
       return "the certificate is signed with SHA-1, which can be forged"
     }
@@ -105,7 +105,7 @@ struct CertificateFields {
   ]
 }
 
-/// Reads elements of DER (ITU-T X.690), one after another. What is malformed ends it: nothing after that is read.
+/// Reads elements of DER (ITU-T X.690), one after another. A malformed one ends it: nothing after that is read.
 struct DERReader {
   static let boolean: UInt8 = 0x01
   static let integer: UInt8 = 0x02
@@ -114,14 +114,14 @@ struct DERReader {
   static let objectIdentifier: UInt8 = 0x06
   static let sequence: UInt8 = 0x30
 
-  /// The tag of a constructed element whose meaning its place decides.
+  /// The tag of a constructed element whose place decides its meaning.
   static func context(_ number: UInt8) -> UInt8 { 0xA0 | number }
 
   private var rest: ArraySlice<UInt8>
 
   init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
-  /// The contents of the next element, if it has this tag. Another one stays.
+  /// The contents of the next element, if it has this tag. An element with another tag stays.
   mutating func next(_ tag: UInt8) -> ArraySlice<UInt8>? { rest.first == tag ? next()?.contents : nil }
 
   /// The next element; `nil` at the end.
@@ -137,7 +137,7 @@ struct DERReader {
   private mutating func length() -> Int? {
     guard let first = rest.popFirst() else { return nil }
     if first < 0x80 { return Int(first) }
-    // Four bytes count more than any certificate has.
+    // Four bytes can count more than any certificate has.
     let count = Int(first & 0x7F)
     guard (1...4).contains(count), count <= rest.count else { return nil }
     defer { rest = rest.dropFirst(count) }

@@ -4,9 +4,11 @@
 internal import Dialtone
 internal import Netlink
 
-/// Whether a certificate is for a site (RFC 9525): by its subject alternative names alone, a name by DNS names and an
-/// address by addresses. NIOSSL's own check is not used: it takes the common name of a certificate without others, and
-/// for a name also one for the address that was connected to, which somebody who leads a name astray may well have.
+/// Whether a certificate is for a site (RFC 9525). Only its subject alternative names count: DNS names for a name, and
+/// addresses for an address.
+///
+/// NIOSSL's own check is not used. It takes the common name of a certificate without such names. For a name, it also
+/// takes a certificate for the address that was connected to. Somebody who leads a name astray may well have one.
 enum CertificateIdentity {
   /// A subject alternative name, as it stands in a certificate.
   enum AlternativeName: Equatable {
@@ -22,14 +24,14 @@ enum CertificateIdentity {
     }
   }
 
-  /// Whether the name in a certificate covers `host`, which is in small letters and A-labels, without trailing dot.
+  /// Whether the name in a certificate covers `host`, which is in lower case and A-labels, without trailing dot.
   private static func covers(_ name: AlternativeName, _ host: [UInt8]) -> Bool {
     guard case .dns(let bytes) = name else { return false }
     var pattern = bytes.map(ASCII.folded)
     if pattern.last == dot { pattern.removeLast() }
     if pattern == host { return true }
-    // RFC 9525, 6.3: a star stands for the whole first part. What it stands before has two parts at least, or it would
-    // cover a whole top-level domain.
+    // RFC 9525, 6.3: a star stands for the whole first label. At least two labels follow it, or it would cover a whole
+    // top-level domain.
     guard pattern.starts(with: [UInt8(ascii: "*"), dot]), let hostDot = host.firstIndex(of: dot), hostDot > 0 else {
       return false
     }

@@ -6,13 +6,13 @@ internal import Dialtone
 extension CheckStateMachine {
   /// What the driver sees as it hands an event in.
   struct Moment {
-    /// Nanoseconds on a clock that never goes back.
+    /// Nanoseconds on a monotonic clock.
     var uptime: Int64
     /// Since 1970-01-01T00:00:00Z.
     var realtime: UTCTimestamp
     /// What is known of the paths that names are found by: the Internet's, then those to the name servers.
     var namePaths: [Reachability?] = []
-    /// What is being tried, or was tried last.
+    /// The route that is being tried, or was tried last.
     var attempt: Route?
   }
 
@@ -38,7 +38,7 @@ extension CheckStateMachine {
     /// The proxy has let the check through.
     case tunnelOpened
     case tlsAgreed(PeerCertificate)
-    /// With the end of the certificate that was shown, where one was.
+    /// With the end of the certificate, if one was shown.
     case tlsFailed(SiteError, certificateExpires: UTCTimestamp?)
     case requestSent
     case requestNotSent(SiteError)
@@ -49,7 +49,7 @@ extension CheckStateMachine {
     case body(VerdictRules.Body)
     /// The connection brings no answer, or no more of it.
     case lost(SiteError)
-    /// The connection that was to be closed is.
+    /// The connection that was to be closed is closed.
     case connectionClosed
     case deadlinePassed
     case cancelled
@@ -61,13 +61,13 @@ extension CheckStateMachine {
     var expires: UTCTimestamp?
     /// Whether it names the site.
     var isForSite: Bool
-    /// Why it does not do though it names the site; `nil` if it does.
+    /// Why it is not enough although it names the site; `nil` if it is.
     var weakness: SiteError?
   }
 
   /// What is to be done.
   enum Action: Equatable {
-    /// Hand in `deadlinePassed` at this uptime, and not at any that was set before.
+    /// Hand in `deadlinePassed` at this uptime, and no longer at one that was set before.
     case setDeadline(Int64)
     case findTrust
     /// Look the name up, for each family by itself.
@@ -84,7 +84,7 @@ extension CheckStateMachine {
     case stopLookups
     /// Find the paths to these addresses; with `isTranslated` also through a translator between the families.
     case findPaths([IPAddress], isTranslated: Bool)
-    /// Connect to the first of these that lets it. More may follow if it is open.
+    /// Connect to the first of these that accepts. More may follow if it is open.
     case race([Route], isOpen: Bool)
     case addRoutes([Route])
     /// No more routes will follow.

@@ -3,17 +3,17 @@
 
 internal import Dialtone
 
-/// One check, from the URL to the verdict: pure, an event in, actions out. `CheckRun` performs them.
+/// One check, from the URL to the verdict. Pure: event in, actions out. `CheckRun` performs them.
 ///
-/// Invariants: it ends once, by the one `end` among its actions; from then on no event changes anything. There is one
-/// race or one connection at a time. Each stage is begun by the end of the one before, except that the search for
-/// addresses goes on beside the later ones.
+/// Invariants: it ends once, by the one `end` among its actions; after that no event changes anything. There is one
+/// race or one connection at a time. The end of one stage begins the next, except that the search for addresses goes on
+/// beside the later ones.
 struct CheckStateMachine {
   enum State {
-    /// What vouches for the site is read: before anything else, so that no connection is open while that takes long.
+    /// What vouches for the site is read. This comes first, so that no connection is open while it takes long.
     case trust
     case name(NameState)
-    /// There are addresses, and no path is known yet by which to try one.
+    /// There are addresses, but no path is known yet by which to try one.
     case paths
     case connecting(SiteCheckConfiguration.Method)
     case exchanging(ExchangeState)
@@ -21,9 +21,9 @@ struct CheckStateMachine {
   }
 
   struct NameState {
-    /// Whether all threads are busy with other names: until then no time passes for the check.
+    /// Whether all threads are busy with other names. Until one is free, no time passes for the check.
     var isWaitingForThread = true
-    /// Who is asked; none until the lookup has begun, or where that is not known.
+    /// The servers that are asked; none until the lookup has begun, or if they are not known.
     var servers: [IPAddress] = []
     /// Why the name was not found; told once the paths to names are known.
     var failure: SiteError?
@@ -44,7 +44,7 @@ struct CheckStateMachine {
   private var search: AddressSearch
   private var clock: StageClock
   private var moment: Moment
-  /// Why there is nothing that could vouch for the site. It counts once TLS is to begin.
+  /// Why nothing can vouch for the site. It counts once TLS is to begin.
   private var trustError: SiteError?
   /// Where the connection goes, or the last attempt went.
   private var route: Route?
@@ -65,7 +65,7 @@ struct CheckStateMachine {
   /// What to do first.
   mutating func start() -> [Action] { [deadline] + (url.isSecure ? [.findTrust] : findName()) }
 
-  /// Takes an event in. One that does not belong to the present state comes late, and changes nothing.
+  /// Takes an event in. One that does not belong to the present state is late, and changes nothing.
   mutating func handle(_ event: Event, at moment: Moment) -> [Action] {
     self.moment = moment
     switch (state, event) {
@@ -125,7 +125,7 @@ struct CheckStateMachine {
       (kind, error) = (.unexpectedResponse, cause)
     }
     state = .ended
-    // Ended while addresses are being tried, by the deadline: what was tried last.
+    // If the deadline ends the check while addresses are tried, it is the one tried last.
     let route = moment.attempt ?? route
     return [
       .end(
@@ -166,7 +166,7 @@ struct CheckStateMachine {
     return actions + watchNameServers(name)
   }
 
-  /// A thread looks the name up, since `time`: the check's time goes on.
+  /// A thread has been looking the name up since `time`: from then on, the check's time counts.
   private mutating func waitEnded(_ name: inout NameState, at time: Int64) -> [Action] {
     if !name.isWaitingForThread { return [] }
     name.isWaitingForThread = false
@@ -185,7 +185,7 @@ struct CheckStateMachine {
   private mutating func lookupEnded(_ family: IPAddress.Family?, _ result: NameLookupResult) -> [Action] {
     var actions: [Action] = []
     if case .name(var name) = state {
-      // The two may cross.
+      // The lookup's end may come before its beginning.
       actions = waitEnded(&name, at: moment.uptime)
       state = .name(name)
     }
@@ -215,7 +215,7 @@ struct CheckStateMachine {
     }
   }
 
-  /// A name has not been found: is there any path at all, by which it could have been?
+  /// The name was not found. Waits for the paths, to learn whether there was any by which it could have been.
   private mutating func nameFailed(_ words: String, errno: CInt = 0) -> [Action] {
     guard case .name(var name) = state else { return [] }
     name.failure = SiteError(.nameNotResolved, "\(nameInWords) \(words)", errno: errno)
@@ -231,8 +231,8 @@ struct CheckStateMachine {
 
   /// Why there is no path at all to look the name up, as far as is known; `nil` if there is one, or may be.
   ///
-  /// Whom a name server on this machine asks in turn, nobody says. So the Internet's path stands for the one that is
-  /// needed, unless the server has answered.
+  /// It is not known which servers a name server on this machine asks. So the Internet's path stands for the one that
+  /// is needed, unless the server has answered.
   private var missingPathToNames: SiteError? {
     guard let internet = moment.namePaths.first ?? nil, !configuration.isUsable(internet) else { return nil }
     let isServerThere = moment.namePaths.dropFirst().contains { path in
@@ -240,7 +240,7 @@ struct CheckStateMachine {
       return configuration.isUsable(state) && (search.hasNoAddress || !state.flags.contains(.isLocalAddress))
     }
     if isServerThere { return nil }
-    // The Internet's reason: that a server is not reached is part of it.
+    // The Internet's reason: it covers why a server is not reached.
     return SiteError(.noPath, "no path to look \(nameInWords) up: \(Self.words(internet.reason))")
   }
 
@@ -313,7 +313,7 @@ struct CheckStateMachine {
     }
     switch event {
     case .tunnelOpened:
-      // A proxy's tunnel is a part of the connection.
+      // A proxy's tunnel is part of the connection.
       clock.timings.connect = clock.begin(.tls, at: moment.uptime)
       return startTLS()
     case .tlsAgreed(let certificate): return tlsAgreed(certificate, exchange.method)
@@ -352,7 +352,7 @@ struct CheckStateMachine {
 
   private mutating func take(_ head: VerdictRules.Head, isHTTP1: Bool, _ exchange: ExchangeState) -> [Action] {
     if exchange.head != nil { return [] }
-    // HTTP/1 it has to be, and a final status: nobody asked to switch protocols (RFC 9110, 15.2.2).
+    // It has to be HTTP/1 and a final status: nobody asked to switch protocols (RFC 9110, 15.2.2).
     guard isHTTP1, (200...999).contains(head.status) else {
       return fail(SiteError(.malformedResponse, "what came is no final answer of HTTP/1"))
     }

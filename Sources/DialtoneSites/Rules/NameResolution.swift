@@ -3,23 +3,23 @@
 
 internal import Dialtone
 
-/// What the lookups of a name come to, one for each family (RFC 8305, 3): pure, an answer in, what is to be done out.
+/// What the lookups of a name come to, one for each family (RFC 8305, 3). Pure: an answer in, the next step out.
 ///
-/// Invariants: what comes first is not kept waiting for the other family, IPv4 for no longer than the Resolution Delay;
-/// addresses are handed out once; it fails once, and only if no address has been handed out and nobody is left to
-/// answer.
+/// Invariants: what comes first does not wait for the other family, except IPv4, for the Resolution Delay at most.
+/// Addresses are handed out once. It fails once, and only if no address has been handed out and no answer is still to
+/// come.
 struct NameResolution {
   /// Why there is no address to try.
   enum Failure: Equatable {
     /// There is none.
     case noAddress
-    /// There are none but unspecified ones, which are no destination (RFC 1122, 3.2.1.3; RFC 4291, 2.5.2).
+    /// There are only unspecified ones, which are no destination (RFC 1122, 3.2.1.3; RFC 4291, 2.5.2).
     case unspecified(IPAddress)
-    /// There are none but private ones, and public ones are required.
+    /// There are only private ones, and public ones are required.
     case hijacked(IPAddress)
     /// It could not be found out.
     case failed
-    /// It could not be found out, since the process or the system had run out of something.
+    /// It could not be found out, because the process or the system had run out of something.
     case exhausted(errno: CInt)
   }
 
@@ -42,7 +42,7 @@ struct NameResolution {
 
   /// - Parameters:
   ///   - families: Which are looked up.
-  ///   - requiresPublicAddress: Whether addresses that are not public are none.
+  ///   - requiresPublicAddress: Whether addresses that are not public count as none.
   init(_ families: [IPAddress.Family], requiresPublicAddress: Bool) {
     pending = Set(families)
     self.requiresPublicAddress = requiresPublicAddress
@@ -51,10 +51,10 @@ struct NameResolution {
   /// Whether more may come.
   var isOpen: Bool { !pending.isEmpty }
 
-  /// Whether somebody has answered that there is no address.
+  /// Whether there was an answer that the name has no address.
   private(set) var hasNoAddress = false
 
-  /// The lookup of a family, or of both where it is `nil`, has ended.
+  /// The lookup of a family has ended, or of both if it is `nil`.
   mutating func ended(_ family: IPAddress.Family?, _ result: NameLookupResult) -> Step {
     if let family { pending.remove(family) } else { pending = [] }
     switch result {
@@ -62,7 +62,7 @@ struct NameResolution {
     case .noAddress: hasNoAddress = true
     case .failed: if failure == .noAddress { failure = .failed }
     case .exhausted(let errno):
-      // It says more than that another family was not found out.
+      // This says more than that another family could not be looked up.
       if failure == .noAddress || failure == .failed { failure = .exhausted(errno: errno) }
     }
     if found.isEmpty { return isOpen || hasHandedOut ? .wait : .fail(failure) }
@@ -78,7 +78,7 @@ struct NameResolution {
   private mutating func take(_ addresses: [IPAddress]) {
     for address in addresses {
       if address.unmapped.isUnspecified {
-        // Somebody has answered, and there is nothing there.
+        // There was an answer, and it has no address.
         hasNoAddress = true
         switch failure {
         case .noAddress, .failed, .exhausted: failure = .unspecified(address)

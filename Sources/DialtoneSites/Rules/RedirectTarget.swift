@@ -3,14 +3,14 @@
 
 internal import Dialtone
 
-/// Where a redirect leads: a stranger's text, read only to be reported. Nothing is ever sent there.
+/// Where a redirect leads. It is a stranger's text, read only to be reported; nothing is ever sent there.
 ///
-/// It is read as browsers read it (WHATWG URL): backslashes are slashes, tabs do not count. So whatever a browser would
-/// take for another host is one here.
+/// It is read as browsers read it (WHATWG URL): backslashes are slashes, tabs do not count. So a host that a browser
+/// would take for another is another one here.
 struct RedirectTarget: Equatable {
   /// The target made absolute, for reports; `nil` if it is no http or https URL.
   let location: String?
-  /// Whether it leads to another host than the site's, or to something that is no site at all.
+  /// Whether it leads to another host than the site's, or to no site at all.
   let isOtherHost: Bool
 
   /// Reads the header's text in an answer of `url`.
@@ -39,7 +39,7 @@ struct RedirectTarget: Equatable {
     self.isOtherHost = isOtherHost
   }
 
-  /// What stands after the scheme, with a host in it.
+  /// What follows the scheme, with a host in it.
   private init(scheme: String, hierarchy: Substring, from url: SiteURL) {
     let rest = hierarchy.drop { $0 == "/" }
     let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
@@ -69,8 +69,7 @@ struct RedirectTarget: Equatable {
     self.init(location: Self.reported(origin + path), isOtherHost: false)
   }
 
-  /// The text without what surrounds it, without tabs and line breaks, and with slashes for backslashes before the
-  /// query.
+  /// The text trimmed, without tabs and line breaks, and with slashes for backslashes before the query.
   private static func cleaned(_ header: String) -> Substring {
     var text = String.UnicodeScalarView()
     var isInQuery = false
@@ -83,7 +82,7 @@ struct RedirectTarget: Equatable {
       start.prefix(upTo: start.lastIndex { $0.value > 0x20 }.map(start.index(after:)) ?? start.startIndex))
   }
 
-  /// The scheme in small letters and what follows its colon; `nil` if there is none.
+  /// The scheme in lower case and what follows its colon; `nil` if there is none.
   private static func splitScheme(_ text: Substring) -> (String, Substring)? {
     guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), let first = text.utf8.first else { return nil }
     let scheme = text.utf8[..<colon]
@@ -99,7 +98,7 @@ struct RedirectTarget: Equatable {
     }
   }
 
-  /// The host of an authority in the form that hosts are compared in; `nil` if there is none.
+  /// The host of an authority, in the form in which hosts are compared; `nil` if there is none.
   private static func host(of authority: Substring) -> String? {
     let scalars = authority.unicodeScalars
     let hostAndPort = scalars.lastIndex(of: "@").map { authority[scalars.index(after: $0)...] } ?? authority
@@ -111,19 +110,19 @@ struct RedirectTarget: Equatable {
     return host.isEmpty ? nil : comparable(String(host))
   }
 
-  /// Hosts are compared without case and trailing dot, and `www.` before one makes no difference.
+  /// Hosts are compared without case and trailing dot. A `www.` before one makes no difference.
   static func comparable(_ host: String) -> String {
     var text = ASCII.folded(host)
     do {
       text = try SiteURL(parsing: "http://\(text)/").hostText
     } catch {
-      // No host of a URL of ours, then; it is compared as it stands.
+      // Then it is no host of a URL of ours, and is compared as it is.
     }
     if text.utf8.last == UInt8(ascii: ".") { text.removeLast() }
     return text.hasPrefix("www.") ? String(text.dropFirst(4)) : text
   }
 
-  /// RFC 3986, 5.2.4; what stands after the path is left alone.
+  /// RFC 3986, 5.2.4; what follows the path is left alone.
   private static func withoutDotSegments(_ reference: Substring) -> String {
     let path = reference.prefix { $0 != "?" && $0 != "#" }
     var segments: [Substring] = []
@@ -141,7 +140,7 @@ struct RedirectTarget: Equatable {
     return "/" + segments.joined(separator: "/") + reference[path.endIndex...]
   }
 
-  /// The text as it may be shown: all but printable ASCII percent-encoded, and cut where it is long.
+  /// The text as it may be shown: only printable ASCII stays, the rest is percent-encoded; it is cut if it is long.
   private static func reported(_ text: String) -> String {
     var shown: [UInt8] = []
     for byte in text.utf8 {

@@ -5,11 +5,11 @@ internal import Dialtone
 internal import Netlink
 
 extension IPAddress {
-  /// Whether a site of the Internet can have the address: the IANA special-purpose address registries (RFC 6890) do not
-  /// list it, or list it as globally reachable, and it is neither multicast (RFC 5771, RFC 4291) nor site-local (RFC
-  /// 3879).
+  /// Whether a site of the Internet can have the address.
   ///
-  /// An IPv4 address inside an IPv6 one counts as itself (RFC 4291, 2.5.5; RFC 6052).
+  /// The IANA special-purpose address registries (RFC 6890) do not list such an address, or list it as globally
+  /// reachable. It is neither multicast (RFC 5771, RFC 4291) nor site-local (RFC 3879). An IPv4 address inside an IPv6
+  /// one counts as itself (RFC 4291, 2.5.5; RFC 6052).
   var isPublic: Bool {
     let address = embeddedIPv4 ?? unmapped
     if address.isMulticast { return false }
@@ -29,7 +29,7 @@ extension IPAddress {
     return difference >> UInt128(bits.bitWidth - length) == 0
   }
 
-  /// The IPv4 address behind the well-known prefix of translators, 64:ff9b::/96.
+  /// The IPv4 address after the well-known prefix of translators, 64:ff9b::/96.
   private var embeddedIPv4: IPAddress? {
     guard bits.isIPv6, bits.high == 0x0064_FF9B_0000_0000, bits.low >> 32 == 0 else { return nil }
     return IPAddress(ipv4: UInt32(truncatingIfNeeded: bits.low))
@@ -37,9 +37,9 @@ extension IPAddress {
 
   private typealias Block = (network: IPAddress, length: Int, isGloballyReachable: Bool)
 
-  /// The registries of 2025 (iana-ipv4-special-registry, iana-ipv6-special-registry), in their order. What they call
-  /// neither reachable nor unreachable, since it was given up (6to4 relays) or depends on others (6to4, Teredo), is not
-  /// called reachable here.
+  /// The registries of 2025 (iana-ipv4-special-registry, iana-ipv6-special-registry), in their order. They call some
+  /// blocks neither reachable nor unreachable, because these were given up (6to4 relays) or depend on third parties
+  /// (6to4, Teredo). Here such blocks count as not reachable.
   private static let specialPurposeBlocks: [Block] = [
     block("0.0.0.0", 8), block("10.0.0.0", 8), block("100.64.0.0", 10), block("127.0.0.0", 8), block("169.254.0.0", 16),
     block("172.16.0.0", 12), block("192.0.0.0", 24), block("192.0.0.9", 32, isGloballyReachable: true),

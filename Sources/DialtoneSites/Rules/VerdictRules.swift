@@ -3,13 +3,13 @@
 
 internal import Dialtone
 
-/// What an answer means: pure, an observation in, a decision out. <doc:Sites> has the rules in words.
+/// What an answer means. Pure: an observation in, a decision out. <doc:Sites> has the rules in words.
 package struct VerdictRules {
   /// What is asked of the site, and how.
   package let url: SiteURL
   package let expectation: SiteExpectation
-  /// The method that was asked for; with one given there is no second request.
-  package let fixedMethod: SiteCheckConfiguration.Method?
+  /// The method that was asked for; if one is given, there is no second request.
+  let fixedMethod: SiteCheckConfiguration.Method?
   private let minimumCertificateLifetime: Duration?
 
   package init(url: SiteURL, configuration: SiteCheckConfiguration) {
@@ -23,9 +23,9 @@ package struct VerdictRules {
   package struct Head: Equatable, Sendable {
     package var method: SiteCheckConfiguration.Method
     package var status: Int
-    /// The texts of the header Location: there should be one at most.
+    /// The texts of the header Location, of which there should be one at most.
     package var locations: [String]
-    /// The number in the header Content-Length, where there is a sensible one.
+    /// The number in the header Content-Length, if there is a sensible one.
     package var contentLength: Int?
     /// What the body is coded in.
     package var coding: ContentCoding
@@ -42,11 +42,11 @@ package struct VerdictRules {
     }
   }
 
-  /// As much of a body as has come.
+  /// The part of a body that has come.
   package struct Body: Equatable, Sendable {
     /// Its bytes so far.
     package var length: Int
-    /// Whether the text that is expected is in them.
+    /// Whether the expected text is in them.
     package var hasText: Bool
     /// Whether no more will be read: it has ended, or the limit is reached.
     package var isComplete: Bool
@@ -73,7 +73,7 @@ package struct VerdictRules {
 
   /// What an answer's head says by itself.
   package func judge(_ head: Head) -> Decision {
-    // What is listed wins over every rule below.
+    // What is listed overrides every rule below.
     if case .statuses(let statuses) = expectation.storage, statuses.contains(head.status) {
       return .verdict(.available, location: nil)
     }
@@ -91,7 +91,7 @@ package struct VerdictRules {
     case .success where isSuccess:
       return .verdict(.available, location: nil)
     case .success, .statuses:
-      // Over http a page that nobody asked for is a portal's; only its body tells it from an empty answer.
+      // Over http an unexpected page is a portal's. Only its body tells it from an empty answer.
       if isSuccess, !url.isSecure { return judgeStrayPage(head) }
       return .verdict(.unexpectedResponse, location: redirect?.location)
     case .body:
@@ -101,7 +101,7 @@ package struct VerdictRules {
     }
   }
 
-  /// Of several targets one that is on another host: a browser may take any of them.
+  /// Of several targets, one on another host: a browser may take any of them.
   private func redirect(to locations: [String]) -> RedirectTarget? {
     let targets = locations.lazy.map { RedirectTarget($0, from: url) }
     return targets.first(where: \.isOtherHost) ?? targets.first
@@ -112,17 +112,17 @@ package struct VerdictRules {
     switch head.method {
     case .get: return read(head, or: .unexpectedResponse)
     case .head where fixedMethod == nil: return .askAgain
-    // The length is all that this answer will ever tell of its page.
+    // The length is all that this answer tells of its page.
     case .head: return stray(length: head.contentLength ?? 0)
     }
   }
 
-  /// A body in a coding says nothing: without it, the verdict is of this kind.
+  /// Reads the body, unless it is in a coding: then it says nothing, and the verdict is of this kind.
   private func read(_ head: Head, or kind: SiteVerdict.Kind) -> Decision {
     head.coding.isNone ? .readBody : .unreadableBody(kind, head.coding.error)
   }
 
-  /// What an answer says with as much of its body as has come. Only after `judge(_:)` said `readBody`.
+  /// What an answer says with the part of its body that has come. Only after `judge(_:)` said `readBody`.
   package func judge(_ head: Head, _ body: Body) -> Decision {
     if expectation.bodyText != nil {
       if body.hasText { return .verdict(.available, location: nil) }
@@ -139,10 +139,10 @@ package struct VerdictRules {
 
   /// Why an answer of this status, which a proxy passed on, is no sign of the site; `nil` if it is one.
   func proxyError(_ status: Int) -> SiteError? {
-    // RFC 9110, 15.5.8: it is the proxy that says so.
+    // RFC 9110, 15.5.8: the proxy itself says so.
     if status == 407 { return SiteError(.proxyFailed, "the proxy refused to connect to the site (407)") }
-    // RFC 9110, 15.6: a proxy says so if it did not reach the site; whether it has, nothing in the answer tells for
-    // certain.
+    // RFC 9110, 15.6: a proxy says so if it did not reach the site. Nothing in the answer tells for certain whether it
+    // did.
     guard (500...599).contains(status), status != 511, !expectation.lists(status) else { return nil }
     return SiteError(.proxyFailed, "the proxy answered \(status): no sign that the site did")
   }
@@ -154,7 +154,7 @@ package struct VerdictRules {
     return SiteError(.headRefused, "HEAD was answered so; the site may answer GET otherwise")
   }
 
-  /// Why a site that answers as expected is not available all the same: its certificate ends too soon.
+  /// Why a site that answers as expected is still not available: its certificate ends too soon.
   func lifetimeError(certificateExpires: UTCTimestamp?, now: UTCTimestamp) -> SiteError? {
     guard let certificateExpires, let minimumCertificateLifetime,
       now.duration(to: certificateExpires) < minimumCertificateLifetime
@@ -163,8 +163,8 @@ package struct VerdictRules {
       .certificateExpiresSoon, "the certificate expires at \(certificateExpires.descriptionInSeconds)")
   }
 
-  /// A status that leads elsewhere where a Location says whither (RFC 9110, 15.4). 304 is about a copy that nobody here
-  /// has.
+  /// A status that leads elsewhere if there is a Location (RFC 9110, 15.4). 304 is about a copy, which a check does not
+  /// have.
   private static func isRedirect(_ status: Int) -> Bool { (300...399).contains(status) && status != 304 }
 
   /// RFC 9112, 6.3; and 205 (RFC 9110, 15.3.6).
@@ -172,7 +172,7 @@ package struct VerdictRules {
 }
 
 /// The codings that a body is in (RFC 9110, 8.4), in the order in which they were applied. A check asks for none
-/// (`Accept-Encoding: identity`), and reads no body that is in one.
+/// (`Accept-Encoding: identity`), and reads no body in one.
 package struct ContentCoding: Equatable, Sendable {
   private let names: [String]
 
@@ -181,7 +181,7 @@ package struct ContentCoding: Equatable, Sendable {
     names = members.map { $0.lowercased() }.filter { !$0.isEmpty && $0 != "identity" }
   }
 
-  /// Whether the body stands as it is.
+  /// Whether the body is in no coding.
   var isNone: Bool { names.isEmpty }
 
   /// The codings of the IANA registry that servers use, in words. Other names are a stranger's text.

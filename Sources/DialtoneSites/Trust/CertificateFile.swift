@@ -4,7 +4,7 @@
 internal import CDialtoneSystem
 internal import NIOSSL
 
-/// A file of certificates in PEM: a regular one, of a size that such files have. A pipe may never end, nor a device.
+/// A file of certificates in PEM. It must be a regular file of a usual size, because a pipe or a device may never end.
 enum CertificateFile {
   /// Far more than all authorities there are.
   private static let limit = 16 << 20
@@ -16,7 +16,7 @@ enum CertificateFile {
 
   static func certificates(in path: String) throws -> [NIOSSLCertificate] { try certificates(of: bytes(at: path)) }
 
-  /// The certificates in PEM text, of which there is at least one.
+  /// The certificates in PEM text, at least one.
   static func certificates(of bytes: [UInt8]) throws -> [NIOSSLCertificate] {
     if bytes.isEmpty { throw Failure(words: "it is empty") }
     do {
@@ -26,7 +26,7 @@ enum CertificateFile {
     }
   }
 
-  /// Which certificate is to blame for text that cannot be read. As for openssl, one is enough.
+  /// Which certificate makes a text unreadable. As for openssl, one is enough.
   private static func fault(in bytes: [UInt8]) -> String {
     let mark = Array("-----BEGIN ".utf8)
     var rest = bytes[...]
@@ -50,7 +50,7 @@ enum CertificateFile {
   }
 
   private static func bytes(at path: String) throws -> [UInt8] {
-    // Should it be a pipe, nobody waits for its other end. The path becomes a C string for the call.
+    // If it is a pipe, nobody waits for its other end. The path becomes a C string for the call.
     let descriptor = unsafe csystem_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { throw Failure(words: SiteError.text(errno: csystem_errno())) }
     defer { _ = close(descriptor) }
@@ -62,7 +62,7 @@ enum CertificateFile {
     while bytes.count <= limit {
       var result = 0
       let chunk = unsafe [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
-        // read(2) writes at most as many bytes as it is told there is room for, and answers how many.
+        // read(2) writes at most as many bytes as there is room for, and returns how many.
         result = unsafe read(descriptor, buffer.baseAddress, buffer.count)
         count = max(0, result)
       }
@@ -77,7 +77,7 @@ enum CertificateFile {
 /// A directory of certificates as openssl-rehash(1) leaves it: each under the hash of its subject and a number,
 /// `5ad8a5d6.0`.
 enum CertificateDirectory {
-  /// The files of certificates in it; none where it is not there.
+  /// The files of certificates in it; none if it does not exist.
   static func files(in path: String) -> [String] { names(in: path).filter(isHashed).map { "\(path)/\($0)" } }
 
   /// All certificates in it that can be read.
@@ -86,7 +86,7 @@ enum CertificateDirectory {
       do {
         return try CertificateFile.certificates(in: file)
       } catch {
-        // openssl passes over such files, too.
+        // openssl skips such files, too.
         return []
       }
     }

@@ -4,9 +4,9 @@
 internal import NIOCore
 internal import NIOSSL
 
-/// What the TLS library's errors mean to a check. None of its words gets into ours, but in parentheses.
+/// What the TLS library's errors mean to a check. Its own words appear only in parentheses.
 extension SiteError {
-  /// Why TLS could not be agreed upon. `certificate` is the one that the peer showed, where it came to that.
+  /// Why TLS could not be agreed upon. `certificate` is the one that the peer showed, if it showed one.
   init(handshaking error: any Error, certificate: NIOSSLCertificate?, now: Int) {
     let reason = Self.tlsReason(error)
     if let reason, Self.unsuitable.contains(reason) {
@@ -24,8 +24,8 @@ extension SiteError {
     }
   }
 
-  /// Why the TLS library did not believe a certificate, as far as that shows: the library says neither why, nor which
-  /// one of the chain is to blame, and hands out no more of it than the leaf.
+  /// Why the TLS library did not believe a certificate, as far as that shows. The library says neither why nor which
+  /// one of the chain is to blame, and gives no more of it than the leaf.
   private init(refusing certificate: NIOSSLCertificate?, now: Int, _ reason: String?) {
     let suffix = reason.map { " (\($0))" } ?? ""
     let fields = certificate.flatMap(Self.fields)
@@ -55,13 +55,13 @@ extension SiteError {
     do {
       return CertificateFields(try certificate.toDERBytes())
     } catch {
-      // It was read from these bytes; what cannot be written again cannot be looked at, and the library has judged it.
+      // It was read from these bytes. What cannot be written again cannot be examined, and the library has judged it.
       return nil
     }
   }
 
-  /// What the TLS library's reason says; it stands in parentheses. Most of them are alerts that the peer sent (RFC
-  /// 8446, 6).
+  /// What the TLS library's reason says; the reason itself follows in parentheses. Most are alerts that the peer sent
+  /// (RFC 8446, 6).
   init(refusedBy reason: String) {
     let words =
       switch reason {
@@ -90,14 +90,14 @@ extension SiteError {
     }
   }
 
-  /// BoringSSL's words for a certificate that is there and cannot serve: its key is for other uses or of another kind,
-  /// or it cannot be read.
+  /// BoringSSL's words for a certificate that cannot serve: its key is for other uses or of another kind, or it cannot
+  /// be read.
   private static let unsuitable: Set<String> = [
     "KEY_USAGE_BIT_INCORRECT", "WRONG_CERTIFICATE_TYPE", "UNKNOWN_CERTIFICATE_TYPE", "BAD_ECC_CERT",
     "CANNOT_PARSE_LEAF_CERT", "CERT_LENGTH_MISMATCH",
   ]
 
-  /// Whether the peer has gone in mid-handshake, without a word of why.
+  /// Whether the peer has closed in the middle of the handshake, without a reason.
   private static func isEnd(_ error: any Error) -> Bool {
     switch error as? NIOSSLError {
     case .handshakeFailed(.sslError(let stack)): stack.last == .eofDuringHandshake

@@ -8,7 +8,7 @@ internal import NIOSSL
 
 /// Where the certificates that vouch for sites are read from.
 ///
-/// `stamps` and `configuration` read files, and so take as long as these like.
+/// `stamps` and `configuration` read files, which may take any time.
 struct TrustSource: Hashable, Sendable {
   /// A file or directory as it was.
   struct Stamp: Hashable {
@@ -35,7 +35,7 @@ struct TrustSource: Hashable, Sendable {
 
   /// Where distributions keep their authorities.
   struct Places {
-    /// The first that is there counts: Debian and its kin, Fedora and its kin.
+    /// The first that exists counts: Debian and its kin, Fedora and its kin.
     var files = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"]
     /// Beside the file.
     var directories = ["/etc/ssl/certs"]
@@ -44,7 +44,7 @@ struct TrustSource: Hashable, Sendable {
   private var file: String?
   private var directories: [String] = []
   private(set) var pem: String?
-  /// Whether the places are the distribution's, which nobody has named.
+  /// Whether the places are the distribution's defaults.
   private var isDistributions = false
 
   init(_ trust: SiteTrust, places: Places = Places()) {
@@ -63,10 +63,10 @@ struct TrustSource: Hashable, Sendable {
 
   private var paths: [String] { (file.map { [$0] } ?? []) + directories }
 
-  /// What errors say of it.
+  /// What errors call it.
   var place: String { pem != nil ? "text" : isDistributions ? "the system's" : paths.joined(separator: ":") }
 
-  /// By which a change of what is read is seen.
+  /// A change of these shows a change of what is read.
   var stamps: [Stamp?] {
     if pem != nil { return [] }
     return (paths + directories.flatMap(CertificateDirectory.files)).map(Stamp.init)
@@ -75,8 +75,8 @@ struct TrustSource: Hashable, Sendable {
   /// NIOSSL's own, and P-521, which other clients offer, too.
   private static let curves: [NIOTLSCurve] = [.x25519_MLKEM768, .x25519, .secp256r1, .secp384r1, .secp521r1]
 
-  /// BoringSSL's own without SHA-1, which other clients do not take any more (RFC 9155), and Ed25519 and P-521, which
-  /// they do.
+  /// BoringSSL's own without SHA-1, which other clients no longer take (RFC 9155), and with Ed25519 and P-521, which
+  /// they take.
   private static let signatureAlgorithms: [SignatureAlgorithm] = [
     .ecdsaSecp256R1Sha256, .rsaPssRsaeSha256, .rsaPkcs1Sha256, .ed25519, .ecdsaSecp384R1Sha384, .rsaPssRsaeSha384,
     .rsaPkcs1Sha384, .ecdsaSecp521R1Sha512, .rsaPssRsaeSha512, .rsaPkcs1Sha512,
@@ -88,10 +88,10 @@ struct TrustSource: Hashable, Sendable {
     configuration.minimumTLSVersion = .tlsv12
     configuration.curves = Self.curves
     configuration.verifySignatureAlgorithms = Self.signatureAlgorithms
-    // Chain and validity; whom the certificate is for is checked right after the handshake (``CertificateIdentity``).
+    // Chain and validity. Right after the handshake, ``CertificateIdentity`` checks whom the certificate is for.
     configuration.certificateVerification = .noHostnameVerification
     configuration.applicationProtocols = ["http/1.1"]
-    // The answer is complete: who does not say goodbye at once is not waited for.
+    // The answer is complete: nothing waits for the peer's close_notify.
     configuration.shutdownTimeout = .nanoseconds(0)
     #if !os(Linux)  // elsewhere the system judges certificates by itself
     if isDistributions { return configuration }
@@ -100,11 +100,11 @@ struct TrustSource: Hashable, Sendable {
     return configuration
   }
 
-  /// All certificates in it, of which there is at least one.
+  /// All certificates in it, at least one.
   private func certificates() throws -> [NIOSSLCertificate] {
     if let pem { return try CertificateFile.certificates(of: Array(pem.utf8)) }
-    // As openssl does: a directory that is not there has no certificates; a file that is not there is a mistake.
-    // BoringSSL would look into a directory by itself, but in the midst of a handshake, on the event loop.
+    // As openssl does: a directory that does not exist has no certificates; a file that does not exist is a mistake.
+    // BoringSSL would look into a directory by itself, but during a handshake, on the event loop.
     let certificates =
       (try file.map(CertificateFile.certificates) ?? []) + directories.flatMap(CertificateDirectory.certificates)
     if certificates.isEmpty {

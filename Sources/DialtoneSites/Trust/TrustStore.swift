@@ -4,11 +4,11 @@
 internal import Dialtone
 internal import NIOSSL
 
-/// The TLS contexts of checks, with the certificates that vouch for sites: read once, and again when their files have
-/// changed.
+/// The TLS contexts of checks, with the certificates that vouch for sites. These are read once, and again when their
+/// files have changed.
 ///
-/// Files can take as long as they like, as on a network that hangs. So each source is read on a thread of its own, by
-/// one at a time: who asks meanwhile gets its answer, and who asks for another source does not wait.
+/// Files can take any time, as on a network that hangs. So each source is read on a thread of its own, by one at a
+/// time. A check that asks meanwhile gets its answer, and one that asks for another source does not wait.
 final class TrustStore: Sendable {
   typealias Answer = @Sendable (Result<NIOSSLContext, SiteError>) -> Void
 
@@ -20,12 +20,12 @@ final class TrustStore: Sendable {
 
   private struct State {
     var entries: [Entry] = []
-    /// Who waits for the sources that are being read.
+    /// The answers wanted from the sources that are being read.
     var waiters: [TrustSource: [UInt64: Answer]] = [:]
     var lastNumber: UInt64 = 0
   }
 
-  /// More than this many trusts at a time are made anew each time.
+  /// How many trusts are kept. If more are used at a time, they are made anew each time.
   private static let capacity = 4
 
   private let configuration: @Sendable (TrustSource) throws -> TLSConfiguration
@@ -36,18 +36,18 @@ final class TrustStore: Sendable {
     self.configuration = configuration
   }
 
-  /// Ends one asker's interest.
+  /// A question that can be cancelled.
   struct Inquiry: Sendable {
     fileprivate let store: TrustStore
     fileprivate let source: TrustSource
     fileprivate let number: UInt64
 
-    // What is being read is read to its end: if it hangs, no second thread hangs beside it.
+    // The source is read to its end: if it hangs, no second thread hangs beside it.
     func cancel() { _ = store.state.withLock { $0.waiters[source]?.removeValue(forKey: number) } }
   }
 
-  /// Calls `answer` on any thread, unless the inquiry is cancelled before, with the context for checks that trust
-  /// `trust`, or with an error of the code `trustUnreadable`.
+  /// Calls `answer` on any thread, unless the inquiry is cancelled before. It gets the context for checks that trust
+  /// `trust`, or an error of the code `trustUnreadable`.
   func ask(for trust: SiteTrust, _ answer: @escaping Answer) -> Inquiry {
     let source = TrustSource(trust)
     let (number, known, isFirst) = state.withLock { state -> (UInt64, NIOSSLContext?, Bool) in
@@ -73,7 +73,7 @@ final class TrustStore: Sendable {
   }
 
   private func read(_ source: TrustSource) -> Result<NIOSSLContext, SiteError> {
-    // Before the files: a change in between is seen at the next check.
+    // Read before the files: a change in between is seen at the next check.
     let stamps = source.stamps
     let known = state.withLock { $0.entries.first { $0.source == source && $0.stamps == stamps }?.context }
     if let known { return .success(known) }

@@ -10,7 +10,7 @@ enum Limits {
   static let body = 65_536
   /// Bytes that may come on one connection in all, what TLS and chunks add included.
   static let connection = 524_288
-  /// A 2xx page of more bytes than these is a page; a few stray ones, such as a line break, are none.
+  /// A 2xx answer of more bytes than these is a page. A few stray ones, such as a line break, are none.
   static let strayBytes = 4
   /// Addresses of a name that are tried, the families in turn. Each costs a watched path, and up to a second.
   static let addresses = 32

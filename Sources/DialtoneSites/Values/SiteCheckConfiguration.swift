@@ -15,24 +15,25 @@ public struct SiteCheckConfiguration: Hashable, Sendable {
   /// What the site has to answer.
   public var expectation: SiteExpectation = .answer
 
-  /// The request's method; `nil` lets HEAD be followed by GET where only a body can tell. With one given there is no
-  /// second request.
+  /// The request's method. With `nil`, HEAD is followed by GET if only a body can tell. With a method given, there is
+  /// no second request.
   public var method: Method?
 
-  /// How long one check may take at most, all its stages together; above zero. A check that waits for its turn behind
-  /// others has not begun.
+  /// How long one check may take at most, all its stages together; above zero. The time that a check waits for its turn
+  /// behind others does not count.
   public var timeout: Duration = .seconds(15)
 
-  /// The only interface that the check may use, by name; `nil` for any. Where there is none of that name, as of an
-  /// empty one, there is no path. No privilege is needed (SO_BINDTODEVICE, socket(7), Linux 5.7). Names are looked up
-  /// by the system's resolver over whatever interface it chooses.
+  /// The only interface that the check may use, by name; `nil` for any.
+  ///
+  /// If there is none of that name, there is no path; the same is true of an empty name. No privilege is needed
+  /// (SO_BINDTODEVICE, socket(7), Linux 5.7). The system's resolver looks names up over any interface.
   public var interface: String?
 
   /// The only address family that counts; `nil` for both, raced as in RFC 8305.
   public var family: IPAddress.Family?
 
-  /// Whether a check goes out also over a path that requires a connection, if traffic or a demand makes it and nobody
-  /// has to act: over a dormant link. Not unless set: such a path counts as none.
+  /// Whether a check also uses a path that requires a connection, if traffic or a demand makes it and nobody has to
+  /// act, as over a dormant link. If this is not set, such a path counts as none.
   public var acceptsConnectionOnDemand = false
 
   /// Who may vouch for the site's certificate.
@@ -71,7 +72,7 @@ public struct SiteCheckConfiguration: Hashable, Sendable {
 }
 
 extension SiteCheckConfiguration {
-  /// How the path to the site is looked at.
+  /// How the path to the site is watched.
   package var path: ReachabilityConfiguration {
     var path = ReachabilityConfiguration()
     path.interface = interface
@@ -88,10 +89,10 @@ extension SiteCheckConfiguration {
     }
   }
 
-  /// Throws where the configuration contradicts itself.
+  /// Throws if the configuration contradicts itself.
   package func validate() throws(SiteError) {
     func invalid(_ message: String) -> SiteError { SiteError(.invalidConfiguration, message) }
-    if timeout <= .zero { throw invalid("the time-out is \(timeout); it has to be above zero") }
+    if timeout <= .zero { throw invalid("the timeout is \(timeout); it has to be above zero") }
     switch expectation.storage {
     case .body(let text):
       if method == .head {

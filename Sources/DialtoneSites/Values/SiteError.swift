@@ -5,8 +5,8 @@ internal import Dialtone
 
 /// What was wrong with an argument, or why no well-formed answer came.
 ///
-/// Thrown only for what the program has to put right: a URL, a configuration. That a site does not answer is a result,
-/// and then this stands in ``SiteVerdict/error``.
+/// Thrown only for what the program has to put right: a URL, a configuration. A site that does not answer is a result.
+/// Then ``SiteVerdict/error`` holds this.
 public struct SiteError: Error, Hashable, Sendable {
   /// What kind of error it is. More may come: a `switch` over them needs a `default`.
   public struct Code: Hashable, Sendable {
@@ -16,17 +16,17 @@ public struct SiteError: Error, Hashable, Sendable {
 
     /// The text is no http or https URL, or is one that cannot be checked.
     public static let invalidURL = Code(1)
-    /// The configuration contradicts itself, or asks for what cannot be.
+    /// The configuration contradicts itself, or asks for the impossible.
     public static let invalidConfiguration = Code(2)
     /// The deadline passed.
     public static let timedOut = Code(3)
     /// The name has no address, or could not be looked up.
     public static let nameNotResolved = Code(4)
-    /// The name leads to no public address, where one is required.
+    /// The name leads to no public address, and one is required.
     public static let privateAddress = Code(5)
     /// No packet for the site can leave this machine.
     public static let noPath = Code(6)
-    /// No connection could be made; ``SiteError/errno`` says why, where the system did.
+    /// No connection could be made. ``SiteError/errno`` says why, if the system did.
     public static let cannotConnect = Code(7)
     /// TLS could not be agreed upon, for another reason than the certificate.
     public static let tlsFailed = Code(8)
@@ -60,7 +60,7 @@ public struct SiteError: Error, Hashable, Sendable {
   /// What kind of error it is.
   public let code: Code
 
-  /// The system's error number (errno(3)), where a system call failed; 0 where none did.
+  /// The system's error number (errno(3)) if a system call failed; 0 otherwise.
   public let errno: Int32
 
   /// What is wrong, for a person. Texts that a stranger sent are never part of it.
@@ -94,7 +94,7 @@ extension SiteError: CustomStringConvertible {
 }
 
 extension SiteError {
-  /// Whether the certificate is to blame: somebody answered who could not prove to be the site.
+  /// Whether the certificate is to blame: the peer could not prove to be the site.
   var isAboutIdentity: Bool {
     switch code {
     case .certificateExpired, .certificateNotYetValid, .certificateNameMismatch, .certificateUntrusted: true

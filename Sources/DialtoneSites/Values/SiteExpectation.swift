@@ -3,8 +3,8 @@
 
 /// What a site has to answer to count as available.
 ///
-/// What is enough differs with the scheme: over https the certificate proves who answers, over http anybody on the way
-/// can. <doc:Sites> has the rules in full.
+/// What is enough depends on the scheme: over https the certificate proves who answers, over http anybody on the way
+/// can answer. <doc:Sites> has the rules in full.
 public struct SiteExpectation: Hashable, Sendable {
   package enum Storage: Hashable, Sendable {
     case answer
@@ -17,14 +17,14 @@ public struct SiteExpectation: Hashable, Sendable {
 
   private init(_ storage: Storage) { self.storage = storage }
 
-  /// Any answer of the site's own: over https every status but 511; over http every status but 511 and but a redirect
-  /// to another host. The body is not read.
+  /// Any answer of the site's own. Over https that is every status except 511. Over http it is every status except 511
+  /// and except a redirect to another host. The body is not read.
   public static let answer = SiteExpectation(.answer)
 
   /// A status from 200 to 299.
   public static let success = SiteExpectation(.success)
 
-  /// Exactly one of these statuses. One that is listed counts before every other rule: 511 too, and a redirect.
+  /// Exactly one of these statuses. A listed status overrides every other rule, even 511 or a redirect.
   public static func statuses(_ statuses: Set<Int>) -> SiteExpectation { SiteExpectation(.statuses(statuses)) }
 
   /// Exactly this status, as for ``statuses(_:)``.
@@ -40,7 +40,7 @@ public struct SiteExpectation: Hashable, Sendable {
     if case .statuses(let statuses) = storage { statuses.contains(status) } else { false }
   }
 
-  /// The text that the body has to contain, where one is expected.
+  /// The text that the body has to contain, if one is expected.
   package var bodyText: String? {
     if case .body(let text) = storage { text } else { nil }
   }

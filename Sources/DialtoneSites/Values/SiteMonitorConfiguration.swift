@@ -13,15 +13,15 @@ public struct SiteMonitorConfiguration: Hashable, Sendable {
   /// How each check is made.
   public var check: SiteCheckConfiguration
 
-  /// How long after a check the next one begins, if nothing happens between; above zero. Each pause is jittered by a
+  /// How long after a check the next one begins, if nothing happens in between; above zero. Each pause is jittered by a
   /// tenth.
   public var interval: Duration = .seconds(300)
 
   /// The same while the path is expensive: cellular, or over one of ``meteredInterfaces``.
   public var expensiveInterval: Duration = .seconds(3_600)
 
-  /// The names of interfaces whose traffic costs money, besides cellular ones. The kernel does not know of such. An
-  /// interface may be named by any of its names, also by an alternative one.
+  /// The names of interfaces whose traffic costs money, besides cellular ones. The kernel does not know which do. You
+  /// can give any name of an interface, also an alternative one.
   public var meteredInterfaces: Set<String> = []
 
   /// The first pause after a failed check; it doubles with each further one, up to ``maximumRetryDelay``. Each pause is
@@ -36,7 +36,7 @@ public struct SiteMonitorConfiguration: Hashable, Sendable {
   public var failuresBeforeLoss = 2
 
   /// How long the path must be quiet before the site is checked over it. If it never is, the site is checked after four
-  /// times that. Then monitors of one path take their turns within as long again, or longer if there are many.
+  /// times that. Monitors of one path then take turns within as long again, or longer if there are many.
   public var settling: Duration = .milliseconds(500)
 
   /// Creates a configuration that checks every five minutes, and retries after a failure.

@@ -17,12 +17,11 @@ public struct SiteProxy: Hashable, Sendable {
   /// The site itself is asked, whatever the environment says.
   public static let none = SiteProxy(.none)
 
-  /// The proxies that the environment variables `http_proxy` and `https_proxy` name are asked, except for hosts in
-  /// `no_proxy`.
+  /// The proxies in the environment variables `http_proxy` and `https_proxy` are asked, except for hosts in `no_proxy`.
   ///
-  /// Names are tried in small letters, then in capitals, except `HTTP_PROXY`. A proxy is an http URL; credentials in
+  /// The names are tried in lower case, then in capitals, except `HTTP_PROXY`. A proxy is an http URL; credentials in
   /// it are sent to the proxy alone (RFC 7617). `no_proxy` lists domains, addresses, networks (`10.0.0.0/8`) or `*`,
-  /// parted by commas.
+  /// separated by commas.
   public static let environment = SiteProxy(.environment)
 }
 

@@ -3,9 +3,9 @@
 
 /// Who may vouch for a site's certificate.
 ///
-/// Files are read by the first check and again once they have changed, each of 16 MiB at most. Only regular files are:
-/// a pipe or a device is an error (``SiteError`` with the code `trustUnreadable`). The time that it takes is a part of
-/// the check's.
+/// The first check reads the files, each of at most 16 MiB, and later checks read them again if they have changed. Only
+/// regular files are read: a pipe or a device is an error (``SiteError`` with the code `trustUnreadable`). The time for
+/// it is part of the check's.
 public struct SiteTrust: Hashable, Sendable {
   package enum Storage: Hashable, Sendable {
     case system
@@ -17,8 +17,8 @@ public struct SiteTrust: Hashable, Sendable {
 
   private init(_ storage: Storage) { self.storage = storage }
 
-  /// The system's certificate authorities; or those in the file `SSL_CERT_FILE` and the directories `SSL_CERT_DIR`
-  /// (parted by colons, hashed as openssl-rehash(1) does) where the environment names any.
+  /// The system's certificate authorities. If the environment names a file in `SSL_CERT_FILE` or directories in
+  /// `SSL_CERT_DIR` (separated by colons, hashed as openssl-rehash(1) does), those count instead.
   public static let system = SiteTrust(.system)
 
   /// The certificates in the PEM file at this path, and no others.

@@ -4,11 +4,10 @@
 internal import Dialtone
 
 extension SiteURL {
-  /// Reads host and port of an authority in which there is no user information (RFC 3986, 3.2); the port is `nil` where
-  /// none is given.
+  /// Reads host and port of an authority without user information (RFC 3986, 3.2). The port is `nil` if none is given.
   ///
-  /// A name and the shape of an IPv4 address are for `HostText`. What is about addresses and ports is said here, since
-  /// what helps who watches a host is of no use in a URL.
+  /// `HostText` reads a name and the shape of an IPv4 address. Errors about addresses and ports are worded here: what
+  /// helps somebody who watches a host is of no use in a URL.
   static func hostAndPort(of authority: Substring, _ scheme: Scheme) throws(SiteError) -> (Host, UInt16?) {
     let scalars = authority.unicodeScalars
     let (hostEnd, isBracketed): (Substring.Index, Bool)
@@ -68,7 +67,7 @@ extension SiteURL {
     }
     let parsed: HostText
     do {
-      // Not as a host alone: what there would be too much of it is a part of a URL.
+      // Not as a host alone: what would be superfluous there is part of a URL.
       parsed = try HostText.parse("http://\(text)")
     } catch {
       if let address = IPAddress(text) { _ = try usable(address, url) }
@@ -85,7 +84,7 @@ extension SiteURL {
     }
   }
 
-  /// The address, where a connection can be made to it.
+  /// The address, if a connection can be made to it.
   private static func usable(_ address: IPAddress, _ url: (String) -> String) throws(SiteError) -> IPAddress {
     if address.isUnspecified {
       let loopback = address.family == .ipv4 ? "127.0.0.1" : "[::1]"
@@ -99,7 +98,7 @@ extension SiteURL {
     return address
   }
 
-  /// An address as it stands in a URL; `nil` for what is none, or one that would be refused.
+  /// An address as it stands in a URL; `nil` if the text is none, or one that would be refused.
   private static func meant(_ text: Substring) -> String? {
     guard let address = IPAddress(text), !address.isUnspecified else { return nil }
     if address.family == .ipv4 { return "\(address)" }

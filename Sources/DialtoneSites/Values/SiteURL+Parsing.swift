@@ -4,7 +4,7 @@
 internal import Dialtone
 
 extension SiteURL {
-  /// Longer URLs than this servers refuse (RFC 9110, 4.1, recommends to support 8,000).
+  /// Servers refuse longer URLs than this (RFC 9110, 4.1, recommends to support 8,000).
   private static let maximumLength = 8_000
 
   init(parsing text: String) throws(SiteError) {
@@ -15,8 +15,8 @@ extension SiteURL {
     do throws(SiteError) {
       self = try Self.parse(text)
     } catch {
-      // Until it has been read, nobody knows where user information ends: what stands before an @ may be a secret,
-      // wherever that is.
+      // Until the text has been read, it is not known where user information ends. What is before an @, anywhere, may
+      // be a secret.
       throw text.unicodeScalars.contains("@") ? Self.refusal(ofSecret: text) : error
     }
   }
@@ -45,7 +45,7 @@ extension SiteURL {
       target: target)
   }
 
-  /// Whether a name stands there with its trailing dot.
+  /// Whether the name has its trailing dot there.
   private static func isAbsolute(_ host: Host, _ authority: Substring) -> Bool {
     guard case .name = host else { return false }
     return authority.unicodeScalars.prefix { $0 != ":" }.last?.separatesLabels ?? false
@@ -76,7 +76,7 @@ extension SiteURL {
     )
   }
 
-  /// Names the URL that was probably meant: `rest` behind the scheme. Where that would be refused, too, it says why.
+  /// Names the URL that was probably meant: `rest` after the scheme. If that would be refused, too, it says why.
   private static func refusal(_ problem: String, meaning rest: Substring, _ scheme: Scheme) -> SiteError {
     do throws(SiteError) {
       _ = try parse("\(scheme)://\(rest)")
@@ -95,7 +95,7 @@ extension SiteURL {
     }
     let rest = Substring(text.unicodeScalars.drop { $0 == "/" || $0 == ":" })
     if rest.isEmpty { return refusal("the URL has no scheme and no host; write it as https://example.com/") }
-    // Whoever names port 80 does not mean TLS.
+    // A URL with port 80 does not mean TLS.
     return refusal(
       "the URL has no scheme", meaning: rest, String(authority(of: rest)).hasSuffix(":80") ? .http : .https)
   }
@@ -118,7 +118,7 @@ extension SiteURL {
     return target
   }
 
-  /// Printable ASCII but what RFC 3986 allows nowhere in a URL. A percent sign stays, whatever follows it.
+  /// Printable ASCII except what RFC 3986 allows nowhere in a URL. A percent sign stays, whatever follows it.
   private static func isSendable(_ byte: UInt8) -> Bool {
     guard (0x21...0x7E).contains(byte) else { return false }
     switch byte {

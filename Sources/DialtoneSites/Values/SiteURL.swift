@@ -17,13 +17,13 @@ public struct SiteURL: Hashable, Sendable {
   package enum Scheme: String, Hashable, Sendable {
     case http, https
 
-    /// The port where none is given.
+    /// The port if none is given.
     package var defaultPort: UInt16 { self == .http ? 80 : 443 }
   }
 
   /// Who is asked.
   package enum Host: Hashable, Sendable {
-    /// A name in small letters and A-labels, without trailing dot.
+    /// A name in lower case and A-labels, without trailing dot.
     case name(HostName)
     case address(IPAddress)
   }
@@ -33,8 +33,8 @@ public struct SiteURL: Hashable, Sendable {
 
   package let scheme: Scheme
   package let host: Host
-  /// Whether the host is a name with a trailing dot: then no resolver may try other domains behind it.
-  package let isAbsolute: Bool
+  /// Whether the host is a name with a trailing dot. Then no resolver may append a search domain.
+  let isAbsolute: Bool
   /// Never 0.
   package let port: UInt16
   /// Path and query as they are sent: printable ASCII that begins with a slash (RFC 9112, 3.2.1).
@@ -44,8 +44,8 @@ public struct SiteURL: Hashable, Sendable {
   ///
   /// - Parameter text: An absolute http or https URL (RFC 3986). An IPv6 address stands in brackets, its zone after
   ///   `%25` or `%` (RFC 6874).
-  /// - Throws: ``SiteError`` with the code `invalidURL` and words that say what to write instead; without a scheme, the
-  ///   URL that was probably meant. User information is never repeated.
+  /// - Throws: ``SiteError`` with the code `invalidURL` and words that say what to write instead. Without a scheme,
+  ///   they give the URL that was probably meant. User information is never repeated.
   public init(_ text: String) throws(SiteError) {
     self = try SiteURL(parsing: text)
   }
@@ -59,7 +59,7 @@ public struct SiteURL: Hashable, Sendable {
     self.target = target
   }
 
-  /// What is asked, however it is written: two URLs with the same one ask the same site the same thing.
+  /// What is asked, however it is written: two URLs with the same identity ask the same site the same thing.
   package struct Identity: Hashable, Sendable {
     let scheme: Scheme
     let host: Host
@@ -72,26 +72,26 @@ public struct SiteURL: Hashable, Sendable {
   /// Whether the site has to prove who it is: the scheme is https.
   public var isSecure: Bool { scheme == .https }
 
-  /// The host as it is looked up: a name that is absolute with its trailing dot. Certificates and TLS (RFC 6066, 3)
-  /// have ``host``, without.
+  /// The host as it is looked up: an absolute name has its trailing dot. Certificates and TLS (RFC 6066, 3) have
+  /// ``host``, without it.
   package var lookupHost: Host {
     switch host {
-    // This machine, however it is written (RFC 6761, 6.3); hosts(5) has it without the dot, and before any other domain
-    // is tried.
+    // This machine, however it is written (RFC 6761, 6.3). hosts(5) has it without the dot, and it is read before any
+    // search domain is tried.
     case .name(let name) where name.text == "localhost": host
     case .name(let name) where isAbsolute: .name(name.absolute)
     case .name, .address: host
     }
   }
 
-  /// What the request says whom it is for: the host, without zone, and the port where it is not the scheme's own. RFC
-  /// 9110, 7.2, has it identical to the URL's, and so a trailing dot is part of it, as curl and browsers send it.
+  /// The authority that the request names: the host, without zone, and the port if it is not the scheme's own. RFC
+  /// 9110, 7.2, has it identical to the URL's. So a trailing dot is part of it, as curl and browsers send it.
   package var authority: String {
     port == scheme.defaultPort ? hostText : "\(hostText):\(port)"
   }
 
   /// The host as it stands in a URL, without zone.
-  package var hostText: String {
+  var hostText: String {
     switch host {
     case .name(let name): isAbsolute ? name.absolute.text : name.text
     case .address(let address) where address.family == .ipv6:
@@ -102,8 +102,8 @@ public struct SiteURL: Hashable, Sendable {
 }
 
 extension SiteURL: ExpressibleByStringLiteral {
-  /// A URL known when the program is written. A malformed one is a mistake of the program, and stops it; for text from
-  /// elsewhere there is ``init(_:)``, which throws.
+  /// A URL known when the program is written. A malformed one is a mistake of the program, and stops it. For text from
+  /// elsewhere use ``init(_:)``, which throws.
   public init(stringLiteral text: StaticString) {
     do {
       self = try SiteURL(parsing: text.description)

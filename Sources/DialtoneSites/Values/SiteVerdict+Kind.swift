@@ -14,10 +14,10 @@ extension SiteVerdict {
     public static let available = Kind(code: 1)
     /// A network that asks its users to log in, or to pay, answered in the site's place.
     public static let captivePortal = Kind(code: 2)
-    /// Somebody answered who could not prove to be the site; or its name leads to no public address where one is
-    /// required. Nothing was sent to it.
+    /// The peer could not prove to be the site, or the site's name leads to no public address although one is required.
+    /// Nothing was sent to it.
     public static let intercepted = Kind(code: 3)
-    /// An answer came that is well-formed, and is not the one expected.
+    /// A well-formed answer came, but not the expected one.
     public static let unexpectedResponse = Kind(code: 4)
     /// Monitors only: of one site's two URLs, the http one is fine and the https one is not.
     public static let partial = Kind(code: 5)

@@ -3,12 +3,12 @@
 
 public import Dialtone
 
-/// What came of a check.
+/// The outcome of a check.
 ///
-/// Two verdicts are equal when a receiver would not be told of a difference: same ``url``, ``kind``, ``status``,
-/// ``stage`` and ``interface``. What is read along does not count: the texts that servers choose anew each time
-/// (``location``), the address, the error's words, and times. Nor does the interface of an `offline`
-/// site: which of several failed last is no news of the site.
+/// Two verdicts are equal if a receiver would not be told of a difference: same ``url``, ``kind``, ``status``,
+/// ``stage`` and ``interface``. Other parts do not count: the text that servers choose anew each time (``location``),
+/// the address, the error's words, and times. Nor does the interface of an `offline` site: which of several failed last
+/// is no news of the site.
 public struct SiteVerdict: Sendable {
   /// The URL that was checked.
   public let url: SiteURL
@@ -20,8 +20,8 @@ public struct SiteVerdict: Sendable {
   public let status: Int?
 
   /// Where a redirect leads, made absolute and cut at 2,048 characters; only with `captivePortal` and
-  /// `unexpectedResponse`, and only an http or https URL. It is a stranger's text: Dialtone never opens it, and all in
-  /// it but printable ASCII is percent-encoded.
+  /// `unexpectedResponse`, and only an http or https URL. It is a stranger's text: Dialtone never opens it, and
+  /// percent-encodes all of it except printable ASCII.
   public let location: String?
 
   /// Where it failed; only with `failed`.
@@ -31,14 +31,15 @@ public struct SiteVerdict: Sendable {
   /// answer. `nil` if there is nothing to say.
   public let error: SiteError?
 
-  /// The address that was connected to, or, where no connection was made, tried last; a proxy's where one was asked.
+  /// The address that was connected to, or tried last if no connection was made; a proxy's if one was asked.
   public let address: IPAddress?
 
   /// The interface that leads to the address.
   public let interface: NetworkInterface?
 
   /// When the certificate that was shown ends, in whole seconds: the last second in which it is valid. It is the
-  /// server's own certificate, the leaf of its chain, also if it was not believed. `nil` if none was shown, as over http.
+  /// server's own certificate, the leaf of its chain, even if it was not believed. `nil` if none was shown, as over
+  /// http.
   public let certificateExpires: UTCTimestamp?
 
   /// How long each stage took.
@@ -101,8 +102,8 @@ extension SiteVerdict: Hashable {
 }
 
 extension SiteVerdict: CustomStringConvertible {
-  /// The verdict in words, such as "available (200)" or "failed to connect: connection refused". Without a stranger's
-  /// text.
+  /// The verdict in words, such as "available (200)" or "failed to connect: connection refused". It contains no text of
+  /// a stranger.
   public var description: String {
     var text = kind.description
     if let stage { text += " \(stage)" }
@@ -115,7 +116,7 @@ extension SiteVerdict: CustomStringConvertible {
 extension SiteVerdict {
   /// How long each stage of a check took; `nil` for one that was not reached or not finished.
   ///
-  /// Where GET followed HEAD, they are those of GET; ``total`` counts both.
+  /// If GET followed HEAD, they are those of GET; ``total`` counts both.
   public struct Timings: Hashable, Sendable {
     /// From the beginning until the name's addresses were known; `nil` for a literal address.
     public var name: Duration?

@@ -3,7 +3,7 @@
 
 /// An address of a link (`RTM_NEWADDR`, `RTM_DELADDR`; `struct ifaddrmsg`; rtnetlink(7)).
 package struct AddressMessage: Hashable, Sendable {
-  package static let headerByteCount = 8
+  static let headerByteCount = 8
 
   /// Attributes of an address (`IFA_…`, linux/if_addr.h).
   package enum Attribute {
@@ -11,9 +11,9 @@ package struct AddressMessage: Hashable, Sendable {
     package static let local: UInt16 = 2
     package static let label: UInt16 = 3
     package static let broadcast: UInt16 = 4
-    package static let cacheInfo: UInt16 = 6
+    static let cacheInfo: UInt16 = 6
     package static let flags: UInt16 = 8
-    package static let routePriority: UInt16 = 9
+    static let routePriority: UInt16 = 9
   }
 
   package let family: KernelAddressFamily
@@ -77,23 +77,23 @@ package struct AddressFlags: OptionSet, Hashable, Sendable {
   }
 
   /// IPv4: not the first of its subnet.
-  package static let secondary = Self(rawValue: 0x01)
+  static let secondary = Self(rawValue: 0x01)
   /// IPv6: a privacy address (RFC 8981); the same bit.
   package static let temporary = Self(rawValue: 0x01)
   package static let noDAD = Self(rawValue: 0x02)
   package static let optimistic = Self(rawValue: 0x04)
   /// Another host has the address.
   package static let dadFailed = Self(rawValue: 0x08)
-  package static let homeAddress = Self(rawValue: 0x10)
+  static let homeAddress = Self(rawValue: 0x10)
   /// Not to be used for new connections.
   package static let deprecated = Self(rawValue: 0x20)
   /// Not usable until duplicate address detection has ended.
   package static let tentative = Self(rawValue: 0x40)
   package static let permanent = Self(rawValue: 0x80)
-  package static let managesTemporaryAddress = Self(rawValue: 0x100)
-  package static let noPrefixRoute = Self(rawValue: 0x200)
-  package static let multicastAutojoin = Self(rawValue: 0x400)
-  package static let stablePrivacy = Self(rawValue: 0x800)
+  static let managesTemporaryAddress = Self(rawValue: 0x100)
+  static let noPrefixRoute = Self(rawValue: 0x200)
+  static let multicastAutojoin = Self(rawValue: 0x400)
+  static let stablePrivacy = Self(rawValue: 0x800)
 }
 
 /// Addresses as the attributes of rtnetlink hold them.

@@ -3,12 +3,12 @@
 
 /// A message of generic netlink, whose families are numbered when the kernel starts (linux/genetlink.h).
 package struct GenericNetlinkMessage: Hashable, Sendable {
-  package static let headerByteCount = 4
+  static let headerByteCount = 4
 
   /// The controller, which knows the numbers of the others.
   package enum Controller {
-    package static let newFamily: UInt8 = 1
-    package static let getFamily: UInt8 = 3
+    static let newFamily: UInt8 = 1
+    static let getFamily: UInt8 = 3
     package static let familyID: UInt16 = 1
     package static let familyName: UInt16 = 2
   }
@@ -16,11 +16,11 @@ package struct GenericNetlinkMessage: Hashable, Sendable {
   /// The family `nl80211` (linux/nl80211.h).
   package enum Wireless {
     package static let familyName = "nl80211"
-    package static let getInterface: UInt8 = 5
-    package static let newInterface: UInt8 = 7
+    static let getInterface: UInt8 = 5
+    static let newInterface: UInt8 = 7
     package static let radio: UInt16 = 1  // NL80211_ATTR_WIPHY
     package static let interfaceIndex: UInt16 = 3
-    package static let interfaceType: UInt16 = 5
+    static let interfaceType: UInt16 = 5
   }
 
   package let family: NetlinkMessageType

@@ -3,36 +3,36 @@
 
 /// A link as one message describes it (`RTM_NEWLINK`, `RTM_DELLINK`; `struct ifinfomsg`; rtnetlink(7)).
 package struct LinkMessage: Hashable, Sendable {
-  package static let headerByteCount = 16
+  static let headerByteCount = 16
   /// `RTEXT_FILTER_SKIP_STATS` (linux/rtnetlink.h): leaves out the counters, half of the message.
-  package static let skipStatistics: UInt32 = 1 << 3
+  static let skipStatistics: UInt32 = 1 << 3
 
   /// Attributes of a link (`IFLA_…`, linux/if_link.h).
   package enum Attribute {
     package static let address: UInt16 = 1
     package static let name: UInt16 = 3
-    package static let mtu: UInt16 = 4
+    static let mtu: UInt16 = 4
     package static let link: UInt16 = 5
     package static let master: UInt16 = 10
     package static let wireless: UInt16 = 11
     package static let operationalState: UInt16 = 16
-    package static let linkMode: UInt16 = 17
-    package static let linkInfo: UInt16 = 18
-    package static let namespaceProcess: UInt16 = 19
-    package static let namespaceDescriptor: UInt16 = 28
-    package static let extendedMask: UInt16 = 29
+    static let linkMode: UInt16 = 17
+    static let linkInfo: UInt16 = 18
+    static let namespaceProcess: UInt16 = 19
+    static let namespaceDescriptor: UInt16 = 28
+    static let extendedMask: UInt16 = 29
     package static let carrier: UInt16 = 33
     package static let linkNamespaceID: UInt16 = 37
     package static let properties: UInt16 = 52
     /// `IFLA_ALT_IFNAME`, inside `IFLA_PROP_LIST`.
-    package static let alternativeName: UInt16 = 53
+    static let alternativeName: UInt16 = 53
   }
 
   /// Attributes inside `IFLA_LINKINFO`.
   package enum InfoAttribute {
     package static let kind: UInt16 = 1
     package static let data: UInt16 = 2
-    package static let slaveKind: UInt16 = 4
+    static let slaveKind: UInt16 = 4
     /// `IFLA_BOND_ACTIVE_SLAVE`, inside the data of a bond.
     package static let bondActiveSlave: UInt16 = 2
   }
@@ -48,11 +48,11 @@ package struct LinkMessage: Hashable, Sendable {
   /// Further names by which the kernel finds the link (`altname` of ip-link(8)), in the kernel's order.
   package private(set) var alternativeNames: [String] = []
   package private(set) var hardwareAddress: [UInt8]?
-  package private(set) var mtu: UInt32?
+  private(set) var mtu: UInt32?
   package private(set) var operationalState: OperationalState?
   /// `IF_LINK_MODE_…`: 0 default, 1 dormant.
-  package private(set) var linkMode: UInt8?
-  /// Whether there is a carrier. Also true for devices that are down and know of none.
+  private(set) var linkMode: UInt8?
+  /// Whether there is a carrier. Also true for devices that are down and know of no carrier.
   package private(set) var carrier: Bool?
   /// The link below a VLAN or macvlan, or the other end of a veth. If `linkNamespaceID` is set, it is in that
   /// namespace.
@@ -62,12 +62,12 @@ package struct LinkMessage: Hashable, Sendable {
   package private(set) var master: UInt32?
   /// `veth`, `bridge`, `wireguard` and so on; hardware has none.
   package private(set) var infoKind: String?
-  package private(set) var infoSlaveKind: String?
+  private(set) var infoSlaveKind: String?
   package private(set) var bondActiveSlave: UInt32?
   private var hasWirelessEvent = false
 
   /// Whether the message carries an event of wireless extensions instead of the link's state.
-  package var wirelessEventOnly: Bool { hasWirelessEvent && operationalState == nil }
+  var wirelessEventOnly: Bool { hasWirelessEvent && operationalState == nil }
 
   /// Whether the message describes the whole link. Messages about a bridge's port and wireless events lack most
   /// attributes, and absence in them means nothing.
@@ -190,12 +190,12 @@ package struct LinkFlags: OptionSet, Hashable, Sendable {
   package static let pointToPoint = Self(rawValue: 1 << 4)
   /// Operational state up or unknown (RFC 2863).
   package static let running = Self(rawValue: 1 << 6)
-  package static let noARP = Self(rawValue: 1 << 7)
-  package static let promiscuous = Self(rawValue: 1 << 8)
+  static let noARP = Self(rawValue: 1 << 7)
+  static let promiscuous = Self(rawValue: 1 << 8)
   /// The active member of a bond or a load balancer's primary.
   package static let primary = Self(rawValue: 1 << 10)
   /// A member of a bond or team.
-  package static let secondary = Self(rawValue: 1 << 11)
+  static let secondary = Self(rawValue: 1 << 11)
   package static let multicast = Self(rawValue: 1 << 12)
   /// The driver signals a carrier.
   package static let lowerUp = Self(rawValue: 1 << 16)
@@ -216,7 +216,7 @@ package struct DeviceType: RawRepresentable, Hashable, Sendable {
   package static let ppp = Self(rawValue: 512)
   /// A modem that carries bare IP packets, such as some from Qualcomm.
   package static let rawIP = Self(rawValue: 519)
-  package static let phonet = Self(rawValue: 820)
+  static let phonet = Self(rawValue: 820)
   package static let tunnel = Self(rawValue: 768)
   package static let tunnel6 = Self(rawValue: 769)
   package static let loopback = Self(rawValue: 772)
@@ -225,7 +225,7 @@ package struct DeviceType: RawRepresentable, Hashable, Sendable {
   package static let gre6 = Self(rawValue: 823)
   package static let ieee80211 = Self(rawValue: 801)
   /// A monitor device of Wi-Fi.
-  package static let ieee80211Radiotap = Self(rawValue: 803)
+  static let ieee80211Radiotap = Self(rawValue: 803)
   package static let netlink = Self(rawValue: 824)
   /// No link layer at all: tun, wireguard, wwan.
   package static let none = Self(rawValue: 0xfffe)
@@ -241,11 +241,11 @@ package struct OperationalState: RawRepresentable, Hashable, Sendable {
 
   /// The driver does not say; loopback, tunnels and modems that are up stay here.
   package static let unknown = Self(rawValue: 0)
-  package static let notPresent = Self(rawValue: 1)
+  static let notPresent = Self(rawValue: 1)
   package static let down = Self(rawValue: 2)
   /// A link below it is down.
-  package static let lowerLayerDown = Self(rawValue: 3)
-  package static let testing = Self(rawValue: 4)
+  static let lowerLayerDown = Self(rawValue: 3)
+  static let testing = Self(rawValue: 4)
   /// Waits for something outside, such as authentication (IEEE 802.1X) or traffic.
   package static let dormant = Self(rawValue: 5)
   package static let up = Self(rawValue: 6)

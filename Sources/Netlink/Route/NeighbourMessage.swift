@@ -4,12 +4,12 @@
 /// A neighbour on a link: an entry of the ARP or NDP table (`RTM_NEWNEIGH`, `RTM_DELNEIGH`; `struct ndmsg`;
 /// rtnetlink(7)).
 package struct NeighbourMessage: Hashable, Sendable {
-  package static let headerByteCount = 12
+  static let headerByteCount = 12
 
   /// Attributes of a neighbour (`NDA_…`, linux/neighbour.h).
   package enum Attribute {
     package static let destination: UInt16 = 1
-    package static let linkLayerAddress: UInt16 = 2
+    static let linkLayerAddress: UInt16 = 2
   }
 
   package let family: KernelAddressFamily
@@ -19,7 +19,7 @@ package struct NeighbourMessage: Hashable, Sendable {
   package let flags: UInt8
   /// `nil` in a bridge's forwarding table, which has no IP addresses.
   package private(set) var address: IPAddressBits?
-  package private(set) var linkLayerAddress: [UInt8]?
+  private(set) var linkLayerAddress: [UInt8]?
 
   /// - Returns: `nil` if the message is of another type, or malformed.
   package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
@@ -66,6 +66,6 @@ package struct NeighbourState: OptionSet, Hashable, Sendable {
   package static let probe = Self(rawValue: 0x10)
   package static let failed = Self(rawValue: 0x20)
   /// The link does not resolve neighbours.
-  package static let noARP = Self(rawValue: 0x40)
+  static let noARP = Self(rawValue: 0x40)
   package static let permanent = Self(rawValue: 0x80)
 }

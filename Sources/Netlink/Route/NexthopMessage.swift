@@ -4,13 +4,13 @@
 /// A nexthop object, which routes name instead of an interface and a gateway (`RTM_NEWNEXTHOP`, `RTM_DELNEXTHOP`;
 /// `struct nhmsg`, linux/nexthop.h; ip-nexthop(8)).
 package struct NexthopMessage: Hashable, Sendable {
-  package static let headerByteCount = 8
+  static let headerByteCount = 8
 
   /// Attributes of a nexthop (`NHA_…`, linux/nexthop.h).
   package enum Attribute {
     package static let id: UInt16 = 1
     package static let group: UInt16 = 2
-    package static let groupType: UInt16 = 3
+    static let groupType: UInt16 = 3
     package static let blackhole: UInt16 = 4
     package static let outputInterface: UInt16 = 5
     package static let gateway: UInt16 = 6

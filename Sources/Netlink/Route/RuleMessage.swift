@@ -3,21 +3,21 @@
 
 /// A routing rule (`RTM_NEWRULE`, `RTM_DELRULE`; `struct fib_rule_hdr`, linux/fib_rules.h).
 package struct RuleMessage: Hashable, Sendable {
-  package static let headerByteCount = 12
+  static let headerByteCount = 12
 
   /// Attributes of a rule (`FRA_…`, linux/fib_rules.h).
   package enum Attribute {
     package static let destination: UInt16 = 1
     package static let source: UInt16 = 2
-    package static let inputInterfaceName: UInt16 = 3
-    package static let goto: UInt16 = 4
+    static let inputInterfaceName: UInt16 = 3
+    static let goto: UInt16 = 4
     package static let priority: UInt16 = 6
     package static let mark: UInt16 = 10
-    package static let suppressPrefixLength: UInt16 = 14
+    static let suppressPrefixLength: UInt16 = 14
     package static let table: UInt16 = 15
-    package static let markMask: UInt16 = 16
-    package static let outputInterfaceName: UInt16 = 17
-    package static let userIDRange: UInt16 = 20
+    static let markMask: UInt16 = 16
+    static let outputInterfaceName: UInt16 = 17
+    static let userIDRange: UInt16 = 20
   }
 
   package let family: KernelAddressFamily
@@ -31,11 +31,11 @@ package struct RuleMessage: Hashable, Sendable {
   /// Lower is asked first; 0 if the message names none.
   package private(set) var priority: UInt32 = 0
   package private(set) var mark: UInt32?
-  package private(set) var markMask: UInt32?
-  package private(set) var suppressPrefixLength: UInt32?
-  package private(set) var inputInterfaceName: String?
-  package private(set) var outputInterfaceName: String?
-  package private(set) var userIDs: ClosedRange<UInt32>?
+  private(set) var markMask: UInt32?
+  private(set) var suppressPrefixLength: UInt32?
+  private(set) var inputInterfaceName: String?
+  private(set) var outputInterfaceName: String?
+  private(set) var userIDs: ClosedRange<UInt32>?
 
   /// - Returns: `nil` if the message is of another type, or malformed.
   package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
@@ -116,9 +116,9 @@ package struct RuleAction: RawRepresentable, Hashable, Sendable {
   }
 
   package static let unspecified = Self(rawValue: 0)
-  package static let toTable = Self(rawValue: 1)
-  package static let goto = Self(rawValue: 2)
-  package static let noOperation = Self(rawValue: 3)
+  static let toTable = Self(rawValue: 1)
+  static let goto = Self(rawValue: 2)
+  static let noOperation = Self(rawValue: 3)
   package static let blackhole = Self(rawValue: 6)
   package static let unreachable = Self(rawValue: 7)
   package static let prohibit = Self(rawValue: 8)
@@ -134,6 +134,6 @@ package struct RuleFlags: OptionSet, Hashable, Sendable {
 
   package static let permanent = Self(rawValue: 0x01)
   /// The rule is for packets that do not match: `ip rule add not …`.
-  package static let invert = Self(rawValue: 0x02)
-  package static let unresolved = Self(rawValue: 0x04)
+  static let invert = Self(rawValue: 0x02)
+  static let unresolved = Self(rawValue: 0x04)
 }

@@ -15,7 +15,7 @@ package struct NetlinkDumpOutcome: Hashable, Sendable {
   /// Whether changes overtook the last attempt, too. Entries may be missing or double.
   package let wasInterrupted: Bool
   /// Whether the kernel honoured the filter of the request.
-  package let wasFiltered: Bool
+  let wasFiltered: Bool
 }
 
 extension NetlinkClient {

@@ -34,7 +34,7 @@ package struct NetlinkClient: ~Copyable, Sendable {
   /// How many datagrams of other processes were dropped.
   package var foreignCount: UInt64 { socket.foreignCount }
   /// Whether the kernel honours the filters in requests.
-  package var checksStrictly: Bool { socket.checksStrictly }
+  var checksStrictly: Bool { socket.checksStrictly }
 
   /// Sends requests and hands over one answer for each, in the order in which the kernel gives them.
   ///
@@ -142,7 +142,7 @@ package struct NetlinkClient: ~Copyable, Sendable {
         }
       }
     } catch {
-      // The message does not say which request it answers. That one is reported as missing.
+      // Malformed bytes do not say which request they answer. It is reported as missing.
     }
   }
 }

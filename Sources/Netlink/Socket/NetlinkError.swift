@@ -14,18 +14,18 @@ package struct NetlinkError: Error, Hashable, Sendable {
     }
 
     /// `socket()` failed: no netlink here (seccomp, gVisor), or no descriptor left.
-    package static let socketRefused = Self(rawValue: "socketRefused")
-    package static let bindRefused = Self(rawValue: "bindRefused")
-    package static let membershipRefused = Self(rawValue: "membershipRefused")
-    package static let filterRefused = Self(rawValue: "filterRefused")
-    package static let sendFailed = Self(rawValue: "sendFailed")
-    package static let receiveFailed = Self(rawValue: "receiveFailed")
+    static let socketRefused = Self(rawValue: "socketRefused")
+    static let bindRefused = Self(rawValue: "bindRefused")
+    static let membershipRefused = Self(rawValue: "membershipRefused")
+    static let filterRefused = Self(rawValue: "filterRefused")
+    static let sendFailed = Self(rawValue: "sendFailed")
+    static let receiveFailed = Self(rawValue: "receiveFailed")
     /// The kernel understood the request, and refused it.
-    package static let refusedByKernel = Self(rawValue: "refusedByKernel")
+    static let refusedByKernel = Self(rawValue: "refusedByKernel")
     /// The kernel's bytes are not what they should be.
     package static let malformed = Self(rawValue: "malformed")
     /// The kernel sent no answer, though it answers before the send returns.
-    package static let noAnswer = Self(rawValue: "noAnswer")
+    static let noAnswer = Self(rawValue: "noAnswer")
     /// Parts of the answer were dropped in every attempt.
     package static let overrun = Self(rawValue: "overrun")
   }

@@ -14,7 +14,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
   /// How many datagrams of other processes were dropped.
   package private(set) var foreignCount: UInt64 = 0
   /// Whether the kernel honours the filters in requests (`NETLINK_GET_STRICT_CHK`, since Linux 4.20).
-  package let checksStrictly: Bool
+  let checksStrictly: Bool
 
   /// For poll(2) and epoll(7). Valid as long as the socket.
   package var descriptor: Int32 { owner.rawValue }
@@ -177,7 +177,7 @@ package struct NetlinkProtocol: RawRepresentable, Hashable, Sendable {
   /// Links, addresses, routes, rules: rtnetlink(7).
   package static let route = Self(rawValue: 0)
   /// Devices that come and go, as text.
-  package static let kobjectUevent = Self(rawValue: 15)
+  static let kobjectUevent = Self(rawValue: 15)
   /// Families numbered when the kernel starts, nl80211 among them.
   package static let generic = Self(rawValue: 16)
 }
@@ -217,11 +217,11 @@ package struct NetlinkGroup: RawRepresentable, Hashable, Sendable {
   package static let ipv6Address = Self(rawValue: 9)
   package static let ipv6Route = Self(rawValue: 11)
   package static let ipv6Rule = Self(rawValue: 19)
-  package static let neighbourUserOption = Self(rawValue: 20)
+  static let neighbourUserOption = Self(rawValue: 20)
   package static let ipv4Netconf = Self(rawValue: 24)
   package static let ipv6Netconf = Self(rawValue: 25)
   package static let nexthop = Self(rawValue: 32)
 
   /// The kernel's own group of the uevent protocol; group 2 is what udevd sends on.
-  package static let kernelUevent = Self(rawValue: 1)
+  static let kernelUevent = Self(rawValue: 1)
 }

@@ -5,10 +5,10 @@
 package struct BPFInstruction: Hashable, Sendable, BitwiseCopyable {
   package let code: UInt16
   /// How many instructions to skip if a comparison holds.
-  package let ifTrue: UInt8
+  let ifTrue: UInt8
   /// How many instructions to skip if it does not.
-  package let ifFalse: UInt8
-  package let operand: UInt32
+  let ifFalse: UInt8
+  let operand: UInt32
 
   package init(_ code: Code, _ operand: UInt32 = 0, ifTrue: UInt8 = 0, ifFalse: UInt8 = 0) {
     self.code = code.rawValue

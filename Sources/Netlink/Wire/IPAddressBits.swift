@@ -76,7 +76,7 @@ package struct IPAddressBits: Hashable, Sendable, BitwiseCopyable {
   }
 
   /// Appends the address in network order: 4 or 16 bytes.
-  package func appendNetworkBytes(to bytes: inout [UInt8]) {
+  func appendNetworkBytes(to bytes: inout [UInt8]) {
     if isIPv6 {
       for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: high >> shift)) }
       for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: low >> shift)) }

@@ -7,14 +7,14 @@
 
 /// A classic BPF program for the socket that listens to events. It drops messages that cannot concern what is watched.
 ///
-/// Of the messages about routes, those reach the process that can concern the given destinations. Of those about
+/// Of the messages about routes, only those reach the process that can concern the given destinations. Of those about
 /// neighbours, only those do by which a given gateway begins or ceases to count as failed.
 ///
 /// Beside a million routes that change all the time, the kernel drops in a few dozen nanoseconds what the process would
 /// need microseconds to read. Never attach it to a socket that dumps: it judges a datagram by its first message.
 package struct KernelFilter: Hashable, Sendable {
   /// How many destinations of a family are compared at most. With more, all routes of the family pass.
-  package static let exactLimit = 8
+  static let exactLimit = 8
   /// How many gateways are compared at most. With more, all messages about neighbours pass.
   package static let gatewayLimit = 16
 
@@ -32,7 +32,7 @@ package struct KernelFilter: Hashable, Sendable {
     }
   }
 
-  package let instructions: [BPFInstruction]
+  let instructions: [BPFInstruction]
 
   /// Offsets in the datagram: struct nlmsghdr is 16 bytes, struct rtmsg 12 (linux/rtnetlink.h).
   private enum Offset {

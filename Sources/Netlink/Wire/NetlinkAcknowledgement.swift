@@ -16,9 +16,9 @@ package struct NetlinkAcknowledgement: Hashable, Sendable {
   /// 0 for success, else a positive errno.
   package let errno: Int32
   /// Where in the datagram the kernel's explanation is.
-  package let textRange: Range<Int>?
+  let textRange: Range<Int>?
   /// The offset, in the request, of the attribute that the kernel complains about.
-  package let requestOffset: UInt32?
+  let requestOffset: UInt32?
 
   package var isSuccess: Bool { errno == 0 }
 

@@ -80,13 +80,13 @@ package struct NetlinkAttribute: Hashable, Sendable {
   /// `NLA_F_NESTED`: the payload is attributes. Old families nest without setting it.
   package static let nestedFlag: UInt16 = 0x8000
   /// `NLA_TYPE_MASK`: without `NLA_F_NESTED` and `NLA_F_NET_BYTEORDER`.
-  package static let typeMask: UInt16 = 0x3fff
+  static let typeMask: UInt16 = 0x3fff
 
   /// The type, flag bits masked off. What it means depends on where the attribute stands.
   package let type: UInt16
-  package let isNested: Bool
+  let isNested: Bool
   /// Offsets in the datagram, without header and padding.
-  package let payload: Range<Int>
+  let payload: Range<Int>
 
   @inline(__always)
   init(typeAndFlags: UInt16, payload: Range<Int>) {

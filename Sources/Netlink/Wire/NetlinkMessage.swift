@@ -38,12 +38,12 @@ package struct NetlinkHeader: Hashable, Sendable, BitwiseCopyable {
 
   /// Header and body, without the padding to the next message.
   package var length: UInt32
-  package var typeValue: UInt16
-  package var flagBits: UInt16
+  var typeValue: UInt16
+  var flagBits: UInt16
   /// In an answer, the request's number.
   package var sequence: UInt32
   /// The port for which the message is meant. Any sender can write it: judge a datagram by its sender's address.
-  package var portID: UInt32
+  var portID: UInt32
 
   @inline(__always)
   package var type: NetlinkMessageType { NetlinkMessageType(rawValue: typeValue) }
@@ -85,7 +85,7 @@ package struct NetlinkMessageType: RawRepresentable, Hashable, Sendable {
     self.rawValue = rawValue
   }
 
-  package static let noop = Self(rawValue: 1)
+  static let noop = Self(rawValue: 1)
   /// An error, or with error number 0 an acknowledgement.
   package static let error = Self(rawValue: 2)
   /// The end of a dump.
@@ -95,7 +95,7 @@ package struct NetlinkMessageType: RawRepresentable, Hashable, Sendable {
   package static let newLink = Self(rawValue: 16)
   package static let deleteLink = Self(rawValue: 17)
   package static let getLink = Self(rawValue: 18)
-  package static let setLink = Self(rawValue: 19)
+  static let setLink = Self(rawValue: 19)
 
   package static let newAddress = Self(rawValue: 20)
   package static let deleteAddress = Self(rawValue: 21)
@@ -103,7 +103,7 @@ package struct NetlinkMessageType: RawRepresentable, Hashable, Sendable {
 
   package static let newRoute = Self(rawValue: 24)
   package static let deleteRoute = Self(rawValue: 25)
-  package static let getRoute = Self(rawValue: 26)
+  static let getRoute = Self(rawValue: 26)
 
   package static let newNeighbour = Self(rawValue: 28)
   package static let deleteNeighbour = Self(rawValue: 29)
@@ -114,17 +114,17 @@ package struct NetlinkMessageType: RawRepresentable, Hashable, Sendable {
   package static let getRule = Self(rawValue: 34)
 
   /// A neighbour discovery option that the kernel passes on, such as PREF64 (RFC 8781).
-  package static let newNeighbourUserOption = Self(rawValue: 68)
+  static let newNeighbourUserOption = Self(rawValue: 68)
 
   package static let newNetconf = Self(rawValue: 80)
   package static let deleteNetconf = Self(rawValue: 81)
 
   package static let newNexthop = Self(rawValue: 104)
   package static let deleteNexthop = Self(rawValue: 105)
-  package static let getNexthop = Self(rawValue: 106)
+  static let getNexthop = Self(rawValue: 106)
 
   /// The controller of generic netlink, `GENL_ID_CTRL` (linux/genetlink.h).
-  package static let genericController = Self(rawValue: 16)
+  static let genericController = Self(rawValue: 16)
 }
 
 /// The flags of a netlink message (`nlmsg_flags`, linux/netlink.h). Bits above 0xff mean different things in requests
@@ -139,14 +139,14 @@ package struct NetlinkFlags: OptionSet, Hashable, Sendable {
 
   package static let request = Self(rawValue: 0x01)
   /// One message of several; the last is of type `done`.
-  package static let multi = Self(rawValue: 0x02)
+  static let multi = Self(rawValue: 0x02)
   /// Asks for an acknowledgement of success, too.
-  package static let acknowledge = Self(rawValue: 0x04)
+  static let acknowledge = Self(rawValue: 0x04)
   package static let echo = Self(rawValue: 0x08)
   /// The data changed while it was dumped: the answer may miss or repeat entries.
-  package static let dumpInterrupted = Self(rawValue: 0x10)
+  static let dumpInterrupted = Self(rawValue: 0x10)
   /// The kernel honoured the filter in a dump request.
-  package static let dumpFiltered = Self(rawValue: 0x20)
+  static let dumpFiltered = Self(rawValue: 0x20)
 
   // Requests that read.
   package static let root = Self(rawValue: 0x100)
@@ -155,13 +155,13 @@ package struct NetlinkFlags: OptionSet, Hashable, Sendable {
 
   // Requests that write.
   package static let replace = Self(rawValue: 0x100)
-  package static let exclusive = Self(rawValue: 0x200)
-  package static let create = Self(rawValue: 0x400)
+  static let exclusive = Self(rawValue: 0x200)
+  static let create = Self(rawValue: 0x400)
   package static let append = Self(rawValue: 0x800)
 
   // Acknowledgements.
   /// The acknowledgement repeats only the header of the request.
-  package static let capped = Self(rawValue: 0x100)
+  static let capped = Self(rawValue: 0x100)
   /// Attributes follow the acknowledgement: the extended acknowledgement.
-  package static let acknowledgementTLVs = Self(rawValue: 0x200)
+  static let acknowledgementTLVs = Self(rawValue: 0x200)
 }

@@ -5,7 +5,7 @@
 /// named here stay zero.
 extension NetlinkRequestBuilder {
   /// `struct ifinfomsg`, linux/rtnetlink.h.
-  package mutating func appendLinkHeader(
+  mutating func appendLinkHeader(
     family: KernelAddressFamily = .unspecified, index: UInt32 = 0, flags: LinkFlags = [], change: LinkFlags = []
   ) {
     let start = appendHeader(byteCount: LinkMessage.headerByteCount)
@@ -16,7 +16,7 @@ extension NetlinkRequestBuilder {
   }
 
   /// `struct ifaddrmsg`, linux/if_addr.h.
-  package mutating func appendAddressHeader(
+  mutating func appendAddressHeader(
     family: KernelAddressFamily, prefixLength: UInt8 = 0, flags: UInt8 = 0, scope: RouteScope = .universe,
     index: UInt32 = 0
   ) {
@@ -29,7 +29,7 @@ extension NetlinkRequestBuilder {
   }
 
   /// `struct rtmsg`, linux/rtnetlink.h. A table above 255 goes into the attribute `RTA_TABLE`.
-  package mutating func appendRouteHeader(
+  mutating func appendRouteHeader(
     family: KernelAddressFamily, destinationLength: UInt8 = 0, sourceLength: UInt8 = 0, table: UInt8 = 0,
     protocol origin: RouteProtocol = .unspecified, scope: RouteScope = .universe, type: RouteType = .unspecified,
     flags: RouteFlags = []
@@ -46,7 +46,7 @@ extension NetlinkRequestBuilder {
   }
 
   /// `struct fib_rule_hdr`, linux/fib_rules.h.
-  package mutating func appendRuleHeader(
+  mutating func appendRuleHeader(
     family: KernelAddressFamily, destinationLength: UInt8 = 0, sourceLength: UInt8 = 0, table: UInt8 = 0,
     action: RuleAction = .unspecified, flags: RuleFlags = []
   ) {
@@ -60,7 +60,7 @@ extension NetlinkRequestBuilder {
   }
 
   /// `struct nhmsg`, linux/nexthop.h.
-  package mutating func appendNexthopHeader(
+  mutating func appendNexthopHeader(
     family: KernelAddressFamily = .unspecified, scope: RouteScope = .universe,
     protocol origin: RouteProtocol = .unspecified, flags: RouteFlags = []
   ) {
@@ -72,7 +72,7 @@ extension NetlinkRequestBuilder {
   }
 
   /// `struct ndmsg`, linux/neighbour.h.
-  package mutating func appendNeighbourHeader(
+  mutating func appendNeighbourHeader(
     family: KernelAddressFamily, index: UInt32 = 0, state: NeighbourState = [], flags: UInt8 = 0
   ) {
     let start = appendHeader(byteCount: NeighbourMessage.headerByteCount)
@@ -83,7 +83,7 @@ extension NetlinkRequestBuilder {
   }
 
   /// `struct genlmsghdr`, linux/genetlink.h.
-  package mutating func appendGenericHeader(command: UInt8, version: UInt8) {
+  mutating func appendGenericHeader(command: UInt8, version: UInt8) {
     let start = appendHeader(byteCount: GenericNetlinkMessage.headerByteCount)
     store(command, at: start)
     store(version, at: start + 1)

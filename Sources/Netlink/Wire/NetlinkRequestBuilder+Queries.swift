@@ -45,7 +45,7 @@ extension NetlinkRequestBuilder {
   }
 
   /// Asks for one link; the answer is one message of type `newLink`, or `ENODEV`.
-  package mutating func appendGetLink(index: UInt32, sequence: UInt32 = 0) {
+  mutating func appendGetLink(index: UInt32, sequence: UInt32 = 0) {
     begin(.getLink, .request, sequence: sequence)
     appendLinkHeader(index: index)
     append(LinkMessage.Attribute.extendedMask, LinkMessage.skipStatistics)
@@ -75,7 +75,7 @@ extension NetlinkRequestBuilder {
   ///   - family: one family, or `unspecified` for all; links and nexthops take only `unspecified`.
   ///   - table: routes of this table only, if the kernel checks strictly. Old kernels answer with all tables.
   ///   - sequence: the request's number.
-  package mutating func appendDump(
+  mutating func appendDump(
     _ type: NetlinkMessageType, family: KernelAddressFamily = .unspecified, table: UInt32? = nil, sequence: UInt32 = 0
   ) {
     begin(type, [.request, .dump], sequence: sequence)

@@ -55,7 +55,7 @@ package struct NetlinkRequestBuilder: Sendable {
   /// Appends a fixed header of zeros.
   ///
   /// - Returns: its offset, for ``store(_:at:)``.
-  package mutating func appendHeader(byteCount: Int) -> Int {
+  mutating func appendHeader(byteCount: Int) -> Int {
     grow(by: (byteCount + 3) & ~3)
   }
 

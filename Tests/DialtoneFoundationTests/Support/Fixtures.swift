@@ -24,22 +24,3 @@ extension ScriptedNetwork {
     ReachabilityMonitor(target, environment: environment)
   }
 }
-
-/// A value that any thread can replace.
-final class Box<Value: Sendable>: Sendable {
-  private let content: Lock<Value>
-
-  init(_ value: Value) { content = Lock(value) }
-
-  var value: Value {
-    get { content.withLock { $0 } }
-    set {
-      // The old value is released outside the lock.
-      let old = content.withLock { content in
-        defer { content = newValue }
-        return content
-      }
-      withExtendedLifetime(old) {}
-    }
-  }
-}

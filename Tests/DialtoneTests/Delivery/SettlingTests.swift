@@ -38,7 +38,7 @@ struct SettlingTests {
     reception.cancel()
   }
 
-  @Test func aChangeComesAfterFourTimesTheSettlingWhereItIsNeverQuiet() async throws {
+  @Test func aChangeComesAfterFourTimesTheSettlingIfItIsNeverQuiet() async throws {
     let network = ScriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor { $0.settling = .seconds(10) }

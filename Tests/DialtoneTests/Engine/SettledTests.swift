@@ -49,7 +49,7 @@ struct SettledTests {
   }
 
   #if os(Linux)
-  @Test func returnsWhereThereIsNoEngine() async {
+  @Test func returnsIfThereIsNoEngine() async {
     await #expect(processExitsWith: .success) {
       let network = ScriptedNetwork.withDescriptors()
       let monitor = try withoutDescriptors { network.monitor() }

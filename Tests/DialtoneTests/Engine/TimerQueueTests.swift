@@ -40,7 +40,7 @@ struct TimerQueueTests {
     #expect(events == Set(0..<100))
   }
 
-  @Test func takesOutWhatIsUnwanted() {
+  @Test func removesUnwantedDeadlines() {
     var queue = TimerQueue<Int>()
     for event in (0..<100).reversed() { queue.add(event, at: Int64(event)) }
     queue.removeAll { !$0.isMultiple(of: 3) }

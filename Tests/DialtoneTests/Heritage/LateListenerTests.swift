@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct LateListenerTests {
   @Test(arguments: Receiver.allCases)
-  func whoComesLateIsToldOfTheKnownStateOnceAndThenOfEachChange(receiver: Receiver) async throws {
+  func aLateListenerIsToldOfTheKnownStateOnceAndThenOfEachChange(receiver: Receiver) async throws {
     let network = ScriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()
@@ -27,7 +27,7 @@ struct LateListenerTests {
   }
 
   @Test(arguments: Receiver.allCases)
-  func whoIsThereBeforeAnythingIsKnownIsToldOnceItIs(receiver: Receiver) async throws {
+  func anEarlyListenerIsToldOnceSomethingIsKnown(receiver: Receiver) async throws {
     let network = ScriptedNetwork()
     let name = "example.com"
     network.set(.wifi)

@@ -9,7 +9,7 @@ import Testing
 /// What KSReachableOperation did, on hosts and on addresses.
 @Suite(.timeLimit(.minutes(5)))
 struct OperationTests {
-  @Test func onAHostOnlyItsTokenIsKept() async throws {
+  @Test func aHostIsWaitedForWhileOnlyTheTokenIsKept() async throws {
     let network = ScriptedNetwork()
     network.set(.wifi)
     network.set(.hanging, forName: "example.com")
@@ -24,7 +24,7 @@ struct OperationTests {
     token.cancel()
   }
 
-  @Test func onAHostReleasedBeforeItEndsAndMonitoringWithIt() async throws {
+  @Test func releasingTheTokenEndsTheWaitForAHostAndItsMonitoring() async throws {
     let network = ScriptedNetwork()
     network.set(.addresses([ip("192.0.2.7")]), forName: "example.com")
     let fired = Counter()
@@ -38,7 +38,7 @@ struct OperationTests {
     #expect(fired.value == 0)
   }
 
-  @Test func aSecondOneLeavesTheFirstAloneWhicheverEnds() async throws {
+  @Test func aSecondOneDoesNotAffectTheFirst() async throws {
     let network = ScriptedNetwork()
     let monitor = network.monitor()
     let log = Log<Int>()
@@ -83,7 +83,7 @@ struct OperationTests {
     (.radioBlocked, NetworkInterface(name: "wlan0", index: 3, kind: .wifi), false),
     (.noSession, NetworkInterface(name: "wwan0", index: 4, kind: .cellular), false),
   ])
-  func itAcceptsAConnectionThatComesByItselfWhereAsked(
+  func itAcceptsAConnectionThatComesByItselfIfAsked(
     reason: Reachability.Reason, over link: NetworkInterface?, isAccepted: Bool
   ) async throws {
     let network = ScriptedNetwork()

@@ -32,7 +32,7 @@ struct OriginalRulesTests {
   }
 
   @Test(arguments: rules)
-  func aRuleHoldsExactlyWhereItHeldInTheOriginal(rule: Rule) {
+  func aRuleHoldsExactlyIfItHeldInTheOriginal(rule: Rule) {
     for original in OriginalRules.all {
       #expect(rule.holds(original.flags) == original.rules.contains(rule.letter), "\(original.description)")
     }

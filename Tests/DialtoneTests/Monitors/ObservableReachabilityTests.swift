@@ -65,7 +65,7 @@ struct ObservableReachabilityTests {
 
   /// Each receiver begins with a task of its own, and many of these run late. A change made before the task runs must
   /// settle, too.
-  @Test func aChangeSettlesAlsoForThoseWhoHaveJustBegun() async throws {
+  @Test func aChangeSettlesAlsoForNewObservables() async throws {
     let network = ScriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor { $0.settling = .seconds(60) }
@@ -80,7 +80,7 @@ struct ObservableReachabilityTests {
   }
 
   /// Receivers that are told only of changes are not told that nothing is known.
-  @Test func othersAreToldOfKnownStatesAlone() async throws {
+  @Test func handlersAreToldOnlyOfKnownStates() async throws {
     let network = ScriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()

@@ -59,7 +59,7 @@ struct ObservedPropertyTests {
   }
 
   @Test(arguments: Receiver.exact)
-  func aPropertyWithinAnOptionalOneIsToldAlsoWhereItGoes(receiver: Receiver) async throws {
+  func aPropertyWithinAnOptionalOneIsToldEvenIfItBecomesNil(receiver: Receiver) async throws {
     let network = ScriptedNetwork()
     let monitor = network.monitor()
     let log = Log<InterfaceKind?>()

@@ -1,10 +1,11 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import Dialtone
 import DialtoneTesting
 import TestSupport
 import Testing
+
+@testable import Dialtone
 
 /// Several threads make, retarget, pause and resume thousands of monitors. What the engine decides late belongs to the
 /// epoch in which it was asked, never to a later pause.

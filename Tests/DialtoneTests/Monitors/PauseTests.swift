@@ -139,7 +139,7 @@ struct PauseTests {
   }
 
   @Test(arguments: Receiver.allCases)
-  func whoBeginsToListenWhilePausedIsToldAfterwards(receiver: Receiver) async throws {
+  func aReceiverAddedWhilePausedIsToldAfterwards(receiver: Receiver) async throws {
     let network = ScriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()
@@ -158,7 +158,7 @@ struct PauseTests {
 
   /// The engine may end while a call of the handler is queued. The handler must not wait for that call for ever.
   @Test(arguments: Receiver.handlers)
-  func whoBeginsToListenJustBeforeAPauseIsToldAfterwards(receiver: Receiver) async throws {
+  func aReceiverAddedJustBeforeAPauseIsToldAfterwards(receiver: Receiver) async throws {
     let network = ScriptedNetwork()
     let monitor = network.monitor()
     for number in 1...200 {

@@ -22,7 +22,7 @@ struct RetargetingTests {
   }
 
   @Test(arguments: Receiver.allCases)
-  func whoeverListensIsToldOfTheNewTarget(receiver: Receiver) async throws {
+  func everyReceiverIsToldOfTheNewTarget(receiver: Receiver) async throws {
     let network = Self.network()
     let monitor = network.monitor(.address(Self.a))
     let log = Log<Reachability>()
@@ -40,7 +40,7 @@ struct RetargetingTests {
   }
 
   @Test(arguments: Receiver.allCases)
-  func nothingIsToldWhereTheStateIsTheSame(receiver: Receiver) async throws {
+  func nothingIsToldIfTheStateIsTheSame(receiver: Receiver) async throws {
     let network = Self.network()
     network.set(.numbered(1), for: Self.b)
     let monitor = network.monitor(.address(Self.a))
@@ -58,7 +58,7 @@ struct RetargetingTests {
   }
 
   @Test(arguments: Receiver.allCases)
-  func theStateIsUndeterminedUntilTheNewOneIsKnownAndNobodyIsToldOfThat(receiver: Receiver) async throws {
+  func theStateIsUndeterminedUntilTheNewOneIsKnownAndThatIsNotTold(receiver: Receiver) async throws {
     let network = Self.network()
     network.set(.wifi)
     network.set(.hanging, forName: "slow.example")
@@ -162,7 +162,7 @@ struct RetargetingTests {
     #expect(try await state.isVia("eth0"))
   }
 
-  @Test func fromAHostToAnAddressAndBack() async throws {
+  @Test func theTargetCanChangeFromAHostToAnAddressAndBack() async throws {
     let lab = NameLab()
     lab.set(.wifi)
     lab.network.set(.wired, for: Self.a)

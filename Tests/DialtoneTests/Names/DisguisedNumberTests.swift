@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct DisguisedNumberTests {
   /// Puts every character in each place in which it could be part of a number.
-  @Test func isNoHost() {
+  @Test func aDisguisedNumberIsNoHost() {
     for value in UInt32(0x80)...0xE01EF {
       guard let scalar = Unicode.Scalar(value), scalar.properties.generalCategory != .unassigned,
         scalar.properties.generalCategory != .privateUse

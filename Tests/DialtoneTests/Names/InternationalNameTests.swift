@@ -60,7 +60,7 @@ struct InternationalNameTests {
     "ａｂ.example", "a\u{301}.example", "cafe\u{301}.example", "\u{301}a.example", "Ａ.example", "ﾃｽﾄ.jp",
     "\u{1100}\u{1161}.kr", "-ö.example",
   ])
-  func isNoName(_ name: String) { #expect(InternationalName.ascii(name) == nil) }
+  func refusesWhatIsNoName(_ name: String) { #expect(InternationalName.ascii(name) == nil) }
 
   @Test func saysWhatToWriteInstead() {
     do throws(ReachabilityError) {
@@ -78,7 +78,7 @@ struct InternationalNameTests {
   func dotsOfOtherScriptsAreDots(_ name: String, _ ascii: String) { #expect(InternationalName.ascii(name) == ascii) }
 
   @Test(arguments: ["example.com", "EXAMPLE.com.", "_dmarc.example.com", "xn--bcher-kva.example", "a..b", ""])
-  func whatIsASCIIIsLeftAlone(_ name: String) { #expect(InternationalName.ascii(name) == name) }
+  func asciiStaysAsItIs(_ name: String) { #expect(InternationalName.ascii(name) == name) }
 
   /// 59 letters and the prefix are 63 bytes, the most (RFC 1035, 2.3.4). The length is that of the name as it is looked
   /// up.

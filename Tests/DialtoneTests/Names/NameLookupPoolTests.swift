@@ -102,7 +102,7 @@ struct NameLookupPoolTests {
     #expect(answers.all == ["first", "third"])
   }
 
-  @Test func aTicketCancelledWhileItHangsReleasesWhoeverAsked() async throws {
+  @Test func aTicketCancelledWhileItHangsReleasesItsHandler() async throws {
     final class Asker: Sendable {}
     let pool = NameLookupPool(threads: 1)
     let latch = Latch()

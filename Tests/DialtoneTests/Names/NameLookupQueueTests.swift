@@ -22,7 +22,7 @@ struct NameLookupQueueTests {
   @Test mutating func aThreadIsStartedForEachUpToTheLimit() {
     let demands = [ask("a"), ask("b")]
     #expect(demands.allSatisfy { $0 == .init(workers: 1) })
-    #expect(ask("c") == .init(usher: true))
+    #expect(ask("c") == .init(supervisor: true))
     // One supervisor is enough.
     #expect(ask("d") == .init())
     #expect(queue.threads == 2)
@@ -54,7 +54,7 @@ struct NameLookupQueueTests {
     #expect(queue.threads == 5)
   }
 
-  @Test mutating func aThreadThatComesBackLateEndsWhereOthersHaveTakenItsPlace() throws {
+  @Test mutating func aThreadThatComesBackLateEndsIfOthersHaveTakenItsPlace() throws {
     for name in ["a", "b", "c", "d", "e"] { _ = ask(name) }
     let late = try #require(begin(at: 0))
     begin(at: 0)
@@ -85,7 +85,7 @@ struct NameLookupQueueTests {
     #expect(begin(at: 16)?.question.name == "slow")
   }
 
-  @Test mutating func ofOneNameOneLookUpRunsAtATime() throws {
+  @Test mutating func oneNameHasOneLookupAtATime() throws {
     _ = ask("a")
     let first = try #require(begin())
     #expect(ask("a") == .init())

@@ -44,7 +44,7 @@ struct BlockingLookupTests {
     #expect(state.reason == .nameNotResolved)
   }
 
-  @Test func waitsForALookUpThatTakesItsTime() async throws {
+  @Test func waitsForASlowLookup() async throws {
     let lab = NameLab()
     lab.set(.wifi)
     lab.hang("slow.example")

@@ -46,7 +46,7 @@ struct NetworkPathTests {
       ([tunnel, wifi, cellular], false),
       ([tunnel], false), ([wifi, tunnel, cellular], false), ([], false),
     ])
-  func costs(interfaces: [NetworkPath.Interface], isExpensive: Bool) {
+  func aPathCostsWhatItsPreferredInterfaceCosts(interfaces: [NetworkPath.Interface], isExpensive: Bool) {
     #expect(NetworkPath(.satisfied, interfaces: interfaces).isExpensive == isExpensive)
     let constrained = interfaces.map { interface in
       var interface = interface

@@ -40,7 +40,7 @@ struct PathLifetimeTests {
     try await eventually("the engine has ended") { engine == nil && network.environment.provider.runningEngine == nil }
   }
 
-  @Test func pathsThatComeAndGoLeaveTheOthersAlone() async throws {
+  @Test func pathsThatComeAndGoDoNotAffectOthers() async throws {
     let network = ScriptedNetwork()
     network.set(.wifi)
     let target = network.monitor()

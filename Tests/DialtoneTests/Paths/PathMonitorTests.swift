@@ -122,7 +122,7 @@ struct PathMonitorTests {
     token.cancel()
   }
 
-  @Test func aChangeComesAfterFourTimesTheSettlingWhereItIsNeverQuiet() async throws {
+  @Test func aChangeComesAfterFourTimesTheSettlingIfItIsNeverQuiet() async throws {
     let network = ScriptedNetwork()
     network.set(.numbered(1))
     var configuration = PathConfiguration()

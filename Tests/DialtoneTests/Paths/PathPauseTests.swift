@@ -94,7 +94,7 @@ struct PathPauseTests {
   }
 
   @Test(arguments: Receiver.exact)
-  func whoBeginsToListenWhilePausedIsToldAfterwards(receiver: Receiver) async throws {
+  func aReceiverAddedWhilePausedIsToldAfterwards(receiver: Receiver) async throws {
     let network = ScriptedNetwork()
     network.set(.numbered(1))
     let monitor = PathMonitor(environment: network.environment)

@@ -11,7 +11,7 @@ import Testing
 struct Promise3BlockingTests {
   /// The main actor is left out here: to block it would block everything else that needs it, in other tests, too.
   @Test(arguments: [Receiver.closure, .queue, .concurrentQueue, .actor])
-  func aHandlerThatBlocksStopsNobodyElse(blocked: Receiver) async throws {
+  func aHandlerThatBlocksStopsNoOther(blocked: Receiver) async throws {
     let network = ScriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()
@@ -39,7 +39,7 @@ struct Promise3BlockingTests {
         try await log.wait("\(receiver) is told of \(number)") { $0.number == number }
       }
     }
-    // New monitors, waits and time-outs work too.
+    // New monitors, waits and timeouts work too.
     let other = network.monitor(.localNetwork)
     #expect(try await other.waitUntilReachable().number == 5)
     network.set(.unreachable())
@@ -56,7 +56,7 @@ struct Promise3BlockingTests {
     for reception in receptions { reception.cancel() }
   }
 
-  @Test func aBlockedMainActorStopsNobodyElse() async throws {
+  @Test func aBlockedMainActorStopsNoOther() async throws {
     let network = ScriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()

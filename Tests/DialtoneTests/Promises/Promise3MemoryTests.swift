@@ -70,7 +70,7 @@ struct Promise3MemoryTests {
     }
   }
 
-  @Test func thoseThatStayAreToldAfterwardsEachOnceAndInTheOrderTheyCame() async throws {
+  @Test func closuresThatStayAreToldAfterwardsOnceEachInOrder() async throws {
     let blocked = try await Blocked()
     let log = Log<Int>()
     var tokens: [ReachabilityObservation] = []

@@ -63,7 +63,7 @@ struct Promise4OrderTests {
     for token in tokens { token.cancel() }
   }
 
-  @Test func timeOfAStateIsThatOfItsChange() async throws {
+  @Test func theTimeOfAStateIsThatOfItsChange() async throws {
     let network = ScriptedNetwork()
     network.set(.wifi)
     let monitor = network.monitor()

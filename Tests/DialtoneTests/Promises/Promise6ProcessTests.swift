@@ -99,7 +99,7 @@ struct Promise6ProcessTests {
         }
         try await network.settle()
       }
-      // A leak of 16 bytes a monitor would show.
+      // A leak of 16 bytes per monitor would show.
       #expect(left.heap < 32 << 10 || isSanitized, "\(left)")
       #expect(left.residentMemory < 400 << 10 || isSanitized, "\(left)")
       withExtendedLifetime(anchor) {}

@@ -49,7 +49,7 @@ struct Promise7HangingResolverTests {
     }
   }
 
-  @Test func readingBlocksForNothing() async {
+  @Test func readingNeverBlocks() async {
     await #expect(processExitsWith: .success) {
       let network = ScriptedNetwork()
       let hosts = try Promise7HangingResolverTests.hangingHosts(network, 64)
@@ -100,7 +100,7 @@ struct Promise7HangingResolverTests {
     }
   }
 
-  @Test func whatHangsForNobodyIsNotLookedUpASecondTime() async {
+  @Test func aHangingNameThatIsNotNeededIsNotLookedUpAgain() async {
     await #expect(processExitsWith: .success) {
       let lab = NameLab()
       lab.network.set(.wifi)

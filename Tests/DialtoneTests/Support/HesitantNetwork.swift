@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DialtoneTesting
+import TestSupport
 
 @testable import Dialtone
 

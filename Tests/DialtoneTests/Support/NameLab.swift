@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DialtoneTesting
+import TestSupport
 
 @testable import Dialtone
 
@@ -10,7 +11,7 @@ final class NameLab: Sendable {
   private final class Script: Sendable {
     struct Name {
       var answer = NameLookupResult.noAddress
-      /// What look-ups that hang wait for.
+      /// What lookups that hang wait for.
       var latch: Latch?
       var started = 0
       var running = 0
@@ -65,13 +66,13 @@ final class NameLab: Sendable {
     latch?.open()
   }
 
-  /// From now on the name's look-ups hang.
+  /// From now on the name's lookups hang.
   func hang(_ name: String) { script.names.withLock { $0[name, default: .init()].latch = Latch() } }
 
-  /// How many look-ups of the name have begun.
+  /// How many lookups of the name have begun.
   func started(_ name: String) -> Int { script.names.withLock { $0[name]?.started ?? 0 } }
 
-  /// How many look-ups of the name are under way.
+  /// How many lookups of the name are under way.
   func running(_ name: String) -> Int { script.names.withLock { $0[name]?.running ?? 0 } }
 
   func set(_ path: ScriptedPath) {

@@ -26,7 +26,7 @@ struct HostLookupScheduleTests {
     return (lab, monitor)
   }
 
-  @Test func onceAndNotAgainWhileNothingChanges() async throws {
+  @Test func looksANameUpOnceWhileNothingChanges() async throws {
     let name = "once.example"
     let (lab, monitor) = try await Self.known(name)
     lab.advance(by: .seconds(299))
@@ -35,7 +35,7 @@ struct HostLookupScheduleTests {
     withExtendedLifetime(monitor) {}
   }
 
-  @Test func againAfterFiveMinutes() async throws {
+  @Test func looksANameUpAgainAfterFiveMinutes() async throws {
     let name = "five-minutes.example"
     let (lab, monitor) = try await Self.known(name)
     lab.answer(name, Self.second)
@@ -46,7 +46,7 @@ struct HostLookupScheduleTests {
     try await eventually("looked up again") { lab.started(name) == 3 }
   }
 
-  @Test func againWhenThePathChanges() async throws {
+  @Test func looksANameUpAgainWhenThePathChanges() async throws {
     let name = "path-change.example"
     let (lab, monitor) = try await Self.known(name)
     lab.advance(by: .seconds(2))
@@ -57,7 +57,7 @@ struct HostLookupScheduleTests {
     #expect(lab.started(name) == 2)
   }
 
-  @Test func notWhereSomethingElseOfTheNetworkChanges() async throws {
+  @Test func doesNotLookANameUpAgainIfOnlyTheRestOfTheNetworkChanges() async throws {
     let name = "noise.example"
     let (lab, monitor) = try await Self.known(name)
     for number in 1...5 {
@@ -70,7 +70,7 @@ struct HostLookupScheduleTests {
     withExtendedLifetime(monitor) {}
   }
 
-  @Test func notMoreOftenThanOnceASecondWhateverHappens() async throws {
+  @Test func looksANameUpAtMostOnceASecond() async throws {
     let name = "spaced.example"
     let (lab, monitor) = try await Self.known(name)
     for number in 1...20 {
@@ -90,7 +90,7 @@ struct HostLookupScheduleTests {
     withExtendedLifetime(monitor) {}
   }
 
-  @Test func afterAFailureEverLater() async throws {
+  @Test func triesAgainEverLaterAfterFailures() async throws {
     let name = "fails.example"
     let (lab, monitor) = try await Self.known(name, .failed)
     for (step, delay) in [2, 4, 8, 16].enumerated() {
@@ -107,7 +107,7 @@ struct HostLookupScheduleTests {
     try await eventually("answered") { monitor.current.isReachable }
   }
 
-  @Test func oneAtATimeForOneName() async throws {
+  @Test func looksOneNameUpOnceAtATime() async throws {
     let name = "one-at-a-time.example"
     let lab = NameLab()
     lab.set(.wifi)
@@ -170,7 +170,7 @@ struct HostLookupScheduleTests {
     try await eventually("not resolved") { monitor.current.isUnreachable(.nameNotResolved) }
   }
 
-  @Test func aNameThatNobodyWatchesIsNotLookedUpAgain() async throws {
+  @Test func aNameThatIsNotWatchedIsNotLookedUpAgain() async throws {
     let name = "unwatched.example"
     let lab = NameLab()
     lab.set(.wifi)

@@ -23,7 +23,7 @@ struct HostTargetTests {
     try await network.monitor(try .host("name.example")).waitUntilKnown()
   }
 
-  @Test func isReachableWhereItsAddressIs() async throws {
+  @Test func isReachableIfItsAddressIs() async throws {
     let state = try await Self.state(of: Self.network(.addresses([Self.first])))
     #expect(state.isVia("wlan0"))
     #expect(state.destination == Self.first)
@@ -95,7 +95,7 @@ struct HostTargetTests {
     #expect(state.destination == nil)
   }
 
-  @Test func aNameThatCannotBeLookedUpRequiresAConnectionWhereThePathDoes() async throws {
+  @Test func aNameThatCannotBeLookedUpRequiresAConnectionIfThePathDoes() async throws {
     let path = ScriptedPath.requiresConnection(.noSession, over: interface("wwan0", 4, .cellular))
     let state = try await Self.state(of: Self.network(.failing, path))
     #expect(state.status == .requiresConnection)

@@ -34,7 +34,7 @@ struct NAT64TargetTests {
     #expect(state.destination == Self.translated)
   }
 
-  @Test func readsAsBehindTheTranslatorEvenWhereThatIsUnreachable() async throws {
+  @Test func readsAsBehindTheTranslatorEvenIfThatIsUnreachable() async throws {
     let network = Self.network()
     network.set(.addresses([Self.prefix]), forName: Self.discovery)
     network.set(.unreachable(.prohibited), for: Self.translated)
@@ -50,7 +50,7 @@ struct NAT64TargetTests {
   }
 
   @Test(arguments: [ScriptedNames.none, .failing, .addresses([ip("2001:db8::1")])])
-  func isUnreachableForItsOwnReasonWhereThereIsNoTranslator(names: ScriptedNames) async throws {
+  func isUnreachableForItsOwnReasonIfThereIsNoTranslator(names: ScriptedNames) async throws {
     let network = Self.network(.noAddress)
     network.set(names, forName: Self.discovery)
     #expect(try await network.monitor(.address(Self.literal)).waitUntilKnown().isUnreachable(.noAddress))
@@ -110,7 +110,7 @@ struct NAT64TargetTests {
     token.cancel()
   }
 
-  @Test func asksForNothingWhereItIsNotNeeded() async throws {
+  @Test func asksForNoPrefixIfItIsNotNeeded() async throws {
     let lab = NameLab()
     lab.set(.wifi)
     lab.network.set(.unreachable(), for: Self.literal)
@@ -134,7 +134,7 @@ struct NAT64TargetTests {
   }
 
   @Test(arguments: [Reachability.Reason.prohibited, .blackhole, .unreachableRoute, .noInterface])
-  func leavesAloneWhatIsUnreachableOnPurpose(reason: Reachability.Reason) async throws {
+  func doesNotTranslateWhatIsUnreachableOnPurpose(reason: Reachability.Reason) async throws {
     let network = Self.network(reason)
     network.set(.addresses([Self.prefix]), forName: Self.discovery)
     #expect(try await network.monitor(.address(Self.literal)).waitUntilKnown().isUnreachable(reason))

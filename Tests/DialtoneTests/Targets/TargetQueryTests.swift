@@ -21,7 +21,7 @@ struct TargetQueryTests {
   }
 
   @Test(arguments: [IPAddress.Family.ipv4, .ipv6])
-  func theInternetOverOneFamily(family: IPAddress.Family) async throws {
+  func theInternetCanBeAskedOverOneFamily(family: IPAddress.Family) async throws {
     let network = ScriptedNetwork()
     network.set(.wifi, for: family == .ipv4 ? Self.rootIPv6 : Self.rootIPv4)
     #expect(try await network.monitor { $0.family = family }.waitUntilKnown().isUnreachable(.noRoute))

@@ -25,7 +25,7 @@ struct TargetRankingTests {
     }
   }
 
-  @Test func reachableThenAConnectionThenUnknownThenNone() {
+  @Test func reachableComesBeforeAConnectionBeforeUnknownBeforeNone() {
     let ranked = [Self.reachable, Self.dormant, Self.denied, Self.noCarrier]
     for better in 0..<ranked.count {
       for worse in better..<ranked.count {
@@ -35,7 +35,7 @@ struct TargetRankingTests {
     }
   }
 
-  @Test func theFirstOfEquals() {
+  @Test func theFirstOfEqualAnswersWins() {
     #expect(TargetRecord.best(Self.nodes([Self.reachable, Self.alsoReachable])) == Self.reachable)
     #expect(TargetRecord.best(Self.nodes([Self.alsoReachable, Self.reachable])) == Self.alsoReachable)
     #expect(TargetRecord.best(Self.nodes([Self.noCarrier, Self.prohibited])) == Self.noCarrier)
@@ -50,7 +50,7 @@ struct TargetRankingTests {
     #expect(TargetRecord.best(Self.nodes([Self.noRoute, Self.noRoute])) == Self.noRoute)
   }
 
-  @Test func nothingWhileAnAnswerIsMissing() {
+  @Test func nothingIsDecidedWhileAnAnswerIsMissing() {
     #expect(TargetRecord.best(Self.nodes([])) == nil)
     #expect(TargetRecord.best(Self.nodes([nil])) == nil)
     #expect(TargetRecord.best(Self.nodes([Self.reachable, nil])) == nil)

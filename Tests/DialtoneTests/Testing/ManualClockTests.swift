@@ -134,7 +134,7 @@ struct ManualClockSleepTests {
 
   /// Different threads cancel and wake sleeps at the same time, and each sleep ends once. A continuation that is
   /// resumed twice ends the process; one that is never resumed leaves the test hanging.
-  @Test func everySleepEndsOnceWhoeverComesFirst() async throws {
+  @Test func everySleepEndsOnceWhetherCancelledOrWoken() async throws {
     let clock = ManualClock()
     for _ in 0..<500 {
       let deadline = clock.now.advanced(by: .nanoseconds(1))

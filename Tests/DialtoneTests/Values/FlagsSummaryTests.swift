@@ -22,7 +22,7 @@ struct FlagsSummaryTests {
     #expect(ReachabilityFlags(rawValue: bits.reduce(0, |)).summary == summary)
   }
 
-  @Test func isReachableInWordsExactlyWhereItIsInBits() {
+  @Test func isReachableInWordsExactlyIfItIsInBits() {
     for flags in ReachabilityFlags.combinations {
       #expect(flags.summary.hasPrefix("reachable") == flags.contains(.reachable))
       #expect(flags.summary.contains(", once") == flags.isSuperset(of: [.reachable, .connectionRequired]))

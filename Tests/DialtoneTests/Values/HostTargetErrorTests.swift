@@ -1,8 +1,9 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import Dialtone
 import Testing
+
+@testable import Dialtone
 
 /// The words of the error: they say what is wrong and what to write instead, and never repeat a secret.
 struct HostTargetErrorTests {

@@ -139,7 +139,7 @@ struct HostTargetTextTests {
     #expect(try ReachabilityTarget.host(text).description == text)
   }
 
-  @Test func nilAndEmptyAreTheInternetWhereAsked() throws {
+  @Test func nilAndEmptyAreTheInternetIfAsked() throws {
     #expect(try ReachabilityTarget(hostOrInternet: nil) == .internet)
     #expect(try ReachabilityTarget(hostOrInternet: "") == .internet)
     #expect(try ReachabilityTarget(hostOrInternet: "example.com") == .host("example.com"))

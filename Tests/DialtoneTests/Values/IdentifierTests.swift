@@ -35,7 +35,7 @@ struct IdentifierTests {
     #expect(!reason.description.isEmpty)
   }
 
-  @Test func noneIsMissingFromTheTables() {
+  @Test func noKindOrReasonIsMissingFromTheTables() {
     #expect(InterfaceKind.all == Self.kinds.map(\.kind))
     #expect(Reachability.Reason.all == Self.reasons.map(\.reason))
     #expect(Set(Self.reasons.map(\.reason.description)).count == Self.reasons.count)

@@ -50,7 +50,7 @@ struct InlineNameTests {
     ("eth0", "eth0"), (String(repeating: "\u{FFFD}", count: 9), String(repeating: "\u{FFFD}", count: 5)),
     ("aaaaaaaaaaaaaaab", "aaaaaaaaaaaaaaa"), ("", ""),
   ])
-  func isCutAtACharacterWhereItDoesNotFit(text: String, kept: String) {
+  func isCutAtACharacterIfItDoesNotFit(text: String, kept: String) {
     #expect(InlineName(truncating: text).text == kept)
   }
 }

@@ -40,7 +40,7 @@ struct MadeStateTests {
     #expect(unknown.reason == .noCarrier && unknown.interface == nil && unknown.gateway == nil)
   }
 
-  @Test func aMissingReasonIsTheUsualOne() {
+  @Test func aMissingReasonHasADefault() {
     #expect(Reachability(.unreachable).reason == .noRoute)
     #expect(Reachability(.requiresConnection).reason == .dormant)
     #expect(Reachability(.reachable).reason == nil && Reachability(.undetermined).reason == nil)

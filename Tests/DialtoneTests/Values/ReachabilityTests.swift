@@ -27,7 +27,7 @@ struct ReachabilityTests {
     #expect(Set(different + [Self.base]).count == different.count + 1)
   }
 
-  @Test func sourceDestinationAndTimeDoNot() {
+  @Test func sourceDestinationAndTimeDoNotCount() {
     let same = [
       Self.changed { $0.source = nil }, Self.changed { $0.source = ip("192.0.2.9") },
       Self.changed { $0.destination = nil }, Self.changed { $0.realtime = 2 },
@@ -64,7 +64,7 @@ struct ReachabilityTests {
     (Reachability.Status.undetermined, false, false), (.unreachable, false, true), (.requiresConnection, false, true),
     (.reachable, true, true),
   ])
-  func isReachableOnlyWhereNothingIsMissing(status: Reachability.Status, isReachable: Bool, isDetermined: Bool) {
+  func isReachableOnlyIfNothingIsMissing(status: Reachability.Status, isReachable: Bool, isDetermined: Bool) {
     let state = Reachability(status: status)
     #expect(state.isReachable == isReachable)
     #expect(state.isDetermined == isDetermined)

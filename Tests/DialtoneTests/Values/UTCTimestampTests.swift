@@ -25,7 +25,7 @@ struct UTCTimestampTests {
   }
 
   /// The expected text is that of gmtime_r(3).
-  @Test func everyDayIsTheCalendars() {
+  @Test func everyDayAgreesWithTheCalendar() {
     var random = SeededNumbers(seed: 1970)
     let all: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
     for _ in 0..<10_000 {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dialtone
+import TestSupport
 import Testing
 
 struct VersionTests {
@@ -19,7 +20,7 @@ struct VersionTests {
     #expect(DialtoneLibraryVersion(major: 1, minor: 22, patch: 333).description == "1.22.333")
   }
 
-  @Test func isTheNewestInTheChangelog() throws {
+  @Test func theVersionIsTheNewestInTheChangelog() throws {
     let changes = try sourceText("CHANGELOG.md")
     let heading = try #require(changes.split(separator: "\n").first { $0.hasPrefix("## [") })
     #expect(heading.hasPrefix("## [\(DialtoneLibraryVersion.current)]"), "\(heading)")

@@ -23,7 +23,7 @@ struct RetryOnPathChangeTests {
     return (network, monitor)
   }
 
-  @Test func runsOnceWhereItSucceeds() async throws {
+  @Test func runsOnceIfItSucceeds() async throws {
     let (_, monitor) = try await Self.onWiFi()
     var runs = 0
     let result = await monitor.retryOnPathChange(policy: .default) {
@@ -45,7 +45,7 @@ struct RetryOnPathChangeTests {
     #expect(await monitor.retryOnPathChange { 1 } == 1)
   }
 
-  @Test func throwsAtOnceWhereNothingChanged() async throws {
+  @Test func throwsAtOnceIfNothingChanged() async throws {
     let (network, monitor) = try await Self.onWiFi()
     var runs = 0
     await #expect(throws: WorkFailed(run: 1)) {
@@ -59,7 +59,7 @@ struct RetryOnPathChangeTests {
     #expect(runs == 1)
   }
 
-  @Test func waitsForThePathWhereItWasLost() async throws {
+  @Test func waitsForThePathIfItWasLost() async throws {
     let (network, monitor) = try await Self.onWiFi()
     let runs = Counter()
     let working = Task {
@@ -82,7 +82,7 @@ struct RetryOnPathChangeTests {
     #expect(runs.value == 2)
   }
 
-  @Test func waitsForThePathWhereThereWasNoneFromTheBeginning() async throws {
+  @Test func waitsForThePathIfThereWasNoneFromTheBeginning() async throws {
     let network = ScriptedNetwork()
     let monitor = network.monitor()
     _ = try await monitor.waitUntilKnown()
@@ -104,7 +104,7 @@ struct RetryOnPathChangeTests {
   }
 
   @Test(arguments: Change.allCases)
-  func runsAgainAtOnceWhereThePathIsThereButHasChanged(change: Change) async throws {
+  func runsAgainAtOnceIfThePathIsThereButHasChanged(change: Change) async throws {
     let network = ScriptedNetwork()
     func path(_ source: String) -> ScriptedPath { .reachable(over: interface("wlan0"), source: ip(source)) }
     network.set(path("192.0.2.2"))
@@ -250,7 +250,7 @@ struct RetryOnPathChangeTests {
   }
 
   @Test(arguments: [ScriptedPath.wifi, .denied])
-  func throwsAtOnceWhereTheSystemDoesNotSay(before: ScriptedPath) async throws {
+  func throwsAtOnceIfTheSystemDoesNotSay(before: ScriptedPath) async throws {
     let network = ScriptedNetwork()
     network.set(before)
     let monitor = network.monitor()

@@ -100,7 +100,7 @@ struct RetryOnPathChangeWaitTests {
   }
 
   @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min)])
-  func withoutTimeItDoesNotWait(limit: Duration) async throws {
+  func withAZeroTimeoutItDoesNotWait(limit: Duration) async throws {
     let (network, monitor) = try await Self.onWiFi()
     await #expect(throws: ReachabilityError(.pathLost, "")) {
       try await monitor.retryOnPathChange(policy: Self.policy { $0.maximumWait = limit }) {
@@ -359,7 +359,7 @@ struct RetryOnPathChangeWaitTests {
     #expect(try await Uploader(monitor, network).upload() == 2)
   }
 
-  @Test @MainActor func theWorkRunsOnTheMainActorWhereItIsCalledThere() async throws {
+  @Test @MainActor func theWorkRunsOnTheMainActorIfItIsCalledThere() async throws {
     let (network, monitor) = try await Self.onWiFi()
     var runs = 0
     try await monitor.retryOnPathChange {

@@ -11,7 +11,7 @@ struct WaitUntilReachableTests {
   typealias Requirement = ReachabilityMonitor.InterfaceRequirement
   private static let timedOut = ReachabilityError(.timedOut, "")
 
-  @Test func returnsAtOnceWhereItIsReachable() async throws {
+  @Test func returnsAtOnceIfItIsReachable() async throws {
     let network = ScriptedNetwork()
     network.set(.wifi)
     let monitor = network.monitor()
@@ -32,7 +32,7 @@ struct WaitUntilReachableTests {
   }
 
   @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(Int64.min)])
-  func asksOnlyForThePresentWithoutTime(timeout: Duration) async throws {
+  func withAZeroTimeoutItReadsOnlyThePresentState(timeout: Duration) async throws {
     let network = ScriptedNetwork()
     let monitor = network.monitor()
     _ = try await monitor.waitUntilKnown()
@@ -75,7 +75,7 @@ struct WaitUntilReachableTests {
     ticking.cancel()
   }
 
-  @Test func anAbsurdTimeoutIsNoProblem() async throws {
+  @Test func takesAnyTimeout() async throws {
     let network = ScriptedNetwork()
     let monitor = network.monitor()
     async let state = monitor.waitUntilReachable(timeout: .seconds(Int64.max))

@@ -156,7 +156,7 @@ struct WhenDeterminedTests {
     held.value = nil
   }
 
-  @Test func anotherTargetOrAPauseTellsNobodyASecondTime() async throws {
+  @Test func anotherTargetOrAPauseDoesNotRunItASecondTime() async throws {
     let network = ScriptedNetwork()
     network.set(.numbered(1))
     network.set(.numbered(2), for: ip("192.0.2.1"))
@@ -204,7 +204,7 @@ struct WhenDeterminedTests {
   // MARK: Waiting
 
   @Test(arguments: [Duration.zero, .seconds(-1)])
-  func withoutTimeItAsksOnlyForThePresent(timeout: Duration) async throws {
+  func withAZeroTimeoutItReadsOnlyThePresentState(timeout: Duration) async throws {
     let network = ScriptedNetwork()
     network.set(.wifi)
     network.set(.failing, forName: "name.example")

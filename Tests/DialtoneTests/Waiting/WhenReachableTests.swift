@@ -27,7 +27,7 @@ struct WhenReachableTests {
     token.cancel()
   }
 
-  @Test func runsAtOnceWhereItIsReachableAlready() async throws {
+  @Test func runsAtOnceIfItIsReachableAlready() async throws {
     let network = ScriptedNetwork()
     network.set(.wifi)
     let monitor = network.monitor()

@@ -6,13 +6,13 @@
 key=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 wrong_key=ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff
 
-# radios COUNT: makes so many radios; wlan0 is this machine's, the others become access points.
+# radios COUNT: makes COUNT radios; wlan0 is this machine's, the others become access points.
 radios() {
   must modprobe mac80211_hwsim radios="$1"
   eventually test -e "/sys/class/net/wlan$(($1 - 1))"
 }
 
-# access_point INTERFACE NAMESPACE NAME [ADDRESS [BRIDGE]]: starts one that asks for the key of WPA2.
+# access_point INTERFACE NAMESPACE NAME [ADDRESS [BRIDGE]]: starts an access point that asks for the WPA2 key.
 access_point() {
   local interface=$1 namespace=$2
   [[ -e /run/netns/$namespace ]] || must ip netns add "$namespace"
@@ -36,7 +36,7 @@ END
   [[ -z ${4-} ]] || must ip -n "$namespace" address replace "$4" dev "$interface"
 }
 
-# access_point_dies INTERFACE: without a word to its stations.
+# access_point_dies INTERFACE: ends the access point, and its stations get no message.
 access_point_dies() {
   local process
   process=$(< "$state/$1.pid")
@@ -44,7 +44,7 @@ access_point_dies() {
   eventually has_ended "$process"
 }
 
-# Gone, or a zombie, which nobody waits for.
+# has_ended PID: the process is gone, or a zombie, which no process waits for.
 has_ended() { ! grep -qs '^State:.[^Z]' "/proc/$1/status"; }
 
 # station NAME KEY [NAME KEY…]: starts the supplicant of wlan0 with these networks, the first of them chosen.
@@ -73,10 +73,10 @@ can_see() { wpa_cli -p /run/wpa -i wlan0 scan_results | grep -q "^$1"; }
 # is_at ADDRESS: the station is at this access point.
 is_at() { iw dev wlan0 link | grep -q "^Connected to $1"; }
 
-# is_associated: with its keys in place.
+# is_associated: the station is at an access point, with its keys.
 is_associated() { file_is /sys/class/net/wlan0/operstate up; }
 
-# block PHY, unblock PHY: by software, as rfkill(8) does it. Every radio has a switch of its own.
+# block PHY, unblock PHY: by software, like rfkill(8). Every radio has a switch of its own.
 block() { switch "$1" 1; }
 unblock() { switch "$1" 0; }
 switch() {

@@ -1,15 +1,15 @@
 # This source file is part of Dialtone.
 # SPDX-License-Identifier: Apache-2.0
 #
-# What every scenario stands on: saying what happens, waiting with a limit, failing with everything that helps to see why.
+# What every scenario uses: it says what happens, waits with a limit, and fails with everything that helps to see why.
 
-# No scenario takes a third of it, even on a busy machine.
+# No scenario takes a third of this, even on a busy machine.
 limit=120
 state=/run/lab
 
 begin() {
   mkdir -p "$state"
-  # Waiting is reading from a pipe that nobody writes to: no process is started for it.
+  # Waiting is reading from a pipe without a writer: no process is started for it.
   mkfifo "$state/never"
   exec {never}<> "$state/never"
   ip link set lo up
@@ -21,7 +21,7 @@ say() {
   printf '%7.2f  %s\n' "$uptime" "$*"
 }
 
-# step WORDS…: what follows.
+# step WORDS…: says what follows.
 step() { say "--- $*"; }
 
 fail() {
@@ -37,10 +37,10 @@ finish() {
   exit 0
 }
 
-# Of the machine's time, which leaps.
+# A pause of the machine's time, which can leap.
 pause() { read -rt 0.2 -u "$never"; }
 
-# eventually COMMAND…: tries until it succeeds; fails after the limit.
+# eventually COMMAND…: repeats the command until it succeeds; fails after the limit.
 eventually() {
   local end=$((SECONDS + limit))
   until "$@"; do
@@ -49,13 +49,13 @@ eventually() {
   done
 }
 
-# must COMMAND…: its failure is the scenario's.
+# must COMMAND…: the scenario fails if the command fails.
 must() {
   local output
   output=$("$@" 2>&1) || fail "$*: $output"
 }
 
-# refused COMMAND…: it has to fail.
+# refused COMMAND…: the command must fail.
 refused() {
   local output
   ! output=$("$@" 2>&1) || fail "succeeded: $*"
@@ -79,7 +79,8 @@ show_everything() {
   dmesg | tail -n 20
 }
 
-# has_address BEGINNING [FLAG]: wlan0 has an IPv6 address that begins so, is past duplicate address detection, and has the flag.
+# has_address BEGINNING [FLAG]: wlan0 has an IPv6 address with this beginning and flag that is past duplicate address
+# detection.
 has_address() {
   local line
   while read -r line; do

@@ -1,26 +1,25 @@
 # This source file is part of Dialtone.
 # SPDX-License-Identifier: Apache-2.0
 #
-# Watching with the command and with a program that uses the library, and comparing what both say with what is expected.
+# Watches with the command and with a program that uses the library, and compares their output with what is expected.
 #
-# A state is written as one line:
+# A state is one line:
 #
 #   STATUS FLAGS INTERFACE/KIND [via GATEWAY] [because REASON]
 #
-# with `-` for no interface, and as many spaces as look well; a path as in `expect_path`, with ` from ADDRESS… via GATEWAY…` after
-# each interface. Where a state is expected, `?` before it says that the kernel
-# leaves it by itself, and so soon that it may be over before a program has asked: being given the newest state and not each
-# one is what the library promises.
+# `-` is no interface, and any number of spaces may separate the fields. A path is written as in `expect_path`, with `
+# from ADDRESS… via GATEWAY…` after each interface. In an expectation, `?` before a state says that the kernel leaves it
+# by itself, perhaps before a program has asked: the library promises the newest state, not each one.
 
-declare -A watch_fence # the address that the watch is fenced with; empty where it cannot be
-declare -A watch_files # what its programs have told
+declare -A watch_fence # the address with which the watch is fenced; empty if that is impossible
+declare -A watch_files # the files in which its programs' output is
 declare -A watch_position
 fence_types=(blackhole prohibit unreachable)
 fence_reasons=(blackhole prohibited unreachable-route)
 fence_count=0
 
-# watch NAME [OPTION…] TARGET: starts `dialtone watch` and the program that uses the library with these arguments, in the
-# namespace of $within, if that is set. The target `path` is the library's path, which the program alone tells.
+# watch NAME [OPTION…] TARGET: starts `dialtone watch` and the program that uses the library with these arguments, in
+# the namespace of $within, if that is set. The target `path` is the library's path, which only the program tells.
 watch() {
   local name=$1 fence=192.0.2.99
   shift
@@ -44,7 +43,7 @@ json='"target":"([^"]*)","status":"([^"]*)".*"flagsDescription":"([^"]*)",'
 json+='"interface":(null|\{"name":"([^"]*)","index":[0-9]+,"kind":"([^"]*)"\}),'
 json+='"source":.*,"gateway":(null|"([^"]*)"),.*"reason":(null|"([^"]*)")'
 
-# Reads the states in a file of either program, those of the fence or those of the target, into the array `states`.
+# Reads the states in a file of either program, either the fence's or the target's, into the array `states`.
 read_states() {
   local name=${1%.*} file=$state/$1 wants_fence=$2 line text is_fence
   states=()
@@ -63,8 +62,8 @@ read_states() {
   done < "$file"
 }
 
-# How the states from a position on stand to those wanted: `same`, `begun` where more may come, or `different`. A state marked
-# `?` need not be there.
+# Compares the states from a position on with the expected ones: `same`, `begun` if more may come, or `different`. A
+# state with `?` may be missing.
 compare() {
   local file=$1 position=$2 next=0 found
   shift 2
@@ -84,8 +83,8 @@ compare() {
   for found in "${wanted[@]:next}"; do [[ $found == "? "* ]] || comparison=begun; done
 }
 
-# fence NAME: makes a change of no concern, and waits until both programs have told of it: what happened before has been
-# told, too. The change before has to be told first, for it may be one to the same.
+# fence NAME: makes a change that does not matter, and waits until both programs have told it. Then they have also told
+# everything before. The earlier fence must be told first, because it may have led to the same state.
 fence() {
   wait_for_fence "$1"
   fence_count=$((fence_count + 1))
@@ -110,8 +109,8 @@ has_passed_fence() {
   ((${#states[@]} > 0)) && [[ ${states[-1]} == *" because ${fence_reasons[fence_count % 3]}" ]]
 }
 
-# expect NAME: the states that both programs have told, or tell within the limit, since the last time are those of the
-# standard input, one a line; and no more.
+# expect NAME: since the last time, both programs have told exactly the states on standard input, one a line, or tell
+# them within the limit.
 expect() {
   local name=$1 wanted=() told=() line words file end=$((SECONDS + limit))
   while read -ra words; do
@@ -136,8 +135,8 @@ expect() {
   for line in "${told[@]}"; do say "$name: $line"; done
 }
 
-# expect_interface NAME type NUMBER devtype TEXT link-kind TEXT is KIND: what the kernel says of an interface (its hardware type,
-# DEVTYPE in sysfs, IFLA_INFO_KIND), and what dialtone makes of it. `-` is nothing.
+# expect_interface NAME type NUMBER devtype TEXT link-kind TEXT is KIND: what the kernel says of an interface (its
+# hardware type, DEVTYPE in sysfs, IFLA_INFO_KIND), and the kind that dialtone gives it. `-` is nothing.
 expect_interface() {
   local name=$1 wanted="${*:2}" found info devtype kind
   info=$(ip -details -json link show dev "$name") || fail "no interface $name"
@@ -149,7 +148,7 @@ expect_interface() {
   say "interface $name: $found"
 }
 
-# expect_path WORDS…: what the library's path is now, and what it says of its interfaces' price:
+# expect_path WORDS…: the library's path now, and the cost of its interfaces:
 #
 #   STATUS [expensive] INTERFACE/KIND[/expensive]… [because REASON]
 expect_path() {
@@ -159,8 +158,8 @@ expect_path() {
   say "path: $found"
 }
 
-# expect_over INTERFACE/KIND FLAGS [expensive]: given an address, and a route by a gateway, the Internet is reachable over it, with
-# these flags, at this price. Takes both away again.
+# expect_over INTERFACE/KIND FLAGS [expensive]: with an address and a route by a gateway, the Internet is reachable over
+# the interface, with these flags and this cost. Removes both again.
 expect_over() {
   local name=${1%/*} wanted="reachable $2 $1 via 10.77.0.1" path
   must ${within-} ip link set "$name" up
@@ -173,7 +172,7 @@ expect_over() {
   must ${within-} ip -4 address flush dev "$name"
 }
 
-# expect_now STATE: what the Internet's state is once the kernel has come to it, asked for by a program that sees nothing else.
+# expect_now STATE: the Internet's state once the kernel has reached it, as a program reads it that sees nothing else.
 expect_now() {
   watch_fence[now]=
   eventually is_now "$1"
@@ -187,7 +186,7 @@ is_now() {
   [[ ${states[0]} == "$1" ]]
 }
 
-# wait_without_cellular TARGET: has both programs wait until it is reachable, but not over a modem.
+# wait_without_cellular TARGET: both programs wait until it is reachable, but not over a modem.
 wait_without_cellular() {
   dialtone wait --json --not-cellular "$1" > "$state/wait.json" 2> "$state/wait.command.error" &
   wait_jobs=($!)
@@ -203,7 +202,7 @@ still_waits() {
   say "wait: still waits"
 }
 
-# has_waited STATE: both have ended, with success and this state.
+# has_waited STATE: both have ended successfully, with this state.
 has_waited() {
   local job file
   for job in "${wait_jobs[@]}"; do wait "$job" || fail "exit status $?"; done

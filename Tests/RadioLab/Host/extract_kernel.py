@@ -19,7 +19,7 @@ def unpack(image: bytes) -> bytes:
             if kernel.startswith(b"\x7fELF"):
                 return kernel
         except lzma.LZMAError:
-            pass  # those bytes were no archive's beginning
+            pass  # those bytes did not begin an archive
         start = image.find(XZ_MAGIC, start + 1)
     sys.exit("extract_kernel.py: no xz-compressed kernel in " + sys.argv[1])
 

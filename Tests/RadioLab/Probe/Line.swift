@@ -15,8 +15,8 @@ enum Line {
     return words.joined(separator: " ")
   }
 
-  /// `STATUS [expensive] INTERFACE/KIND[/expensive]… [because REASON]`, and after each interface, where they are asked
-  /// for, `from ADDRESS… via GATEWAY…`
+  /// `STATUS [expensive] INTERFACE/KIND[/expensive]… [because REASON]`, and after each interface, if asked for, `from
+  /// ADDRESS… via GATEWAY…`
   static func text(_ path: NetworkPath, withAddresses: Bool = false) -> String {
     var words = ["\(path.status)"]
     if path.isExpensive { words.append("expensive") }
@@ -30,13 +30,13 @@ enum Line {
     return words.joined(separator: " ")
   }
 
-  /// Writes a line at once and whole, from any thread: shorter than PIPE_BUF, it is not mixed with others (write(2),
-  /// pipe(7)).
+  /// Writes a line at once and whole, from any thread: it is shorter than PIPE_BUF, so it is not mixed with others
+  /// (write(2), pipe(7)).
   static func write(_ line: String, to descriptor: CInt) {
     let bytes = Array((line + "\n").utf8)
     // write(2) reads that many bytes of the array, which lives until it returns.
     let count = unsafe bytes.withUnsafeBytes { unsafe CDialtoneSystem.write(descriptor, $0.baseAddress, $0.count) }
-    // Whoever reads the lines is gone, or has no room: nothing that is printed would be true.
+    // The reader of the lines is gone, or has no room: later output would be incomplete.
     if count != bytes.count { exit(1) }
   }
 }

@@ -3,7 +3,7 @@
 
 internal import Dialtone
 
-/// What the program was asked for, in the words of `dialtone watch`.
+/// The program's arguments, in the words of `dialtone watch`.
 struct ProbeArguments {
   struct Unknown: Error {
     let argument: String

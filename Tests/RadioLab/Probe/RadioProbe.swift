@@ -4,14 +4,14 @@
 internal import CDialtoneSystem
 internal import Dialtone
 
-/// The program under test of the radio lab: it uses the library as any program would, and prints one line for each
-/// state that it is given, in the form that `Tests/RadioLab/Guest/watch.bash` describes.
+/// The program under test of the radio lab. It uses the library like any program, and prints one line for each state
+/// that it gets, in the form that `Tests/RadioLab/Guest/watch.bash` describes.
 ///
 ///     radio-probe [-4 | -6] [--interface NAME] [--mark N] [--settling SECONDS] [--no-nat64] [--not-cellular] TARGET…
 ///     radio-probe --path
 ///
-/// Beside it runs `dialtone`, with the same arguments; the two have to agree. The target `path` is the library's path,
-/// which the command does not have. With `--path` it prints the path as it is now.
+/// `dialtone` runs beside it with the same arguments, and the two have to agree. The target `path` is the library's
+/// path, which the command does not have. With `--path` it prints the present path.
 @main
 struct RadioProbe {
   static func main() async {

@@ -1,4 +1,4 @@
-# Wi-Fi associates (WPA2), gets an address and a route: not reachable before it is, then reachable over Wi-Fi.
+# Wi-Fi associates (WPA2), and gets an address and a route: before, not reachable; afterwards, reachable over Wi-Fi.
 radios 2
 access_point wlan1 ap home 192.168.77.1/24
 

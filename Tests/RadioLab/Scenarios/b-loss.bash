@@ -1,4 +1,4 @@
-# Wi-Fi is lost and comes back: disconnected, the access point dies, a wrong key, the radio blocked.
+# Wi-Fi is lost and comes back: it disconnects, the access point dies, the key is wrong, the radio is blocked.
 radios 3
 access_point wlan1 ap home 192.168.77.1/24
 station home "$key" home "$wrong_key"

@@ -48,7 +48,7 @@ expect internet << 'END'
   ? requires-connection -R -cC----  wlan0/wifi  because dormant
   reachable            -R -------  wlan0/wifi  via 192.168.77.1
 END
-# At once, lest it settle between.
+# At once, so that it does not settle between.
 must ip -batch - << 'END'
 address delete 192.168.77.2/24 dev wlan0
 address add 10.9.0.2/24 dev wlan0

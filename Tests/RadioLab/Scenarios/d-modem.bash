@@ -1,4 +1,4 @@
-# A modem alone: without a session, with one, and what does not count over it.
+# A modem alone: without a session, with one, and the targets for which it does not count.
 must modprobe wwan_hwsim devices=1
 eventually test -e /sys/class/net/wwan0
 watch internet internet

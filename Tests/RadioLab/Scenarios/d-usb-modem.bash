@@ -1,4 +1,4 @@
-# A USB modem, which is Ethernet to the kernel but for DEVTYPE=wwan; unplugged, and plugged in again.
+# A USB modem, which is Ethernet to the kernel except for DEVTYPE=wwan. It is unplugged, and plugged in again.
 must modprobe xhci_pci
 must modprobe cdc_ether
 eventually test -e /sys/class/net/usb0

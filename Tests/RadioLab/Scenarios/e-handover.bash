@@ -1,4 +1,5 @@
-# Wi-Fi is lost while a modem is there: what the kernel would do with a packet, with and without ignore_routes_with_linkdown.
+# Wi-Fi is lost while a modem is there: the state is what the kernel would do with a packet, with and without
+# ignore_routes_with_linkdown.
 radios 2
 access_point wlan1 ap home 192.168.77.1/24
 must ip -n ap address add fe80::1/64 dev wlan1 nodad
@@ -80,7 +81,7 @@ END
 done
 expect_path satisfied expensive wwan0/cellular/expensive
 
-# As soon as there is a carrier the kernel sends into it again, though the keys come some 10 ms later.
+# As soon as there is a carrier, the kernel sends into it again, although the keys come some 10 ms later.
 step "and one back; where it is told at once, what the kernel does before the link has its keys may be told, too"
 wpa reconnect
 expect four << 'END'

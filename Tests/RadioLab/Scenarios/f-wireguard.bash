@@ -48,7 +48,7 @@ expect internet << 'END'
   reachable            -R t------  tunnel/tunnel
 END
 expect_path satisfied tunnel/tunnel wlan0/wifi
-# wg-quick's first rule sends everything there, its second one takes what main knows away again.
+# wg-quick's first rule sends everything into the tunnel. Its second rule excepts the routes in main.
 expect endpoint << 'END'
   ? reachable          -R t------  tunnel/tunnel
   ? reachable          -R ------d  wlan0/wifi

@@ -1,4 +1,4 @@
-# Kinds of interface one by one: what the kernel says of each, and how the Internet is reachable over it.
+# Each kind of interface: what the kernel says of it, and how the Internet is reachable over it.
 radios 2
 must modprobe netdevsim
 must modprobe bonding max_bonds=0

@@ -1,4 +1,5 @@
-# Links that stand on others: a VLAN on a bond, bridges over wired links and over Wi-Fi, macvlans, a dummy without a carrier.
+# Links on top of others: a VLAN on a bond, bridges over wired links and over Wi-Fi, macvlans, a dummy without a
+# carrier.
 radios 2
 must modprobe netdevsim
 must modprobe dummy numdummies=0

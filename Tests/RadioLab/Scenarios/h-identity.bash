@@ -1,4 +1,4 @@
-# Interfaces that are renamed, moved between namespaces, whose index is used again; radios that are unplugged.
+# Interfaces that are renamed, moved between namespaces or get an index again; radios that are unplugged.
 radios 2
 access_point wlan1 ap home 192.168.77.1/24
 watch internet internet

@@ -1,4 +1,5 @@
-# The machine is suspended to memory: it is noticed when it wakes, and names are looked up again; a clock that is set is none.
+# The machine is suspended to memory. When it wakes, that is noticed, and names are looked up again. Setting a clock is
+# no suspension.
 radios 2
 access_point wlan1 ap home 192.168.77.1/24
 station home "$key"
@@ -15,7 +16,8 @@ must dnsmasq --conf-file=/dev/null --user=root --no-resolv --no-hosts --listen-a
 lookups() { grep -c 'query\[A\] site.example' "$state/names.log"; }
 has_looked_up() { (($(lookups) >= $1)); }
 
-# Of a name, over a link that sleeps and wakes as if nothing had been: only the suspension can make it be looked up again.
+# The target is a name, over a link that sleeps and wakes as if nothing had happened: only the suspension can cause a
+# second lookup.
 watch site --interface wired site.example
 watch internet internet
 expect site << 'END'

@@ -52,7 +52,7 @@ step "packets come from the temporary address; when it is deprecated, from the o
 temporary=$(ip -6 -oneline address show dev wlan0 temporary | sed -n 's/.*inet6 \([^/]*\).*/\1/p')
 comes_from() { [[ $(dialtone status --json internet) == *"\"source\":\"$1\""* ]]; }
 must comes_from "$temporary"
-# The router's next advertisement would make it a preferred one again.
+# The router's next advertisement would make the address preferred again.
 must sysctl -w net.ipv6.conf.wlan0.accept_ra_pinfo=0
 must ip address change "$temporary/64" dev wlan0 preferred_lft 0 valid_lft 1000
 must comes_from 2001:db8:7::ff:fe00:0

@@ -3,7 +3,7 @@
 
 public import Dialtone
 
-/// What a library might do with Dialtone without telling its users: it follows its peers by closures.
+/// A library that uses Dialtone without telling its users: it follows its peers by closures.
 public final class PeerList: Sendable {
   private let states: States
   private let observations: [ReachabilityObservation]
@@ -21,6 +21,6 @@ public final class PeerList: Sendable {
     }
   }
 
-  /// Of how many peers the state is known.
+  /// The number of peers with a known state.
   public var knownCount: Int { states.known.withLock { $0.count } }
 }

@@ -3,7 +3,7 @@
 
 public import Dialtone
 
-/// What another library might do with Dialtone: it follows its servers by tasks, each with a monitor of its own.
+/// Another library: it follows its servers by tasks, each with a monitor of its own.
 public actor ServerWatch {
   private var states: [IPAddress: Reachability] = [:]
   private var tasks: [Task<Void, Never>] = []
@@ -22,13 +22,13 @@ public actor ServerWatch {
     }
   }
 
-  /// Follows nothing any more.
+  /// Stops following all servers.
   public func stop() {
     for task in tasks { task.cancel() }
     tasks = []
   }
 
-  /// Of how many servers the state is known.
+  /// The number of servers with a known state.
   public var knownCount: Int { states.count }
 
   private func note(_ state: Reachability, of server: IPAddress) { states[server] = state }

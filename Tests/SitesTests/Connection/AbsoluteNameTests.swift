@@ -3,13 +3,13 @@
 
 #if os(Linux)
 import Dialtone
-import DialtoneSites
+@testable import DialtoneSites
 import NIOConcurrencyHelpers
 import SiteLab
 import TestSupport
 import Testing
 
-/// Names with a trailing dot, which no domain of resolv.conf's `search` may follow.
+/// Names with a trailing dot, to which no domain of resolv.conf's `search` may be added.
 @Suite(.timeLimit(.minutes(2)))
 struct AbsoluteNameTests {
   private let asked = NIOLockedValueBox<Set<String>>([])
@@ -26,7 +26,7 @@ struct AbsoluteNameTests {
 
   /// The certificate is for site.example.
   @Test(arguments: Transport.allCases, ["site.example", "site.example."])
-  func areLookedUpAsTheyStand(_ transport: Transport, _ host: String) async throws {
+  func absoluteNamesAreLookedUpWithTheirDot(_ transport: Transport, _ host: String) async throws {
     let server = try await SiteServer(.answer(204), transport)
     let url = try server.url(transport, host: host)
     let verdict = try await check(url, in: environment())
@@ -35,7 +35,7 @@ struct AbsoluteNameTests {
     #expect(server.requests.first?.values(of: "Host") == ["\(host):\(server.port)"])
   }
 
-  @Test func aMonitorsPathIsTheirs() async throws {
+  @Test func aMonitorFollowsThePathOfTheAbsoluteName() async throws {
     let server = try await SiteServer(.answer(204), .plain)
     let monitor = try SiteMonitor(server.url(.plain, host: "site.example."), environment: environment())
     try await monitor.waitUntilAvailable(timeout: .patience)

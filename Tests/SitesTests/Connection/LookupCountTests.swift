@@ -9,13 +9,13 @@ import SiteLab
 import TestSupport
 import Testing
 
-/// How often names are asked for.
+/// How often names are looked up.
 @Suite(.timeLimit(.minutes(2)))
 struct LookupCountTests {
   @Test func aMonitorThatBeginsLooksItsNameUpOnce() async throws {
     let server = try await SiteServer(.answer(204), .plain)
     let url = try server.url(.plain, host: "site.example")
-    // On a busy machine the check may come so late that what was found is old: one that does not shows it.
+    // On a busy machine the check may begin so late that the addresses are old. One round that is quick is enough.
     var fewest = Int.max
     for _ in 0..<10 where fewest > 1 {
       let count = NIOLockedValueBox(0)

@@ -11,7 +11,7 @@ import Testing
 /// Names with more addresses than any site has.
 @Suite(.timeLimit(.minutes(2)))
 struct ManyAddressesTests {
-  /// Each is refused at once: nobody connects to a group.
+  /// Each is refused at once: TCP does not connect to a group.
   private static let groups = (0..<10_000).map { IPAddress(ipv4: 0xE001_0000 + UInt32($0)) }
 
   private let network = ScriptedNetwork()
@@ -23,7 +23,7 @@ struct ManyAddressesTests {
     return try await check(url, in: SiteEnvironment(reachability: network.environment))
   }
 
-  @Test func thirtyTwoAreTried() async throws {
+  @Test func thirtyTwoAddressesAreTried() async throws {
     let verdict = try await verdict(Self.groups, port: 80)
     #expect(verdict.kind == .failed && verdict.stage == .connect, "\(verdict)")
     #expect(verdict.error?.code == .cannotConnect, "\(verdict)")
@@ -31,7 +31,7 @@ struct ManyAddressesTests {
     #expect(network.queryCount < 100, "a path is looked for only to what is tried")
   }
 
-  @Test func ofBothFamilies() async throws {
+  @Test func addressesOfBothFamiliesAreTried() async throws {
     let server = try await SiteServer(.answer(204), .plain)
     let loopback = try #require(IPAddress("127.0.0.1"))
     let groups = (0..<10_000).compactMap { IPAddress("ff0e::\(String($0 + 1, radix: 16))") }

@@ -10,11 +10,11 @@ import SiteLab
 import TestSupport
 import Testing
 
-/// Paths that change while a check is about to go them.
+/// Paths that change just before a check uses them.
 @Suite(.timeLimit(.minutes(2)))
 struct PathEventTests {
-  /// A flapping link, and a loop that is busy meanwhile.
-  @Test func severalAtOnceMakeOneConnection() async throws {
+  /// A link flaps while the event loop is busy.
+  @Test func severalPathEventsAtOnceMakeOneConnection() async throws {
     let server = try await SiteServer(.answer(204), .plain)
     let network = ScriptedNetwork()
     network.set(.wifi)
@@ -40,9 +40,9 @@ struct PathEventTests {
     #expect(server.connectionCount == 1 && server.requests.count == 1)
   }
 
-  /// The system does not say whether there is a path: only the socket can tell that there is no such interface.
+  /// The system does not say whether there is a path: only the socket can find that the interface does not exist.
   @Test(arguments: ["", "nothing0", "a-name-that-is-too-long"])
-  func noOtherInterfaceStandsInForOneThatCannotBe(_ name: String) async throws {
+  func noOtherInterfaceReplacesOneThatCannotExist(_ name: String) async throws {
     let server = try await SiteServer(.answer(204), .plain)
     let network = ScriptedNetwork()
     network.set(.denied)
@@ -54,7 +54,7 @@ struct PathEventTests {
     #expect(server.connectionCount == 1)
   }
 
-  /// A name server that does not answer, with a network and without one: not who is quicker decides.
+  /// The name server does not answer, with a network and without one. The result must not depend on which is quicker.
   @Test(arguments: [(ScriptedPath.wifi, SiteVerdict.Kind.failed), (.unreachable(.noCarrier), .offline)])
   func aNameThatHangsIsOfflineWithoutAnyPath(_ path: ScriptedPath, _ kind: SiteVerdict.Kind) async throws {
     for _ in 0..<10 {
@@ -65,7 +65,7 @@ struct PathEventTests {
         $0.timeout = .milliseconds(100)
       }
       #expect(verdict.kind == kind && verdict.error?.code == (kind == .offline ? .noPath : .timedOut), "\(verdict)")
-      // Not the resolver's reason.
+      // The reason is the path's, not the resolver's.
       if kind == .offline { #expect(verdict.error?.message.contains("no carrier") == true, "\(verdict)") }
     }
   }

@@ -8,23 +8,23 @@ import SiteLab
 import TestSupport
 import Testing
 
-/// A process that has no descriptors left: checks fail, and nothing else does. Each test runs in a process of its own.
+/// A process without descriptors: checks fail, and nothing else does. Each test has a process of its own.
 @Suite(.timeLimit(.minutes(5)))
 struct DescriptorTests {
-  /// What the system says of it (errno(3)).
+  /// Expects the system's text for it (errno(3)).
   private static func expectFailure(_ verdict: SiteVerdict) {
     #expect(verdict.kind == .failed && verdict.stage == .connect, "\(verdict)")
     #expect(verdict.error?.code == .cannotConnect && verdict.error?.errno == EMFILE, "\(verdict)")
     #expect(verdict.error?.message == "too many open files", "\(verdict)")
   }
 
-  /// How many groups of event loops there are, the servers' included: NIO names their threads so, and numbers both.
+  /// The number of groups of event loops, the servers' included: NIO numbers both in the names of its threads.
   private static var groupCount: Int {
     (0..<4).count { group in (0..<8).contains { ProcessCensus.threads(named: "NIO-ELT-\(group)-#\($0)") > 0 } }
   }
 
-  /// The event loops have to be made.
-  @Test func theFirstCheckFailsAndTheNextFindsSome() async {
+  /// The check needs event loops, which must be made.
+  @Test func theFirstCheckFailsWithoutDescriptorsAndTheNextSucceeds() async {
     await #expect(processExitsWith: .success) {
       let server = try await SiteServer(.answer(204), .plain)
       let url = try server.url(.plain)
@@ -33,8 +33,9 @@ struct DescriptorTests {
     }
   }
 
-  /// NIO makes its epoll descriptors without EPOLL_CLOEXEC. The judge is a program that this process starts.
-  @Test func noneGoesToProgramsThatAreStartedMeanwhile() async {
+  /// NIO makes its epoll descriptors without EPOLL_CLOEXEC. A program that this process starts shows whether it
+  /// inherits them.
+  @Test func noDescriptorIsInheritedByPrograms() async {
     await #expect(processExitsWith: .success) {
       let server = try await SiteServer(.answer(204), .plain)
       let former = try DescriptorTests.inherited()
@@ -45,10 +46,10 @@ struct DescriptorTests {
     }
   }
 
-  /// What a program has open that this process starts, besides the standard streams and what it opens itself: "7 ->
-  /// anon_inode:[eventpoll]".
+  /// The descriptors that a program started by this process has, besides the standard streams and what it opens itself:
+  /// "7 -> anon_inode:[eventpoll]".
   private static func inherited() throws -> Set<Substring> {
-    // The stream is ours until it is closed; fgets(3) writes at most one byte less than there is room for, and a zero.
+    // The stream is ours until it is closed. fgets(3) writes at most one byte less than there is room for, and a zero.
     let stream = try unsafe #require(unsafe popen("ls -l /proc/self/fd", "r"))
     defer { unsafe pclose(stream) }
     var lines: Set<Substring> = []
@@ -61,8 +62,8 @@ struct DescriptorTests {
     return lines
   }
 
-  /// The event loops are there, and the connection has to be made.
-  @Test func aLaterCheckFailsAndTheNextFindsSome() async {
+  /// The event loops exist, but the connection needs a descriptor.
+  @Test func aLaterCheckFailsWithoutDescriptorsAndTheNextSucceeds() async {
     await #expect(processExitsWith: .success) {
       for transport in Transport.allCases {
         let server = try await SiteServer(.answer(204), transport)
@@ -74,7 +75,7 @@ struct DescriptorTests {
     }
   }
 
-  /// The event loops are there, and the name has to be looked up: the resolver says that there is none.
+  /// The event loops exist, but the lookup needs a descriptor: the resolver says that the name does not exist.
   @Test func aNameThatCouldNotBeLookedUpIsNotCalledUnknown() async {
     await #expect(processExitsWith: .success) {
       let server = try await SiteServer(.answer(204), .plain)
@@ -88,15 +89,15 @@ struct DescriptorTests {
     }
   }
 
-  /// A monitor keeps what its checks need for longer than checks by themselves do, and lets go of it when it is paused.
-  @Test func aMonitorsNextCheckFailsAndTheOneAfterFindsSome() async {
+  /// A monitor keeps what its checks need longer than single checks do, and releases it when it is paused.
+  @Test func aMonitorsCheckFailsWithoutDescriptorsAndTheNextSucceeds() async {
     await #expect(processExitsWith: .success) {
       let server = try await SiteServer(.answer(204), .plain)
       var configuration = SiteMonitorConfiguration()
       configuration.failuresBeforeLoss = 1
       let monitor = try SiteMonitor(server.url(.plain), configuration: configuration)
       try await monitor.waitUntilAvailable(timeout: .patience)
-      // Checks by themselves keep it for a second.
+      // Single checks keep it for a second.
       try await Task.sleep(for: .seconds(2))
       #expect(DescriptorTests.groupCount == 2)
       try await withoutDescriptors {
@@ -110,8 +111,8 @@ struct DescriptorTests {
     }
   }
 
-  /// It has neither: not the path's engine nor event loops.
-  @Test func aMonitorMadeWithoutAnyFailsUntilThereAreSome() async {
+  /// Neither the path's engine nor event loops can be made.
+  @Test func aMonitorMadeWithoutDescriptorsFailsUntilThereAreSome() async {
     await #expect(processExitsWith: .success) {
       let server = try await SiteServer(.answer(204), .plain)
       let url = try server.url(.plain)

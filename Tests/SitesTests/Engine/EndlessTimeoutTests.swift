@@ -22,7 +22,7 @@ struct EndlessTimeoutTests {
   }
 
   @Test(arguments: [Duration.seconds(Int64.min), .seconds(Int64.min) * 2, Duration(attoseconds: .min)])
-  func noTimeAtAllIsRefused(_ timeout: Duration) async throws {
+  func aZeroTimeoutIsRefused(_ timeout: Duration) async throws {
     await #expect(throws: SiteError(.invalidConfiguration, "")) {
       try await check("http://192.0.2.1/", in: SiteEnvironment(reachability: ScriptedNetwork().environment)) {
         $0.timeout = timeout

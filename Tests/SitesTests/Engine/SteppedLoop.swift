@@ -6,7 +6,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
-/// An event loop that goes on only when a test says so: at each step all runs that has been queued.
+/// An event loop that runs only when a test says so: each step runs everything queued.
 final class SteppedLoop: Sendable {
   let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   private let gate = DispatchSemaphore(value: 0)
@@ -16,7 +16,7 @@ final class SteppedLoop: Sendable {
 
   deinit {
     release()
-    // Nobody is left who could wait, or mend what fails.
+    // There is no one left to wait, or to handle an error.
     group.shutdownGracefully { _ in }
   }
 
@@ -29,7 +29,7 @@ final class SteppedLoop: Sendable {
 
   func step() { gate.signal() }
 
-  /// Lets it go on from now on.
+  /// From now on, lets it run.
   func release() {
     isHeld.withLockedValue { $0 = false }
     gate.signal()

@@ -24,7 +24,7 @@ struct BodyCollectorTests {
     }
   }
 
-  /// A server may send chunks of one byte; to look through a window as long as the text for each would take minutes.
+  /// A server may send chunks of one byte. To search a window as long as the text for each of them would take minutes.
   @Test(.timeLimit(.minutes(1)))
   func aPartOfOneByteCostsOneByte() {
     let text = String(repeating: "a", count: 30_000)

@@ -8,7 +8,7 @@ import Testing
 @testable import DialtoneSites
 
 struct HeadNormalizerTests {
-  /// What came, and what the decoder is given.
+  /// The bytes received, and the bytes that the decoder gets.
   struct Head: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let came: String
@@ -112,7 +112,7 @@ struct HeadNormalizerTests {
     }
   }
 
-  /// What is left out has an end: extensions in front of data, and trailers behind it.
+  /// What is dropped has a limit: extensions before data, and trailers after it.
   @Test(arguments: ["1;", "0\r\n"])
   func whatIsLeftOutHasALimit(_ beginning: String) throws {
     var normalizer = HeadNormalizer()
@@ -125,7 +125,7 @@ struct HeadNormalizerTests {
     }
   }
 
-  @Test func whatCameBeforeNonsenseIsGiven() {
+  @Test func passesWhatCameBeforeMalformedBytes() {
     var normalizer = HeadNormalizer()
     var output = ByteBuffer()
     #expect(throws: HTTPParserError.invalidChunkSize) {
@@ -140,7 +140,7 @@ struct HeadNormalizerTests {
       stride(from: 0, to: bytes.count, by: size).map { bytes[$0..<min($0 + size, bytes.count)] })
   }
 
-  /// However many bytes of it have come.
+  /// However few or many of its bytes have arrived.
   @Test(arguments: [
     "S", "R", "I", " ", "HTTP/2", "HTTP/1 ", "HTTP/1.x", "HTTP/1.10", "HTTP/1.1\t", "HTTP/1.1 2x", "HTTP/1.1 2000",
     "HTTP/1.1 -",
@@ -155,7 +155,7 @@ struct HeadNormalizerTests {
     #expect(output.readableBytes == 0)
   }
 
-  @Test func leavesABodyAlone() throws {
+  @Test func doesNotChangeABody() throws {
     var normalizer = HeadNormalizer()
     #expect(!normalizer.isDone)
     _ = try normalizer.string([Array((Self.line + "\r\n").utf8)[...]])
@@ -164,7 +164,7 @@ struct HeadNormalizerTests {
 }
 
 extension HeadNormalizer {
-  /// What comes out for these parts, one after another.
+  /// The output for these parts, one after another.
   fileprivate mutating func string(_ parts: [ArraySlice<UInt8>]) throws -> String {
     var output = ByteBuffer()
     for part in parts { try normalize(ByteBuffer(bytes: part), into: &output) }

@@ -7,10 +7,10 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// A site whose checks the test sees, and answers when it likes: also after they were cancelled, as the slowest of
-/// checks would.
+/// A site with checks that the test sees and answers at any time, even after they were cancelled, like the slowest of
+/// checks.
 final class ScriptedSite: Sendable {
-  /// A check that is under way, until it is answered.
+  /// A check that has not been answered yet.
   final class Request: Sendable {
     let url: SiteURL
     let configuration: SiteCheckConfiguration
@@ -46,10 +46,10 @@ final class ScriptedSite: Sendable {
   /// - Parameter answersAtOnce: Whether every check finds the site available, without the test.
   init(answersAtOnce: Bool = false) { self.answersAtOnce = answersAtOnce }
 
-  /// How many checks have begun.
+  /// The number of checks that have begun.
   var count: Int { begun.withLock { $0.count } }
 
-  /// Where monitors of this site live.
+  /// The environment for monitors of this site.
   func environment(_ network: ScriptedNetwork) -> SiteEnvironment {
     SiteEnvironment(
       reachability: network.environment, random: { 0 },
@@ -59,7 +59,7 @@ final class ScriptedSite: Sendable {
       })
   }
 
-  /// The check of this number, from 0, once it has begun. Time passes until then where a clock is given.
+  /// The check with this number, from 0, once it has begun. With a clock, time passes until then.
   func request(_ number: Int, passing clock: ManualClock? = nil) async throws -> Request {
     var request: Request?
     try await eventually("check \(number) begins") {

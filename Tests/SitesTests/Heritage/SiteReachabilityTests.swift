@@ -7,13 +7,13 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// What LFSiteReachability did, and what it did wrong, on a monitor of a site.
+/// What LFSiteReachability did, and what it did wrong, with a site monitor.
 @Suite(.timeLimit(.minutes(3)))
 struct SiteReachabilityTests {
   private let network = ScriptedNetwork()
   private let site = ScriptedSite()
 
-  /// An address, so that no name is looked up; and a path counts at once.
+  /// The monitor of an address, so that no name is looked up. A path counts at once.
   private func monitor(_ url: SiteURL = "https://192.0.2.7/health") throws -> SiteMonitor {
     var configuration = SiteMonitorConfiguration()
     configuration.settling = .zero
@@ -55,7 +55,7 @@ struct SiteReachabilityTests {
     #expect(site.count == 0)
   }
 
-  /// LFSiteReachability sent its HEAD also where a connection had to be made first.
+  /// LFSiteReachability sent its HEAD even if a connection had to be made first.
   @Test func aConnectionThatTrafficMakesIsCheckedOverIfAccepted() async throws {
     let link = try #require(NetworkInterface(name: "wlan0", index: 2, kind: .wifi))
     network.set(.requiresConnection(.dormant, over: link))
@@ -67,7 +67,7 @@ struct SiteReachabilityTests {
     try monitor.reconfigure(configuration)
     try await site.request(0).answer(.available, 204)
     #expect(try await monitor.waitUntilAvailable().status == 204)
-    // Nothing that is sent unblocks a radio.
+    // No packet unblocks a radio.
     network.set(.requiresConnection(.radioBlocked, over: link))
     try await eventually("offline") { monitor.current.kind == .offline }
     #expect(site.count == 1)
@@ -78,14 +78,14 @@ struct SiteReachabilityTests {
     let monitor = try monitor()
     var verdicts = monitor.updates.makeAsyncIterator()
     for number in 0..<4 { try await site.request(number, passing: network.clock).answer(.available, 200) }
-    // The fifth check has begun: what came of the others has been taken in.
+    // The fifth check has begun, so the results of the others have been stored.
     _ = try await site.request(4, passing: network.clock)
     #expect(await verdicts.next()?.kind == .available)
     network.set(.unreachable())
     #expect(await verdicts.next()?.kind == .offline)
   }
 
-  /// After a SIM is inserted again the interface is there a dozen seconds before HTTP works.
+  /// After a SIM is inserted again, the interface exists a dozen seconds before HTTP works.
   @Test func aSiteThatFailsWhenThePathHasComeIsTriedAgainUntilItAnswers() async throws {
     let monitor = try monitor()
     var verdicts = monitor.updates.makeAsyncIterator()
@@ -139,7 +139,7 @@ struct SiteReachabilityTests {
     #expect(try await site.request(2).configuration.timeout == .seconds(5))
   }
 
-  @Test func isWatchedAsLongAsSomebodyListens() async throws {
+  @Test func isWatchedAsLongAsThereIsAListener() async throws {
     network.set(.wifi)
     var token: ReachabilityObservation? = try monitor().observe { _ in }
     try await site.request(0).answer(.available, 200)
@@ -157,20 +157,20 @@ struct SiteReachabilityTests {
     network.set(.wifi)
     let monitor = try monitor()
     var verdicts = monitor.updates.makeAsyncIterator()
-    // One failure, and it was nothing; then one more, and another.
+    // One failure, which must not count alone; then two in a row.
     let answers: [SiteVerdict.Kind] = [.available, .failed, .available, .failed, .failed]
     for (number, kind) in answers.enumerated() {
       let request = try await site.request(number, passing: network.clock)
       if number > 0 { #expect(monitor.current.isAvailable, "before answer \(number)") }
       request.answer(kind)
-      // States coalesce: taken now, for the next one might come before it is asked for.
+      // The verdict is read now: states coalesce, and the next one might replace it.
       if number == 0 { #expect(await verdicts.next()?.kind == .available) }
     }
     #expect(await verdicts.next()?.kind == .failed)
   }
 
-  /// One site's operator, or who blocks it, decides nothing.
-  @Test func aGroupIsOnlineWhereEnoughOfItsSitesAnswer() async throws {
+  /// Neither one site's operator nor a network that blocks it decides.
+  @Test func aGroupIsOnlineIfEnoughOfItsSitesAnswer() async throws {
     network.set(.wifi)
     let group = try SiteGroup(
       ["https://192.0.2.1/", "https://192.0.2.2/", "https://192.0.2.3/"], quorum: 2,
@@ -190,7 +190,7 @@ struct SiteReachabilityTests {
     #expect(summary.availableCount == 2)
   }
 
-  @Test func isForAnyThread() async throws {
+  @Test func canBeUsedFromAnyThread() async throws {
     network.set(.wifi)
     let site = ScriptedSite(answersAtOnce: true)
     let monitor = try SiteMonitor("https://192.0.2.7/0", environment: site.environment(network))

@@ -24,7 +24,7 @@ struct SiteMonitorStateMachineTests {
     return SiteMonitorStateMachine(configuration)
   }
 
-  /// One that has found the site available at time 0, by its first check.
+  /// A machine that found the site available at time 0, with its first check.
   private func availableMachine(_ change: (inout SiteMonitorConfiguration) -> Void = { _ in })
     -> SiteMonitorStateMachine
   {
@@ -34,7 +34,7 @@ struct SiteMonitorStateMachineTests {
     return machine
   }
 
-  @Test func checksAtOnceWhereThePathWasThereBefore() {
+  @Test func checksAtOnceIfThePathWasThereBefore() {
     var machine = machine()
     #expect(machine.pathChanged(reachable, now: 0, random: 0.5) == [.startCheck(1)])
     #expect(machine.isChecking && machine.deadline == nil)
@@ -87,7 +87,7 @@ struct SiteMonitorStateMachineTests {
     var machine = availableMachine()
     let step = Self.second / 20
     var turns = 0
-    // Four times the settling, then at most the spread: the crowd's, which is longer than the settling here.
+    // First four times the settling, then at most the spread of a crowd, which is longer than the settling here.
     for (round, now) in stride(from: Int64(0), through: Self.second * 4, by: Int(step)).enumerated() {
       if machine.timePassed(now: now) == [.startCheck(2)] {
         #expect(now == Self.second * 3 && turns == 1)
@@ -101,8 +101,8 @@ struct SiteMonitorStateMachineTests {
     Issue.record("no check was begun")
   }
 
-  /// How long it takes until the loss of an available site is told that dies while its path changes every so often;
-  /// `nil` for more than ten minutes.
+  /// How long it takes until the loss of an available site is told, if the site dies while its path changes every
+  /// `period`; `nil` if more than ten minutes.
   private func timeUntilLoss(
     changing paths: [Reachability], every period: Int64, checksTaking duration: Int64
   ) -> Int64? {
@@ -134,14 +134,14 @@ struct SiteMonitorStateMachineTests {
     return nil
   }
 
-  /// Refused at once, or never answered: a check takes 1 ms or its whole time-out.
+  /// Refused at once, or never answered: a check takes 1 ms or its whole timeout.
   @Test(arguments: [50, 300, 1_000, 5_000, 14_000, 30_000, 45_000], [1, 15_000])
   func aDeadSiteIsLostThoughItsPathChanges(everyMilliseconds period: Int64, _ duration: Int64) throws {
     let byAnotherRouter = Reachability(
       status: .reachable, flags: .reachable, interface: reachable.interface, gateway: IPAddress("192.0.2.1"))
     let millisecond = Self.second / 1_000
-    // The first check follows the first change. Each of two failures takes a check, before it half a time-out of checks
-    // that were cancelled, and the time until the path has settled.
+    // The first check follows the first change. Each of two failures takes a check, before it half a timeout of
+    // cancelled checks, and the time until the path has settled.
     let limit = period + 3_000 + 2 * (7_500 + duration + 3_000)
     for paths in [[reachable, byAnotherRouter], [reachable, overWiFi]] {
       let time = timeUntilLoss(changing: paths, every: period * millisecond, checksTaking: duration * millisecond)
@@ -205,7 +205,7 @@ struct SiteMonitorStateMachineTests {
     #expect(machine.checkEnded(2, available, now: 0, random: 0.5) == [.report(available)])
   }
 
-  @Test func tellsEachKindOfTroubleOnceItIsTold() {
+  @Test func tellsAnotherKindOfFailureAtOnceAfterALoss() {
     var machine = machine()
     _ = machine.pathChanged(reachable, now: 0, random: 0)
     _ = machine.checkEnded(1, failed, now: 0, random: 0.5)
@@ -224,7 +224,7 @@ struct SiteMonitorStateMachineTests {
     #expect(delays == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
   }
 
-  /// Its delays may be zero: whoever went by them would never rest.
+  /// Its delays may be zero: a machine that used them would never rest.
   @Test func aConfigurationThatContradictsItselfIsToldOnceAndNotTriedAgain() {
     var machine = machine { $0.retryDelay = .zero }
     let invalid = SiteVerdict(
@@ -269,7 +269,7 @@ struct SiteMonitorStateMachineTests {
     #expect(machine.timePassed(now: 7 + Self.second) == [.startCheck(1)])
   }
 
-  @Test func aPathThatGoesTakesNoTurn() {
+  @Test func aLostPathTakesNoTurn() {
     var machine = availableMachine()
     _ = machine.pathChanged(gone, now: 0, random: 0.5) {
       Issue.record("there is no check that has to stand back")
@@ -298,7 +298,7 @@ struct SiteMonitorStateMachineTests {
     #expect(machine.deadline == deadline)
   }
 
-  @Test func whoAsksNowDoesNotWaitForTheCrowd() {
+  @Test func aRequestedCheckDoesNotWaitForTheCrowd() {
     var machine = machine()
     _ = machine.pathChanged(reachable, now: 0, random: 0.5) { Self.second }
     #expect(machine.checkWasAskedFor(now: 0) == [.startCheck(1)])
@@ -311,7 +311,7 @@ struct SiteMonitorStateMachineTests {
     #expect(machine.pathChanged(noName, now: 0, random: 0.5) == [.startCheck(1)])
   }
 
-  @Test func checksWhereTheSystemDoesNotSay() {
+  @Test func checksIfTheSystemDoesNotSay() {
     var machine = machine()
     #expect(machine.pathChanged(.denied, now: 0, random: 0.5) == [.startCheck(1)])
   }

@@ -9,14 +9,14 @@ import NIOConcurrencyHelpers
 import TestSupport
 import Testing
 
-/// Monitors on a scripted network, with scripted checks and a clock that is moved by hand.
+/// Monitors on a scripted network, with scripted checks and a manual clock.
 @Suite(.timeLimit(.minutes(2))) struct SiteMonitorTests {
-  /// What the checks answer, and which are waiting for it.
+  /// Holds the answers of checks, and the checks that wait for one.
   private actor Site {
     private var answers: [CheckedContinuation<SiteVerdict.Kind, Never>] = []
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
-    /// A check, as the environment performs it; ends at once where it is cancelled.
+    /// A check for the environment. It ends at once if it is cancelled.
     func check() async -> SiteVerdict.Kind {
       await withCheckedContinuation { answer in
         answers.append(answer)
@@ -25,7 +25,7 @@ import Testing
       }
     }
 
-    /// Answers the oldest check, as soon as there is one.
+    /// Answers the oldest check as soon as there is one.
     func answer(_ kind: SiteVerdict.Kind) async {
       while answers.isEmpty { await withCheckedContinuation { waiters.append($0) } }
       answers.removeFirst().resume(returning: kind)
@@ -50,14 +50,14 @@ import Testing
     try SiteMonitor(url, environment: environment)
   }
 
-  @Test func isOfflineWithoutAPathAndAsksNobody() async throws {
+  @Test func isOfflineWithoutAPathAndSendsNothing() async throws {
     let monitor = try monitor()
     let verdict = try await monitor.waitUntilKnown(timeout: nil)
     #expect(verdict.kind == .offline && verdict.error?.code == .noPath)
     #expect(!monitor.isChecking)
   }
 
-  /// Which of its interfaces failed last is no news of a site.
+  /// A site is not told offline again because another interface fails.
   @Test func isToldOnceToBeOfflineWhateverFails() async throws {
     let lost = try #require(NetworkInterface(name: "eth0", index: 3, kind: .wired))
     network.set(.unreachable(.noCarrier, over: lost))
@@ -107,11 +107,11 @@ import Testing
     #expect(try await monitor.waitUntilAvailable().url == "http://192.0.2.2/")
   }
 
-  @Test func whatTwoThreadsSetAtTheSameTimeIsBothSet() async throws {
+  @Test func valuesSetByTwoThreadsAtTheSameTimeAreBothSet() async throws {
     let monitor = try monitor()
-    // Paused, it takes in what it is told and does nothing else.
+    // While it is paused it takes new values, and does nothing else.
     monitor.pause()
-    // Texts that take long to compare: the longer one thread takes, the more the other does meanwhile.
+    // Texts that take long to compare: while one thread compares, the other can do more.
     let urls = try ["2", "3"].map { try SiteURL("http://192.0.2.2/" + String(repeating: "ä", count: 3_900) + $0) }
     let rounds = 5_000
     let (hasBegun, isOver) = (NIOLockedValueBox(false), NIOLockedValueBox(false))
@@ -135,8 +135,8 @@ import Testing
     #expect(monitor.url == urls[0] && monitor.configuration.check.timeout == .seconds(last))
   }
 
-  /// Sets a value again and again on a thread of its own, until `set` does not say how to find out whether it was lost.
-  /// Answers how often it was before the next was set, and the last number.
+  /// Sets a value again and again on a thread of its own, until `set` returns no way to find out whether it was lost.
+  /// Returns how often it was lost before the next was set, and the last number.
   private static func losses(
     _ set: @escaping @Sendable (Int) -> (() -> Bool)?
   ) async -> (count: Int, last: Int) {
@@ -173,7 +173,7 @@ import Testing
     let monitor = try monitor()
     await site.answer(.failed)
     try await monitor.waitUntilKnown()
-    // Jitter stands still in the middle: 1 s after the first failure, 2 s after the second, 300 s once it is available.
+    // Jitter is constant, in the middle: 1 s after the first failure, 2 s after the second, 300 s once it is available.
     for (delay, kind) in [(1, SiteVerdict.Kind.failed), (2, .available), (300, .captivePortal), (1, .captivePortal)] {
       try await settle(monitor)
       network.clock.advance(by: .seconds(delay) - .nanoseconds(1))
@@ -186,7 +186,7 @@ import Testing
     while let verdict = await updates.next(), verdict.kind != .captivePortal {}
   }
 
-  /// The path changes, and works; the site does not.
+  /// The path changes and works, but the site does not.
   @Test func aFailOverBetweenTwoFailuresDoesNotHideALoss() async throws {
     network.set(.wifi)
     let monitor = try monitor()
@@ -221,13 +221,13 @@ import Testing
     #expect(await updates.next()?.kind == .available, "receivers are told of verdicts alone")
   }
 
-  /// Returns once no check is under way and the next is due at a time of the clock's.
+  /// Returns once no check is under way, and the next is due at a time of the clock.
   private func settle(_ monitor: SiteMonitor) async throws {
     while monitor.isChecking { await Task.yield() }
     try await network.settle()
   }
 
-  @Test func pausedItAsksNobodyAndKnowsNothing() async throws {
+  @Test func whilePausedItSendsNothingAndKnowsNothing() async throws {
     network.set(.wifi)
     let monitor = try monitor()
     var updates = monitor.updates.makeAsyncIterator()
@@ -391,7 +391,7 @@ import Testing
     await answers.value
   }
 
-  /// Receivers are not told of what they know, and the group knows it all the same.
+  /// Receivers are not told again of what they know, but the group must find it out.
   @Test func aGroupFindsOutAnewWhatItKnewBeforeItsPause() async throws {
     network.set(.wifi)
     let group = try SiteGroup(["http://192.0.2.1/"], quorum: 1, environment: environment)

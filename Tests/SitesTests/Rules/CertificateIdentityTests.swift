@@ -26,7 +26,7 @@ struct CertificateIdentityTests {
     #expect(matches(try SiteURL(url), dns(name)) == isCovered)
   }
 
-  @Test func coversAddressesByAddressesAlone() {
+  @Test func coversAddressesOnlyByAddresses() {
     #expect(matches("https://192.0.2.1/", .address([192, 0, 2, 1])))
     #expect(!matches("https://192.0.2.1/", .address([192, 0, 2, 2])))
     #expect(!matches("https://example.com/", .address([192, 0, 2, 1])))

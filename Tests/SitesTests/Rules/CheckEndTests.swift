@@ -7,9 +7,9 @@ import Testing
 
 @testable import DialtoneSites
 
-/// A check ends once, in whatever state it is.
+/// A check ends once, in any state.
 struct CheckEndTests {
-  /// A check in each of its states, and the stage that a deadline finds it in.
+  /// A check in each of its states, and the stage in which a deadline ends it.
   static let states: [(name: String, check: ScriptedCheck, stage: SiteVerdict.Stage)] = {
     func started(_ url: SiteURL) -> ScriptedCheck {
       var check = ScriptedCheck(url)
@@ -29,7 +29,7 @@ struct CheckEndTests {
     ]
   }()
 
-  /// All that can happen.
+  /// Every event.
   static let events: [CheckStateMachine.Event] = [
     .trustFound(nil), .lookupBegan(at: 0, servers: [.server]), .lookupEnded(.ipv4, .addresses([.four])),
     .lookupEnded(nil, .failed), .resolutionDelayPassed, .namesTookLong, .namePathsKnown, .pathsKnown([.four], [.wifi]),
@@ -64,7 +64,7 @@ struct CheckEndTests {
     }
   }
 
-  /// What belongs to another state comes late, or not at all: it ends no check and begins nothing twice.
+  /// An event of another state is late or wrong: it ends no check, and begins nothing twice.
   @Test(arguments: states.indices)
   func whatIsOfAnotherConnectionIsIgnored(_ position: Int) {
     var (name, check, _) = Self.states[position]
@@ -78,7 +78,7 @@ struct CheckEndTests {
     for event in events { #expect(check.take(event) == [], "\(name): \(event)") }
   }
 
-  /// Whatever happens in whatever order: one end, and nothing after it.
+  /// Any events in any order: there is one end, and nothing after it.
   @Test(arguments: UInt64(0)..<200)
   func endsOnceWhateverHappens(_ seed: UInt64) {
     var numbers = SeededNumbers(seed: seed)

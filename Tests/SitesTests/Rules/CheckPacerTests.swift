@@ -21,13 +21,13 @@ struct CheckPacerTests {
     #expect(Array(delays.dropFirst(32)) == (1...968).map { $0 * 2 * Self.millisecond })
   }
 
-  @Test func whoComesLaterDoesNotWait() {
+  @Test func aLaterCheckDoesNotWait() {
     var pacer = CheckPacer()
     for _ in 0..<100 { _ = pacer.delay(now: 0, monitors: 100, random: 0.5) }
     #expect(pacer.delay(now: 1_000 * Self.millisecond, monitors: 100, random: 0.5) == 0)
   }
 
-  @Test func nobodyWaitsLongerThanATurnOfAll() {
+  @Test func noCheckWaitsLongerThanATurnOfAll() {
     var pacer = CheckPacer()
     let delays = (0..<10_000).map { pacer.delay(now: 0, monitors: 116, random: Double($0 % 100) / 100) }
     #expect(delays.allSatisfy { $0 <= 200 * Self.millisecond })

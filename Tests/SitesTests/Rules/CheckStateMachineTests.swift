@@ -7,7 +7,7 @@ import Testing
 
 @testable import DialtoneSites
 
-/// Each transition of a check, and what comes late.
+/// Each transition of a check, and late events.
 struct CheckStateMachineTests {
   @Test func plainSiteFromTheNameToTheVerdict() throws {
     var check = ScriptedCheck("http://site.example/")
@@ -41,7 +41,7 @@ struct CheckStateMachineTests {
         && verdict.timings.tls != nil)
   }
 
-  /// An address needs no look-up, and a translator may stand before it.
+  /// An address needs no lookup, and may be reached through a NAT64 translator.
   @Test func anAddressIsNotLookedUp() {
     var check = ScriptedCheck("http://192.0.2.1/")
     #expect(check.start() == [.deadline(15), .findPaths([.four], isTranslated: true)])
@@ -57,7 +57,7 @@ struct CheckStateMachineTests {
         == [.deadline(15), .leaveNames, .findPaths([.four], isTranslated: false)])
   }
 
-  @Test func timeInTheQueueIsNotTheChecks() throws {
+  @Test func timeInTheQueueIsNoPartOfTheCheck() throws {
     var check = ScriptedCheck("http://site.example/")
     _ = check.start()
     check.pass(10)
@@ -107,7 +107,7 @@ struct CheckStateMachineTests {
     #expect(verdict.error?.message == words)
   }
 
-  @Test func aNameThatNobodyCouldBeAskedForIsOffline() throws {
+  @Test func aNameThatNoServerCouldBeAskedForIsOffline() throws {
     var check = ScriptedCheck("http://site.example/")
     _ = check.start()
     _ = check.take(.lookupBegan(at: check.uptime, servers: [.server]))
@@ -168,7 +168,7 @@ struct CheckStateMachineTests {
   }
 
   @Test(arguments: [(407, SiteVerdict.Kind.failed), (502, .failed), (511, .captivePortal), (404, .available)])
-  func aProxysOwnWordIsNotTheSites(_ status: Int, _ kind: SiteVerdict.Kind) throws {
+  func aProxysOwnAnswerIsNotTheSites(_ status: Int, _ kind: SiteVerdict.Kind) throws {
     var check = ScriptedCheck("http://192.0.2.1/", by: .proxy).exchanging()
     let verdict = try check.verdict(of: .head(.status(status), isHTTP1: true))
     #expect(verdict.kind == kind)
@@ -193,7 +193,7 @@ struct CheckStateMachineTests {
     ),
     (.init(isForSite: true, weakness: SiteError(.certificateUntrusted, "weak")), .certificateUntrusted),
   ])
-  func aCertificateThatDoesNotDoIsIntercepted(
+  func anInvalidCertificateIsIntercepted(
     _ certificate: CheckStateMachine.PeerCertificate, _ code: SiteError.Code
   ) throws {
     var check = ScriptedCheck("https://192.0.2.1/").exchanging()
@@ -206,14 +206,14 @@ struct CheckStateMachineTests {
     (SiteError.Code.certificateExpired, SiteVerdict.Kind.intercepted), (.tlsFailed, .failed),
     (.connectionLost, .failed),
   ])
-  func aHandshakeThatFailsSaysWhoIsToBlame(_ code: SiteError.Code, _ kind: SiteVerdict.Kind) throws {
+  func aHandshakeThatFailsIsJudgedByItsCause(_ code: SiteError.Code, _ kind: SiteVerdict.Kind) throws {
     var check = ScriptedCheck("https://192.0.2.1/").exchanging()
     let verdict = try check.verdict(of: .tlsFailed(SiteError(code, ""), certificateExpires: nil))
     #expect(verdict.kind == kind && verdict.stage == (kind == .failed ? .tls : nil))
   }
 
-  /// In TLS 1.3 a client is done before the server has judged it.
-  @Test func aRefusalAfterTheHandshakeIsTLSs() throws {
+  /// In TLS 1.3 a client finishes before the server has accepted it.
+  @Test func aRefusalAfterTheHandshakeBelongsToTLS() throws {
     var check = ScriptedCheck("https://192.0.2.1/").exchanging()
     _ = check.take(.tlsAgreed(.good))
     #expect(try check.verdict(of: .lost(SiteError(.tlsFailed, "alert"))).stage == .tls)

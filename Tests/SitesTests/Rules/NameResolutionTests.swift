@@ -53,7 +53,7 @@ struct NameResolutionTests {
     (NameLookupResult.noAddress, NameLookupResult.noAddress, NameResolution.Failure.noAddress, true),
     (.failed, .noAddress, .failed, true), (.noAddress, .failed, .failed, true), (.failed, .failed, .failed, false),
   ])
-  func failsOnceNobodyIsLeft(
+  func failsOnceNoFamilyIsLeft(
     _ first: NameLookupResult, _ second: NameLookupResult, _ failure: NameResolution.Failure, _ hasNoAddress: Bool
   ) {
     var resolution = resolution()
@@ -68,7 +68,7 @@ struct NameResolutionTests {
     #expect(resolution.ended(.ipv4, .failed) == .wait && !resolution.isOpen)
   }
 
-  @Test func unspecifiedAddressesAreNone() {
+  @Test func unspecifiedAddressesDoNotCount() {
     var resolution = resolution()
     #expect(resolution.ended(.ipv6, .noAddress) == .wait)
     #expect(resolution.ended(.ipv4, .addresses([zero])) == .fail(.unspecified(zero)))
@@ -76,7 +76,7 @@ struct NameResolutionTests {
     #expect(resolution.ended(nil, .addresses([zero] + four)) == .connect(four))
   }
 
-  @Test func privateAddressesAreNoneWherePublicOnesAreRequired() {
+  @Test func privateAddressesDoNotCountIfPublicOnesAreRequired() {
     var resolution = resolution(requiresPublicAddress: true)
     #expect(resolution.ended(.ipv4, .addresses([zero, home])) == .wait)
     #expect(resolution.ended(.ipv6, .noAddress) == .fail(.hijacked(home)))

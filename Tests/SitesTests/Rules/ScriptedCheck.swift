@@ -7,7 +7,7 @@ import Testing
 
 @testable import DialtoneSites
 
-/// A check's state machine, and what its driver would see.
+/// A check's state machine, and what its driver sees.
 struct ScriptedCheck: Sendable {
   private(set) var machine: CheckStateMachine
   private(set) var uptime: Int64 = 0
@@ -41,7 +41,7 @@ struct ScriptedCheck: Sendable {
 
   mutating func pass(_ seconds: Int64) { uptime += seconds * 1_000_000_000 }
 
-  /// The verdict that an event ends the check with.
+  /// The verdict with which an event ends the check.
   mutating func verdict(of event: CheckStateMachine.Event) throws -> SiteVerdict {
     let actions = take(event)
     guard case .end(let verdict)? = actions.last else {
@@ -52,7 +52,7 @@ struct ScriptedCheck: Sendable {
 
   // MARK: States
 
-  /// The same while a thread looks the name up.
+  /// The same check while a thread looks the name up.
   func lookingUp(servers: [IPAddress] = []) -> ScriptedCheck {
     var check = self
     _ = check.start()
@@ -60,7 +60,7 @@ struct ScriptedCheck: Sendable {
     return check
   }
 
-  /// The same, of a literal address, while that is connected to.
+  /// The same check of a literal address, while it connects.
   func connecting() -> ScriptedCheck {
     var check = self
     _ = check.start()
@@ -69,7 +69,7 @@ struct ScriptedCheck: Sendable {
     return check
   }
 
-  /// The same once it is connected.
+  /// The same check once it is connected.
   func exchanging() -> ScriptedCheck {
     var check = connecting()
     _ = check.take(.connected(.four))
@@ -78,7 +78,7 @@ struct ScriptedCheck: Sendable {
 }
 
 extension CheckStateMachine.Action {
-  /// A deadline so many seconds after the beginning.
+  /// A deadline this many seconds after the beginning.
   static func deadline(_ seconds: Int64) -> Self { .setDeadline(seconds * 1_000_000_000) }
 }
 

@@ -24,7 +24,7 @@ enum SpecialPurposeRegistry {
     }
   }
 
-  /// What the registries say of an address; `nil` where they do not list it.
+  /// What the registries say of an address; `nil` if they do not list it.
   static func isGloballyReachable(_ address: UInt128, isIPv6: Bool) throws -> Bool? {
     try blocks.get().filter { $0.contains(address, isIPv6: isIPv6) }.max { $0.length < $1.length }?.isGloballyReachable
   }

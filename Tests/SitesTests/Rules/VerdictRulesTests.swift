@@ -5,7 +5,7 @@ import Testing
 
 @testable import DialtoneSites
 
-/// What an answer means, line by line: the rules of the page "Sites".
+/// The verdict for each kind of answer: the rules of the page "Sites".
 struct VerdictRulesTests {
   typealias Decision = VerdictRules.Decision
 
@@ -84,7 +84,7 @@ struct VerdictRulesTests {
     Line(expectation: .status(200), status: 204, decision: kind(.unexpectedResponse)),
     Line(expectation: .status(204), status: 404, decision: kind(.unexpectedResponse)),
     Line(expectation: .status(204), status: 302, location: elsewhere, decision: kind(.captivePortal, elsewhere)),
-    // What is listed wins over every rule.
+    // A listed status comes before every other rule.
     Line(expectation: .statuses([200, 511]), status: 511, decision: kind(.available)),
     Line(expectation: .status(302), status: 302, location: elsewhere, decision: kind(.available)),
     // body

@@ -8,7 +8,7 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// Sites that a test scripts, as a user would.
+/// Scripted sites in a user's test.
 @Suite(.timeLimit(.minutes(1)))
 struct ScriptedSitesTests {
   private let network = ScriptedNetwork()
@@ -27,7 +27,7 @@ struct ScriptedSitesTests {
     return try await SiteCheck(url, configuration: configuration, environment: sites.environment).run()
   }
 
-  @Test func aSiteThatNothingIsSaidOfRefuses() async throws {
+  @Test func aSiteThatIsNotScriptedRefuses() async throws {
     let verdict = try await check("http://192.0.2.7/")
     #expect(verdict.kind == .failed && verdict.stage == .connect && verdict.error?.code == .cannotConnect)
     #expect(verdict.interface?.kind == .wifi)
@@ -106,7 +106,7 @@ struct ScriptedSitesTests {
     await #expect(throws: CancellationError.self) { try await waiting.value }
   }
 
-  /// Without jitter: the test knows when.
+  /// There is no jitter, so the test knows when checks are due.
   @Test func aMonitorIsToldASequence() async throws {
     let url: SiteURL = "http://example.com/"
     sites.set(.status(200), .outage, .outage, .status(200), for: url)
@@ -139,7 +139,7 @@ struct ScriptedSitesTests {
     #expect(try await online.value.availableCount == 2)
   }
 
-  /// What it stands for is kept by nobody.
+  /// Its environment does not keep it.
   @Test func endsWithItsLastReference() async throws {
     weak var ended: ScriptedSites?
     do {

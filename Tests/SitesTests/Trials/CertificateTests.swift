@@ -9,7 +9,8 @@ import SiteLab
 import TestSupport
 import Testing
 
-/// Trial 57: who cannot prove to be the site is told nothing, and is not asked again less strictly.
+/// Trial 57 of Sites.md: a server that cannot prove to be the site is told nothing, and is not asked again less
+/// strictly.
 @Suite(.timeLimit(.minutes(2)))
 struct CertificateTests {
   struct Impostor: CustomTestStringConvertible {
@@ -33,7 +34,7 @@ struct CertificateTests {
       try $0.identity(for: ["*"])
     },
     Impostor(name: "an address as a name", code: .certificateNameMismatch) {
-      // A host name of these letters is no IP alternative name (RFC 9525, 6.5).
+      // A host name of digits and dots is no IP alternative name (RFC 9525, 6.5).
       try $0.identity(for: ["*.0.0.1"])
     },
     Impostor(name: "the name in the subject alone", host: "localhost", code: .certificateNameMismatch) {
@@ -76,7 +77,7 @@ struct CertificateTests {
   ]
 
   @Test(arguments: impostors)
-  func intercepted(by impostor: Impostor) async throws {
+  func aServerThatCannotProveToBeTheSiteIsIntercepted(by impostor: Impostor) async throws {
     let server = try await SiteServer(
       .answer(200), as: impostor.identity(try Trust.authority.get()), tls: impostor.versions)
     let verdict = try await check(server.url(.secure, host: impostor.host))
@@ -84,13 +85,13 @@ struct CertificateTests {
     #expect(verdict.error?.code == impostor.code, "\(verdict)")
     #expect(verdict.stage == nil && verdict.status == nil && verdict.location == nil)
     try await eventually(within: .seconds(30), "the connection is closed") { server.openCount == 0 }
-    // Once, and not a byte of HTTP, with TLS or without.
+    // It was asked once, and got no byte of HTTP, with TLS or without.
     #expect(server.connectionCount == 1)
     #expect(server.connections.allSatisfy { $0.received.isEmpty })
     #expect(server.connections.allSatisfy { !$0.receivedRaw.contains(bytesOf: "HTTP/1") })
   }
 
-  /// What is said of one that is not believed, and what is not said, since the TLS library does not tell.
+  /// The words for a chain that is not believed. The TLS library does not tell which of these it is.
   @Test(
     arguments: [
       (
@@ -131,7 +132,7 @@ struct CertificateTests {
 
   // MARK: As other clients
 
-  /// What each kind of key comes to is for curl to say.
+  /// curl shows whether a kind of key is accepted.
   @Test(
     .enabled(if: Curl.path != nil, "curl is not installed"), arguments: SiteAuthority.Key.allCases,
     [SiteTLSVersion.tls12, .tls13])
@@ -171,8 +172,7 @@ struct CertificateTests {
     #expect(server.connections.allSatisfy { $0.received.isEmpty })
   }
 
-  /// A self-signed certificate that is trusted itself is its own authority: nobody goes by its signature, nor does
-  /// curl.
+  /// A self-signed certificate that is trusted is its own authority: its signature does not matter, for curl neither.
   @Test func aTrustedSelfSignedCertificateIsBelieved() async throws {
     let identity = try SiteAuthority.selfSigned(for: ["127.0.0.1"])
     let server = try await SiteServer(.answer(200), as: identity)
@@ -203,7 +203,7 @@ struct CertificateTests {
     let verdict = try await check(server.url(.secure))
     #expect(verdict.kind == .failed && verdict.stage == .tls && verdict.error?.code == .tlsFailed, "\(verdict)")
     #expect(verdict.error?.message.contains(words) == true, "\(verdict)")
-    // The TLS library's word stands behind.
+    // The TLS library's own word follows.
     #expect(verdict.error?.message.contains(/\([A-Z0-9_]+\)$/) == true, "\(verdict)")
   }
 
@@ -258,7 +258,7 @@ struct CertificateTests {
       #expect(verdict.error?.code == (isEnough ? nil : .certificateExpiresSoon), "\(verdict)")
       #expect(isEnough || verdict.error?.message == "the certificate expires at \(identity.expiresText)", "\(verdict)")
     }
-    // What fails for another reason says so.
+    // A check that fails for another reason says that reason.
     let unexpected = try await check(server.url(.secure)) {
       $0.minimumCertificateLifetime = .seconds(31 * 24 * 60 * 60)
       $0.expectation = .status(204)
@@ -270,7 +270,7 @@ struct CertificateTests {
   }
 
   @Test(arguments: [SiteAuthority.Chain.direct, .intermediate], ["127.0.0.1", "localhost"])
-  func proven(_ chain: SiteAuthority.Chain, host: String) async throws {
+  func aServerThatProvesToBeTheSiteIsBelieved(_ chain: SiteAuthority.Chain, host: String) async throws {
     let identity = try Trust.authority.get().identity(for: ["localhost", "127.0.0.1", "::1"], .now, chain)
     let server = try await SiteServer(.answer(200), as: identity)
     let verdict = try await check(server.url(.secure, host: host))
@@ -279,7 +279,7 @@ struct CertificateTests {
 
   /// A wildcard stands for one label.
   @Test(arguments: [("a.trial.localhost", true), ("a.b.trial.localhost", false), ("trial.localhost", false)])
-  func wildcard(host: String, isMeant: Bool) async throws {
+  func aWildcardStandsForOneLabel(host: String, isMeant: Bool) async throws {
     let identity = try Trust.authority.get().identity(for: ["*.trial.localhost"])
     let server = try await SiteServer(.answer(200), as: identity)
     let names = SiteNames([host: ["127.0.0.1"]])
@@ -288,14 +288,14 @@ struct CertificateTests {
   }
 
   @Test(arguments: [SiteTLSVersion.tls12, .tls13])
-  func versions(_ version: SiteTLSVersion) async throws {
+  func presentTLSVersionsAreSpoken(_ version: SiteTLSVersion) async throws {
     let server = try await SiteServer(.answer(200), as: try Trust.identity.get(), tls: version...version)
     #expect(try await check(server.url(.secure)).kind == .available)
   }
 
-  /// A server that knows nothing newer is not an impostor, but it is not asked, either.
+  /// A server that knows nothing newer is not taken for an impostor, but is not asked either.
   @Test(arguments: [SiteTLSVersion.tls10, .tls11])
-  func tooOld(_ version: SiteTLSVersion) async throws {
+  func oldTLSVersionsAreRefused(_ version: SiteTLSVersion) async throws {
     let server = try await SiteServer(.answer(200), as: try Trust.identity.get(), tls: version...version)
     let verdict = try await check(server.url(.secure))
     #expect(verdict.kind == .failed, "\(verdict)")
@@ -304,8 +304,8 @@ struct CertificateTests {
     #expect(server.connections.allSatisfy { $0.received.isEmpty })
   }
 
-  /// That says nothing of TLS's versions.
-  @Test func closesAtTheHello() async throws {
+  /// A closed connection says nothing about TLS versions.
+  @Test func aServerThatClosesAtTheHelloFails() async throws {
     let server = try await SiteServer(SiteBehaviour(opening: [.awaitBytes, .close]), .plain)
     let verdict = try await check(server.url(.secure))
     #expect(verdict.kind == .failed && verdict.stage == .tls, "\(verdict)")
@@ -313,16 +313,16 @@ struct CertificateTests {
     #expect(verdict.error?.message == "the connection was closed before TLS was agreed upon", "\(verdict)")
   }
 
-  /// The name is told in the hello (RFC 6066), an address is not.
+  /// The hello contains a name (RFC 6066), but no address.
   @Test(arguments: [("localhost", true), ("127.0.0.1", false)])
-  func serverName(host: String, isTold: Bool) async throws {
+  func theHelloNamesAHostButNoAddress(host: String, isTold: Bool) async throws {
     let server = try await SiteServer(.answer(200), .secure)
     #expect(try await check(server.url(.secure, host: host)).kind == .available)
     let raw = try #require(server.connections.last?.receivedRaw)
     #expect(raw.contains(bytesOf: host) == isTold)
   }
 
-  @Test func trustThatCannotBeRead() async throws {
+  @Test func trustThatCannotBeReadFails() async throws {
     let server = try await SiteServer(.answer(200), .secure)
     let verdict = try await check(server.url(.secure)) { $0.trust = .file("/nowhere/root.pem") }
     #expect(verdict.kind == .failed, "\(verdict)")
@@ -330,12 +330,12 @@ struct CertificateTests {
     #expect(server.connections.allSatisfy { $0.received.isEmpty })
   }
 
-  /// Whoever has to mend a file of hundreds is told where.
+  /// A user who has to mend a file of hundreds of certificates needs the place.
   @Test(arguments: [
     ("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "certificate number 2 in it is broken"),
     ("-----BEGIN CERTIFICATE-----\n", "certificate number 2 in it is broken"),
   ])
-  func trustWithABrokenCertificate(_ broken: String, _ words: String) async throws {
+  func trustWithABrokenCertificateNamesItsPlace(_ broken: String, _ words: String) async throws {
     let server = try await SiteServer(.answer(200), .secure)
     let root = try Trust.authority.get().root
     let verdict = try await check(server.url(.secure)) { $0.trust = .pem(root + broken + root) }
@@ -343,8 +343,8 @@ struct CertificateTests {
     #expect(verdict.error?.message.hasSuffix(words) == true, "\(verdict)")
   }
 
-  /// Nobody vouches for the trials' authority but the trials.
-  @Test func theSystemDoesNotTrustIt() async throws {
+  /// Only the trials trust their authority.
+  @Test func theSystemDoesNotTrustTheTrials() async throws {
     let server = try await SiteServer(.answer(200), .secure)
     let verdict = try await check(server.url(.secure)) { $0.trust = .system }
     #expect(verdict.kind != .available, "\(verdict)")
@@ -353,7 +353,7 @@ struct CertificateTests {
 }
 
 extension [UInt8] {
-  /// Whether the text's bytes are part of these.
+  /// Returns whether these bytes contain the text's bytes.
   func contains(bytesOf text: String) -> Bool {
     let wanted = Array(text.utf8)
     return indices.contains { self[$0...].starts(with: wanted) }

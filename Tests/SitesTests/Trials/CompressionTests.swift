@@ -6,10 +6,10 @@ import DialtoneSites
 import SiteLab
 import Testing
 
-/// Bodies that come compressed, though nobody asked for it.
+/// Bodies that are compressed although the check did not ask for it.
 @Suite(.timeLimit(.minutes(2)))
 struct CompressionTests {
-  /// Serves nine bytes that only a decoder could read.
+  /// Serves nine bytes, which only a decoder could read.
   private func server(_ coding: String, _ transport: Transport = .plain) async throws -> SiteServer {
     let answer = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: 9\r\n\r\nscrambled"
     return try await SiteServer(.text(answer), transport)
@@ -43,7 +43,7 @@ struct CompressionTests {
   }
 
   @Test(arguments: codings.map(\.0))
-  func aBodyThatNobodyNeedsMayBeCompressed(_ coding: String) async throws {
+  func aBodyThatIsNotNeededMayBeCompressed(_ coding: String) async throws {
     let server = try await server(coding)
     for expectation in [SiteExpectation.answer, .success, .status(200)] {
       let verdict = try await check(server.url(.plain)) {
@@ -54,7 +54,7 @@ struct CompressionTests {
     }
   }
 
-  @Test(arguments: ["identity", "Identity, ", ""]) func noCodingIsNone(_ coding: String) async throws {
+  @Test(arguments: ["identity", "Identity, ", ""]) func identityIsNoCoding(_ coding: String) async throws {
     let answer = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: 11\r\n\r\nhello hello"
     let server = try await SiteServer(.text(answer), .plain)
     let found = try await check(server.url(.plain)) { $0.expectation = .body(containing: "hello hello") }
@@ -63,7 +63,7 @@ struct CompressionTests {
     #expect(missed.kind == .captivePortal && missed.error == nil, "\(missed)")
   }
 
-  /// Not a byte of it is waited for.
+  /// No byte of the body is waited for.
   @Test func aCompressedBodyNeedNotCome() async throws {
     let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 9999\r\n\r\n"
     let server = try await SiteServer(SiteBehaviour { _ in [.send(head), .stall] }, .plain)

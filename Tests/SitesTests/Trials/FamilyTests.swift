@@ -3,17 +3,17 @@
 
 #if os(Linux)
 import Dialtone
-import DialtoneSites
+@testable import DialtoneSites
 import NetworkLab
 import SiteLab
 import TestSupport
 import Testing
 
-/// Trial 49: both families raced (RFC 8305).
+/// Trial 49 of Sites.md: both families race (RFC 8305).
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(2)))
 struct FamilyTests {
-  /// One family's packets come, and nobody ever answers.
+  /// Drops the answers to one family's packets.
   private func blackhole(_ family: LabFamily, of cable: LabCable) throws {
     try cable.server.addRoute(family == .v6 ? "2001:db8:0::1/128" : "10.0.0.1/32", kind: .blackhole)
   }
@@ -23,7 +23,7 @@ struct FamilyTests {
     try await succeeds(without: .v6, transport)
   }
 
-  @Test("49: the other way round", arguments: Transport.allCases)
+  @Test("49: IPv4 blackholed, IPv6 works: success in under 1 s", arguments: Transport.allCases)
   func ipv4Blackholed(_ transport: Transport) async throws {
     try await succeeds(without: .v4, transport)
   }
@@ -34,12 +34,12 @@ struct FamilyTests {
     let identity = transport == .secure ? try Trust.identity.get() : nil
     let four = try await SiteServer(.answer(204), as: identity, at: "192.0.2.80", port: 80, in: cable.server)
     let six = try await SiteServer(.answer(204), as: identity, at: "2001:db8:80::80", port: 80, in: cable.server)
-    // The dead family first, and more than one address of it: each new attempt begins 250 ms after the last, families
-    // in turn.
+    // The dead family comes first, with more than one address. Each attempt begins 250 ms after the last, and families
+    // take turns.
     let dead = family == .v6 ? ["2001:db8:80::80", "2001:db8:80::81"] : ["192.0.2.80", "192.0.2.81"]
     let alive = family == .v6 ? "192.0.2.80" : "2001:db8:80::80"
     let sites = try LabSites(cable.client, names: ["site.example": dead + [alive]])
-    // What a busy machine is late only adds: one quick check shows that the dead family costs no more.
+    // A busy machine only adds time, so one quick check shows that the dead family costs no more.
     var quickest = Duration.seconds(1_000)
     var count = 0
     while count < 10, quickest >= .seconds(1) {
@@ -56,8 +56,8 @@ struct FamilyTests {
     try await eventually(within: .seconds(30), "the connection is closed") { four.openCount + six.openCount == 0 }
   }
 
-  /// A network that drops the questions for one family: the resolver's time-out is nobody's.
-  @Test("49: one family's look-up never ends: the other is asked at once", arguments: [IPAddress.Family.ipv6, .ipv4])
+  /// A network that drops the queries for one family: the other family must not wait for the resolver's timeout.
+  @Test("49: one family's lookup never ends: the other is asked at once", arguments: [IPAddress.Family.ipv6, .ipv4])
   func oneLookupHangs(_ family: IPAddress.Family) async throws {
     let latch = Latch()
     defer { latch.open() }
@@ -78,14 +78,14 @@ struct FamilyTests {
       quickest = min(quickest, try #require(verdict.timings.total))
     }
     #expect(quickest < .milliseconds(500), "\(quickest)")
-    // Nobody listens: that is said soon, too, and not by the deadline.
+    // Without a listener the check fails soon, too, and not by the deadline.
     try await server.stopListening()
     let verdict = try await sites.check("http://site.example/")
     #expect(verdict.kind == .failed && verdict.error?.code == .cannotConnect, "\(verdict)")
     #expect(try #require(verdict.timings.total) < .seconds(20), "of 30")
   }
 
-  /// The addresses of the first to answer are refused; those that come later are tried all the same.
+  /// The addresses of the family that answers first are refused. Later ones are tried nevertheless.
   @Test("49: a family that answers late is tried, too")
   func lateFamily() async throws {
     let cable = try LabCable()
@@ -105,9 +105,9 @@ struct FamilyTests {
   }
 
   @Test("a name that leads to the unspecified address has none", arguments: [["0.0.0.0"], ["::"], ["0.0.0.0", "::"]])
-  func unspecified(_ addresses: [String]) async throws {
+  func aNameOfTheUnspecifiedAddressHasNone(_ addresses: [String]) async throws {
     let cable = try LabCable()
-    // On the machine that asks: connect(2) takes these addresses for it.
+    // On the client: connect(2) takes the unspecified addresses for this machine.
     let local = try await SiteServer(.answer(204), at: "0.0.0.0", port: 80, in: cable.client)
     let sites = try LabSites(
       cable.client, names: ["site.example": addresses, "both.example": addresses + ["192.0.2.80"]])
@@ -128,7 +128,7 @@ struct FamilyTests {
     let four = try await SiteServer(.answer(204), at: "192.0.2.80", port: 80, in: cable.server)
     let six = try await SiteServer(.answer(204), at: "2001:db8:80::80", port: 80, in: cable.server)
     let sites = try LabSites(cable.client, names: ["site.example": ["2001:db8:80::80", "192.0.2.80"]])
-    // IPv4 waits 50 ms for the other family (RFC 8305, 3), which a busy machine may need for it.
+    // IPv4 waits 50 ms for the other family (RFC 8305, 3). A busy machine may need that time for the answer.
     var tries = 0
     var verdict: SiteVerdict
     repeat {
@@ -147,7 +147,7 @@ struct FamilyTests {
     let sites = try LabSites(cable.client, names: ["site.example": ["2001:db8:80::80", "192.0.2.80"]])
     var quickest = Duration.seconds(1_000)
     var count = 0
-    // The attempt that follows for lack of an answer begins after 250 ms.
+    // Without an answer, the next attempt begins after 250 ms.
     while count < 10, quickest >= .milliseconds(240) {
       count += 1
       let verdict = try await sites.check("http://site.example/")
@@ -158,7 +158,9 @@ struct FamilyTests {
     #expect(four.requests.count == count)
   }
 
-  @Test("49: one family asked for", arguments: [(IPAddress.Family.ipv4, "192.0.2.80"), (.ipv6, "2001:db8:80::80")])
+  @Test(
+    "49: only the family asked for is used",
+    arguments: [(IPAddress.Family.ipv4, "192.0.2.80"), (.ipv6, "2001:db8:80::80")])
   func oneFamily(_ family: IPAddress.Family, address: String) async throws {
     let cable = try LabCable()
     let four = try await SiteServer(.answer(204), at: "192.0.2.80", port: 80, in: cable.server)

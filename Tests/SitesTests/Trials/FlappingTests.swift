@@ -12,7 +12,8 @@ import SiteLab
 import TestSupport
 import Testing
 
-/// Trial 59: 1,000 monitored sites that come and go. In processes of their own, whose memory is nobody else's.
+/// Trial 59 of Sites.md: 1,000 monitored sites that come and go. Each test has a process of its own, and so its own
+/// memory.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct FlappingTests {
   /// A thousand sites, the time, and a record of when each was asked.
@@ -30,7 +31,7 @@ struct FlappingTests {
       State(isUp: Array(repeating: true, count: count), perSite: Array(repeating: 0, count: count)))
     private let numbers = NIOLockedValueBox((generator: SeededNumbers(seed: 59), count: 0))
 
-    /// Answers each check at once, as the site is at that time.
+    /// Answers each check at once, with the site's state at that time.
     func environment() -> SiteEnvironment {
       SiteEnvironment(
         reachability: network.environment,
@@ -53,7 +54,7 @@ struct FlappingTests {
         })
     }
 
-    /// Monitors of all sites, which know how their sites are.
+    /// Monitors of all sites that know the sites' states.
     func monitors() async throws -> [SiteMonitor] {
       network.set(.wifi)
       let environment = environment()
@@ -68,7 +69,7 @@ struct FlappingTests {
       return monitors
     }
 
-    /// Has time pass, and waits until all that is due has been done.
+    /// Lets time pass, and waits until everything due has been done.
     func pass(_ duration: Duration, _ monitors: [SiteMonitor]) async throws {
       for _ in 0..<Int(duration / Self.step) {
         state.withLockedValue { $0.requests.append(0) }
@@ -77,15 +78,15 @@ struct FlappingTests {
       }
     }
 
-    /// Changes the path for all, and waits until each has taken that in.
+    /// Changes the path for all, and waits until each has read it.
     func set(_ path: ScriptedPath, _ monitors: [SiteMonitor]) async throws {
       let before = decisions
       network.set(path)
       try await settle(monitors, decisions: before + Self.count)
     }
 
-    /// Waits until so many decisions have been made, and none follows: a monitor asks for a random number whenever it
-    /// decides something. What is due has begun once the engine has settled.
+    /// Waits until this many decisions have been made and no other follows: a monitor asks for a random number whenever
+    /// it decides something. Checks that are due have begun once the engine has settled.
     private func settle(_ monitors: [SiteMonitor], decisions least: Int = 0) async throws {
       var last = -1
       try await eventually(within: .seconds(60), "all is quiet") {
@@ -100,26 +101,25 @@ struct FlappingTests {
 
     func set(_ isUp: (Int) -> Bool) { state.withLockedValue { $0.isUp = (0..<Self.count).map(isUp) } }
 
-    /// The most requests within four steps: on a busy machine some of a step's are counted with the next.
+    /// The most requests within four steps. On a busy machine some of a step's requests are counted with the next.
     static func mostWithinASecond(_ requests: some Collection<Int>) -> Int {
       let requests = Array(requests)
       return requests.indices.map { requests[$0...].prefix(4).reduce(0, +) }.max() ?? 0
     }
 
-    /// How many steps may be counted as four. A step ends when the engine has settled, which may be before a slow
-    /// thread has begun what is due in it: on a busy machine that is counted up to three steps later, under a sanitizer
-    /// four.
+    /// How many steps may count as four. A step ends when the engine has settled, perhaps before a slow thread has
+    /// begun what is due in it. On a busy machine that is counted up to three steps later, under a sanitizer four.
     private static let countedSteps = isSanitized ? 8 : 7
 
-    /// 16 at once and then 500 a second, within four steps and what was counted with them.
+    /// 16 at once and then 500 a second, within four steps and those counted with them.
     static let paced = 16 + 500 * countedSteps / 4
 
-    /// A tenth of 60 s each way keeps them apart: 1,000 within 12 s, or 84 within each, begin to fail, and each of
-    /// these asks again after 1, 3 and 7 s. So 336 come within a second, in proportion more in what is counted with it,
-    /// and a few more by chance.
+    /// A tenth of 60 s each way keeps them apart: 1,000 within 12 s, so 84 a second, begin to fail, and each of these
+    /// asks again after 1, 3 and 7 s. So 336 come within a second, in proportion more in the steps counted with it, and
+    /// a few more by chance.
     static let jittered = 336 * countedSteps / 4 + 30
 
-    /// How many there were in each step.
+    /// The number of requests in each step.
     var requests: [Int] { state.withLockedValue { $0.requests } }
     var requestsPerSite: [Int] { state.withLockedValue { $0.perSite } }
     var isUp: [Bool] { state.withLockedValue { $0.isUp } }
@@ -132,13 +132,13 @@ struct FlappingTests {
       let world = World()
       let monitors = try await world.monitors()
 
-      // All of them fail together, come back together, again and again; then each as it likes.
+      // First all of them fail and come back together, again and again; then each by itself.
       for isUp in [true, false, true, false, true, false] {
         world.set { _ in isUp }
         try await world.pass(.seconds(40), monitors)
       }
       let left = try await Leftovers {
-        // Three steps, and all is as it was.
+        // After three steps it is back to normal.
         for step in 0..<3 {
           world.set { ($0 + step) % 3 != 0 }
           try await world.pass(.seconds(20), monitors)
@@ -154,14 +154,14 @@ struct FlappingTests {
         #expect(monitor.current.isAvailable == world.isUp[number], "\(number): \(monitor.current)")
       }
 
-      // Were they in step, 1,000 requests would come within one step of 250 ms. The first checks are paced.
+      // In step, all 1,000 requests would come within one step of 250 ms. The first checks are paced.
       let requests = world.requests
       let start = Int(Duration.seconds(5) / World.step)
       #expect(World.mostWithinASecond(requests.prefix(start)) <= World.paced, "\(requests)")
-      // Then jitter alone keeps them apart.
+      // Afterwards only jitter keeps them apart.
       #expect(World.mostWithinASecond(requests.dropFirst(start)) <= World.jittered, "\(requests)")
       #expect(requests.reduce(0, +) > 3 * World.count)
-      // Nobody is forgotten, and nobody asks more than anybody else: 1 s, 2 s, 4 s, … after each failure.
+      // No site is forgotten, and none is asked more than others: 1 s, 2 s, 4 s, … after each failure.
       let perSite = world.requestsPerSite
       #expect((perSite.min() ?? 0) >= 5 && (perSite.max() ?? 0) <= 60, "\(perSite.min() ?? 0) to \(perSite.max() ?? 0)")
     }

@@ -6,10 +6,10 @@ import DialtoneSites
 import SiteLab
 import Testing
 
-/// Answers that are well-formed, and that not every parser takes.
+/// Answers that are well-formed but that not every parser accepts.
 @Suite(.timeLimit(.minutes(2)))
 struct HeadTests {
-  /// Texts of answers to GET, with "hello" in their bodies; to HEAD, the same without the body.
+  /// Texts of answers to a GET, with "hello" in their bodies. HEAD gets the same without the body.
   private static let answers = [
     "HTTP/1.1 200 OK\nContent-Length: 5\n\nhello",
     "HTTP/1.0 200 OK\nServer: x\n\nhello",
@@ -31,7 +31,7 @@ struct HeadTests {
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;a=\"b\"\t; c\nhe\n3\t\nllo\n0\n\n",
   ]
 
-  /// What neither curl nor a check takes.
+  /// Texts that neither curl nor a check accepts.
   private static let malformed = [
     "RTSP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello", "ICE/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello",
     "ICY 200 OK\r\nContent-Length: 5\r\n\r\nhello", "HTTP/1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
@@ -44,7 +44,7 @@ struct HeadTests {
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n 5\r\nhello\r\n0\r\n\r\n",
   ]
 
-  /// curl is the judge: it takes the same, and gets the same page.
+  /// curl accepts the same texts, and gets the same page.
   @Test(.enabled(if: Curl.path != nil, "curl is not installed"), arguments: answers + malformed)
   func takesWhatCurlTakes(_ answer: String) async throws {
     let server = try await SiteServer(.text(answer), .plain)
@@ -64,7 +64,7 @@ struct HeadTests {
     #expect(verdict.kind == .failed && verdict.error?.code == .malformedResponse, "\(verdict)")
   }
 
-  /// What is said of where to go in a field that cannot be read is not heeded; the other fields are.
+  /// A redirect in a field that cannot be read is ignored. The other fields count.
   @Test func anUnreadableFieldIsLeftOut() async throws {
     let server = try await SiteServer(
       .text("HTTP/1.1 302 Found\r\nLocation: /\u{1}\r\nLocation : http://login.example/\r\n\r\n"), .plain)
@@ -84,7 +84,7 @@ struct HeadTests {
   }
 
   @Test(arguments: answers)
-  func takesItByteByByte(_ answer: String) async throws {
+  func takesAnswersByteByByte(_ answer: String) async throws {
     let server = try await SiteServer(
       SiteBehaviour { _ in answer.utf8.map { .send([$0]) } + [.close] }, .plain)
     let verdict = try await check(server.url(.plain)) { $0.expectation = .body(containing: "hello") }
@@ -104,7 +104,7 @@ struct HeadTests {
   }
 
   @Test(arguments: [400, 403, 404, 410, 500], [SiteCheckConfiguration.Method?.none, .head, .get])
-  func saysWhereGETMayHelp(_ status: Int, _ method: SiteCheckConfiguration.Method?) async throws {
+  func saysIfGETMayHelp(_ status: Int, _ method: SiteCheckConfiguration.Method?) async throws {
     let server = try await SiteServer(.answer(status), .plain)
     let verdict = try await check(server.url(.plain)) {
       $0.expectation = .success

@@ -9,10 +9,10 @@ import NetworkLab
 import SiteLab
 import Testing
 
-/// Trial 52: a name that somebody on the way leads astray.
+/// Trial 52 of Sites.md: a name that something on the way leads astray.
 @Suite(.timeLimit(.minutes(2)))
 struct HijackTests {
-  /// There is a path to each of them: not where they lie decides, but what they are.
+  /// There is a path to each of them: the kind of the address decides.
   @Test(
     "52: a name hijacked to a private address, a public one required: intercepted",
     .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
@@ -33,7 +33,7 @@ struct HijackTests {
     }
   }
 
-  @Test("52: nothing is sent there")
+  @Test("52: nothing is sent to a private address if a public one is required")
   func nothingIsSent() async throws {
     let server = try await SiteServer(.answer(200), .plain)
     let names = SiteNames(["site.example": ["127.0.0.1", "::1"]])
@@ -41,12 +41,12 @@ struct HijackTests {
     let verdict = try await check(url, in: names.environment) { $0.requiresPublicAddress = true }
     #expect(verdict.kind == .intercepted, "\(verdict)")
     #expect(server.connectionCount == 0)
-    // The same where it is not required: the test's server is the site.
+    // The same if it is not required: the test's server is the site.
     #expect(try await check(url, in: names.environment).kind == .available)
     #expect(server.connectionCount == 1)
   }
 
-  /// What the name leads to counts, not which of it there is a path to.
+  /// The addresses of the name count, not the paths to them.
   @Test("52: private addresses beside a public one without a path: offline, not intercepted")
   func pathsDoNotDecide() async throws {
     let network = ScriptedNetwork()
@@ -64,7 +64,7 @@ struct HijackTests {
     #expect(hijacked.address == addresses[1])
   }
 
-  /// Who asks for an address means that address.
+  /// A literal address is meant as it is.
   @Test("52: a literal private address is exempt")
   func literals() async throws {
     let server = try await SiteServer(.answer(200), .plain)

@@ -5,15 +5,15 @@
 import DialtoneSites
 
 extension LabSites {
-  /// A monitor that tries again soon, so that a test need not wait long, and checks of itself seldom, so that nothing
-  /// but what the test does is the reason of a check.
+  /// A monitor that retries soon, so that a test need not wait long, and seldom checks by itself, so that only what the
+  /// test does causes a check.
   func monitor(
     _ url: String, _ configure: (inout SiteMonitorConfiguration) -> Void = { _ in }
   ) throws -> SiteMonitor {
     try SiteMonitor(url, configuration: try Self.configuration(configure), environment: environment)
   }
 
-  /// The same, for a site's two URLs.
+  /// The same for a site with two URLs.
   func monitor(
     _ plain: String, _ secure: String, _ configure: (inout SiteMonitorConfiguration) -> Void = { _ in }
   ) throws -> SiteMonitor {

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import Dialtone
+@testable import Dialtone
 import DialtoneSites
 import NIOCore
 import NIOPosix
 import NetworkLab
 import SiteLab
 
-/// Checks whose network is a lab: their sockets and the engine's are made by threads inside the namespace.
+/// Checks in a lab's network: threads inside the namespace make their sockets and the engine's.
 final class LabSites: Sendable {
   let lab: NetworkLab
   let environment: SiteEnvironment
@@ -17,7 +17,7 @@ final class LabSites: Sendable {
   /// Keeps the engine, whose threads belong to the lab, from ending between two checks.
   private let anchor: ReachabilityMonitor
 
-  /// With `names` and no others, and `nameServers` as resolv.conf would name them.
+  /// Resolves only `names`, and has `nameServers` as from resolv.conf.
   convenience init(_ lab: NetworkLab, names: [String: [String]] = [:], nameServers: [String] = []) throws {
     try self.init(lab, lookup: SiteNames.lookup(names), nameServers: nameServers)
   }
@@ -37,7 +37,7 @@ final class LabSites: Sendable {
   }
 
   deinit {
-    // Its threads end some time later: nobody is left who could wait, or mend what fails.
+    // The group's threads end some time later: there is no one left to wait, or to handle an error.
     group.shutdownGracefully { _ in }
   }
 
@@ -48,12 +48,12 @@ final class LabSites: Sendable {
   }
 }
 
-/// A host at one end of a cable, and a server's at the other.
+/// A client at one end of a cable, and a server at the other.
 struct LabCable {
   let client: NetworkLab
   let server: NetworkLab
 
-  /// `client` has v0 with 10.0.0.1/24, 2001:db8::1/64 and defaults via the other end, which has 10.0.0.2, 2001:db8::2
+  /// `client` has v0 with 10.0.0.1/24, 2001:db8::1/64 and defaults via the other end. That has 10.0.0.2, 2001:db8::2
   /// and the site's addresses 192.0.2.80 and 2001:db8:80::80.
   init() throws {
     client = try NetworkLab()
@@ -61,7 +61,7 @@ struct LabCable {
     try Self.connect(client, "v0", to: server, 0)
   }
 
-  /// Lays a cable between `name` of the client and `far` of a server's lab. `number` tells several apart.
+  /// Lays a cable between `name` of the client and `far` of a server's lab. Each has another `number`.
   static func connect(_ client: NetworkLab, _ name: String, to server: NetworkLab, _ number: Int) throws {
     try client.addVeth(name, "far", peerIn: server)
     try client.up(name)

@@ -11,10 +11,10 @@ import SiteLab
 import TestSupport
 import Testing
 
-/// Many checks: nothing is left of them. Each test runs in a process of its own, servers included.
+/// Many checks leave nothing behind. Each test has a process of its own, servers included.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct LoadTests {
-  /// Checks the site that often, 256 at a time.
+  /// Checks the site `count` times, 256 at a time.
   private static func check(_ url: SiteURL, times count: Int) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for worker in 0..<256 {
@@ -29,9 +29,9 @@ struct LoadTests {
     }
   }
 
-  /// Rounds of so many checks.
+  /// Five rounds of checks.
   private static func rounds(_ transport: Transport, checks: Int) async throws {
-    // Inside each connect an error is thrown, and caught.
+    // Each connect throws an error inside, which is caught.
     ctestsupport_keep_no_backtraces()
     let server = try await SiteServer(.answer(204), transport, recording: false)
     let url = try server.url(transport)
@@ -43,17 +43,17 @@ struct LoadTests {
     #expect(server.connectionCount == 6 * count)
     #expect(left.descriptors <= 0, "\(left)")
     #expect(left.threads <= 0, "\(left)")
-    // A sanitizer keeps books, and what was freed.
+    // A sanitizer keeps records, and freed memory.
     if isSanitized { return }
-    // 32 bytes lost in each check would show.
+    // A loss of 32 bytes per check would show.
     #expect(left.heap < 32 * count, "\(left)")
     #expect(left.residentMemory < 1 << 20, "\(left)")
   }
 
-  /// In each of five rounds, after one that does not count; with DIALTONE_CHECKS in the environment so many.
+  /// Each of five rounds, after one that does not count, has this many checks, or DIALTONE_CHECKS of the environment.
   @Test func tenThousandChecksLeaveNothing() async {
     await #expect(processExitsWith: .success) {
-      // The text lives in the environment, which nobody changes, and is copied.
+      // The environment does not change, and the text is copied.
       let wanted = unsafe getenv("DIALTONE_CHECKS").flatMap { unsafe Int(String(cString: $0)) }
       try await LoadTests.rounds(.plain, checks: wanted ?? 10_000)
     }
@@ -63,10 +63,10 @@ struct LoadTests {
     await #expect(processExitsWith: .success) { try await LoadTests.rounds(.secure, checks: 500) }
   }
 
-  /// What is asked at the same time is bounded, whoever asks for how much; the rest waits for its turn.
+  /// The number of checks at a time is limited for all callers together. The rest waits.
   @Test func checksAtATimeAreBounded() async {
     await #expect(processExitsWith: .success) {
-      // Those that were asked and are not answered: a client cannot have done with them.
+      // The requests that are not answered yet: their checks cannot have ended.
       let asked = NIOLockedValueBox((now: 0, most: 0))
       let server = try await SiteServer(
         SiteBehaviour { request in
@@ -93,7 +93,7 @@ struct LoadTests {
     }
   }
 
-  /// Servers that send without end, all at once: each costs 1 MiB at most, the servers' own memory included.
+  /// Servers that send without end, all at once. Each costs at most 1 MiB, including the server's own memory.
   @Test func hostileServersCostLittleMemory() async {
     await #expect(processExitsWith: .success) {
       ctestsupport_keep_no_backtraces()
@@ -125,10 +125,10 @@ struct LoadTests {
     }
   }
 
-  /// The most that was ever resident, in bytes.
+  /// The peak of resident memory, in bytes.
   private static var peakMemory: Int {
     var usage = rusage()
-    // getrusage(2) writes one structure; it cannot fail for oneself.
+    // getrusage(2) writes one structure. It cannot fail for the own process.
     unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
     return usage.ru_maxrss << 10
   }

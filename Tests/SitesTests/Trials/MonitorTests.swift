@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import Dialtone
+@testable import Dialtone
 import DialtoneSites
 import NIOConcurrencyHelpers
 import NetworkLab
@@ -10,11 +10,11 @@ import SiteLab
 import TestSupport
 import Testing
 
-/// Trials 51, 56 and 58: monitors of real servers over real links.
+/// Trials 51, 56 and 58 of Sites.md: monitors of real servers over real links.
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(3)))
 struct MonitorTests {
-  /// Behaves differently for each request, counted from 0.
+  /// A server with other steps for each request, counted from 0.
   private func counting(_ steps: @escaping @Sendable (Int, SiteRequest) -> [SiteStep]) -> SiteBehaviour {
     let count = NIOLockedValueBox(0)
     return SiteBehaviour { request in
@@ -34,7 +34,7 @@ struct MonitorTests {
     let sites = try LabSites(cable.client)
     let monitor = try sites.monitor("http://192.0.2.80/", "https://192.0.2.80/")
     let recording = VerdictRecording(monitor)
-    // Nobody listens on 443.
+    // There is no listener on 443.
     try await recording.wait(for: .partial)
     let secure = try await SiteServer(.answer(204), as: identity, at: "192.0.2.80", port: 443, in: cable.server)
     try await recording.wait(for: .available)
@@ -123,7 +123,7 @@ struct MonitorTests {
     try cable.client.down("v0")
     try await recording.wait(for: .offline)
     #expect(!monitor.isChecking)
-    // The answer waits in the server's kernel, which sends it as soon as the way is free again.
+    // The answer waits in the server's kernel, which sends it as soon as packets pass again.
     isLost.withLockedValue { $0 = true }
     try await eventually(within: .seconds(30), "the late answer has been sent") {
       server.connections.first?.sentCount ?? 0 > 0
@@ -134,7 +134,7 @@ struct MonitorTests {
     #expect(server.requests.count == 2)
   }
 
-  /// While it is offline nothing is sent, whatever is due.
+  /// While it is offline nothing is sent, even if a check is due.
   @Test("58: offline for long: no request, and then one")
   func nothingIsSentWhileOffline() async throws {
     let cable = try LabCable()
@@ -145,7 +145,7 @@ struct MonitorTests {
     try await eventually(within: .seconds(30), "it is checked again and again") { server.requests.count > 3 }
     try cable.client.down("v0")
     try await recording.wait(for: .offline)
-    // What left before the loss has come by the time that packets of now would.
+    // Packets sent before the loss have arrived by the time that a packet sent now would.
     let before = server.connectionCount
     monitor.check()
     #expect(!monitor.isChecking)
@@ -155,7 +155,7 @@ struct MonitorTests {
     #expect(recording.kinds == [.available, .offline, .available])
   }
 
-  /// With two ways out, the one that is left is checked over.
+  /// Of two ways, the remaining one is used for the check.
   @Test("58: the way changes while a request is in flight: the request is made again over the other way")
   func anotherWay() async throws {
     let cable = try LabCable()
@@ -176,7 +176,7 @@ struct MonitorTests {
 }
 
 extension LabCable {
-  /// After `client.down("v0")`, which took the routes and the IPv6 address away.
+  /// Adds what `client.down("v0")` removed: the routes and the IPv6 address.
   func bringUp() throws {
     try client.up("v0")
     try client.addRoute("default", via: "10.0.0.2", dev: "v0", metric: 100)

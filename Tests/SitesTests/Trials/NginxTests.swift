@@ -7,13 +7,13 @@ import NetworkLab
 import SiteLab
 import Testing
 
-/// A server that the world runs, in place of the trials' own.
+/// A server in wide use, in place of the trials' own.
 @Suite(
   .enabled(if: NginxServer.path != nil, "nginx is not installed"),
   .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(2)))
 struct NginxTests {
   @Test(arguments: Transport.allCases)
-  func verdicts(_ transport: Transport) async throws {
+  func givesTheVerdictsOfAnswersByNginx(_ transport: Transport) async throws {
     let lab = try NetworkLab()
     let server = try await NginxServer(as: try Trust.identity.get(), in: lab)
     defer { withExtendedLifetime(server) {} }
@@ -25,7 +25,7 @@ struct NginxTests {
         $0.expectation = expectation
         $0.method = method
       }
-      // That GET may be answered otherwise is no failure.
+      // That GET may be answered differently is no failure.
       #expect(verdict.error == nil || verdict.error?.code == .headRefused, "\(verdict)")
       return verdict.kind
     }
@@ -46,7 +46,7 @@ struct NginxTests {
     #expect(try await kind("/get-only", .success) == .available)
   }
 
-  /// `gzip_static always` compresses whatever the client asks for.
+  /// `gzip_static always` compresses whatever the client accepts.
   @Test(.enabled(if: NginxServer.hasGzipStatic, "nginx has no gzip_static"), arguments: Transport.allCases)
   func aBodyThatIsCompressedAllTheSameIsNotRead(_ transport: Transport) async throws {
     let lab = try NetworkLab()
@@ -69,8 +69,8 @@ struct NginxTests {
     #expect(status.error?.code == (transport == .plain ? .unreadableBody : nil), "\(status)")
   }
 
-  @Test("TLS to the port of http, and http to the port of TLS")
-  func theWrongPort() async throws {
+  @Test("TLS to the port of http fails, and http to the port of TLS gets no expected answer")
+  func theWrongPortOfASchemeIsNotAvailable() async throws {
     let lab = try NetworkLab()
     let server = try await NginxServer(as: try Trust.identity.get(), in: lab)
     defer { withExtendedLifetime(server) {} }

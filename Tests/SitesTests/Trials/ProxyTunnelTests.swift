@@ -3,22 +3,22 @@
 
 #if os(Linux)
 import Dialtone
-import DialtoneSites
+@testable import DialtoneSites
 import Glibc
 import SiteLab
 import Testing
 
-/// TLS through a proxy. In processes of their own: the environment is the whole process's.
+/// TLS through a proxy. Each test has a process of its own, because the environment is the whole process's.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct ProxyTunnelTests {
-  /// Has the process ask this proxy for https.
-  /// Has the process ask the proxy at this port for http.
+  /// Makes this process use the proxy at this port for http.
   private static func useForHTTP(_ port: Int) {
     unsafe unsetenv("no_proxy")
     unsafe unsetenv("NO_PROXY")
     unsafe setenv("http_proxy", "http://127.0.0.1:\(port)", 1)
   }
 
+  /// Makes this process use the proxy for https.
   private static func use(_ proxy: TunnelProxy) {
     // The texts are copied.
     unsafe unsetenv("no_proxy")
@@ -26,19 +26,19 @@ struct ProxyTunnelTests {
     unsafe setenv("https_proxy", "http://me:word@127.0.0.1:\(proxy.port)", 1)
   }
 
-  @Test func isWithTheSiteItself() async {
+  @Test func tlsIsWithTheSiteItself() async {
     await #expect(processExitsWith: .success) {
       let server = try await SiteServer(.answer(204), .secure)
       let proxy = try await TunnelProxy(to: server.port)
       Self.use(proxy)
-      // Nobody but the proxy knows this name.
+      // Only the proxy knows this name.
       let verdict = try await check("https://site.example/x") { $0.proxy = .environment }
       #expect(verdict.kind == .available, "\(verdict)")
       #expect(verdict.timings.tls != nil && verdict.address?.description == "127.0.0.1")
       let asked = try #require(proxy.requests.first)
       #expect(asked.hasPrefix("CONNECT site.example:443 HTTP/1.1\r\nHost: site.example:443\r\n"), "\(asked)")
       #expect(asked.contains("\r\nProxy-Authorization: Basic bWU6d29yZA==\r\n"))
-      // The site sees what it would without a proxy, and nothing of the proxy's credentials.
+      // The site sees what it would see without a proxy, and not the proxy's credentials.
       let request = try #require(server.requests.first)
       #expect(request.target == "/x" && request.values(of: "Host") == ["site.example"])
       #expect(request.values(of: "Proxy-Authorization").isEmpty)
@@ -46,7 +46,8 @@ struct ProxyTunnelTests {
     }
   }
 
-  /// RFC 9110, 15.2: what precedes the final answer says nothing of it, but that somebody switches protocols unasked.
+  /// RFC 9110, 15.2: interim answers say nothing of the final one, except that an unrequested switch of protocols
+  /// fails.
   @Test func interimAnswersAreNoRefusal() async {
     await #expect(processExitsWith: .success) {
       let server = try await SiteServer(.answer(204), .secure)
@@ -65,7 +66,7 @@ struct ProxyTunnelTests {
     }
   }
 
-  @Test func anImpostorBehindItIsOneToo() async {
+  @Test func anImpostorBehindAProxyIsIntercepted() async {
     await #expect(processExitsWith: .success) {
       let identity = try Trust.authority.get().identity(for: ["127.0.0.1", "localhost"])
       let server = try await SiteServer(.answer(204), as: identity)
@@ -93,7 +94,7 @@ struct ProxyTunnelTests {
     }
   }
 
-  /// RFC 9110, 15.6: whether the site has answered, nobody can tell from it.
+  /// RFC 9110, 15.6: these do not tell whether the site has answered.
   @Test(arguments: [500, 502, 503, 504]) func whatAProxySaysOfItselfIsNoAnswerOfTheSite(_ status: Int) async {
     await #expect(processExitsWith: .success) { [status] in
       let proxy = try await SiteServer(.answer(status), .plain)
@@ -106,7 +107,7 @@ struct ProxyTunnelTests {
         #expect(verdict.kind == .failed && verdict.stage == .connect, "\(verdict)")
         #expect(verdict.error?.code == .proxyFailed && verdict.error?.message.contains("\(status)") == true)
       }
-      // Who lists it expects it, whoever says so.
+      // If a user lists the status, it is expected, whoever sent it.
       let listed = try await check("http://site.example/") {
         $0.proxy = .environment
         $0.expectation = .status(status)
@@ -115,7 +116,7 @@ struct ProxyTunnelTests {
     }
   }
 
-  /// 511 is the network's word, and what is below 500 the site's.
+  /// 511 is the network's own answer. A status below 500 is the site's.
   @Test func otherAnswersThroughAProxyStandForTheSite() async {
     await #expect(processExitsWith: .success) {
       for (status, kind) in [(200, SiteVerdict.Kind.available), (404, .available), (511, .captivePortal)] {
@@ -127,7 +128,7 @@ struct ProxyTunnelTests {
     }
   }
 
-  @Test func isNotUsedUnlessAskedFor() async {
+  @Test func aProxyIsNotUsedUnlessAskedFor() async {
     await #expect(processExitsWith: .success) {
       let server = try await SiteServer(.answer(204), .secure)
       let proxy = try await TunnelProxy(to: server.port)
@@ -138,7 +139,7 @@ struct ProxyTunnelTests {
     }
   }
 
-  @Test func aProxyThatReachesNobodyIsNoAnswer() async {
+  @Test func aProxyThatReachesNoSiteIsNoAnswer() async {
     await #expect(processExitsWith: .success) {
       let server = try await SiteServer(.answer(204), .secure)
       let proxy = try await TunnelProxy(to: server.port)

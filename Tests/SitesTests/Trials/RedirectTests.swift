@@ -7,10 +7,10 @@ import DialtoneSites
 import SiteLab
 import Testing
 
-/// Trial 54: where a redirect leads is told as a stranger's text, and nothing is ever sent there.
+/// Trial 54 of Sites.md: the target of a redirect is reported as foreign text, and nothing is ever sent there.
 @Suite(.timeLimit(.minutes(2)))
 struct RedirectTests {
-  /// Asks a server on `localhost` that redirects there; 204 is expected, so that every target may be told.
+  /// Asks a server on `localhost` that redirects to `location`. 204 is expected, so that every target may be told.
   private func redirected(to location: String, _ transport: Transport = .plain) async throws -> SiteVerdict {
     let server = try await SiteServer(.redirect(to: location), transport)
     return try await check(server.url(transport, host: "localhost")) { $0.expectation = .status(204) }
@@ -34,14 +34,14 @@ struct RedirectTests {
     "https://login.example:8443/?a=b", "http://localhost.example/", "http://wwww.localhost/", "http://[::1]/",
     "http://www.www.localhost/", "HTTP://LOGIN.EXAMPLE", "http://localhost@login.example/",
   ])
-  func anotherHost(_ location: String) async throws {
+  func aRedirectToAnotherHostIsAPortal(_ location: String) async throws {
     let verdict = try await redirected(to: location)
     #expect(verdict.kind == .captivePortal, "\(verdict)")
     #expect(verdict.location != nil)
   }
 
-  /// Which of them a browser would follow, nobody knows.
-  @Test func anotherHostBesideTheSame() async throws {
+  /// It is unknown which of them a browser would follow.
+  @Test func anotherHostBesideTheSameHostIsAPortal() async throws {
     let fields = ["Location: /login", "Location: http://login.example/"]
     let server = try await SiteServer(.answer(302, fields: fields), .plain)
     let verdict = try await check(server.url(.plain, host: "localhost"))
@@ -52,7 +52,7 @@ struct RedirectTests {
     "/login", "login", "?login", "", "#top", "http://localhost/", "https://localhost/", "http://LOCALHOST./x",
     "http://www.localhost/", "http://WWW.localhost.:81/", "//localhost/", "http://localhost:1/",
   ])
-  func sameHost(_ location: String) async throws {
+  func aRedirectToTheSameHostIsUnexpected(_ location: String) async throws {
     let verdict = try await redirected(to: location)
     #expect(verdict.kind == .unexpectedResponse, "\(verdict)")
   }
@@ -80,7 +80,7 @@ struct RedirectTests {
     #expect(verdict.location?.hasPrefix("http://login.example/xxx") == true)
   }
 
-  /// Escape sequences, a backspace, a C1 control, and characters that turn the direction of writing.
+  /// Escape sequences, a backspace, a C1 control, and characters that change the direction of writing.
   @Test(arguments: [
     "http://login.example/\u{1B}]0;title\u{7}", "http://login.example/\u{8}\u{8}\u{8}",
     "http://login.example/\u{9B}31m",
@@ -95,7 +95,7 @@ struct RedirectTests {
     #expect(words.unicodeScalars.allSatisfy { (0x20..<0x7F).contains($0.value) })
   }
 
-  /// Bytes that are no UTF-8, and a target told twice.
+  /// Bytes that are not UTF-8, and a target given twice.
   @Test(arguments: [
     "HTTP/1.1 302 Found\r\nLocation: http://login.example/\u{FF}\r\nContent-Length: 0\r\n\r\n",
     "HTTP/1.1 302 Found\r\nLocation: http://a.example/\r\nLocation: http://b.example/\r\nContent-Length: 0\r\n\r\n",
@@ -104,7 +104,7 @@ struct RedirectTests {
     "HTTP/1.1 302 Found\r\nLocation: http://login.example:99999/\r\nContent-Length: 0\r\n\r\n",
     "HTTP/1.1 302 Found\r\nLocation: http://\r\nContent-Length: 0\r\n\r\n",
   ])
-  func strangeTargetsHarmNobody(_ text: String) async throws {
+  func strangeTargetsDoNoHarm(_ text: String) async throws {
     // Latin-1, so that U+00FF is the byte FF.
     let bytes = text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
     let server = try await SiteServer(SiteBehaviour { _ in [.send(bytes), .close] }, .plain)

@@ -9,11 +9,11 @@ import SiteLab
 import TestSupport
 import Testing
 
-/// Who it was that refused a connection, told by name. Routers, gateways and hosts are the kernel's.
+/// A refused connection names who refused it. Routers, gateways and hosts are the kernel's.
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(2)))
 struct RefusalTests {
-  /// A server's end of the cable that forwards.
+  /// A cable with a server's end that forwards packets.
   private func router() throws -> LabCable {
     let cable = try LabCable()
     try cable.server.sysctl("ipv4/ip_forward", 1)
@@ -21,13 +21,13 @@ struct RefusalTests {
     return cable
   }
 
-  /// RFC 1812, 5.2.7.1, and RFC 4443, 3.1: what a router says of its routes of these types.
+  /// RFC 1812, 5.2.7.1, and RFC 4443, 3.1: what a router sends for its routes of these types.
   @Test(
     "a router that refuses is named",
     arguments: [
       (LabRouteKind.prohibit, "prohibited", "prohibited"), (.unreachable, "host unreachable", "no route"),
     ])
-  func router(_ kind: LabRouteKind, _ words4: String, _ words6: String) async throws {
+  func aRouterThatRefusesIsNamed(_ kind: LabRouteKind, _ words4: String, _ words6: String) async throws {
     let cable = try router()
     try cable.server.addRoute("198.51.100.0/24", kind: kind)
     try cable.server.addRoute("2001:db8:99::/64", kind: kind)
@@ -44,9 +44,9 @@ struct RefusalTests {
     }
   }
 
-  /// The neighbour is asked for three times, a second apart (arp(7)).
+  /// The kernel asks for the neighbour three times, a second apart (arp(7)).
   @Test("a gateway that does not answer is named, and so is a silent host", arguments: [true, false])
-  func silentNeighbour(isGateway: Bool) async throws {
+  func aSilentGatewayOrHostIsNamed(isGateway: Bool) async throws {
     let cable = try LabCable()
     try cable.client.addRoute("198.51.100.0/24", via: "10.0.0.9", dev: "v0")
     try cable.client.addRoute("2001:db8:99::/64", via: "2001:db8::9", dev: "v0", family: .v6)
@@ -61,7 +61,7 @@ struct RefusalTests {
   }
 
   @Test("a host that refuses by itself does so in the system's words")
-  func host() async throws {
+  func aHostThatRefusesIsToldInTheSystemsWords() async throws {
     let cable = try LabCable()
     let sites = try LabSites(cable.client)
     for host in ["192.0.2.80", "[2001:db8:80::80]"] {
@@ -72,10 +72,10 @@ struct RefusalTests {
 
   @Test(
     "offline says which address has no path, and why", .enabled(if: NetworkLab.hasIPRoute2, "ip is needed"))
-  func offline() async throws {
+  func offlineNamesTheAddressWithoutAPath() async throws {
     let cable = try LabCable()
     try cable.server.down("far")
-    // The kernel says so a little later.
+    // The kernel announces it a little later.
     try await eventually("the carrier's loss is noticed") {
       try cable.client.ip("link show v0").output.contains("NO-CARRIER")
     }
@@ -86,7 +86,7 @@ struct RefusalTests {
       #expect(verdict.error?.message.contains("no carrier") == true, "\(verdict)")
       #expect(verdict.address == IPAddress("192.0.2.80") && verdict.interface?.name == "v0", "\(verdict)")
     }
-    // The path's reason, not the resolver's.
+    // The reason is the path's, not the resolver's.
     let unknown = try await sites.check("http://nowhere.example/")
     #expect(unknown.kind == .offline && unknown.error?.code == .noPath, "\(unknown)")
     #expect(unknown.error?.message.contains("no carrier") == true, "\(unknown)")

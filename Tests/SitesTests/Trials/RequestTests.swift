@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import DialtoneSites
+@testable import DialtoneSites
 import NetworkLab
 import SiteLab
 import TestSupport
 import Testing
 
-/// What leaves the machine: one request, with nothing in it that tells who asks.
+/// The bytes that leave the machine: one request, with nothing in it that identifies the sender.
 @Suite(.timeLimit(.minutes(2)))
 struct RequestTests {
   @Test(arguments: Transport.allCases)
-  func everyByteOfARequest(_ transport: Transport) async throws {
+  func sendsExactlyTheseBytes(_ transport: Transport) async throws {
     let server = try await SiteServer(.answer(204), transport)
     let verdict = try await check(server.url(transport, "/path/to?a=b&c=%20#fragment"))
     #expect(verdict.kind == .available)
@@ -32,7 +32,7 @@ struct RequestTests {
         """)
   }
 
-  /// Neither what an answer sets, nor what the environment says, is ever sent.
+  /// Neither what an answer sets nor what the environment says is ever sent.
   @Test(arguments: Transport.allCases)
   func nothingIsKeptOfAnAnswer(_ transport: Transport) async throws {
     let fields = [
@@ -55,14 +55,14 @@ struct RequestTests {
   }
 
   @Test(arguments: Transport.allCases)
-  func theUserAgentThatWasAskedFor(_ transport: Transport) async throws {
+  func sendsTheGivenUserAgent(_ transport: Transport) async throws {
     let server = try await SiteServer(.answer(204), transport)
     _ = try await check(server.url(transport)) { $0.userAgent = "trial/1" }
     #expect(server.requests.first?.values(of: "User-Agent") == ["trial/1"])
   }
 
   @Test(arguments: Transport.allCases, [405, 501])
-  func getFollowsWhereHeadIsRefused(_ transport: Transport, status: Int) async throws {
+  func getFollowsIfHeadIsRefused(_ transport: Transport, status: Int) async throws {
     let server = try await SiteServer(
       .head(.answer(status, fields: ["Allow: GET"]), otherwise: .answer(200, body: "well")), transport)
     let verdict = try await check(server.url(transport)) { $0.expectation = .success }
@@ -72,8 +72,8 @@ struct RequestTests {
     #expect(Set(server.requests.map(\.fields)).count == 1)
   }
 
-  /// What HEAD cannot tell: whether the 200 for a 204 has a page.
-  @Test func getFollowsWhereOnlyABodyTells() async throws {
+  /// HEAD cannot tell whether a 200 instead of a 204 has a page.
+  @Test func getFollowsIfOnlyABodyTells() async throws {
     let server = try await SiteServer(.answer(200, body: "<html>log in</html>"), .plain)
     let verdict = try await check(server.url(.plain)) { $0.expectation = .status(204) }
     #expect(verdict.kind == .captivePortal, "\(verdict)")
@@ -81,15 +81,14 @@ struct RequestTests {
   }
 
   @Test(arguments: Transport.allCases, [404, 302, 500, 511, 200])
-  func oneRequestWhereHeadTells(_ transport: Transport, status: Int) async throws {
+  func oneRequestIsEnoughIfHeadTells(_ transport: Transport, status: Int) async throws {
     let server = try await SiteServer(.answer(status, fields: ["Location: http://login.example/"]), transport)
     _ = try await check(server.url(transport))
     #expect(server.requests.map(\.method) == ["HEAD"])
   }
 
   @Test(arguments: Transport.allCases, [SiteCheckConfiguration.Method.head, .get])
-  func theMethodThatWasAskedForAndNoOther(_ transport: Transport, _ method: SiteCheckConfiguration.Method) async throws
-  {
+  func sendsOnlyTheGivenMethod(_ transport: Transport, _ method: SiteCheckConfiguration.Method) async throws {
     let server = try await SiteServer(.answer(405), transport)
     let verdict = try await check(server.url(transport)) {
       $0.expectation = .success
@@ -99,15 +98,15 @@ struct RequestTests {
     #expect(server.requests.map(\.method) == [method.rawValue])
   }
 
-  @Test func aBodyIsAskedForWithGetAlone() async throws {
+  @Test func aBodyIsAskedForOnlyWithGet() async throws {
     let server = try await SiteServer(.answer(200, body: "well"), .plain)
     let verdict = try await check(server.url(.plain)) { $0.expectation = .body(containing: "well") }
     #expect(verdict.kind == .available)
     #expect(server.requests.map(\.method) == ["GET"])
   }
 
-  /// With `answer` the body is left alone, however long it is.
-  @Test func theBodyIsNotReadWhereNobodyAsks() async throws {
+  /// With `answer` the body is not read, however long it is.
+  @Test func theBodyIsNotReadUnlessNeeded() async throws {
     let server = try await SiteServer(
       SiteBehaviour { _ in
         [.send("HTTP/1.1 200 OK\r\n\r\n"), .sendForEver([UInt8](repeating: 0, count: 4096))]
@@ -118,9 +117,9 @@ struct RequestTests {
     #expect(try #require(server.connections.first).sentCount < 1 << 20)
   }
 
-  /// The port stands in Host where it is not the scheme's own, and the host as it was given, in small letters, its
-  /// trailing dot included (RFC 9110, 7.2).
-  @Test func theHostAsItWasGiven() async throws {
+  /// Host has the port if it is not the scheme's own, and the host as it was given, in small letters and with its
+  /// trailing dot (RFC 9110, 7.2).
+  @Test func sendsTheHostAsItWasGiven() async throws {
     let server = try await SiteServer(.answer(204), .plain)
     _ = try await check(try SiteURL("http://LOCALHOST.:\(server.port)"))
     let request = try #require(server.requests.first)

@@ -5,7 +5,7 @@
 import Dialtone
 import DialtoneSites
 
-/// The system's network with names of a test's own.
+/// The system's network, with names of a test's own.
 struct SiteNames: Sendable {
   let environment: SiteEnvironment
 
@@ -16,7 +16,7 @@ struct SiteNames: Sendable {
         EngineProvider(lookup: Self.lookup(names))))
   }
 
-  /// Addresses in the order given, of the family asked for.
+  /// Returns the addresses of the family asked for, in the order given.
   static func lookup(_ names: [String: [String]]) -> NameLookup {
     { name, family in
       let addresses = (names[name] ?? []).compactMap { IPAddress($0) }.filter { family == nil || $0.family == family }

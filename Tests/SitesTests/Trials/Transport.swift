@@ -5,7 +5,7 @@
 import DialtoneSites
 import SiteLab
 
-/// Without TLS, or with it.
+/// Whether a trial uses TLS.
 enum Transport: String, CaseIterable, CustomStringConvertible {
   case plain = "http"
   case secure = "https"
@@ -13,13 +13,13 @@ enum Transport: String, CaseIterable, CustomStringConvertible {
   var description: String { rawValue }
 }
 
-/// Vouches for the servers of all trials.
+/// The authority of the servers of all trials.
 enum Trust {
   static let authority = Result { try SiteAuthority() }
-  /// For the hosts that servers of trials are asked by.
+  /// For the host names of the trials' servers.
   static let identity = Result { try authority.get().identity(for: ["localhost", "127.0.0.1", "::1", "site.example"]) }
 
-  /// What a check trusts.
+  /// What a check has to trust.
   static func trust() throws -> SiteTrust { .pem(try authority.get().root) }
 }
 
@@ -32,7 +32,7 @@ extension SiteServer {
       behaviour, as: transport == .secure ? try Trust.identity.get() : nil, recording: recording)
   }
 
-  /// Where the server can be asked.
+  /// A URL of the server.
   func url(_ transport: Transport, host: String = "127.0.0.1", _ path: String = "/") throws -> SiteURL {
     try SiteURL("\(transport)://\(host):\(port)\(path)")
   }

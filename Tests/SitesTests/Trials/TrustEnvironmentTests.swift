@@ -8,21 +8,21 @@ import Testing
 
 @testable import DialtoneSites
 
-/// SSL_CERT_FILE and SSL_CERT_DIR. In processes of their own: the environment is the whole process's.
+/// SSL_CERT_FILE and SSL_CERT_DIR. Each test has a process of its own, because the environment is the whole process's.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct TrustEnvironmentTests {
-  /// A folder that goes with this.
+  /// A folder that is removed at the end of this object.
   private final class Folder {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("dialtone-trust-\(UUID())").path
 
     init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
 
     deinit {
-      // Nobody is left to be told where it cannot be removed.
+      // If the folder cannot be removed, there is no one to tell.
       _ = try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// Writes the text to a file in it, and answers its path.
+    /// Writes the text to a file in it, and returns its path.
     @discardableResult
     func write(_ text: String, _ name: String) throws -> String {
       try text.write(toFile: "\(path)/\(name)", atomically: true, encoding: .utf8)
@@ -32,7 +32,7 @@ struct TrustEnvironmentTests {
 
   private static let openssl = "/usr/bin/openssl"
 
-  /// The verdict on the trials' own server, by whom the environment says vouches.
+  /// The verdict on the trials' own server, with the authorities of the environment.
   private static func verdict(_ server: SiteServer) async throws -> SiteVerdict {
     try await check(server.url(.secure)) { $0.trust = .system }
   }
@@ -62,7 +62,7 @@ struct TrustEnvironmentTests {
       let folder = try Folder()
       unsafe setenv("SSL_CERT_FILE", try folder.write(Trust.authority.get().root, "root.pem"), 1)
       #expect(try await Self.verdict(server).kind == .available)
-      // From then on, whoever is in it: it is read anew where it has changed.
+      // The file is read anew if it has changed. From then on its new certificates count.
       try folder.write(SiteAuthority(name: "Another").root, "root.pem")
       #expect(try await Self.verdict(server).kind == .intercepted)
       unsafe unsetenv("SSL_CERT_FILE")
@@ -91,7 +91,7 @@ struct TrustEnvironmentTests {
       try folder.write(root, try Self.hashedName(of: elsewhere.write(root, "root.pem")))
       unsafe setenv("SSL_CERT_DIR", folder.path, 1)
       #expect(try await Self.verdict(server).kind == .available)
-      // A name that is no hash is not looked for.
+      // A file name that is no hash is not looked for.
       unsafe setenv("SSL_CERT_DIR", elsewhere.path, 1)
       Self.expectNoTrust(try await Self.verdict(server))
     }
@@ -111,15 +111,15 @@ struct TrustEnvironmentTests {
     }
   }
 
-  /// With nobody to believe, no site can be; that is not the sites' fault.
-  @Test func nothingIsSaidOfASiteWhereNobodyIsTrusted() async {
+  /// Without any authority no site can be believed, and that is not the site's fault.
+  @Test func aCheckFailsIfNoAuthorityIsTrusted() async {
     await #expect(processExitsWith: .success) {
       unsafe unsetenv("SSL_CERT_FILE")
       let server = try await SiteServer(.answer(204), .secure)
       unsafe setenv("SSL_CERT_DIR", "/nowhere", 1)
       Self.expectNoTrust(try await Self.verdict(server))
       #expect(server.connections.allSatisfy { $0.received.isEmpty })
-      // Over http nobody has to be.
+      // Over http no authority is needed.
       let plain = try await SiteServer(.answer(204), .plain)
       #expect(try await check(plain.url(.plain)) { $0.trust = .system }.kind == .available)
       let folder = try Folder()

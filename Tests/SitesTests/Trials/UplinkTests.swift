@@ -3,13 +3,13 @@
 
 #if os(Linux)
 import Dialtone
-import DialtoneSites
+@testable import DialtoneSites
 import NetworkLab
 import SiteLab
 import TestSupport
 import Testing
 
-/// Trial 53, and `offline`: a verdict for each way out, and none where there is no way out.
+/// Trial 53 of Sites.md, and `offline`: a verdict for each uplink, and none without one.
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(2)))
 struct UplinkTests {
@@ -32,9 +32,9 @@ struct UplinkTests {
       #expect(verdict.interface?.index == UInt32(try cable.client.index(of: name)))
     }
     #expect(site.requests.count == 2 && portal.requests.count == 1)
-    // Without a choice the kernel's: the default of the smaller metric.
+    // Without a choice the kernel's default of the smaller metric is used.
     #expect(try await sites.check("http://192.0.2.80/").interface?.name == "v0")
-    // Each at the same time as the other.
+    // Both at the same time.
     async let first = sites.check("http://192.0.2.80/") { $0.interface = "v0" }
     async let second = sites.check("http://192.0.2.80/") { $0.interface = "w0" }
     #expect(try await [first.kind, second.kind] == [.available, .captivePortal])
@@ -59,7 +59,7 @@ struct UplinkTests {
   @Test(
     "an interface may be named by an alternative name, also by one that is longer than its own may be",
     .enabled(if: NetworkLab.hasIPRoute2, "ip is needed"), arguments: ["up", "the-uplink-of-the-second-floor"])
-  func alternativeName(_ alternative: String) async throws {
+  func anInterfaceMayHaveAnAlternativeName(_ alternative: String) async throws {
     let cable = try LabCable()
     let other = try NetworkLab()
     try LabCable.connect(cable.client, "w0", to: other, 1)
@@ -94,7 +94,7 @@ struct UplinkTests {
   }
 
   @Test("no path: offline at once, and nothing is sent")
-  func noPath() async throws {
+  func withoutAPathItIsOfflineAtOnce() async throws {
     let lab = try NetworkLab()
     let sites = try LabSites(lab, names: ["site.example": ["192.0.2.80", "2001:db8:80::80"]])
     for host in ["192.0.2.80", "[2001:db8:80::80]", "site.example", "nowhere.example"] {
@@ -102,14 +102,14 @@ struct UplinkTests {
         let verdict = try await sites.check("\(transport)://\(host)/")
         #expect(verdict.kind == .offline, "\(verdict)")
         #expect(verdict.stage == nil && verdict.timings.connect == nil)
-        // What is known at once is told at once.
+        // A known outcome is told at once.
         #expect(try #require(verdict.timings.total) < .seconds(10))
       }
     }
   }
 
   @Test("a path, but not for the name's addresses: offline; a name without addresses: failed")
-  func pathsForSome() async throws {
+  func aPathForOtherAddressesIsOffline() async throws {
     let cable = try LabCable()
     try cable.client.addRoute("192.0.2.0/24", kind: .unreachable)
     try cable.client.addRoute("2001:db8:80::/64", kind: .unreachable)
@@ -122,7 +122,7 @@ struct UplinkTests {
     #expect(verdict.address == nil && verdict.timings.connect == nil)
   }
 
-  /// Between 10.0.0.1 and 10.0.0.2, and nowhere else.
+  /// A network between 10.0.0.1 and 10.0.0.2 only.
   private func localNetwork() throws -> LabCable {
     let cable = try LabCable()
     try cable.client.deleteRoute("default", dev: "v0", family: .v4)
@@ -133,7 +133,7 @@ struct UplinkTests {
   @Test(
     "no path but to a name server: a name that does not resolve is no sign of being offline",
     arguments: [NameLookupResult.noAddress, .failed], [["10.0.0.2"], ["192.0.2.53", "10.0.0.2"]])
-  func pathToANameServer(_ result: NameLookupResult, _ servers: [String]) async throws {
+  func aPathToTheNameServerIsNotOffline(_ result: NameLookupResult, _ servers: [String]) async throws {
     let cable = try localNetwork()
     let sites = try LabSites(cable.client, lookup: { _, _ in result }, nameServers: servers)
     let verdict = try await sites.check("http://nowhere.example/")
@@ -141,8 +141,8 @@ struct UplinkTests {
     #expect(verdict.error?.code == .nameNotResolved, "\(verdict)")
   }
 
-  @Test("no path but to a name server that says nothing within the time-out: failed")
-  func pathToADeafNameServer() async throws {
+  @Test("no path but to a name server that says nothing within the timeout: failed")
+  func aSilentNameServerWithAPathFails() async throws {
     let latch = Latch()
     let cable = try localNetwork()
     let sites = try LabSites(
@@ -156,7 +156,7 @@ struct UplinkTests {
   }
 
   @Test("no path, not to a name server either: offline", arguments: [NameLookupResult.noAddress, .failed])
-  func noPathToANameServer(_ result: NameLookupResult) async throws {
+  func withoutAPathToTheNameServerItIsOffline(_ result: NameLookupResult) async throws {
     let cable = try localNetwork()
     let sites = try LabSites(cable.client, lookup: { _, _ in result }, nameServers: ["192.0.2.53"])
     let verdict = try await sites.check("http://nowhere.example/")
@@ -166,15 +166,15 @@ struct UplinkTests {
   @Test(
     "a name server on this machine: its answer counts, its silence says nothing of the paths that it has",
     arguments: [(NameLookupResult.noAddress, SiteVerdict.Kind.failed), (.failed, .offline)])
-  func nameServerOnThisMachine(_ result: NameLookupResult, _ kind: SiteVerdict.Kind) async throws {
+  func aLocalNameServersSilenceDoesNotCount(_ result: NameLookupResult, _ kind: SiteVerdict.Kind) async throws {
     let cable = try localNetwork()
     let sites = try LabSites(cable.client, lookup: { _, _ in result }, nameServers: ["127.0.0.53"])
     let verdict = try await sites.check("http://nowhere.example/")
     #expect(verdict.kind == kind, "\(verdict)")
   }
 
-  @Test("a monitor says the same as a check")
-  func monitorWithAPathToANameServer() async throws {
+  @Test("a monitor says the same as a check if only the name server has a path")
+  func aMonitorAgreesWithACheck() async throws {
     let cable = try localNetwork()
     let sites = try LabSites(cable.client, lookup: { _, _ in .noAddress }, nameServers: ["10.0.0.2"])
     let monitor = try SiteMonitor("http://nowhere.example/", environment: sites.environment)
@@ -200,7 +200,7 @@ struct UplinkTests {
     }
     for host in ["192.0.2.80", "site.example"] {
       #expect(try await verdict("http://\(host)/").kind == .available)
-      // As connect(2) has it: EACCES.
+      // connect(2) fails with EACCES.
       let prohibited = try await verdict("http://\(host):8080/")
       #expect(prohibited.kind == .offline && prohibited.error?.code == .noPath, "\(prohibited)")
       #expect(prohibited.error?.message.contains("prohibits") == true, "\(prohibited)")
@@ -210,7 +210,7 @@ struct UplinkTests {
   }
 
   @Test("only one family has a path: the other is not tried")
-  func onlyIPv4() async throws {
+  func aFamilyWithoutAPathIsNotTried() async throws {
     let cable = try LabCable()
     try cable.client.deleteAddress("2001:db8:0::1/64", "v0")
     let server = try await SiteServer(.answer(204), at: "192.0.2.80", port: 80, in: cable.server)

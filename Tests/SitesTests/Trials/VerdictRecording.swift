@@ -8,7 +8,7 @@ import DialtoneSites
 import NIOConcurrencyHelpers
 import NetworkLab
 
-/// What a monitor told a plain handler, in order.
+/// The verdicts that a monitor told a plain handler, in order.
 final class VerdictRecording: Sendable {
   private final class Log: Sendable {
     let verdicts = NIOLockedValueBox<[SiteVerdict]>([])

@@ -7,7 +7,7 @@ import DialtoneSites
 import SiteLab
 import Testing
 
-/// Trial 50, and every row of the table of verdicts (<doc:Sites>), against real servers.
+/// Trial 50 of Sites.md, and every row of the table of verdicts (<doc:Sites>), against real servers.
 @Suite(.timeLimit(.minutes(2)))
 struct VerdictTableTests {
   struct Row: CustomTestStringConvertible {
@@ -34,7 +34,7 @@ struct VerdictTableTests {
   static let page = "<html>please log in</html>"
   static let elsewhere = "http://login.example/here"
 
-  /// What is the same with and without TLS.
+  /// The rows that are the same with and without TLS.
   static let both: [Row] = Transport.allCases.flatMap { transport in
     [
       Row(transport, .answer, "200", .answer(200, body: page), .available),
@@ -71,7 +71,7 @@ struct VerdictTableTests {
     ]
   }
 
-  /// What only a certificate makes the site's own word.
+  /// The rows in which only a certificate makes the answer the site's own.
   static let different: [Row] = [
     (
       SiteExpectation.answer, "302 to another host", SiteBehaviour.redirect(to: elsewhere),
@@ -97,12 +97,12 @@ struct VerdictTableTests {
   }
 
   @Test(arguments: both + different)
-  func verdict(_ row: Row) async throws {
+  func givesTheVerdictOfTheTable(_ row: Row) async throws {
     let server = try await SiteServer(row.behaviour, row.transport)
     let verdict = try await check(server.url(row.transport)) { $0.expectation = row.expectation }
     #expect(verdict.kind == row.verdict, "\(verdict)")
     #expect(verdict.stage == nil)
-    // HEAD was answered so, and GET may be answered otherwise. Who expects a text asks by GET.
+    // HEAD was answered so, but GET may be answered differently. A check that expects a text sends a GET.
     let isHint = row.expectation.bodyText == nil && row.verdict == .unexpectedResponse && verdict.status == 404
     #expect(verdict.error?.code == (isHint ? .headRefused : nil))
     #expect(verdict.status != nil)
@@ -113,7 +113,7 @@ struct VerdictTableTests {
     #expect(server.connections.allSatisfy { $0.requests.count <= 1 })
   }
 
-  /// The text lies across the border of two packets, and of two chunks.
+  /// The text crosses the border of two packets, and of two chunks.
   @Test(arguments: Transport.allCases)
   func findsTextAcrossChunks(_ transport: Transport) async throws {
     let server = try await SiteServer(
@@ -127,17 +127,17 @@ struct VerdictTableTests {
     #expect(verdict.kind == .available, "\(verdict)")
   }
 
-  /// A body that ends with the connection is whole; and interim answers are not the answer.
+  /// A body that ends with the connection is whole. Interim answers are not the answer.
   @Test(arguments: Transport.allCases)
-  func readsUntilTheEnd(_ transport: Transport) async throws {
+  func readsABodyUntilTheConnectionEnds(_ transport: Transport) async throws {
     let server = try await SiteServer(
       .text("HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\nHTTP/1.0 200 OK\r\n\r\nall is well"), transport)
     let verdict = try await check(server.url(transport)) { $0.expectation = .body(containing: "all is well") }
     #expect(verdict.kind == .available, "\(verdict)")
   }
 
-  /// Embedded portals answer HEAD with a body, which RFC 9110, 9.3.2, forbids: it is no answer by itself, and GET
-  /// follows all the same.
+  /// Embedded portals answer HEAD with a body, which RFC 9110, 9.3.2, forbids. It is no answer by itself, and GET
+  /// follows nevertheless.
   @Test(arguments: Transport.allCases, [Duration.zero, .milliseconds(20)])
   func aBodyToHeadIsPassedOver(_ transport: Transport, pause: Duration) async throws {
     func server(_ head: String, body: String, get: SiteBehaviour? = nil) async throws -> SiteServer {
@@ -160,7 +160,7 @@ struct VerdictTableTests {
     #expect(site.requests.map(\.method) == ["HEAD", "GET"])
   }
 
-  /// 64 KiB are read, and nothing behind them counts.
+  /// 64 KiB are read, and nothing after them counts.
   @Test(arguments: [(65_536 - 4, true), (65_536 - 3, false), (200_000, false)])
   func readsSixtyFourKibibytes(before: Int, isFound: Bool) async throws {
     let server = try await SiteServer(
@@ -170,9 +170,9 @@ struct VerdictTableTests {
     #expect(verdict.kind == (isFound ? .available : .captivePortal), "\(verdict)")
   }
 
-  /// Nothing listens: refused at once, in the stage of connecting.
+  /// Without a listener the connection is refused at once, in the stage of connecting.
   @Test(arguments: Transport.allCases)
-  func refused(_ transport: Transport) async throws {
+  func aRefusedConnectionFailsWhileConnecting(_ transport: Transport) async throws {
     let server = try await SiteServer(.answer(200), transport)
     try await server.stopListening()
     let verdict = try await check(server.url(transport))
@@ -183,9 +183,9 @@ struct VerdictTableTests {
     #expect(verdict.timings.tls == nil && verdict.timings.firstByte == nil)
   }
 
-  /// What was not reached has no time, and the times of the stages are parts of the whole.
+  /// A stage that was not reached has no time, and the times of the stages are parts of the whole.
   @Test(arguments: Transport.allCases)
-  func timings(_ transport: Transport) async throws {
+  func theTimesOfTheStagesArePartsOfTheWhole(_ transport: Transport) async throws {
     let server = try await SiteServer(
       SiteBehaviour { request in [.pause(.milliseconds(100)), .answer(200, to: request), .close] }, transport)
     let timings = try await check(server.url(transport)).timings

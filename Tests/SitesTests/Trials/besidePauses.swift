@@ -4,15 +4,15 @@
 #if os(Linux)
 import NIOConcurrencyHelpers
 
-/// Runs the body beside a row of short pauses, and tells how long it took, and by how much those were too long in all:
-/// so late is this machine meanwhile, busy with other tests, with everything.
+/// Runs the body beside a row of short pauses. Returns how long the body took, and how much too long the pauses were in
+/// all: this is how late the machine is, busy with other tests.
 func besidePauses<Value: Sendable>(
   _ body: () async throws -> Value
 ) async throws -> (value: Value, elapsed: Duration, lateness: Duration) {
   let pause = Duration.milliseconds(50)
   let start = ContinuousClock.now
   let lateness = NIOLockedValueBox(Duration.zero)
-  // The end of the pause that is under way.
+  // The end of the present pause.
   let due = NIOLockedValueBox(start)
   let pauses = Task {
     while !Task.isCancelled {
@@ -26,7 +26,7 @@ func besidePauses<Value: Sendable>(
   defer { pauses.cancel() }
   let value = try await body()
   let elapsed = start.duration(to: .now)
-  // One that has not come back yet is late, too.
+  // A pause that has not ended yet is late, too.
   let missing = max(.zero, due.withLockedValue { $0 }.duration(to: .now))
   return (value, elapsed, lateness.withLockedValue { $0 } + missing)
 }

@@ -12,7 +12,7 @@ func check(
 ) async throws -> SiteVerdict {
   var configuration = SiteCheckConfiguration()
   configuration.trust = try Trust.trust()
-  // Long enough for a busy machine; what must end sooner ends sooner.
+  // Long enough for a busy machine. A check that must end sooner ends sooner.
   configuration.timeout = .seconds(30)
   configure(&configuration)
   return try await SiteCheck(url, configuration: configuration, environment: environment).run()

@@ -6,6 +6,7 @@ import Dialtone
 import Foundation
 import NetworkLab
 import SiteLab
+import TestSupport
 import Testing
 
 @testable import DialtoneSites
@@ -13,7 +14,7 @@ import Testing
 /// Files of certificates that take long, or never end.
 @Suite(.timeLimit(.minutes(2)))
 struct TrustReadingTests {
-  /// A pipe that nobody writes to, and a device that never ends.
+  /// A pipe without a writer, and a device that never ends.
   @Test func onlyRegularFilesAreRead() async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("dialtone-pipe-\(UUID())").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -28,7 +29,7 @@ struct TrustReadingTests {
     #expect(server.connections.allSatisfy { $0.received.isEmpty })
   }
 
-  /// A file on a network that hangs: what is not `pem` is not read before the latch is open.
+  /// A file on a network that hangs: anything but `pem` is read only when the latch opens.
   private static func environment(_ latch: Latch) -> SiteEnvironment {
     let store = TrustStore { source in
       if source.pem == nil { latch.wait() }
@@ -39,13 +40,13 @@ struct TrustReadingTests {
         reachability: .system, group: nil, maximumChecks: 256, random: { 0 }, perform: nil, trust: store))
   }
 
-  @Test func aFileThatHangsIsItsOwnChecksTrouble() async throws {
+  @Test func aFileThatHangsDelaysOnlyItsOwnChecks() async throws {
     let server = try await SiteServer(.answer(204), .secure)
     let url = try server.url(.secure)
     let latch = Latch()
     defer { latch.open() }
     let environment = Self.environment(latch)
-    // Within the deadline, and by one thread for all.
+    // It ends within the deadline, and one thread reads for all.
     for _ in 0..<2 {
       let verdict = try await check(url, in: environment) {
         $0.trust = .file("/nowhere")
@@ -54,14 +55,14 @@ struct TrustReadingTests {
       #expect(verdict.kind == .failed && verdict.stage == .tls && verdict.error?.code == .timedOut, "\(verdict)")
     }
     #expect(latch.count == 1)
-    // Nobody else waits.
+    // No other check waits.
     #expect(try await check(url, in: environment).kind == .available)
-    // A cancellation is heard at once.
+    // A cancellation takes effect at once.
     let task = Task { try await check(url, in: environment) { $0.trust = .file("/nowhere") } }
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(latch.count == 1)
-    // Who still waits when it has been read gets the answer.
+    // A check that still waits when the file has been read gets the result.
     async let verdict = check(url, in: environment) { $0.trust = .file("/nowhere") }
     latch.open()
     #expect(try await verdict.kind == .available)

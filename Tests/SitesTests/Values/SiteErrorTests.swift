@@ -8,7 +8,7 @@ import Testing
 
 struct SiteErrorTests {
   @Test(arguments: [ChannelError.eof, .ioOnClosedChannel, .inputClosed])
-  func saysNothingInNIOsWords(_ error: ChannelError) {
+  func repeatsNoWordsOfNIO(_ error: ChannelError) {
     for message in [
       SiteError(connecting: error).message, SiteError(losing: error).message,
       SiteError(handshaking: error, certificate: nil, now: 0).message,

@@ -69,7 +69,7 @@ struct SiteURLTests {
     #expect(error?.code == .invalidURL)
     let message = try #require(error?.message)
     #expect(message.contains(meant))
-    // Whoever does as it says is not refused again.
+    // A text corrected as it says is not refused again.
     for url in message.matches(of: /\bwrite (?:it as )?(https?:[^ ,]+)/) {
       #expect(throws: Never.self, "\(message)") { try SiteURL(String(url.1)) }
     }
@@ -88,7 +88,7 @@ struct SiteURLTests {
   ])
   func neverRepeatsUserInformation(_ text: String) throws {
     do {
-      // What stands behind the first slash is a path, whatever it looks like.
+      // Everything after the first slash is a path, whatever it looks like.
       let url = try SiteURL(text)
       Issue.record("\(url) was taken")
     } catch {

@@ -8,19 +8,26 @@ import Synchronization
 ///
 /// For code on threads that may block (the engine's, a queue's, a lookup's), not for tasks. It opens by itself when it
 /// is released, and after half a minute, so that a test that fails does not hang.
-final class Latch: Sendable {
+package final class Latch: Sendable {
   private let group = DispatchGroup()
   private let opened = Atomic<Bool>(false)
+  private let waiters = Atomic<Int>(0)
 
-  init() { group.enter() }
+  package init() { group.enter() }
 
   deinit { open() }
 
-  var isOpen: Bool { opened.load(ordering: .acquiring) }
+  package var isOpen: Bool { opened.load(ordering: .acquiring) }
 
-  func open() {
+  /// The number of threads that have waited so far.
+  package var count: Int { waiters.load(ordering: .acquiring) }
+
+  package func open() {
     if !opened.exchange(true, ordering: .acquiringAndReleasing) { group.leave() }
   }
 
-  func wait() { _ = group.wait(timeout: .now() + .seconds(30)) }
+  package func wait() {
+    waiters.add(1, ordering: .acquiringAndReleasing)
+    _ = group.wait(timeout: .now() + .seconds(30))
+  }
 }

@@ -9,16 +9,16 @@ import SiteLab
 import TestSupport
 import Testing
 
-/// Names whose look-ups hang, and sites that are well.
+/// Names with lookups that hang, and sites that answer.
 @Suite(.timeLimit(.minutes(2)))
-struct NameQueueTests {
+struct HangingNameTests {
   private let latch = Latch()
   private let environment: SiteEnvironment
-  /// Here a look-up that hangs is in the way for ever.
+  /// Here a lookup that hangs holds its thread for ever.
   private let narrow: SiteEnvironment
 
   init() {
-    // Eight threads for all other monitors.
+    // Eight threads serve all other monitors.
     let reachability = EngineProvider(
       lookup: { [latch] name, family in
         if name.hasPrefix("dead") {
@@ -32,23 +32,23 @@ struct NameQueueTests {
       reachability: ReachabilityEnvironment(reachability), names: NameLookupPool(threads: 32))
   }
 
-  /// Begins checks of names that hang, and waits until so many look-ups do.
+  /// Begins checks of names that hang, and waits until `count` lookups of each family hang.
   private func hang(_ count: Int, in environment: SiteEnvironment, beside body: () async throws -> Void) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<count {
         group.addTask { _ = try await check(try SiteURL("http://dead\(number).example/"), in: environment) }
       }
       // One for each family.
-      try await eventually(within: .seconds(30), "the look-ups hang") { latch.count == 2 * count }
+      try await eventually(within: .seconds(30), "the lookups hang") { latch.count == 2 * count }
       try await body()
       latch.open()
       group.cancelAll()
-      // Cancelled, or failed: the one that hung longest is nobody's trouble any more.
+      // Cancelled or failed: the lookup that hung longest is no longer needed.
       while let result = await group.nextResult() { _ = result }
     }
   }
 
-  @Test func aDozenDeadNamesHoldNobodyUp() async throws {
+  @Test func aDozenDeadNamesHoldNoOtherCheckUp() async throws {
     let server = try await SiteServer(.answer(204), .plain)
     let url = try server.url(.plain, host: "well.example")
     try await hang(12, in: environment) {
@@ -57,8 +57,8 @@ struct NameQueueTests {
     }
   }
 
-  /// More than are looked up at a time.
-  @Test func fiveDozenDeadNamesHoldNobodyUpForLong() async throws {
+  /// These are more than are looked up at a time.
+  @Test func fiveDozenDeadNamesHoldNoOtherCheckUpForLong() async throws {
     let server = try await SiteServer(.answer(204), .plain)
     let url = try server.url(.plain, host: "well.example")
     try await hang(60, in: environment) {
@@ -73,7 +73,7 @@ struct NameQueueTests {
     try await hang(16, in: narrow) {
       let start = ContinuousClock.now
       async let verdict = check(url, in: narrow)
-      // As long as the queue stands; however late the check begins to wait, it is no part of its time.
+      // The queue stands still for this long. However late the check begins to wait, this is not part of its time.
       let pause = Duration.milliseconds(500)
       try await Task.sleep(for: pause)
       latch.open()
@@ -83,8 +83,8 @@ struct NameQueueTests {
     }
   }
 
-  /// It has a bound of its own.
-  @Test func theWaitForAThreadHasAnEnd() async throws {
+  /// The wait for a thread has a limit of its own.
+  @Test func theWaitForAThreadHasALimit() async throws {
     try await hang(16, in: narrow) {
       let verdict = try await check("http://well.example/", in: narrow) { $0.timeout = .milliseconds(200) }
       #expect(verdict.kind == .failed && verdict.stage == .name && verdict.error?.code == .timedOut, "\(verdict)")

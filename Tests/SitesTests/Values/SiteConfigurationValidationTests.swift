@@ -6,11 +6,10 @@ import DialtoneSites
 import DialtoneTesting
 import Testing
 
-struct SiteConfigurationTests {
+struct SiteConfigurationValidationTests {
   static let site: SiteURL = "http://example.com/"
 
   @Test(
-    "refuses what contradicts itself",
     arguments: [
       { (c: inout SiteCheckConfiguration) in c.timeout = .zero },
       { (c: inout SiteCheckConfiguration) in c.timeout = .seconds(-1) },
@@ -26,7 +25,7 @@ struct SiteConfigurationTests {
       { (c: inout SiteCheckConfiguration) in c.userAgent = "a\r\nCookie: b" },
       { (c: inout SiteCheckConfiguration) in c.userAgent = "" },
     ] as [@Sendable (inout SiteCheckConfiguration) -> Void])
-  func refuses(_ change: @Sendable (inout SiteCheckConfiguration) -> Void) {
+  func refusesACheckConfigurationThatContradictsItself(_ change: @Sendable (inout SiteCheckConfiguration) -> Void) {
     var configuration = SiteCheckConfiguration()
     change(&configuration)
     #expect(throws: SiteError(.invalidConfiguration, "")) { try configuration.validate(for: Self.site) }
@@ -35,13 +34,12 @@ struct SiteConfigurationTests {
   }
 
   @Test(
-    "refuses what contradicts itself in a monitor's configuration",
     arguments: [
       { (c: inout SiteMonitorConfiguration) in c.interval = .zero },
       { (c: inout SiteMonitorConfiguration) in c.maximumRetryDelay = .milliseconds(1) },
       { (c: inout SiteMonitorConfiguration) in c.failuresBeforeLoss = 0 },
     ] as [@Sendable (inout SiteMonitorConfiguration) -> Void])
-  func refusesOfAMonitor(_ change: @Sendable (inout SiteMonitorConfiguration) -> Void) {
+  func refusesAMonitorConfigurationThatContradictsItself(_ change: @Sendable (inout SiteMonitorConfiguration) -> Void) {
     var configuration = SiteMonitorConfiguration()
     change(&configuration)
     Self.expectRefusal(configuration)
@@ -58,22 +56,10 @@ struct SiteConfigurationTests {
     }
   }
 
-  @Test func theUsualIsRight() throws {
+  @Test func theDefaultsAreValid() throws {
     try SiteMonitorConfiguration().validate(for: Self.site)
     try SiteCheckConfiguration().validate(for: Self.site)
     #expect(SiteCheckConfiguration().timeout == .seconds(15))
     #expect(SiteCheckConfiguration(timeout: .seconds(5)).timeout == .seconds(5))
-  }
-
-  @Test(arguments: [
-    "available", "captive-portal", "intercepted", "unexpected-response", "partial", "failed", "offline",
-  ])
-  func identifiersOfVerdictsNeverChange(_ identifier: String) {
-    #expect(SiteVerdict.Kind(identifier: identifier)?.identifier == identifier)
-  }
-
-  @Test(arguments: ["name", "connect", "tls", "request", "response", "body"])
-  func identifiersOfStagesNeverChange(_ identifier: String) {
-    #expect(SiteVerdict.Stage(identifier: identifier)?.identifier == identifier)
   }
 }

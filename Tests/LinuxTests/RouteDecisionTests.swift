@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CDialtoneSystem
-import Dialtone
-import Netlink
 import Testing
 
-/// What the kernel's replies mean, on replies made by hand: those that a real kernel gives only in a race, or not here.
+@testable import Dialtone
+@testable import Netlink
+
+/// How the kernel's replies are decided, on replies made by hand: those that a real kernel gives only in a race, or
+/// only elsewhere.
 struct RouteDecisionTests {
   typealias Fields = BuiltMessages.LinkFields
 
@@ -33,14 +35,14 @@ struct RouteDecisionTests {
       (EHOSTUNREACH, .unreachableRoute, .unreachable), (EACCES, .prohibited, .unreachable),
       (EINVAL, .blackhole, .unreachable), (EPERM, .denied, .undetermined), (ENOBUFS, .denied, .undetermined),
     ])
-  func errors(errno: CInt, reason: Reachability.Reason, status: Reachability.Status) throws {
+  func anErrorSaysWhy(errno: CInt, reason: Reachability.Reason, status: Reachability.Status) throws {
     let state = try network().decision().decide(target, RouteReplies(match: .refusal(errno), plain: .refusal(errno)))
     #expect(state == Reachability(status: status, reason: reason))
     #expect(state.destination == target)
   }
 
   @Test("a route that does not fit into the first reply is judged by the second")
-  func routeTooLong() throws {
+  func aLongRouteIsJudgedByTheSecondReply() throws {
     let decision = try network().decision()
     let plain = try BuiltMessages.route(over: 3, via: "10.0.0.2", from: "10.0.0.1")
     #expect(
@@ -59,26 +61,26 @@ struct RouteDecisionTests {
     arguments: [
       (EOPNOTSUPP, false), (EAFNOSUPPORT, false), (EPERM, true), (ENOBUFS, true),
     ])
-  func unreadableRules(errno: CInt, namesSource: Bool) {
+  func unreadableRulesMayLookAtTheSource(errno: CInt, namesSource: Bool) {
     #expect(RuleTable(unreadable: errno).namesSource == namesSource)
   }
 
-  @Test("trap 12: with an output interface EHOSTUNREACH is no route")
-  func errorWithOutput() throws {
+  @Test("with an output interface EHOSTUNREACH is no route")
+  func ehostunreachOverAnInterfaceIsNoRoute() throws {
     let state = try network().decision()
       .decide(target, RouteReplies(match: .refusal(EHOSTUNREACH), plain: .refusal(EHOSTUNREACH)), output: 3)
     #expect(state == Reachability(status: .unreachable, reason: .noRoute))
   }
 
   @Test("a kernel without IPv6 has no route")
-  func withoutIPv6() throws {
+  func aKernelWithoutIPv6HasNoRoute() throws {
     let six = try address("2001:db8:1::1")
     let state = try network().decision().decide(six, RouteReplies(match: .refusal(EOPNOTSUPP)))
     #expect(state == Reachability(status: .unreachable, reason: .noRoute))
   }
 
-  @Test("a lost reply is not known, never reachable")
-  func lost() throws {
+  @Test("a lost reply is unknown, never reachable")
+  func aLostReplyIsUnknown() throws {
     let match = try BuiltMessages.route(over: 3, via: "10.0.0.2")
     for replies in [RouteReplies(), RouteReplies(match: match)] {
       let state = try network().decision().decide(target, replies)
@@ -87,19 +89,19 @@ struct RouteDecisionTests {
   }
 
   @Test(
-    "a route of a type that refuses",
+    "a route of a refusing type is unreachable for its reason",
     arguments: [
       (RouteType.unreachable, Reachability.Reason.unreachableRoute), (.prohibit, .prohibited), (.blackhole, .blackhole),
       (.throw, .noRoute),
     ])
-  func refusingType(type: RouteType, reason: Reachability.Reason) throws {
+  func aRefusingRouteIsUnreachableForItsReason(type: RouteType, reason: Reachability.Reason) throws {
     let match = try BuiltMessages.route(type: type, over: 1)
     let state = try network().decision().decide(target, RouteReplies(match: match, plain: match))
     #expect(state == Reachability(status: .unreachable, reason: reason))
   }
 
-  @Test("trap 1: a hop that is dead already, on a link that looks well")
-  func deadHop() throws {
+  @Test("a hop that is already dead is not used, even if its link looks well")
+  func aDeadHopIsNotUsed() throws {
     let network = try network()
     #expect(
       try network.internet(over: 3, via: "10.0.0.2", from: "10.0.0.1", flags: .dead)
@@ -109,16 +111,16 @@ struct RouteDecisionTests {
         == Reachability(status: .unreachable, interface: l0, reason: .noCarrier))
   }
 
-  @Test("a route over a link that is not known (yet)")
-  func unknownLink() throws {
+  @Test("a route over an unknown link is unreachable")
+  func aRouteOverAnUnknownLinkIsUnreachable() throws {
     let state = try network().internet(over: 77, via: "10.0.0.2", from: "10.0.0.1")
     #expect(state == Reachability(status: .unreachable, reason: .linkDown))
   }
 
   @Test(
-    "trap 4: a source that cannot be one",
+    "without a usable source there is no address",
     arguments: [nil, "::1", "fe80::1"])
-  func unusableSource(source: String?) throws {
+  func withoutAUsableSourceThereIsNoAddress(source: String?) throws {
     let six = try address("2001:db8:1::1")
     let state = try network().decision().decide(
       six,
@@ -128,8 +130,8 @@ struct RouteDecisionTests {
     #expect(state == Reachability(status: .unreachable, interface: l0, reason: .noAddress))
   }
 
-  @Test("trap 4: the source may sit on another link", arguments: ["2001:db8:7::1", "fd00::1"])
-  func sourceOfAnotherLink(source: String) throws {
+  @Test("the source may sit on another link", arguments: ["2001:db8:7::1", "fd00::1"])
+  func theSourceMayBeOnAnotherLink(source: String) throws {
     let six = try address("2001:db8:1::1")
     let state = try network().decision().decide(
       six,
@@ -142,8 +144,8 @@ struct RouteDecisionTests {
     #expect(state.source == IPAddress(source))
   }
 
-  @Test("hops of a nexthop object count where the route names none; those over the wrong interface do not")
-  func nexthopObject() throws {
+  @Test("hops of a nexthop object count if the route names none; those over the wrong interface do not")
+  func hopsOfANexthopObjectCount() throws {
     let hops = [
       RouteNexthop(flags: .linkDown, weight: 1, interfaceIndex: 3, gateway: try address("10.0.0.2").bits),
       RouteNexthop(flags: [], weight: 1, interfaceIndex: 4, gateway: try address("10.1.0.2").bits),
@@ -163,7 +165,7 @@ struct RouteDecisionTests {
   @Test(
     "an address of this machine is reached over lo, whatever link the reply names",
     arguments: [RouteType.local, .anycast])
-  func local(type: RouteType) throws {
+  func anOwnAddressIsReachedOverLoopback(type: RouteType) throws {
     var network = try network()
     try network.add(Fields(index: 3, name: "l0", flags: 0x1002, state: .down))
     let state = network.decision().decide(
@@ -177,8 +179,8 @@ struct RouteDecisionTests {
           interface: NetworkInterface(name: "lo", index: 1, kind: .loopback)))
   }
 
-  @Test("the reason where there is no route is that of the link that says most")
-  func bestCandidate() throws {
+  @Test("without a route, the reason is that of the link that says most")
+  func theLinkThatSaysMostGivesTheReason() throws {
     var network = BuiltNetwork()
     #expect(network.decision().withoutRoute().reason == .noRoute)
     try network.add(Fields(index: 3, name: "off", flags: 0x1002, state: .down))
@@ -189,7 +191,7 @@ struct RouteDecisionTests {
     #expect(network.decision().withoutRoute().reason == .noRoute)
     try network.add("10.0.0.1", 24, on: 4)
     #expect(network.decision().withoutRoute().interface?.name == "pulled")
-    // Links of containers have no say.
+    // Links of containers do not count.
     try network.add(Fields(index: 6, name: "veth", flags: 0x1003, state: .down, infoKind: "veth"))
     #expect(network.decision().withoutRoute().interface?.name == "pulled")
   }
