@@ -45,9 +45,10 @@ struct CheckProcessTests {
     #expect(result.ending == .exited(1))
     let number = #"\d+(\.\d+)?"#
     let expected = try Regex(
-      #"\{"time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z","url":"http://127\.0\.0\.1:\d+/","verdict":"captive-portal","#
-        + #""status":302,"location":"http://login\.example/a%20b","stage":null,"error":null,"address":"127\.0\.0\.1","#
-        + #""interface":\{"name":"lo","index":1,"kind":"loopback"\},"certificateExpires":null,"#
+      #"\{"time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z","url":"http://127\.0\.0\.1:\d+/","#
+        + #""verdict":"captive-portal","status":302,"location":"http://login\.example/a%20b","stage":null,"#
+        + #""error":null,"address":"127\.0\.0\.1","interface":\{"name":"lo","index":1,"#
+        + #""kind":"loopback"\},"certificateExpires":null,"#
         + #""timings":\{"name":null,"connect":\#(number),"tls":null,"firstByte":\#(number),"total":\#(number)\}\}\n"#)
     #expect(try expected.wholeMatch(in: result.output) != nil, "\(result.output)")
     let failed = try await Tool.run(["check", "--json", "http://192.0.2.7/"], in: lab)

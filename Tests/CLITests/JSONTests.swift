@@ -48,7 +48,8 @@ struct JSONTests {
     let line = JSONReportFormatter(targets: targets).line(for: Report(target: 0, state: .unknown))
     let expected =
       #"{"time":null,"target":"https://example.com/\"","status":"undetermined","flags":[],"#
-      + #""flagsDescription":"-- -------","interface":null,"source":null,"gateway":null,"destination":null,"reason":null}"#
+      + #""flagsDescription":"-- -------","interface":null,"source":null,"#
+      + #""gateway":null,"destination":null,"reason":null}"#
     #expect(line == expected)
   }
 

@@ -41,7 +41,8 @@ int lab_connect(const struct lab_connect *how, struct lab_connected *found) {
   int result = 0;
 
   if (how->interface != NULL) {
-    if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, how->interface, (socklen_t)strlen(how->interface)) != 0) goto failed;
+    const socklen_t length = (socklen_t)strlen(how->interface);
+    if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, how->interface, length) != 0) goto failed;
   }
   if (how->mark != 0) {
     if (setsockopt(fd, SOL_SOCKET, SO_MARK, &how->mark, sizeof how->mark) != 0) goto failed;

@@ -69,7 +69,8 @@ static int await_answer(int fd, uint32_t sequence, char *text, size_t capacity) 
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return -errno;
     unsigned left = (unsigned)count;
-    for (struct nlmsghdr *header = (struct nlmsghdr *)buffer; NLMSG_OK(header, left); header = NLMSG_NEXT(header, left)) {
+    struct nlmsghdr *header = (struct nlmsghdr *)buffer;
+    for (; NLMSG_OK(header, left); header = NLMSG_NEXT(header, left)) {
       if (header->nlmsg_type != NLMSG_ERROR) continue;
       int error = ((struct nlmsgerr *)NLMSG_DATA(header))->error;
       if (error != 0 && first == 0) {

@@ -42,8 +42,7 @@ struct PathScaleTests {
   }
 
   @Test(
-    "500 links that might lead on, and 1,000 changes: targets are told as ever, paths are asked seldom, and end up right"
-  )
+    "500 links that might lead on, 1,000 changes: targets are told at once, paths are asked seldom, and end up right")
   func fiveHundredUplinksDoNotDelayTargets() async throws {
     let lab = try NetworkLab.withoutOwnAddresses()
     try lab.makeB()

@@ -16,7 +16,8 @@ extension HostileSite {
       "stalls in the fields", .timesOut("response"), answers: .send("HTTP/1.1 200 OK\r\nServer: x\r\nContent-L"), .stall
     ),
     HostileSite(
-      "stalls before the empty line", .timesOut("response"), answers: .send("HTTP/1.1 200 OK\r\nServer: x\r\n"), .stall),
+      "stalls before the empty line", .timesOut("response"),
+      answers: .send("HTTP/1.1 200 OK\r\nServer: x\r\n"), .stall),
     HostileSite(
       "drips one field for ever", .timesOut("response"), answers: .send("HTTP/1.1 200 OK\r\nX: "),
       .drip([UInt8(ascii: "a")], every: .milliseconds(10))),

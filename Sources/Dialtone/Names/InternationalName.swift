@@ -42,7 +42,10 @@ package enum InternationalName {
       guard let problem = problem(with: scalar, after: previous) else { continue }
       throw ReachabilityError(
         .invalidHost,
-        "the host \(HostText.quoted(name.text)) \(problem); write it in normalization form C, or as it stands in DNS (xn--…)"
+        """
+        the host \(HostText.quoted(name.text)) \(problem); write it in normalization form C, or as it stands in DNS \
+        (xn--…)
+        """
       )
     }
     let text = String(mapped)

@@ -182,7 +182,9 @@ package enum HostText {
       default:
         zone.isEmpty
           ? "the zone after the % is empty; write \(parts[0])%eth0"
-          : "\(quoted(zone)) cannot be an interface's name: 1 to \(InlineName.capacity) bytes, without space, slash or %"
+          : """
+          \(quoted(zone)) cannot be an interface's name: 1 to \(InlineName.capacity) bytes, without space, slash or %
+          """
       }
     return ReachabilityError(.invalidAddress, "\(quoted(text)) is not an address: \(problem)")
   }

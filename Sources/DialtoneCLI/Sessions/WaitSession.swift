@@ -22,7 +22,9 @@ struct WaitSession: Session {
     var words: String {
       switch self {
       case .reachable(let notOverCellular, let acceptingOnDemand):
-        "to be reachable\(acceptingOnDemand ? " or come up on demand" : "")\(notOverCellular ? ", not over cellular" : "")"
+        "to be reachable"
+          + (acceptingOnDemand ? " or come up on demand" : "")
+          + (notOverCellular ? ", not over cellular" : "")
       case .unreachable: "to be unreachable"
       }
     }

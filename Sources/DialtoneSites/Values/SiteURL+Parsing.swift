@@ -72,7 +72,10 @@ extension SiteURL {
       return refusal("the URL contains \(HostText.named(scalar)); take it away, or write it percent-encoded")
     }
     return refusal(
-      "the URL cannot be read, and is not repeated, as its @ may follow user information; write it as https://example.com/"
+      """
+      the URL cannot be read, and is not repeated, as its @ may follow user information; write it as \
+      https://example.com/
+      """
     )
   }
 

@@ -32,7 +32,8 @@ rsn_pairwise=CCMP
 wpa_psk=$key
 ${5:+bridge=$5}
 END
-  must ip netns exec "$namespace" hostapd -B -f "$state/$interface.log" -P "$state/$interface.pid" "$state/$interface.conf"
+  must ip netns exec "$namespace" hostapd -B -f "$state/$interface.log" -P "$state/$interface.pid" \
+    "$state/$interface.conf"
   [[ -z ${4-} ]] || must ip -n "$namespace" address replace "$4" dev "$interface"
 }
 
