@@ -5,7 +5,7 @@ import CDialtoneSystem
 import NetworkLab
 import Testing
 
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(3)))
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
 struct StatusProcessTests {
   @Test func exitsWithZeroIfAllAreReachable() async throws {
     let lab = try NetworkLab()

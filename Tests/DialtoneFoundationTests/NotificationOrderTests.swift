@@ -10,7 +10,7 @@ import Testing
 @testable import Dialtone
 
 /// Which notifications are posted, how often, and in which order.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct NotificationOrderTests {
   @Test(arguments: Posting.allCases)
   func wasDeterminedComesOnceAndBeforeTheFirstChange(posting: Posting) async throws {

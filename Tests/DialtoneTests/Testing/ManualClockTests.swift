@@ -77,7 +77,7 @@ struct ManualClockTests {
 }
 
 /// The manual clock as the code under test uses it: as a `Clock`.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ManualClockSleepTests {
   /// A task that sleeps until `deadline`, or finds that it has passed.
   private static func asleep(

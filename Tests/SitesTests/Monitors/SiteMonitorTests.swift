@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// Monitors on a scripted network, with scripted checks and a manual clock.
-@Suite(.timeLimit(.minutes(2))) struct SiteMonitorTests {
+@Suite(.timeLimit(.minutes(5))) struct SiteMonitorTests {
   /// Holds the answers of checks, and the checks that wait for one.
   private actor Site {
     private var answers: [CheckedContinuation<SiteVerdict.Kind, Never>] = []

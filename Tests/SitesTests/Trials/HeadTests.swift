@@ -7,7 +7,7 @@ import SiteLab
 import Testing
 
 /// Answers that are well-formed but that not every parser accepts.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct HeadTests {
   /// Texts of answers to a GET, with "hello" in their bodies. HEAD gets the same without the body.
   private static let answers = [

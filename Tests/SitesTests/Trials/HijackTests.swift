@@ -10,7 +10,7 @@ import SiteLab
 import Testing
 
 /// Trial 52 of Sites.md: a name that something on the way leads astray.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct HijackTests {
   /// There is a path to each of them: the kind of the address decides.
   @Test(
