@@ -52,7 +52,7 @@ let package = Package(
     .executableTarget(
       name: "DialtoneCLI",
       dependencies: [
-        "CDialtoneSystem", "Dialtone", "DialtoneSites",
+        "CDialtoneSystem", "Dialtone", "DialtoneSites", "Netlink",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -70,7 +70,7 @@ let package = Package(
 
     // Waiting for what must come, repeatable random numbers, what a process holds: for all tests.
     .target(name: "CTestSupport", path: "Tests/CTestSupport"),
-    .target(name: "TestSupport", dependencies: ["CTestSupport"], path: "Tests/TestSupport"),
+    .target(name: "TestSupport", dependencies: ["CTestSupport", "Dialtone"], path: "Tests/TestSupport"),
     // Real network namespaces, and a writer of links, addresses, routes, rules and nexthops, for the tests alone.
     .target(name: "CNetworkLab", path: "Tests/CNetworkLab"),
     .target(name: "NetworkLab", dependencies: ["CNetworkLab"], path: "Tests/NetworkLab"),

@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ArgumentParser
 internal import Dialtone
 
 /// What the command tells the shell when it ends by itself.
@@ -22,4 +23,27 @@ enum ExitStatus: Int32, Sendable {
 
   /// What a call that failed means.
   init(for error: SystemError) { self = error.call == StandardStream.outputName ? .inputOutput : .system }
+}
+
+/// Arguments that are well-formed one by one, and wrong together.
+struct UsageError: Error, CustomStringConvertible {
+  let message: String
+  /// The command that they were given to, if that is known.
+  let command: String?
+
+  var description: String {
+    let help = ["dialtone", command, "--help"].compactMap { $0 }.joined(separator: " ")
+    return "Error: \(message)\n  See '\(help)' for more information."
+  }
+}
+
+/// The parser's whole message about arguments.
+struct WholeMessage: Error, CustomStringConvertible {
+  let description: String
+  let status: ExitCode
+}
+
+/// A file that was named and cannot be read (EX_NOINPUT, sysexits.h).
+struct InputError: Error, CustomStringConvertible {
+  let description: String
 }

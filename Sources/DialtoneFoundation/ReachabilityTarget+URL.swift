@@ -41,10 +41,6 @@ extension ReachabilityTarget {
       }
       return port
     }
-    return switch url.scheme?.lowercased() {
-    case "http": 80
-    case "https": 443
-    default: nil
-    }
+    return url.scheme.flatMap { PortNumber.usual(forScheme: $0) }
   }
 }

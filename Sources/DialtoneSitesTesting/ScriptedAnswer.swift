@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CDialtoneSystem
-internal import Dialtone
+public import Dialtone
 public import DialtoneSites
 
 /// What a scripted site answers to one check.
@@ -17,13 +17,14 @@ public struct ScriptedAnswer: Sendable {
 
   let storage: Storage
   var delay = Duration.zero
+  var certificateExpires: UTCTimestamp?
 
   private init(_ storage: Storage) { self.storage = storage }
 
   /// An answer with this status, which the check's expectation judges.
   ///
   /// - Parameters:
-  ///   - status: The status code, from 200 to 999.
+  ///   - status: The status code, from 200 to 999. Another is none of a final answer: the check is `failed`.
   ///   - location: Where a redirect leads.
   ///   - body: The body, for expectations that need one.
   /// - Returns: The answer.
@@ -53,6 +54,18 @@ public struct ScriptedAnswer: Sendable {
   /// - Returns: The answer.
   public static func failure(at stage: SiteVerdict.Stage, _ error: SiteError) -> ScriptedAnswer {
     ScriptedAnswer(.failure(.failed, stage, error))
+  }
+
+  /// The same answer from a site whose certificate ends then, for
+  /// `SiteCheckConfiguration.minimumCertificateLifetime`. Otherwise it never does. Over http there is none.
+  ///
+  /// - Parameter timestamp: The last second in which the certificate is valid. If it has passed, the peer cannot prove
+  ///   to be the site: `intercepted`.
+  /// - Returns: The answer.
+  public func certificateExpiring(at timestamp: UTCTimestamp) -> ScriptedAnswer {
+    var answer = self
+    answer.certificateExpires = timestamp
+    return answer
   }
 
   /// The same answer from a slow site.

@@ -5,106 +5,311 @@ internal import Dialtone
 internal import DialtoneSites
 internal import DialtoneTesting
 
-/// What a check of a scripted site comes to. The path is the scripted network's, the rules are those of real checks.
-struct ScriptedCheck: Sendable {
-  let url: SiteURL
-  let configuration: SiteCheckConfiguration
-  let reachability: ReachabilityEnvironment
-  let clock: ManualClock
+/// One check of a scripted site: does on the script what `CheckStateMachine` wants done, as `CheckRun` does for a real
+/// site.
+///
+/// What the script knows is known at once, at the time that the check has reached. That time goes on only while there is
+/// something to wait for, and then to the very time for which it waited, however far a test has moved the clock. So what
+/// a check comes to does not depend on how soon it runs.
+struct ScriptedCheck {
+  private typealias Action = CheckStateMachine.Action
+  private typealias Event = CheckStateMachine.Event
+
+  /// What a check waits for.
+  private enum Arrival: Sendable {
+    /// A time that it waited for has come.
+    case time
+    case lookupEnded(IPAddress.Family, NameLookupResult)
+    case pathsKnown([IPAddress], [Reachability])
+  }
+
+  private enum Step {
+    case event(Event)
+    /// The check fails as the script says.
+    case fail(SiteVerdict.Kind, SiteVerdict.Stage?, SiteError)
+  }
+
+  private struct Timer {
+    let due: Int64
+    let step: Step
+  }
+
+  private let url: SiteURL
+  private let configuration: SiteCheckConfiguration
+  private let answer: ScriptedAnswer
+  private let reachability: ReachabilityEnvironment
+  private let lookup: @Sendable (String, IPAddress.Family?) -> NameLookupResult?
+  private let clock: ManualClock
+  private let began: ManualClock.Instant
+  /// Held, so that it is not started and ended with each question about a path.
+  private let engine: NetworkEngine
+
+  private var machine: CheckStateMachine
+  /// Nanoseconds since the check began, up to where it has come.
+  private var uptime: Int64 = 0
+  private var events: [Event] = []
+  private var timers: [Timer] = []
+  private var deadline = Int64.max
+  /// What the check has come to; `nil` inside if it was cancelled.
+  private var outcome: SiteVerdict??
+  private var watchesNamePaths = false
+  private var route: Route?
+  /// Whether the answer's delay has been waited for.
+  private var hasAnswered = false
+
+  // What is under way.
+  private let arrivals: AsyncStream<Arrival>
+  private let arrived: AsyncStream<Arrival>.Continuation
+  private var tickets: [NameLookupPool.Ticket] = []
+  private var pathTasks: [Task<Void, Never>] = []
+
+  /// A check that began at `began`. `lookup` says what looking a name up comes to now; `nil` if it hangs.
+  init(
+    of url: SiteURL, _ configuration: SiteCheckConfiguration, _ answer: ScriptedAnswer,
+    on reachability: ReachabilityEnvironment,
+    lookup: @escaping @Sendable (String, IPAddress.Family?) -> NameLookupResult?, clock: ManualClock,
+    since began: ManualClock.Instant
+  ) {
+    self.url = url
+    self.configuration = configuration
+    self.answer = answer
+    self.reachability = reachability
+    self.lookup = lookup
+    self.clock = clock
+    self.began = began
+    engine = reachability.provider.engine()
+    let beginning = CheckStateMachine.Moment(uptime: 0, realtime: reachability.provider.time.timestamp)
+    machine = CheckStateMachine(url, configuration, at: beginning)
+    (arrivals, arrived) = AsyncStream.makeStream()
+  }
 
   /// Throws `CancellationError` if the task is cancelled.
-  func verdict(_ answer: ScriptedAnswer, since began: ManualClock.Instant) async throws -> SiteVerdict {
-    let path = try await path()
-    if !configuration.isUsable(path) { return verdict(without: path) }
-    let isLate = isSilent(answer) || answer.delay >= configuration.timeout
-    try await clock.sleep(until: began.advanced(by: isLate ? configuration.timeout : answer.delay))
-    var verdict = isLate ? timeout : judge(answer, path)
-    verdict.timings.total = began.duration(to: clock.now)
-    return complete(verdict, path)
-  }
-
-  private struct Outcome {
-    var kind: SiteVerdict.Kind
-    var status: Int?
-    var location: String?
-    var stage: SiteVerdict.Stage?
-    var error: SiteError?
-    var timings = SiteVerdict.Timings()
-  }
-
-  private func isSilent(_ answer: ScriptedAnswer) -> Bool {
-    if case .nothing = answer.storage { true } else { false }
-  }
-
-  private var timeout: Outcome {
-    Outcome(
-      kind: .failed, stage: .response, error: SiteError(.timedOut, "no answer within \(configuration.timeout)"))
-  }
-
-  private func complete(_ outcome: Outcome, _ path: Reachability) -> SiteVerdict {
-    SiteVerdict(
-      url: url, kind: outcome.kind, status: outcome.status, location: outcome.location, stage: outcome.stage,
-      error: outcome.error, address: path.destination, interface: path.interface, timings: outcome.timings,
-      timestamp: .now)
-  }
-
-  // MARK: The path
-
-  private func path() async throws -> Reachability {
-    let target =
-      switch url.lookupHost {
-      case .name(let name): ReachabilityTarget(.host(name), port: url.port)
-      case .address(let address): ReachabilityTarget.address(address, port: url.port)
+  mutating func verdict() async throws -> SiteVerdict {
+    try Task.checkCancellation()
+    defer { stop() }
+    perform(machine.start())
+    var iterator = arrivals.makeAsyncIterator()
+    while true {
+      while outcome == nil, !events.isEmpty { perform(machine.handle(events.removeFirst(), at: moment)) }
+      if let outcome {
+        guard let verdict = outcome else { throw CancellationError() }
+        return verdict
       }
-    let monitor = ReachabilityMonitor(target, configuration: configuration.path, environment: reachability)
-    // The first that is known. It is there unless the task is cancelled.
-    for await state in monitor.updates { return state }
-    throw CancellationError()
+      if !takeDue() {
+        let timer = wake(at: min(deadline, timers.map(\.due).min() ?? .max))
+        let arrival = await iterator.next()
+        timer.cancel()
+        take(arrival)
+      }
+    }
   }
 
-  private func verdict(without path: Reachability) -> SiteVerdict {
-    var outcome = Outcome(kind: .offline)
-    if path.reason == .nameNotResolved {
-      outcome = Outcome(kind: .failed, stage: .name, error: SiteError(.nameNotResolved, "the name has no address"))
-    } else {
-      let words = path.reason?.description ?? "no reason is known"
-      outcome.error = SiteError(.noPath, "no path to the site: \(words)")
+  private func stop() {
+    stopLookups()
+    for task in pathTasks { task.cancel() }
+  }
+
+  private func stopLookups() {
+    for ticket in tickets { reachability.provider.names.cancel(ticket) }
+  }
+
+  // MARK: Time
+
+  private var now: Int64 { began.duration(to: clock.now).nanosecondsClamped }
+
+  private var timestamp: UTCTimestamp { reachability.provider.time.timestamp }
+
+  private var moment: CheckStateMachine.Moment {
+    CheckStateMachine.Moment(uptime: uptime, realtime: timestamp, namePaths: namePaths, attempt: route)
+  }
+
+  private func wake(at due: Int64) -> Task<Void, Never> {
+    Task { [clock, arrived, began] in
+      do {
+        try await clock.sleep(until: began.advanced(by: .nanoseconds(due)))
+        arrived.yield(.time)
+      } catch {
+        // Something else has come first.
+      }
     }
-    outcome.timings.total = .zero
-    return complete(outcome, path)
+  }
+
+  /// Hands in what is due first, if anything is. Of two things at the same time, the deadline comes first.
+  private mutating func takeDue() -> Bool {
+    let first = timers.indices.min { timers[$0].due < timers[$1].due }
+    let due = min(deadline, first.map { timers[$0].due } ?? .max)
+    if due > now { return false }
+    uptime = max(uptime, due)
+    guard let first, timers[first].due < deadline else {
+      events.append(.deadlinePassed)
+      return true
+    }
+    switch timers.remove(at: first).step {
+    case .event(let event): events.append(event)
+    case .fail(let kind, let stage, let error):
+      outcome = SiteVerdict(
+        url: url, kind: kind, stage: stage, error: error, address: route?.address, interface: route?.interface,
+        timings: SiteVerdict.Timings(total: .nanoseconds(uptime)), timestamp: timestamp)
+    }
+    return true
+  }
+
+  private mutating func take(_ arrival: Arrival?) {
+    switch arrival {
+    case nil: events.append(.cancelled)
+    case .time: break
+    case .lookupEnded(let family, let result):
+      uptime = max(uptime, now)
+      events.append(.lookupEnded(family, result))
+    case .pathsKnown(let addresses, let states):
+      uptime = max(uptime, now)
+      events.append(.pathsKnown(addresses, states))
+    }
+  }
+
+  private mutating func hand(in event: Event, after delay: Duration) {
+    timers.append(Timer(due: uptime.addingClamped(delay.nanosecondsClamped), step: .event(event)))
+  }
+
+  // MARK: Actions
+
+  private mutating func perform(_ actions: [Action]) {
+    for action in actions { perform(action) }
+  }
+
+  private mutating func perform(_ action: Action) {
+    switch action {
+    case .setDeadline(let uptime): deadline = uptime
+    case .findTrust: events.append(.trustFound(nil))
+    case .lookUp(let name, let families): lookUp(name, families)
+    case .watchPathToInternet, .watchPathsToNameServers, .waitForNamePaths:
+      watchesNamePaths = true
+      events.append(.namePathsKnown)
+    case .leaveNames: watchesNamePaths = false
+    case .setResolutionDelay: hand(in: .resolutionDelayPassed, after: .milliseconds(50))
+    case .setNamePatience: hand(in: .namesTookLong, after: .seconds(1))
+    case .stopLookups: stopLookups()
+    case .findPaths(let addresses, let isTranslated): findPaths(addresses, isTranslated: isTranslated)
+    case .race(let routes, _):
+      route = routes.first
+      connect()
+    case .addRoutes, .closeRace: break  // the first one counts
+    case .openTunnel: preconditionFailure("A scripted site is asked by no proxy")
+    case .startTLS: startTLS()
+    case .ask(let method): ask(method)
+    case .readBody: readBody()
+    case .closeConnection: events.append(.connectionClosed)
+    case .end(let verdict): outcome = .some(verdict)
+    }
+  }
+
+  // MARK: Names and paths
+
+  /// There is always a thread for a lookup. One that hangs blocks it, as on a real network.
+  private mutating func lookUp(_ name: HostName, _ families: [IPAddress.Family]) {
+    events.append(.lookupBegan(at: uptime, servers: []))
+    for family in families {
+      if let result = lookup(name.ascii, family) {
+        events.append(.lookupEnded(family, result))
+        continue
+      }
+      let question = NameQuestion(name: name.ascii, family: family)
+      tickets.append(
+        reachability.provider.names.submit(
+          question, by: reachability.provider.lookup,
+          answer: { [arrived] in arrived.yield(.lookupEnded(family, $0)) }))
+    }
+  }
+
+  private var namePaths: [Reachability?] {
+    if !watchesNamePaths { return [] }
+    return [Reachability.now(.internet, configuration: configuration.path, environment: reachability)]
+  }
+
+  private mutating func findPaths(_ addresses: [IPAddress], isTranslated: Bool) {
+    var path = configuration.path
+    path.nat64 = isTranslated ? .automatic : .off
+    let targets = addresses.map { ReachabilityTarget.address($0, port: url.port) }
+    let states = targets.map { Reachability.now($0, configuration: path, environment: reachability) }
+    if !states.contains(where: { $0.reason == .nameNotResolved }) {
+      events.append(.pathsKnown(addresses, states))
+      return
+    }
+    // The network's NAT64 is looked for first.
+    pathTasks.append(
+      Task { [reachability, arrived, path] in
+        var states: [Reachability] = []
+        for target in targets {
+          let monitor = ReachabilityMonitor(target, configuration: path, environment: reachability)
+          // The first that is known; none if the task is cancelled.
+          for await state in monitor.updates {
+            states.append(state)
+            break
+          }
+        }
+        if states.count == targets.count { arrived.yield(.pathsKnown(addresses, states)) }
+      })
   }
 
   // MARK: The answer
 
-  private func judge(_ answer: ScriptedAnswer, _ path: Reachability) -> Outcome {
+  /// Plays what the script says, once the answer's delay has passed since the check began.
+  private mutating func play(_ steps: Step...) {
+    let due = hasAnswered ? uptime : max(uptime, answer.delay.nanosecondsClamped)
+    hasAnswered = true
+    timers += steps.map { Timer(due: due, step: $0) }
+  }
+
+  private mutating func connect() {
+    guard let route else { return }
     switch answer.storage {
-    case .response(let status, let location, let body): judge(status, location, body)
-    case .portal where url.isSecure: judge(.impostor, path)
-    case .portal: judge(302, "http://login.example/", "")
-    case .failure(let kind, let stage, let error): Outcome(kind: kind, stage: stage, error: error)
-    case .nothing: timeout
+    case .failure(let kind, .name?, let error): play(.fail(kind, .name, error))
+    case .failure(_, .connect?, let error): play(.event(.notConnected(error, last: route)))
+    case .response, .portal, .failure, .nothing: events.append(.connected(route))
     }
   }
 
-  private func judge(_ status: Int, _ location: String?, _ body: String) -> Outcome {
-    let rules = VerdictRules(url: url, configuration: configuration)
-    let bytes = Array(body.utf8)
-    var head = VerdictRules.Head(
-      method: rules.firstMethod, status: status, locations: location.map { [$0] } ?? [], contentLength: bytes.count)
-    var decision = rules.judge(head)
-    if decision == .askAgain {
-      head.method = .get
-      decision = rules.judge(head)
+  private mutating func startTLS() {
+    let expires = answer.certificateExpires
+    switch answer.storage {
+    case .failure(let kind, .tls?, let error): play(.fail(kind, .tls, error))
+    case .failure(.intercepted, _, let error): play(.event(.tlsFailed(error, certificateExpires: expires)))
+    case .portal:
+      let stranger = CheckStateMachine.PeerCertificate(expires: expires, isForSite: false)
+      play(.event(.tlsAgreed(stranger)))
+    case .response, .failure, .nothing:
+      if let expires, expires < timestamp {
+        let error = SiteError(.certificateExpired, "the certificate has expired")
+        play(.event(.tlsFailed(error, certificateExpires: expires)))
+      } else {
+        events.append(.tlsAgreed(CheckStateMachine.PeerCertificate(expires: expires, isForSite: true)))
+      }
     }
-    if decision == .readBody {
-      let text = rules.expectation.bodyText.map { Array($0.utf8) } ?? []
-      let hasText = !text.isEmpty && bytes.firstRange(of: text) != nil
-      decision = rules.judge(head, VerdictRules.Body(length: bytes.count, hasText: hasText, isComplete: true))
+  }
+
+  private mutating func ask(_ method: SiteCheckConfiguration.Method) {
+    func head(_ status: Int, _ location: String?, _ length: Int) -> Event {
+      let locations = location.map { [$0] } ?? []
+      let head = VerdictRules.Head(method: method, status: status, locations: locations, contentLength: length)
+      return .head(head, isHTTP1: true)
     }
-    guard case .verdict(let kind, let location) = decision else {
-      preconditionFailure("A whole answer without a coding has a verdict")
+    switch answer.storage {
+    case .failure(let kind, .request?, let error): play(.fail(kind, .request, error))
+    case .failure(let kind, let stage, let error):
+      events.append(.requestSent)
+      play(.fail(kind, stage, error))
+    case .nothing: events.append(.requestSent)
+    case .response(let status, let location, let body):
+      events.append(.requestSent)
+      play(.event(.firstByte), .event(head(status, location, body.utf8.count)))
+    case .portal:
+      events.append(.requestSent)
+      play(.event(.firstByte), .event(head(302, "http://login.example/", 0)))
     }
-    let hint = kind == .unexpectedResponse ? rules.hint(head) : nil
-    return Outcome(kind: kind, status: status, location: location, error: hint)
+  }
+
+  private mutating func readBody() {
+    guard case .response(_, _, let body) = answer.storage else { return }
+    events.append(.body(VerdictRules.Body(whole: body, lookingFor: configuration.expectation.bodyText)))
   }
 }

@@ -18,11 +18,17 @@ public import DialtoneTesting
 /// ```
 ///
 /// Give ``environment`` to a `SiteCheck`, a `SiteMonitor` or a `SiteGroup`. Nothing is sent, and no file is read: no
-/// name server, no certificate, no proxy. What a check comes to is decided as for a real one:
+/// name server, no certificate, no proxy. The rules are those of real checks:
 ///
-/// - Without a path on the network it is `offline`; without addresses for the name it is `failed`.
-/// - An answer's status, its redirect and its body are judged by the check's expectation.
+/// - Without a path on the network a check is `offline`. If the network says that the name has no address, or cannot be
+///   looked up, it is `failed` at `name`. If the lookup hangs, it is that once the timeout has passed.
+/// - An answer's status, its redirect and its body are judged by the check's expectation, and its certificate by
+///   `minimumCertificateLifetime`.
+/// - With `requiresPublicAddress`, the addresses count that the network has for the name.
 /// - A check that takes longer than its timeout is `failed`.
+///
+/// Three things differ. Whatever the configuration says, a site is asked directly and not by a proxy, and who may vouch
+/// for it does not matter. The first path to the site is taken: addresses are not raced.
 ///
 /// Only the network's clock moves time, also between the checks of a monitor, and without jitter. After
 /// `network.clock.advance(by: .seconds(300))` a site that is fine is checked again. You can use it from any thread.
@@ -76,6 +82,7 @@ public final class ScriptedSites: Sendable {
     self.network = network
     let reachability = network.environment
     let clock = network.clock
+    let lookup = network.lookupNow
     environment = SiteEnvironment(
       // A half is the middle of the jitter: checks come neither sooner nor later.
       reachability: reachability, random: { 0.5 },
@@ -83,15 +90,16 @@ public final class ScriptedSites: Sendable {
         let began = clock.now
         let (answer, waiters) = box.state.withLock { $0.begin(url.identity) }
         for waiter in waiters { waiter.continuation.resume() }
-        let check = ScriptedCheck(url: url, configuration: configuration, reachability: reachability, clock: clock)
-        return try await check.verdict(answer, since: began)
+        var check = ScriptedCheck(
+          of: url, configuration, answer, on: reachability, lookup: lookup, clock: clock, since: began)
+        return try await check.verdict()
       })
   }
 
   /// Says what a site answers from now on: the first answer for the next check, the second one for the check after
   /// that, and so on. The last answer stays.
   ///
-  /// If nothing was said of the site's name, the network finds an address for it from now on.
+  /// If nothing was said of the site's name, the network finds a public address for it from now on.
   ///
   /// - Parameters:
   ///   - answers: What the site answers; none means that it refuses connections.

@@ -10,11 +10,23 @@ public enum ScriptedNames: Sendable {
   /// The name's addresses, in this order.
   case addresses([IPAddress])
   /// The name does not exist.
-  case none
+  case nonexistent
   /// It cannot be looked up, for now.
   case failing
   /// The lookup hangs until the network is given another answer for the name.
   case hanging
+
+  /// What a lookup of one family comes to, or of both; `nil` if it hangs.
+  func result(_ family: IPAddress.Family?) -> NameLookupResult? {
+    switch self {
+    case .addresses(let addresses):
+      let wanted = addresses.filter { family == nil || $0.family == family }
+      return wanted.isEmpty ? .noAddress : .addresses(wanted)
+    case .nonexistent: return .noAddress
+    case .failing: return .failed
+    case .hanging: return nil
+    }
+  }
 }
 
 /// Lets hanging lookups wait until the script has another answer.
@@ -71,15 +83,9 @@ public enum ScriptedNames: Sendable {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
     while true {
-      switch answer() {
-      case .addresses(let addresses):
-        let wanted = addresses.filter { family == nil || $0.family == family }
-        return wanted.isEmpty ? .noAddress : .addresses(wanted)
-      case nil, ScriptedNames.none?: return .noAddress
-      case .failing?: return .failed
-      case .hanging? where isClosed.load(ordering: .acquiring): return .failed
-      case .hanging?: unsafe pthread_cond_wait(condition, mutex)
-      }
+      if let result = (answer() ?? .nonexistent).result(family) { return result }
+      if isClosed.load(ordering: .acquiring) { return .failed }
+      unsafe pthread_cond_wait(condition, mutex)
     }
   }
 }

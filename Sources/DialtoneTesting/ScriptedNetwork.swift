@@ -45,18 +45,13 @@ public final class ScriptedNetwork: Sendable {
 
   /// Creates a network without any path.
   public convenience init(clock: ManualClock = ManualClock()) {
-    self.init(clock: clock, makeWaiter: Self.makeWaiter)
+    // This waiter needs nothing from the system, so it is the same on all.
+    self.init(clock: clock) { time throws(SystemError) in SemaphoreWaiter(time) }
   }
 
-  /// Makes what the engine's threads sleep on, unless a test says otherwise. It needs nothing from the system, so it is
-  /// the same on all. On Linux, `DIALTONE_TESTING_WAITER=epoll` runs the project's own tests on epoll(7).
-  private static let makeWaiter: EngineProvider.MakeWaiter = {
-    #if os(Linux)
-    if EnvironmentVariable["DIALTONE_TESTING_WAITER"] == "epoll" { return makeEventPoll }
-    #endif
-    return { time throws(SystemError) in SemaphoreWaiter(time) }
-  }()
-
+  /// - Parameters:
+  ///   - clock: The clock of its monitors.
+  ///   - makeWaiter: Makes what the engine's threads sleep on.
   package init(clock: ManualClock = ManualClock(), makeWaiter: @escaping EngineProvider.MakeWaiter) {
     self.clock = clock
     let box = Box()
@@ -93,6 +88,7 @@ public final class ScriptedNetwork: Sendable {
 
   /// Sets the result of a name's lookup from now on. Without it, the name does not exist.
   ///
+  /// You can write the name as in a target: case does not matter, and `bücher.example` is `xn--bcher-kva.example`.
   /// Monitors look up a name at most once a second, so advance the clock by a second.
   public func set(_ answer: ScriptedNames, forName name: String) {
     change {
@@ -105,21 +101,38 @@ public final class ScriptedNetwork: Sendable {
   /// Gives a name an address, if nothing was set for it.
   package func provideAddress(forName name: String) {
     let isKnown = script.script.withLock { $0.names[Self.key(name)] != nil }
-    // The last of TEST-NET-1 (RFC 5737).
-    if !isKnown { set(.addresses([IPAddress(ipv4: 0xC000_02FE)]), forName: name) }
+    // 192.0.43.8, in a network of IANA's. A check may require a public address, and those of RFC 5737 are none.
+    if !isKnown { set(.addresses([IPAddress(ipv4: 0xC000_2B08)]), forName: name) }
+  }
+
+  /// What the lookup of a name comes to now; `nil` if it hangs. It does not keep the network alive.
+  package var lookupNow: @Sendable (_ name: String, _ family: IPAddress.Family?) -> NameLookupResult? {
+    { [script] name, family in
+      let answer = script.script.withLock { $0.names[Self.key(name)] }
+      return (answer ?? .nonexistent).result(family)
+    }
   }
 
   /// Returns once all changes so far are decided. Use it to test that nothing is delivered.
   public func settle() async throws {
-    _ = try await ReachabilityMonitor(.localNetwork, environment: environment).waitUntilKnown()
+    let monitor = ReachabilityMonitor(.localNetwork, environment: environment)
+    defer { withExtendedLifetime(monitor) {} }
+    // Any state will do: the script may say that it is undetermined.
+    _ = try await monitor.updates.feed.wait(until: { _ in true }, timeout: nil, goal: "the script was not read")
   }
 
   /// How many queries were asked so far.
   package var queryCount: Int { script.script.withLock { $0.queries } }
 
-  /// DNS compares names without case, and a trailing dot only says that the name is whole.
+  /// The name as it is looked up: DNS compares names without case, letters outside ASCII become A-labels (RFC 5890),
+  /// and a trailing dot only says that the name is whole.
   private static func key(_ name: String) -> String {
-    (name.utf8.last == UInt8(ascii: ".") ? String(name.dropLast()) : name).lowercased()
+    do throws(ReachabilityError) {
+      return try HostName(name).ascii
+    } catch {
+      // No host has that name, so no lookup asks for it.
+      return name
+    }
   }
 
   private func change(_ body: (inout sending Script) -> Void) {

@@ -37,8 +37,8 @@ extension NetworkPath {
       if configuration.constrainedInterfaces.contains(name) { path.interfaces[position].isConstrained = true }
     }
     if configuration.isUnrestricted || status == .undetermined { return path }
-    let allowed = Set(configuration.allowed(path.interfaces.map(\.networkInterface)))
-    let interfaces = path.interfaces.filter { allowed.contains($0.networkInterface) }
+    let allowed = Set(configuration.allowed(path.interfaces.map(\.identity)))
+    let interfaces = path.interfaces.filter { allowed.contains($0.identity) }
     // Whatever the other interfaces do, packets can leave over one that counts and leads to the Internet.
     if interfaces.contains(where: \.leadsToInternet) {
       return NetworkPath(.satisfied, interfaces: interfaces, supportsDNS: supportsDNS)

@@ -92,12 +92,12 @@ struct ArgumentTests {
 
   @Test(arguments: [("1", UInt16(1)), ("443", 443), ("65535", .max), ("0443", 443)])
   func readsPorts(text: String, port: UInt16) throws {
-    #expect(try PortNumber.parse(text) == port)
+    #expect(try PortArgument.parse(text) == port)
   }
 
   @Test(arguments: ["", "0", "65536", "-1", "+1", "1.0", "http", "0x50", "٣", "80 "])
   func refusesWhatIsNoPort(text: String) {
-    #expect(throws: ValidationError.self) { try PortNumber.parse(text) }
+    #expect(throws: ValidationError.self) { try PortArgument.parse(text) }
   }
 
   @Test func readsSourceAddresses() throws {

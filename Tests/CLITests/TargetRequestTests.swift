@@ -32,10 +32,11 @@ struct TargetRequestTests {
   }
 
   @Test func readsEachKindOfTarget() throws {
-    let request = try TargetRequest([
+    let texts = [
       "internet", "Local-Network", "example.com", "192.0.2.7", "fe80::1%eth0", "https://a.example:8080/x?y",
       "http://[2001:db8::1]/", "internet.", "example.com:22", "[2001:db8::1]:443", "192.0.2.7:53",
-    ])
+    ]
+    let request = try TargetRequest(texts)
     #expect(
       try request.targets.map(\.target) == [
         .internet, .localNetwork, .host("example.com"), .host("192.0.2.7"), .host("fe80::1%eth0"),
@@ -43,8 +44,7 @@ struct TargetRequestTests {
         .host("[2001:db8::1]:443"), .host("192.0.2.7:53"),
       ])
     #expect(request.targets.map(\.target.port) == [nil, nil, nil, nil, nil, 8080, 80, nil, 22, 443, 53])
-    #expect(request.targets[1].typed == "Local-Network")
-    #expect(request.targets[5].typed == "https://a.example:8080/x?y")
+    #expect(request.targets.map(\.typed) == texts)
   }
 
   @Test func countsATargetOnce() throws {
@@ -55,9 +55,10 @@ struct TargetRequestTests {
   @Test(arguments: [
     ["internet", "INTERNET"], ["local-network", "Local-Network"], ["example.com", "EXAMPLE.com"],
     ["::1", "0:0:0:0:0:0:0:1"], ["example.com:443", "EXAMPLE.COM:443"], ["192.0.2.7", "192.0.2.7"],
+    ["bücher.example", "xn--bcher-kva.example", "BÜCHER.example"],
   ])
   func countsATargetOnceHoweverItIsWritten(texts: [String]) throws {
-    #expect(try TargetRequest(texts).targets.map(\.typed) == [texts[0]])
+    #expect(try TargetRequest(texts).targets.map(\.typed) == Array(texts.prefix(1)))
   }
 
   @Test func tellsTargetsApartByTheirPorts() throws {
@@ -76,9 +77,8 @@ struct TargetRequestTests {
   @Test func keepsThePortOfATargetWithASource() throws {
     let source = try #require(IPAddress("192.0.2.1"))
     let remote = try #require(IPAddress("192.0.2.7"))
-    #expect(
-      try TargetRequest(["192.0.2.7:53"], source: source).targets[0].target
-        == .address(remote, from: source, port: 53))
+    let request = try TargetRequest(["192.0.2.7:53"], source: source)
+    #expect(request.targets.map(\.target) == [.address(remote, from: source, port: 53)])
   }
 
   @Test func namesTheLineOfAFileThatIsWrong() throws {
@@ -129,10 +129,11 @@ struct TargetRequestTests {
   }
 
   @Test func takesTheInterfaceForAZone() throws {
-    let request = try TargetRequest(["fe80::1"], configuration: configuration(interface: "eth0"))
-    #expect(request.targets[0].address == IPAddress("fe80::1"))
-    let withPort = try TargetRequest(["[fe80::1]:443"], configuration: configuration(interface: "eth0")).targets[0]
-    #expect(withPort.address == IPAddress("fe80::1") && withPort.target.port == 443)
+    for (text, port) in [("fe80::1", UInt16?.none), ("[fe80::1]:443", 443)] {
+      let request = try TargetRequest([text], configuration: configuration(interface: "eth0"))
+      #expect(request.targets.map(\.address) == [IPAddress("fe80::1")])
+      #expect(request.targets.map(\.target.port) == [port])
+    }
     #expect(throws: Never.self) {
       try TargetRequest(["fe80::1%eth0", "fe80::1%2"], configuration: configuration(interface: "eth0"))
     }
@@ -156,8 +157,8 @@ struct TargetRequestTests {
     let source = try #require(IPAddress("192.0.2.1"))
     let remote = try #require(IPAddress("192.0.2.7"))
     let request = try TargetRequest(["192.0.2.7"], source: source)
-    #expect(request.targets[0].target == .address(remote, from: source))
-    #expect(request.targets[0].typed == "192.0.2.7")
+    #expect(request.targets.map(\.target) == [.address(remote, from: source)])
+    #expect(request.targets.map(\.typed) == ["192.0.2.7"])
   }
 
   @Test(arguments: [[], ["internet"], ["local-network"], ["example.com"], ["192.0.2.7", "2001:db8::1"]])

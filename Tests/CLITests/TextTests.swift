@@ -96,14 +96,17 @@ struct TextTests {
 
   @Test func alignsColumns() throws {
     let long = "a-very-long-name-indeed-with-many-parts.example.com"
-    var formatter = try formatter(["internet", "漢字.example", long])
-    let lines = (0..<3).map { formatter.line(for: Report(target: $0, state: Self.carrierLost)) }
-    #expect(lines[0] == "internet                  unreachable  wired (eth0), no carrier")
-    let starts = lines.compactMap { line in
-      line.firstRange(of: "unreachable").map { TerminalText.columns(line[..<$0.lowerBound]) }
+    let targets = ["internet", "漢字.example", long]
+    var formatter = try formatter(targets)
+    var lines: [String: String] = [:]
+    for (number, target) in targets.enumerated() {
+      let line = formatter.line(for: Report(target: number, state: Self.carrierLost))
+      let status = try #require(line.firstRange(of: "unreachable"))
+      #expect(TerminalText.columns(line[..<status.lowerBound]) == 26)
+      lines[target] = line
     }
-    #expect(starts == [26, 26, 26])
-    #expect(!lines[2].contains(long))
+    #expect(lines["internet"] == "internet                  unreachable  wired (eth0), no carrier")
+    #expect(try !#require(lines[long]).contains(long))
   }
 
   @Test func doesNotCutNamesInAFile() throws {
@@ -211,15 +214,14 @@ struct TextTests {
 
   @Test(arguments: [12, 16, 24, 40])
   func tellsNamesApartThatAreCutAlike(limit: Int) {
-    let names =
-      (1...20).map { "a-very-long-host-name-number-\($0)-of-many.in-one-and-the-same.example.com" }
-      + ["https://example.com/a/very/long/path/to/one/thing/x/index.html"]
-      + ["https://example.com/a/very/long/path/to/one/thing/y/index.html"]
+    let hosts = (1...20).map { "a-very-long-host-name-number-\($0)-of-many.in-one-and-the-same.example.com" }
+    let pages = ["x", "y"].map { "https://example.com/a/very/long/path/to/one/thing/\($0)/index.html" }
+    let names = hosts + pages
     let shortened = ShortenedNames(names)
     let cut = names.indices.map { shortened.name($0, to: limit) }
     #expect(Set(cut).count == names.count, "\(cut)")
     #expect(cut.allSatisfy { TerminalText.columns($0) <= limit }, "\(cut)")
-    #expect(cut[20].contains("x"), "\(cut[20])")
+    for (page, letter) in zip(cut.dropFirst(hosts.count), ["x", "y"]) { #expect(page.contains(letter), "\(page)") }
   }
 
   @Test func breaksLinesAtSpaces() {
@@ -272,13 +274,14 @@ struct TextTests {
     let url: SiteURL = "https://a-very-long-host-name.in-a-long-domain.example.com/with/a/path/that/goes/on?and=on"
     let location = "http://login.example/" + String(repeating: "a/", count: 400)
     let error = "the certificate is for other names (www.example.org, mail.example.org, and 12 more), not for this one"
+    let available = verdict(.available, url, status: 200)
     let verdicts = [
-      verdict(.available, url, status: 200), verdict(.captivePortal, url, status: 302, location: location),
+      available, verdict(.captivePortal, url, status: 302, location: location),
       verdict(.failed, url, error, stage: .tls, address: "2001:db8:1234:5678:9abc:def0:1234:5678"),
     ]
     var formatter = SiteTextFormatter(urls: [url.text], style: Self.plain, columns: { columns }, showsTime: true)
     for verdict in verdicts {
-      let former = StateReport<SiteVerdict>.Former(state: verdicts[0], lasted: .seconds(192))
+      let former = StateReport<SiteVerdict>.Former(state: available, lasted: .seconds(192))
       let text = formatter.line(for: StateReport(target: 0, state: verdict, former: former))
       for line in text.split(separator: "\n") { #expect(TerminalText.columns(line) <= columns, "\(text)") }
       let whole = text.filter { !" \n".contains($0) }

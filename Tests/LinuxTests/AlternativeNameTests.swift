@@ -67,6 +67,18 @@ struct AlternativeNameTests {
     try await neighbour.wait("no interface") { $0 == none }
   }
 
+  @Test("the kernel is asked for the names of one link alone")
+  func theNamesOfOneLinkAreAskedFor() throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try property("add", "uplink", lab)
+    try property("add", Self.long, lab)
+    let index = try lab.interface("v0").index
+    let names = try lab.run { [alternativeNames(ofInterface: index), alternativeNames(ofInterface: 1)] }
+    #expect(names == [["uplink", Self.long], []])
+    #expect(try lab.run { alternativeNames(ofInterface: 4_711) } == [])
+  }
+
   @Test("a path over an alternative name leads over that interface and costs what it costs")
   func aPathMayNameAnAlternativeName() async throws {
     let lab = try NetworkLab.withoutOwnAddresses()

@@ -47,7 +47,8 @@ enum BuiltMessages {
         builder.endNested(list)
       }
       if fields.isWirelessEvent {
-        builder.append(LinkMessage.Attribute.wireless, bytes: [24, 0, 0x15, 0x8b] + [UInt8](repeating: 0, count: 20))
+        // IFLA_WIRELESS, linux/if_link.h.
+        builder.append(11, bytes: [24, 0, 0x15, 0x8b] + [UInt8](repeating: 0, count: 20))
       }
       guard let kind = fields.infoKind else { return }
       let info = builder.beginNested(LinkMessage.Attribute.linkInfo)

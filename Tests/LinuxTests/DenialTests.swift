@@ -45,7 +45,7 @@ struct DenialTests {
     try root.write("etc/resolv.conf", "nameserver 10.0.0.53\n")
     let clock = SteppedClock(isStill: true)
     let monitors = try clock.monitors(
-      lab, source: { LinuxNetwork($0 as? EventPoll, time: $1, nameConfigurationRoot: root.path) })
+      lab, source: { LinuxNetwork($0, time: $1, nameConfigurationRoot: root.path) })
     let path = try await monitors.recordPath()
     #expect(path.last?.supportsDNS == true)
     for (server, isReached) in [("10.7.0.53", false), ("10.0.0.53", true)] {

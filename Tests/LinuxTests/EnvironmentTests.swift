@@ -18,15 +18,13 @@ struct EnvironmentTests {
     try lab.makeB()
     let monitors = try LabMonitors(lab)
     let others = try LabMonitors(lab)
-    let recordings = [
-      try await monitors.record(), try await monitors.record(), try await others.record(),
-    ]
+    let (one, two) = (try await monitors.record(), try await monitors.record())
+    let ofOther = try await others.record()
     let v0 = try lab.reachable("v0", via: "10.0.0.2")
     let down = try lab.unreachable(.linkDown, "v0")
     try lab.down("v0")
-    try await monitors.expect(recordings[0], v0, down)
-    try await monitors.expect(recordings[1], v0, down)
-    try await others.expect(recordings[2], v0, down)
+    for recording in [one, two] { try await monitors.expect(recording, v0, down) }
+    try await others.expect(ofOther, v0, down)
   }
 
   @Test("41: another process that listens is told, too", .enabled(if: NetworkLab.hasIPRoute2, "needs the command ip"))

@@ -45,7 +45,7 @@ extension NetworkLab {
             link.infoKind == "veth" || link.infoKind == "bridge"
           else { return }
           let isUp = link.operationalState == .up || link.operationalState == .dormant
-          if link.carrier != isUp, link.operationalState != .unknown { isPending = true }
+          if link.flags.contains(.lowerUp) != isUp, link.operationalState != .unknown { isPending = true }
         }
         return !isPending
       }

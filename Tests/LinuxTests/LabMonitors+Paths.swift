@@ -11,8 +11,9 @@ import Testing
 extension LabMonitors {
   /// Without the name servers of the machine that runs the tests. The one on this machine supports DNS if there is a
   /// path.
-  static func forPaths(_ lab: NetworkLab) throws -> LabMonitors {
-    try LabMonitors(lab, source: { LinuxNetwork($0 as? EventPoll, time: $1, nameConfigurationRoot: "/nonexistent") })
+  static func forPaths(_ lab: NetworkLab, waiter: LabWaiter = .chosen) throws -> LabMonitors {
+    try LabMonitors(
+      lab, waiter: waiter, source: { LinuxNetwork($0, time: $1, nameConfigurationRoot: "/nonexistent") })
   }
 
   func pathMonitor(_ configure: (inout PathConfiguration) -> Void = { _ in }) -> PathMonitor {

@@ -15,11 +15,13 @@ final class LabMonitors: Sendable {
   private let anchor: ReachabilityMonitor
 
   init(
-    _ lab: NetworkLab, clock: TimeSource = .system, lookup: @escaping NameLookup = systemNameLookup,
+    _ lab: NetworkLab, waiter: LabWaiter = .chosen, clock: TimeSource = .system,
+    lookup: @escaping NameLookup = systemNameLookup,
     source: @escaping EngineProvider.MakeSource = systemNetworkSource
   ) throws {
     self.lab = lab
-    let environment = ReachabilityEnvironment(EngineProvider(time: clock, lookup: lookup, makeSource: source))
+    let environment = ReachabilityEnvironment(
+      EngineProvider(time: clock, lookup: lookup, makeWaiter: waiter.make, makeSource: waiter.hasten(source)))
     self.environment = environment
     // The engine's threads are started by the first monitor; a thread belongs to the namespace of the one that starts
     // it.
@@ -89,6 +91,11 @@ final class Recording: Sendable {
       throw LabError("\(error); delivered: \(states)")
     }
   }
+}
+
+extension ReachabilityEnvironment {
+  /// An environment with an engine of its own, for a question that is asked on the lab's thread.
+  static func ofItsOwn() -> ReachabilityEnvironment { ReachabilityEnvironment(EngineProvider()) }
 }
 
 extension Reachability {

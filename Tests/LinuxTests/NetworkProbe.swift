@@ -55,7 +55,7 @@ final class NetworkProbe: Sendable {
 
   /// For ``LabMonitors``.
   @Sendable func makeSource(_ waiter: any EventWaiter, _ time: TimeSource) -> any NetworkSource {
-    ProbedNetwork(self, LinuxNetwork(waiter as? EventPoll, time: time))
+    ProbedNetwork(self, LinuxNetwork(waiter, time: time))
   }
 
   fileprivate func waitWhileStalled() {

@@ -31,13 +31,9 @@ struct NowTests {
         return Reachability.now(target, configuration: configuration, environment: monitors.environment)
       }
       return try lab.run { [configuration] in
-        Reachability.now(target, configuration: configuration, environment: NowTests.environment())
+        Reachability.now(target, configuration: configuration, environment: .ofItsOwn())
       }
     }
-  }
-
-  private static func environment() -> ReachabilityEnvironment {
-    ReachabilityEnvironment(EngineProvider())
   }
 
   @Test(arguments: [true, false])
@@ -164,7 +160,7 @@ struct NowTests {
     let lab = try NetworkLab()
     try lab.makeB()
     try lab.deny(.netlinkSockets())
-    let state = try lab.run { Reachability.now(environment: NowTests.environment()) }
+    let state = try lab.run { Reachability.now(environment: .ofItsOwn()) }
     #expect(state.status == .undetermined)
     #expect(state.reason == .denied)
   }

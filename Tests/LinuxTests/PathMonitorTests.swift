@@ -36,7 +36,7 @@ struct PathMonitorTests {
     #expect(
       last.gateways.map(\.description)
         == (family == .v4 ? ["10.1.0.2", "10.0.0.2"] : ["2001:db8:1::2", "2001:db8::2"]))
-    #expect(last.interfaces.map(\.networkInterface) == [try lab.interface("w0"), try lab.interface("v0")])
+    #expect(last.interfaces.map(\.identity) == [try lab.interface("w0"), try lab.interface("v0")])
     #expect(
       last.interfaces.map(\.addresses).map { $0.map(\.description) }
         == [["10.1.0.1", "2001:db8:1::1"], ["10.0.0.1", "2001:db8::1"]])

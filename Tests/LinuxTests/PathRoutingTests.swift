@@ -198,7 +198,7 @@ struct PathRoutingTests {
     let root = try ConfigurationRoot()
     try root.write("etc/resolv.conf", "nameserver 10.7.0.53\n")
     let monitors = try LabMonitors(
-      lab, source: { LinuxNetwork($0 as? EventPoll, time: $1, nameConfigurationRoot: root.path) })
+      lab, source: { LinuxNetwork($0, time: $1, nameConfigurationRoot: root.path) })
     let path = try await monitors.recordPath()
     #expect(path.last?.supportsDNS == true)
     // Only the route to the server changes.
@@ -233,7 +233,7 @@ struct PathRoutingTests {
     let root = try ConfigurationRoot()
     try root.write("etc/resolv.conf", "nameserver \(server)\n")
     let monitors = try LabMonitors(
-      lab, source: { LinuxNetwork($0 as? EventPoll, time: $1, nameConfigurationRoot: root.path) })
+      lab, source: { LinuxNetwork($0, time: $1, nameConfigurationRoot: root.path) })
     let path = try await monitors.recordPath()
     #expect(path.last?.status == .satisfied)
     #expect(path.last?.supportsDNS == isSupported)

@@ -56,7 +56,7 @@ struct RadioTests {
     let before = network.links[3]
     for flags: UInt32 in [0x1003, 0x1043, 0x11003] {
       let event = Fields(index: 3, name: "wlan1", flags: flags, state: nil, address: nil, isWirelessEvent: true)
-      #expect(try BuiltMessages.link(event).wirelessEventOnly)
+      #expect(try !BuiltMessages.link(event).isSnapshot)
       #expect(try network.add(event) == nil)
     }
     #expect(network.links[3] == before)

@@ -42,7 +42,7 @@ struct SlowConfigurationTests {
     let monitors = try LabMonitors(
       lab,
       source: {
-        LinuxNetwork($0 as? EventPoll, time: $1, nameConfigurationRoot: "/nonexistent", readNameServers: gate.read)
+        LinuxNetwork($0, time: $1, nameConfigurationRoot: "/nonexistent", readNameServers: gate.read)
       })
     let path = PathRecording(monitors.pathMonitor())
     try await eventually(within: .patience, "the servers are being read") { gate.isReached }

@@ -24,8 +24,10 @@ final class SteppedClock: Sendable {
   }
 
   /// Monitors in the lab that use this clock, and keep its engine.
-  func monitors(_ lab: NetworkLab, source: @escaping EngineProvider.MakeSource) throws -> LabMonitors {
-    try LabMonitors(lab, clock: TimeSource(passes: false) { self.now }, source: source)
+  func monitors(
+    _ lab: NetworkLab, waiter: LabWaiter = .chosen, source: @escaping EngineProvider.MakeSource
+  ) throws -> LabMonitors {
+    try LabMonitors(lab, waiter: waiter, clock: TimeSource(passes: false) { self.now }, source: source)
   }
 }
 #endif

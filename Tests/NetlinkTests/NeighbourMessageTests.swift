@@ -9,7 +9,6 @@ struct NeighbourMessageTests {
   @Test func readsARecordedNeighbour() throws {
     let neighbour = try decode(RecordedMessage.neighbour.bytes, NeighbourMessage.init)
     #expect(neighbour.address == ipv4(10, 0, 0, 2))
-    #expect(neighbour.linkLayerAddress == [2, 0, 0, 0, 0, 2])
     #expect(neighbour.state == .permanent)
     #expect(neighbour.interfaceIndex == 3)
   }

@@ -50,10 +50,3 @@ struct MonitorStateMachine {
     return .deliver
   }
 }
-
-extension Int64 {
-  fileprivate func multipliedClamped(by other: Int64) -> Int64 {
-    let (product, overflow) = multipliedReportingOverflow(by: other)
-    return overflow ? .max : product
-  }
-}

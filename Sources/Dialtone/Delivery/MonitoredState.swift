@@ -47,9 +47,12 @@ extension Snapshot: BitwiseCopyable where State: BitwiseCopyable {}
 package protocol StateStore<State>: AnyObject, Sendable {
   associatedtype State: Sendable
 
+  /// What a store replaces. It may hold the last reference to something, so it is released outside all locks.
+  associatedtype Former
+
   init(_ snapshot: Snapshot<State>)
   func load() -> Snapshot<State>
-  func store(_ snapshot: Snapshot<State>)
+  func store(_ snapshot: Snapshot<State>) -> Former
 }
 
 /// A store for states of plain bits: readers never wait, and take no lock.
@@ -60,6 +63,7 @@ package final class BitStore<State: BitwiseCopyable & Sendable>: StateStore {
 
   package func load() -> Snapshot<State> { bits.load() }
 
+  /// Bits need no release.
   package func store(_ snapshot: Snapshot<State>) { bits.store(snapshot) }
 }
 
@@ -71,12 +75,10 @@ package final class ValueStore<State: Sendable>: StateStore {
 
   package func load() -> Snapshot<State> { value.withLock { $0 } }
 
-  package func store(_ snapshot: Snapshot<State>) {
-    let old = value.withLock { value in
+  package func store(_ snapshot: Snapshot<State>) -> Snapshot<State> {
+    value.withLock { value in
       defer { value = snapshot }
       return value
     }
-    // What the old state held is released outside the lock.
-    withExtendedLifetime(old) {}
   }
 }

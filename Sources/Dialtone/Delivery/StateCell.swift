@@ -7,7 +7,7 @@ package struct Epoch: Equatable, Sendable {
 
   package init() {}
 
-  fileprivate mutating func advance() { number &+= 1 }
+  package mutating func advance() { number &+= 1 }
 }
 
 /// A state that a receiver is given, with the number of its subject.
@@ -70,11 +70,13 @@ package final class StateCell<State: MonitoredState>: StateSource {
   package var current: State { newest.load().state }
 
   /// Returns what to tell a receiver next: the newest state, or `nil` if the receiver was told of an equal one last,
-  /// the state is not known yet, or it is held back for settling.
+  /// the state is not known yet, or it is held back for settling. A receiver that is told of each subject is never told
+  /// of an unknown state.
   package func next(after last: Told<State>?, _ interest: StateInterest) -> Told<State>? {
     let newest = newest.load()
     let told = Told(state: newest.state, subjectNumber: newest.subjectNumber)
     guard let last else { return newest.state.isKnown || interest.contains(.unknown) ? told : nil }
+    if !newest.state.isKnown, interest.contains(.eachSubject) { return nil }
     if newest.isHeldBack {
       // The unknown state of a new epoch is told only to receivers that want it. A state that settles is held back
       // only from receivers that have had a state of the same epoch.
@@ -104,15 +106,16 @@ package final class StateCell<State: MonitoredState>: StateSource {
   /// Begins a new epoch with an unknown state. Receivers are told nothing before its first known state, unless they
   /// want the unknown one.
   func beginEpoch(_ unknown: State, ofNewSubject: Bool = false) {
-    registry.withLock { registry in
+    let former = registry.withLock { registry in
       registry.epoch.advance()
       registry.revision += 1
       var snapshot = newest.load()
       snapshot.state = unknown
       snapshot.isHeldBack = true
       if ofNewSubject { snapshot.subjectNumber &+= 1 }
-      newest.store(snapshot)
+      return newest.store(snapshot)
     }
+    withExtendedLifetime(former) {}
   }
 
   // MARK: Storing
@@ -121,48 +124,48 @@ package final class StateCell<State: MonitoredState>: StateSource {
   /// it before ``release(_:)``. Returns whether it was stored.
   package func store(_ state: State, of epoch: Epoch, holdingBack: Bool) -> Bool {
     // The engine stores states, other threads begin epochs: the lock lets one write at a time.
-    registry.withLock { registry in
-      if registry.epoch != epoch { return false }
+    let former = registry.withLock { registry -> State.Store.Former? in
+      if registry.epoch != epoch { return nil }
       registry.revision += 1
       var snapshot = newest.load()
       snapshot.state = state
       snapshot.isHeldBack = snapshot.isHeldBack || holdingBack
-      newest.store(snapshot)
-      return true
+      return newest.store(snapshot)
     }
+    return former != nil
   }
 
   /// Stores a state, if `epoch` is the present one, and lets receivers have it. Returns whether it was stored.
   package func publish(_ state: State, of epoch: Epoch) -> Bool {
-    registry.withLock { registry in
-      if registry.epoch != epoch { return false }
-      publish(state, &registry)
-      return true
-    }
+    let former = registry.withLock { $0.epoch == epoch ? publish(state, &$0) : nil }
+    return former != nil
   }
 
   /// Stores a state of the present epoch, and lets receivers have it. An unknown state begins a new epoch.
   package func publish(_ state: State) {
     if !state.isKnown { return beginEpoch(state) }
-    registry.withLock { publish(state, &$0) }
+    let former = registry.withLock { publish(state, &$0) }
+    withExtendedLifetime(former) {}
   }
 
-  private func publish(_ state: State, _ registry: inout Registry) {
+  private func publish(_ state: State, _ registry: inout Registry) -> State.Store.Former {
     registry.revision += 1
     var snapshot = newest.load()
     snapshot.state = state
     snapshot.isHeldBack = false
-    newest.store(snapshot)
+    return newest.store(snapshot)
   }
 
-  /// Lets receivers have a state that was held back, if the epoch is the present one.
+  /// Lets receivers have a state that was held back, if the epoch is the present one. The unknown state that an epoch
+  /// begins with stays held back.
   package func release(_ epoch: Epoch) {
-    registry.withLock { registry in
-      guard registry.epoch == epoch else { return }
+    let former = registry.withLock { registry -> State.Store.Former? in
       var snapshot = newest.load()
+      guard registry.epoch == epoch, snapshot.state.isKnown else { return nil }
       snapshot.isHeldBack = false
-      newest.store(snapshot)
+      return newest.store(snapshot)
     }
+    withExtendedLifetime(former) {}
   }
 
   // MARK: Receivers

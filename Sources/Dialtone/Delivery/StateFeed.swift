@@ -110,13 +110,14 @@ package struct StateFeed<State: Sendable>: Sendable {
       if let told = source.next(after: nil, interest), isMet(told.state) { return told.state }
       throw ReachabilityError(.timedOut, "\(goal()) at once, and \(remark)")
     }
+    // First, since asking for the executor of a paused monitor may start an engine.
+    if let timeout, timeout <= .zero { return try present("there was no time to wait") }
     var timer: DeliveryTimer?
     defer { timer?.cancel() }
     // The executor keeps the time, so it has to live as long as this waits.
     let executor = timeout == nil ? nil : monitor.executor
     defer { withExtendedLifetime(executor) {} }
     if let timeout {
-      if timeout <= .zero { return try present("there was no time to wait") }
       // Ends the subscription, and so the loop below.
       timer = executor?.schedule(after: timeout) { subscription.cancel() }
       if timer == nil { return try present("the system has no thread to give to wait with") }

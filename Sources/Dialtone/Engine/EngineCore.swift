@@ -1,6 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
+
 /// The engine's loop: two threads that take turns.
 ///
 /// Invariants:
@@ -17,6 +19,8 @@ final class EngineCore: Sendable {
   }
 
   private let inbox: Lock<Inbox>
+  /// Whether a command came from within a turn, which wakes a thread when it has ended.
+  private let isWakeDue = Atomic(false)
   private let state = Lock<EngineState?>(nil)
   private let deliveries: DeliveryQueue
   private let waiter: any EventWaiter
@@ -27,9 +31,9 @@ final class EngineCore: Sendable {
   ///   - provider: What the engine is made of.
   ///   - deliveries: Where handlers wait; it outlives this core.
   ///   - commands: What is to be done first.
-  ///   - onLoss: Called once or several times, on any thread, if somebody has closed the core's descriptors. The core
-  ///     does nothing more then.
-  /// - Throws: If the process has no descriptors left.
+  ///   - onLoss: Called once or several times, on any thread, if the waiter is lost: on Linux, because somebody has
+  ///     closed its descriptors. The core does nothing more then.
+  /// - Throws: If the system has nothing left to wait with.
   init(
     _ provider: EngineProvider, _ deliveries: DeliveryQueue, _ commands: [EngineCommand],
     onLoss: @escaping @Sendable (EngineCore) -> Void
@@ -64,7 +68,7 @@ final class EngineCore: Sendable {
       return inbox.commands
     }
     withExtendedLifetime(dropped) {}
-    // If the descriptors are closed, there is no thread to tell.
+    // If the waiter is lost, there is no thread to tell.
     waiter.wake()
   }
 
@@ -84,23 +88,25 @@ final class EngineCore: Sendable {
     return watched
   }
 
-  /// Closes the descriptors, in a forked child. The threads exist in the parent only; what they held stays held here.
+  /// Gives up the waiter, in a forked child. The threads exist in the parent only; what they held stays held here.
   func abandon() {
     waiter.abandon()
-    // If a thread was in a turn at fork(2), the lock is held for good, and the source's descriptors stay open.
+    // If a thread was in a turn at fork(2), the lock is held for good, and what the source has open stays open.
     _ = state.withLockIfAvailable { $0 = nil }
   }
 
   /// Has a thread of the engine perform the command, soon. For any thread; never waits for the network.
   /// Returns `false`, and does nothing, if the core has ended.
+  ///
+  /// With `isFromTurn`, the caller holds the engine's lock: nobody is told that the waiter is lost.
   @discardableResult
-  func post(_ command: EngineCommand) -> Bool {
+  func post(_ command: EngineCommand, isFromTurn: Bool = false) -> Bool {
     let (isTaken, isFirst) = inbox.withLock { inbox in
       if inbox.isStopped { return (false, false) }
       inbox.commands.append(command)
       return (true, inbox.commands.count == 1)
     }
-    if isFirst { wake() }
+    if isFirst, isFromTurn { isWakeDue.store(true, ordering: .relaxed) } else if isFirst { wake() }
     return isTaken
   }
 
@@ -168,6 +174,7 @@ final class EngineCore: Sendable {
       }
       return outcome
     }
+    if isWakeDue.exchange(false, ordering: .relaxed) { wake() }
     guard let outcome else { return }
     // Before any handler, since one may block: the other thread goes on with what is left.
     if outcome.isUnfinished { wake() }
@@ -180,8 +187,10 @@ final class EngineCore: Sendable {
   private func open() -> EngineState {
     let source = provider.makeSource(waiter, provider.time)
     return EngineState(source, provider.time) { [weak self, provider] question, serial in
-      provider.names.submit(question.host.text, question.family, by: provider.lookup) { [weak self] result in
-        self?.post(.lookupEnded(question, serial: serial, result))
+      let thread = Thread.current
+      return provider.names.submit(question, by: provider.lookup) { [weak self] result in
+        // If the system gave no thread for the lookup, this is the thread of the turn that begins it.
+        self?.post(.lookupEnded(question, serial: serial, result), isFromTurn: Thread.current == thread)
       }
     }
   }

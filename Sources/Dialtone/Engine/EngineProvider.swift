@@ -21,7 +21,7 @@ package final class EngineProvider: Sendable {
   package let makeSource: MakeSource
   private let running = Lock(Running())
 
-  /// `makeWaiter` makes what the engine's threads sleep on; it throws if the process has no descriptors left for it.
+  /// `makeWaiter` makes what the engine's threads sleep on; it throws if the system has nothing left for it.
   /// `makeSource` makes a source that has its events awaited there. It is mostly called on a thread of the engine, and
   /// may take a while.
   package init(
@@ -43,7 +43,7 @@ package final class EngineProvider: Sendable {
     running.withLock { running in
       let forkCount = ForkCount.current
       if running.forkCount == forkCount, let engine = running.engine {
-        // The system may have had no descriptors or threads for it, and have some by now.
+        // The system may have had nothing to wait with, or no threads, and have some by now.
         engine.retry()
         return engine
       }

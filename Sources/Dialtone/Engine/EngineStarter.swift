@@ -3,11 +3,11 @@
 
 internal import Dispatch
 
-/// Starts the engine's core, and stands in for it while the system has no descriptors or threads to give, or after
-/// somebody has closed its descriptors.
+/// Starts the engine's core, and stands in for it while the system gives no waiter or no threads (on Linux, a waiter
+/// needs descriptors), or after the waiter was lost (somebody has closed its descriptors).
 ///
 /// Invariants:
-/// - While there is no core, all that is watched reads `denied`. A thread that needs no descriptor calls handlers,
+/// - While there is no core, all that is watched reads `denied`. A thread that needs no waiter calls handlers,
 ///   keeps the time, and tries every five seconds to start a core. The core then takes over all that is watched.
 /// - If the system does not even give that thread, the caller that has something new for handlers calls them itself,
 ///   outside all locks. Every such call tries to start the thread again.
@@ -143,7 +143,7 @@ final class EngineStarter: Sendable {
       state.watched = [:]
       state.timers = TimerQueue()
     } catch {
-      // No descriptors, as before. What is watched reads `denied`.
+      // No waiter, as before. What is watched reads `denied`.
     }
   }
 
@@ -205,7 +205,7 @@ final class EngineStarter: Sendable {
     deliveries.deliver()
   }
 
-  /// Replaces a core whose descriptors somebody has closed, by another one or by this object.
+  /// Replaces a core whose waiter is lost, by another one or by this object.
   private func replace(_ lost: EngineCore) {
     if isInherited { return }
     let watched = state.withLock { state -> [EngineCommand] in

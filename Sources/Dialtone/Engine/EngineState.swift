@@ -119,7 +119,8 @@ final class EngineState {
       paths.add(PathRecord(configuration, cell, epoch), queries)
     case .unwatch(let cell):
       if let record = targets.removeValue(forKey: ObjectIdentifier(cell)) { remove(record) }
-      paths.remove(cell, queries)
+      // A timer may be left that would ask whether it has settled.
+      if let record = paths.remove(cell, queries), record.publication.isSettling { forgetTimer() }
     case .schedule(let timer):
       timers.add(.call(timer), at: timer.deadline)
     case .forgetTimer:
@@ -158,9 +159,9 @@ final class EngineState {
   }
 
   /// Reads events, and marks what they touch for the next turn. Returns whether there was anything to read.
-  private func readEvents() -> Bool {
+  private func readEvents(_ read: (inout NetworkChange) -> Void) -> Bool {
     var change = NetworkChange()
-    source.drain(into: &change)
+    read(&change)
     mark(change)
     return !change.isEmpty
   }
@@ -189,7 +190,7 @@ final class EngineState {
     record.nodes = queries.attach(record.initialQueries, to: record)
     record.pathNodes = queries.attach(record.initialPathQueries, to: record)
     if case .host(let host) = record.target.storage {
-      attachName(NameQuestion(host: host.folded, family: record.configuration.family), to: record, now: now)
+      attachName(NameQuestion(name: host.ascii, family: record.configuration.family), to: record, now: now)
     }
     touch(record)
   }
@@ -296,8 +297,8 @@ final class EngineState {
     case .due:
       paths.ask(source, queries, now: now)
       // An answer found while something changed may be true of no moment: ask once more.
-      if readEvents(), paths.isStale { paths.ask(source, queries, now: now) }
-      outcome.isUnfinished = outcome.isUnfinished || readEvents() || queries.isStale
+      if readEvents(source.drain), paths.isStale { paths.ask(source, queries, now: now) }
+      outcome.isUnfinished = outcome.isUnfinished || readEvents(source.drain) || queries.isStale
       decidePaths(realtime: realtime, now: now, outcome: &outcome)
     }
   }
@@ -325,7 +326,7 @@ final class EngineState {
     record.nodes = record.initialQueries.map(QueryNode.init)
     if case .host(let host) = target.storage {
       record.pathNodes = record.initialPathQueries.map(QueryNode.init)
-      record.name = names[NameQuestion(host: host.folded, family: configuration.family)]
+      record.name = names[NameQuestion(name: host.ascii, family: configuration.family)]
       record.nodes = record.allowed(record.name?.addresses ?? []).map(record.query).map(QueryNode.init)
     }
 
@@ -333,7 +334,7 @@ final class EngineState {
     var isTurnDue = false
     // As in a turn: an answer given while events wait to be read may use links and addresses that no longer exist.
     for round in 0..<Self.roundLimit {
-      let hasChanged = readEvents()
+      let hasChanged = readEvents(source.catchUp)
       isTurnDue = isTurnDue || hasChanged
       if round > 0, !hasChanged { break }
       ask(record.nodes + record.pathNodes)

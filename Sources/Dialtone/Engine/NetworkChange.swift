@@ -30,7 +30,7 @@ package struct NetworkChange {
   private(set) var touchesNames = false
   /// The name servers, which paths depend on, were read for the first time.
   private(set) var touchesNameServers = false
-  /// The source stopped before it had read everything, and no descriptor will announce the rest.
+  /// The source stopped before it had read everything, and nothing will announce the rest.
   private(set) var isUnfinished = false
 
   package init() {}

@@ -15,7 +15,7 @@ package final class NetworkEngine: DeliveryExecutor {
 
   deinit { starter.stop() }
 
-  /// Tries again at once, if the system had no descriptors or threads to give.
+  /// Tries again at once, if the system gave no waiter or no threads.
   func retry() { if starter.core == nil { starter.retry() } }
 
   /// Has the subject's states published, as states of its cell's present epoch. The caller must wake its receivers,
@@ -36,7 +36,7 @@ package final class NetworkEngine: DeliveryExecutor {
 
   /// Returns the addresses of a name that monitors have looked up within the last second, or `nil` if none has.
   package func recentAddresses(of host: HostName, _ family: IPAddress.Family?) -> [IPAddress]? {
-    starter.core?.recentAddresses(of: NameQuestion(host: host, family: family))
+    starter.core?.recentAddresses(of: NameQuestion(name: host.ascii, family: family))
   }
 
   /// Returns once everything that the system has announced until now is read, and decided for all targets.

@@ -11,6 +11,10 @@ package protocol NetworkSource: AnyObject {
   /// Reads all that waits to be read, without blocking, and adds to `change` what may have changed.
   func drain(into change: inout NetworkChange)
 
+  /// As ``drain(into:)``, and reads also what the waiter has not announced yet. Called on a thread that does not wait for
+  /// events.
+  func catchUp(into change: inout NetworkChange)
+
   /// When to call ``poll(into:)``, in nanoseconds of the engine's clock; `nil` if all changes are announced.
   var nextPoll: Int64? { get }
 
@@ -29,6 +33,8 @@ package protocol NetworkSource: AnyObject {
 
 /// The defaults suit a source that announces all changes, whether they are of interest or not.
 extension NetworkSource {
+  package func catchUp(into change: inout NetworkChange) { drain(into: &change) }
+
   package var nextPoll: Int64? { nil }
 
   package func poll(into change: inout NetworkChange) {}

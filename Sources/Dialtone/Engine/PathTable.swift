@@ -54,10 +54,14 @@ struct PathTable {
     if watched.isEmpty { watchRoutes(to: [], queries) }
   }
 
-  mutating func remove(_ cell: any EngineCell, _ queries: QueryTable) {
-    guard records.removeValue(forKey: ObjectIdentifier(cell)) != nil, records.isEmpty else { return }
-    for query in watched { queries.detachPaths(from: query) }
-    self = PathTable()
+  /// Returns what was removed, or `nil` if the cell is none of a path.
+  mutating func remove(_ cell: any EngineCell, _ queries: QueryTable) -> PathRecord? {
+    guard let record = records.removeValue(forKey: ObjectIdentifier(cell)) else { return nil }
+    if records.isEmpty {
+      for query in watched { queries.detachPaths(from: query) }
+      self = PathTable()
+    }
+    return record
   }
 
   /// Has the source announce changes of the routes to the Internet and to these name servers.

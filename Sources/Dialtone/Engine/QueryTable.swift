@@ -97,10 +97,12 @@ final class QueryTable {
   /// Asks the stale queries, in batches. Calls `body` with each whose answer differs from the last one.
   func ask(_ source: any NetworkSource, _ body: (QueryNode) -> Void) {
     for node in stale { node.isStale = false }
-    stale.removeAll { !$0.hasUsers }
+    // What becomes stale meanwhile is asked next time.
+    let asked = stale.filter(\.hasUsers)
+    stale.removeAll(keepingCapacity: true)
     var start = 0
-    while start < stale.count {
-      let batch = stale[start..<min(stale.count, start + Self.batchSize)]
+    while start < asked.count {
+      let batch = asked[start..<min(asked.count, start + Self.batchSize)]
       source.answer(batch.map(\.query)) { position, answer in
         let node = batch[start + position]
         if let old = node.answer, old.isIdentical(to: answer) { return }
@@ -109,6 +111,5 @@ final class QueryTable {
       }
       start += Self.batchSize
     }
-    stale.removeAll(keepingCapacity: true)
   }
 }

@@ -80,6 +80,9 @@ package final class EventPoll: EventWaiter {
     for descriptor in [timer, wakeup, poll] { _ = CDialtoneSystem.close(descriptor) }
   }
 
+  /// Whether the descriptors are still this object's, as far as can be seen.
+  private var isOpen: Bool { !isClosed.load(ordering: .relaxed) && FileIdentity(wakeup) == identity }
+
   /// Notes that somebody else has closed the descriptors. Returns `false`.
   private func lose() -> Bool {
     isClosed.store(true, ordering: .relaxed)
@@ -88,6 +91,11 @@ package final class EventPoll: EventWaiter {
 
   /// Makes `wait` return when the descriptor has become readable, with its bit among the ready ones.
   package func add(_ descriptor: CInt, bit: Int) throws(SystemError) {
+    // If another poll has the number now, it is left alone.
+    if !isOpen {
+      _ = lose()
+      throw SystemError("epoll_ctl", errno: EBADF)
+    }
     var event = unsafe epoll_event()
     unsafe event.events = EPOLLIN.rawValue | UInt32(bitPattern: Int32.min)  // EPOLLET is bit 31
     unsafe event.data.u32 = UInt32(bit)
@@ -120,13 +128,17 @@ package final class EventPoll: EventWaiter {
   @discardableResult
   package func wake() -> Bool {
     // If another file has the number now, nothing may be written to it.
-    guard !isClosed.load(ordering: .relaxed), FileIdentity(wakeup) == identity else { return lose() }
+    guard isOpen else { return lose() }
     // The counter cannot overflow in practice (2^64 − 2), and each write is an edge, read or not.
     return eventfd_write(wakeup, 1) == 0 || lose()
   }
 
   /// The deadline is in nanoseconds of CLOCK_BOOTTIME.
   package func setDeadline(_ deadline: Int64?) {
+    if !isOpen {
+      _ = lose()
+      return
+    }
     var value = itimerspec()
     if let deadline {
       // A zero would disarm the timer (timerfd_settime(2)).

@@ -1,6 +1,10 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux)
+internal import Netlink
+#endif
+
 /// An interface as it is now, for a list of interfaces.
 package struct InterfaceStatus: Sendable {
   /// An address of an interface, with the length of its prefix in bits.
@@ -47,5 +51,24 @@ package func currentInterfaces() throws(ReachabilityError) -> [InterfaceStatus] 
     throw ReachabilityError(.denied, "the system denies access to the network's state: netlink is refused")
   }
   return network.interfaces()
+}
+
+/// Returns the further names of one interface (`altname` of ip-link(8)), as the kernel tells them now; none if it does
+/// not say. It asks for that link alone, and waits for nothing.
+package func alternativeNames(ofInterface index: UInt32) -> [String] {
+  var names: [String] = []
+  do throws(NetlinkError) {
+    var client = try NetlinkClient(.route)
+    var request = NetlinkRequestBuilder()
+    request.appendGetLink(index: index)
+    try client.exchange(&request) { _, answer, bytes in
+      if case .message(let message) = answer, let link = LinkMessage(message, in: bytes) {
+        names = link.alternativeNames
+      }
+    }
+  } catch {
+    // If the system says nothing of interfaces, no path names one either.
+  }
+  return names
 }
 #endif

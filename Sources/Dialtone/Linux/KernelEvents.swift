@@ -32,6 +32,9 @@ final class KernelEvents {
 
   var descriptor: CInt { socket.descriptor }
 
+  /// Whether nobody else has closed the descriptor.
+  var isOpen: Bool { socket.isOpen }
+
   /// How many datagrams of other processes were dropped.
   var foreignCount: UInt64 { socket.foreignCount }
 

@@ -19,6 +19,8 @@ package final class LinuxNetwork: NetworkSource {
   /// The descriptors that are awaited. The number is the descriptor's bit in `EventPoll.takeReady`.
   private enum Role: Int {
     case events, clock, radios, names, namesRead
+
+    var bit: UInt64 { 1 << UInt64(rawValue) }
   }
 
   private let time: TimeSource
@@ -67,18 +69,20 @@ package final class LinuxNetwork: NetworkSource {
   /// Opens its sockets in the network namespace of the calling thread.
   ///
   /// - Parameters:
-  ///   - poll: Where events are awaited; `nil` to poll instead.
+  ///   - waiter: Where events are awaited, if it is an ``EventPoll``. Otherwise the kernel is polled.
   ///   - time: The clock of deadlines.
   ///   - root: The folder that contains `etc`, for tests.
   ///   - readNameServers: Reads the name servers, for tests; `nil` to read resolv.conf.
   package init(
-    _ poll: EventPoll? = nil, time: TimeSource = .system, nameConfigurationRoot root: String = "",
+    _ waiter: (any EventWaiter)? = nil, time: TimeSource = .system, nameConfigurationRoot root: String = "",
     readNameServers: (@Sendable () -> [IPAddress])? = nil
   ) {
-    self.poll = poll
+    poll = waiter as? EventPoll
     self.time = time
+    // A poll awaits the descriptor of news. Any other waiter is woken, or a path would be known only after a poll.
+    let woken = poll == nil ? waiter : nil
     nameConfiguration = NameConfiguration(
-      root: root, readServers: readNameServers ?? { NameServers.configured(root: root) })
+      root: root, readServers: readNameServers ?? { NameServers.configured(root: root) }, hasNews: { woken?.wake() })
     connect()
     if isPolled { pollAgain(after: Self.pollInterval) }
   }
@@ -110,8 +114,9 @@ package final class LinuxNetwork: NetworkSource {
     } catch {
       // What could be opened stays open. Monitors read `denied`, or the kernel is polled.
     }
-    if suspension == nil { suspension = SuspensionDetector() }
-    if radios == nil { radios = RadioSwitches() }
+    // Somebody else may have closed a descriptor. Its number may be another file's by now, which is not to be awaited.
+    if !(suspension?.isOpen ?? false) { suspension = SuspensionDetector() }
+    if !(radios?.isOpen ?? false) { radios = RadioSwitches() }
     awaitEvents()
     synchronise()
   }
@@ -124,11 +129,12 @@ package final class LinuxNetwork: NetworkSource {
   }
 
   private var awaited: [(role: Role, descriptor: CInt)] {
-    [
-      (.events, events?.descriptor), (.clock, suspension?.descriptor), (.radios, radios?.descriptor),
-      (.names, nameConfiguration.watched), (.namesRead, nameConfiguration.finished),
+    let names = nameConfiguration.awaited
+    let descriptors: [(Role, CInt?)] = [
+      (.events, events.flatMap { $0.isOpen ? $0.descriptor : nil }), (.clock, suspension?.descriptor),
+      (.radios, radios?.descriptor), (.names, names.watched), (.namesRead, names.finished),
     ]
-    .compactMap { role, descriptor in descriptor.map { (role, $0) } }
+    return descriptors.compactMap { role, descriptor in descriptor.map { (role, $0) } }
   }
 
   /// The descriptors to await. If there is one for announcements, it is the first.
@@ -145,10 +151,19 @@ package final class LinuxNetwork: NetworkSource {
   // MARK: NetworkSource
 
   package func drain(into change: inout NetworkChange) {
-    readEvents(into: &change)
     // What has no descriptor in the poll is looked at by `poll(into:)`. Without a poll, everything counts as ready.
-    let ready = poll?.takeReady() ?? .max
-    func isReady(_ role: Role) -> Bool { ready & 1 << UInt64(role.rawValue) != 0 }
+    read(poll?.takeReady() ?? .max, into: &change)
+  }
+
+  /// What the other descriptors tell concerns no answer.
+  package func catchUp(into change: inout NetworkChange) {
+    read((poll?.takeReady() ?? .max) | Role.radios.bit, into: &change)
+  }
+
+  /// Reads the events of links, addresses and routes, and those of the other descriptors that are ready, a bit each.
+  private func read(_ ready: UInt64, into change: inout NetworkChange) {
+    readEvents(into: &change)
+    func isReady(_ role: Role) -> Bool { ready & role.bit != 0 }
     if isReady(.clock), suspension?.hasResumed() ?? false {
       change.markEverything()
       change.markNames()

@@ -29,6 +29,7 @@ final class NameConfiguration: Sendable {
 
   private let root: String
   private let readServers: @Sendable () -> [IPAddress]
+  private let hasNews: @Sendable () -> Void
   private let state = Lock(State())
   private let watcher: Lock<NameConfigurationWatcher>
 
@@ -45,14 +46,23 @@ final class NameConfiguration: Sendable {
   /// - Parameters:
   ///   - root: The folder that contains `etc`.
   ///   - readServers: Reads the name servers; may take any time.
-  init(root: String, readServers: @escaping @Sendable () -> [IPAddress]) {
+  ///   - hasNews: Called when there is something for `takeNews`, for who does not await `finished`.
+  init(
+    root: String, readServers: @escaping @Sendable () -> [IPAddress], hasNews: @escaping @Sendable () -> Void = {}
+  ) {
     self.root = root
     self.readServers = readServers
+    self.hasNews = hasNews
     let watcher = NameConfigurationWatcher(root: root)
     watched = watcher.descriptor
     watchedIdentity = watcher.descriptor.flatMap { FileIdentity($0) }
     self.watcher = Lock(watcher)
     finishedOwner = OwnedDescriptor(eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK)))
+  }
+
+  /// ``watched`` and ``finished``, unless somebody else has closed them: their numbers may be other files' by now.
+  var awaited: (watched: CInt?, finished: CInt?) {
+    (isWatchedOpen ? watched : nil, isFinishedOpen ? finished : nil)
   }
 
   private var isWatchedOpen: Bool { watchedIdentity != nil && watched.flatMap { FileIdentity($0) } == watchedIdentity }
@@ -62,7 +72,7 @@ final class NameConfiguration: Sendable {
   /// Returns another one in its place, if this one lacks a descriptor and the system has one by now.
   func replacement() -> NameConfiguration? {
     if isWatchedOpen && isFinishedOpen { return nil }
-    let new = NameConfiguration(root: root, readServers: readServers)
+    let new = NameConfiguration(root: root, readServers: readServers, hasNews: hasNews)
     guard new.isWatchedOpen, new.isFinishedOpen else { return nil }
     new.want(state.withLock { $0.isWanted })
     return new
@@ -132,7 +142,7 @@ final class NameConfiguration: Sendable {
         return (hasChanged, !watcher.hasToBePolled)
       }
       let servers = isWanted ? readServers() : nil
-      let hasNews = state.withLock { state in
+      let isNew = state.withLock { state in
         let isFirst = state.servers == nil
         state.servers = servers
         state.canBeWatched = canBeWatched
@@ -146,7 +156,8 @@ final class NameConfiguration: Sendable {
         return state.news != nil
       }
       // Each write is an event of its own, even if the one before was not read.
-      if hasNews, let finished, isFinishedOpen { _ = eventfd_write(finished, 1) }
+      if isNew, let finished, isFinishedOpen { _ = eventfd_write(finished, 1) }
+      if isNew { hasNews() }
     }
   }
 }

@@ -31,6 +31,9 @@ final class RadioSwitches {
 
   var descriptor: CInt { owner.rawValue }
 
+  /// Whether nobody else has closed the descriptor.
+  var isOpen: Bool { owner.isOurs }
+
   /// Returns whether the link's radio is blocked.
   func isBlocked(_ link: Link) -> Bool { table.isBlocked(link, state: Self.state(of:)) }
 

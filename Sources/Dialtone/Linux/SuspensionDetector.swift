@@ -30,6 +30,9 @@ final class SuspensionDetector {
 
   var descriptor: CInt { owner.rawValue }
 
+  /// Whether nobody else has closed the descriptor.
+  var isOpen: Bool { owner.isOurs }
+
   static func suspendedTime() -> Int64 {
     TimeSource.nanoseconds(CLOCK_BOOTTIME) - TimeSource.nanoseconds(CLOCK_MONOTONIC)
   }

@@ -23,7 +23,7 @@ package func makeEventPoll(_ time: TimeSource) throws(SystemError) -> any EventW
 
 /// Makes the source of the system's environment. Without an ``EventPoll`` it is polled.
 func systemNetworkSource(_ waiter: any EventWaiter, _ time: TimeSource) -> any NetworkSource {
-  LinuxNetwork(waiter as? EventPoll, time: time)
+  LinuxNetwork(waiter, time: time)
 }
 
 /// Returns the name servers that `systemNameLookup` asks, by resolv.conf(5). Reads the file anew each time.

@@ -17,6 +17,9 @@ public import Observation
 @MainActor
 @Observable
 public final class ObservableReachability {
+  /// The monitor that the object follows, to pause it and to set its target. You can use it from any isolation.
+  public nonisolated let monitor: ReachabilityMonitor
+
   /// The newest state that has reached the main actor.
   ///
   /// It is `undetermined` without a reason until something is known. It is so again while the monitor is paused, and
@@ -49,7 +52,7 @@ public final class ObservableReachability {
   /// Why the target is not reachable; `nil` if it is, or if nothing is known yet.
   public private(set) var reason: Reachability.Reason?
 
-  /// Follows the states; keeps the monitor.
+  /// Follows the states.
   @ObservationIgnored private var observation: ReachabilityObservation?
 
   /// Follows `monitor`.
@@ -57,6 +60,7 @@ public final class ObservableReachability {
     let feed = StateFeed(of: monitor, monitor.cell, .unknown)
     let told = feed.newest
     let state = told?.state ?? .unknown
+    self.monitor = monitor
     current = state
     status = state.status
     isReachable = state.isReachable
@@ -75,7 +79,7 @@ public final class ObservableReachability {
     }
   }
 
-  /// Follows a monitor of its own.
+  /// Follows a monitor of its own, which is ``monitor``.
   public convenience init(
     _ target: ReachabilityTarget = .internet, configuration: ReachabilityConfiguration = .init(),
     environment: ReachabilityEnvironment = .system

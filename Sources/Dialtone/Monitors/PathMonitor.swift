@@ -93,12 +93,6 @@ public final class PathMonitor: StateMonitor, DeliveryOwner {
       until: { $0.status == .satisfied }, timeout: timeout, goal: "the path was not satisfied")
   }
 
-  /// Waits for the first path that receivers are told of: a determined one, or one with a reason why it is not. The
-  /// public method is ``StateMonitor/waitUntilDetermined(timeout:)``.
-  package func waitUntilKnown(timeout: Duration? = nil) async throws -> NetworkPath {
-    try await updates.feed.wait(until: { _ in true }, timeout: timeout, goal: "the path was not known")
-  }
-
   /// Runs `action` once, as soon as the path is satisfied: at once if it already is.
   ///
   /// - Parameter action: What to do. It runs in a task of its own, never on the caller's thread.

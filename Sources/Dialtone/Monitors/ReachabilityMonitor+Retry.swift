@@ -103,8 +103,8 @@ extension ReachabilityMonitor {
     defer { patience = remaining() }
 
     do {
-      // Mostly it is known.
-      _ = try await waitUntilKnown(timeout: remaining())
+      // Mostly it is known, or the reason why it is not.
+      _ = try await wait("known", timeout: remaining()) { _ in true }
       // The change that is to blame may still be under way.
       if !isPathLost(over: requirement), !cell.hasChanged(since: mark) { await catchUp() }
       guard isPathLost(over: requirement) || cell.hasChanged(since: mark) else { return .isNotToBlame }

@@ -74,12 +74,6 @@ extension ReachabilityMonitor {
     try await wait("reachable", timeout: timeout) { requirement.isMet(by: $0) }
   }
 
-  /// Waits for the first state that receivers are told of: a determined one, or one with a reason why it is not. The
-  /// public method is ``StateMonitor/waitUntilDetermined(timeout:)``.
-  package func waitUntilKnown(timeout: Duration? = nil) async throws -> Reachability {
-    try await wait("known", timeout: timeout) { _ in true }
-  }
-
   /// Runs `action` once, as soon as the target is reachable: at once if it already is.
   ///
   /// Any number of actions can wait on one monitor. An action keeps the monitoring alive until it begins.

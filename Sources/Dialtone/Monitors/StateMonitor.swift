@@ -1,9 +1,9 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What all monitors have in common: a newest state, and ways to receive the next ones.
+/// What all monitors have in common: a newest state, ways to receive the next ones, and pauses.
 ///
-/// ``ReachabilityMonitor`` and ``PathMonitor`` are monitors. A receiver gets the first known state, then each change;
+/// ``ReachabilityMonitor`` and ``PathMonitor`` are monitors, and so are those of sites in `DialtoneSites`. A receiver gets the first known state, then each change;
 /// <doc:Delivery> says what it can rely on. You can call everything from any thread and any isolation.
 public protocol StateMonitor<State>: AnyObject, Sendable {
   /// What is monitored.
@@ -14,6 +14,21 @@ public protocol StateMonitor<State>: AnyObject, Sendable {
 
   /// The states as an asynchronous sequence: the known state first, then each change.
   var updates: MonitorUpdates<State> { get }
+
+  /// Stops watching until ``resume()``, for a program that goes to the background.
+  ///
+  /// While the monitor is paused, nothing is known: ``current`` is not determined, receivers stay registered and get
+  /// nothing, and waits wait. Once all monitors are paused, Dialtone has no thread, no socket and no wake-up, unless a
+  /// wait with a timeout is under way. Pausing a paused monitor does nothing. Never blocks.
+  func pause()
+
+  /// Goes on watching after ``pause()``; does nothing if the monitor is not paused.
+  ///
+  /// Receivers get the state once it is known, if it differs from the last one that they got. Never blocks.
+  func resume()
+
+  /// Whether the monitor is paused.
+  var isPaused: Bool { get }
 }
 
 /// A state that a monitor may not know yet. The states of all monitors conform.

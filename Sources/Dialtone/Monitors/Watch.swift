@@ -16,6 +16,9 @@ struct Watch: ~Copyable, Sendable {
 
   private let environment: ReachabilityEnvironment
   private let state: Lock<State>
+  /// The subject once more, behind a lock of its own: handlers may read it while another thread starts an engine. It is
+  /// replaced after an epoch begins, and before the engine is told. So an epoch has no state before its subject is here.
+  private let present: Lock<EngineSubject>
   /// The ``ForkCount`` of the process that started the engine.
   private let forkCount: Atomic<UInt32>
 
@@ -24,6 +27,7 @@ struct Watch: ~Copyable, Sendable {
     forkCount = Atomic(ForkCount.current)
     let engine = environment.provider.engine()
     state = Lock(State(subject: subject, engine: engine))
+    present = Lock(subject)
     engine.watch(subject)
   }
 
@@ -32,8 +36,8 @@ struct Watch: ~Copyable, Sendable {
     engine?.unwatch(subject)
   }
 
-  /// What is watched, and the epoch of its states.
-  var assignment: (subject: EngineSubject, epoch: Epoch) { state.withLock { ($0.subject, $0.subject.cell.epoch) } }
+  /// What is watched, and the epoch of its states. For any thread; never waits for an engine.
+  var assignment: (subject: EngineSubject, epoch: Epoch) { present.withLock { ($0, $0.cell.epoch) } }
 
   /// The engine that watches; while paused, the environment's.
   var engine: NetworkEngine {
@@ -72,6 +76,7 @@ struct Watch: ~Copyable, Sendable {
       new.cell.beginEpoch(ofNewSubject: true)
       state.engine?.unwatch(state.subject)
       state.subject = new
+      present.withLock { $0 = new }
       state.engine?.watch(new)
       return state.engine.map { ($0, new.cell) }
     }
@@ -100,7 +105,7 @@ struct Watch: ~Copyable, Sendable {
       state.engine = engine
       return (engine, state.subject.cell)
     }
-    // If there are no descriptors for an engine, receivers are told so at once.
+    // If the system gives nothing for an engine, receivers are told so at once.
     if let (engine, cell) = begun { engine.deliver(cell.wakeReceivers()) }
   }
 }

@@ -10,7 +10,7 @@ struct NAT64Prefix: Hashable {
   private static let wellKnown: [UInt64] = [0xC000_00AA, 0xC000_00AB]
 
   /// The name to look up to find the prefix.
-  static let discoveryName = NameQuestion(host: HostName(wellFormed: "ipv4only.arpa"), family: .ipv6)
+  static let discoveryName = NameQuestion(name: "ipv4only.arpa", family: .ipv6)
 
   /// The prefix's bits; the bits of the IPv4 address and of the suffix are zero.
   let high: UInt64

@@ -2,6 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CDialtoneSystem
+internal import Netlink
+
+/// What is looked up. Two lookups may ask the same.
+package struct NameQuestion: Hashable, Sendable {
+  /// The name in lower case, with A-labels (RFC 5890), as ``HostName/ascii`` has it.
+  package let name: String
+  /// The only address family to look up; `nil` for both.
+  package let family: IPAddress.Family?
+
+  package init(name: String, family: IPAddress.Family?) {
+    self.name = name
+    self.family = family
+  }
+}
 
 /// The result of a name's lookup.
 package enum NameLookupResult: Sendable, Equatable {
@@ -15,13 +29,13 @@ package enum NameLookupResult: Sendable, Equatable {
   case exhausted(errno: CInt)
 }
 
-/// Finds a name's addresses. It may take any time, and is called on a thread of the ``NameLookupPool``.
+/// Finds the addresses of a name that has A-labels. It may take any time, and is called on a thread of the
+/// ``NameLookupPool``.
 package typealias NameLookup = @Sendable (_ name: String, _ family: IPAddress.Family?) -> NameLookupResult
 
 /// The system's lookup, getaddrinfo(3): hosts file, DNS, mDNS, as nsswitch.conf(5) says. It gets only A-labels, so that
-/// neither the locale nor a library of the system decides which name is asked for.
+/// neither the locale nor a library of the system decides which name is asked for (``InternationalName``).
 func systemNameLookup(_ name: String, _ family: IPAddress.Family?) -> NameLookupResult {
-  guard let name = InternationalName.ascii(name) else { return .noAddress }
   var hints = unsafe addrinfo()
   unsafe hints.ai_socktype = CInt(SOCK_STREAM.rawValue)  // otherwise each address comes once for each type
   switch family {
@@ -54,12 +68,13 @@ func systemNameLookup(_ name: String, _ family: IPAddress.Family?) -> NameLookup
 private func exhaustion() -> CInt? {
   // The path becomes a C string for the call.
   let descriptor = unsafe csystem_open("/dev/null", O_RDONLY | O_CLOEXEC)
-  if descriptor >= 0 {
-    _ = close(descriptor)
-    return nil
+  if descriptor < 0 {
+    let errno = csystem_errno()
+    return [EMFILE, ENFILE, ENOMEM].contains(errno) ? errno : nil
   }
-  let errno = csystem_errno()
-  return [EMFILE, ENFILE, ENOMEM].contains(errno) ? errno : nil
+  // Closes it at once.
+  _ = OwnedDescriptor(descriptor)
+  return nil
 }
 
 /// Returns the address in an entry of getaddrinfo's list. Its `ai_addr` is a socket address of the family that it

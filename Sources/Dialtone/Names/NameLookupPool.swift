@@ -22,19 +22,13 @@ package final class NameLookupPool: Sendable {
 
   /// A lookup that was asked for.
   package final class Ticket: Sendable {
-    /// What a lookup asks for; two lookups may ask the same.
-    struct Question: Hashable {
-      let name: String
-      let family: IPAddress.Family?
-    }
-
     private let pool: NameLookupPool
-    let question: Question
+    let question: NameQuestion
     fileprivate let lookup: NameLookup
     fileprivate let answer: Lock<(@Sendable (NameLookupResult) -> Void)?>
 
     init(
-      _ pool: NameLookupPool, _ question: Question, _ lookup: @escaping NameLookup,
+      _ pool: NameLookupPool, _ question: NameQuestion, _ lookup: @escaping NameLookup,
       _ answer: @escaping @Sendable (NameLookupResult) -> Void
     ) {
       self.pool = pool
@@ -80,13 +74,12 @@ package final class NameLookupPool: Sendable {
     queue = Lock(State(queue: empty))
   }
 
-  /// Looks up `name` as soon as a thread is free, and calls `answer` on it. Names whose last lookup was overdue wait
+  /// Looks the name up as soon as a thread is free, and calls `answer` on it. Names whose last lookup was overdue wait
   /// behind others.
   package func submit(
-    _ name: String, _ family: IPAddress.Family?, by lookup: @escaping NameLookup,
-    answer: @escaping @Sendable (NameLookupResult) -> Void
+    _ question: NameQuestion, by lookup: @escaping NameLookup, answer: @escaping @Sendable (NameLookupResult) -> Void
   ) -> Ticket {
-    let ticket = Ticket(self, Ticket.Question(name: name, family: family), lookup, answer)
+    let ticket = Ticket(self, question, lookup, answer)
     let demand = queue.withLock { state in
       // The threads, and the tickets that waited for them, belong to the parent.
       if state.forkCount != ForkCount.current { state = State(queue: empty) }

@@ -34,7 +34,7 @@ struct NameLookupQueue {
   private(set) var threads = 0
   private var hasSupervisor = false
   /// The names whose last lookup was overdue, the latest last; at most as many as can hang at a time.
-  private var slow: [Ticket.Question] = []
+  private var slow: [NameQuestion] = []
 
   init(limit: Int, bound: Int, patience: Int64) {
     self.limit = limit

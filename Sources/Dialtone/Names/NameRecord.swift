@@ -1,13 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A name to be looked up.
-struct NameQuestion: Hashable, Sendable {
-  let host: HostName
-  /// The only address family to look up; `nil` for both.
-  let family: IPAddress.Family?
-}
-
 /// What is known of a name.
 enum NameOutcome: Equatable {
   /// There is no answer yet.

@@ -1,13 +1,37 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// ASCII letters without case, whatever the locale, to compare names (RFC 4343), schemes and fields.
+/// The characters of ASCII, whatever the locale: in names (RFC 4343), schemes, numbers and fields of HTTP.
 package enum ASCII {
   /// Returns the byte, in lower case if it is a letter.
   package static func folded(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
 
-  /// Returns the text with ASCII letters in lower case.
+  /// Returns the text with ASCII letters in lower case. Other characters stay.
   package static func folded(_ text: some StringProtocol) -> String {
     String(decoding: text.utf8.map(folded), as: UTF8.self)
+  }
+
+  /// Returns the byte, in upper case if it is a letter.
+  package static func capital(_ byte: UInt8) -> UInt8 { (0x61...0x7A).contains(byte) ? byte & 0xDF : byte }
+
+  /// Returns whether the byte is a letter.
+  package static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(folded(byte)) }
+
+  /// Returns whether the byte is a decimal digit.
+  package static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+
+  /// Returns whether the byte may stand in the scheme of a URL. At the beginning only letters may (RFC 3986, 3.1).
+  package static func isSchemeByte(_ byte: UInt8) -> Bool {
+    isLetter(byte) || isDigit(byte) || "+-.".utf8.contains(byte)
+  }
+
+  /// Returns whether the bytes are the scheme of a URL: a letter, and what may follow it (RFC 3986, 3.1).
+  package static func isScheme(_ bytes: some Sequence<UInt8>) -> Bool {
+    var iterator = bytes.makeIterator()
+    guard let first = iterator.next(), isLetter(first) else { return false }
+    while let byte = iterator.next() {
+      if !isSchemeByte(byte) { return false }
+    }
+    return true
   }
 }

@@ -15,7 +15,8 @@ package protocol EventWaiter: AnyObject, Sendable {
   func wake() -> Bool
 
   /// Wakes one thread at `deadline`, in nanoseconds of the time source. It replaces an earlier deadline; `nil` removes
-  /// it. Once it has passed, there is none.
+  /// it. Once it has passed, there is none. A waiter that cannot be woken by the end of a suspension of the system says
+  /// how late it may be then.
   func setDeadline(_ deadline: Int64?)
 
   /// Gives back what a child of fork(2) has inherited. The child has none of the threads.
@@ -23,17 +24,23 @@ package protocol EventWaiter: AnyObject, Sendable {
 }
 
 /// A waiter without events, for sources that are polled or call ``wake()``. It needs no descriptor, and no interface of
-/// a kernel.
+/// a kernel. A deadline that passes while the system is suspended wakes a thread within a minute after the suspension.
 ///
 /// Invariant: a sleeping thread knows the present deadline, or a signal is on its way to a sleeping thread.
 package final class SemaphoreWaiter: EventWaiter {
   private let time: TimeSource
+  /// The longest sleep while there is a deadline. Dispatch's time stands still while the system is suspended, so the
+  /// thread looks at the clock again.
+  private let slice: Int64
   private let deadline = Lock<Int64?>(nil)
   private let semaphore = DispatchSemaphore(value: 0)
   /// Whether a signal has not been received yet; then a second one is not sent.
   private let isSignalled = Atomic(false)
 
-  package init(_ time: TimeSource = .system) { self.time = time }
+  package init(_ time: TimeSource = .system, slice: Duration = .seconds(60)) {
+    self.time = time
+    self.slice = slice.nanosecondsClamped
+  }
 
   package func wait() -> Bool {
     while let timeout = timeout() {
@@ -51,8 +58,7 @@ package final class SemaphoreWaiter: EventWaiter {
     deadline.withLock { deadline in
       guard let time = deadline, self.time.passes else { return .distantFuture }
       let rest = time.addingClamped(-self.time.now())
-      // Dispatch's time stands still while the system is suspended, so the thread looks at the clock again.
-      if rest > 0 { return .now() + .nanoseconds(Int(clamping: rest)) }
+      if rest > 0 { return .now() + .nanoseconds(Int(clamping: min(rest, slice))) }
       deadline = nil
       return nil
     }

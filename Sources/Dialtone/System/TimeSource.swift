@@ -48,6 +48,12 @@ extension Int64 {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? (other < 0 ? .min : .max) : sum
   }
+
+  /// Returns the product, or the nearest number if it does not fit.
+  package func multipliedClamped(by other: Int64) -> Int64 {
+    let (product, overflow) = multipliedReportingOverflow(by: other)
+    return overflow ? ((self < 0) != (other < 0) ? .min : .max) : product
+  }
 }
 
 extension Duration {

@@ -8,7 +8,7 @@
 ///
 /// ```swift
 /// print("Dialtone \(DialtoneLibraryVersion.current)")  // "Dialtone 0.1.0"
-/// if DialtoneLibraryVersion.current >= DialtoneLibraryVersion(major: 1, minor: 0) { … }
+/// if DialtoneLibraryVersion.current >= DialtoneLibraryVersion(major: 1, minor: 0) { print("stable") }
 /// ```
 public struct DialtoneLibraryVersion: Hashable, Sendable, BitwiseCopyable {
   /// The version of the library that your program runs with.

@@ -3,7 +3,10 @@
 
 /// A well-formed host name, without its trailing dot.
 package struct HostName: Hashable, Sendable {
+  /// The name as it was written.
   package let text: String
+  /// The name as it is looked up: in lower case (RFC 4343), with A-labels (RFC 5890).
+  package let ascii: String
 
   /// The longest name in bytes (RFC 1035, 2.3.4, in text form without the trailing dot).
   static let maximumLength = 253
@@ -11,9 +14,10 @@ package struct HostName: Hashable, Sendable {
   static let maximumLabelLength = 63
 
   /// Takes a name of labels of letters, digits, hyphens and underscores (RFC 1123, 2.1; underscores are common in
-  /// practice), and of letters outside ASCII.
+  /// practice), and of letters outside ASCII, if they have A-labels.
   ///
-  /// - Throws: ``ReachabilityError`` with the code `invalidHost` and words that say what to do.
+  /// - Throws: ``ReachabilityError`` with words that say what to do. Its code is `invalidAddress` if the name would be
+  ///   taken for an IPv4 address, otherwise `invalidHost`.
   package init(_ text: String) throws(ReachabilityError) {
     func invalid(_ problem: String) -> ReachabilityError {
       ReachabilityError(.invalidHost, "\(HostText.quoted(text)) is not a host name: \(problem)")
@@ -23,7 +27,6 @@ package struct HostName: Hashable, Sendable {
     if scalars.last?.separatesLabels ?? false { scalars.removeLast() }
     let name = String(Substring(scalars))
     if name.isEmpty { throw invalid("it is empty; give a name such as example.com") }
-    // The lookup finds out how long letters outside ASCII become as A-labels (RFC 5890).
     let isASCII = name.utf8.allSatisfy { $0 < 0x80 }
     if isASCII, name.utf8.count > Self.maximumLength {
       throw invalid("it has \(name.utf8.count) bytes, and \(Self.maximumLength) is the most")
@@ -46,16 +49,20 @@ package struct HostName: Hashable, Sendable {
         previous = scalar
       }
     }
+    try Self.checkIPv4Shape(text)
     self.text = name
+    // As a name of its own, since lengths are those of the A-labels.
+    ascii = isASCII ? ASCII.folded(name) : try HostName(InternationalName.ascii(name)).text
   }
 
-  /// A name known to be well-formed.
-  init(wellFormed text: String) { self.text = text }
-
-  /// The name with ASCII letters in lower case: names are compared without case (RFC 4343).
-  package var folded: HostName {
-    HostName(wellFormed: ASCII.folded(text))
+  /// A name known to be well-formed and in lower case, with A-labels.
+  init(wellFormed text: String) {
+    self.text = text
+    ascii = text
   }
+
+  /// The name as it is looked up; see ``ascii``.
+  package var canonical: HostName { HostName(wellFormed: ascii) }
 
   /// The name with a trailing dot. It tells a resolver to append no other domain (resolv.conf(5), `search`).
   package var absolute: HostName { HostName(wellFormed: text + ".") }
@@ -85,5 +92,34 @@ package struct HostName: Hashable, Sendable {
     case .otherLetter, .modifierLetter, .nonspacingMark, .spacingMark: return joiner == "\u{200C}"
     default: return false
     }
+  }
+}
+
+extension HostName {
+  /// Throws if the name would be taken for an IPv4 address. A text whose last part is a number is such an address or
+  /// nothing (RFC 1123, 2.1). Without this check, getaddrinfo(3) would take `10.1` for 10.0.0.1.
+  ///
+  /// Other programs would take even `１０。１` for it, since they first write names in ASCII as UTS 46 says.
+  private static func checkIPv4Shape(_ text: String) throws(ReachabilityError) {
+    let labels = text.unicodeScalars.split(whereSeparator: \.separatesLabels)
+    guard let last = labels.last, isNumber(last) else { return }
+    let remedy =
+      text.utf8.allSatisfy { $0 < 0x80 }
+      ? "write four numbers from 0 to 255, such as 192.0.2.1"
+      : "write an address with full stops and digits of ASCII, such as 192.0.2.1"
+    throw ReachabilityError(.invalidAddress, "\(HostText.quoted(text)) is not an IPv4 address; \(remedy)")
+  }
+
+  /// Returns whether inet_aton(3) would take the label for a number: decimal, octal, or hexadecimal after `0x`.
+  private static func isNumber(_ label: Substring.UnicodeScalarView) -> Bool {
+    let label = label.map(\.narrow)
+    guard label.allSatisfy(\.mayBecomeASCII) else { return false }
+    let known = label.filter(\.isASCII).map(Character.init)
+    if known.count < label.count {
+      // The others are taken for digits, since they may become some.
+      return known.allSatisfy { $0.isHexDigit || $0 == "x" || $0 == "X" }
+    }
+    let isHexadecimal = known.starts(with: "0x") || known.starts(with: "0X")
+    return known.dropFirst(isHexadecimal ? 2 : 0).allSatisfy { isHexadecimal ? $0.isHexDigit : $0.isNumber }
   }
 }

@@ -65,7 +65,7 @@ extension HostText {
   private static func incompleteURL(_ text: String) -> String? {
     let scheme = text.unicodeScalars.prefix { $0 != ":" && $0 != "/" }
     let rest = Substring(text.unicodeScalars[scheme.endIndex...].drop { $0 == ":" || $0 == "/" })
-    let name = String(Substring(scheme)).lowercased()
+    let name = ASCII.folded(Substring(scheme))
     guard name == "http" || name == "https" else { return nil }
     let url = "\(name)://\(rest)"
     do throws(ReachabilityError) {
@@ -77,5 +77,5 @@ extension HostText {
     }
   }
 
-  private static func isDecimal(_ text: Substring) -> Bool { text.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+  private static func isDecimal(_ text: Substring) -> Bool { text.utf8.allSatisfy(ASCII.isDigit) }
 }

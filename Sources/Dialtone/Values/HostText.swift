@@ -55,10 +55,11 @@ package enum HostText {
     let host = host(of: Substring(text))
     let rest = text[host.endIndex...]
     guard rest.utf8.first == UInt8(ascii: ":"), !host.isEmpty else { return (Substring(text), nil) }
-    let digits = rest.dropFirst()
+    // By scalars: the colon as a Character would take a combining mark with it.
+    let digits = Substring(rest.unicodeScalars.dropFirst())
     // The error of the caller explains any other text there.
-    guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return (Substring(text), nil) }
-    guard let port = UInt16(digits), port > 0 else {
+    guard !digits.isEmpty, digits.utf8.allSatisfy(ASCII.isDigit) else { return (Substring(text), nil) }
+    guard let port = PortNumber.parse(digits) else {
       throw ReachabilityError(
         .invalidHost, "\(quoted(digits)) in \(quoted(text)) is not a port; give a number from 1 to 65535")
     }
@@ -68,9 +69,7 @@ package enum HostText {
   /// Takes host and port from a URL (RFC 3986, 3.2); user information, path, query and fragment do not count.
   private static func parse(scheme: Substring, rest: Substring) throws(ReachabilityError) -> Endpoint {
     // User information may be a secret: from here on no error repeats more than the host.
-    guard let first = scheme.unicodeScalars.first, first.isASCII, first.properties.isAlphabetic,
-      scheme.utf8.allSatisfy(isSchemeByte)
-    else {
+    guard ASCII.isScheme(scheme.utf8) else {
       throw ReachabilityError(.invalidHost, "the URL has no scheme before ://; write it as https://example.com/")
     }
     let authority = rest[..<pathAndMore(of: rest).startIndex]
@@ -98,16 +97,7 @@ package enum HostText {
       throw ReachabilityError(.invalidHost, "the URL has no host; write it as \(scheme)://example.com/")
     }
     // In a URL, the zone's percent sign is encoded itself (RFC 6874).
-    return (try parse(host: host.replacing("%25", with: "%")), port ?? defaultPort(ofScheme: scheme))
-  }
-
-  /// Returns the port of a scheme whose URLs lead to a server over TCP (RFC 9110, 4.2).
-  private static func defaultPort(ofScheme scheme: Substring) -> UInt16? {
-    switch scheme.lowercased() {
-    case "http": 80
-    case "https": 443
-    default: nil
-    }
+    return (try parse(host: host.replacing("%25", with: "%")), port ?? PortNumber.usual(forScheme: scheme))
   }
 
   /// Returns what follows the authority (RFC 3986, 3.2).
@@ -115,27 +105,16 @@ package enum HostText {
     Substring(rest.unicodeScalars.drop { !"/?#\\".unicodeScalars.contains($0) })
   }
 
-  private static func isSchemeByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
-      true
-    default: false
-    }
-  }
-
   /// Reads what follows the host: nothing, or a colon and perhaps a port number (RFC 3986, 3.2.3).
   private static func port(_ text: Substring) throws(ReachabilityError) -> UInt16? {
-    if text.isEmpty { return nil }
-    let digits = text.dropFirst()
-    guard text.first == ":", digits.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }),
-      digits.isEmpty || UInt16(digits) ?? 0 > 0
+    if text.isEmpty || text == ":" { return nil }
+    guard text.utf8.first == UInt8(ascii: ":"), let port = PortNumber.parse(Substring(text.unicodeScalars.dropFirst()))
     else {
       // Not repeated: if user information contains a slash, this is a part of it.
       throw ReachabilityError(
         .invalidHost, "what follows the URL's host is no port; give a colon and 1 to 65535, or nothing")
     }
-    return UInt16(digits)
+    return port
   }
 
   private static func parse(host text: some StringProtocol) throws(ReachabilityError) -> HostText {
@@ -149,9 +128,7 @@ package enum HostText {
     if isBracketed || colons > 1 {
       throw ReachabilityError(.invalidAddress, "\(quoted(text)) is not an IPv6 address; write it as 2001:db8::1")
     }
-    let name = try HostName(bare)
-    try checkIPv4Shape(bare)
-    return .name(name)
+    return .name(try HostName(bare))
   }
 
   /// A link-local IPv6 address without a zone names no host: connect(2) refuses it (EINVAL).
@@ -225,31 +202,24 @@ package enum HostText {
   }
 }
 
-extension HostText {
-  /// Throws if the name would be taken for an IPv4 address. A text whose last part is a number is such an address or
-  /// nothing (RFC 1123, 2.1). Without this check, getaddrinfo(3) would take `10.1` for 10.0.0.1.
-  ///
-  /// Other programs would take even `１０。１` for it, since they first write names in ASCII as UTS 46 says.
-  static func checkIPv4Shape(_ text: String) throws(ReachabilityError) {
-    let labels = text.unicodeScalars.split(whereSeparator: \.separatesLabels)
-    guard let last = labels.last, isNumber(last) else { return }
-    let remedy =
-      text.utf8.allSatisfy { $0 < 0x80 }
-      ? "write four numbers from 0 to 255, such as 192.0.2.1"
-      : "write an address with full stops and digits of ASCII, such as 192.0.2.1"
-    throw ReachabilityError(.invalidAddress, "\(quoted(text)) is not an IPv4 address; \(remedy)")
+/// The number of a port (RFC 9293, 3.1).
+package enum PortNumber {
+  package static var http: UInt16 { 80 }
+  package static var https: UInt16 { 443 }
+
+  /// Returns the port that the text is; `nil` if it is no number from 1 to 65535, in digits of ASCII alone.
+  package static func parse(_ text: some StringProtocol) -> UInt16? {
+    guard text.utf8.allSatisfy(ASCII.isDigit), let port = UInt16(text), port > 0 else { return nil }
+    return port
   }
 
-  /// Returns whether inet_aton(3) would take the label for a number: decimal, octal, or hexadecimal after `0x`.
-  private static func isNumber(_ label: Substring.UnicodeScalarView) -> Bool {
-    let label = label.map(\.narrow)
-    guard label.allSatisfy(\.mayBecomeASCII) else { return false }
-    let known = label.filter(\.isASCII).map(Character.init)
-    if known.count < label.count {
-      // The others are taken for digits, since they may become some.
-      return known.allSatisfy { $0.isHexDigit || $0 == "x" || $0 == "X" }
+  /// Returns the port of a URL that names none, by its scheme (RFC 9110, 4.2); `nil` for other schemes than http and
+  /// https. Case does not matter.
+  package static func usual(forScheme scheme: some StringProtocol) -> UInt16? {
+    switch ASCII.folded(scheme) {
+    case "http": http
+    case "https": https
+    default: nil
     }
-    let isHexadecimal = known.starts(with: "0x") || known.starts(with: "0X")
-    return known.dropFirst(isHexadecimal ? 2 : 0).allSatisfy { isHexadecimal ? $0.isHexDigit : $0.isNumber }
   }
 }

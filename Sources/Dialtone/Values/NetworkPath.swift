@@ -25,8 +25,8 @@ public struct NetworkPath: Sendable {
 
   /// One interface of a path.
   public struct Interface: Sendable {
-    /// The interface as a plain value, to compare with ``Reachability/interface``.
-    public package(set) var networkInterface: NetworkInterface
+    /// Which interface it is: name, index and kind, to compare with ``Reachability/interface``.
+    public package(set) var identity: NetworkInterface
     /// Its usable addresses, except temporary ones: IPv4 before IPv6, link-local ones last in each family, in the order
     /// of their bits.
     public package(set) var addresses: [IPAddress]
@@ -45,6 +45,10 @@ public struct NetworkPath: Sendable {
 
     /// Creates an interface of a path, for tests and previews.
     ///
+    /// It supports the families of its addresses, unless you say otherwise. Link-local addresses do not count, since no
+    /// packet with one leaves the link. Without any address, the gateways decide, and without any gateway, it supports
+    /// IPv4 alone.
+    ///
     /// - Parameters:
     ///   - interface: Name, index and kind.
     ///   - addresses: Its usable addresses, except temporary ones, in the order that you want.
@@ -52,31 +56,35 @@ public struct NetworkPath: Sendable {
     ///   - gateways: The routers that lead from it to the Internet.
     ///   - isExpensive: Whether its traffic may cost money; for a cellular one it always is `true`.
     ///   - isConstrained: Whether it is to be used sparingly.
-    ///   - supportsIPv4: Whether packets for the Internet can leave it by IPv4.
-    ///   - supportsIPv6: Whether packets for the Internet can leave it by IPv6.
+    ///   - supportsIPv4: Whether packets for the Internet can leave it by IPv4; `nil` for what its addresses say.
+    ///   - supportsIPv6: Whether packets for the Internet can leave it by IPv6; `nil` for what its addresses say.
     public init(
       _ interface: NetworkInterface, addresses: [IPAddress] = [], temporaryAddresses: [IPAddress] = [],
-      gateways: [IPAddress] = [], isExpensive: Bool = false, isConstrained: Bool = false, supportsIPv4: Bool = true,
-      supportsIPv6: Bool = false
+      gateways: [IPAddress] = [], isExpensive: Bool = false, isConstrained: Bool = false, supportsIPv4: Bool? = nil,
+      supportsIPv6: Bool? = nil
     ) {
-      networkInterface = interface
+      let sources = addresses + temporaryAddresses
+      let families =
+        sources.isEmpty ? gateways.map(\.family) : sources.filter { !$0.isLinkLocal }.map(\.family)
+      let isBare = sources.isEmpty && gateways.isEmpty
+      identity = interface
       self.addresses = addresses
       self.temporaryAddresses = temporaryAddresses
       self.gateways = gateways
       self.isExpensive = isExpensive || interface.kind == .cellular
       self.isConstrained = isConstrained
-      self.supportsIPv4 = supportsIPv4
-      self.supportsIPv6 = supportsIPv6
+      self.supportsIPv4 = supportsIPv4 ?? (isBare || families.contains(.ipv4))
+      self.supportsIPv6 = supportsIPv6 ?? families.contains(.ipv6)
     }
 
     /// What the interface is.
-    public var kind: InterfaceKind { networkInterface.kind }
+    public var kind: InterfaceKind { identity.kind }
 
     /// The interface's name.
-    public var name: String { networkInterface.name }
+    public var name: String { identity.name }
 
     /// The interface's index.
-    public var index: UInt32 { networkInterface.index }
+    public var index: UInt32 { identity.index }
 
     /// Whether it leads to the Internet, by either family; if not, it leads only to the network on its link.
     public var leadsToInternet: Bool { supportsIPv4 || supportsIPv6 }
@@ -223,14 +231,14 @@ extension NetworkPath: Hashable {
 extension NetworkPath.Interface: Hashable {
   /// Returns whether everything except temporary addresses is equal.
   public static func == (a: Self, b: Self) -> Bool {
-    a.networkInterface == b.networkInterface && a.addresses == b.addresses && a.gateways == b.gateways
+    a.identity == b.identity && a.addresses == b.addresses && a.gateways == b.gateways
       && a.isExpensive == b.isExpensive && a.isConstrained == b.isConstrained && a.supportsIPv4 == b.supportsIPv4
       && a.supportsIPv6 == b.supportsIPv6
   }
 
   /// Feeds what `==` compares.
   public func hash(into hasher: inout Hasher) {
-    hasher.combine(networkInterface)
+    hasher.combine(identity)
     hasher.combine(addresses)
     hasher.combine(gateways)
   }

@@ -24,7 +24,7 @@ public struct ReachabilityConfiguration: Hashable, Sendable {
   /// Only routing rules look at it (ip-rule(8), `dport`): nothing is sent to it. 0 counts as `nil`.
   public var port: UInt16?
 
-  /// A transport protocol for which the kernel answers route queries.
+  /// A transport protocol: one of the two that programs connect by.
   public enum Transport: Hashable, Sendable {
     /// RFC 9293.
     case tcp

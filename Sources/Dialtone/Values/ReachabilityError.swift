@@ -5,20 +5,42 @@
 public struct ReachabilityError: Error, Hashable, Sendable {
   /// What kind of error it is. More may come: a `switch` over them needs a `default`.
   public struct Code: Hashable, Sendable {
-    private let rawValue: UInt8
+    private let number: UInt8
+
+    private init(number: UInt8) { self.number = number }
 
     /// The text is neither a host name, nor an IP address, nor a URL with a host.
-    public static let invalidHost = Code(rawValue: 1)
+    public static let invalidHost = Code(number: 1)
     /// The text looks like an IP address but is none, or the address lacks a zone, or cannot have the one given.
-    public static let invalidAddress = Code(rawValue: 2)
+    public static let invalidAddress = Code(number: 2)
     /// The timeout passed before the wait was over.
-    public static let timedOut = Code(rawValue: 3)
+    public static let timedOut = Code(number: 3)
     /// The system denies access to the network's state, so that a wait might never end. A state says the same with the
     /// reason ``Reachability/Reason-swift.struct/denied``.
-    public static let denied = Code(rawValue: 4)
+    public static let denied = Code(number: 4)
     /// The work failed, and the path to its target was lost; ``ReachabilityError/underlyingError`` is what the work
     /// threw.
-    public static let pathLost = Code(rawValue: 5)
+    public static let pathLost = Code(number: 5)
+
+    /// Each code with its stable identifier and its words for a person.
+    private static let table: [(code: Code, identifier: String, words: String)] = [
+      (.invalidHost, "invalid-host", "invalid host"),
+      (.invalidAddress, "invalid-address", "invalid address"),
+      (.timedOut, "timed-out", "timed out"),
+      (.denied, "denied", "denied"),
+      (.pathLost, "path-lost", "path lost"),
+    ]
+
+    static let all: [Code] = table.map(\.code)
+
+    /// The code with this ``identifier``, or `nil` if there is none.
+    public init?(identifier: some StringProtocol) {
+      guard let row = Self.table.first(where: { $0.identifier == identifier }) else { return nil }
+      self = row.code
+    }
+
+    /// A short text that never changes, for files and other programs, such as `timed-out`.
+    public var identifier: String { Self.table[Int(number) - 1].identifier }
   }
 
   /// What kind of error it is.
@@ -47,6 +69,11 @@ public struct ReachabilityError: Error, Hashable, Sendable {
 
   /// Feeds the code.
   public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+}
+
+extension ReachabilityError.Code: CustomStringConvertible {
+  /// The code in words, such as "timed out".
+  public var description: String { Self.table[Int(number) - 1].words }
 }
 
 extension ReachabilityError: CustomStringConvertible {

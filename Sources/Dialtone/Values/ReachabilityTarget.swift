@@ -71,7 +71,7 @@ public struct ReachabilityTarget: Hashable, Sendable {
   /// - Parameter text: A host name (up to 253 bytes, with an optional trailing dot) or the text of an IP address. Each
   ///   may have a port (`example.com:443`, `[2001:db8::1]:443`). Or a URL, whose host and port are the target; without
   ///   a port, http has 80, https 443, and other schemes none. Names with letters outside ASCII are looked up as RFC
-  ///   5890 A-labels.
+  ///   5890 A-labels. They have to be in normalization form C, without compatibility forms of other letters.
   /// - Returns: The target.
   /// - Throws: ``ReachabilityError`` with the code `invalidHost` or `invalidAddress` if `text` is none of these.
   public static func host(_ text: String) throws(ReachabilityError) -> ReachabilityTarget {

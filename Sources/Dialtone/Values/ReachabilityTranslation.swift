@@ -84,7 +84,7 @@ extension NetworkPath {
   public func description(in translation: ReachabilityTranslation) -> String {
     let status = status.description(in: translation)
     let reason = reason?.description(in: translation)
-    let names = leading.map { $0.networkInterface.description(in: translation) }
+    let names = leading.map { $0.identity.description(in: translation) }
     let interfaces = names.first.map { first in
       names.dropFirst().reduce(first) {
         translation.fill(.pathNextInterface, ["interfaces": $0, "interface": $1])

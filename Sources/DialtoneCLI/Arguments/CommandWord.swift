@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import Dialtone
 
 /// Tells a mistyped command from a host. `dialtone HOST` watches a host, so nothing else would notice `dialtone
 /// statsu`.
@@ -20,7 +21,7 @@ enum CommandWord {
       if reserved.contains(target) {
         throw ValidationError("TARGET: \"\(target)\" is not a command of this version; \(remedy)")
       }
-      if target.lowercased() == "version" {
+      if ASCII.folded(target) == "version" {
         throw ValidationError("TARGET: \"\(target)\" is an option: dialtone --version; \(remedy)")
       }
       if let word = WatchedTarget.words.first(where: { isNear(target, $0) && !isWord(target, $0) }) {
@@ -47,11 +48,48 @@ enum CommandWord {
 
   /// Whether `target` is the word, or the host of that name, written with a dot at its end.
   private static func isWord(_ target: String, _ word: String) -> Bool {
-    [word, word + "."].contains(target.lowercased())
+    [word, word + "."].contains(ASCII.folded(target))
   }
 
   /// Whether one is the other with one letter added, lost or changed, or with two neighbours swapped.
   static func isNear(_ a: String, _ b: String) -> Bool {
     abs(a.utf8.count - b.utf8.count) <= 1 && EditDistance.between(a, b) <= 1
+  }
+}
+
+/// How far one word is from another.
+enum EditDistance {
+  /// How many names are given at most.
+  private static let limit = 3
+
+  /// The names that may have been meant by `word`, the nearest first. At most a third of it differs, or it is the
+  /// beginning of the name.
+  static func nearest(to word: String, among names: [String]) -> [String] {
+    let most = max(1, word.unicodeScalars.count / 3)
+    var near: [(distance: Int, name: String)] = []
+    for name in names {
+      let distance = between(word, name)
+      let isBeginning = word.count > 1 && name.lowercased().hasPrefix(word.lowercased())
+      if distance <= most || isBeginning { near.append((distance, name)) }
+    }
+    return near.sorted { $0 < $1 }.prefix(limit).map(\.name)
+  }
+
+  /// How many letters have to be added, removed, changed, or swapped with a neighbour; capitals do not count. This is
+  /// the distance of Damerau and Levenshtein, in which nothing is changed twice.
+  static func between(_ a: String, _ b: String) -> Int {
+    let a = Array(a.lowercased().unicodeScalars)
+    let b = Array(b.lowercased().unicodeScalars)
+    var rows = [Array(0...b.count)]
+    for i in 0..<a.count {
+      var row = [i + 1]
+      for j in 0..<b.count {
+        var best = min(row[j] + 1, rows[i][j + 1] + 1, rows[i][j] + (a[i] == b[j] ? 0 : 1))
+        if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { best = min(best, rows[i - 1][j - 1] + 1) }
+        row.append(best)
+      }
+      rows.append(row)
+    }
+    return rows[a.count][b.count]
   }
 }

@@ -4,6 +4,7 @@
 internal import ArgumentParser
 internal import CDialtoneSystem
 internal import Dialtone
+internal import Netlink
 
 /// Targets or URLs in a file, one a line. What follows a `#` is a comment, if the `#` begins the line or follows a
 /// space.
@@ -64,37 +65,25 @@ enum ListFile {
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
 
   private static func bytes(of name: String) throws -> [UInt8] {
-    if name == standardInput { return try bytes(of: STDIN_FILENO, name) }
-    // The path is only read during the call.
-    let descriptor = unsafe csystem_open(name, O_RDONLY | O_CLOEXEC)
-    if descriptor < 0 { throw failure(name) }
-    defer { _ = close(descriptor) }
-    return try bytes(of: descriptor, name)
-  }
-
-  private static func bytes(of descriptor: CInt, _ name: String) throws -> [UInt8] {
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 64 << 10)
-    while true {
-      // read(2) writes at most as many bytes as there is room for.
-      let count = unsafe buffer.withUnsafeMutableBytes {
-        unsafe CDialtoneSystem.read(descriptor, $0.baseAddress, $0.count)
-      }
-      if count == 0 { return bytes }
-      if count < 0 {
-        if csystem_errno() == EINTR { continue }
-        throw failure(name)
-      }
-      bytes += buffer[..<count]
-      if bytes.count > limit {
+    do throws(SystemFile.Failure) {
+      if name == standardInput { return try SystemFile.bytes(of: STDIN_FILENO, limit: limit) }
+      // It may be a pipe, as a shell makes for <(…): its other end is waited for. The path is only read during the
+      // call.
+      let descriptor = unsafe csystem_open(name, O_RDONLY | O_CLOEXEC)
+      if descriptor < 0 { throw .refused(SystemError("open")) }
+      return try SystemFile.bytes(of: OwnedDescriptor(descriptor), limit: limit)
+    } catch {
+      switch error {
+      case .refused(let error): throw failure(name, error)
+      // What is read from an open descriptor may be anything, but not endless.
+      case .irregular, .tooLong:
         throw ValidationError("\(option): \(shown(name)) has more than \(limit >> 20) MiB; give a shorter list")
       }
     }
   }
 
-  /// Takes the errno that the call just left.
-  private static func failure(_ name: String) -> InputError {
-    InputError(
-      description: "\(SystemError("\(option): \(shown(name))")); give a file that can be read, or - for standard input")
+  private static func failure(_ name: String, _ error: SystemError) -> InputError {
+    let problem = "\(option): \(shown(name)): \(SystemError.text(of: error.errno))"
+    return InputError(description: "\(problem); give a file that can be read, or - for standard input")
   }
 }

@@ -32,7 +32,7 @@ struct SiteRequest: Equatable, Sendable {
       for url in urls { try configuration.validate(for: url) }
     } catch {
       // All other options have been checked by themselves. This one depends on the site and the environment.
-      throw ValidationError(configuration.check.proxy == .none ? "\(error)" : "--use-proxy: \(error)")
+      throw ValidationError(configuration.check.proxy == .direct ? "\(error)" : "--use-proxy: \(error)")
     }
     for url in urls {
       guard case .address(let address) = url.host else { continue }
@@ -49,5 +49,30 @@ struct SiteRequest: Equatable, Sendable {
     if case .argument(let number?) = entry.place { name = "URL \(number)" }
     let text = entry.text
     return text.isEmpty || text.unicodeScalars.contains("@") ? name : "\(name) (\(HostText.quoted(text)))"
+  }
+}
+
+/// What a site has to answer, as it is typed: `answer`, `success`, statuses, or `body:` and a text.
+enum ExpectationText {
+  static func parse(_ text: String) throws -> SiteExpectation {
+    switch text {
+    case "answer": return .answer
+    case "success": return .success
+    case _ where text.hasPrefix("body:"):
+      let body = String(text.dropFirst("body:".count))
+      if body.isEmpty { throw ValidationError("no text stands after body:; give the one that is expected") }
+      return .body(containing: body)
+    default:
+      let statuses = try text.split(separator: ",", omittingEmptySubsequences: false).map(status)
+      return .statuses(Set(statuses))
+    }
+  }
+
+  private static func status(_ text: Substring) throws -> Int {
+    guard text.utf8.count == 3, text.utf8.allSatisfy(ASCII.isDigit), let status = Int(text) else {
+      throw ValidationError("give answer, success, body:TEXT, or statuses of three digits with commas, such as 200,204")
+    }
+    if status < 200 { throw ValidationError("\(text) is no status of a final answer; give 200 to 999") }
+    return status
   }
 }

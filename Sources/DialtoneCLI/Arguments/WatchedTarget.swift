@@ -18,11 +18,11 @@ struct WatchedTarget: Equatable, Sendable {
   /// Reads a target. A link-local address without a zone gets the interface asked for as its zone.
   init(_ text: String, interface: String? = nil) throws {
     typed = Self.withoutUserInformation(text)
-    switch text.lowercased() {
+    switch ASCII.folded(text) {
     case "internet": target = .internet
     case "local-network": target = .localNetwork
     default:
-      if let word = Self.words.first(where: { text.lowercased().hasPrefix($0 + ":") }), !text.contains("://") {
+      if let word = Self.words.first(where: { ASCII.folded(text).hasPrefix($0 + ":") }), !text.contains("://") {
         throw ValidationError("TARGET: \(HostText.quoted(text)): \(Self.portRemedy(of: word))")
       }
       target = try Self.host(text, interface: interface)
@@ -31,7 +31,7 @@ struct WatchedTarget: Equatable, Sendable {
 
   /// What two equal targets share, however they are written.
   struct Identity: Hashable {
-    /// In lower case: capitals make no other name (RFC 4343).
+    /// As it is looked up: capitals make no other name (RFC 4343), nor do letters instead of A-labels (RFC 5890).
     fileprivate var name: String?
     fileprivate var port: UInt16?
     fileprivate var target: ReachabilityTarget?
@@ -42,7 +42,7 @@ struct WatchedTarget: Equatable, Sendable {
   var identity: Identity {
     let url = typed.contains("://") ? typed : nil
     if case .host(let name) = target.storage {
-      return Identity(name: name.text.lowercased(), port: target.port, url: url)
+      return Identity(name: name.ascii, port: target.port, url: url)
     }
     return Identity(target: target, url: url)
   }
@@ -83,7 +83,7 @@ struct WatchedTarget: Equatable, Sendable {
     if let address = IPAddress(text) { return address.isLinkLocal ? (address, nil) : nil }
     let parts = text.split(separator: "]:", maxSplits: 1)
     guard text.first == "[", parts.count == 2, let address = IPAddress(parts[0].dropFirst()),
-      address.family == .ipv6, address.isLinkLocal, let port = PortNumber.number(parts[1])
+      address.family == .ipv6, address.isLinkLocal, let port = PortNumber.parse(parts[1])
     else { return nil }
     return (address, port)
   }

@@ -130,3 +130,29 @@ struct DialtoneCommand: ParsableCommand {
     }
   }
 }
+
+/// A command whose arguments have to be right together before anything is begun.
+protocol CheckedCommand: ParsableCommand {
+  /// The targets or URLs among its arguments.
+  var typed: [String] { get set }
+
+  /// Checks the arguments, and reads the files that they name. Returns what is to be done.
+  ///
+  /// Call it once: standard input can be read only once.
+  func prepare() throws -> Work
+}
+
+/// What a command does once its arguments have been found right.
+typealias Work = () throws -> ExitStatus
+
+/// A command that watches targets.
+protocol TargetCommand: CheckedCommand {
+  var options: TargetOptions { get set }
+}
+
+extension TargetCommand {
+  var typed: [String] {
+    get { options.targets }
+    set { options.targets = newValue }
+  }
+}

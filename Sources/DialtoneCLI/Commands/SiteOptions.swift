@@ -80,7 +80,7 @@ struct SiteOptions: ParsableArguments {
     configuration.interface = interface
     configuration.family = family
     configuration.requiresPublicAddress = requiresPublicAddress
-    configuration.proxy = usesProxy ? .environment : .none
+    configuration.proxy = usesProxy ? .environment : .direct
     return configuration
   }
 

@@ -34,7 +34,7 @@ struct TargetOptions: ParsableArguments {
     help: ArgumentHelp(
       "The port that the packets go to, 1 to 65535, for targets that have none: routing rules may look at it.",
       valueName: "number"),
-    transform: PortNumber.parse)
+    transform: PortArgument.parse)
   var port: UInt16?
 
   @Flag(help: "The packets are UDP, and not TCP: routing rules may look at that.")

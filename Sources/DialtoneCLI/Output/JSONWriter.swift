@@ -1,6 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dialtone
+
 /// Writes one JSON value (RFC 8259) on one line, its keys in the order they are given.
 struct JSONWriter {
   private(set) var text = ""
@@ -81,5 +83,29 @@ struct JSONWriter {
     if needsComma { text += "," }
     text += value
     needsComma = true
+  }
+}
+
+/// The values that several kinds of lines have.
+extension JSONWriter {
+  mutating func field(_ name: String, _ interface: NetworkInterface?) {
+    key(name)
+    guard let interface else { return null() }
+    object { writer in
+      writer.field("name", interface.name)
+      writer.field("index", interface.index)
+      writer.field("kind", interface.kind.identifier)
+    }
+  }
+
+  /// A span in milliseconds, to the microsecond: `1.25`.
+  mutating func field(_ name: String, milliseconds duration: Duration?) {
+    key(name)
+    guard let duration else { return null() }
+    let microseconds = duration.nanosecondsClamped / 1_000
+    var fraction = String(microseconds % 1_000)
+    fraction = String(repeating: "0", count: 3 - fraction.count) + fraction
+    while fraction.last == "0" { fraction.removeLast() }
+    number("\(microseconds / 1_000)\(fraction.isEmpty ? "" : ".\(fraction)")")
   }
 }

@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dialtone
 internal import Synchronization
 
 /// A line on standard error that is overwritten in place, only on a terminal. For any thread.
@@ -28,4 +29,61 @@ final class Progress: Sendable {
   }
 
   private static func write(_ text: String) { StandardStream.error.writeIgnoringErrors(text) }
+}
+
+/// The line that says what is being waited for.
+enum ProgressText {
+  /// Such as "waiting for example.com to be reachable: wired (eth0), no carrier, 12 s of 30 s".
+  ///
+  /// Names are cut first, then what was asked for is left out; the reason and the time stay.
+  static func line(
+    _ waiting: Waiting, names: ShortenedNames, reason: (Int) -> String?, elapsed: Duration, limit: Duration?,
+    columns: Int = 80
+  ) -> String {
+    let time = time(elapsed)
+    let timeOfLimit = time + (limit.map { " of \(DurationText.words($0))" } ?? "")
+    let cause = words(waiting, names, reason)
+    let end = (cause.map { ": \($0.named)" } ?? "") + ", \(timeOfLimit)"
+    var lines = [columns, 24, 16, 10].map { "waiting for \(list(waiting, names, columns: $0)) \(waiting.goal)\(end)" }
+    lines.append("waiting for \(list(waiting, names, columns: 10))\(end)")
+    if let cause { lines += ["\(cause.named), \(time)", "\(cause.words), \(time)"] }
+    return lines.first { TerminalText.columns($0) <= columns } ?? lines[lines.count - 1]
+  }
+
+  private static func list(_ waiting: Waiting, _ names: ShortenedNames, columns: Int) -> String {
+    let shown = waiting.targets.prefix(2).map { names.name($0, to: columns) }
+    let more = waiting.targets.count - shown.count
+    return more > 0 ? shown.joined(separator: ", ") + " and \(more) more" : shown.joined(separator: " and ")
+  }
+
+  /// Why the first of them is waited for. `named` has its name, too, if another may have another reason.
+  private static func words(
+    _ waiting: Waiting, _ names: ShortenedNames, _ reason: (Int) -> String?
+  ) -> (words: String, named: String)? {
+    let known = waiting.targets.prefix(2).compactMap { target in reason(target).map { (target, $0) } }
+    guard let (target, words) = known.first else { return nil }
+    let isShared = waiting.targets.count == known.count && known.allSatisfy { $0.1 == words }
+    return (words, isShared ? words : "\(names.name(target, to: 16)): \(words)")
+  }
+
+  /// Whole seconds: it is written once a second.
+  private static func time(_ elapsed: Duration) -> String {
+    DurationText.words(.seconds(max(1, elapsed.secondsClamped))).replacing(".0", with: "")
+  }
+}
+
+/// Says on standard error why a wait goes on, if no terminal shows it in place: each reason once, and a few in all.
+struct Obstacles {
+  /// The limit for all targets together, however often they change.
+  private static let limit = 10
+
+  private var told: Set<String> = []
+
+  /// The line to write; `nil` if that reason has been told.
+  mutating func note(_ name: String, _ goal: String, _ words: String) -> String? {
+    guard told.count < Self.limit, told.insert(words).inserted else { return nil }
+    return "dialtone: waiting for \(TerminalText.visible(name)) \(goal): \(words)\n"
+  }
+
+  var isComplete: Bool { told.count >= Self.limit }
 }

@@ -1,10 +1,44 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dialtone
+internal import DialtoneSites
+
+/// What one line says: the state of a target, and the one before.
+struct StateReport<State: Equatable & Sendable>: Equatable, Sendable {
+  /// The state that ended with this one, and how long it had lasted.
+  struct Former: Equatable, Sendable {
+    let state: State
+    let lasted: Duration
+  }
+
+  /// The target's position among those watched.
+  let target: Int
+  let state: State
+  var former: Former?
+}
+
+/// A line about a target that packets can reach, or cannot.
+typealias Report = StateReport<Reachability>
+
 /// Makes a line of a report.
 protocol ReportFormatter<State> {
   associatedtype State: Equatable & Sendable
 
   /// The line without its end.
   mutating func line(for report: StateReport<State>) -> String
+}
+
+/// Which form the lines about sites have.
+enum SiteFormatter {
+  static func make(
+    for request: SiteRequest, json: Bool, showsTime: Bool
+  ) -> any ReportFormatter<SiteVerdict> {
+    if json { return SiteJSONFormatter() }
+    let isTerminal = StandardStream.output.isTerminal
+    return SiteTextFormatter(
+      urls: request.urls.map(\.text), style: Environment.style(isTerminal: isTerminal),
+      columns: isTerminal ? { StandardStream.output.columns } : nil, showsTime: showsTime,
+      anyAnswerCounts: request.configuration.check.expectation == .answer)
+  }
 }

@@ -3,6 +3,7 @@
 
 internal import CDialtoneSystem
 internal import Dialtone
+internal import Netlink
 
 /// Waits for letters, a closed pipe, or a time: epoll(7).
 final class EventWait {
@@ -12,14 +13,15 @@ final class EventWait {
     var isOutputClosed = false
   }
 
-  private let descriptor: CInt
+  private let poll: OwnedDescriptor
   private static let letters: UInt64 = 0
   private static let output: UInt64 = 1
 
   /// `output` is the stream whose reader is watched; `nil` if its end is no reason to stop.
   init(mailbox: Mailbox<some Sendable>, output: StandardStream?) throws(SystemError) {
-    descriptor = epoll_create1(CInt(EPOLL_CLOEXEC))
+    let descriptor = epoll_create1(CInt(EPOLL_CLOEXEC))
     if descriptor < 0 { throw SystemError("epoll_create1") }
+    poll = OwnedDescriptor(descriptor)
     // An epoll_event is a number and a union, of which only the integer is used. The kernel copies what it is given.
     var event = unsafe epoll_event()
     unsafe event.events = EPOLLIN.rawValue
@@ -32,13 +34,11 @@ final class EventWait {
     _ = unsafe epoll_ctl(descriptor, EPOLL_CTL_ADD, output.descriptor, &event)
   }
 
-  deinit { _ = close(descriptor) }
-
   /// Waits, for `limit` at most.
   func wait(atMost limit: Duration?) -> Outcome {
     // The kernel fills at most two events, and the array has two.
     var events = unsafe [epoll_event](repeating: epoll_event(), count: 2)
-    let count = unsafe epoll_wait(descriptor, &events, 2, Self.milliseconds(limit))
+    let count = unsafe epoll_wait(poll.rawValue, &events, 2, Self.milliseconds(limit))
     var outcome = Outcome()
     let ready = unsafe events.prefix(max(0, Int(count))).map { unsafe $0.data.u64 }
     outcome.hasLetters = ready.contains(Self.letters)

@@ -3,6 +3,7 @@
 
 internal import CDialtoneSystem
 internal import Dialtone
+internal import Netlink
 
 /// States of one kind on their way from Dialtone's threads to the main one.
 ///
@@ -42,15 +43,15 @@ final class Mailbox<State: Sendable>: Sendable {
   }
 
   /// Readable while there is something to take: an eventfd(2).
-  let descriptor: CInt
+  private let event: OwnedDescriptor
+  var descriptor: CInt { event.rawValue }
   private let heap = Lock(Heap())
 
   init() throws(SystemError) {
-    descriptor = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
+    let descriptor = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
     if descriptor < 0 { throw SystemError("eventfd") }
+    event = OwnedDescriptor(descriptor)
   }
-
-  deinit { _ = close(descriptor) }
 
   /// For any thread.
   func post(_ state: State, for target: Int) {

@@ -3,6 +3,7 @@
 
 internal import CDialtoneSystem
 internal import Dialtone
+internal import Netlink
 
 /// What a system that has nothing left ran out of, and what to do about it.
 enum Shortage {
@@ -14,14 +15,15 @@ enum Shortage {
   static func now() -> String? {
     let socket = csystem_socket(NETLINK_ROUTE)
     if socket < 0 { return remedy(for: SystemError("socket")) }
-    var opened = [socket]
-    defer { for descriptor in opened { _ = close(descriptor) } }
-    while opened.count < needed {
-      let copy = dup(socket)
-      if copy < 0 { return remedy(for: SystemError("dup")) }
-      opened.append(copy)
-    }
-    return nil
+    return withExtendedLifetime(OwnedDescriptor(socket)) { shortage(of: needed - 1, like: socket) }
+  }
+
+  /// What is missing for `count` more descriptors at once; `nil` if nothing.
+  private static func shortage(of count: Int, like socket: CInt) -> String? {
+    if count == 0 { return nil }
+    let copy = dup(socket)
+    if copy < 0 { return remedy(for: SystemError("dup")) }
+    return withExtendedLifetime(OwnedDescriptor(copy)) { shortage(of: count - 1, like: socket) }
   }
 
   /// What helps if a call failed for lack of something; `nil` if it failed otherwise.

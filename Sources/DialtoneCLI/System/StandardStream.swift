@@ -3,6 +3,7 @@
 
 internal import CDialtoneSystem
 internal import Dialtone
+internal import Netlink
 
 /// Standard output or standard error, each text written at once, also into pipes and files.
 struct StandardStream: Sendable {
@@ -68,13 +69,44 @@ struct StandardStream: Sendable {
 
   /// Waits if somebody else has made the stream non-blocking.
   private func waitUntilWritable() throws(SystemError) {
-    let poll = epoll_create1(CInt(EPOLL_CLOEXEC))
-    if poll < 0 { throw SystemError("epoll_create1") }
-    defer { _ = close(poll) }
-    // The kernel copies the one event and fills the other.
-    var event = unsafe epoll_event()
-    unsafe event.events = EPOLLOUT.rawValue
-    if unsafe epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event) != 0 { throw SystemError(Self.outputName) }
-    _ = unsafe epoll_wait(poll, &event, 1, -1)
+    let number = epoll_create1(CInt(EPOLL_CLOEXEC))
+    if number < 0 { throw SystemError("epoll_create1") }
+    try withExtendedLifetime(OwnedDescriptor(number)) { () throws(SystemError) in
+      // The kernel copies the one event and fills the other.
+      var event = unsafe epoll_event()
+      unsafe event.events = EPOLLOUT.rawValue
+      if unsafe epoll_ctl(number, EPOLL_CTL_ADD, descriptor, &event) != 0 { throw SystemError(Self.outputName) }
+      _ = unsafe epoll_wait(number, &event, 1, -1)
+    }
+  }
+}
+
+/// Lines on standard output.
+enum Output {
+  /// Writes a line, at once.
+  ///
+  /// If nobody reads any more, the process ends as `yes | head` does: by SIGPIPE, without a word.
+  static func line(_ text: String) throws(SystemError) {
+    do {
+      try StandardStream.output.write(text + "\n")
+    } catch {
+      if error.errno == EPIPE { Signals.end(by: SIGPIPE) }
+      throw error
+    }
+  }
+}
+
+/// What the shell tells of itself.
+enum Environment {
+  static func value(of name: String) -> String? { EnvironmentVariable[name] }
+
+  /// Whether the terminal understands no escape sequences.
+  static var isDumb: Bool { value(of: "TERM") == "dumb" }
+
+  /// The looks of what is written to standard output.
+  static func style(isTerminal: Bool) -> Style {
+    Style(
+      isColoured: Style.isColoured(
+        isTerminal: isTerminal, noColor: value(of: "NO_COLOR"), term: value(of: "TERM")))
   }
 }

@@ -5,6 +5,7 @@
 internal import CDialtoneSystem
 internal import Dialtone
 internal import NIOCore
+internal import Netlink
 
 /// Who refused a connection, and how: the ICMP message (RFC 792, RFC 4443) that ended the attempt.
 struct ConnectionRefusal: Equatable {
@@ -61,29 +62,29 @@ struct ConnectionRefusal: Equatable {
 /// Belongs to the event loop. It is released once the attempt has succeeded or failed: until then the socket stays
 /// open.
 final class RefusalReader {
-  private let descriptor: CInt
+  private let socket: OwnedDescriptor
   private let family: CInt
 
   /// `nil` if the system has no descriptor for it: then nobody is named.
   init?(_ socket: NIOBSDSocket.Handle, _ family: IPAddress.Family) {
-    descriptor = csystem_duplicate(socket)
+    let copy = csystem_duplicate(socket)
+    if copy < 0 { return nil }
+    self.socket = OwnedDescriptor(copy)
     self.family = family == .ipv6 ? AF_INET6 : AF_INET
-    if descriptor < 0 { return nil }
     // If this is refused, the queue stays empty.
-    _ = csystem_queue_errors(descriptor, self.family, 1)
+    _ = csystem_queue_errors(copy, self.family, 1)
   }
 
   deinit {
     // On an established connection, an ICMP message would end what TCP survives (RFC 5461).
-    _ = csystem_queue_errors(descriptor, family, 0)
-    close(descriptor)
+    _ = csystem_queue_errors(socket.rawValue, family, 0)
   }
 
   /// Who refused, if that is known.
   func refusal() -> ConnectionRefusal? {
     var refusal = csystem_refusal()
     // The function fills in the structure, and keeps no pointer to it.
-    guard unsafe csystem_take_refusal(descriptor, &refusal) == 1 else { return nil }
+    guard unsafe csystem_take_refusal(socket.rawValue, &refusal) == 1 else { return nil }
     let offender: IPAddress
     do throws(ReachabilityError) {
       // The length is that of the structure.

@@ -29,7 +29,7 @@ struct ProxySettings {
   static func server(_ text: String, variable: String) throws(SiteError) -> ProxyServer {
     var rest = text[...]
     if let scheme = rest.unicodeScalars.firstRange(of: "://".unicodeScalars) {
-      guard rest[..<scheme.lowerBound].lowercased() == "http" else {
+      guard ASCII.folded(rest[..<scheme.lowerBound]) == "http" else {
         throw SiteError(.invalidConfiguration, "the proxy in \(variable) has to be an http URL")
       }
       rest = rest[scheme.upperBound...]
@@ -82,7 +82,7 @@ struct ProxySettings {
     if entry == "*" { return true }
     switch host {
     case .name(let name):
-      var domain = entry.lowercased()[...]
+      var domain = ASCII.folded(entry)[...]
       while domain.first == "." { domain.removeFirst() }
       while domain.last == "." { domain.removeLast() }
       return !domain.isEmpty && (name.text == domain || name.text.hasSuffix("." + domain))

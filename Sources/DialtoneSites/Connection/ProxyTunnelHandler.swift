@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dialtone
 internal import NIOCore
 
 /// Asks a proxy to connect to a site (RFC 9110, 9.3.6), and leaves the pipeline once it has.
@@ -49,7 +50,7 @@ final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
       return finish(SiteError(.proxyFailed, "the proxy answered with something that is not HTTP/1"))
     }
     guard line[9] == 0x32 else {
-      let status = String(decoding: line[9..<12].filter { (0x30...0x39).contains($0) }, as: UTF8.self)
+      let status = String(decoding: line[9..<12].filter(ASCII.isDigit), as: UTF8.self)
       return finish(SiteError(.proxyFailed, "the proxy refused to connect to the site (\(status))"))
     }
     // In TLS the client speaks first: nothing else can have come yet.

@@ -5,11 +5,6 @@ internal import Dialtone
 
 /// Looks names up, each one once at a time: a question that comes during a lookup gets its answer.
 final class Resolver: Sendable {
-  fileprivate struct Key: Hashable {
-    let name: String
-    let family: IPAddress.Family?
-  }
-
   private struct Lookup {
     var serial: UInt64
     var ticket: NameLookupPool.Ticket?
@@ -24,7 +19,7 @@ final class Resolver: Sendable {
   }
 
   private struct State {
-    var lookups: [Key: Lookup] = [:]
+    var lookups: [NameQuestion: Lookup] = [:]
     var lastNumber: UInt64 = 0
 
     mutating func number() -> UInt64 {
@@ -38,17 +33,17 @@ final class Resolver: Sendable {
   private let pool: NameLookupPool
   private let state = Lock(State())
 
-  /// Looks names up as `slot` does, on the threads of `pool`.
-  init(_ slot: EngineProvider, _ pool: NameLookupPool) {
-    lookup = slot.lookup
-    nameServers = slot.nameServers
+  /// Looks names up as `provider` does, on the threads of `pool`.
+  init(_ provider: EngineProvider, _ pool: NameLookupPool) {
+    lookup = provider.lookup
+    nameServers = provider.nameServers
     self.pool = pool
   }
 
   /// A question that can be cancelled.
   struct Inquiry: Sendable {
     fileprivate let resolver: Resolver
-    fileprivate let key: Key
+    fileprivate let question: NameQuestion
     fileprivate let number: UInt64
 
     func cancel() { resolver.cancel(self) }
@@ -60,57 +55,57 @@ final class Resolver: Sendable {
     _ name: String, _ family: IPAddress.Family?, begun: @escaping @Sendable ([IPAddress]) -> Void,
     _ answer: @escaping @Sendable (NameLookupResult) -> Void
   ) -> Inquiry {
-    let key = Key(name: name, family: family)
+    let question = NameQuestion(name: name, family: family)
     let (number, serial, servers) = state.withLock { state -> (UInt64, UInt64?, [IPAddress]?) in
       let number = state.number()
-      let isNew = state.lookups[key] == nil
-      var lookup = state.lookups[key] ?? Lookup(serial: number)
+      let isNew = state.lookups[question] == nil
+      var lookup = state.lookups[question] ?? Lookup(serial: number)
       lookup.waiters[number] = Waiter(begun: begun, answer: answer)
-      state.lookups[key] = lookup
+      state.lookups[question] = lookup
       return (number, isNew ? number : nil, lookup.nameServers)
     }
     if let servers { begun(servers) }
     if let serial {
       let ticket = pool.submit(
-        name, family,
+        question,
         by: { [weak self, lookup, nameServers] name, family in
           // Read here, on the lookup's own thread: reading files may take any time.
-          self?.begin(key, serial, nameServers())
+          self?.begin(question, serial, nameServers())
           return lookup(name, family)
-        }, answer: { [weak self] in self?.end(key, serial, $0) })
+        }, answer: { [weak self] in self?.end(question, serial, $0) })
       let isWanted = state.withLock { state in
-        guard state.lookups[key]?.serial == serial else { return false }
-        state.lookups[key]?.ticket = ticket
+        guard state.lookups[question]?.serial == serial else { return false }
+        state.lookups[question]?.ticket = ticket
         return true
       }
       // Answered already, or no longer wanted.
       if !isWanted { pool.cancel(ticket) }
     }
-    return Inquiry(resolver: self, key: key, number: number)
+    return Inquiry(resolver: self, question: question, number: number)
   }
 
-  private func begin(_ key: Key, _ serial: UInt64, _ servers: [IPAddress]) {
+  private func begin(_ question: NameQuestion, _ serial: UInt64, _ servers: [IPAddress]) {
     let lookup = state.withLock { state -> Lookup? in
-      guard state.lookups[key]?.serial == serial else { return nil }
-      state.lookups[key]?.nameServers = servers
-      return state.lookups[key]
+      guard state.lookups[question]?.serial == serial else { return nil }
+      state.lookups[question]?.nameServers = servers
+      return state.lookups[question]
     }
     lookup?.waiters.values.forEach { $0.begun(servers) }
   }
 
-  private func end(_ key: Key, _ serial: UInt64, _ result: NameLookupResult) {
+  private func end(_ question: NameQuestion, _ serial: UInt64, _ result: NameLookupResult) {
     let lookup = state.withLock { state -> Lookup? in
-      guard state.lookups[key]?.serial == serial else { return nil }
-      return state.lookups.removeValue(forKey: key)
+      guard state.lookups[question]?.serial == serial else { return nil }
+      return state.lookups.removeValue(forKey: question)
     }
     lookup?.waiters.values.forEach { $0.answer(result) }
   }
 
   private func cancel(_ inquiry: Inquiry) {
     let abandoned = state.withLock { state -> Lookup? in
-      let waiter = state.lookups[inquiry.key]?.waiters.removeValue(forKey: inquiry.number)
-      guard waiter != nil, state.lookups[inquiry.key]?.waiters.isEmpty ?? false else { return nil }
-      return state.lookups.removeValue(forKey: inquiry.key)
+      let waiter = state.lookups[inquiry.question]?.waiters.removeValue(forKey: inquiry.number)
+      guard waiter != nil, state.lookups[inquiry.question]?.waiters.isEmpty ?? false else { return nil }
+      return state.lookups.removeValue(forKey: inquiry.question)
     }
     if let ticket = abandoned?.ticket { pool.cancel(ticket) }
   }

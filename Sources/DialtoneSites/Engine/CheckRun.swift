@@ -56,7 +56,7 @@ final class CheckRun {
     self.engine = engine
     self.loop = loop
     self.report = report
-    machine = CheckStateMachine(url, configuration, proxy, at: Self.moment())
+    machine = CheckStateMachine(url, configuration, proxy, at: Self.moment(engine.network.time))
   }
 
   func start() {
@@ -76,14 +76,17 @@ final class CheckRun {
   private func handleEvents() {
     while !events.isEmpty {
       let event = events.removeFirst()
-      perform(machine.handle(event, at: Self.moment(namePaths.map(\.known), race?.lastRoute)))
+      perform(machine.handle(event, at: Self.moment(engine.network.time, namePaths.map(\.known), race?.lastRoute)))
     }
   }
 
-  private static func moment(_ namePaths: [Reachability?] = [], _ attempt: Route? = nil) -> CheckStateMachine.Moment {
+  /// The uptime is NIO's: its event loop keeps the deadlines.
+  private static func moment(
+    _ time: TimeSource, _ namePaths: [Reachability?] = [], _ attempt: Route? = nil
+  ) -> CheckStateMachine.Moment {
     CheckStateMachine.Moment(
-      uptime: Int64(clamping: NIODeadline.now().uptimeNanoseconds), realtime: .now,
-      namePaths: namePaths, attempt: attempt)
+      uptime: Int64(clamping: NIODeadline.now().uptimeNanoseconds), realtime: time.timestamp, namePaths: namePaths,
+      attempt: attempt)
   }
 
   private func perform(_ actions: [Action]) {
@@ -244,7 +247,9 @@ final class CheckRun {
       self.race = nil
       switch result {
       case .success((let channel, let winner)):
-        exchange = Exchange(channel, to: url, by: proxy, userAgent: configuration.userAgent) { [self] in send($0) }
+        exchange = Exchange(
+          channel, to: url, by: proxy, userAgent: configuration.userAgent, time: engine.network.time
+        ) { [self] in send($0) }
         send(.connected(winner))
       case .failure(let error): send(.notConnected(error, last: last))
       }

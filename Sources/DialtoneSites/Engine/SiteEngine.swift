@@ -31,9 +31,9 @@ final class SiteEngine: Sendable {
   private let lingering = Lock(Lingering())
 
   /// - Throws: If the system has no descriptors or threads for the event loops. The next check may find some.
-  init(_ slot: SiteEngineSlot) throws(SiteError) {
+  init(_ provider: SiteEngineProvider) throws(SiteError) {
     _ = Exchange.handlerTypes
-    if let group = slot.group {
+    if let group = provider.group {
       self.group = group
       ownGroup = nil
     } else {
@@ -41,11 +41,11 @@ final class SiteEngine: Sendable {
       group = own
       ownGroup = own
     }
-    permits = ConnectionPermits(slot.maximumChecks)
-    resolver = Resolver(slot.reachability.provider, slot.names)
-    monitors = SharedMonitors(slot.reachability)
-    trust = slot.trust
-    network = slot.reachability.provider.engine()
+    permits = ConnectionPermits(provider.maximumChecks)
+    resolver = Resolver(provider.reachability.provider, provider.names)
+    monitors = SharedMonitors(provider.reachability)
+    trust = provider.trust
+    network = provider.reachability.provider.engine()
   }
 
   deinit {

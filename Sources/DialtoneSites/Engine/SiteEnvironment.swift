@@ -17,12 +17,12 @@ package import NIOCore
 /// If many monitors would begin at once, made together or told of the same new path, their checks are spread: 16 at
 /// once, then 500 a second.
 public struct SiteEnvironment: Sendable {
-  package let slot: SiteEngineSlot
+  package let provider: SiteEngineProvider
 
   /// The system's network.
   public static let system = SiteEnvironment(alternativeNames: systemAlternativeNames)
 
-  init(slot: SiteEngineSlot) { self.slot = slot }
+  init(provider: SiteEngineProvider) { self.provider = provider }
 
   /// An environment of its own.
   ///
@@ -37,11 +37,11 @@ public struct SiteEnvironment: Sendable {
   package init(
     reachability: ReachabilityEnvironment = .system, group: (any EventLoopGroup)? = nil, maximumChecks: Int = 256,
     random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
-    names: NameLookupPool = SiteEngineSlot.makeNames(),
+    names: NameLookupPool = SiteEngineProvider.makeNames(),
     alternativeNames: @escaping @Sendable (NetworkInterface) -> [String] = { _ in [] },
-    perform: SiteEngineSlot.Perform? = nil
+    perform: SiteEngineProvider.Perform? = nil
   ) {
-    slot = SiteEngineSlot(
+    provider = SiteEngineProvider(
       reachability: reachability, group: group, maximumChecks: maximumChecks, random: random, perform: perform,
       names: names, alternativeNames: alternativeNames)
   }
@@ -50,12 +50,7 @@ public struct SiteEnvironment: Sendable {
 /// The further names of an interface (`altname` of ip-link(8)), as the kernel tells them now; none if it does not say.
 func systemAlternativeNames(of interface: NetworkInterface) -> [String] {
   #if os(Linux)  // interfaces have one name elsewhere
-  do throws(ReachabilityError) {
-    return try currentInterfaces().first { $0.interface.index == interface.index }?.alternativeNames ?? []
-  } catch {
-    // If the system says nothing of interfaces, no path names one either.
-    return []
-  }
+  return alternativeNames(ofInterface: interface.index)
   #else
   return []
   #endif

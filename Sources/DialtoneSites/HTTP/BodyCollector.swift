@@ -27,6 +27,16 @@ struct BodyCollector {
   mutating func end() { body.isComplete = true }
 }
 
+extension VerdictRules.Body {
+  /// A body that has come to its end, as far as it is read, and whether `text` is in it.
+  package init(whole text: String, lookingFor expected: String?) {
+    var collector = BodyCollector(expected)
+    collector.append(ByteBuffer(string: text))
+    collector.end()
+    self = collector.body
+  }
+}
+
 /// Looks for a text in bytes that come in parts, by Knuth, Morris and Pratt. Each byte is looked at once, however small
 /// the parts are. So a server that sends them one at a time costs no more than another.
 private struct TextSearch {

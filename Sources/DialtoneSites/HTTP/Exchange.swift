@@ -1,7 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CDialtoneSystem
 internal import Dialtone
 internal import NIOCore
 internal import NIOHTTP1
@@ -19,6 +18,7 @@ final class Exchange {
   private let url: SiteURL
   private let proxy: ProxyServer?
   private let userAgent: String?
+  private let time: TimeSource
   private var tell: ((Event) -> Void)?
   private var method = SiteCheckConfiguration.Method.head
   private var body: BodyCollector?
@@ -26,12 +26,14 @@ final class Exchange {
   private(set) var hasHead = false
 
   init(
-    _ channel: any Channel, to url: SiteURL, by proxy: ProxyServer?, userAgent: String?, tell: @escaping (Event) -> Void
+    _ channel: any Channel, to url: SiteURL, by proxy: ProxyServer?, userAgent: String?, time: TimeSource,
+    tell: @escaping (Event) -> Void
   ) {
     self.channel = channel
     self.url = url
     self.proxy = proxy
     self.userAgent = userAgent
+    self.time = time
     self.tell = tell
   }
 
@@ -96,7 +98,8 @@ final class Exchange {
 
   func tlsFailed(_ error: any Error) {
     let certificate = peerCertificate
-    let cause = error as? SiteError ?? SiteError(handshaking: error, certificate: certificate, now: time(nil))
+    let now = Int(time.realtime() / 1_000_000_000)
+    let cause = error as? SiteError ?? SiteError(handshaking: error, certificate: certificate, now: now)
     send(.tlsFailed(cause, certificateExpires: certificate.map(Self.end)))
   }
 

@@ -153,7 +153,7 @@ struct HeadNormalizer {
     for value in values {
       for member in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
         let digits = trimmed(member)
-        guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard !digits.isEmpty, digits.allSatisfy(ASCII.isDigit) else { return nil }
         let number = Array(digits.drop { $0 == 0x30 })
         if let agreed, agreed != number { return nil }
         agreed = number
@@ -206,12 +206,12 @@ extension HeadNormalizer {
       switch part {
       case .version:
         // The version should be in capitals (RFC 9112, 2.3); lower case is taken, too.
-        let capital = (0x61...0x7A).contains(byte) ? byte & 0xDF : byte
+        let capital = ASCII.capital(byte)
         guard capital == Self.version[bytes.count] else { throw .invalidVersion }
         bytes.append(capital)
         if bytes.count == Self.version.count { part = .minor }
       case .minor:
-        guard Self.isDigit(byte) else { throw .invalidVersion }
+        guard ASCII.isDigit(byte) else { throw .invalidVersion }
         bytes.append(byte)
         part = .space
       case .space:
@@ -221,17 +221,15 @@ extension HeadNormalizer {
       case .status:
         // There should be one space (RFC 9112, 4); more are taken, too.
         if bytes.last == UInt8(ascii: " "), HeadNormalizer.isSpace(byte) { return }
-        guard Self.isDigit(byte) else { throw .invalidStatus }
+        guard ASCII.isDigit(byte) else { throw .invalidStatus }
         bytes.append(byte)
         if bytes.count == Self.version.count + 5 { part = .afterStatus }
       case .afterStatus:
-        if Self.isDigit(byte) { throw .invalidStatus }
+        if ASCII.isDigit(byte) { throw .invalidStatus }
         part = .end
       case .end: break
       }
     }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
   }
 }
 

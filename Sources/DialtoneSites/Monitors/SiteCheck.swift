@@ -65,6 +65,6 @@ public struct SiteCheck: Sendable {
   /// - Returns: The verdict.
   /// - Throws: `CancellationError`, at once when the task is cancelled, and nothing else.
   public func run() async throws -> SiteVerdict {
-    try await environment.slot.check(url, configuration)
+    try await environment.provider.check(url, configuration)
   }
 }

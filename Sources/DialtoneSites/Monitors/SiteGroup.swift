@@ -115,16 +115,26 @@ public final class SiteGroup: StateMonitor {
     }
   }
 
-  private func observe(_ epoch: Int) {
+  private func observe(_ epoch: Epoch) {
+    guard let round = verdicts.beginRound(in: epoch) else { return }
     let observations = monitors.enumerated().map { position, monitor in
       let executor = monitor.executor
       return monitor.observe { [verdicts] verdict in
-        verdicts.set(verdict, at: position, epoch)
+        verdicts.set(verdict, at: position, of: round)
         executor.deliver(verdicts.cell.wakeReceivers())
       }
     }
-    if verdicts.keep(observations, epoch) { return }
-    for observation in observations { observation.cancel() }
+    verdicts.keep(observations, of: round)
+  }
+
+  // MARK: Checking
+
+  /// Whether a check of one of the sites is under way.
+  public var isChecking: Bool { monitors.contains { $0.isChecking } }
+
+  /// Checks all sites now, except those without a path and those that are being checked; see ``SiteMonitor/check()``.
+  public func check() {
+    for monitor in monitors { monitor.check() }
   }
 
   // MARK: Once
@@ -155,12 +165,19 @@ extension SiteGroup: DeliveryOwner {
 extension SiteGroup {
   /// What is known of the sites of a group, and whether it is wanted.
   ///
-  /// Invariant: a verdict of another epoch changes nothing. A pause begins an epoch, and so does its end.
-  private final class Verdicts: Sendable {
+  /// Two threads that pause and resume at the same time may each make the monitors begin anew. So each begins a round of
+  /// observing them.
+  ///
+  /// Invariants: a verdict of another round changes nothing. A round begins with nothing known, and so does a pause.
+  /// Observations are released outside the lock: what they hold ends with them.
+  final class Verdicts: Sendable {
     private struct State {
       var newest: [SiteVerdict]
       var isPaused = false
-      var epoch = 0
+      /// Begins with each pause, and with its end.
+      var epoch = Epoch()
+      /// Begins each time that the monitors are observed, and with a pause.
+      var round = Epoch()
       var observations: [ReachabilityObservation] = []
     }
 
@@ -176,47 +193,62 @@ extension SiteGroup {
 
     var isPaused: Bool { state.withLock { $0.isPaused } }
 
-    var wanted: (isPaused: Bool, epoch: Int) { state.withLock { ($0.isPaused, $0.epoch) } }
+    var wanted: (isPaused: Bool, epoch: Epoch) { state.withLock { ($0.isPaused, $0.epoch) } }
 
-    func set(_ verdict: SiteVerdict, at position: Int, _ epoch: Int) {
+    func set(_ verdict: SiteVerdict, at position: Int, of round: Epoch) {
       state.withLock { state in
-        if state.epoch != epoch { return }
+        if state.round != round { return }
         state.newest[position] = verdict
         cell.publish(Summary(state.newest, quorum: unknown.quorum))
       }
     }
 
-    /// Begins an epoch, in which nothing is known yet. Returns whether this changes anything.
+    /// Says whether it is to be paused. Returns whether this changes anything.
     func setPaused(_ isPaused: Bool) -> Bool {
       let ended = state.withLock { state -> [ReachabilityObservation]? in
         if state.isPaused == isPaused { return nil }
         state.isPaused = isPaused
-        state.epoch += 1
-        state.newest = unknown.verdicts
-        cell.publish(unknown)
-        defer { state.observations = [] }
-        return state.observations
+        state.epoch.advance()
+        return forget(&state)
       }
-      // Outside the lock: this waits for a call that is under way.
       ended?.forEach { $0.cancel() }
       return ended != nil
     }
 
-    /// Keeps the observations of an epoch, if that is the present one. Returns whether it is.
-    func keep(_ observations: [ReachabilityObservation], _ epoch: Int) -> Bool {
-      state.withLock { state in
-        if state.epoch != epoch { return false }
-        state.observations = observations
-        return true
+    /// Begins a round, if the epoch is the present one. What former rounds still tell changes nothing.
+    func beginRound(in epoch: Epoch) -> Epoch? {
+      let begun = state.withLock { state -> (round: Epoch, ended: [ReachabilityObservation])? in
+        if state.epoch != epoch { return nil }
+        let ended = forget(&state)
+        return (state.round, ended)
       }
+      begun?.ended.forEach { $0.cancel() }
+      return begun?.round
     }
 
-    func end() {
+    /// Keeps the observations of a round, or ends them if it is no longer the present one.
+    func keep(_ observations: [ReachabilityObservation], of round: Epoch) {
       let ended = state.withLock { state in
-        defer { state.observations = [] }
+        if state.round != round { return observations }
+        defer { state.observations = observations }
         return state.observations
       }
       for observation in ended { observation.cancel() }
+    }
+
+    func end() {
+      let ended = state.withLock { forget(&$0) }
+      for observation in ended { observation.cancel() }
+    }
+
+    /// Begins a round in which nothing is known. Returns the observations of the former one, to be ended outside the
+    /// lock.
+    private func forget(_ state: inout State) -> [ReachabilityObservation] {
+      state.round.advance()
+      state.newest = unknown.verdicts
+      cell.publish(unknown)
+      defer { state.observations = [] }
+      return state.observations
     }
   }
 }

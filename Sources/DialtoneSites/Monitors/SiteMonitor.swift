@@ -6,7 +6,7 @@ public import Dialtone
 /// Follows whether a site answers.
 ///
 /// ```swift
-/// let monitor = SiteMonitor("https://example.com/health", configuration: .init(timeout: .seconds(5)))
+/// let monitor = try SiteMonitor("https://example.com/health")
 /// for await verdict in monitor.updates {
 ///   print(verdict)  // "available (200)"
 /// }
@@ -33,7 +33,7 @@ public final class SiteMonitor: StateMonitor {
     _ url: SiteURL, configuration: SiteMonitorConfiguration = .init(), environment: SiteEnvironment = .system
   ) throws(SiteError) {
     try configuration.validate(for: url)
-    core = SiteMonitorCore(SitePair(primary: url), configuration, environment.slot)
+    core = SiteMonitorCore(SitePair(primary: url), configuration, environment.provider)
     core.start()
   }
 
@@ -73,8 +73,24 @@ public final class SiteMonitor: StateMonitor {
       throw SiteError(.invalidURL, "the two URLs have to be of one host: \(http.hostText) is not \(https.hostText)")
     }
     for url in [http, https] { try configuration.validate(for: url) }
-    core = SiteMonitorCore(SitePair(primary: https, plain: http), configuration, environment.slot)
+    core = SiteMonitorCore(SitePair(primary: https, plain: http), configuration, environment.provider)
     core.start()
+  }
+
+  /// Begins to watch a site by both of its URLs, as text.
+  ///
+  /// - Parameters:
+  ///   - http: The http URL.
+  ///   - https: The https URL of the same host.
+  ///   - configuration: How both are checked, and how often.
+  ///   - environment: Where the network is: the system's, or a scripted one in tests.
+  /// - Throws: ``SiteError`` with the code `invalidURL` if a text is no such URL, or as for two ``SiteURL`` values.
+  public convenience init(
+    http: String, https: String, configuration: SiteMonitorConfiguration = .init(),
+    environment: SiteEnvironment = .system
+  ) throws(SiteError) {
+    try self.init(
+      http: SiteURL(http), https: SiteURL(https), configuration: configuration, environment: environment)
   }
 
   deinit { core.stop() }
@@ -89,8 +105,12 @@ public final class SiteMonitor: StateMonitor {
   /// The URL that is asked; the https URL if there are two.
   ///
   /// Setting another makes it the only one, and begins anew: nothing is known until it has been checked, and
-  /// ``current`` is never again a verdict on the former. If the site would be asked by the environment's proxy, and
-  /// that cannot be read, the verdict says so.
+  /// ``current`` is never again a verdict on the former.
+  ///
+  /// Everything else throws for a mistake of the configuration. A property cannot throw when it is set, so here the
+  /// verdict says it: it is `failed`, with the code `invalidConfiguration`. There is one such mistake. The new URL would
+  /// be asked by the environment's proxy, and that cannot be read. To be told by an error, make a ``SiteCheck`` of the
+  /// URL before.
   public var url: SiteURL {
     get { core.sites.primary }
     set { core.change { sites, _ in sites = newValue == sites.primary ? sites : SitePair(primary: newValue) } }
@@ -147,12 +167,6 @@ public final class SiteMonitor: StateMonitor {
   @discardableResult
   public func waitUntilAvailable(timeout: Duration? = nil) async throws -> SiteVerdict {
     try await updates.feed.wait(until: { $0.isAvailable }, timeout: timeout, goal: "\(url) was not available")
-  }
-
-  /// Waits for the first verdict. Programs use `waitUntilDetermined(timeout:)`, which is the same here.
-  @discardableResult
-  package func waitUntilKnown(timeout: Duration? = nil) async throws -> SiteVerdict {
-    try await updates.feed.wait(until: { _ in true }, timeout: timeout, goal: "nothing was known of \(url)")
   }
 
   /// Runs `action` once, as soon as the site is available, in a task of its own: never on the caller's thread.

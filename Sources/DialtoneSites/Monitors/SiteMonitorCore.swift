@@ -14,7 +14,7 @@ final class SiteMonitorCore: Sendable {
     var sites: SitePair
     var configuration: SiteMonitorConfiguration
     var machine: SiteMonitorStateMachine
-    var epoch: UInt64 = 0
+    var epoch = Epoch()
     var path: ReachabilityObservation?
     var check: Task<Void, Never>?
     var timer: DeliveryTimer?
@@ -26,18 +26,18 @@ final class SiteMonitorCore: Sendable {
   }
 
   let cell: StateCell<SiteVerdict>
-  private let slot: SiteEngineSlot
+  private let provider: SiteEngineProvider
   private let forkCount = ForkCount.current
   private let state: Lock<State>
 
-  init(_ sites: SitePair, _ configuration: SiteMonitorConfiguration, _ slot: SiteEngineSlot) {
-    self.slot = slot
+  init(_ sites: SitePair, _ configuration: SiteMonitorConfiguration, _ provider: SiteEngineProvider) {
+    self.provider = provider
     cell = StateCell(unknown: SiteVerdict(url: sites.primary, kind: .undetermined))
     state = Lock(State(sites: sites, configuration: configuration, machine: SiteMonitorStateMachine(configuration)))
   }
 
   /// The engine that watches; the environment's while paused.
-  var engine: NetworkEngine { state.withLock { $0.engine } ?? slot.reachability.provider.engine() }
+  var engine: NetworkEngine { state.withLock { $0.engine } ?? provider.reachability.provider.engine() }
 
   /// The newest verdict. In a child of fork(2) nothing goes on, so there is none: it would be the parent's.
   var current: SiteVerdict {
@@ -56,13 +56,13 @@ final class SiteMonitorCore: Sendable {
 
   /// Begins to watch, or goes on after `stop`.
   func start() {
-    let begun = state.withLock { state -> (SitePair, SiteMonitorConfiguration, UInt64)? in
+    let begun = state.withLock { state -> (SitePair, SiteMonitorConfiguration, Epoch)? in
       if state.engine != nil { return nil }
-      state.engine = slot.reachability.provider.engine()
+      state.engine = provider.reachability.provider.engine()
       return (state.sites, state.configuration, state.epoch)
     }
     guard let (sites, configuration, epoch) = begun else { return }
-    slot.monitorBegan()
+    provider.monitorBegan()
     watchPath(sites, configuration, epoch)
   }
 
@@ -72,7 +72,7 @@ final class SiteMonitorCore: Sendable {
   /// `SiteMonitor`'s own, and short.
   func change(_ change: (inout SitePair, inout SiteMonitorConfiguration) -> Void) {
     let (begun, ended) = state.withLock {
-      state -> ((SitePair, SiteMonitorConfiguration, UInt64)?, ReachabilityObservation?) in
+      state -> ((SitePair, SiteMonitorConfiguration, Epoch)?, ReachabilityObservation?) in
       let (sites, configuration) = (state.sites, state.configuration)
       change(&state.sites, &state.configuration)
       if state.sites == sites && state.configuration == configuration { return (nil, nil) }
@@ -95,7 +95,7 @@ final class SiteMonitorCore: Sendable {
       }
       return (path, (engine, state.siteEngine))
     }
-    if engines != nil { slot.monitorEnded() }
+    if engines != nil { provider.monitorEnded() }
     // These may be the last references, whose release ends the engines: outside the lock.
     path?.cancel()
     withExtendedLifetime(engines) {}
@@ -103,7 +103,7 @@ final class SiteMonitorCore: Sendable {
 
   /// Forgets what has been found. Returns the path's observation, to be ended outside the lock.
   private func beginAnew(_ state: inout State) -> ReachabilityObservation? {
-    state.epoch += 1
+    state.epoch.advance()
     state.machine = SiteMonitorStateMachine(state.configuration)
     state.check?.cancel()
     state.check = nil
@@ -114,16 +114,17 @@ final class SiteMonitorCore: Sendable {
     return state.path
   }
 
-  private func watchPath(_ sites: SitePair, _ configuration: SiteMonitorConfiguration, _ epoch: UInt64) {
+  private func watchPath(_ sites: SitePair, _ configuration: SiteMonitorConfiguration, _ epoch: Epoch) {
     let monitor = ReachabilityMonitor(
-      Self.target(sites, configuration.check), configuration: configuration.check.path, environment: slot.reachability)
+      Self.target(sites, configuration.check), configuration: configuration.check.path,
+      environment: provider.reachability)
     let observation = monitor.observe { [weak self] path in
       guard let self else { return }
-      // Read here, outside the lock: it may take a while.
-      let names = configuration.meteredInterfaces.isEmpty ? [] : path.interface.map(slot.alternativeNames) ?? []
-      take(epoch) { [slot] machine, now, random in
+      // Asked here, outside the lock: it is one message to the kernel.
+      let names = configuration.meteredInterfaces.isEmpty ? [] : path.interface.map(provider.alternativeNames) ?? []
+      take(epoch) { [provider] machine, now, random in
         machine.pathChanged(path, alternativeNames: names, now: now, random: random) {
-          slot.standBack(now: now, random: random)
+          provider.standBack(now: now, random: random)
         }
       }
     }
@@ -159,11 +160,11 @@ final class SiteMonitorCore: Sendable {
 
   /// Takes an event in, if it is about what is watched now, and does what the machine wants done.
   private func take(
-    _ epoch: UInt64,
+    _ epoch: Epoch,
     _ event:
       @Sendable (inout SiteMonitorStateMachine, _ now: Int64, _ random: Double) -> [SiteMonitorStateMachine.Action]
   ) {
-    let random = slot.random()
+    let random = provider.random()
     let engine = state.withLock { state -> NetworkEngine? in
       guard state.epoch == epoch, let engine = state.engine else { return nil }
       let actions = event(&state.machine, engine.time.now(), random)
@@ -178,18 +179,18 @@ final class SiteMonitorCore: Sendable {
     switch action {
     case .startCheck(let number):
       let (sites, configuration, epoch) = (state.sites, state.configuration.check, state.epoch)
-      if let error = slot.shortage() {
+      if let error = provider.shortage() {
         // No task is begun: it would wait here for a thread, with the lock. Its end is told later, because this event
         // is still being taken in.
-        let verdict = SiteVerdict(of: sites.primary, without: error)
+        let verdict = SiteVerdict(of: sites.primary, without: error, at: provider.timestamp)
         _ = state.engine?.schedule(after: .zero) { [weak self] in
           self?.take(epoch) { machine, now, random in machine.checkEnded(number, verdict, now: now, random: random) }
         }
         return
       }
-      state.check = Task.detached { [weak self, slot] in
-        self?.hold(slot.engineToHold(), epoch)
-        guard let verdict = await Self.verdict(on: sites, configuration, slot) else { return }
+      state.check = Task.detached { [weak self, provider] in
+        self?.hold(provider.engineToHold(), epoch)
+        guard let verdict = await Self.verdict(on: sites, configuration, provider) else { return }
         self?.take(epoch) { machine, now, random in
           machine.checkEnded(number, verdict, now: now, random: random)
         }
@@ -200,11 +201,10 @@ final class SiteMonitorCore: Sendable {
     case .report(let verdict): cell.publish(verdict)
     case .forget: cell.publish(SiteVerdict(url: state.sites.primary, kind: .undetermined))
     case .reportOffline(let reason):
-      let words = reason.map(\.description) ?? "none is known"
       cell.publish(
         SiteVerdict(
-          url: state.sites.primary, kind: .offline, error: SiteError(.noPath, "no path to the site: \(words)"),
-          interface: state.machine.path?.interface, timestamp: .now))
+          url: state.sites.primary, kind: .offline, error: .noPath(reason), interface: state.machine.path?.interface,
+          timestamp: provider.timestamp))
     }
   }
 
@@ -222,7 +222,7 @@ final class SiteMonitorCore: Sendable {
 
   // MARK: Checks
 
-  private func hold(_ engine: SiteEngine?, _ epoch: UInt64) {
+  private func hold(_ engine: SiteEngine?, _ epoch: Epoch) {
     state.withLock { state in
       // If one is held, it is this one.
       if state.epoch == epoch, state.siteEngine == nil { state.siteEngine = engine }
@@ -231,20 +231,20 @@ final class SiteMonitorCore: Sendable {
 
   /// The verdict on one site, or on both of its URLs, asked at the same time; `nil` if the task was cancelled.
   private static func verdict(
-    on sites: SitePair, _ configuration: SiteCheckConfiguration, _ slot: SiteEngineSlot
+    on sites: SitePair, _ configuration: SiteCheckConfiguration, _ provider: SiteEngineProvider
   ) async -> SiteVerdict? {
-    guard let plain = sites.plain else { return await verdict(on: sites.primary, configuration, slot) }
-    async let plainVerdict = verdict(on: plain, configuration, slot)
-    async let secureVerdict = verdict(on: sites.primary, configuration, slot)
+    guard let plain = sites.plain else { return await verdict(on: sites.primary, configuration, provider) }
+    async let plainVerdict = verdict(on: plain, configuration, provider)
+    async let secureVerdict = verdict(on: sites.primary, configuration, provider)
     guard let first = await plainVerdict, let second = await secureVerdict else { return nil }
     return SitePair.combine(plain: first, secure: second)
   }
 
   private static func verdict(
-    on url: SiteURL, _ configuration: SiteCheckConfiguration, _ slot: SiteEngineSlot
+    on url: SiteURL, _ configuration: SiteCheckConfiguration, _ provider: SiteEngineProvider
   ) async -> SiteVerdict? {
     do {
-      let verdict = try await slot.check(url, configuration)
+      let verdict = try await provider.check(url, configuration)
       // What comes after a cancellation is too late: its path has gone.
       return Task.isCancelled ? nil : verdict
     } catch {
@@ -268,6 +268,7 @@ struct SitePair: Equatable, Sendable {
     return SiteVerdict(
       url: secure.url, kind: .partial, status: secure.status, error: secure.error, address: secure.address,
       interface: secure.interface, certificateExpires: secure.certificateExpires, timings: secure.timings,
-      timestamp: secure.timestamp)
+      // A verdict of a check has one.
+      timestamp: secure.timestamp ?? .now)
   }
 }

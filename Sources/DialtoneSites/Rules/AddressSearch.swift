@@ -1,13 +1,13 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dialtone
+package import Dialtone
 
 /// An address of the site's, and the interface that leads there.
-struct Route: Equatable, Sendable {
-  let address: IPAddress
+package struct Route: Equatable, Sendable {
+  package let address: IPAddress
   /// `nil` if the system does not say.
-  let interface: NetworkInterface?
+  package let interface: NetworkInterface?
   /// The router that packets go to first; `nil` if they go straight to the address, or if the system does not say.
   var gateway: IPAddress?
   /// The address that they come from; `nil` if the system does not say.

@@ -27,13 +27,6 @@ struct Backoff: Equatable, Sendable {
   }
 }
 
-extension Int64 {
-  func multipliedClamped(by other: Int64) -> Int64 {
-    let (product, overflow) = multipliedReportingOverflow(by: other)
-    return overflow ? .max : product
-  }
-}
-
 /// Keeps monitors from beginning their checks in one burst, if they were made together or share a path that has
 /// changed.
 struct CheckPacer {

@@ -1,12 +1,12 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dialtone
+package import Dialtone
 
 extension CheckStateMachine {
   /// What the driver sees as it hands an event in.
-  struct Moment {
-    /// Nanoseconds on a monotonic clock.
+  package struct Moment {
+    /// Nanoseconds on a monotonic clock, that of the check's deadlines.
     var uptime: Int64
     /// Since 1970-01-01T00:00:00Z.
     var realtime: UTCTimestamp
@@ -14,10 +14,19 @@ extension CheckStateMachine {
     var namePaths: [Reachability?] = []
     /// The route that is being tried, or was tried last.
     var attempt: Route?
+
+    package init(
+      uptime: Int64, realtime: UTCTimestamp, namePaths: [Reachability?] = [], attempt: Route? = nil
+    ) {
+      self.uptime = uptime
+      self.realtime = realtime
+      self.namePaths = namePaths
+      self.attempt = attempt
+    }
   }
 
   /// What happens to a check.
-  enum Event {
+  package enum Event {
     /// What vouches for the site has been read, or could not be.
     case trustFound(SiteError?)
     /// A thread has begun to look the name up, at this uptime, and asks these servers as far as they are known.
@@ -56,17 +65,23 @@ extension CheckStateMachine {
   }
 
   /// What the certificate that was shown says, once TLS has been agreed upon.
-  struct PeerCertificate {
+  package struct PeerCertificate {
     /// Its last second, since 1970.
     var expires: UTCTimestamp?
     /// Whether it names the site.
     var isForSite: Bool
     /// Why it is not enough although it names the site; `nil` if it is.
     var weakness: SiteError?
+
+    package init(expires: UTCTimestamp? = nil, isForSite: Bool, weakness: SiteError? = nil) {
+      self.expires = expires
+      self.isForSite = isForSite
+      self.weakness = weakness
+    }
   }
 
   /// What is to be done.
-  enum Action: Equatable {
+  package enum Action: Equatable {
     /// Hand in `deadlinePassed` at this uptime, and no longer at one that was set before.
     case setDeadline(Int64)
     case findTrust

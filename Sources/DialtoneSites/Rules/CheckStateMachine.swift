@@ -3,12 +3,13 @@
 
 internal import Dialtone
 
-/// One check, from the URL to the verdict. Pure: event in, actions out. `CheckRun` performs them.
+/// One check, from the URL to the verdict. Pure: event in, actions out. `CheckRun` performs them, and for scripted sites
+/// `ScriptedCheck`.
 ///
 /// Invariants: it ends once, by the one `end` among its actions; after that no event changes anything. There is one
 /// race or one connection at a time. The end of one stage begins the next, except that the search for addresses goes on
 /// beside the later ones.
-struct CheckStateMachine {
+package struct CheckStateMachine {
   enum State {
     /// What vouches for the site is read. This comes first, so that no connection is open while it takes long.
     case trust
@@ -62,11 +63,16 @@ struct CheckStateMachine {
     clock = StageClock(.tls, at: moment.uptime)
   }
 
+  /// A check that asks no proxy.
+  package init(_ url: SiteURL, _ configuration: SiteCheckConfiguration, at moment: Moment) {
+    self.init(url, configuration, nil, at: moment)
+  }
+
   /// What to do first.
-  mutating func start() -> [Action] { [deadline] + (url.isSecure ? [.findTrust] : findName()) }
+  package mutating func start() -> [Action] { [deadline] + (url.isSecure ? [.findTrust] : findName()) }
 
   /// Takes an event in. One that does not belong to the present state is late, and changes nothing.
-  mutating func handle(_ event: Event, at moment: Moment) -> [Action] {
+  package mutating func handle(_ event: Event, at moment: Moment) -> [Action] {
     self.moment = moment
     switch (state, event) {
     case (.ended, _): return []
@@ -216,7 +222,7 @@ struct CheckStateMachine {
   }
 
   /// The name was not found. Waits for the paths, to learn whether there was any by which it could have been.
-  private mutating func nameFailed(_ words: String, errno: CInt = 0) -> [Action] {
+  private mutating func nameFailed(_ words: String, errno: CInt? = nil) -> [Action] {
     guard case .name(var name) = state else { return [] }
     name.failure = SiteError(.nameNotResolved, "\(nameInWords) \(words)", errno: errno)
     state = .name(name)
@@ -241,10 +247,8 @@ struct CheckStateMachine {
     }
     if isServerThere { return nil }
     // The Internet's reason: it covers why a server is not reached.
-    return SiteError(.noPath, "no path to look \(nameInWords) up: \(Self.words(internet.reason))")
+    return .noPath(internet.reason, to: "look \(nameInWords) up")
   }
-
-  private static func words(_ reason: Reachability.Reason?) -> String { reason?.description ?? "no reason is known" }
 
   // MARK: The paths
 
@@ -274,7 +278,7 @@ struct CheckStateMachine {
     case .paths where search.routes.isEmpty:
       guard let (address, path) = search.missingPath else { return [] }
       route = Route(address: address, interface: path.interface)
-      return end(.offline, error: SiteError(.noPath, "no path to the site: \(Self.words(path.reason))"))
+      return end(.offline, error: .noPath(path.reason))
     case .trust, .name, .paths, .exchanging, .ended: return []
     }
   }
@@ -375,10 +379,9 @@ struct CheckStateMachine {
     case .verdict(let kind, let location):
       let error = kind == .unexpectedResponse ? rules.hint(head) : nil
       return end(kind, status: head.status, location: location, error: error)
-    case .unreadableBody(.failed, let error):
+    case .unreadableBody(let error):
       clock.begin(.body, at: moment.uptime)
       return fail(error)
-    case .unreadableBody(let kind, let error): return end(kind, status: head.status, error: error)
     case .askAgain:
       guard case .exchanging(var exchange) = state else { return [] }
       clock.forgetConnection()

@@ -84,18 +84,10 @@ struct RedirectTarget: Equatable {
 
   /// The scheme in lower case and what follows its colon; `nil` if there is none.
   private static func splitScheme(_ text: Substring) -> (String, Substring)? {
-    guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), let first = text.utf8.first else { return nil }
+    guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
     let scheme = text.utf8[..<colon]
-    let isLetter = (0x41...0x5A).contains(first) || (0x61...0x7A).contains(first)
-    guard isLetter, scheme.allSatisfy(isSchemeByte) else { return nil }
+    guard ASCII.isScheme(scheme) else { return nil }
     return (ASCII.folded(Substring(scheme)), text[text.utf8.index(after: colon)...])
-  }
-
-  private static func isSchemeByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x41...0x5A, 0x61...0x7A, 0x30...0x39, UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."): true
-    default: false
-    }
   }
 
   /// The host of an authority, in the form in which hosts are compared; `nil` if there is none.

@@ -6,13 +6,13 @@ internal import Dialtone
 /// What an answer means. Pure: an observation in, a decision out. <doc:Sites> has the rules in words.
 package struct VerdictRules {
   /// What is asked of the site, and how.
-  package let url: SiteURL
-  package let expectation: SiteExpectation
+  let url: SiteURL
+  let expectation: SiteExpectation
   /// The method that was asked for; if one is given, there is no second request.
   let fixedMethod: SiteCheckConfiguration.Method?
   private let minimumCertificateLifetime: Duration?
 
-  package init(url: SiteURL, configuration: SiteCheckConfiguration) {
+  init(url: SiteURL, configuration: SiteCheckConfiguration) {
     self.url = url
     expectation = configuration.expectation
     fixedMethod = configuration.method
@@ -58,21 +58,21 @@ package struct VerdictRules {
     }
   }
 
-  package enum Decision: Equatable, Sendable {
+  enum Decision: Equatable, Sendable {
     case verdict(SiteVerdict.Kind, location: String?)
     /// A request by GET has to follow.
     case askAgain
     /// More of the body has to be read.
     case readBody
     /// The body has to be read, and cannot be; the error says why.
-    case unreadableBody(SiteVerdict.Kind, SiteError)
+    case unreadableBody(SiteError)
   }
 
   /// The method of the first request.
-  package var firstMethod: SiteCheckConfiguration.Method { fixedMethod ?? (expectation.bodyText == nil ? .head : .get) }
+  var firstMethod: SiteCheckConfiguration.Method { fixedMethod ?? (expectation.bodyText == nil ? .head : .get) }
 
   /// What an answer's head says by itself.
-  package func judge(_ head: Head) -> Decision {
+  func judge(_ head: Head) -> Decision {
     // What is listed overrides every rule below.
     if case .statuses(let statuses) = expectation.storage, statuses.contains(head.status) {
       return .verdict(.available, location: nil)
@@ -96,7 +96,7 @@ package struct VerdictRules {
       return .verdict(.unexpectedResponse, location: redirect?.location)
     case .body:
       return isSuccess
-        ? Self.cannotHaveBody(head.status) ? .verdict(.unexpectedResponse, location: nil) : read(head, or: .failed)
+        ? Self.cannotHaveBody(head.status) ? .verdict(.unexpectedResponse, location: nil) : read(head)
         : .verdict(.unexpectedResponse, location: redirect?.location)
     }
   }
@@ -110,20 +110,20 @@ package struct VerdictRules {
   private func judgeStrayPage(_ head: Head) -> Decision {
     if Self.cannotHaveBody(head.status) { return .verdict(.unexpectedResponse, location: nil) }
     switch head.method {
-    case .get: return read(head, or: .unexpectedResponse)
+    case .get: return read(head)
     case .head where fixedMethod == nil: return .askAgain
     // The length is all that this answer tells of its page.
     case .head: return stray(length: head.contentLength ?? 0)
     }
   }
 
-  /// Reads the body, unless it is in a coding: then it says nothing, and the verdict is of this kind.
-  private func read(_ head: Head, or kind: SiteVerdict.Kind) -> Decision {
-    head.coding.isNone ? .readBody : .unreadableBody(kind, head.coding.error)
+  /// Reads the body, unless it is in a coding: then it says nothing, and the check has failed.
+  private func read(_ head: Head) -> Decision {
+    head.coding.isNone ? .readBody : .unreadableBody(head.coding.error)
   }
 
   /// What an answer says with the part of its body that has come. Only after `judge(_:)` said `readBody`.
-  package func judge(_ head: Head, _ body: Body) -> Decision {
+  func judge(_ head: Head, _ body: Body) -> Decision {
     if expectation.bodyText != nil {
       if body.hasText { return .verdict(.available, location: nil) }
       if !body.isComplete { return .readBody }
@@ -148,7 +148,7 @@ package struct VerdictRules {
   }
 
   /// What may be behind an answer that was not expected.
-  package func hint(_ head: Head) -> SiteError? {
+  func hint(_ head: Head) -> SiteError? {
     // Servers that know GET alone do not always say 405 or 501 (RFC 9110, 9.1).
     guard head.method == .head, [400, 403, 404].contains(head.status) else { return nil }
     return SiteError(.headRefused, "HEAD was answered so; the site may answer GET otherwise")
@@ -178,7 +178,7 @@ package struct ContentCoding: Equatable, Sendable {
 
   /// Takes the members of the headers Content-Encoding. `identity` is no coding, nor is an empty member.
   package init(_ members: [some StringProtocol] = [] as [String]) {
-    names = members.map { $0.lowercased() }.filter { !$0.isEmpty && $0 != "identity" }
+    names = members.map { ASCII.folded($0) }.filter { !$0.isEmpty && $0 != "identity" }
   }
 
   /// Whether the body is in no coding.

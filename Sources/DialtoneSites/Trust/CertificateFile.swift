@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CDialtoneSystem
+internal import Dialtone
 internal import NIOSSL
 
 /// A file of certificates in PEM. It must be a regular file of a usual size, because a pipe or a device may never end.
@@ -49,28 +50,16 @@ enum CertificateFile {
     return "there is no certificate in PEM"
   }
 
-  private static func bytes(at path: String) throws -> [UInt8] {
-    // If it is a pipe, nobody waits for its other end. The path becomes a C string for the call.
-    let descriptor = unsafe csystem_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-    guard descriptor >= 0 else { throw Failure(words: SiteError.text(errno: csystem_errno())) }
-    defer { _ = close(descriptor) }
-    var status = stat()
-    // fstat(2) writes into the variable and keeps nothing.
-    guard unsafe fstat(descriptor, &status) == 0 else { throw Failure(words: SiteError.text(errno: csystem_errno())) }
-    guard status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) else { throw Failure(words: "it is no regular file") }
-    var bytes: [UInt8] = []
-    while bytes.count <= limit {
-      var result = 0
-      let chunk = unsafe [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
-        // read(2) writes at most as many bytes as there is room for, and returns how many.
-        result = unsafe read(descriptor, buffer.baseAddress, buffer.count)
-        count = max(0, result)
+  private static func bytes(at path: String) throws(Failure) -> [UInt8] {
+    do throws(SystemFile.Failure) {
+      return try SystemFile.bytes(at: path, limit: limit)
+    } catch {
+      switch error {
+      case .refused(let error): throw Failure(words: SiteError.text(errno: error.errno))
+      case .irregular: throw Failure(words: "it is no regular file")
+      case .tooLong: throw Failure(words: "it is longer than \(limit) bytes")
       }
-      if result < 0 { throw Failure(words: SiteError.text(errno: csystem_errno())) }
-      if result == 0 { return bytes }
-      bytes += chunk
     }
-    throw Failure(words: "it is longer than \(limit) bytes")
   }
 }
 
@@ -109,6 +98,6 @@ enum CertificateDirectory {
   private static func isHashed(_ name: String) -> Bool {
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)
     return parts.count == 2 && parts[0].count == 8 && parts[0].allSatisfy(\.isHexDigit) && !parts[1].isEmpty
-      && parts[1].utf8.allSatisfy { (0x30...0x39).contains($0) }
+      && parts[1].utf8.allSatisfy(ASCII.isDigit)
   }
 }

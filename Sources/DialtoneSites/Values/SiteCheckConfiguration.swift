@@ -45,7 +45,7 @@ public struct SiteCheckConfiguration: Hashable, Sendable {
   public var minimumCertificateLifetime: Duration?
 
   /// Whether a proxy may be asked in the site's place.
-  public var proxy: SiteProxy = .none
+  public var proxy: SiteProxy = .direct
 
   /// Whether a name that leads to no public address counts as intercepted. An address is public unless the IANA
   /// special-purpose address registries (RFC 6890) say that it is not globally reachable, or it is multicast. Literal

@@ -6,7 +6,7 @@ internal import Dialtone
 /// Whether a proxy may be asked in a site's place.
 public struct SiteProxy: Hashable, Sendable {
   package enum Storage: Hashable, Sendable {
-    case none
+    case direct
     case environment
   }
 
@@ -15,7 +15,7 @@ public struct SiteProxy: Hashable, Sendable {
   private init(_ storage: Storage) { self.storage = storage }
 
   /// The site itself is asked, whatever the environment says.
-  public static let none = SiteProxy(.none)
+  public static let direct = SiteProxy(.direct)
 
   /// The proxies in the environment variables `http_proxy` and `https_proxy` are asked, except for hosts in `no_proxy`.
   ///

@@ -37,10 +37,9 @@ extension SiteURL {
   /// What follows the host: nothing, or a colon and a port or nothing (RFC 3986, 3.2.3).
   private static func port(_ text: Substring) throws(SiteError) -> UInt16? {
     if text.isEmpty || text == ":" { return nil }
-    let digits = text.utf8.dropFirst()
-    guard text.utf8.first == UInt8(ascii: ":"), digits.allSatisfy({ (0x30...0x39).contains($0) }),
-      let port = UInt16(Substring(digits)), port > 0
-    else { throw refusal("what follows the host is no port; give a colon and a number from 1 to 65535, or nothing") }
+    guard text.utf8.first == UInt8(ascii: ":"), let port = PortNumber.parse(Substring(text.utf8.dropFirst())) else {
+      throw refusal("what follows the host is no port; give a colon and a number from 1 to 65535, or nothing")
+    }
     return port
   }
 
@@ -75,12 +74,7 @@ extension SiteURL {
     }
     switch parsed {
     case .address(let address): return .address(address)
-    case .name(let name):
-      do throws(ReachabilityError) {
-        return .name(try InternationalName.ascii(name))
-      } catch {
-        throw refusal(error.message)
-      }
+    case .name(let name): return .name(name.canonical)
     }
   }
 

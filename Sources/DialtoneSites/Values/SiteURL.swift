@@ -18,7 +18,7 @@ public struct SiteURL: Hashable, Sendable {
     case http, https
 
     /// The port if none is given.
-    package var defaultPort: UInt16 { self == .http ? 80 : 443 }
+    package var defaultPort: UInt16 { self == .http ? PortNumber.http : PortNumber.https }
   }
 
   /// Who is asked.

@@ -21,7 +21,7 @@ extension SiteVerdict {
     public static let unexpectedResponse = Kind(code: 4)
     /// Monitors only: of one site's two URLs, the http one is fine and the https one is not.
     public static let partial = Kind(code: 5)
-    /// No well-formed answer came; ``SiteVerdict/stage`` and ``SiteVerdict/error`` say where and why.
+    /// No answer came that could be judged; ``SiteVerdict/stage`` and ``SiteVerdict/error`` say where and why.
     public static let failed = Kind(code: 6)
     /// No packet for the site can leave this machine. Nothing was sent.
     public static let offline = Kind(code: 7)
@@ -38,6 +38,14 @@ extension SiteVerdict {
       (.offline, "offline", "offline"),
       (.undetermined, "undetermined", "undetermined"),
     ]
+
+    /// Whether a well-formed answer belongs to it.
+    var hasAnswer: Bool {
+      switch self {
+      case .available, .captivePortal, .unexpectedResponse, .partial: true
+      default: false
+      }
+    }
 
     /// The kind with this ``identifier``, or `nil` if there is none.
     public init?(identifier: some StringProtocol) {

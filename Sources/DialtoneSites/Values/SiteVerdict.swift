@@ -48,7 +48,20 @@ public struct SiteVerdict: Sendable {
   /// When the verdict was found; `nil` as long as nothing is known.
   public let timestamp: UTCTimestamp?
 
-  /// Makes a verdict, for your own tests. What you leave out is `nil`.
+  /// Makes a verdict, for your own tests.
+  ///
+  /// ```swift
+  /// let portal = SiteVerdict(url: "http://example.com/", kind: .captivePortal, status: 302)
+  /// let failed = SiteVerdict(url: "http://example.com/", kind: .failed, stage: .tls)
+  /// ```
+  ///
+  /// The kind decides, and what contradicts it is left out:
+  /// - Only `available`, `captivePortal`, `unexpectedResponse` and `partial` have a ``status``, and it is 200 to 999.
+  ///   Only the second and the third have a ``location``.
+  /// - Only `failed` has a ``stage``; it is `connect` unless you give one.
+  /// - `available` and `captivePortal` have no ``error``.
+  /// - ``certificateExpires`` goes with https, and with a connection: `offline` has none.
+  /// - `undetermined` has nothing but its URL, not even a ``timestamp``.
   ///
   /// - Parameters:
   ///   - url: The URL that was checked.
@@ -61,23 +74,24 @@ public struct SiteVerdict: Sendable {
   ///   - interface: The interface that leads to the address.
   ///   - certificateExpires: When the certificate that was shown ends.
   ///   - timings: How long each stage took.
-  ///   - timestamp: When the verdict was found.
+  ///   - timestamp: When the verdict was found. As long as nothing is known, there is none.
   public init(
     url: SiteURL, kind: Kind, status: Int? = nil, location: String? = nil, stage: Stage? = nil, error: SiteError? = nil,
     address: IPAddress? = nil, interface: NetworkInterface? = nil, certificateExpires: UTCTimestamp? = nil,
-    timings: Timings = Timings(), timestamp: UTCTimestamp? = nil
+    timings: Timings = Timings(), timestamp: UTCTimestamp = .now
   ) {
+    let isKnown = kind != .undetermined
     self.url = url
     self.kind = kind
-    self.status = status
-    self.location = location
-    self.stage = stage
-    self.error = error
-    self.address = address
-    self.interface = interface
-    self.certificateExpires = certificateExpires
-    self.timings = timings
-    self.timestamp = timestamp
+    self.status = kind.hasAnswer ? status.flatMap { (200...999).contains($0) ? $0 : nil } : nil
+    self.location = kind == .captivePortal || kind == .unexpectedResponse ? location : nil
+    self.stage = kind == .failed ? stage ?? .connect : nil
+    self.error = isKnown && kind != .available && kind != .captivePortal ? error : nil
+    self.address = isKnown ? address : nil
+    self.interface = isKnown ? interface : nil
+    self.certificateExpires = isKnown && kind != .offline && url.isSecure ? certificateExpires : nil
+    self.timings = isKnown ? timings : Timings()
+    self.timestamp = isKnown ? timestamp : nil
   }
 
   /// Whether the site answered as expected.

@@ -9,11 +9,8 @@ package struct AddressMessage: Hashable, Sendable {
   package enum Attribute {
     package static let address: UInt16 = 1
     package static let local: UInt16 = 2
-    package static let label: UInt16 = 3
-    package static let broadcast: UInt16 = 4
     static let cacheInfo: UInt16 = 6
     package static let flags: UInt16 = 8
-    static let routePriority: UInt16 = 9
   }
 
   package let family: KernelAddressFamily
@@ -84,16 +81,12 @@ package struct AddressFlags: OptionSet, Hashable, Sendable {
   package static let optimistic = Self(rawValue: 0x04)
   /// Another host has the address.
   package static let dadFailed = Self(rawValue: 0x08)
-  static let homeAddress = Self(rawValue: 0x10)
   /// Not to be used for new connections.
   package static let deprecated = Self(rawValue: 0x20)
   /// Not usable until duplicate address detection has ended.
   package static let tentative = Self(rawValue: 0x40)
   package static let permanent = Self(rawValue: 0x80)
   static let managesTemporaryAddress = Self(rawValue: 0x100)
-  static let noPrefixRoute = Self(rawValue: 0x200)
-  static let multicastAutojoin = Self(rawValue: 0x400)
-  static let stablePrivacy = Self(rawValue: 0x800)
 }
 
 /// Addresses as the attributes of rtnetlink hold them.

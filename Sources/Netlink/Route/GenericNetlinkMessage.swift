@@ -20,7 +20,6 @@ package struct GenericNetlinkMessage: Hashable, Sendable {
     static let newInterface: UInt8 = 7
     package static let radio: UInt16 = 1  // NL80211_ATTR_WIPHY
     package static let interfaceIndex: UInt16 = 3
-    static let interfaceType: UInt16 = 5
   }
 
   package let family: NetlinkMessageType

@@ -11,17 +11,11 @@ package struct LinkMessage: Hashable, Sendable {
   package enum Attribute {
     package static let address: UInt16 = 1
     package static let name: UInt16 = 3
-    static let mtu: UInt16 = 4
     package static let link: UInt16 = 5
     package static let master: UInt16 = 10
-    package static let wireless: UInt16 = 11
     package static let operationalState: UInt16 = 16
-    static let linkMode: UInt16 = 17
     static let linkInfo: UInt16 = 18
-    static let namespaceProcess: UInt16 = 19
-    static let namespaceDescriptor: UInt16 = 28
     static let extendedMask: UInt16 = 29
-    package static let carrier: UInt16 = 33
     package static let linkNamespaceID: UInt16 = 37
     package static let properties: UInt16 = 52
     /// `IFLA_ALT_IFNAME`, inside `IFLA_PROP_LIST`.
@@ -32,7 +26,6 @@ package struct LinkMessage: Hashable, Sendable {
   package enum InfoAttribute {
     package static let kind: UInt16 = 1
     package static let data: UInt16 = 2
-    static let slaveKind: UInt16 = 4
     /// `IFLA_BOND_ACTIVE_SLAVE`, inside the data of a bond.
     package static let bondActiveSlave: UInt16 = 2
   }
@@ -48,12 +41,7 @@ package struct LinkMessage: Hashable, Sendable {
   /// Further names by which the kernel finds the link (`altname` of ip-link(8)), in the kernel's order.
   package private(set) var alternativeNames: [String] = []
   package private(set) var hardwareAddress: [UInt8]?
-  private(set) var mtu: UInt32?
   package private(set) var operationalState: OperationalState?
-  /// `IF_LINK_MODE_…`: 0 default, 1 dormant.
-  private(set) var linkMode: UInt8?
-  /// Whether there is a carrier. Also true for devices that are down and know of no carrier.
-  package private(set) var carrier: Bool?
   /// The link below a VLAN or macvlan, or the other end of a veth. If `linkNamespaceID` is set, it is in that
   /// namespace.
   package private(set) var lower: UInt32?
@@ -62,12 +50,7 @@ package struct LinkMessage: Hashable, Sendable {
   package private(set) var master: UInt32?
   /// `veth`, `bridge`, `wireguard` and so on; hardware has none.
   package private(set) var infoKind: String?
-  private(set) var infoSlaveKind: String?
   package private(set) var bondActiveSlave: UInt32?
-  private var hasWirelessEvent = false
-
-  /// Whether the message carries an event of wireless extensions instead of the link's state.
-  var wirelessEventOnly: Bool { hasWirelessEvent && operationalState == nil }
 
   /// Whether the message describes the whole link. Messages about a bridge's port and wireless events lack most
   /// attributes, and absence in them means nothing.
@@ -106,29 +89,17 @@ package struct LinkMessage: Hashable, Sendable {
       // IFNAMSIZ, linux/if.h.
       name = bytes.string(in: payload, limit: 16)
       return name != nil
-    case Attribute.mtu:
-      mtu = bytes.integer(in: payload)
-      return mtu != nil
     case Attribute.link:
       lower = bytes.integer(in: payload)
       return lower != nil
     case Attribute.master:
       master = bytes.integer(in: payload)
       return master != nil
-    case Attribute.wireless:
-      hasWirelessEvent = true
-      return true
     case Attribute.operationalState:
       operationalState = bytes.integer(in: payload).map(OperationalState.init(rawValue:))
       return operationalState != nil
-    case Attribute.linkMode:
-      linkMode = bytes.integer(in: payload)
-      return linkMode != nil
     case Attribute.linkInfo:
       return readInfo(payload, in: bytes)
-    case Attribute.carrier:
-      carrier = bytes.integer(in: payload, as: UInt8.self).map { $0 != 0 }
-      return carrier != nil
     case Attribute.linkNamespaceID:
       linkNamespaceID = bytes.integer(in: payload)
       return linkNamespaceID != nil
@@ -156,7 +127,6 @@ package struct LinkMessage: Hashable, Sendable {
     while let attribute = attributes.next(in: bytes) {
       switch attribute.type {
       case InfoAttribute.kind: infoKind = bytes.string(in: attribute.payload)
-      case InfoAttribute.slaveKind: infoSlaveKind = bytes.string(in: attribute.payload)
       case InfoAttribute.data: data = attribute.payload
       default: break
       }
@@ -191,16 +161,10 @@ package struct LinkFlags: OptionSet, Hashable, Sendable {
   /// Operational state up or unknown (RFC 2863).
   package static let running = Self(rawValue: 1 << 6)
   static let noARP = Self(rawValue: 1 << 7)
-  static let promiscuous = Self(rawValue: 1 << 8)
-  /// The active member of a bond or a load balancer's primary.
-  package static let primary = Self(rawValue: 1 << 10)
-  /// A member of a bond or team.
-  static let secondary = Self(rawValue: 1 << 11)
   package static let multicast = Self(rawValue: 1 << 12)
   /// The driver signals a carrier.
   package static let lowerUp = Self(rawValue: 1 << 16)
   package static let dormant = Self(rawValue: 1 << 17)
-  package static let echo = Self(rawValue: 1 << 18)
 }
 
 /// What hardware a link imitates (`ifi_type`; `ARPHRD_…`, linux/if_arp.h).
@@ -216,17 +180,12 @@ package struct DeviceType: RawRepresentable, Hashable, Sendable {
   package static let ppp = Self(rawValue: 512)
   /// A modem that carries bare IP packets, such as some from Qualcomm.
   package static let rawIP = Self(rawValue: 519)
-  static let phonet = Self(rawValue: 820)
   package static let tunnel = Self(rawValue: 768)
   package static let tunnel6 = Self(rawValue: 769)
   package static let loopback = Self(rawValue: 772)
   package static let sit = Self(rawValue: 776)
   package static let gre = Self(rawValue: 778)
   package static let gre6 = Self(rawValue: 823)
-  package static let ieee80211 = Self(rawValue: 801)
-  /// A monitor device of Wi-Fi.
-  static let ieee80211Radiotap = Self(rawValue: 803)
-  package static let netlink = Self(rawValue: 824)
   /// No link layer at all: tun, wireguard, wwan.
   package static let none = Self(rawValue: 0xfffe)
 }
@@ -241,11 +200,9 @@ package struct OperationalState: RawRepresentable, Hashable, Sendable {
 
   /// The driver does not say; loopback, tunnels and modems that are up stay here.
   package static let unknown = Self(rawValue: 0)
-  static let notPresent = Self(rawValue: 1)
   package static let down = Self(rawValue: 2)
   /// A link below it is down.
   static let lowerLayerDown = Self(rawValue: 3)
-  static let testing = Self(rawValue: 4)
   /// Waits for something outside, such as authentication (IEEE 802.1X) or traffic.
   package static let dormant = Self(rawValue: 5)
   package static let up = Self(rawValue: 6)

@@ -9,7 +9,6 @@ package struct NeighbourMessage: Hashable, Sendable {
   /// Attributes of a neighbour (`NDA_…`, linux/neighbour.h).
   package enum Attribute {
     package static let destination: UInt16 = 1
-    static let linkLayerAddress: UInt16 = 2
   }
 
   package let family: KernelAddressFamily
@@ -19,7 +18,6 @@ package struct NeighbourMessage: Hashable, Sendable {
   package let flags: UInt8
   /// `nil` in a bridge's forwarding table, which has no IP addresses.
   package private(set) var address: IPAddressBits?
-  private(set) var linkLayerAddress: [UInt8]?
 
   /// - Returns: `nil` if the message is of another type, or malformed.
   package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
@@ -37,15 +35,9 @@ package struct NeighbourMessage: Hashable, Sendable {
     self.flags = flags
     var attributes = NetlinkAttributeCursor(range)
     while let attribute = attributes.next(in: bytes) {
-      switch attribute.type {
-      case Attribute.destination:
-        guard let value = IPAddressBits(bytes, in: attribute.payload, family: self.family) else { return nil }
-        address = value
-      case Attribute.linkLayerAddress:
-        linkLayerAddress = bytes.array(in: attribute.payload)
-      default:
-        break
-      }
+      guard attribute.type == Attribute.destination else { continue }
+      guard let value = IPAddressBits(bytes, in: attribute.payload, family: self.family) else { return nil }
+      address = value
     }
     if attributes.isMalformed { return nil }
   }

@@ -12,7 +12,6 @@ package struct RouteMessage: Hashable, Sendable {
   package enum Attribute {
     package static let destination: UInt16 = 1
     package static let source: UInt16 = 2
-    static let inputInterface: UInt16 = 3
     package static let outputInterface: UInt16 = 4
     package static let gateway: UInt16 = 5
     package static let priority: UInt16 = 6
@@ -23,7 +22,6 @@ package struct RouteMessage: Hashable, Sendable {
     package static let table: UInt16 = 15
     package static let mark: UInt16 = 16
     package static let via: UInt16 = 18
-    static let userID: UInt16 = 25
     static let ipProtocol: UInt16 = 27
     package static let destinationPort: UInt16 = 29
     package static let nexthopID: UInt16 = 30
@@ -154,7 +152,6 @@ package struct RouteType: RawRepresentable, Hashable, Sendable {
   package static let prohibit = Self(rawValue: 8)
   /// As if the table had no route: the next rule is asked.
   package static let `throw` = Self(rawValue: 9)
-  static let nat = Self(rawValue: 10)
 }
 
 /// How far a destination is (`rtm_scope`, `ifa_scope`; `enum rt_scope_t`, linux/rtnetlink.h).
@@ -167,11 +164,9 @@ package struct RouteScope: RawRepresentable, Hashable, Sendable {
   }
 
   static let universe = Self(rawValue: 0)
-  package static let site = Self(rawValue: 200)
   /// On the attached link.
   package static let link = Self(rawValue: 253)
   package static let host = Self(rawValue: 254)
-  static let nowhere = Self(rawValue: 255)
 }
 
 /// Who made a route (`rtm_protocol`; `RTPROT_…`, linux/rtnetlink.h).
@@ -184,12 +179,7 @@ package struct RouteProtocol: RawRepresentable, Hashable, Sendable {
   }
 
   package static let unspecified = Self(rawValue: 0)
-  package static let redirect = Self(rawValue: 1)
-  package static let kernel = Self(rawValue: 2)
   static let boot = Self(rawValue: 3)
-  package static let `static` = Self(rawValue: 4)
-  static let routerAdvertisement = Self(rawValue: 9)
-  static let dhcp = Self(rawValue: 16)
 }
 
 /// Flags of a route and of its nexthops (linux/rtnetlink.h). Both words share their low bits. `RTNH_F_…` describe a
@@ -204,22 +194,11 @@ package struct RouteFlags: OptionSet, Hashable, Sendable {
 
   /// The nexthop's link is down.
   package static let dead = Self(rawValue: 1 << 0)
-  static let pervasive = Self(rawValue: 1 << 1)
-  /// The gateway is reached without a route to it.
-  static let onLink = Self(rawValue: 1 << 2)
-  static let offload = Self(rawValue: 1 << 3)
   /// The nexthop's link has no carrier.
   package static let linkDown = Self(rawValue: 1 << 4)
-  static let unresolved = Self(rawValue: 1 << 5)
-  static let trap = Self(rawValue: 1 << 6)
 
-  static let notify = Self(rawValue: 0x100)
   /// A cached clone of a route, which is what a plain query returns.
   static let cloned = Self(rawValue: 0x200)
-  static let equalize = Self(rawValue: 0x400)
-  package static let prefix = Self(rawValue: 0x800)
-  /// Asks that the answer name the table. Without it, IPv4 always says main.
-  static let lookupTable = Self(rawValue: 0x1000)
   /// Asks for the route as configured instead of the one chosen.
   package static let fibMatch = Self(rawValue: 0x2000)
 }

@@ -1,9 +1,19 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-#if os(Linux)
 import CDialtoneSystem
 
+/// The numbers of errno(3), in words. It stands here since Dialtone's errors use it, too.
+package enum ErrorNumber {
+  /// Returns the system's words for a number, such as "Connection refused".
+  package static func text(of errno: Int32) -> String {
+    // SAFETY: strerror(3) returns a string that ends with NUL and stays valid until the thread's next call; it is
+    // copied at once.
+    unsafe String(cString: strerror(errno))
+  }
+}
+
+#if os(Linux)
 /// Why a netlink operation failed.
 package struct NetlinkError: Error, Hashable, Sendable {
   package struct Code: RawRepresentable, Hashable, Sendable {
@@ -55,16 +65,9 @@ extension NetlinkError: CustomStringConvertible {
     case .overrun: reason = "answers were lost"
     default: reason = "refused"
     }
-    if errno != 0 { reason = Self.text(of: errno) }
+    if errno != 0 { reason = "\(ErrorNumber.text(of: errno)) (\(Self.names[errno] ?? "errno \(errno)"))" }
     if let message { reason += ": \(message)" }
     return "cannot \(operation): \(reason)"
-  }
-
-  /// An error number as a person knows it: its text and its name.
-  private static func text(of errno: Int32) -> String {
-    // SAFETY: strerror(3) returns a string that ends with NUL and stays valid until the thread's next call.
-    let text = unsafe strerror(errno).map { unsafe String(cString: $0) } ?? "unknown error"
-    return "\(text) (\(names[errno] ?? "errno \(errno)"))"
   }
 
   /// The numbers that these system calls and the kernel's answers use; they differ between architectures.

@@ -176,8 +176,6 @@ package struct NetlinkProtocol: RawRepresentable, Hashable, Sendable {
 
   /// Links, addresses, routes, rules: rtnetlink(7).
   package static let route = Self(rawValue: 0)
-  /// Devices that come and go, as text.
-  static let kobjectUevent = Self(rawValue: 15)
   /// Families numbered when the kernel starts, nl80211 among them.
   package static let generic = Self(rawValue: 16)
 }
@@ -201,7 +199,7 @@ package enum NetlinkReception: Hashable, Sendable {
 }
 #endif
 
-/// A multicast group of rtnetlink (`enum rtnetlink_groups`, linux/rtnetlink.h), or of the kernel's uevents.
+/// A multicast group of rtnetlink (`enum rtnetlink_groups`, linux/rtnetlink.h).
 package struct NetlinkGroup: RawRepresentable, Hashable, Sendable {
   package let rawValue: UInt32
 
@@ -217,11 +215,8 @@ package struct NetlinkGroup: RawRepresentable, Hashable, Sendable {
   package static let ipv6Address = Self(rawValue: 9)
   package static let ipv6Route = Self(rawValue: 11)
   package static let ipv6Rule = Self(rawValue: 19)
-  static let neighbourUserOption = Self(rawValue: 20)
   package static let ipv4Netconf = Self(rawValue: 24)
   package static let ipv6Netconf = Self(rawValue: 25)
   package static let nexthop = Self(rawValue: 32)
 
-  /// The kernel's own group of the uevent protocol; group 2 is what udevd sends on.
-  static let kernelUevent = Self(rawValue: 1)
 }

@@ -1,7 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-#if os(Linux)
 import CDialtoneSystem
 
 /// Which file a descriptor stands for (fstat(2)).
@@ -43,4 +42,3 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
     if isOurs { _ = close(rawValue) }
   }
 }
-#endif

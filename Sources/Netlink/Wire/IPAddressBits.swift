@@ -74,16 +74,6 @@ package struct IPAddressBits: Hashable, Sendable, BitwiseCopyable {
   package func matches(prefix: IPAddressBits, length: Int) -> Bool {
     isIPv6 == prefix.isIPv6 && self.prefix(length) == prefix.prefix(length)
   }
-
-  /// Appends the address in network order: 4 or 16 bytes.
-  func appendNetworkBytes(to bytes: inout [UInt8]) {
-    if isIPv6 {
-      for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: high >> shift)) }
-      for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: low >> shift)) }
-    } else {
-      for shift in stride(from: 24, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: low >> shift)) }
-    }
-  }
 }
 
 extension IPAddressBits: Comparable {

@@ -95,7 +95,6 @@ package struct NetlinkMessageType: RawRepresentable, Hashable, Sendable {
   package static let newLink = Self(rawValue: 16)
   package static let deleteLink = Self(rawValue: 17)
   package static let getLink = Self(rawValue: 18)
-  static let setLink = Self(rawValue: 19)
 
   package static let newAddress = Self(rawValue: 20)
   package static let deleteAddress = Self(rawValue: 21)
@@ -113,9 +112,6 @@ package struct NetlinkMessageType: RawRepresentable, Hashable, Sendable {
   package static let deleteRule = Self(rawValue: 33)
   package static let getRule = Self(rawValue: 34)
 
-  /// A neighbour discovery option that the kernel passes on, such as PREF64 (RFC 8781).
-  static let newNeighbourUserOption = Self(rawValue: 68)
-
   package static let newNetconf = Self(rawValue: 80)
   package static let deleteNetconf = Self(rawValue: 81)
 
@@ -128,7 +124,7 @@ package struct NetlinkMessageType: RawRepresentable, Hashable, Sendable {
 }
 
 /// The flags of a netlink message (`nlmsg_flags`, linux/netlink.h). Bits above 0xff mean different things in requests
-/// that read, requests that write, and acknowledgements, so some values here are the same.
+/// and in acknowledgements, so some values here are the same.
 package struct NetlinkFlags: OptionSet, Hashable, Sendable {
   package let rawValue: UInt16
 
@@ -142,7 +138,6 @@ package struct NetlinkFlags: OptionSet, Hashable, Sendable {
   static let multi = Self(rawValue: 0x02)
   /// Asks for an acknowledgement of success, too.
   static let acknowledge = Self(rawValue: 0x04)
-  package static let echo = Self(rawValue: 0x08)
   /// The data changed while it was dumped: the answer may miss or repeat entries.
   static let dumpInterrupted = Self(rawValue: 0x10)
   /// The kernel honoured the filter in a dump request.
@@ -152,12 +147,6 @@ package struct NetlinkFlags: OptionSet, Hashable, Sendable {
   package static let root = Self(rawValue: 0x100)
   package static let match = Self(rawValue: 0x200)
   package static let dump: Self = [.root, .match]
-
-  // Requests that write.
-  package static let replace = Self(rawValue: 0x100)
-  static let exclusive = Self(rawValue: 0x200)
-  static let create = Self(rawValue: 0x400)
-  package static let append = Self(rawValue: 0x800)
 
   // Acknowledgements.
   /// The acknowledgement repeats only the header of the request.

@@ -45,7 +45,7 @@ extension NetlinkRequestBuilder {
   }
 
   /// Asks for one link; the answer is one message of type `newLink`, or `ENODEV`.
-  mutating func appendGetLink(index: UInt32, sequence: UInt32 = 0) {
+  package mutating func appendGetLink(index: UInt32, sequence: UInt32 = 0) {
     begin(.getLink, .request, sequence: sequence)
     appendLinkHeader(index: index)
     append(LinkMessage.Attribute.extendedMask, LinkMessage.skipStatistics)

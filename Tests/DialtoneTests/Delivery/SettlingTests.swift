@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct SettlingTests {
   @Test func theFirstStateComesAtOnce() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let monitor = network.monitor { $0.settling = .seconds(10) }
     #expect(try await monitor.waitUntilKnown().isVia("wlan0"))
@@ -18,7 +18,7 @@ struct SettlingTests {
 
   @Test(arguments: Receiver.exact)
   func aChangeComesOnceItHasBeenQuiet(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor { $0.settling = .seconds(10) }
     let log = Log<Reachability>()
@@ -39,7 +39,7 @@ struct SettlingTests {
   }
 
   @Test func aChangeComesAfterFourTimesTheSettlingIfItIsNeverQuiet() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor { $0.settling = .seconds(10) }
     let log = Log<Reachability>()
@@ -59,7 +59,7 @@ struct SettlingTests {
   }
 
   @Test func whatWentAndCameBackIsNoChange() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let monitor = network.monitor { $0.settling = .seconds(10) }
     let log = Log<Reachability>()
@@ -80,7 +80,7 @@ struct SettlingTests {
   }
 
   @Test func aReceiverThatComesWhileAChangeIsHeldBackBeginsWithTheNewest() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let monitor = network.monitor { $0.settling = .seconds(10) }
     _ = try await monitor.waitUntilKnown()
@@ -92,7 +92,7 @@ struct SettlingTests {
   }
 
   @Test func oneMonitorSettlesWithoutAnother() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let slow = network.monitor { $0.settling = .seconds(10) }
     let quick = network.monitor()

@@ -11,7 +11,7 @@ import Testing
 struct LateListenerTests {
   @Test(arguments: Receiver.allCases)
   func aLateListenerIsToldOfTheKnownStateOnceAndThenOfEachChange(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()
     _ = try await monitor.waitUntilKnown()
@@ -28,7 +28,7 @@ struct LateListenerTests {
 
   @Test(arguments: Receiver.allCases)
   func anEarlyListenerIsToldOnceSomethingIsKnown(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let name = "example.com"
     network.set(.wifi)
     network.set(.hanging, forName: name)

@@ -12,7 +12,7 @@ import Testing
 struct ManyListenersTests {
   @Test(arguments: Receiver.handlers)
   func eachOfManyIsToldAndEndsByItself(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()
     let logs = (0..<20).map { _ in Log<Reachability>() }
@@ -37,7 +37,7 @@ struct ManyListenersTests {
   /// Again and again, the handler of one listener removes all others and adds new ones.
   @Test(arguments: Receiver.handlers)
   func listenersAreAddedAndRemovedInsideACallback(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()
     let others = Box<[ReachabilityObservation]>([])
@@ -67,7 +67,7 @@ struct ManyListenersTests {
   /// The listener is swapped before anything is known. RKReachabilityObserver failed an assertion here.
   @Test(arguments: Receiver.handlers)
   func aListenerIsSwappedForAnotherBeforeAnythingIsKnown(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     network.set(.hanging, forName: "example.com")
     var monitor: ReachabilityMonitor? = network.monitor(try .host("example.com"))

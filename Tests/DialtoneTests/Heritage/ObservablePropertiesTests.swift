@@ -12,34 +12,33 @@ import Testing
 struct ObservablePropertiesTests {
   @Test @MainActor
   func observersOfEveryPropertyAreTold() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.hanging, forName: "example.com")
     network.set(.cellular)
     let observable = ObservableReachability(try .host("example.com"), environment: network.environment)
-    let properties: [@MainActor () -> Bool] = [
-      { observable.isDetermined }, { observable.isReachable }, { observable.flags.isCellularOnly },
-    ]
-    #expect(properties.map { $0() } == [false, false, false])
+    #expect(!observable.isDetermined && !observable.isReachable && !observable.flags.isCellularOnly)
     #expect(observable.flags.isEmpty)
 
-    let told = properties.map { property in Self.follow(property) }
+    let isDetermined = Self.follow { observable.isDetermined }
+    let isReachable = Self.follow { observable.isReachable }
+    let isCellular = Self.follow { observable.flags.isCellularOnly }
     network.set(.addresses([ip("192.0.2.7")]), forName: "example.com")
-    for log in told { try await eventually("it is true") { log.last == true } }
+    for log in [isDetermined, isReachable, isCellular] { try await eventually("it is true") { log.last == true } }
     #expect(observable.flags == [.reachable, .isWWAN, .transientConnection])
 
     network.set(.wifi)
-    try await eventually("it is cellular no more") { told[2].last == false }
-    #expect(told[0].last == true && told[1].last == true)
+    try await eventually("it is cellular no more") { isCellular.last == false }
+    #expect(isDetermined.last == true && isReachable.last == true)
     network.set(.unreachable())
-    try await eventually("it is reachable no more") { told[1].last == false }
-    #expect(told[0].last == true)
+    try await eventually("it is reachable no more") { isReachable.last == false }
+    #expect(isDetermined.last == true)
     #expect(observable.flags.isEmpty)
   }
 
   /// KVO notified of `reachable` and `WWANOnly` only when they changed, and of `flags` when these did.
   @Test @MainActor
   func anObserverOfOnePropertyIsToldWhenItChangesAndOfNothingElse() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.unreachable())
     let observable = ObservableReachability(network.monitor())
     try await eventually("it is known") { observable.isDetermined }
@@ -71,7 +70,7 @@ struct ObservablePropertiesTests {
   /// A source that rotates is no change. Another interface or gateway does not change whether the target is reachable.
   @Test @MainActor
   func aViewOfOnePropertyIsNotDrawnAgainWhenOthersChange() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     func set(_ name: String, gateway: String, source: String) {
       network.set(.reachable(over: interface(name), gateway: ip(gateway), source: ip(source)))
     }

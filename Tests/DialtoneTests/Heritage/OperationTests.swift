@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct OperationTests {
   @Test func aHostIsWaitedForWhileOnlyTheTokenIsKept() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     network.set(.hanging, forName: "example.com")
     let fired = Counter()
@@ -25,7 +25,7 @@ struct OperationTests {
   }
 
   @Test func releasingTheTokenEndsTheWaitForAHostAndItsMonitoring() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.addresses([ip("192.0.2.7")]), forName: "example.com")
     let fired = Counter()
     var token: ReachabilityObservation? = network.monitor(try .host("example.com")).whenReachable { fired.add() }
@@ -39,7 +39,7 @@ struct OperationTests {
   }
 
   @Test func aSecondOneDoesNotAffectTheFirst() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = network.monitor()
     let log = Log<Int>()
     let first = monitor.whenReachable { log.append(1) }
@@ -54,7 +54,7 @@ struct OperationTests {
   }
 
   @Test func itExposesWhatItWaitsOnUntilItHasRun() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.failing, forName: "example.com")
     let fired = Counter()
     let once = network.monitor(try .host("example.com")).whenReachable { fired.add() }
@@ -86,7 +86,7 @@ struct OperationTests {
   func itAcceptsAConnectionThatComesByItselfIfAsked(
     reason: Reachability.Reason, over link: NetworkInterface?, isAccepted: Bool
   ) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.requiresConnection(reason, over: try #require(link)))
     let monitor = network.monitor()
     let state = try await monitor.waitUntilDetermined()
@@ -119,7 +119,7 @@ struct OperationTests {
   /// KSReachability measured the default route if it was given an IPv4 address.
   @Test(arguments: ["192.0.2.7", "http://192.0.2.7/path", "2001:db8::7", "http://[2001:db8::7]:8080/"])
   func anAddressIsAskedForItselfAndNotForTheDefaultRoute(text: String) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     for address in ["192.0.2.7", "2001:db8::7"] { network.set(.unreachable(.prohibited), for: ip(address)) }
     let internet = network.monitor()

@@ -3,6 +3,7 @@
 
 #if os(Linux)
 import Dialtone
+import TestSupport
 import Testing
 
 /// The monitor that a whole program shares. It is never released, so the test has a process of its own.

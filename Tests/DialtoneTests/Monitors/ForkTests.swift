@@ -29,7 +29,7 @@ struct ForkTests {
 
   @Test func aChildNeverReadsAnOldStateAndStartsAnew() async {
     await #expect(processExitsWith: .success) {
-      let network = ScriptedNetwork()
+      let network = scriptedNetwork()
       network.set(.wifi)
       let told = Log<Reachability>()
       let monitor = network.monitor()
@@ -69,7 +69,7 @@ struct ForkTests {
 
   @Test func inAChildAMonitorThatWasPausedStaysPausedAndNamesAreLookedUp() async {
     await #expect(processExitsWith: .success) {
-      let network = ScriptedNetwork()
+      let network = scriptedNetwork()
       network.set(.wifi)
       network.set(.addresses([ip("192.0.2.7")]), forName: "known.example")
       let paused = network.monitor()

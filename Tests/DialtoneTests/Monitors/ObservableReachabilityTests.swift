@@ -13,7 +13,7 @@ struct ObservableReachabilityTests {
   private static let unknown = Reachability(status: .undetermined)
 
   @Test func anotherTargetIsUnknownUntilItsStateIsKnown() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     network.set(.hanging, forName: "slow.example")
     let monitor = network.monitor()
@@ -28,7 +28,7 @@ struct ObservableReachabilityTests {
   }
 
   @Test func nothingIsKnownWhilePaused() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()
     let observable = ObservableReachability(monitor)
@@ -48,8 +48,19 @@ struct ObservableReachabilityTests {
     try await eventually("both know it") { observable.current.number == 2 && late.current.number == 2 }
   }
 
+  @Test func aMonitorOfItsOwnCanBePaused() async throws {
+    let network = scriptedNetwork()
+    network.set(.wifi)
+    let observable = ObservableReachability(.internet, environment: network.environment)
+    try await eventually("it is known") { observable.isReachable }
+    observable.monitor.pause()
+    try await eventually("it is known no more") { observable.current == Self.unknown }
+    observable.monitor.resume()
+    try await eventually("it is known again") { observable.isReachable }
+  }
+
   @Test func aChangeStillSettlesAndTheFirstStateOfAnotherTargetDoesNot() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     network.set(.numbered(7), for: ip("192.0.2.1"))
     let monitor = network.monitor { $0.settling = .seconds(60) }
@@ -66,7 +77,7 @@ struct ObservableReachabilityTests {
   /// Each receiver begins with a task of its own, and many of these run late. A change made before the task runs must
   /// settle, too.
   @Test func aChangeSettlesAlsoForNewObservables() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor { $0.settling = .seconds(60) }
     try await eventually("it is known") { monitor.current.number == 1 }
@@ -81,7 +92,7 @@ struct ObservableReachabilityTests {
 
   /// Receivers that are told only of changes are not told that nothing is known.
   @Test func handlersAreToldOnlyOfKnownStates() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()
     let observable = ObservableReachability(monitor)
@@ -101,7 +112,7 @@ struct ObservableReachabilityTests {
 
   /// The object is made and followed while other threads change the monitor.
   @Test func inTheEndItSaysWhatItsMonitorSays() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     network.set(.hanging, forName: "slow.example")
     let targets = [ReachabilityTarget.internet, try .host("slow.example"), .localNetwork]

@@ -38,7 +38,7 @@ struct ObservedPropertyTests {
 
   @Test(arguments: Receiver.exact)
   func changesOfAnythingElseAreNotTold(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = network.monitor()
     let log = Log<Bool>()
     let reception = Self.observe(\.isReachable, of: monitor, by: receiver) { log.append($0) }
@@ -60,7 +60,7 @@ struct ObservedPropertyTests {
 
   @Test(arguments: Receiver.exact)
   func aPropertyWithinAnOptionalOneIsToldEvenIfItBecomesNil(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = network.monitor()
     let log = Log<InterfaceKind?>()
     let reception = Self.observe(\.interface?.kind, of: monitor, by: receiver) { log.append($0) }
@@ -76,7 +76,7 @@ struct ObservedPropertyTests {
 
   @Test(arguments: Receiver.exact)
   func pathsHavePropertiesToo(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let monitor = PathMonitor(environment: network.environment)
     let log = Log<NetworkPath.Status>()
@@ -91,7 +91,7 @@ struct ObservedPropertyTests {
 
   @Test(arguments: Receiver.handlers)
   func nothingIsToldOnceItIsCancelled(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let monitor = network.monitor()
     let log = Log<Bool>()

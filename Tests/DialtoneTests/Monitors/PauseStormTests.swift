@@ -15,7 +15,7 @@ struct PauseStormTests {
 
   @Test("100,000 monitors are never known while paused")
   func aStormOfMonitorsIsNeverKnownWhilePaused() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let witness = network.monitor()
     try await witness.waitUntilReachable()
@@ -56,7 +56,7 @@ struct PauseStormTests {
 
   @Test("2,000 path monitors are never known while paused")
   func aStormOfPathMonitorsIsNeverKnownWhilePaused() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let witness = PathMonitor(environment: network.environment)
     try await witness.waitUntilSatisfied()

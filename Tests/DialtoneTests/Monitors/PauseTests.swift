@@ -11,7 +11,7 @@ import Testing
 struct PauseTests {
   @Test(arguments: Receiver.allCases, [true, false])
   func nothingIsToldWhilePausedAndAfterwardsOnlyWhatDiffers(receiver: Receiver, isOther: Bool) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     // This monitor keeps the engine, so that each change is decided.
     let witness = network.monitor()
@@ -38,7 +38,7 @@ struct PauseTests {
 
   @Test(arguments: Receiver.allCases)
   func afterwardsItIsToldOfWhatDiffersByItself(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()
     let log = Log<Reachability>()
@@ -52,8 +52,20 @@ struct PauseTests {
     reception.cancel()
   }
 
+  @Test func codeThatTakesAnyMonitorCanPauseIt() async throws {
+    let network = scriptedNetwork()
+    network.set(.wifi)
+    let monitors: [any StateMonitor] = [network.monitor(), PathMonitor(environment: network.environment)]
+    for monitor in monitors {
+      monitor.pause()
+      #expect(monitor.isPaused)
+      monitor.resume()
+      #expect(!monitor.isPaused)
+    }
+  }
+
   @Test func nothingIsKnownWhilePaused() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let monitor = network.monitor()
     try await monitor.waitUntilReachable()
@@ -72,25 +84,25 @@ struct PauseTests {
   }
 
   @Test func theEngineEndsWhenAllArePausedAndOthersGoOnUntilThen() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
-    let monitors = [network.monitor(), network.monitor(.localNetwork)]
+    let (monitor, other) = (network.monitor(), network.monitor(.localNetwork))
     let log = Log<Reachability>()
-    let token = monitors[1].observe { log.append($0) }
+    let token = other.observe { log.append($0) }
     try await log.wait("the first state") { $0.number == 1 }
-    monitors[0].pause()
+    monitor.pause()
     network.set(.numbered(2))
     try await log.wait("the other goes on") { $0.number == 2 }
-    monitors[1].pause()
+    other.pause()
     try await eventually("the engine has ended") { network.environment.provider.runningEngine == nil }
-    monitors[0].resume()
-    #expect(try await monitors[0].waitUntilReachable().number == 2)
+    monitor.resume()
+    #expect(try await monitor.waitUntilReachable().number == 2)
     #expect(log.count == 2)
     token.cancel()
   }
 
   @Test func waitsWaitAndTimeOutWhilePaused() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let monitor = network.monitor()
     try await monitor.waitUntilReachable()
@@ -118,7 +130,7 @@ struct PauseTests {
   }
 
   @Test func aWaitWithATimeoutKeepsTheEngineInAPauseUntilItEnds() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = network.monitor()
     monitor.pause()
     try await eventually("the engine has ended") { network.environment.provider.runningEngine == nil }
@@ -129,8 +141,26 @@ struct PauseTests {
     try await eventually("the engine has ended") { network.environment.provider.runningEngine == nil }
   }
 
+  @Test func aWaitWithoutTimeStartsNoEngine() async throws {
+    let started = Counter()
+    let network = ScriptedNetwork { time throws(SystemError) in
+      started.add()
+      return SemaphoreWaiter(time)
+    }
+    network.set(.wifi)
+    let monitor = network.monitor()
+    try await monitor.waitUntilReachable()
+    monitor.pause()
+    try await eventually("the engine has ended") { network.environment.provider.runningEngine == nil }
+    #expect(started.value == 1)
+    for timeout in [Duration.zero, .seconds(-1)] {
+      await #expect(throws: ReachabilityError(.timedOut, "")) { try await monitor.waitUntilReachable(timeout: timeout) }
+    }
+    #expect(started.value == 1)
+  }
+
   @Test func aWaitCanBeCancelledWhilePaused() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = network.monitor()
     monitor.pause()
     let waiting = Task { try await monitor.waitUntilReachable(timeout: .seconds(1_000)) }
@@ -140,7 +170,7 @@ struct PauseTests {
 
   @Test(arguments: Receiver.allCases)
   func aReceiverAddedWhilePausedIsToldAfterwards(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()
     _ = try await monitor.waitUntilKnown()
@@ -159,7 +189,7 @@ struct PauseTests {
   /// The engine may end while a call of the handler is queued. The handler must not wait for that call for ever.
   @Test(arguments: Receiver.handlers)
   func aReceiverAddedJustBeforeAPauseIsToldAfterwards(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = network.monitor()
     for number in 1...200 {
       network.set(.numbered(number))
@@ -175,7 +205,7 @@ struct PauseTests {
   }
 
   @Test func theTargetCanBeChangedWhilePaused() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     network.set(.wired, for: ip("192.0.2.1"))
     let monitor = network.monitor()
@@ -195,7 +225,7 @@ struct PauseTests {
 
   @Test(arguments: Receiver.handlers)
   func itCanBePausedAndResumedInAHandler(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()
     let log = Log<Reachability>()
@@ -215,7 +245,7 @@ struct PauseTests {
 
   @Test(arguments: Receiver.allCases)
   func releasedWhilePausedNothingIsLeft(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     weak var released: ReachabilityMonitor?
     do {
@@ -233,7 +263,8 @@ struct PauseTests {
   #if os(Linux)
   @Test func whileAllArePausedThereIsNoThreadAndNoDescriptor() async {
     await #expect(processExitsWith: .success) {
-      let network = ScriptedNetwork.withDescriptors()
+      let waiters = ScarceWaiters()
+      let network = waiters.network()
       network.set(.wifi)
       let monitors = (0..<20).map { network.monitor(.address(IPAddress(ipv4: 0xC000_0200 + UInt32($0)))) }
       let told = Counter()
@@ -241,15 +272,14 @@ struct PauseTests {
       var iterators = monitors.map { $0.updates.makeAsyncIterator() }
       for position in iterators.indices { _ = await iterators[position].next() }
       try await eventually("all have been told") { told.value == 20 }
-      // An engine that was left over would have two descriptors or more.
       let left = try await Leftovers {
         for monitor in monitors { monitor.resume() }
         for monitor in monitors { try await monitor.waitUntilReachable(timeout: .seconds(60)) }
         try await eventually("one engine serves all") { ProcessCensus.threads(named: "dialtone") == 2 }
-        let running = try ProcessCensus().descriptors
+        #expect(waiters.count == 1)
         for monitor in monitors { monitor.pause() }
         try await eventually("no thread is left") { ProcessCensus.threads(named: "dialtone") == 0 }
-        #expect(try ProcessCensus().descriptors < running)
+        try await eventually("nothing is left to wait on") { waiters.count == 0 }
       }
       #expect(left.descriptors <= 0, "\(left)")
       #expect(told.value == 20)

@@ -15,7 +15,7 @@ struct RetargetingTests {
 
   /// A network with another state for each of the two addresses.
   private static func network() -> ScriptedNetwork {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1), for: a)
     network.set(.numbered(2), for: b)
     return network
@@ -137,7 +137,7 @@ struct RetargetingTests {
   }
 
   @Test func waitsGoOnForTheNewTarget() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wired, for: Self.b)
     let monitor = network.monitor(.address(Self.a))
     _ = try await monitor.waitUntilKnown()
@@ -151,7 +151,7 @@ struct RetargetingTests {
   }
 
   @Test func aWaitDoesNotEndWithTheFormerTargetsState() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = network.monitor(.address(Self.a))
     _ = try await monitor.waitUntilKnown()
     async let state = monitor.waitUntilReachable()
@@ -221,17 +221,16 @@ struct RetargetingTests {
   }
 
   @Test func withoutAnEngineItSaysSoForEveryTarget() async throws {
-    await #expect(processExitsWith: .success) {
-      let network = ScriptedNetwork.withDescriptors()
-      network.set(.wifi)
-      let monitor = try withoutDescriptors { network.monitor(.address(RetargetingTests.a)) }
-      #expect(monitor.current.isUndetermined(.denied))
-      monitor.target = .address(RetargetingTests.b)
-      #expect(monitor.current.isUndetermined(.denied))
-      // Once there are descriptors again, a pause helps.
-      monitor.pause()
-      monitor.resume()
-      try await monitor.waitUntilReachable(timeout: .seconds(60))
-    }
+    let waiters = ScarceWaiters()
+    let network = waiters.network()
+    network.set(.wifi)
+    let monitor = waiters.withoutMore { network.monitor(.address(Self.a)) }
+    #expect(monitor.current.isUndetermined(.denied))
+    monitor.target = .address(Self.b)
+    #expect(monitor.current.isUndetermined(.denied))
+    // Once there can be an engine again, a pause helps.
+    monitor.pause()
+    monitor.resume()
+    try await monitor.waitUntilReachable()
   }
 }

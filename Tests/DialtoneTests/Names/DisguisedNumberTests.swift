@@ -16,8 +16,8 @@ struct DisguisedNumberTests {
         scalar.properties.generalCategory != .privateUse
       else { continue }
       for text in ["1\(scalar)", "\(scalar)1", "10\(scalar)1", "0\(scalar)1", "0x\(scalar)", "\(scalar)\(scalar)1"] {
-        guard let name = InternationalName.ascii(text), isTakenForAnAddress(name) else { continue }
-        #expect(throws: ReachabilityError.self, "\(text), \(scalar.codePoint)") { try ReachabilityTarget.host(text) }
+        guard let name = asLookedUp(text) else { continue }
+        #expect(!isTakenForAnAddress(name), "\(text), \(scalar.codePoint)")
       }
     }
   }
@@ -25,9 +25,7 @@ struct DisguisedNumberTests {
   /// The resolver gets letters, digits, hyphens, underscores and dots only, whatever a host is called.
   @Test func onlyASCIIIsLookedUp() {
     for value in UInt32(0x80)...0xE01EF {
-      guard let scalar = Unicode.Scalar(value), let name = InternationalName.ascii("a\(scalar)b.example") else {
-        continue
-      }
+      guard let scalar = Unicode.Scalar(value), let name = asLookedUp("a\(scalar)b.example") else { continue }
       let isPlain = name.utf8.allSatisfy { byte in
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
@@ -38,6 +36,12 @@ struct DisguisedNumberTests {
       #expect(isPlain, "\(scalar.codePoint): \(name)")
     }
   }
+}
+
+/// Returns the name that a target looks up; `nil` if the text is refused.
+private func asLookedUp(_ text: String) -> String? {
+  guard let target = try? ReachabilityTarget.host(text), case .host(let name) = target.storage else { return nil }
+  return name.ascii
 }
 
 /// Returns whether the system's resolver takes the text for an address. No server is asked.

@@ -50,8 +50,9 @@ struct InternationalNameTests {
     ("ö-ä.example", "xn----0fa6c.example"),
   ])
   func isWhatTheReferenceSays(_ name: String, _ ascii: String) throws {
-    #expect(InternationalName.ascii(name) == ascii)
-    #expect(try InternationalName.ascii(HostName(name)).text == ascii)
+    let host = try HostName(name)
+    #expect(host.ascii == ascii)
+    #expect(host.text == name)
   }
 
   /// The reference refuses these, or maps them to other letters. That is not done here: a name has to be in form C.
@@ -60,35 +61,46 @@ struct InternationalNameTests {
     "ａｂ.example", "a\u{301}.example", "cafe\u{301}.example", "\u{301}a.example", "Ａ.example", "ﾃｽﾄ.jp",
     "\u{1100}\u{1161}.kr", "-ö.example",
   ])
-  func refusesWhatIsNoName(_ name: String) { #expect(InternationalName.ascii(name) == nil) }
+  func refusesWhatIsNoName(_ name: String) {
+    #expect(throws: ReachabilityError(.invalidHost, "")) { try HostName(name) }
+  }
 
-  @Test func saysWhatToWriteInstead() {
+  /// Otherwise a name that cannot be looked up would read as one that does not exist, which is a definite answer.
+  @Test(arguments: [
+    "cafe\u{301}.example", "cafe\u{301}.example:443", "https://cafe\u{301}.example/", "ａｂ.example", "😀.example",
+  ])
+  func aTargetSaysWhatToWriteInstead(_ text: String) {
     do throws(ReachabilityError) {
-      _ = try InternationalName.ascii(HostName("cafe\u{301}.example"))
+      _ = try ReachabilityTarget.host(text)
       Issue.record("taken")
     } catch {
-      #expect(error.code == .invalidHost && error.message.contains("normalization form C"))
+      #expect(error.code == .invalidHost)
+      #expect(error.message.contains("normalization form C") && error.message.contains("xn--"))
     }
   }
 
+  @Test func aTargetIsShownAsItWasWritten() throws {
+    #expect(try "\(ReachabilityTarget.host("Bücher.example:443"))" == "Bücher.example:443")
+  }
+
   @Test(arguments: [
-    ("bücher.example.", "xn--bcher-kva.example."), ("日本語。jp。", "xn--wgv71a119e.jp."),
+    ("bücher.example.", "xn--bcher-kva.example"), ("日本語。jp。", "xn--wgv71a119e.jp"),
     ("日本語．example｡jp", "xn--wgv71a119e.example.jp"),
   ])
-  func dotsOfOtherScriptsAreDots(_ name: String, _ ascii: String) { #expect(InternationalName.ascii(name) == ascii) }
+  func dotsOfOtherScriptsAreDots(_ name: String, _ ascii: String) throws {
+    #expect(try HostName(name).ascii == ascii)
+  }
 
-  @Test(arguments: ["example.com", "EXAMPLE.com.", "_dmarc.example.com", "xn--bcher-kva.example", "a..b", ""])
-  func asciiStaysAsItIs(_ name: String) { #expect(InternationalName.ascii(name) == name) }
+  @Test(arguments: [
+    ("example.com", "example.com"), ("EXAMPLE.com.", "example.com"), ("_dmarc.example.com", "_dmarc.example.com"),
+    ("XN--bcher-kva.example", "xn--bcher-kva.example"),
+  ])
+  func asciiIsInLowerCase(_ name: String, _ ascii: String) throws { #expect(try HostName(name).ascii == ascii) }
 
   /// 59 letters and the prefix are 63 bytes, the most (RFC 1035, 2.3.4). The length is that of the name as it is looked
   /// up.
-  @Test func isMeasuredAsItIsLookedUp() {
-    #expect(InternationalName.ascii(String(repeating: "ü", count: 32) + ".example") != nil)
-    #expect(InternationalName.ascii(String(repeating: "a", count: 62) + "ü.example") == nil)
-  }
-
-  /// The system's resolver gets nothing else, so it cannot find the name in any locale.
-  @Test func aNameThatCannotBeIsNotLookedUp() {
-    #expect(systemNameLookup("cafe\u{301}.example", nil) == .noAddress)
+  @Test func isMeasuredAsItIsLookedUp() throws {
+    _ = try HostName(String(repeating: "ü", count: 32) + ".example")
+    #expect(throws: ReachabilityError.self) { try HostName(String(repeating: "a", count: 62) + "ü.example") }
   }
 }

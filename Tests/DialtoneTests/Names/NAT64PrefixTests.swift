@@ -75,7 +75,7 @@ struct NAT64PrefixTests {
   }
 
   @Test func asksForIPv6OfTheWellKnownName() {
-    #expect(NAT64Prefix.discoveryName.host.text == "ipv4only.arpa")
+    #expect(NAT64Prefix.discoveryName.name == "ipv4only.arpa")
     #expect(NAT64Prefix.discoveryName.family == .ipv6)
   }
 }

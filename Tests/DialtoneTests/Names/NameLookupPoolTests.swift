@@ -15,7 +15,7 @@ struct NameLookupPoolTests {
     let log = Log<NameLookupResult>()
     let names: [(String, NameLookupResult)] = [("a", Self.found), ("b", .noAddress), ("c", .failed)]
     for (name, result) in names {
-      _ = pool.submit(name, nil, by: { _, _ in result }) { log.append($0) }
+      _ = pool.submit(question(name), by: { _, _ in result }) { log.append($0) }
     }
     try await eventually("all are answered") { log.count == 3 }
     for (_, result) in names { #expect(log.all.contains(result)) }
@@ -29,7 +29,7 @@ struct NameLookupPoolTests {
       log.append("\(name) \(String(describing: family))")
       return .failed
     }
-    _ = pool.submit("name.example", family, by: lookup) { _ in }
+    _ = pool.submit(question("name.example", family), by: lookup) { _ in }
     try await eventually("it is looked up") { log.count == 1 }
     #expect(log.all == ["name.example \(String(describing: family))"])
   }
@@ -47,7 +47,7 @@ struct NameLookupPoolTests {
       running.add(-1)
       return .failed
     }
-    for number in 0..<50 { _ = pool.submit("host\(number)", nil, by: lookup) { _ in answered.add() } }
+    for number in 0..<50 { _ = pool.submit(question("host\(number)"), by: lookup) { _ in answered.add() } }
     try await eventually("the threads are all used") { running.value == 3 }
     latch.open()
     try await eventually("all are answered") { answered.value == 50 }
@@ -67,9 +67,9 @@ struct NameLookupPoolTests {
       running.add(-1)
       return .failed
     }
-    for _ in 0..<20 { _ = pool.submit("same.example", nil, by: lookup) { _ in answered.add() } }
+    for _ in 0..<20 { _ = pool.submit(question("same.example"), by: lookup) { _ in answered.add() } }
     let other = Counter()
-    _ = pool.submit("other.example", nil, by: { _, _ in .noAddress }) { _ in other.add() }
+    _ = pool.submit(question("other.example"), by: { _, _ in .noAddress }) { _ in other.add() }
     try await eventually("another name is not held up") { other.value == 1 }
     latch.open()
     try await eventually("all are answered") { answered.value == 20 }
@@ -83,7 +83,7 @@ struct NameLookupPoolTests {
     let answers = Log<String>()
     func submit(_ name: String) -> NameLookupPool.Ticket {
       pool.submit(
-        name, nil,
+        question(name),
         by: { name, _ in
           looked.append(name)
           if name == "first" { latch.wait() }
@@ -115,7 +115,7 @@ struct NameLookupPoolTests {
       let object = Asker()
       asker = object
       ticket = pool.submit(
-        "hangs", nil,
+        question("hangs"),
         by: { _, _ in
           hasBegun.add()
           latch.wait()
@@ -129,7 +129,7 @@ struct NameLookupPoolTests {
     latch.open()
     try await eventually("it comes back") { hasEnded.value == 1 }
     // The thread goes on with the next lookup. The result of the first is not delivered.
-    _ = pool.submit("next", nil, by: { _, _ in .failed }) { _ in hasEnded.add() }
+    _ = pool.submit(question("next"), by: { _, _ in .failed }) { _ in hasEnded.add() }
     try await eventually("the next is answered") { hasEnded.value == 2 }
     #expect(answers.value == 0)
   }
@@ -139,14 +139,18 @@ struct NameLookupPoolTests {
     await #expect(processExitsWith: .success) {
       let answered = Counter()
       for number in 0..<100 {
-        _ = NameLookupPool.shared.submit("host\(number)", nil, by: { _, _ in .failed }) { _ in answered.add() }
+        _ = NameLookupPool.shared.submit(question("host\(number)"), by: { _, _ in .failed }) { _ in answered.add() }
       }
       try await eventually("all are answered") { answered.value == 100 }
       try await eventually("the threads have ended") { ProcessCensus.threads(named: "dialtone-names") == 0 }
       // Afterwards threads start again.
-      _ = NameLookupPool.shared.submit("again", nil, by: { _, _ in .failed }) { _ in answered.add() }
+      _ = NameLookupPool.shared.submit(question("again"), by: { _, _ in .failed }) { _ in answered.add() }
       try await eventually("it is answered") { answered.value == 101 }
     }
   }
   #endif
+}
+
+private func question(_ name: String, _ family: IPAddress.Family? = nil) -> NameQuestion {
+  NameQuestion(name: name, family: family)
 }

@@ -10,7 +10,7 @@ struct NameRecordTests {
   private static let minute: Int64 = 60_000_000_000
 
   private static func record() -> NameRecord<AnyObject> {
-    NameRecord(NameQuestion(host: HostName(wellFormed: "name.example"), family: nil))
+    NameRecord(NameQuestion(name: "name.example", family: nil))
   }
 
   @Test func isPendingUntilAnswered() {

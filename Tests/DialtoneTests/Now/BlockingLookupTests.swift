@@ -23,7 +23,7 @@ struct BlockingLookupTests {
   }
 
   @Test func looksANameUp() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     network.set(.addresses([ip("192.0.2.65")]), forName: "name.example")
     let state = try await Self.lookUp(.host("name.example"), network.environment)
@@ -33,10 +33,10 @@ struct BlockingLookupTests {
   }
 
   @Test(arguments: [
-    (ScriptedNames.none, Reachability.Status.unreachable), (.failing, .undetermined),
+    (ScriptedNames.nonexistent, Reachability.Status.unreachable), (.failing, .undetermined),
   ])
   func tellsWhatIsKnownOfANameWithoutAnAddress(names: ScriptedNames, status: Reachability.Status) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     network.set(names, forName: "name.example")
     let state = try await Self.lookUp(.host("name.example"), network.environment)
@@ -77,13 +77,13 @@ struct BlockingLookupTests {
 
   @Test(arguments: Duration.endless)
   func waitsForAsLongAsItTakes(timeout: Duration) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     #expect(try await Self.lookUp(.internet, timeout: timeout, network.environment).isVia("wlan0"))
   }
 
   @Test func aHandlerThatBlocksADifferentThreadDoesNotHoldItUp() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let latch = Latch()
     let asked = Counter()
@@ -99,7 +99,7 @@ struct BlockingLookupTests {
 
   /// Plain closures run one at a time, so one of them can block the others.
   @Test func aPlainClosureThatBlocksDoesNotHoldItUp() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     network.set(.addresses([ip("192.0.2.65")]), forName: "name.example")
     let latch = Latch()

@@ -22,7 +22,7 @@ struct NowTests {
 
   @Test(arguments: [true, false])
   func answersWithoutAMonitorOfTheTarget(isEngineRunning: Bool) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     network.set(.cellular, for: Self.address)
     network.setLocalNetwork(.wired)
@@ -44,7 +44,7 @@ struct NowTests {
 
   @Test(arguments: [true, false])
   func saysWhatIsTrueRightAfterAChange(isEngineRunning: Bool) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let anchor = try await Self.anchor(network, isEngineRunning)
     for number in 1...200 {
       network.set(.numbered(number))
@@ -73,7 +73,7 @@ struct NowTests {
   }
 
   @Test func carriesTheTimeOfTheQuestion() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let before = TimeSource.system.realtime()
     let state = Reachability.now(environment: network.environment)
     let sinceEpoch = try #require(state.timestamp).durationSince1970
@@ -82,7 +82,7 @@ struct NowTests {
   }
 
   @Test func goesByTheConfiguration() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     network.set(.cellular, for: TargetRecord.rootServer(.ipv6))
     func now(_ target: ReachabilityTarget, _ change: (inout ReachabilityConfiguration) -> Void) -> Reachability {
@@ -97,7 +97,7 @@ struct NowTests {
   }
 
   @Test func canBeAskedInAnyHandler() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let log = Log<Reachability>()
     let receptions = Receiver.handlers.map { receiver in
@@ -111,7 +111,7 @@ struct NowTests {
   }
 
   @Test func canBeAskedFromManyThreadsWhileMonitorsComeAndGo() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     try await withThrowingTaskGroup { group in
       for worker in 0..<4 {
@@ -145,7 +145,7 @@ struct NowTests {
   }
 
   @Test func answersForAHostByWhatAMonitorHasFound() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.unreachable())
     network.set(.cellular, for: Self.address)
     network.set(.addresses([ip("2001:db8::1"), Self.address]), forName: "name.example")
@@ -163,7 +163,7 @@ struct NowTests {
   }
 
   @Test func aHostWithoutAnAddressIsUnreachable() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let monitor = network.monitor(try .host("none.example"))
     #expect(try await monitor.waitUntilKnown().isUnreachable(.nameNotResolved))
@@ -172,7 +172,7 @@ struct NowTests {
   }
 
   @Test func aHostThatIsBeingLookedUpIsNotKnown() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     network.set(.hanging, forName: "slow.example")
     let monitor = network.monitor(try .host("slow.example"))
@@ -186,7 +186,7 @@ struct NowTests {
 
   /// A network without a way to the address, except by IPv6.
   private static func translating() -> ScriptedNetwork {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     network.set(.unreachable(), for: address)
     network.set(.addresses([ip("64:ff9b::192.0.0.170")]), forName: "ipv4only.arpa")
@@ -226,15 +226,12 @@ struct NowTests {
 
   // MARK: If the system has nothing to give
 
-  #if os(Linux)
-  @Test func withoutDescriptorsItIsDenied() async {
-    await #expect(processExitsWith: .success) {
-      let network = ScriptedNetwork.withDescriptors()
-      network.set(.wifi)
-      let state = try withoutDescriptors { Reachability.now(environment: network.environment) }
-      #expect(state.isUndetermined(.denied))
-      #expect(Reachability.now(environment: network.environment).isVia("wlan0"))
-    }
+  @Test func withoutAnEngineItIsDenied() {
+    let waiters = ScarceWaiters()
+    let network = waiters.network()
+    network.set(.wifi)
+    let state = waiters.withoutMore { Reachability.now(environment: network.environment) }
+    #expect(state.isUndetermined(.denied))
+    #expect(Reachability.now(environment: network.environment).isVia("wlan0"))
   }
-  #endif
 }

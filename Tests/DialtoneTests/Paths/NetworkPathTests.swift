@@ -7,7 +7,8 @@ import Testing
 /// The properties and descriptions of a path.
 struct NetworkPathTests {
   private static let wifi = NetworkPath.Interface(
-    interface("wlan0", 2, .wifi), addresses: [ip("192.0.2.2"), ip("2001:db8::2")], gateways: [ip("192.0.2.1")])
+    interface("wlan0", 2, .wifi), addresses: [ip("192.0.2.2"), ip("2001:db8::2")], gateways: [ip("192.0.2.1")],
+    supportsIPv6: false)
   private static let wired = NetworkPath.Interface(
     interface("eth0", 3, .wired), gateways: [ip("198.51.100.1"), ip("fe80::1")], supportsIPv6: true)
   private static let cellular = NetworkPath.Interface(interface("wwan0", 4, .cellular), isExpensive: true)
@@ -72,26 +73,38 @@ struct NetworkPathTests {
   private static let base = NetworkPath(.satisfied, interfaces: [wifi, wired], supportsDNS: true)
 
   /// Each changes one thing of which receivers are told.
-  private static let changes: [@Sendable (inout NetworkPath) -> Void] = [
-    { $0.status = .unsatisfied }, { $0.reason = .noRoute }, { $0.interfaces.swapAt(0, 1) },
-    { $0.interfaces.removeLast() }, { $0.supportsDNS = false }, { $0.supportsIPv4 = false },
-    { $0.supportsIPv6 = false },
-    { $0.interfaces[0].addresses.removeLast() }, { $0.interfaces[0].gateways = [] },
-    { $0.interfaces[0].isExpensive = true }, { $0.interfaces[0].isConstrained = true },
-    { $0.interfaces[0].supportsIPv4 = false }, { $0.interfaces[0].supportsIPv6 = true },
-    { $0.interfaces[0].networkInterface = interface("wlan0", 9, .wifi) },
+  private static let changes: [String: @Sendable (inout NetworkPath) -> Void] = [
+    "status": { $0.status = .unsatisfied }, "reason": { $0.reason = .noRoute }, "order": { $0.interfaces.reverse() },
+    "a missing interface": { $0.interfaces.removeLast() }, "DNS": { $0.supportsDNS = false },
+    "IPv4": { $0.supportsIPv4 = false }, "IPv6": { $0.supportsIPv6 = false },
+    "Wi-Fi's addresses": ofWiFi { $0.addresses.removeLast() }, "Wi-Fi's gateways": ofWiFi { $0.gateways = [] },
+    "Wi-Fi's cost": ofWiFi { $0.isExpensive = true }, "Wi-Fi's limits": ofWiFi { $0.isConstrained = true },
+    "Wi-Fi's IPv4": ofWiFi { $0.supportsIPv4.toggle() }, "Wi-Fi's IPv6": ofWiFi { $0.supportsIPv6.toggle() },
+    "Wi-Fi's index": ofWiFi { $0.identity = interface("wlan0", 9, .wifi) },
   ]
 
-  @Test(arguments: changes.indices)
-  func aDifferenceThatReceiversAreToldOfMakesItUnequal(change: Int) {
+  private static func ofWiFi(
+    _ change: @escaping @Sendable (inout NetworkPath.Interface) -> Void
+  ) -> @Sendable (inout NetworkPath) -> Void {
+    { path in
+      for position in path.interfaces.indices where path.interfaces[position].kind == .wifi {
+        change(&path.interfaces[position])
+      }
+    }
+  }
+
+  @Test(arguments: changes.keys.sorted())
+  func aDifferenceThatReceiversAreToldOfMakesItUnequal(what: String) throws {
     var path = Self.base
-    Self.changes[change](&path)
+    let change = try #require(Self.changes[what])
+    change(&path)
     #expect(path != Self.base)
   }
 
   @Test func temporaryAddressesAndTimeMakeNoDifference() {
     var path = Self.base
-    path.interfaces[0].temporaryAddresses = [ip("2001:db8::abcd")]
+    let rotation = Self.ofWiFi { $0.temporaryAddresses = [ip("2001:db8::abcd")] }
+    rotation(&path)
     path.realtime = 7
     #expect(path == Self.base)
     #expect(path.hashValue == Self.base.hashValue)

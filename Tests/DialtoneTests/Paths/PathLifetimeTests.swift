@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct PathLifetimeTests {
   @Test func oneEngineServesPathsAndTargets() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let target = network.monitor()
     let paths = (0..<20).map { _ in PathMonitor(environment: network.environment) }
@@ -25,7 +25,7 @@ struct PathLifetimeTests {
 
   @Test(arguments: Receiver.exact)
   func aReceiverKeepsTheMonitoringAliveAndItsEndEndsIt(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let log = Log<UInt32?>()
     var monitor: PathMonitor? = PathMonitor(environment: network.environment)
@@ -41,7 +41,7 @@ struct PathLifetimeTests {
   }
 
   @Test func pathsThatComeAndGoDoNotAffectOthers() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let target = network.monitor()
     let path = PathMonitor(environment: network.environment)
@@ -57,7 +57,7 @@ struct PathLifetimeTests {
 
   /// Monitors share a question if they agree on what restricts and what costs. Their settling does not matter.
   @Test func monitorsThatAskTheSameAreAnsweredByOneQuestion() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let counted = CountedPaths(network)
     network.set(.wifi)
     var settling = PathConfiguration()
@@ -75,22 +75,19 @@ struct PathLifetimeTests {
     #expect(anchor.current.uses(.wired))
   }
 
-  #if os(Linux)
-  @Test func withoutDescriptorsAPathIsDenied() async {
-    await #expect(processExitsWith: .success) {
-      let monitor = try withoutDescriptors { PathMonitor(environment: ScriptedNetwork.withDescriptors().environment) }
-      #expect(monitor.current == NetworkPath(.undetermined, reason: .denied))
-      #expect(try await monitor.waitUntilKnown().reason == .denied)
-      let log = Log<NetworkPath>()
-      let token = monitor.observe { log.append($0) }
-      try await eventually("told") { log.count == 1 }
-      await #expect(throws: ReachabilityError(.timedOut, "")) {
-        try await monitor.waitUntilSatisfied(timeout: .milliseconds(1))
-      }
-      token.cancel()
+  @Test func withoutAnEngineAPathIsDenied() async throws {
+    let waiters = ScarceWaiters()
+    let monitor = waiters.withoutMore { PathMonitor(environment: waiters.network().environment) }
+    #expect(monitor.current == NetworkPath(.undetermined, reason: .denied))
+    #expect(try await monitor.waitUntilKnown().reason == .denied)
+    let log = Log<NetworkPath>()
+    let token = monitor.observe { log.append($0) }
+    try await eventually("told") { log.count == 1 }
+    await #expect(throws: ReachabilityError(.timedOut, "")) {
+      try await monitor.waitUntilSatisfied(timeout: .milliseconds(1))
     }
+    token.cancel()
   }
-  #endif
 }
 
 /// A scripted network that counts the questions for paths.

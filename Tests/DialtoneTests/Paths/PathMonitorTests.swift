@@ -38,7 +38,7 @@ struct PathMonitorTests {
 
   @Test(arguments: Receiver.exact)
   func everyWayToListenGetsTheFirstKnownPathAndThenEachChange(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(satisfied(Self.wifi))
     let monitor = PathMonitor(environment: network.environment)
     let log = Log<NetworkPath>()
@@ -53,7 +53,7 @@ struct PathMonitorTests {
   }
 
   @Test func equalPathsAreNotDeliveredAgainAndTemporaryAddressesRotateUnnoticed() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(satisfied(Self.wifi))
     let monitor = PathMonitor(environment: network.environment)
     let log = Log<NetworkPath>()
@@ -65,7 +65,7 @@ struct PathMonitorTests {
       rotated.temporaryAddresses = [ip("2001:db8::\(number)")]
       network.set(satisfied(rotated))
       try await eventually("it can be read") {
-        monitor.current.interfaces[0].temporaryAddresses == rotated.temporaryAddresses
+        monitor.current.interfaces.map(\.temporaryAddresses) == [rotated.temporaryAddresses]
       }
       try await network.settle()
     }
@@ -79,7 +79,7 @@ struct PathMonitorTests {
   }
 
   @Test func deniedIsUndeterminedWithAReasonAndDelivered() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.denied)
     let monitor = PathMonitor(environment: network.environment)
     let path = try await monitor.waitUntilKnown()
@@ -93,7 +93,7 @@ struct PathMonitorTests {
   // MARK: Settling
 
   @Test func aChangeComesOnceItHasBeenQuietAndCurrentAtOnce() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(satisfied(Self.wifi))
     var configuration = PathConfiguration()
     configuration.settling = .seconds(10)
@@ -123,7 +123,7 @@ struct PathMonitorTests {
   }
 
   @Test func aChangeComesAfterFourTimesTheSettlingIfItIsNeverQuiet() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     var configuration = PathConfiguration()
     configuration.settling = .seconds(10)
@@ -154,7 +154,7 @@ struct PathMonitorTests {
   func kindsAndNameSayWhatCounts(
     required: Set<InterfaceKind>, prohibited: Set<InterfaceKind>, name: String?, expected: [String]
   ) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(satisfied(Self.wired, Self.wifi, Self.cellular))
     var configuration = PathConfiguration()
     configuration.requiredKinds = required
@@ -167,7 +167,7 @@ struct PathMonitorTests {
   }
 
   @Test func requiringAndProhibitingAreShorthands() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(satisfied(Self.wired, Self.cellular))
     let wired = PathMonitor(requiring: .wired, environment: network.environment)
     let others = PathMonitor(prohibiting: [.wired], environment: network.environment)
@@ -177,7 +177,7 @@ struct PathMonitorTests {
   }
 
   @Test func aConnectionOverWhatDoesNotCountIsNotRequired() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.requiresConnection(.noSession, over: interface("wwan0", 4, .cellular)))
     let any = PathMonitor(environment: network.environment)
     #expect(try await any.waitUntilKnown() == NetworkPath(.requiresConnection, reason: .noSession))
@@ -186,7 +186,7 @@ struct PathMonitorTests {
   }
 
   @Test func meteredAndConstrainedInterfacesAreTheUsers() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wired)
     var configuration = PathConfiguration()
     configuration.meteredInterfaces = ["eth0"]
@@ -204,7 +204,7 @@ struct PathMonitorTests {
   // MARK: Waiting
 
   @Test func waitsEndWithTheSatisfiedPath() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = PathMonitor(prohibiting: [.cellular], environment: network.environment)
     let waiting = Task { try await monitor.waitUntilSatisfied() }
     _ = try await monitor.waitUntilKnown()
@@ -216,7 +216,7 @@ struct PathMonitorTests {
   }
 
   @Test func waitsTimeOutAndAreCancelled() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = PathMonitor(environment: network.environment)
     #expect(try await monitor.waitUntilKnown().reason == .noRoute)
     await #expect(throws: ReachabilityError(.timedOut, "")) { try await monitor.waitUntilSatisfied(timeout: .zero) }
@@ -230,7 +230,7 @@ struct PathMonitorTests {
   }
 
   @Test func whenSatisfiedRunsOnce() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = PathMonitor(environment: network.environment)
     let fired = Counter()
     let token = monitor.whenSatisfied { fired.add() }

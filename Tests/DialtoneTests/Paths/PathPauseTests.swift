@@ -11,7 +11,7 @@ import Testing
 struct PathPauseTests {
   @Test(arguments: Receiver.exact, [true, false])
   func nothingIsToldWhilePausedAndAfterwardsOnlyWhatDiffers(receiver: Receiver, isOther: Bool) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     // This monitor keeps the engine, so that each change is decided.
     let witness = PathMonitor(environment: network.environment)
@@ -36,7 +36,7 @@ struct PathPauseTests {
   }
 
   @Test func nothingIsKnownWhilePaused() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let monitor = PathMonitor(environment: network.environment)
     try await monitor.waitUntilSatisfied()
@@ -54,7 +54,7 @@ struct PathPauseTests {
   }
 
   @Test func theEngineEndsWhenAllArePausedAndOthersGoOnUntilThen() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let path = PathMonitor(environment: network.environment)
     let target = network.monitor()
@@ -70,7 +70,7 @@ struct PathPauseTests {
   }
 
   @Test func waitsWaitAndTimeOutWhilePaused() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let monitor = PathMonitor(environment: network.environment)
     monitor.pause()
@@ -95,7 +95,7 @@ struct PathPauseTests {
 
   @Test(arguments: Receiver.exact)
   func aReceiverAddedWhilePausedIsToldAfterwards(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let monitor = PathMonitor(environment: network.environment)
     try await monitor.waitUntilSatisfied()
@@ -113,7 +113,7 @@ struct PathPauseTests {
 
   /// The engine may be deciding a path at the moment of the pause.
   @Test func nothingFromBeforeAPauseIsKnownInIt() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let witness = PathMonitor(environment: network.environment)
     let monitor = PathMonitor(environment: network.environment)
@@ -131,7 +131,7 @@ struct PathPauseTests {
   }
 
   @Test func theFirstPathAfterAPauseDoesNotWaitToSettle() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     var configuration = PathConfiguration()
     configuration.settling = .seconds(60)
@@ -159,7 +159,7 @@ struct PathPauseTests {
 
   @Test(arguments: Receiver.handlers)
   func itCanBePausedAndResumedInAHandler(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let monitor = PathMonitor(environment: network.environment)
     let log = Log<Int>()
@@ -178,7 +178,7 @@ struct PathPauseTests {
 
   @Test(arguments: Receiver.exact)
   func releasedWhilePausedNothingIsLeft(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     weak var released: PathMonitor?
     do {
@@ -193,41 +193,42 @@ struct PathPauseTests {
     try await eventually("the engine has ended") { network.environment.provider.runningEngine == nil }
   }
 
-  #if os(Linux)
-  @Test func withoutAnEngineItSaysSoAndAPauseHelps() async {
-    await #expect(processExitsWith: .success) {
-      let network = ScriptedNetwork.withDescriptors()
-      network.set(.wifi)
-      let monitor = PathMonitor(environment: network.environment)
-      monitor.pause()
-      try await eventually("the engine has ended") { network.environment.provider.runningEngine == nil }
-      let log = Log<NetworkPath>()
-      let token = monitor.observe { log.append($0) }
-      try withoutDescriptors { monitor.resume() }
-      #expect(monitor.current == NetworkPath(.undetermined, reason: .denied))
-      try await eventually("who listens is told") { log.last?.reason == .denied }
-      monitor.pause()
-      monitor.resume()
-      try await monitor.waitUntilSatisfied(timeout: .seconds(60))
-      token.cancel()
-    }
+  @Test func withoutAnEngineItSaysSoAndAPauseHelps() async throws {
+    let waiters = ScarceWaiters()
+    let network = waiters.network()
+    network.set(.wifi)
+    let monitor = PathMonitor(environment: network.environment)
+    monitor.pause()
+    try await eventually("the engine has ended") { network.environment.provider.runningEngine == nil }
+    let log = Log<NetworkPath>()
+    let token = monitor.observe { log.append($0) }
+    waiters.withoutMore { monitor.resume() }
+    #expect(monitor.current == NetworkPath(.undetermined, reason: .denied))
+    try await eventually("who listens is told") { log.last?.reason == .denied }
+    monitor.pause()
+    monitor.resume()
+    try await monitor.waitUntilSatisfied()
+    token.cancel()
   }
 
+  #if os(Linux)
   @Test func whileAllArePausedThereIsNoThreadAndNoDescriptor() async {
     await #expect(processExitsWith: .success) {
-      let network = ScriptedNetwork.withDescriptors()
+      let waiters = ScarceWaiters()
+      let network = waiters.network()
       network.set(.wifi)
       let monitors = (0..<20).map { _ in PathMonitor(environment: network.environment) }
       let told = Counter()
       let tokens = monitors.map { $0.observe { _ in told.add() } }
       try await eventually("all have been told") { told.value == 20 }
-      // An engine that was left over would have two descriptors or more.
       let left = try await Leftovers {
         for monitor in monitors { monitor.resume() }
         for monitor in monitors { try await monitor.waitUntilSatisfied(timeout: .seconds(60)) }
         try await eventually("one engine serves all") { ProcessCensus.threads(named: "dialtone") == 2 }
+        #expect(waiters.count == 1)
         for monitor in monitors { monitor.pause() }
         try await eventually("no thread is left") { ProcessCensus.threads(named: "dialtone") == 0 }
+        try await eventually("nothing is left to wait on") { waiters.count == 0 }
       }
       #expect(left.descriptors <= 0, "\(left)")
       #expect(told.value == 20)

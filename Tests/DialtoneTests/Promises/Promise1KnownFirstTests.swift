@@ -31,7 +31,7 @@ struct Promise1KnownFirstTests {
 
   @Test(arguments: Receiver.allCases)
   func deliversUndeterminedWithItsReason(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.denied)
     let log = Log<Reachability>()
     let reception = await receiver.follow(network.monitor()) { log.append($0) }
@@ -42,7 +42,7 @@ struct Promise1KnownFirstTests {
 
   @Test(arguments: Receiver.allCases)
   func deliversThatAResolverFailsForNow(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     network.set(.failing, forName: "failing.example")
     let log = Log<Reachability>()
@@ -54,7 +54,7 @@ struct Promise1KnownFirstTests {
 
   @Test(arguments: Receiver.allCases)
   func deliversALaterFallToUndetermined(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let log = Log<Reachability>()
     let reception = await receiver.follow(network.monitor()) { log.append($0) }
@@ -82,7 +82,7 @@ struct Promise1KnownFirstTests {
   }
 
   @Test func undeterminedEndsAWaitForKnownAndNoOther() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.denied)
     let monitor = network.monitor()
     let fired = Log<Int>()

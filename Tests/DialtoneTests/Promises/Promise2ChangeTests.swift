@@ -26,7 +26,7 @@ struct Promise2ChangeTests {
   @Test(arguments: Receiver.allCases, 0..<7)
   func deliversWhatCounts(receiver: Receiver, position: Int) async throws {
     let (what, path) = Self.changes[position]
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(Self.base)
     let log = Log<Reachability>()
     let reception = await receiver.follow(network.monitor()) { log.append($0) }
@@ -38,7 +38,7 @@ struct Promise2ChangeTests {
   }
 
   @Test func deliversAChangeOfReasonAlone() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let log = Log<Reachability>()
     let token = network.monitor().observe { log.append($0) }
     try await log.wait("no route") { $0.isUnreachable(.noRoute) }
@@ -53,7 +53,7 @@ struct Promise2ChangeTests {
     func path(_ source: String) -> ScriptedPath {
       .reachable(over: interface("wlan0"), gateway: Self.gateway, source: ip(source))
     }
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(path("2001:db8::1"))
     let monitor = network.monitor()
     let log = Log<Reachability>()
@@ -70,7 +70,7 @@ struct Promise2ChangeTests {
 
   @Test(arguments: Receiver.allCases)
   func destinationAloneMakesNoDelivery(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     network.set(.addresses([ip("192.0.2.10")]), forName: "moves.example")
     let monitor = network.monitor(try .host("moves.example"))
@@ -89,7 +89,7 @@ struct Promise2ChangeTests {
 
   @Test(arguments: Receiver.allCases)
   func theSameAgainMakesNoDelivery(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let log = Log<Reachability>()
     let monitor = network.monitor()
@@ -112,7 +112,7 @@ struct Promise2ChangeTests {
     var random = SystemRandomNumberGenerator()
     let seed = UInt64.random(in: 0 ... .max, using: &random)
     var numbers = SeededNumbers(seed: seed)
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let log = Log<Reachability>()
     let reception = await receiver.follow(network.monitor()) { log.append($0) }
     let paths: [ScriptedPath] = [.wifi, .wifi, .wired, .cellular, .unreachable(), .denied]

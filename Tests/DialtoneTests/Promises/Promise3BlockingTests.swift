@@ -12,7 +12,7 @@ struct Promise3BlockingTests {
   /// The main actor is left out here: to block it would block everything else that needs it, in other tests, too.
   @Test(arguments: [Receiver.closure, .queue, .concurrentQueue, .actor])
   func aHandlerThatBlocksStopsNoOther(blocked: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()
     let hasBegun = Counter()
@@ -57,7 +57,7 @@ struct Promise3BlockingTests {
   }
 
   @Test func aBlockedMainActorStopsNoOther() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()
     let observable = await ObservableReachability(monitor)
@@ -86,7 +86,7 @@ struct Promise3BlockingTests {
 
   @Test(arguments: Receiver.handlers)
   func aHandlerThatBlocksIsNotCalledASecondTime(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()
     let running = Counter()

@@ -13,7 +13,7 @@ import Testing
 struct Promise3LastStateTests {
   @Test(arguments: Receiver.handlers)
   func aHandlerThatIsSlowGetsTheNewestAndSkipsTheRest(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()
     let log = Log<Reachability>()
@@ -34,7 +34,7 @@ struct Promise3LastStateTests {
   }
 
   @Test func aSequenceReadSlowlyGivesTheNewestAndSkipsTheRest() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()
     var iterator = monitor.updates.makeAsyncIterator()
@@ -48,7 +48,7 @@ struct Promise3LastStateTests {
 
   @Test(arguments: Receiver.allCases)
   func theLastStateArrivesAfterAnyStorm(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let log = Log<Reachability>()
     let reception = await receiver.follow(network.monitor()) { log.append($0) }
     for round in 1...40 {
@@ -60,7 +60,7 @@ struct Promise3LastStateTests {
 
   @Test(arguments: Receiver.handlers)
   func aStateThatGoesAndComesBackWhileTheHandlerRunsIsNotDeliveredAgain(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let monitor = network.monitor()
     let log = Log<Reachability>()

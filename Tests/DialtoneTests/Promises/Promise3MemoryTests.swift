@@ -12,7 +12,7 @@ import Testing
 struct Promise3MemoryTests {
   /// A monitor with a plain closure that blocks.
   private struct Blocked {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor: ReachabilityMonitor
     let latch = Latch()
     let token: ReachabilityObservation

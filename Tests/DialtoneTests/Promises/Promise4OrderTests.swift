@@ -11,7 +11,7 @@ import Testing
 struct Promise4OrderTests {
   @Test(arguments: Receiver.allCases)
   func deliversInTheOrderOfChange(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let log = Log<Reachability>()
     let reception = await receiver.follow(network.monitor()) { log.append($0) }
     for number in 1...2_000 {
@@ -29,7 +29,7 @@ struct Promise4OrderTests {
 
   @Test(arguments: Receiver.exact)
   func deliversEachChangeToAReceiverThatIsQuickEnough(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let log = Log<Reachability>()
     let reception = await receiver.follow(network.monitor()) { log.append($0) }
@@ -42,7 +42,7 @@ struct Promise4OrderTests {
   }
 
   @Test func receiversOfOneKindAreCalledInTurn() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitors = [network.monitor(), network.monitor(.localNetwork), network.monitor(.address(ip("192.0.2.9")))]
     let running = Counter()
     let overlaps = Counter()
@@ -64,7 +64,7 @@ struct Promise4OrderTests {
   }
 
   @Test func theTimeOfAStateIsThatOfItsChange() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let monitor = network.monitor()
     let first = try await monitor.waitUntilKnown()

@@ -12,7 +12,7 @@ import Testing
 struct Promise5CancelTests {
   @Test(arguments: Receiver.handlers)
   func cancelledInsideItsOwnHandlerIsNotCalledAgain(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()
     let log = Log<Reachability>()
@@ -38,7 +38,7 @@ struct Promise5CancelTests {
 
   @Test(arguments: Receiver.handlers)
   func releasedInsideItsOwnHandlerIsNotCalledAgain(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()
     let log = Log<Reachability>()
@@ -62,7 +62,7 @@ struct Promise5CancelTests {
   /// On the receiver's own queue or actor no call can be about to start, so there the promise holds strictly.
   @Test(arguments: [Receiver.queue, .actor, .mainActor])
   func cancelledWhereItIsCalledStartsNoCallAfterwards(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = network.monitor()
     let queue = DispatchQueue(label: "dialtone-tests.cancel")
     let actor = ThreadedActor()
@@ -109,7 +109,7 @@ struct Promise5CancelTests {
 
   @Test(arguments: Receiver.handlers)
   func cancelledFromAnotherThreadStartsAtMostTheCallThatWasBeginning(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = network.monitor()
     let control = Log<Reachability>()
     let reception = await Receiver.updates.follow(monitor) { control.append($0) }
@@ -131,7 +131,7 @@ struct Promise5CancelTests {
   @Test(arguments: Receiver.handlers)
   func releasingTheTokenEndsItAndReleasesTheHandler(receiver: Receiver) async throws {
     final class Captured: Sendable {}
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()
     let log = Log<Reachability>()
@@ -153,7 +153,7 @@ struct Promise5CancelTests {
   }
 
   @Test func anEndedActorEndsItsObservation() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()
     let log = Log<Reachability>()
@@ -174,7 +174,7 @@ struct Promise5CancelTests {
   }
 
   @Test func cancellingTwiceAndAfterwardsDoesNoHarm() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let token = network.monitor().observe { _ in }
     token.cancel()
     token.cancel()
@@ -186,7 +186,7 @@ struct Promise5CancelTests {
   }
 
   @Test func aCancelledTaskEndsItsSequence() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let monitor = network.monitor()
     let log = Log<Reachability>()

@@ -21,7 +21,7 @@ struct Promise5ReentrancyTests {
   @Test(arguments: Receiver.handlers, Call.allCases)
   func aHandlerMayCallAnything(receiver: Receiver, call: Call) async throws {
     if call == .waitForATask, receiver == .mainActor { return }  // a task may need the main thread that it would hold
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()
     let done = Counter()
@@ -54,7 +54,7 @@ struct Promise5ReentrancyTests {
       for monitor in made { _ = monitor.current }
     case .releaseMonitors:
       for _ in 0..<20 {
-        let monitor = ScriptedNetwork().monitor()
+        let monitor = scriptedNetwork().monitor()
         withExtendedLifetime(monitor.observe { _ in }) {}
       }
     case .makeIterators:
@@ -80,7 +80,7 @@ struct Promise5ReentrancyTests {
 
   @Test(arguments: Receiver.handlers)
   func aHandlerMayWaitForAnotherReceiver(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()
     let other = Log<Reachability>()
@@ -100,7 +100,7 @@ struct Promise5ReentrancyTests {
   }
 
   @Test func anObservablePropertyMayBeUsedInItsObserver() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let seen = Log<Bool>()
     let observable = await ObservableReachability(network.monitor())

@@ -40,7 +40,7 @@ struct Promise6LifetimeTests {
 
   @Test(arguments: Receiver.allCases)
   func aReceiverKeepsTheMonitoringAliveAndItsEndEndsIt(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     let log = Log<Reachability>()
     var monitor: ReachabilityMonitor? = network.monitor()
@@ -71,7 +71,7 @@ struct Promise6LifetimeTests {
   }
 
   @Test func aSequenceKeepsTheMonitoringAliveByItself() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     var updates: MonitorUpdates<Reachability>? = network.monitor().updates
     var iterator = updates?.makeAsyncIterator()
@@ -85,7 +85,7 @@ struct Promise6LifetimeTests {
   }
 
   @Test func anActionThatHasRunKeepsNothingAlive() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let fired = Counter()
     let token = network.monitor().whenReachable { fired.add() }
@@ -96,7 +96,7 @@ struct Promise6LifetimeTests {
   }
 
   @Test func aWaitThatHasEndedKeepsNothingAlive() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     await #expect(throws: ReachabilityError(.timedOut, "")) {
       try await network.monitor().waitUntilReachable(timeout: .zero)
     }
@@ -108,7 +108,7 @@ struct Promise6LifetimeTests {
   }
 
   @Test func oneEngineServesAllAndEndsWithTheLast() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let monitors = Box((0..<50).map { network.monitor(.address(IPAddress(ipv4: 0xC000_0200 + UInt32($0)))) })
     #expect(Set(monitors.value.map { ObjectIdentifier($0.engine) }).count == 1)
@@ -124,7 +124,7 @@ struct Promise6LifetimeTests {
 
   @Test(arguments: Receiver.handlers)
   func aMonitorMayBeReleasedInItsOwnCallback(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let held = Box<(monitor: ReachabilityMonitor, token: ReachabilityObservation)?>(nil)
     let done = Counter()

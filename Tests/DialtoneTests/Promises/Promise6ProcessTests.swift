@@ -25,7 +25,7 @@ struct Promise6ProcessTests {
 
   @Test func releasingEverythingLeavesNoThreadAndNoDescriptor() async {
     await #expect(processExitsWith: .success) {
-      let network = ScriptedNetwork()
+      let network = scriptedNetwork()
       network.set(.wifi)
       func round() async throws {
         try await Promise6ProcessTests.useEverything(network)
@@ -38,7 +38,7 @@ struct Promise6ProcessTests {
 
   @Test func aThousandMonitorsNeedNoMoreThreadsAndDescriptorsThanOne() async {
     await #expect(processExitsWith: .success) {
-      let network = ScriptedNetwork()
+      let network = scriptedNetwork()
       network.set(.wifi)
       // From now on Swift's own threads and descriptors are there.
       try await Promise6ProcessTests.useEverything(network)
@@ -69,7 +69,7 @@ struct Promise6ProcessTests {
   @Test func aThousandRoundsOfStartAndStopDoNotGrow() async {
     await #expect(processExitsWith: .success) {
       ctestsupport_keep_no_backtraces()
-      let network = ScriptedNetwork()
+      let network = scriptedNetwork()
       network.set(.wifi)
       let left = try await Leftovers {
         for _ in 0..<(isSanitized ? 20 : 200) {
@@ -87,7 +87,7 @@ struct Promise6ProcessTests {
 
   @Test func monitorsThatComeAndGoOnARunningEngineDoNotGrow() async {
     await #expect(processExitsWith: .success) {
-      let network = ScriptedNetwork()
+      let network = scriptedNetwork()
       network.set(.wifi)
       let anchor = network.monitor()
       let left = try await Leftovers {
@@ -108,7 +108,7 @@ struct Promise6ProcessTests {
 
   @Test func aMonitorReleasedInItsOwnCallbackLeavesNothing() async {
     await #expect(processExitsWith: .success) {
-      let network = ScriptedNetwork()
+      let network = scriptedNetwork()
       network.set(.wifi)
       func round() async throws {
         for receiver in Receiver.handlers {

@@ -23,7 +23,7 @@ struct Promise7HangingResolverTests {
 
   @Test func addressesAreToldAtOnceWhile64NamesHang() async {
     await #expect(processExitsWith: .success) {
-      let network = ScriptedNetwork()
+      let network = scriptedNetwork()
       network.set(.numbered(1))
       let hosts = try Promise7HangingResolverTests.hangingHosts(network, 64)
       let logs = hosts.map { _ in Log<Reachability>() }
@@ -51,7 +51,7 @@ struct Promise7HangingResolverTests {
 
   @Test func readingNeverBlocks() async {
     await #expect(processExitsWith: .success) {
-      let network = ScriptedNetwork()
+      let network = scriptedNetwork()
       let hosts = try Promise7HangingResolverTests.hangingHosts(network, 64)
       try await eventually("the pool is full") { Promise7HangingResolverTests.threads == 8 }
       let clock = ContinuousClock()
@@ -74,7 +74,7 @@ struct Promise7HangingResolverTests {
       // The best of three attempts counts, each on a network of its own, because the machine may be busy.
       var best = Duration.seconds(60)
       for _ in 0..<3 {
-        let network = ScriptedNetwork()
+        let network = scriptedNetwork()
         network.set(.wifi)
         var hosts = try Promise7HangingResolverTests.hangingHosts(network, 64)
         var tokens = hosts.map { $0.observe { _ in } }
@@ -91,7 +91,7 @@ struct Promise7HangingResolverTests {
         #expect(Promise7HangingResolverTests.threads <= 8)
         withExtendedLifetime((hosts, tokens)) {}
         // Lets the lookups return: then the threads end, too, without lookups that are not needed any more.
-        for number in 0..<64 { network.set(.none, forName: "host\(number).example") }
+        for number in 0..<64 { network.set(.nonexistent, forName: "host\(number).example") }
         try await eventually("the pool is empty") {
           Promise7HangingResolverTests.threads == 0
         }

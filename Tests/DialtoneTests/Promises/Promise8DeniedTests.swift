@@ -17,7 +17,7 @@ struct Promise8DeniedTests {
 
   @Test(arguments: Receiver.allCases)
   func deniedIsDeliveredExactlyOnce(receiver: Receiver) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.denied)
     let monitor = network.monitor()
     let log = Log<Reachability>()
@@ -39,7 +39,7 @@ struct Promise8DeniedTests {
 
   @Test(arguments: targets)
   func everyTargetReadsAsDenied(target: ReachabilityTarget) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.denied)
     let state = try await network.monitor(target).waitUntilKnown()
     #expect(state.isUndetermined(.denied))
@@ -48,7 +48,7 @@ struct Promise8DeniedTests {
   }
 
   @Test func aHostReadsAsDeniedWithAddressesAndWithout() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.denied)
     network.set(.addresses([ip("192.0.2.7"), ip("2001:db8::7")]), forName: "known.example")
     network.set(.failing, forName: "failing.example")
@@ -58,33 +58,29 @@ struct Promise8DeniedTests {
   }
 
   @Test func deniedDoesNotHideAnAnswerThatIsKnown() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.denied)
     network.set(.wifi, for: ip("192.0.2.7"))
     network.set(.addresses([ip("2001:db8::7"), ip("192.0.2.7")]), forName: "both.example")
     #expect(try await network.monitor(try .host("both.example")).waitUntilKnown().isVia("wlan0"))
   }
 
-  #if os(Linux)
-  /// Without descriptors there is no engine. The test has its own process, because the limit is per process.
-  @Test func withoutDescriptorsAllReceiversAreToldOnceAndNothingHangs() async {
-    await #expect(processExitsWith: .success) {
-      let monitor = try withoutDescriptors { ScriptedNetwork.withDescriptors().monitor() }
-      #expect(monitor.current.isUndetermined(.denied))
-      let logs = Receiver.allCases.map { _ in Log<Reachability>() }
-      var receptions: [Reception] = []
-      for (receiver, log) in zip(Receiver.allCases, logs) {
-        receptions.append(await receiver.follow(monitor) { log.append($0) })
-      }
-      for log in logs { try await log.wait("denied") { $0.isUndetermined(.denied) } }
-      #expect(logs.allSatisfy { $0.count == 1 })
-      #expect(try await monitor.waitUntilKnown().isUndetermined(.denied))
-      #expect(try await monitor.waitUntilKnown(timeout: .seconds(60)).isUndetermined(.denied))
-      await #expect(throws: ReachabilityError(.timedOut, "")) {
-        try await monitor.waitUntilReachable(timeout: .milliseconds(1))
-      }
-      withExtendedLifetime(receptions) {}
+  @Test func withoutAnEngineAllReceiversAreToldOnceAndNothingHangs() async throws {
+    let waiters = ScarceWaiters()
+    let monitor = waiters.withoutMore { waiters.network().monitor() }
+    #expect(monitor.current.isUndetermined(.denied))
+    let logs = Receiver.allCases.map { _ in Log<Reachability>() }
+    var receptions: [Reception] = []
+    for (receiver, log) in zip(Receiver.allCases, logs) {
+      receptions.append(await receiver.follow(monitor) { log.append($0) })
     }
+    for log in logs { try await log.wait("denied") { $0.isUndetermined(.denied) } }
+    #expect(logs.allSatisfy { $0.count == 1 })
+    #expect(try await monitor.waitUntilKnown().isUndetermined(.denied))
+    #expect(try await monitor.waitUntilKnown(timeout: .seconds(60)).isUndetermined(.denied))
+    await #expect(throws: ReachabilityError(.timedOut, "")) {
+      try await monitor.waitUntilReachable(timeout: .milliseconds(1))
+    }
+    withExtendedLifetime(receptions) {}
   }
-  #endif
 }

@@ -10,7 +10,7 @@ import TestSupport
 /// has.
 final class HesitantNetwork: Sendable {
   let environment: ReachabilityEnvironment
-  private let network = ScriptedNetwork()
+  private let network = scriptedNetwork()
   private let isAnnounced = Box(true)
 
   init() {

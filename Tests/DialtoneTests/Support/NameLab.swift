@@ -33,7 +33,7 @@ final class NameLab: Sendable {
     }
   }
 
-  let network = ScriptedNetwork()
+  let network = scriptedNetwork()
   let environment: ReachabilityEnvironment
   private let script = Script()
 

@@ -8,7 +8,7 @@ import TestSupport
 
 /// A scripted network of which nothing is known until it is opened.
 final class SlowNetwork: Sendable {
-  let network = ScriptedNetwork()
+  let network = scriptedNetwork()
   let environment: ReachabilityEnvironment
   private let latch = Latch()
 

@@ -35,6 +35,16 @@ struct HostLookupScheduleTests {
     withExtendedLifetime(monitor) {}
   }
 
+  @Test func oneNameIsLookedUpOnceHoweverItIsWritten() async throws {
+    let name = "xn--bcher-kva.example"
+    let (lab, monitor) = try await Self.known(name)
+    for other in ["bücher.example", "BÜCHER.example", "XN--Bcher-Kva.example."] {
+      #expect(try await lab.monitor(other).waitUntilKnown().isReachable)
+    }
+    #expect(lab.started(name) == 1)
+    withExtendedLifetime(monitor) {}
+  }
+
   @Test func looksANameUpAgainAfterFiveMinutes() async throws {
     let name = "five-minutes.example"
     let (lab, monitor) = try await Self.known(name)

@@ -3,6 +3,7 @@
 
 import Dialtone
 import DialtoneTesting
+import TestSupport
 import Testing
 
 /// The state of a host target, by its lookup and the network.
@@ -13,7 +14,7 @@ struct HostTargetTests {
   private static let third = ip("2001:db8::30")
 
   private static func network(_ names: ScriptedNames, _ path: ScriptedPath = .wifi) -> ScriptedNetwork {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(path)
     network.set(names, forName: "name.example")
     return network
@@ -76,10 +77,10 @@ struct HostTargetTests {
   }
 
   @Test func aNameThatDoesNotExistIsUnreachable() async throws {
-    #expect(try await Self.state(of: Self.network(.none)).isUnreachable(.nameNotResolved))
+    #expect(try await Self.state(of: Self.network(.nonexistent)).isUnreachable(.nameNotResolved))
     #expect(try await Self.state(of: Self.network(.addresses([]))).isUnreachable(.nameNotResolved))
     // The same holds without a path: the answer stays.
-    #expect(try await Self.state(of: Self.network(.none, .unreachable())).isUnreachable(.nameNotResolved))
+    #expect(try await Self.state(of: Self.network(.nonexistent, .unreachable())).isUnreachable(.nameNotResolved))
   }
 
   @Test func aNameThatCannotBeLookedUpIsUndeterminedWhileThereIsAPath() async throws {
@@ -125,7 +126,7 @@ struct HostTargetTests {
   }
 
   @Test func anIPTextAsHostIsAnAddressAndIsNotLookedUp() async throws {
-    let network = Self.network(.none)
+    let network = Self.network(.nonexistent)
     for text in ["192.0.2.10", "2001:db8::30", "[2001:db8::30]", "https://[2001:db8::30]:443/x"] {
       #expect(try await network.monitor(try .host(text)).waitUntilKnown().isReachable)
     }
@@ -136,7 +137,7 @@ struct HostTargetTests {
     let one = network.monitor(try .host("name.example"))
     _ = try await one.waitUntilKnown()
     // A new lookup would now find that the name does not exist.
-    network.set(.none, forName: "name.example")
+    network.set(.nonexistent, forName: "name.example")
     let two = network.monitor(try .host("name.example"))
     #expect(try await two.waitUntilKnown().isReachable)
     withExtendedLifetime(one) {}

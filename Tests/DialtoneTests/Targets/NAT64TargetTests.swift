@@ -17,7 +17,7 @@ struct NAT64TargetTests {
 
   /// IPv6 over Wi-Fi, without a way to the literal.
   private static func network(_ reason: Reachability.Reason = .noRoute) -> ScriptedNetwork {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     network.set(.unreachable(reason), for: literal)
     return network
@@ -49,7 +49,7 @@ struct NAT64TargetTests {
     #expect(state.destination == Self.translated)
   }
 
-  @Test(arguments: [ScriptedNames.none, .failing, .addresses([ip("2001:db8::1")])])
+  @Test(arguments: [ScriptedNames.nonexistent, .failing, .addresses([ip("2001:db8::1")])])
   func isUnreachableForItsOwnReasonIfThereIsNoTranslator(names: ScriptedNames) async throws {
     let network = Self.network(.noAddress)
     network.set(names, forName: Self.discovery)

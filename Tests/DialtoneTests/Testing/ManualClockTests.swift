@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct ManualClockTests {
   @Test func standsStillByItself() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = ReachabilityMonitor(.internet, environment: network.environment)
     let ended = Counter()
     let waiting = Task {
@@ -26,7 +26,7 @@ struct ManualClockTests {
 
   @Test func twoNetworksCanShareAClock() async throws {
     let clock = ManualClock()
-    let networks = [ScriptedNetwork(clock: clock), ScriptedNetwork(clock: clock)]
+    let networks = [scriptedNetwork(clock: clock), scriptedNetwork(clock: clock)]
     for network in networks {
       #expect(network.clock === clock)
       network.set(.wifi)
@@ -49,7 +49,7 @@ struct ManualClockTests {
 
   @Test(arguments: Duration.endless)
   func takesAnyDuration(duration: Duration) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = ReachabilityMonitor(.internet, environment: network.environment)
     for _ in 0..<3 { network.clock.advance(by: duration) }
     network.clock.advance(by: .zero)
@@ -60,7 +60,7 @@ struct ManualClockTests {
 
   @Test(arguments: Duration.negative)
   func neverGoesBack(duration: Duration) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let monitor = network.monitor { $0.settling = .seconds(5) }
     let log = Log<Reachability>()
@@ -158,7 +158,7 @@ struct ManualClockSleepTests {
 
   @Test func theCodeUnderTestAndItsMonitorsGoByOneTime() async throws {
     let clock = ManualClock()
-    let network = ScriptedNetwork(clock: clock)
+    let network = scriptedNetwork(clock: clock)
     let monitor = ReachabilityMonitor(.internet, environment: network.environment)
     let start = clock.now
     let waiting = Task { try await monitor.waitUntilReachable(timeout: .seconds(10)) }

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct ScriptedNamesTests {
   @Test func aNameThatNothingWasSetForDoesNotExist() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let monitor = ReachabilityMonitor(try .host("nobody.example"), environment: network.environment)
     #expect(try await monitor.waitUntilKnown().reason == .nameNotResolved)
@@ -18,27 +18,38 @@ struct ScriptedNamesTests {
 
   @Test(arguments: ["Name.Example", "name.example."])
   func caseAndTrailingDotDoNotMatter(text: String) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     network.set(.addresses([ip("192.0.2.1")]), forName: "name.example")
-    network.set(.none, forName: "other.example.")
+    network.set(.nonexistent, forName: "other.example.")
     let monitor = ReachabilityMonitor(try .host(text), environment: network.environment)
     #expect(try await monitor.waitUntilKnown().isReachable)
   }
 
+  @Test(arguments: ["bücher.example", "xn--bcher-kva.example", "Bücher.example."])
+  func aNameWithLettersOutsideASCIIHasTwoForms(set name: String) async throws {
+    for text in ["bücher.example", "xn--bcher-kva.example"] {
+      let network = scriptedNetwork()
+      network.set(.wifi)
+      network.set(.addresses([ip("192.0.2.1")]), forName: name)
+      let monitor = ReachabilityMonitor(try .host(text), environment: network.environment)
+      #expect(try await monitor.waitUntilKnown().isReachable)
+    }
+  }
+
   @Test func aNewAnswerIsTakenUpOnceTimePasses() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     network.set(.addresses([ip("192.0.2.1")]), forName: "name.example")
     let monitor = ReachabilityMonitor(try .host("name.example"), environment: network.environment)
     try await monitor.waitUntilReachable()
-    network.set(.none, forName: "name.example")
+    network.set(.nonexistent, forName: "name.example")
     network.clock.advance(by: .seconds(1))
     try await eventually("the new answer") { monitor.current.reason == .nameNotResolved }
   }
 
   @Test func aHangingNameIsAnsweredWhenItIsSet() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     network.set(.hanging, forName: "slow.example")
     let monitor = ReachabilityMonitor(try .host("slow.example"), environment: network.environment)
@@ -51,12 +62,12 @@ struct ScriptedNamesTests {
   #if os(Linux)
   @Test func namesThatHangInOneNetworkDelayNoOther() async {
     await #expect(processExitsWith: .success) {
-      let networks = (0..<12).map { _ in ScriptedNetwork() }
+      let networks = (0..<12).map { _ in scriptedNetwork() }
       let monitors = try networks.map { network in
         network.set(.hanging, forName: "slow.example")
         return ReachabilityMonitor(try .host("slow.example"), environment: network.environment)
       }
-      let other = ScriptedNetwork()
+      let other = scriptedNetwork()
       other.set(.wifi)
       other.set(.addresses([ip("192.0.2.1")]), forName: "slow.example")
       let monitor = ReachabilityMonitor(try .host("slow.example"), environment: other.environment)
@@ -68,7 +79,7 @@ struct ScriptedNamesTests {
   @Test func namesThatHangEndWithTheirNetwork() async {
     await #expect(processExitsWith: .success) {
       for _ in 0..<10 {
-        let network = ScriptedNetwork()
+        let network = scriptedNetwork()
         network.set(.hanging, forName: "slow.example")
         let monitor = ReachabilityMonitor(try .host("slow.example"), environment: network.environment)
         try await eventually("it hangs") { ProcessCensus.threads(named: "dialtone-names") > 0 }

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct ScriptedNetworkTests {
   @Test func beginsWithoutAnyPath() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = ReachabilityMonitor(.internet, environment: network.environment)
     let state = try await monitor.waitUntilKnown()
     #expect(state.status == .unreachable)
@@ -39,7 +39,7 @@ struct ScriptedNetworkTests {
     ),
   ])
   func aPathReadsAsItsNameSays(path: ScriptedPath, description: String, flags: String) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(path)
     let state = try await ReachabilityMonitor(.internet, environment: network.environment).waitUntilKnown()
     #expect(state.description == description)
@@ -47,7 +47,7 @@ struct ScriptedNetworkTests {
   }
 
   @Test func carriesGatewaySourceAndDestination() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.reachable(over: interface("eth0"), gateway: ip("192.0.2.1"), source: ip("192.0.2.2")))
     let monitor = ReachabilityMonitor(.address(ip("203.0.113.1")), environment: network.environment)
     let state = try await monitor.waitUntilReachable()
@@ -57,7 +57,7 @@ struct ScriptedNetworkTests {
   }
 
   @Test func oneAddressCanDifferAndJoinTheOthersAgain() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     network.set(.wired, for: ip("2001:db8::1"))
     let one = ReachabilityMonitor(.address(ip("2001:db8::1")), environment: network.environment)
@@ -69,7 +69,7 @@ struct ScriptedNetworkTests {
   }
 
   @Test func theLocalNetworkCanDiffer() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.setLocalNetwork(.wired)
     let monitor = ReachabilityMonitor(.localNetwork, environment: network.environment)
     #expect(try await monitor.waitUntilReachable().interface?.name == "eth0")
@@ -78,7 +78,7 @@ struct ScriptedNetworkTests {
   }
 
   @Test func localNetworkOfAKindIsOnAnInterfaceOfThatKind() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wired)
     func isReachable(_ target: ReachabilityTarget) async throws -> Bool {
       try await ReachabilityMonitor(target, environment: network.environment).waitUntilKnown().isReachable
@@ -96,7 +96,7 @@ struct ScriptedNetworkTests {
     (ScriptedPath.wifi, InterfaceKind.wifi), (.wired, .wired), (.reachable(over: interface("eth1", 9, .wired)), .wired),
   ])
   func theLocalNetworkIsGoneStraightTo(path: ScriptedPath, kind: InterfaceKind) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(path)
     for target in [ReachabilityTarget.localNetwork, .localNetwork(kind), .address(ip("169.254.7.7"))] {
       let monitor = ReachabilityMonitor(target, environment: network.environment)
@@ -108,7 +108,7 @@ struct ScriptedNetworkTests {
   }
 
   @Test func whatWasSaidOfALinkLocalAddressStands() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi, for: ip("169.254.7.7"))
     let state = try await network.monitor(.address(ip("169.254.7.7"))).waitUntilReachable()
     #expect(state.gateway == ip("192.0.2.1"))
@@ -123,7 +123,7 @@ struct ScriptedNetworkTests {
     (.requiresConnection(.dormant, over: interface("wlan0")), .localNetwork(.wired)),
   ])
   func onOtherInterfacesThereIsNoLocalNetwork(path: ScriptedPath, target: ReachabilityTarget) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(path)
     let monitor = ReachabilityMonitor(target, environment: network.environment)
     #expect(try await monitor.waitUntilKnown() == Reachability(status: .unreachable, reason: .noInterface))
@@ -131,7 +131,7 @@ struct ScriptedNetworkTests {
   }
 
   @Test func onlyTheInterfaceAskedForCounts() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wired)
     var configuration = ReachabilityConfiguration()
     configuration.interface = "eth0"
@@ -147,7 +147,7 @@ struct ScriptedNetworkTests {
   /// A setting that was left empty must not lift the restriction.
   @Test(arguments: ["", "a-name-that-is-too-long", "eth0\0"])
   func aNameThatNoInterfaceHasIsNotAnyInterface(name: String) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wired)
     let none = Reachability(status: .unreachable, reason: .noInterface)
     for target in [ReachabilityTarget.internet, .localNetwork, .address(ip("192.0.2.1"))] {
@@ -164,7 +164,7 @@ struct ScriptedNetworkTests {
   }
 
   @Test func aPairOfTwoFamiliesIsUnreachable() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wired)
     let target = ReachabilityTarget.address(ip("192.0.2.1"), from: ip("2001:db8::1"))
     let state = try await ReachabilityMonitor(target, environment: network.environment).waitUntilKnown()
@@ -173,8 +173,8 @@ struct ScriptedNetworkTests {
   }
 
   @Test func networksDoNotKnowOfOneAnother() async throws {
-    let one = ScriptedNetwork()
-    let other = ScriptedNetwork()
+    let one = scriptedNetwork()
+    let other = scriptedNetwork()
     one.set(.wifi)
     #expect(try await ReachabilityMonitor(.internet, environment: one.environment).waitUntilKnown().isReachable)
     #expect(try await !ReachabilityMonitor(.internet, environment: other.environment).waitUntilKnown().isReachable)
@@ -182,7 +182,7 @@ struct ScriptedNetworkTests {
   }
 
   @Test func countsQueries() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     #expect(network.queryCount == 0)
     let monitor = ReachabilityMonitor(.address(ip("2001:db8::1")), environment: network.environment)
     _ = try await monitor.waitUntilKnown()
@@ -194,7 +194,7 @@ struct ScriptedNetworkTests {
   }
 
   @Test func worksForAnObservableObject() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let observable = await ObservableReachability(.internet, environment: network.environment)
     #expect(await !observable.isReachable)
     network.set(.wifi)

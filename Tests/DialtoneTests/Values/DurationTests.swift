@@ -25,9 +25,18 @@ struct DurationTests {
     #expect(duration.secondsClamped == nanoseconds / 1_000_000_000)
   }
 
+  @Test(arguments: [
+    (Int64.max, Int64.max), (.max, .min), (.min, .min), (.min, -1), (4, .max / 2), (-4, .max / 2), (0, .min), (3, -4),
+  ])
+  func sumsAndProductsAreTheNearestThatFit(a: Int64, b: Int64) {
+    func nearest(_ value: Int128) -> Int64 { Int64(clamping: value) }
+    #expect(a.addingClamped(b) == nearest(Int128(a) + Int128(b)))
+    #expect(a.multipliedClamped(by: b) == nearest(Int128(a) * Int128(b)))
+  }
+
   @Test(arguments: Duration.endless)
   func aWaitThatNeverEndsEndsWithTheState(timeout: Duration) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = network.monitor()
     let path = PathMonitor(environment: network.environment)
     #expect(try await monitor.waitUntilKnown(timeout: timeout).isUnreachable(.noRoute))
@@ -44,7 +53,7 @@ struct DurationTests {
   /// they were.
   @Test(arguments: Duration.endless)
   func aWaitThatNeverEndsEndsWithTheClock(timeout: Duration) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = network.monitor()
     let isOver = Counter()
     let waiting = Task {
@@ -62,7 +71,7 @@ struct DurationTests {
 
   @Test(arguments: Duration.negative)
   func aNegativeWaitAsksForThePresentState(timeout: Duration) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = network.monitor()
     _ = try await monitor.waitUntilKnown()
     await #expect(throws: ReachabilityError(.timedOut, "")) { try await monitor.waitUntilReachable(timeout: timeout) }
@@ -76,7 +85,7 @@ struct DurationTests {
   private static func changing(
     settling: Duration
   ) async throws -> (ScriptedNetwork, ReachabilityMonitor, Log<Reachability>, ReachabilityObservation) {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let monitor = network.monitor { $0.settling = settling }
     var configuration = PathConfiguration()
@@ -110,7 +119,7 @@ struct DurationTests {
   @Test(arguments: Duration.endless + Duration.negative)
   func workIsRunAgainHoweverLongItMayWait(limit: Duration) async throws {
     struct Failure: Error {}
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let monitor = network.monitor()
     try await monitor.waitUntilReachable()

@@ -3,12 +3,13 @@
 
 import Dialtone
 import DialtoneTesting
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct FlagsRulesTests {
   @Test func nothingIsAnsweredBeforeItIsKnown() {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.denied)
     let monitor = network.monitor()
     #expect(monitor.current.determinedFlags == nil)
@@ -18,7 +19,7 @@ struct FlagsRulesTests {
   }
 
   @Test func undeterminedForAReasonIsNotKnown() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.denied)
     let state = try await network.monitor().waitUntilKnown()
     #expect(state.reason == .denied)
@@ -39,7 +40,7 @@ struct FlagsRulesTests {
     path: ScriptedPath, connectivity: ReachabilityFlags.Connectivity, isReachable: Bool, isRequired: Bool,
     isOnDemand: Bool, isIntervention: Bool
   ) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(path)
     let monitor = network.monitor()
     let state = try await monitor.waitUntilKnown()
@@ -66,7 +67,7 @@ struct FlagsRulesTests {
   func aLocalNetworkHasThreeStates(
     target: ReachabilityTarget, then: (path: ScriptedPath, connectivity: ReachabilityFlags.Connectivity?)
   ) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(then.path)
     let monitor = network.monitor(target)
     _ = try await monitor.waitUntilKnown()

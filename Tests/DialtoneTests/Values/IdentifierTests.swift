@@ -35,7 +35,20 @@ struct IdentifierTests {
     #expect(!reason.description.isEmpty)
   }
 
-  @Test func noKindOrReasonIsMissingFromTheTables() {
+  static let codes: [(code: ReachabilityError.Code, identifier: String, description: String)] = [
+    (.invalidHost, "invalid-host", "invalid host"), (.invalidAddress, "invalid-address", "invalid address"),
+    (.timedOut, "timed-out", "timed out"), (.denied, "denied", "denied"), (.pathLost, "path-lost", "path lost"),
+  ]
+
+  @Test(arguments: 0..<codes.count)
+  func aCodeGoesThereAndBack(position: Int) {
+    let (code, identifier, description) = Self.codes[position]
+    #expect(code.identifier == identifier && code.description == description)
+    #expect(ReachabilityError.Code(identifier: identifier) == code)
+  }
+
+  @Test func noKindReasonOrCodeIsMissingFromTheTables() {
+    #expect(ReachabilityError.Code.all == Self.codes.map(\.code))
     #expect(InterfaceKind.all == Self.kinds.map(\.kind))
     #expect(Reachability.Reason.all == Self.reasons.map(\.reason))
     #expect(Set(Self.reasons.map(\.reason.description)).count == Self.reasons.count)
@@ -45,6 +58,7 @@ struct IdentifierTests {
   func refusesOtherTexts(text: String) {
     #expect(InterfaceKind(identifier: text) == nil)
     #expect(Reachability.Reason(identifier: text) == nil)
+    #expect(ReachabilityError.Code(identifier: text) == nil)
   }
 
   @Test(arguments: [

@@ -94,6 +94,25 @@ struct MadeStateTests {
     #expect(way == NetworkPath.Interface(Self.wifi))
   }
 
+  @Test func anInterfaceSupportsTheFamiliesOfItsAddresses() {
+    func families(
+      _ addresses: [String] = [], temporary: [String] = [], gateways: [String] = [], ipv4: Bool? = nil,
+      ipv6: Bool? = nil
+    ) -> [Bool] {
+      let way = NetworkPath.Interface(
+        Self.wifi, addresses: addresses.map { ip($0) }, temporaryAddresses: temporary.map { ip($0) },
+        gateways: gateways.map { ip($0) }, supportsIPv4: ipv4, supportsIPv6: ipv6)
+      return [way.supportsIPv4, way.supportsIPv6]
+    }
+    #expect(families() == [true, false])
+    #expect(families(["192.0.2.2"]) == [true, false] && families(["2001:db8::2"]) == [false, true])
+    #expect(families(["192.0.2.2", "2001:db8::2"]) == [true, true])
+    #expect(families(["192.0.2.2"], temporary: ["2001:db8::3"]) == [true, true])
+    #expect(families(["fe80::2", "169.254.0.2"]) == [false, false])
+    #expect(families(gateways: ["fe80::1"]) == [false, true])
+    #expect(families(["192.0.2.2"], ipv4: false, ipv6: true) == [false, true])
+  }
+
   @Test(arguments: ["", ".", "..", "a/b", "a:b", "a b", "a\n", "sixteen-bytes-xx", "a\0"])
   func aNameThatNoInterfaceCanHaveIsRefused(name: String) {
     #expect(NetworkInterface(name: name, index: 1, kind: .wired) == nil)

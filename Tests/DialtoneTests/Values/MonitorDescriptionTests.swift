@@ -3,6 +3,7 @@
 
 import Dialtone
 import DialtoneTesting
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))
@@ -26,7 +27,7 @@ struct MonitorDescriptionTests {
     ),
   ])
   func namesTargetStateAndFlags(target: ReachabilityTarget, path: ScriptedPath, text: String) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(path)
     let monitor = network.monitor(target)
     _ = try await monitor.waitUntilKnown()
@@ -34,7 +35,7 @@ struct MonitorDescriptionTests {
   }
 
   @Test func followsTheTarget() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.cellular)
     let monitor = network.monitor()
     _ = try await monitor.waitUntilKnown()
@@ -52,7 +53,7 @@ struct MonitorDescriptionTests {
 
   /// The state of one target must not be read by the rule of another.
   @Test func targetAndStateBelongTogetherWhileTheTargetChanges() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.cellular)
     let monitor = network.monitor()
     let local = ip("169.254.0.0")

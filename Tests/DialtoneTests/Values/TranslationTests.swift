@@ -76,7 +76,7 @@ struct TranslationTests {
   }
 
   private func state(_ path: ScriptedPath) async throws -> Reachability {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(path)
     return try await network.monitor().waitUntilKnown()
   }
@@ -93,7 +93,7 @@ struct TranslationTests {
       dormant.description(in: mirrored)
         == "<state.interface-and-reason <reason.dormant> \(wifi) <status.requires-connection>>")
     #expect(dormant.flags.summary(in: mirrored) == "<flags.conditional <flags.on-traffic> <flags.reachable>>")
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.denied)
     #expect(network.monitor().current.description(in: mirrored) == "<state <status.undetermined>>")
   }

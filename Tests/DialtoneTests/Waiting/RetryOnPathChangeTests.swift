@@ -6,25 +6,11 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// The error of the work in these tests.
-struct WorkFailed: Error, Equatable {
-  var run = 0
-}
-
 /// When work is run again, and when its error is thrown.
 @Suite(.timeLimit(.minutes(5)))
 struct RetryOnPathChangeTests {
-  /// A network on Wi-Fi, and a monitor that knows it.
-  private static func onWiFi() async throws -> (network: ScriptedNetwork, monitor: ReachabilityMonitor) {
-    let network = ScriptedNetwork()
-    network.set(.wifi)
-    let monitor = network.monitor()
-    _ = try await monitor.waitUntilKnown()
-    return (network, monitor)
-  }
-
   @Test func runsOnceIfItSucceeds() async throws {
-    let (_, monitor) = try await Self.onWiFi()
+    let (_, monitor) = try await ScriptedNetwork.onWiFi()
     var runs = 0
     let result = await monitor.retryOnPathChange(policy: .default) {
       runs += 1
@@ -38,7 +24,7 @@ struct RetryOnPathChangeTests {
     ScriptedPath.wifi, .unreachable(), .denied, .requiresConnection(.dormant, over: interface("wlan0")),
   ])
   func runsAtOnceWhateverTheState(path: ScriptedPath) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(path)
     let monitor = network.monitor()
     _ = try await monitor.waitUntilKnown()
@@ -46,7 +32,7 @@ struct RetryOnPathChangeTests {
   }
 
   @Test func throwsAtOnceIfNothingChanged() async throws {
-    let (network, monitor) = try await Self.onWiFi()
+    let (network, monitor) = try await ScriptedNetwork.onWiFi()
     var runs = 0
     await #expect(throws: WorkFailed(run: 1)) {
       try await monitor.retryOnPathChange(policy: .default) {
@@ -60,7 +46,7 @@ struct RetryOnPathChangeTests {
   }
 
   @Test func waitsForThePathIfItWasLost() async throws {
-    let (network, monitor) = try await Self.onWiFi()
+    let (network, monitor) = try await ScriptedNetwork.onWiFi()
     let runs = Counter()
     let working = Task {
       try await monitor.retryOnPathChange(policy: .default) {
@@ -83,7 +69,7 @@ struct RetryOnPathChangeTests {
   }
 
   @Test func waitsForThePathIfThereWasNoneFromTheBeginning() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = network.monitor()
     _ = try await monitor.waitUntilKnown()
     let runs = Counter()
@@ -105,7 +91,7 @@ struct RetryOnPathChangeTests {
 
   @Test(arguments: Change.allCases)
   func runsAgainAtOnceIfThePathIsThereButHasChanged(change: Change) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     func path(_ source: String) -> ScriptedPath { .reachable(over: interface("wlan0"), source: ip(source)) }
     network.set(path("192.0.2.2"))
     let monitor = network.monitor()
@@ -154,7 +140,7 @@ struct RetryOnPathChangeTests {
   }
 
   @Test func eachRunIsJudgedByItsOwnBeginning() async throws {
-    let (network, monitor) = try await Self.onWiFi()
+    let (network, monitor) = try await ScriptedNetwork.onWiFi()
     var runs = 0
     await #expect(throws: WorkFailed(run: 2)) {
       try await monitor.retryOnPathChange {
@@ -168,7 +154,7 @@ struct RetryOnPathChangeTests {
 
   @Test(arguments: [(Int.min, 1), (-1, 1), (0, 1), (1, 1), (2, 2), (5, 5)])
   func runsAsOftenAsThereAreAttempts(attempts: Int, expected: Int) async throws {
-    let (network, monitor) = try await Self.onWiFi()
+    let (network, monitor) = try await ScriptedNetwork.onWiFi()
     var policy = RetryPolicy.default
     policy.maximumAttempts = attempts
     var runs = 0
@@ -191,7 +177,7 @@ struct RetryOnPathChangeTests {
   // MARK: What is asked first
 
   @Test func asksWhetherTheErrorCounts() async throws {
-    let (network, monitor) = try await Self.onWiFi()
+    let (network, monitor) = try await ScriptedNetwork.onWiFi()
     let asked = Log<WorkFailed?>()
     var policy = RetryPolicy.default
     policy.shouldRetry = { error in
@@ -210,7 +196,7 @@ struct RetryOnPathChangeTests {
   }
 
   @Test func neverRunsAgainAfterACancellationError() async throws {
-    let (network, monitor) = try await Self.onWiFi()
+    let (network, monitor) = try await ScriptedNetwork.onWiFi()
     let asked = Counter()
     var policy = RetryPolicy.default
     policy.shouldRetry = { _ in asked.add() > 0 }
@@ -229,7 +215,7 @@ struct RetryOnPathChangeTests {
   // MARK: Which states count
 
   @Test func theFirstRunDoesNotWaitForAnInterfaceThatCountsAndTheNextOneDoes() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.cellular)
     let monitor = network.monitor()
     _ = try await monitor.waitUntilKnown()
@@ -251,7 +237,7 @@ struct RetryOnPathChangeTests {
 
   @Test(arguments: [ScriptedPath.wifi, .denied])
   func throwsAtOnceIfTheSystemDoesNotSay(before: ScriptedPath) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(before)
     let monitor = network.monitor()
     _ = try await monitor.waitUntilKnown()
@@ -271,7 +257,7 @@ struct RetryOnPathChangeTests {
     var policy = RetryPolicy()
     policy.maximumWait = nil
     try await eventually("it waited when the system refused") { [policy] in
-      let (network, monitor) = try await Self.onWiFi()
+      let (network, monitor) = try await ScriptedNetwork.onWiFi()
       let runs = Counter()
       let working = Task {
         try await monitor.retryOnPathChange(policy: policy) {
@@ -292,7 +278,7 @@ struct RetryOnPathChangeTests {
   }
 
   @Test func aPausedMonitorIsWaitedFor() async throws {
-    let (network, monitor) = try await Self.onWiFi()
+    let (network, monitor) = try await ScriptedNetwork.onWiFi()
     let runs = Counter()
     let working = Task {
       try await monitor.retryOnPathChange {
@@ -370,7 +356,7 @@ struct RetryOnPathChangeTests {
   }
 
   @Test func aHostWhoseNameCannotBeLookedUpIsWaitedFor() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     network.set(.failing, forName: "name.example")
     let monitor = network.monitor(try .host("name.example"))

@@ -6,30 +6,16 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// How long a run waits for the path, what cancellation does, and where the work runs.
+/// How long a run waits for the path, and where the work runs.
 @Suite(.timeLimit(.minutes(5)))
 struct RetryOnPathChangeWaitTests {
-  private static func onWiFi() async throws -> (network: ScriptedNetwork, monitor: ReachabilityMonitor) {
-    let network = ScriptedNetwork()
-    network.set(.wifi)
-    let monitor = network.monitor()
-    _ = try await monitor.waitUntilKnown()
-    return (network, monitor)
-  }
-
-  private static func policy(_ change: (inout RetryPolicy) -> Void) -> RetryPolicy {
-    var policy = RetryPolicy.default
-    change(&policy)
-    return policy
-  }
-
   @Test func saysThatThePathWasLostWhenItDoesNotComeInTimeAndNotBefore() async throws {
-    let (network, monitor) = try await Self.onWiFi()
+    let (network, monitor) = try await ScriptedNetwork.onWiFi()
     let ended = Counter()
     let hasFailed = Counter()
     let working = Task {
       defer { ended.add() }
-      try await monitor.retryOnPathChange(policy: Self.policy { $0.maximumWait = .seconds(3_600) }) {
+      try await monitor.retryOnPathChange(policy: .changed { $0.maximumWait = .seconds(3_600) }) {
         hasFailed.add()
         network.set(.unreachable())
         throw WorkFailed(run: hasFailed.value)
@@ -54,10 +40,10 @@ struct RetryOnPathChangeWaitTests {
   }
 
   @Test func allWaitsTogetherHaveOneLimit() async throws {
-    let (network, monitor) = try await Self.onWiFi()
+    let (network, monitor) = try await ScriptedNetwork.onWiFi()
     let runs = Counter()
     let ended = Counter()
-    let policy = Self.policy {
+    let policy = RetryPolicy.changed {
       $0.maximumWait = .seconds(100)
       $0.maximumAttempts = .max
     }
@@ -86,9 +72,9 @@ struct RetryOnPathChangeWaitTests {
   }
 
   @Test func theTimeThatTheWorkTakesDoesNotCount() async throws {
-    let (network, monitor) = try await Self.onWiFi()
+    let (network, monitor) = try await ScriptedNetwork.onWiFi()
     var runs = 0
-    try await monitor.retryOnPathChange(policy: Self.policy { $0.maximumWait = .seconds(10) }) {
+    try await monitor.retryOnPathChange(policy: .changed { $0.maximumWait = .seconds(10) }) {
       runs += 1
       network.clock.advance(by: .seconds(3_600))
       if runs == 1 {
@@ -101,9 +87,9 @@ struct RetryOnPathChangeWaitTests {
 
   @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min)])
   func withAZeroTimeoutItDoesNotWait(limit: Duration) async throws {
-    let (network, monitor) = try await Self.onWiFi()
+    let (network, monitor) = try await ScriptedNetwork.onWiFi()
     await #expect(throws: ReachabilityError(.pathLost, "")) {
-      try await monitor.retryOnPathChange(policy: Self.policy { $0.maximumWait = limit }) {
+      try await monitor.retryOnPathChange(policy: .changed { $0.maximumWait = limit }) {
         network.set(.unreachable())
         throw WorkFailed()
       }
@@ -112,10 +98,10 @@ struct RetryOnPathChangeWaitTests {
 
   @Test(arguments: [1, 3])
   func theErrorOfTheLastAttemptSaysThatThePathWasLost(attempts: Int) async throws {
-    let (network, monitor) = try await Self.onWiFi()
+    let (network, monitor) = try await ScriptedNetwork.onWiFi()
     var runs = 0
     let error = await #expect(throws: ReachabilityError(.pathLost, "")) {
-      try await monitor.retryOnPathChange(policy: Self.policy { $0.maximumAttempts = attempts }) {
+      try await monitor.retryOnPathChange(policy: .changed { $0.maximumAttempts = attempts }) {
         runs += 1
         // Each run has another path, and the last has none.
         network.set(runs < attempts ? .numbered(100 + runs) : .unreachable(.noCarrier))
@@ -126,8 +112,8 @@ struct RetryOnPathChangeWaitTests {
   }
 
   @Test func workWithAnErrorOfItsOwnHasThatThrown() async throws {
-    let (network, monitor) = try await Self.onWiFi()
-    let policy = Self.policy { $0.maximumWait = .zero }
+    let (network, monitor) = try await ScriptedNetwork.onWiFi()
+    let policy = RetryPolicy.changed { $0.maximumWait = .zero }
     do throws(WorkFailed) {
       try await monitor.retryOnPathChange(policy: policy) { () async throws(WorkFailed) in
         network.set(.unreachable())
@@ -139,9 +125,9 @@ struct RetryOnPathChangeWaitTests {
   }
 
   @Test func anErrorThatThePolicyDoesNotRetryIsThrownAsItIs() async throws {
-    let (network, monitor) = try await Self.onWiFi()
+    let (network, monitor) = try await ScriptedNetwork.onWiFi()
     await #expect(throws: WorkFailed(run: 1)) {
-      try await monitor.retryOnPathChange(policy: Self.policy { $0.shouldRetry = { _ in false } }) {
+      try await monitor.retryOnPathChange(policy: .changed { $0.shouldRetry = { _ in false } }) {
         network.set(.unreachable())
         throw WorkFailed(run: 1)
       }
@@ -150,10 +136,10 @@ struct RetryOnPathChangeWaitTests {
 
   @Test(arguments: [nil, Duration.seconds(Int64.max)])
   func withoutALimitItWaitsForAsLongAsItTakes(limit: Duration?) async throws {
-    let (network, monitor) = try await Self.onWiFi()
+    let (network, monitor) = try await ScriptedNetwork.onWiFi()
     let runs = Counter()
     let working = Task {
-      try await monitor.retryOnPathChange(policy: Self.policy { $0.maximumWait = limit }) {
+      try await monitor.retryOnPathChange(policy: .changed { $0.maximumWait = limit }) {
         if runs.add() == 1 {
           network.set(.unreachable())
           throw WorkFailed()
@@ -168,138 +154,6 @@ struct RetryOnPathChangeWaitTests {
     try await working.value
   }
 
-  // MARK: Cancellation
-
-  @Test func cancelledWhileTheWorkRunsItThrowsTheWorksErrorAndRunsNoMore() async throws {
-    let (network, monitor) = try await Self.onWiFi()
-    let runs = Counter()
-    let asked = Counter()
-    let working = Task {
-      try await monitor.retryOnPathChange(policy: Self.policy { $0.shouldRetry = { _ in asked.add() > 0 } }) {
-        runs.add()
-        while !Task.isCancelled { await Task.yield() }
-        network.set(.cellular)
-        throw WorkFailed()
-      }
-    }
-    try await eventually("it runs") { runs.value == 1 }
-    working.cancel()
-    await #expect(throws: WorkFailed()) { try await working.value }
-    #expect(runs.value == 1)
-    #expect(asked.value == 0)
-  }
-
-  @Test func cancelledBeforehandTheWorkRunsAndSees() async throws {
-    let (_, monitor) = try await Self.onWiFi()
-    let working = Task {
-      while !Task.isCancelled { await Task.yield() }
-      return await monitor.retryOnPathChange { Task.isCancelled }
-    }
-    working.cancel()
-    #expect(await working.value)
-  }
-
-  /// A policy that counts how often it was asked. When it was asked, the task had not been cancelled.
-  private static func counting(_ asked: Counter) -> RetryPolicy {
-    policy {
-      $0.shouldRetry = { _ in
-        asked.add()
-        return true
-      }
-    }
-  }
-
-  @Test func cancelledWhileItWaitsItThrowsACancellationError() async throws {
-    let (network, monitor) = try await Self.onWiFi()
-    let runs = Counter()
-    let asked = Counter()
-    let working = Task {
-      try await monitor.retryOnPathChange(policy: Self.counting(asked)) {
-        runs.add()
-        network.set(.unreachable())
-        throw WorkFailed()
-      }
-    }
-    try await eventually("it was asked") { asked.value == 1 }
-    working.cancel()
-    await #expect(throws: CancellationError.self) { try await working.value }
-    #expect(runs.value == 1)
-  }
-
-  @Test func cancelledWhileNothingIsKnownItThrowsACancellationError() async throws {
-    let network = ScriptedNetwork()
-    network.set(.wifi)
-    network.set(.hanging, forName: "slow.example")
-    let monitor = network.monitor(try .host("slow.example"))
-    let asked = Counter()
-    let working = Task {
-      try await monitor.retryOnPathChange(policy: Self.counting(asked)) { throw WorkFailed() }
-    }
-    try await eventually("it was asked") { asked.value == 1 }
-    try await network.settle()
-    #expect(monitor.current.reason == nil)
-    working.cancel()
-    await #expect(throws: CancellationError.self) { try await working.value }
-  }
-
-  @Test func cancelledWhileItWaitsATypedErrorIsTheWorksOwn() async throws {
-    let (network, monitor) = try await Self.onWiFi()
-    let asked = Counter()
-    let working = Task { () -> WorkFailed? in
-      do throws(WorkFailed) {
-        try await monitor.retryOnPathChange(policy: Self.counting(asked)) { () async throws(WorkFailed) in
-          network.set(.unreachable())
-          throw WorkFailed(run: 1)
-        }
-        return nil
-      } catch {
-        return error
-      }
-    }
-    try await eventually("it was asked") { asked.value == 1 }
-    working.cancel()
-    #expect(await working.value == WorkFailed(run: 1))
-  }
-
-  /// The actor is busy: the path has come back, but the task that waited for it has not run yet.
-  @Test func cancelledAfterThePathCameBackItRunsNoMore() async throws {
-    let (network, monitor) = try await Self.onWiFi()
-    let actor = ThreadedActor()
-    let runs = Counter()
-    let asked = Counter()
-    let working = Task {
-      try await actor.work(monitor, retrying: Self.counting(asked)) {
-        runs.add()
-        network.set(.unreachable())
-        try await eventually("lost") { !monitor.current.isReachable }
-        throw WorkFailed()
-      }
-    }
-    try await eventually("it was asked") { asked.value == 1 }
-    // The actor can run this only once the task waits.
-    let isBusy = Counter()
-    let latch = Latch()
-    let other = Task {
-      await actor.run { _ in
-        isBusy.add()
-        latch.wait()
-      }
-    }
-    try await eventually("the actor is busy") { isBusy.value == 1 }
-    // This receiver is told after the task, which began to wait earlier.
-    let log = Log<Reachability>()
-    let token = monitor.observe { log.append($0) }
-    try await log.wait("lost") { !$0.isReachable }
-    network.set(.wifi)
-    try await log.wait("back") { $0.isReachable }
-    working.cancel()
-    latch.open()
-    await #expect(throws: CancellationError.self) { try await working.value }
-    #expect(runs.value == 1)
-    await other.value
-    token.cancel()
-  }
-
   // MARK: Isolation and types
 
   /// A type that is neither `Sendable` nor copyable.
@@ -312,7 +166,7 @@ struct RetryOnPathChangeWaitTests {
   }
 
   @Test func neitherTheWorkNorItsResultNeedBeSendable() async throws {
-    let (network, monitor) = try await Self.onWiFi()
+    let (network, monitor) = try await ScriptedNetwork.onWiFi()
     let mutable = Mutable()
     let receipt = try await monitor.retryOnPathChange {
       mutable.runs += 1
@@ -355,12 +209,12 @@ struct RetryOnPathChangeWaitTests {
   }
 
   @Test func theWorkRunsInTheCallersIsolation() async throws {
-    let (network, monitor) = try await Self.onWiFi()
+    let (network, monitor) = try await ScriptedNetwork.onWiFi()
     #expect(try await Uploader(monitor, network).upload() == 2)
   }
 
   @Test @MainActor func theWorkRunsOnTheMainActorIfItIsCalledThere() async throws {
-    let (network, monitor) = try await Self.onWiFi()
+    let (network, monitor) = try await ScriptedNetwork.onWiFi()
     var runs = 0
     try await monitor.retryOnPathChange {
       MainActor.assertIsolated()
@@ -376,7 +230,7 @@ struct RetryOnPathChangeWaitTests {
   // MARK: Targets and texts
 
   @Test func aTargetHasAMonitorOfItsOwnForAsLongAsItTakes() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     var runs = 0
     try await ReachabilityMonitor(.address(ip("192.0.2.1")), environment: network.environment).retryOnPathChange {
@@ -393,7 +247,7 @@ struct RetryOnPathChangeWaitTests {
 
   @Test(arguments: ["192.0.2.1", "https://name.example/x", "name.example"])
   func aTextIsAHost(text: String) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     network.set(.addresses([ip("192.0.2.1")]), forName: "name.example")
     let control = network.monitor(try .host(text))
@@ -413,18 +267,9 @@ struct RetryOnPathChangeWaitTests {
   func aTextThatIsNoHostIsRefusedBeforeTheWorkRuns(text: String) async throws {
     var runs = 0
     await #expect(throws: ReachabilityError.self) {
-      let monitor = ReachabilityMonitor(try .host(text), environment: ScriptedNetwork().environment)
+      let monitor = ReachabilityMonitor(try .host(text), environment: scriptedNetwork().environment)
       await monitor.retryOnPathChange { runs += 1 }
     }
     #expect(runs == 0)
-  }
-}
-
-extension ThreadedActor {
-  /// Does the work on the actor.
-  fileprivate func work(
-    _ monitor: ReachabilityMonitor, retrying policy: RetryPolicy, _ work: @Sendable () async throws -> Void
-  ) async throws {
-    try await monitor.retryOnPathChange(policy: policy, work)
   }
 }

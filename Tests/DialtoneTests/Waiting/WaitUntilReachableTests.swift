@@ -12,7 +12,7 @@ struct WaitUntilReachableTests {
   private static let timedOut = ReachabilityError(.timedOut, "")
 
   @Test func returnsAtOnceIfItIsReachable() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let monitor = network.monitor()
     #expect(try await monitor.waitUntilReachable().isVia("wlan0"))
@@ -21,7 +21,7 @@ struct WaitUntilReachableTests {
   }
 
   @Test func returnsOnceItBecomesReachable() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = network.monitor()
     _ = try await monitor.waitUntilKnown()
     async let state = monitor.waitUntilReachable(timeout: .seconds(30))
@@ -33,14 +33,14 @@ struct WaitUntilReachableTests {
 
   @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(Int64.min)])
   func withAZeroTimeoutItReadsOnlyThePresentState(timeout: Duration) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = network.monitor()
     _ = try await monitor.waitUntilKnown()
     await #expect(throws: Self.timedOut) { try await monitor.waitUntilReachable(timeout: timeout) }
   }
 
   @Test func timesOutByTheClockAndNotBefore() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = network.monitor()
     _ = try await monitor.waitUntilKnown()
     let ended = Counter()
@@ -60,8 +60,8 @@ struct WaitUntilReachableTests {
   }
 
   @Test func theErrorNamesTheTargetAndTheTime() async throws {
-    let network = ScriptedNetwork()
-    network.set(.none, forName: "name.example")
+    let network = scriptedNetwork()
+    network.set(.nonexistent, forName: "name.example")
     let monitor = network.monitor(try .host("name.example"))
     let ticking = network.clock.ticking()
     do {
@@ -76,7 +76,7 @@ struct WaitUntilReachableTests {
   }
 
   @Test func takesAnyTimeout() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = network.monitor()
     async let state = monitor.waitUntilReachable(timeout: .seconds(Int64.max))
     network.clock.advance(by: .seconds(1_000_000))
@@ -85,7 +85,7 @@ struct WaitUntilReachableTests {
   }
 
   @Test func isCancelledWithItsTask() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = network.monitor()
     _ = try await monitor.waitUntilKnown()
     let hasBegun = Counter()
@@ -119,7 +119,7 @@ struct WaitUntilReachableTests {
   @Test(arguments: 0..<cases.count)
   func onlyWhatMeetsTheRequirementEndsIt(position: Int) async throws {
     let (requirement, path, isMet) = Self.cases[position]
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(path)
     let monitor = network.monitor()
     let known = try await monitor.waitUntilKnown()
@@ -134,7 +134,7 @@ struct WaitUntilReachableTests {
   }
 
   @Test func severalWaitOnOneMonitorEachForItsOwn() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = network.monitor()
     async let any = monitor.waitUntilReachable()
     async let another = monitor.waitUntilReachable()
@@ -151,7 +151,7 @@ struct WaitUntilReachableTests {
 
   @Test func waitUntilKnownTakesAnyKnownState() async throws {
     for path in [ScriptedPath.wifi, .unreachable(.prohibited), .denied] {
-      let network = ScriptedNetwork()
+      let network = scriptedNetwork()
       network.set(path)
       let state = try await network.monitor().waitUntilKnown(timeout: .seconds(1))
       #expect(state.isDetermined || state.reason != nil)

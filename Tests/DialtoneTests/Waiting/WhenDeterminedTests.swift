@@ -35,7 +35,7 @@ struct WhenDeterminedTests {
 
   @Test(arguments: [ScriptedPath.wifi, .unreachable(), .requiresConnection(.dormant, over: interface("wlan0"))])
   func askedAfterwardsItRunsAtOnceAndOnce(path: ScriptedPath) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(path)
     let monitor = network.monitor()
     let known = try await monitor.waitUntilDetermined()
@@ -50,7 +50,7 @@ struct WhenDeterminedTests {
 
   /// A name that cannot be looked up for now is looked up again.
   @Test func aReasonWhyItIsNotKnownIsNotTold() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     network.set(.failing, forName: "name.example")
     let monitor = network.monitor(try .host("name.example"))
@@ -69,7 +69,7 @@ struct WhenDeterminedTests {
   }
 
   @Test func aSystemThatDeniesEndsTheWaitAndNotTheRegistration() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.denied)
     let monitor = network.monitor()
     let log = Log<Reachability>()
@@ -87,7 +87,7 @@ struct WhenDeterminedTests {
   }
 
   @Test func aNameIsWaitedFor() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     network.set(.hanging, forName: "slow.example")
     let log = Log<Reachability>()
@@ -126,7 +126,7 @@ struct WhenDeterminedTests {
   }
 
   @Test func endedAtTheSameTimeItRunsOnceOrNever() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     for round in 0..<200 {
       let fired = Counter()
       let monitor = network.monitor()
@@ -138,7 +138,7 @@ struct WhenDeterminedTests {
   }
 
   @Test func neverRunsOnTheCallersThread() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let monitor = network.monitor()
     try await monitor.waitUntilDetermined()
@@ -157,7 +157,7 @@ struct WhenDeterminedTests {
   }
 
   @Test func anotherTargetOrAPauseDoesNotRunItASecondTime() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.numbered(1))
     network.set(.numbered(2), for: ip("192.0.2.1"))
     let monitor = network.monitor()
@@ -187,7 +187,7 @@ struct WhenDeterminedTests {
   }
 
   @Test func pathsAreDeterminedTheSameWay() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.denied)
     let monitor = PathMonitor(environment: network.environment)
     await #expect(throws: ReachabilityError(.denied, "")) { try await monitor.waitUntilDetermined() }
@@ -205,7 +205,7 @@ struct WhenDeterminedTests {
 
   @Test(arguments: [Duration.zero, .seconds(-1)])
   func withAZeroTimeoutItReadsOnlyThePresentState(timeout: Duration) async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     network.set(.failing, forName: "name.example")
     let monitor = network.monitor(try .host("name.example"))
@@ -220,7 +220,7 @@ struct WhenDeterminedTests {
   }
 
   @Test func theErrorNamesTheTargetAndTheTime() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     network.set(.hanging, forName: "name.example")
     let monitor = network.monitor(try .host("name.example"))
@@ -235,7 +235,7 @@ struct WhenDeterminedTests {
   }
 
   @Test func isCancelledWithItsTask() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     network.set(.hanging, forName: "slow.example")
     let monitor = network.monitor(try .host("slow.example"))

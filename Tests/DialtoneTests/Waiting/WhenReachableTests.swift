@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct WhenReachableTests {
   @Test func runsOnceAsSoonAsItIsReachable() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = network.monitor()
     let fired = Counter()
     let token = monitor.whenReachable { fired.add() }
@@ -28,7 +28,7 @@ struct WhenReachableTests {
   }
 
   @Test func runsAtOnceIfItIsReachableAlready() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let monitor = network.monitor()
     _ = try await monitor.waitUntilKnown()
@@ -39,7 +39,7 @@ struct WhenReachableTests {
   }
 
   @Test func waitsForAnInterfaceThatCounts() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.cellular)
     let monitor = network.monitor()
     let log = Log<String>()
@@ -57,7 +57,7 @@ struct WhenReachableTests {
   }
 
   @Test func anyNumberCanWaitOnOneMonitor() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = network.monitor()
     let fired = Counter()
     let tokens = (0..<200).map { _ in monitor.whenReachable { fired.add() } }
@@ -69,7 +69,7 @@ struct WhenReachableTests {
   @Test(arguments: [true, false])
   func endedBeforeItHasBegunItNeverRuns(byRelease: Bool) async throws {
     final class Captured: Sendable {}
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = network.monitor()
     let fired = Counter()
     weak var captured: Captured?
@@ -88,7 +88,7 @@ struct WhenReachableTests {
   }
 
   @Test func endedAtTheSameTimeItRunsOnceOrNeverAndSaysNothingAfterwards() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     let monitor = network.monitor()
     for round in 0..<200 {
       let fired = Counter()
@@ -103,7 +103,7 @@ struct WhenReachableTests {
   }
 
   @Test func anActionThatHasBegunOutlivesItsToken() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let hasBegun = Counter()
     let hasEnded = Counter()
@@ -121,7 +121,7 @@ struct WhenReachableTests {
   }
 
   @Test func neverRunsOnTheCallersThread() async throws {
-    let network = ScriptedNetwork()
+    let network = scriptedNetwork()
     network.set(.wifi)
     let monitor = network.monitor()
     _ = try await monitor.waitUntilKnown()

@@ -24,7 +24,7 @@ struct RadioProbe {
     }
     if arguments.asksForPath {
       do {
-        Line.write(Line.text(try await PathMonitor().waitUntilKnown()), to: 1)
+        Line.write(Line.text(try await PathMonitor().waitUntilDetermined()), to: 1)
       } catch {
         Line.write("radio-probe: \(error)", to: 2)
         exit(1)

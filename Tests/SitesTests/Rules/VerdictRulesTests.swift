@@ -136,6 +136,13 @@ struct VerdictRulesTests {
     #expect(rules(try SiteURL(url), expectation).judge(head, body) == decision)
   }
 
+  @Test(arguments: [SiteExpectation.body(containing: "x"), .status(204)])
+  func aBodyInACodingIsUnreadableWhereverItIsNeeded(_ expectation: SiteExpectation) {
+    let coding = ContentCoding(["gzip"])
+    let head = VerdictRules.Head(method: .get, status: 200, coding: coding)
+    #expect(rules("http://a/", expectation).judge(head) == .unreadableBody(coding.error))
+  }
+
   @Test func asksByHeadUnlessABodyIsNeeded() {
     #expect(rules("http://a/", .answer).firstMethod == .head)
     #expect(rules("http://a/", .success).firstMethod == .head)

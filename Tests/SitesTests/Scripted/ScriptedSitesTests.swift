@@ -67,10 +67,108 @@ struct ScriptedSitesTests {
   }
 
   @Test func aNameThatTheTestTakesAwayIsNotFound() async throws {
-    network.set(.none, forName: "example.com")
+    network.set(.nonexistent, forName: "example.com")
     sites.set(.status(200), for: "http://example.com/")
     let verdict = try await check("http://example.com/")
     #expect(verdict.kind == .failed && verdict.stage == .name, "\(verdict)")
+  }
+
+  @Test func aNameThatCannotBeLookedUpFails() async throws {
+    sites.set(.status(200), for: "http://example.com/")
+    network.set(.failing, forName: "example.com")
+    let verdict = try await check("http://example.com/")
+    #expect(verdict.kind == .failed && verdict.stage == .name, "\(verdict)")
+    #expect(verdict.error?.code == .nameNotResolved, "\(verdict)")
+  }
+
+  /// As for a real check: nobody can say whether the name would be found if there were a path.
+  @Test(arguments: [ScriptedNames.failing, .nonexistent])
+  func aNameThatIsNotFoundWithoutAPathIsOffline(_ names: ScriptedNames) async throws {
+    network.set(names, forName: "example.com")
+    network.set(.unreachable(.noCarrier))
+    let verdict = try await check("http://example.com/")
+    #expect(verdict.kind == .offline && verdict.error?.code == .noPath, "\(verdict)")
+  }
+
+  @Test func aNameThatHangsFailsOnceTheTimeoutHasPassed() async throws {
+    let url: SiteURL = "http://example.com/"
+    sites.set(.status(200), for: url)
+    network.set(.hanging, forName: "example.com")
+    async let verdict = check(url)
+    try await sites.waitUntilChecked(url)
+    network.clock.advance(by: .seconds(15))
+    let found = try await verdict
+    #expect(found.kind == .failed && found.stage == .name && found.error?.code == .timedOut, "\(found)")
+    #expect(found.timings.total == .seconds(15), "\(found)")
+  }
+
+  @Test func aNameThatHangsIsFoundOnceItIsAnswered() async throws {
+    let url: SiteURL = "http://example.com/"
+    sites.set(.status(200), for: url)
+    network.set(.hanging, forName: "example.com")
+    async let verdict = check(url)
+    try await sites.waitUntilChecked(url)
+    network.set(.addresses([try #require(IPAddress("198.51.100.7"))]), forName: "example.com")
+    let found = try await verdict
+    #expect(found.isAvailable && found.address == IPAddress("198.51.100.7"), "\(found)")
+  }
+
+  @Test func aCheckOfANameThatHangsCanBeCancelled() async throws {
+    let url: SiteURL = "http://example.com/"
+    network.set(.hanging, forName: "example.com")
+    let task = Task { try await check(url) }
+    try await sites.waitUntilChecked(url)
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+  }
+
+  @Test func anAddressWithoutAPathIsOffline() async throws {
+    sites.set(.status(200), for: "http://192.0.2.7/")
+    network.set(.unreachable(), for: try #require(IPAddress("192.0.2.7")))
+    #expect(try await check("http://192.0.2.7/").kind == .offline)
+  }
+
+  @Test func aPublicAddressIsRequiredAsOfARealSite() async throws {
+    sites.set(.status(200), for: "http://example.com/")
+    #expect(try await check("http://example.com/") { $0.requiresPublicAddress = true }.isAvailable)
+    network.set(.addresses([try #require(IPAddress("10.0.0.1"))]), forName: "example.com")
+    let hijacked = try await check("http://example.com/") { $0.requiresPublicAddress = true }
+    #expect(hijacked.kind == .intercepted && hijacked.error?.code == .privateAddress, "\(hijacked)")
+  }
+
+  @Test func aCertificateThatEndsSoonIsTold() async throws {
+    let url: SiteURL = "https://example.com/"
+    let tomorrow = UTCTimestamp.now.advanced(by: .seconds(86_400))
+    sites.set(.status(200).certificateExpiring(at: tomorrow), for: url)
+    let available = try await check(url)
+    #expect(available.isAvailable && available.certificateExpires == tomorrow, "\(available)")
+    let soon = try await check(url) { $0.minimumCertificateLifetime = .seconds(2 * 86_400) }
+    #expect(soon.kind == .unexpectedResponse && soon.error?.code == .certificateExpiresSoon, "\(soon)")
+    sites.set(.status(200).certificateExpiring(at: .now.advanced(by: .seconds(-1))), for: url)
+    let ended = try await check(url)
+    #expect(ended.kind == .intercepted && ended.error?.code == .certificateExpired, "\(ended)")
+  }
+
+  @Test(arguments: [-1, 0, 100, 101, 1_000])
+  func aStatusOfNoFinalAnswerIsMalformed(_ status: Int) async throws {
+    sites.set(.status(status), for: "http://example.com/")
+    let verdict = try await check("http://example.com/")
+    #expect(verdict.kind == .failed && verdict.error?.code == .malformedResponse, "\(verdict)")
+  }
+
+  @Test(
+    arguments: [
+      SiteVerdict.Stage.name, .connect, .tls, .request, .response, .body,
+    ], ["http://example.com/", "https://example.com/"] as [SiteURL])
+  func aCheckFailsAtTheStageThatTheTestChooses(_ stage: SiteVerdict.Stage, _ url: SiteURL) async throws {
+    sites.set(.failure(at: stage, SiteError(.connectionLost, "gone")).after(.seconds(3)), for: url)
+    async let verdict = check(url)
+    try await sites.waitUntilChecked(url)
+    // However far the clock goes, the check has taken its time.
+    network.clock.advance(by: .seconds(300))
+    let found = try await verdict
+    #expect(found.kind == .failed && found.stage == stage && found.error?.code == .connectionLost, "\(found)")
+    #expect(found.timings.total == .seconds(3) && found.interface?.kind == .wifi, "\(found)")
   }
 
   @Test func aSlowSiteTakesItsTime() async throws {

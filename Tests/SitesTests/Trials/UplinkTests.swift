@@ -87,7 +87,7 @@ struct UplinkTests {
     try await recording.wait(for: .offline)
     let path = ReachabilityMonitor(
       .address(IPAddress(ipv4: 0x0A00_0002)), configuration: monitor.configuration.check.path,
-      environment: sites.environment.slot.reachability)
+      environment: sites.environment.provider.reachability)
     let state = try await path.waitUntilDetermined()
     try await eventually("the monitor has taken it in") { monitor.current.interface == state.interface }
     withExtendedLifetime(site) {}

@@ -36,7 +36,7 @@ struct TrustReadingTests {
       return try TrustSource(try Trust.trust()).configuration()
     }
     return SiteEnvironment(
-      slot: SiteEngineSlot(
+      provider: SiteEngineProvider(
         reachability: .system, group: nil, maximumChecks: 256, random: { 0 }, perform: nil, trust: store))
   }
 

@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+import Dialtone
 import NIOCore
 import Testing
 
@@ -15,5 +16,42 @@ struct SiteErrorTests {
     ] {
       #expect(!message.contains("\(error)"), "\(message)")
     }
+  }
+
+  /// Texts that other programs rely on. They never change.
+  static let codes: [(code: SiteError.Code, identifier: String)] = [
+    (.invalidURL, "invalid-url"), (.invalidConfiguration, "invalid-configuration"), (.timedOut, "timed-out"),
+    (.nameNotResolved, "name-not-resolved"), (.privateAddress, "private-address"), (.noPath, "no-path"),
+    (.cannotConnect, "cannot-connect"), (.tlsFailed, "tls-failed"), (.certificateExpired, "certificate-expired"),
+    (.certificateNotYetValid, "certificate-not-yet-valid"), (.certificateNameMismatch, "certificate-name-mismatch"),
+    (.certificateUntrusted, "certificate-untrusted"), (.connectionLost, "connection-lost"),
+    (.malformedResponse, "malformed-response"), (.headersTooLarge, "headers-too-large"),
+    (.proxyFailed, "proxy-failed"), (.trustUnreadable, "trust-unreadable"), (.unreadableBody, "unreadable-body"),
+    (.headRefused, "head-refused"), (.certificateExpiresSoon, "certificate-expires-soon"),
+  ]
+
+  @Test(arguments: 0..<codes.count)
+  func aCodeGoesThereAndBack(position: Int) {
+    let (code, identifier) = Self.codes[position]
+    #expect(code.identifier == identifier)
+    #expect(SiteError.Code(identifier: identifier) == code)
+    #expect(!"\(code)".isEmpty && !"\(code)".contains("-"))
+  }
+
+  @Test func noCodeIsMissingFromTheTable() {
+    #expect(SiteError.Code.all == Self.codes.map(\.code))
+    #expect(SiteError.Code(identifier: "nonsense") == nil)
+  }
+
+  @Test func onlyAFailedCallHasAnErrorNumber() {
+    #expect(SiteError(.timedOut, "no answer").errno == nil)
+    #expect(SiteError(.cannotConnect, "refused", errno: 111) != SiteError(.cannotConnect, "refused"))
+  }
+
+  @Test func aMissingPathIsWordedTheSameEverywhere() {
+    #expect(SiteError.noPath(nil).message == "no path to the site: no reason is known")
+    #expect(SiteError.noPath(.linkDown).message == "no path to the site: the interface is down")
+    let name = SiteError.noPath(.linkDown, to: "look the name up")
+    #expect(name.message == "no path to look the name up: the interface is down")
   }
 }

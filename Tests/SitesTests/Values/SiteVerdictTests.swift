@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+import Dialtone
 import DialtoneSites
 import TestSupport
 import Testing
@@ -41,5 +42,49 @@ struct SiteVerdictTests {
       line.contains("public static let ") && line.contains("= \(type)(code:")
     }
     #expect(declared == count)
+  }
+
+  // MARK: Verdicts that a test makes
+
+  private static let url: SiteURL = "https://example.com/"
+  private static let wifi = NetworkInterface(name: "wlan0", index: 2, kind: .wifi)
+
+  /// A verdict made with every parameter at once.
+  private func made(_ kind: SiteVerdict.Kind, _ url: SiteURL = url) -> SiteVerdict {
+    SiteVerdict(
+      url: url, kind: kind, status: 302, location: "http://login.example/", stage: .tls,
+      error: SiteError(.timedOut, "no answer"), address: IPAddress(ipv4: 0xC000_0201), interface: Self.wifi,
+      certificateExpires: UTCTimestamp(durationSince1970: .seconds(1)), timings: .init(total: .seconds(1)))
+  }
+
+  /// A monitor could deliver each of them.
+  @Test(arguments: kinds.map(\.kind))
+  func whatContradictsTheKindIsLeftOut(_ kind: SiteVerdict.Kind) {
+    let verdict = made(kind)
+    let isKnown = kind != .undetermined
+    let answered: [SiteVerdict.Kind] = [.available, .captivePortal, .unexpectedResponse, .partial]
+    #expect(verdict.kind == kind && verdict.url == Self.url)
+    #expect(verdict.status == (answered.contains(kind) ? 302 : nil))
+    #expect((verdict.location != nil) == [.captivePortal, .unexpectedResponse].contains(kind))
+    #expect(verdict.stage == (kind == .failed ? .tls : nil))
+    #expect((verdict.error != nil) == (isKnown && ![.available, .captivePortal].contains(kind)))
+    #expect((verdict.certificateExpires != nil) == (isKnown && kind != .offline))
+    #expect((verdict.address != nil) == isKnown && (verdict.interface != nil) == isKnown)
+    #expect((verdict.timestamp != nil) == isKnown && (verdict.timings.total != nil) == isKnown)
+    #expect(made(kind, "http://example.com/").certificateExpires == nil)
+  }
+
+  @Test func aFailedCheckHasAStageAndAnAnswerAFinalStatus() {
+    #expect(SiteVerdict(url: Self.url, kind: .failed).stage == .connect)
+    for status in [-1, 0, 100, 199, 1_000] {
+      #expect(SiteVerdict(url: Self.url, kind: .available, status: status).status == nil)
+    }
+  }
+
+  @Test(arguments: [(-1, 1), (0, 1), (1, 1), (2, 2), (3, 2), (Int.max, 2)])
+  func aSummaryHasAQuorumThatItsSitesCouldReach(_ quorum: Int, _ found: Int) {
+    let verdicts = [made(.available), made(.failed)]
+    #expect(SiteGroup.Summary(verdicts, quorum: quorum).quorum == found)
+    #expect(!SiteGroup.Summary([], quorum: quorum).isOnline)
   }
 }

@@ -1,0 +1,54 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+internal import DialtoneSites
+
+/// One JSON object a line, always with all keys; `null` if nothing is known.
+struct JSONReportFormatter: ReportFormatter {
+  let targets: [WatchedTarget]
+
+  func line(for report: Report) -> String {
+    let state = report.state
+    return JSONWriter.object { writer in
+      // If nothing has been read of a target, it has no time.
+      writer.field("time", state.timestamp?.description)
+      writer.field("target", targets[report.target].typed)
+      writer.field("status", state.status.identifier)
+      writer.field("flags", state.flags.names)
+      writer.field("flagsDescription", state.flags.description)
+      writer.field("interface", state.interface)
+      writer.field("source", state.source?.description)
+      writer.field("gateway", state.gateway?.description)
+      writer.field("destination", state.destination?.description)
+      writer.field("reason", state.reason?.identifier)
+    }
+  }
+}
+
+/// One JSON object a line, always with all keys; `null` if nothing is known.
+struct SiteJSONFormatter: ReportFormatter {
+  func line(for report: StateReport<SiteVerdict>) -> String {
+    let verdict = report.state
+    return JSONWriter.object { writer in
+      writer.field("time", verdict.timestamp?.description)
+      writer.field("url", verdict.url.text)
+      writer.field("verdict", verdict.kind.identifier)
+      writer.field("status", verdict.status.map { UInt32($0) })
+      writer.field("location", verdict.location)
+      writer.field("stage", verdict.stage?.identifier)
+      writer.field("error", verdict.error?.message)
+      writer.field("address", verdict.address?.description)
+      writer.field("interface", verdict.interface)
+      writer.field("certificateExpires", verdict.certificateExpires?.descriptionInSeconds)
+      writer.key("timings")
+      writer.object { writer in
+        writer.field("name", milliseconds: verdict.timings.name)
+        writer.field("connect", milliseconds: verdict.timings.connect)
+        writer.field("tls", milliseconds: verdict.timings.tls)
+        writer.field("firstByte", milliseconds: verdict.timings.firstByte)
+        writer.field("total", milliseconds: verdict.timings.total)
+      }
+    }
+  }
+}

@@ -1,0 +1,117 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import DialtoneSites
+
+/// `check`: one line for each site, as it is done.
+struct CheckSession: Session {
+  private var available: Tally
+
+  init(siteCount: Int) { available = Tally(count: siteCount) }
+
+  mutating func receive(_ verdict: SiteVerdict, of site: Int, at now: Duration) -> [StateReport<SiteVerdict>] {
+    available[site] = TruthValue(verdict.isAvailable)
+    return [StateReport(target: site, state: verdict)]
+  }
+
+  /// Each check has its own deadline.
+  mutating func timeOut() -> [StateReport<SiteVerdict>] { [] }
+
+  var ending: ExitStatus? {
+    available.unknownCount > 0 ? nil : available.all.exitStatus
+  }
+
+  var waiting: Waiting? {
+    available.unknownCount == 0 ? nil : Waiting(targets: available.unknown, goal: "to answer")
+  }
+}
+
+/// `watch --site`: the first verdict on each site, then each change, for ever or up to a number of lines.
+struct SiteWatchSession: Session {
+  private var last: [(verdict: SiteVerdict, since: Duration)?]
+  private let countLimit: Int?
+  private var count = 0
+  private(set) var ending: ExitStatus?
+
+  init(siteCount: Int, countLimit: Int?) {
+    last = Array(repeating: nil, count: siteCount)
+    self.countLimit = countLimit
+  }
+
+  mutating func receive(_ verdict: SiteVerdict, of site: Int, at now: Duration) -> [StateReport<SiteVerdict>] {
+    // If verdicts in between were skipped, the newest may be the one that was printed last.
+    if ending != nil || last[site]?.verdict == verdict { return [] }
+    let former = last[site].map {
+      StateReport<SiteVerdict>.Former(state: $0.verdict, lasted: now - $0.since)
+    }
+    last[site] = (verdict, now)
+    count += 1
+    if count == countLimit { ending = .holds }
+    return [StateReport(target: site, state: verdict, former: former)]
+  }
+
+  mutating func timeOut() -> [StateReport<SiteVerdict>] {
+    ending = ending ?? (last.contains { $0 == nil } ? .undetermined : .holds)
+    return []
+  }
+
+  var waiting: Waiting? {
+    let unknown = last.indices.filter { last[$0] == nil }
+    return unknown.isEmpty ? nil : Waiting(targets: unknown, goal: "to answer")
+  }
+}
+
+/// `wait --site`: until all sites, or any, are available, or no longer are.
+struct SiteWaitSession: Session {
+  /// What a site has to become.
+  enum Goal: Equatable, Sendable {
+    case available
+    case unavailable
+
+    var words: String { self == .available ? "to be available" : "to be unavailable" }
+  }
+
+  private let goal: Goal
+  private let anySuffices: Bool
+  private var verdicts: [SiteVerdict?]
+  private var met: Tally
+  private(set) var ending: ExitStatus?
+
+  init(siteCount: Int, goal: Goal, anySuffices: Bool) {
+    verdicts = Array(repeating: nil, count: siteCount)
+    met = Tally(count: siteCount)
+    self.goal = goal
+    self.anySuffices = anySuffices
+  }
+
+  mutating func receive(_ verdict: SiteVerdict, of site: Int, at now: Duration) -> [StateReport<SiteVerdict>] {
+    if ending != nil { return [] }
+    verdicts[site] = verdict
+    met[site] = TruthValue(verdict.isAvailable == (goal == .available))
+    guard whole == .holds else { return [] }
+    ending = .holds
+    return report { !anySuffices || met[$0] == .holds }
+  }
+
+  /// Prints how far it has come.
+  mutating func timeOut() -> [StateReport<SiteVerdict>] {
+    if ending != nil { return [] }
+    ending = whole.exitStatus
+    return report { _ in true }
+  }
+
+  /// A site without a verdict has no line.
+  private func report(where isWanted: (Int) -> Bool) -> [StateReport<SiteVerdict>] {
+    verdicts.indices.filter(isWanted).compactMap { position in
+      verdicts[position].map { StateReport(target: position, state: $0) }
+    }
+  }
+
+  private var whole: TruthValue { anySuffices ? met.any : met.all }
+
+  var waiting: Waiting? { ending == nil ? Waiting(targets: met.open, goal: goal.words) : nil }
+
+  func obstacle(of site: Int) -> SiteVerdict? { met[site] != .holds ? verdicts[site] : nil }
+
+  var toldGoal: String? { goal.words }
+}

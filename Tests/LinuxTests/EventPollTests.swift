@@ -1,0 +1,38 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import CDialtoneSystem
+import Netlink
+import TestSupport
+import Testing
+
+@testable import Dialtone
+
+/// A poll whose descriptors somebody else has closed, as daemons do when they begin. In a process of its own, since
+/// other tests open descriptors meanwhile.
+@Suite(.timeLimit(.minutes(5)))
+struct EventPollTests {
+  @Test func aPollWhoseNumbersAreOtherFilesTouchesNoneOfThem() async {
+    await #expect(processExitsWith: .success) {
+      let poll = try EventPoll()
+      let last = poll.highestDescriptor
+      for descriptor in 3...last { _ = CDialtoneSystem.close(descriptor) }
+      // Other files get the numbers: an epoll among them, which would take what is added.
+      var foreign: [CInt] = []
+      while foreign.last ?? 0 < last { foreign.append(epoll_create1(0)) }
+      let readable = eventfd(1, 0)
+      #expect(throws: SystemError.self) { try poll.add(readable, bit: 1) }
+      poll.setDeadline(1)
+      #expect(!poll.wake())
+      #expect(!poll.wait())
+      for descriptor in foreign {
+        var event = unsafe epoll_event()
+        #expect(unsafe epoll_wait(descriptor, &event, 1, 0) == 0, "nothing is registered there")
+        // Nor closed.
+        #expect(FileIdentity(descriptor) != nil)
+      }
+    }
+  }
+}
+#endif
