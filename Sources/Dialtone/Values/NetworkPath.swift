@@ -45,9 +45,9 @@ public struct NetworkPath: Sendable {
 
     /// Creates an interface of a path, for tests and previews.
     ///
-    /// It supports the families of its addresses, unless you say otherwise. Link-local addresses do not count, since no
-    /// packet with one leaves the link. Without any address, the gateways decide, and without any gateway, it supports
-    /// IPv4 alone.
+    /// It supports the families of its addresses, unless you say otherwise. Temporary addresses do not count here, and
+    /// link-local ones do not, since no packet with one leaves the link. Without any address, the gateways decide, and
+    /// without any gateway, it supports IPv4 alone.
     ///
     /// - Parameters:
     ///   - interface: Name, index and kind.
@@ -63,10 +63,8 @@ public struct NetworkPath: Sendable {
       gateways: [IPAddress] = [], isExpensive: Bool = false, isConstrained: Bool = false, supportsIPv4: Bool? = nil,
       supportsIPv6: Bool? = nil
     ) {
-      let sources = addresses + temporaryAddresses
-      let families =
-        sources.isEmpty ? gateways.map(\.family) : sources.filter { !$0.isLinkLocal }.map(\.family)
-      let isBare = sources.isEmpty && gateways.isEmpty
+      let families = addresses.isEmpty ? gateways.map(\.family) : addresses.filter { !$0.isLinkLocal }.map(\.family)
+      let isBare = addresses.isEmpty && gateways.isEmpty
       identity = interface
       self.addresses = addresses
       self.temporaryAddresses = temporaryAddresses

@@ -77,18 +77,6 @@ import Testing
     #expect(try await !group.waitUntilDetermined().isOnline)
   }
 
-  @Test func aGroupChecksAllItsSitesWhenAsked() async throws {
-    network.set(.wifi)
-    let site = ScriptedSite(answersAtOnce: true)
-    let group = try SiteGroup(
-      ["http://192.0.2.1/", "http://192.0.2.2/"], quorum: 2, environment: site.environment(network))
-    try await group.waitUntilOnline()
-    try await eventually("none is under way") { !group.isChecking }
-    let count = site.count
-    group.check()
-    try await eventually("each is checked again") { site.count == count + 2 && !group.isChecking }
-  }
-
   @Test func aGroupMayBePausedAndResumedByManyThreads() async throws {
     network.set(.wifi)
     let site = ScriptedSite(answersAtOnce: true)

@@ -237,6 +237,21 @@ struct ScriptedSitesTests {
     #expect(try await online.value.availableCount == 2)
   }
 
+  @Test func aGroupChecksAllItsSitesWhenAsked() async throws {
+    let group = try SiteGroup(
+      ["http://example.com/", "http://example.net/"], quorum: 2, environment: sites.environment)
+    for url in group.urls { sites.set(.status(200), for: url) }
+    try await eventually("both are known, and none is under way") {
+      network.clock.advance(by: .seconds(1))
+      return group.current.isOnline && !group.isChecking
+    }
+    let counts = group.urls.map { sites.checkCount(of: $0) }
+    group.check()
+    for (url, count) in zip(group.urls, counts) { try await sites.waitUntilChecked(url, times: count + 1) }
+    try await eventually("they have ended") { !group.isChecking }
+    #expect(group.current.isOnline)
+  }
+
   /// Its environment does not keep it.
   @Test func endsWithItsLastReference() async throws {
     weak var ended: ScriptedSites?
