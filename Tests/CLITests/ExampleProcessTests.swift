@@ -6,7 +6,7 @@ import NetworkLab
 import Testing
 
 /// The sample programs of Examples, run where a cable is pulled.
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(3)))
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
 struct ExampleProcessTests {
   @Test func listeningShowsTheLiveStateToEveryListener() async throws {
     let lab = try NetworkLab()

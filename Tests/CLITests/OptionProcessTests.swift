@@ -6,7 +6,7 @@ import NetworkLab
 import TestSupport
 import Testing
 
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(3)))
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
 struct OptionProcessTests {
   // MARK: Protocol and port
 
@@ -96,7 +96,7 @@ struct OptionProcessTests {
     let process = try lab.spawn(
       Tool.path, ["status", "--json", "-t", "100"] + (isFromFile ? ["--from-file", "-"] : targets),
       input: isFromFile ? targets.joined(separator: "\n") : nil)
-    let lines = try await process.output.text(within: .seconds(120)).split(separator: "\n")
+    let lines = try await process.output.text(within: .seconds(200)).split(separator: "\n")
     #expect(lines.count == targets.count)
     #expect(lines.last?.contains(#""target":"127.0.117.47""#) == true)
     #expect(try await process.exit(within: .seconds(60)) == .exited(0))

@@ -5,7 +5,7 @@ import NetworkLab
 import Testing
 
 /// Proxies are asked where that is wanted, and nowhere else.
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(3)))
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
 struct ProxyProcessTests {
   /// Where nothing but a proxy leads.
   private let site = "http://192.0.2.9/x"

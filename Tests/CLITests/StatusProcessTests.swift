@@ -5,7 +5,7 @@ import CNetlink
 import NetworkLab
 import Testing
 
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(3)))
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
 struct StatusProcessTests {
   @Test func isZeroWhereAllAreReachable() async throws {
     let lab = try NetworkLab()

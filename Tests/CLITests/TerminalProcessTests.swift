@@ -6,7 +6,7 @@ import Dialtone
 import NetworkLab
 import Testing
 
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(3)))
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
 struct TerminalProcessTests {
   @Test func coloursOnATerminal() async throws {
     let lab = try NetworkLab()

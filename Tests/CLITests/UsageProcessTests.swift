@@ -4,7 +4,7 @@
 import NetworkLab
 import Testing
 
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(3)))
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
 struct UsageProcessTests {
   /// A command line, and what names the argument on standard error.
   static let wrong: [(arguments: [String], name: String)] = [

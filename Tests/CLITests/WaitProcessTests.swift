@@ -5,7 +5,7 @@ import CNetlink
 import NetworkLab
 import Testing
 
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(3)))
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
 struct WaitProcessTests {
   private func isKnown(_ result: Tool.Result) -> Bool { !result.output.contains("undetermined") }
 

@@ -5,7 +5,7 @@ import CNetlink
 import NetworkLab
 import Testing
 
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(3)))
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
 struct WatchProcessTests {
   @Test func seesALinkPulled() async throws {
     let lab = try NetworkLab()

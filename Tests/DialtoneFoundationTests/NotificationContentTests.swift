@@ -8,7 +8,7 @@ import Foundation
 import Testing
 
 /// What a notification says, under which name, and in which center.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct NotificationContentTests {
   @Test(arguments: Posting.allCases)
   func carriesTheMonitorTheStateAndTheFlags(posting: Posting) async throws {

@@ -9,7 +9,7 @@ import Foundation
 import Testing
 
 /// Which notifications are posted, how often, and in which order.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct NotificationOrderTests {
   @Test(arguments: Posting.allCases)
   func wasDeterminedComesOnceAndBeforeTheFirstChange(posting: Posting) async throws {

@@ -9,7 +9,7 @@ import Foundation
 import Testing
 
 /// Listeners may do anything while they are told.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct NotificationReentrancyTests {
   @Test(arguments: Posting.allCases)
   func listenersCanBeAddedAndRemovedInsideANotification(posting: Posting) async throws {

@@ -9,7 +9,7 @@ import Foundation
 import Testing
 
 /// Where notifications are posted.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct NotificationThreadTests {
   @Test(arguments: Posting.allCases)
   func onTheMainActorWhereAskedAndNowhereElse(posting: Posting) async throws {

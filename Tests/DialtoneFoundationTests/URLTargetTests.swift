@@ -51,7 +51,7 @@ struct URLTargetTests {
     #expect(error.code == .invalidAddress)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func theTargetIsWatchedAsAnyOther() async throws {
     let network = ScriptedNetwork()
     network.set(.wifi)

@@ -9,7 +9,7 @@ import Testing
 /// The judge itself: what a socket finds in a lab.
 @Suite(
   .enabled(if: NetworkLab.isAvailable && NetworkLab.hasIPRoute2, "needs network namespaces, and iproute2"),
-  .timeLimit(.minutes(2)))
+  .timeLimit(.minutes(5)))
 struct ConnectTests {
   @Test func aConnectionSaysWhereItsPacketsGo() throws {
     let lab = try NetworkLab()

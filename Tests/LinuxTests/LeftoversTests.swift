@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The judge of leaks sees one, and takes nothing else for one.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LeftoversTests {
   @Test func whatIsLostInEveryRoundIsSeen() async {
     await #expect(processExitsWith: .success) {

@@ -53,7 +53,7 @@ package final class LabProcess: Sendable {
   }
 
   /// Waits for the end, without blocking the caller's thread.
-  package func exit(within limit: Duration = .seconds(10)) async throws -> Ending {
+  package func exit(within limit: Duration = .seconds(60)) async throws -> Ending {
     try await offPool { try self.waitForExit(within: limit) }
   }
 

@@ -25,7 +25,7 @@ package final class LabStream: Sendable {
   }
 
   /// All that is left, up to the end of the stream.
-  package func text(within limit: Duration = .seconds(10)) async throws -> String {
+  package func text(within limit: Duration = .seconds(60)) async throws -> String {
     try await offPool { try self.readAll(within: limit) }
   }
 

@@ -6,7 +6,7 @@ import Dialtone
 import Testing
 
 /// The monitor that a whole program shares. In a process of its own: it is never released.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct SharedMonitorTests {
   @Test func thereIsOneOfTheInternetAndItIsTold() async {
     await #expect(processExitsWith: .success) {

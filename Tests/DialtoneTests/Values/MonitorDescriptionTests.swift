@@ -5,7 +5,7 @@ import Dialtone
 import DialtoneTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct MonitorDescriptionTests {
   @Test(arguments: [
     (

@@ -5,7 +5,7 @@ import Dialtone
 import DialtoneTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TranslationTests {
   /// Keys that translators rely on: they never change. What is added to the library is added here.
   static let keys: [(key: String, english: String)] = [

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// Names whose look-ups hang, and sites that are well.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct NameQueueTests {
   private let latch = Latch()
   private let environment: SiteEnvironment

@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 
 /// Paths that change while a check is about to go them.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct PathEventTests {
   /// A flapping link, and a loop that is busy meanwhile.
   @Test func severalAtOnceMakeOneConnection() async throws {

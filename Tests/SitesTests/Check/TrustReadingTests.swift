@@ -11,7 +11,7 @@ import Testing
 @testable import DialtoneSites
 
 /// Files of certificates that take long, or never end.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct TrustReadingTests {
   /// A pipe that nobody writes to, and a device that never ends.
   @Test func onlyRegularFilesAreRead() async throws {

@@ -7,7 +7,7 @@ import SiteLab
 import Testing
 
 /// Bodies that come compressed, though nobody asked for it.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct CompressionTests {
   /// `printf 'hello hello hello hello\n' | gzip -9n`
   private static let gzip: [UInt8] = [

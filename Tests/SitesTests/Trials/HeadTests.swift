@@ -7,7 +7,7 @@ import SiteLab
 import Testing
 
 /// Answers that are well-formed, and that not every parser takes.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct HeadTests {
   /// Texts of answers to GET, with "hello" in their bodies; to HEAD, the same without the body.
   private static let answers = [

@@ -10,7 +10,7 @@ import SiteLab
 import Testing
 
 /// Scenario 52 of linux.md: a name that somebody on the way leads astray.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct HijackTests {
   /// There is a path to each of them: not where they lie decides, but what they are.
   @Test(

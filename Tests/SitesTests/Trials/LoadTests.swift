@@ -111,6 +111,7 @@ struct LoadTests {
                 #expect(verdict.kind != .available, "\(verdict)")
               }
               try await eventually(within: .seconds(30), "the connections are closed") { server.openCount == 0 }
+              try await server.stopListening()
             }
           }
           try await group.waitForAll()

@@ -10,7 +10,7 @@ import Testing
 /// A server that the world runs, in place of the trials' own.
 @Suite(
   .enabled(if: NginxServer.path != nil, "nginx is not installed"),
-  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(2)))
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)))
 struct NginxTests {
   @Test(arguments: Transport.allCases)
   func verdicts(_ transport: Transport) async throws {

@@ -9,7 +9,7 @@ import SiteLab
 import Testing
 
 /// TLS through a proxy. In processes of their own: the environment is the whole process's.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct ProxyTunnelTests {
   /// Has the process ask this proxy for https.
   /// Has the process ask the proxy at this port for http.

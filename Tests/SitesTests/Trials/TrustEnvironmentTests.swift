@@ -9,7 +9,7 @@ import Testing
 @testable import DialtoneSites
 
 /// SSL_CERT_FILE and SSL_CERT_DIR. In processes of their own: the environment is the whole process's.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct TrustEnvironmentTests {
   /// A folder that goes with this.
   private final class Folder {

@@ -8,7 +8,7 @@ import SiteLab
 import Testing
 
 /// Scenario 50 of linux.md, and every row of the table of verdicts (<doc:Sites>), against real servers.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct VerdictTableTests {
   struct Row: CustomTestStringConvertible {
     let transport: Transport
