@@ -186,11 +186,13 @@ struct VerdictTableTests {
   @Test(arguments: Transport.allCases)
   func timings(_ transport: Transport) async throws {
     let server = try await SiteServer(
-      SiteBehaviour { request in [.pause(.milliseconds(100)), .answer(200, to: request), .close] }, transport)
+      SiteBehaviour { request in [.pause(.seconds(1)), .answer(200, to: request), .close] }, transport)
     let timings = try await check(server.url(transport)).timings
     let total = try #require(timings.total)
     let firstByte = try #require(timings.firstByte)
-    #expect(firstByte >= .milliseconds(95))
+    // A busy machine may notice late that it is connected, and so count a part of the pause to that.
+    #expect(firstByte >= .milliseconds(500))
+    #expect((timings.connect ?? .zero) + (timings.tls ?? .zero) + firstByte >= .milliseconds(950))
     #expect(timings.name == nil)
     #expect((timings.tls != nil) == (transport == .secure))
     #expect((timings.connect ?? .zero) + (timings.tls ?? .zero) + firstByte <= total)
