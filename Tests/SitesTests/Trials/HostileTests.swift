@@ -131,7 +131,7 @@ struct HostileTests {
         }
       }
       for _ in 0..<50 {
-        let verdict = try await check(honest.url(.plain)) { $0.timeout = .seconds(30) }
+        let verdict = try await check(honest.url(.plain)) { $0.timeout = .seconds(20) }
         #expect(verdict.kind == .available, "\(verdict)")
       }
       try await group.waitForAll()
