@@ -3,10 +3,11 @@
 
 import CNetlink
 import NetworkLab
+import TestSupport
 import Testing
 
 /// The sample programs of Examples, run where a cable is pulled.
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)), .fewAtATime)
 struct ExampleProcessTests {
   @Test func listeningShowsTheLiveStateToEveryListener() async throws {
     let lab = try NetworkLab()

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Proxies are asked where that is wanted, and nowhere else.
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)), .fewAtATime)
 struct ProxyProcessTests {
   /// Where nothing but a proxy leads.
   private let site = "http://192.0.2.9/x"

@@ -5,10 +5,11 @@ import Dialtone
 import DialtoneFoundation
 import DialtoneTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// What a notification says, under which name, and in which center.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct NotificationContentTests {
   @Test(arguments: Posting.allCases)
   func carriesTheMonitorTheStateAndTheFlags(posting: Posting) async throws {

@@ -6,10 +6,11 @@ import DialtoneFoundation
 import DialtoneTesting
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 /// Which notifications are posted, how often, and in which order.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct NotificationOrderTests {
   @Test(arguments: Posting.allCases)
   func wasDeterminedComesOnceAndBeforeTheFirstChange(posting: Posting) async throws {

@@ -6,10 +6,11 @@ import DialtoneFoundation
 import DialtoneTesting
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 /// Listeners may do anything while they are told.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct NotificationReentrancyTests {
   @Test(arguments: Posting.allCases)
   func listenersCanBeAddedAndRemovedInsideANotification(posting: Posting) async throws {

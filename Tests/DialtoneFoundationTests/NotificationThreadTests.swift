@@ -6,10 +6,11 @@ import DialtoneFoundation
 import DialtoneTesting
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 /// Where notifications are posted.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct NotificationThreadTests {
   @Test(arguments: Posting.allCases)
   func onTheMainActorWhereAskedAndNowhereElse(posting: Posting) async throws {

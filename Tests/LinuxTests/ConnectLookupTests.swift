@@ -11,7 +11,7 @@ import Testing
 /// The look-ups that connect(2) makes beyond the first: what is said of a target is what a real socket finds.
 @Suite(
   .enabled(if: NetworkLab.isAvailable && NetworkLab.hasIPRoute2, "needs network namespaces, and iproute2 as the judge"),
-  .timeLimit(.minutes(5)))
+  .timeLimit(.minutes(5)), .fewAtATime)
 struct ConnectLookupTests {
   private static let four = "198.51.100.7"
   private static let six = "2001:db8:ffff::1"
@@ -374,7 +374,7 @@ struct ConnectLookupTests {
 /// What connect(2) goes by, and no query shows: each entry of "What cannot be known" that this kernel can play.
 @Suite(
   .enabled(if: NetworkLab.isAvailable && NetworkLab.hasIPRoute2, "needs network namespaces, and iproute2 as the judge"),
-  .timeLimit(.minutes(5)))
+  .timeLimit(.minutes(5)), .fewAtATime)
 struct UnknowableTests {
   private static let target = "198.51.100.7"
 

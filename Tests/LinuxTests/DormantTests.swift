@@ -4,10 +4,11 @@
 #if os(Linux)
 import Dialtone
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Trap 5 of linux.md: links that wait to be let in.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
 struct DormantTests {
   private func dormant(_ lab: NetworkLab, _ name: String) throws -> Reachability {
     Reachability(

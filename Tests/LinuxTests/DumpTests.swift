@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 
 /// Scenarios 37 to 39 of linux.md: the network changes while it is read.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
 struct DumpTests {
   /// Does something again and again, on a thread that is not one of the tests' pool, until it is stopped.
   private final class Churn: Sendable {

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Scenarios 41, 44 and 48 of linux.md (40 is in ``ForeignMessageTests``, 42 and 43 in ``DenialTests``): what is around a monitor.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
 struct EnvironmentTests {
   @Test("41: two monitors of one engine, and a second engine: all are told")
   func twoMonitors() async throws {

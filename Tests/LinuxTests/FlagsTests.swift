@@ -4,10 +4,11 @@
 #if os(Linux)
 import Dialtone
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Each flag that Linux sets, as a real network has it. Those of radios are in ``RadioTests``, dormant links in ``DormantTests``.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
 struct FlagsTests {
   @Test(
     "of a wired link",

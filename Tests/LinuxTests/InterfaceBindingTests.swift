@@ -4,10 +4,11 @@
 #if os(Linux)
 import Dialtone
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Targets over one interface alone: traps 3, 10 and 12 of linux.md.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
 struct InterfaceBindingTests {
   @Test("each monitor sees the way over its own interface")
   func twoInterfaces() async throws {

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Scenario 46 of linux.md: the files that say how names are resolved, in a folder of the test's own.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct NameConfigurationTests {
   /// A watcher at work. A user has 128 instances of inotify by default (inotify(7), max_user_instances), and each engine of
   /// the tests beside this one takes one.

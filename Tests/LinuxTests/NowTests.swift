@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// `Reachability.now` in real networks: what an operation that has returned has brought about is said at once, with no wait.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
 struct NowTests {
   /// A network to ask in: with an engine that runs there, or one made inside for each question.
   private struct Questions {

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Scenarios 31 to 33 of linux.md: more is announced than is read.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
 struct OverrunTests {
   /// So many IPv4 addresses watched that the kernel's filter lets every IPv4 route through.
   private func openFilter(_ monitors: LabMonitors) async throws -> [Recording] {

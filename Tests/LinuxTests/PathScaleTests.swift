@@ -5,11 +5,12 @@
 import CNetlink
 import Dialtone
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Paths where there are interfaces by the hundred: a host of containers, a router. One after another: they keep the kernel's lock.
 @Suite(
-  .serialized, .enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
+  .serialized, .enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
 struct PathScaleTests {
   /// So many veth pairs, up, each near end with an address.
   private func addLinks(_ count: Int, to lab: NetworkLab, address: (Int) -> String) throws {

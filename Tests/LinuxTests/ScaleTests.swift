@@ -12,7 +12,7 @@ import Testing
 ///
 /// One after another, and the tables in processes of their own: they keep a processor and the kernel's lock busy.
 @Suite(
-  .serialized, .enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
+  .serialized, .enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
 struct ScaleTests {
   /// The processor time that this process, or the calling thread, has used.
   private static func processorTime(_ clock: clockid_t) -> Duration {

@@ -10,7 +10,8 @@ import TestSupport
 import Testing
 
 /// Much at once: the final state is right, memory is flat, later events are still delivered.
-@Suite(.serialized, .enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
+@Suite(
+  .serialized, .enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
 struct StressTests {
   /// A handler that blocks until it is let go.
   private final class Stall: Sendable {

@@ -4,12 +4,13 @@
 #if os(Linux)
 import Dialtone
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Scenarios 16 and 17 of linux.md: tun devices.
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "needs network namespaces"),
-  .enabled(if: NetworkLab.canMakeTun, "needs /dev/net/tun"), .timeLimit(.minutes(5)))
+  .enabled(if: NetworkLab.canMakeTun, "needs /dev/net/tun"), .timeLimit(.minutes(5)), .fewAtATime)
 struct TunnelTests {
   @Test("16: a default into a tun device that a process holds open")
   func tunHeldOpen() async throws {

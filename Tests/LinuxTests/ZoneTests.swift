@@ -5,10 +5,11 @@
 import CNetlink
 import Dialtone
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Link-local targets: trap 9 of linux.md.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
 struct ZoneTests {
   /// v0 and w0, each with a link-local address.
   private func makeLinks(_ lab: NetworkLab) throws {

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Dialtone
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct SequenceLockTests {
   /// Every word of one value is the same number, so a torn copy shows. An odd size: the last word is filled in part.
   private struct Pattern: BitwiseCopyable, Sendable {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Settling as receivers see it, by a clock that stands still until it is moved.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct SettlingTests {
   @Test func theFirstStateComesAtOnce() async throws {
     let network = ScriptedNetwork()

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Who begins to listen when, does not matter: the order in which RKReachabilityObserver's users had to do things.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct LateListenerTests {
   @Test(arguments: Receiver.allCases)
   func whoComesLateIsToldOfTheKnownStateOnceAndThenOfEachChange(receiver: Receiver) async throws {

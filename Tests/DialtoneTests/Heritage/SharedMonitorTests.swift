@@ -3,10 +3,11 @@
 
 #if os(Linux)
 import Dialtone
+import TestSupport
 import Testing
 
 /// The monitor that a whole program shares. In a process of its own: it is never released.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct SharedMonitorTests {
   @Test func thereIsOneOfTheInternetAndItIsTold() async {
     await #expect(processExitsWith: .success) {

@@ -13,7 +13,7 @@ import Testing
 /// starts anew.
 @Suite(
   .disabled(if: isSanitized, "a sanitizer has threads and descriptors of its own, and survives no fork"),
-  .timeLimit(.minutes(5)))
+  .timeLimit(.minutes(5)), .fewAtATime)
 struct ForkTests {
   /// What a child found, by its exit status. It blocks only where time is limited.
   private static func inChild(_ body: () -> Int32) -> Int32 {

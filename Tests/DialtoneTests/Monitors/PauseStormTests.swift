@@ -8,7 +8,7 @@ import Testing
 
 /// Monitors by the thousand are made, retargeted, paused and resumed by several threads: what the engine is told late belongs to
 /// what it was told of, and to no pause that has come since.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct PauseStormTests {
   private static let threads = 4
 

@@ -5,12 +5,13 @@
 import CNetlink
 import Dialtone
 import Glibc
+import TestSupport
 import Testing
 
 /// Names that getaddrinfo(3) would take for addresses, since it writes them in ASCII before it looks (AI_IDN, by libidn2).
 @Suite(
   .enabled(if: withUTF8 { isTakenForAnAddress("１０.１") }, "needs libidn2 and the locale C.UTF-8"),
-  .timeLimit(.minutes(5)))
+  .timeLimit(.minutes(5)), .fewAtATime)
 struct DisguisedNumberTests {
   /// Every character there is, where it could stand for a part of a number.
   @Test func isNoHost() {

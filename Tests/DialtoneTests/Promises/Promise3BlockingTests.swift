@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Promise 3, second half: a handler that blocks stops neither the engine, nor `current`, nor receivers of another kind.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct Promise3BlockingTests {
   /// The main actor is left out here: what blocks it blocks whatever else needs it, in this test and in others.
   @Test(arguments: [Receiver.closure, .queue, .concurrentQueue, .actor])

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Promise 3, first half: the last state always arrives; a slow receiver skips states between, and nothing piles up for it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct Promise3LastStateTests {
   @Test(arguments: Receiver.handlers)
   func aHandlerThatIsSlowGetsTheNewestAndSkipsTheRest(receiver: Receiver) async throws {

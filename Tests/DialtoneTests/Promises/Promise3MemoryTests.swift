@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Promise 3: nothing is queued up while a plain closure blocks. Each test has a process of its own, whose memory it measures.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct Promise3MemoryTests {
   /// A monitor one of whose plain closures blocks.
   private struct Blocked {

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Promise 5, no deadlock: whatever is called inside a callback.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct Promise5ReentrancyTests {
   /// What a handler may do; each returns, and the handler goes on.
   enum Call: String, CaseIterable, Sendable {

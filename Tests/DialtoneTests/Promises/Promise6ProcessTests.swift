@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Promise 6, counted: no leak of descriptors, threads or memory. Each test runs in a process of its own.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct Promise6ProcessTests {
   /// One of everything that can be made, until the network is known to all of them; then released.
   private static func useEverything(_ network: ScriptedNetwork) async throws {

@@ -9,7 +9,7 @@ import Testing
 
 /// Promise 7: a status read never blocks; a look-up that hangs delays no target that needs none. Each test runs in a process of
 /// its own, because names share the process's eight threads.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct Promise7HangingResolverTests {
   /// How many threads look names up.
   private static var threads: Int { ProcessCensus.threads(named: "dialtone-names") }

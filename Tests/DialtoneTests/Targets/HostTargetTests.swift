@@ -3,10 +3,11 @@
 
 import Dialtone
 import DialtoneTesting
+import TestSupport
 import Testing
 
 /// What a host target reads, by what its name's look-up and the network say.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct HostTargetTests {
   private static let first = ip("192.0.2.10")
   private static let second = ip("192.0.2.20")

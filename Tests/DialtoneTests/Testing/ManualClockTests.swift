@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The manual clock as a user's test uses it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct ManualClockTests {
   @Test func standsStillByItself() async throws {
     let network = ScriptedNetwork()

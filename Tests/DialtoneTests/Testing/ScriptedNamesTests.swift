@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Scripted names as a user's test uses them.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct ScriptedNamesTests {
   @Test func aNameThatNothingWasSetForDoesNotExist() async throws {
     let network = ScriptedNetwork()

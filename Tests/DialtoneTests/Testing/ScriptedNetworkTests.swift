@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The scripted network as a user's test uses it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct ScriptedNetworkTests {
   @Test func beginsWithoutAnyPath() async throws {
     let network = ScriptedNetwork()

@@ -3,9 +3,10 @@
 
 import Dialtone
 import DialtoneTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct FlagsRulesTests {
   @Test func nothingIsAnsweredBeforeItIsKnown() {
     let network = ScriptedNetwork()

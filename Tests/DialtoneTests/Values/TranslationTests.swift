@@ -3,9 +3,10 @@
 
 import Dialtone
 import DialtoneTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct TranslationTests {
   /// Keys that translators rely on: they never change. What is added to the library is added here.
   static let keys: [(key: String, english: String)] = [

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Told once, when the state is determined: what KSReachability's `onInitializationComplete` was.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct WhenDeterminedTests {
   @Test func runsOnceAsSoonAsItIsDeterminedWithThatState() async throws {
     let slow = SlowNetwork()

@@ -12,7 +12,7 @@ struct WorkFailed: Error, Equatable {
 }
 
 /// When work is run again, and when its error is thrown.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct WithReachabilityTests {
   /// A network on Wi-Fi, and a monitor that knows it.
   private static func onWiFi() async throws -> (network: ScriptedNetwork, monitor: ReachabilityMonitor) {

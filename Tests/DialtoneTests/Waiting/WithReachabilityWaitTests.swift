@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// How long the path is waited for, what cancellation does, and where the work runs.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct WithReachabilityWaitTests {
   private static func onWiFi() async throws -> (network: ScriptedNetwork, monitor: ReachabilityMonitor) {
     let network = ScriptedNetwork()

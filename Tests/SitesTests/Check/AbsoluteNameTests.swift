@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// Names with a trailing dot, which no domain of resolv.conf's `search` may follow.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct AbsoluteNameTests {
   private let asked = NIOLockedValueBox<Set<String>>([])
 

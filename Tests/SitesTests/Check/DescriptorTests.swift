@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// A process that has no descriptors left: checks fail, and nothing else does. Each test runs in a process of its own.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct DescriptorTests {
   /// What the system says of it (errno(3)).
   private static func expectFailure(_ verdict: SiteVerdict) {

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// Names whose look-ups hang, and sites that are well.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct NameQueueTests {
   private let latch = Latch()
   private let environment: SiteEnvironment

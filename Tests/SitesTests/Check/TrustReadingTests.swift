@@ -6,12 +6,13 @@ import Dialtone
 import Foundation
 import NetworkLab
 import SiteLab
+import TestSupport
 import Testing
 
 @testable import DialtoneSites
 
 /// Files of certificates that take long, or never end.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct TrustReadingTests {
   /// A pipe that nobody writes to, and a device that never ends.
   @Test func onlyRegularFilesAreRead() async throws {

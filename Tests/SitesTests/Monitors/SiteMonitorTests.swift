@@ -6,10 +6,11 @@ import DialtoneSites
 import DialtoneTesting
 import Dispatch
 import NIOConcurrencyHelpers
+import TestSupport
 import Testing
 
 /// Monitors on a scripted network, with scripted checks and a clock that is moved by hand.
-@Suite(.timeLimit(.minutes(5))) struct SiteMonitorTests {
+@Suite(.timeLimit(.minutes(5)), .fewAtATime) struct SiteMonitorTests {
   /// What the checks answer, and which are waiting for it.
   private actor Site {
     private var answers: [CheckedContinuation<SiteVerdict.Kind, Never>] = []

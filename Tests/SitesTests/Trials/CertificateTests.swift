@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Scenario 57 of linux.md: who cannot prove to be the site is told nothing, and is not asked again less strictly.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct CertificateTests {
   struct Impostor: CustomTestStringConvertible {
     let name: String

@@ -4,10 +4,11 @@
 #if os(Linux)
 import DialtoneSites
 import SiteLab
+import TestSupport
 import Testing
 
 /// Bodies that come compressed, though nobody asked for it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct CompressionTests {
   /// `printf 'hello hello hello hello\n' | gzip -9n`
   private static let gzip: [UInt8] = [

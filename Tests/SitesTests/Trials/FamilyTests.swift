@@ -11,7 +11,7 @@ import Testing
 
 /// Scenario 49 of linux.md: both families raced (RFC 8305).
 @Suite(
-  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)))
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)), .fewAtATime)
 struct FamilyTests {
   /// One family's packets come, and nobody ever answers.
   private func blackhole(_ family: LabFamily, of cable: LabCable) throws {

@@ -13,7 +13,7 @@ import TestSupport
 import Testing
 
 /// Scenario 59 of linux.md: 1,000 monitored sites that come and go. In processes of their own, whose memory is nobody else's.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized, .timeLimit(.minutes(10)), .fewAtATime)
 struct FlappingTests {
   /// A thousand sites, the time, and a record of when each was asked.
   private final class World: Sendable {

@@ -4,10 +4,11 @@
 #if os(Linux)
 import DialtoneSites
 import SiteLab
+import TestSupport
 import Testing
 
 /// Answers that are well-formed, and that not every parser takes.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct HeadTests {
   /// Texts of answers to GET, with "hello" in their bodies; to HEAD, the same without the body.
   private static let answers = [

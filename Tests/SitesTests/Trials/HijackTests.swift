@@ -7,10 +7,11 @@ import DialtoneSites
 import DialtoneTesting
 import NetworkLab
 import SiteLab
+import TestSupport
 import Testing
 
 /// Scenario 52 of linux.md: a name that somebody on the way leads astray.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct HijackTests {
   /// There is a path to each of them: not where they lie decides, but what they are.
   @Test(

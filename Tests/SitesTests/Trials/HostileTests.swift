@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// Scenario 55 of linux.md: a server costs a check its deadline and 1 MiB at most, whatever it does.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct HostileTests {
   /// How long a check of a hostile server may take: not longer than its deadline, but for what the machine is late, on the
   /// event loop and in the test itself.

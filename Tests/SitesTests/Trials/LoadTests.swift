@@ -12,7 +12,7 @@ import TestSupport
 import Testing
 
 /// Many checks: nothing is left of them. Each test runs in a process of its own, servers included.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized, .timeLimit(.minutes(10)), .fewAtATime)
 struct LoadTests {
   /// Checks the site that often, 256 at a time.
   private static func check(_ url: SiteURL, times count: Int) async throws {

@@ -12,7 +12,7 @@ import Testing
 
 /// Scenarios 51, 56 and 58 of linux.md: monitors of real servers over real links.
 @Suite(
-  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)))
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)), .fewAtATime)
 struct MonitorTests {
   /// Behaves differently for each request, counted from 0.
   private func counting(_ steps: @escaping @Sendable (Int, SiteRequest) -> [SiteStep]) -> SiteBehaviour {

@@ -6,10 +6,11 @@ import Dialtone
 import DialtoneSites
 import Glibc
 import SiteLab
+import TestSupport
 import Testing
 
 /// TLS through a proxy. In processes of their own: the environment is the whole process's.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(5)), .fewAtATime)
 struct ProxyTunnelTests {
   /// Has the process ask this proxy for https.
   /// Has the process ask the proxy at this port for http.

@@ -5,10 +5,11 @@
 import Dialtone
 import DialtoneSites
 import SiteLab
+import TestSupport
 import Testing
 
 /// Scenario 54 of linux.md: where a redirect leads is told as a stranger's text, and nothing is ever sent there.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct RedirectTests {
   /// Asks a server on `localhost` that redirects there; 204 is expected, so that every target may be told.
   private func redirected(to location: String, _ transport: Transport = .plain) async throws -> SiteVerdict {

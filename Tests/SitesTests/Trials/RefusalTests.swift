@@ -11,7 +11,7 @@ import Testing
 
 /// Who it was that refused a connection, told by name. Routers, gateways and hosts are the kernel's.
 @Suite(
-  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)))
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)), .fewAtATime)
 struct RefusalTests {
   /// A server's end of the cable that forwards.
   private func router() throws -> LabCable {

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// What leaves the machine: one request, with nothing in it that tells who asks.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct RequestTests {
   @Test(arguments: Transport.allCases)
   func everyByteOfARequest(_ transport: Transport) async throws {

@@ -4,12 +4,13 @@
 #if os(Linux)
 import Foundation
 import SiteLab
+import TestSupport
 import Testing
 
 @testable import DialtoneSites
 
 /// SSL_CERT_FILE and SSL_CERT_DIR. In processes of their own: the environment is the whole process's.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(5)), .fewAtATime)
 struct TrustEnvironmentTests {
   /// A folder that goes with this.
   private final class Folder {

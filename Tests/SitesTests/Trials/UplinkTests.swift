@@ -6,11 +6,12 @@ import Dialtone
 import DialtoneSites
 import NetworkLab
 import SiteLab
+import TestSupport
 import Testing
 
 /// Scenario 53 of linux.md, and `offline`: a verdict for each way out, and none where there is no way out.
 @Suite(
-  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)))
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)), .fewAtATime)
 struct UplinkTests {
   @Test("53: two uplinks, one captive: a verdict for each")
   func oneOfTwoIsCaptive() async throws {
