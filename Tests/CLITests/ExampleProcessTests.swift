@@ -3,10 +3,11 @@
 
 import CDialtoneSystem
 import NetworkLab
+import TestSupport
 import Testing
 
 /// The sample programs of Examples, run while a cable is pulled.
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)), .fewAtATime)
 struct ExampleProcessTests {
   @Test func listeningShowsTheLiveStateToEveryListener() async throws {
     let lab = try NetworkLab()

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Proxies are asked only if the command is told to.
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)), .fewAtATime)
 struct ProxyProcessTests {
   /// A site that is reached only through a proxy.
   private let site = "http://192.0.2.9/x"

@@ -4,9 +4,10 @@
 import CDialtoneSystem
 import Dialtone
 import NetworkLab
+import TestSupport
 import Testing
 
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)), .fewAtATime)
 struct TerminalProcessTests {
   @Test func coloursOnATerminal() async throws {
     let lab = try NetworkLab()

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import NetworkLab
+import TestSupport
 import Testing
 
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)), .fewAtATime)
 struct UsageProcessTests {
   /// A command line, and what names the argument on standard error.
   static let wrong: [(arguments: [String], name: String)] = [

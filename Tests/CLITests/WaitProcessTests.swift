@@ -3,9 +3,10 @@
 
 import CDialtoneSystem
 import NetworkLab
+import TestSupport
 import Testing
 
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)), .fewAtATime)
 struct WaitProcessTests {
   private func isKnown(_ result: Tool.Result) -> Bool { !result.output.contains("undetermined") }
 

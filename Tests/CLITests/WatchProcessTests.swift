@@ -3,9 +3,10 @@
 
 import CDialtoneSystem
 import NetworkLab
+import TestSupport
 import Testing
 
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)), .fewAtATime)
 struct WatchProcessTests {
   @Test func seesALinkPulled() async throws {
     let lab = try NetworkLab()

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// On which threads notifications are posted.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct NotificationThreadTests {
   @Test(arguments: Posting.allCases)
   func postsOnTheMainActorOnlyIfAsked(posting: Posting) async throws {

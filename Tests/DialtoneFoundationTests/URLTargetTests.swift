@@ -5,6 +5,7 @@ import Dialtone
 import DialtoneFoundation
 import DialtoneTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Targets from URLs.
@@ -51,7 +52,7 @@ struct URLTargetTests {
     #expect(error.code == .invalidAddress)
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(5)), .fewAtATime)
   func theTargetIsWatchedAsAnyOther() async throws {
     let network = ScriptedNetwork()
     network.set(.wifi)

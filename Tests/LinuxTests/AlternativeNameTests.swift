@@ -4,13 +4,14 @@
 #if os(Linux)
 @testable import Dialtone
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Alternative names of interfaces, which udev gives to most cards. Everything that finds an interface by its name also
 /// finds it by these.
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "needs network namespaces"),
-  .enabled(if: NetworkLab.hasIPRoute2, "needs ip of iproute2"), .timeLimit(.minutes(5)))
+  .enabled(if: NetworkLab.hasIPRoute2, "needs ip of iproute2"), .timeLimit(.minutes(5)), .fewAtATime)
 struct AlternativeNameTests {
   private static let long = "enx" + String(repeating: "0123", count: 31)
 

@@ -4,12 +4,13 @@
 #if os(Linux)
 import CDialtoneSystem
 import NetworkLab
+import TestSupport
 import Testing
 
 /// The reference itself: what a socket finds in a lab.
 @Suite(
   .enabled(if: NetworkLab.isAvailable && NetworkLab.hasIPRoute2, "needs network namespaces, and iproute2"),
-  .timeLimit(.minutes(5)))
+  .timeLimit(.minutes(5)), .fewAtATime)
 struct ConnectTests {
   @Test func aConnectionSaysWhereItsPacketsGo() throws {
     let lab = try NetworkLab()

@@ -4,11 +4,12 @@
 #if os(Linux)
 import Dialtone
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Each flag that Linux sets, on a real network. The flags of radios are in ``RadioTests``, dormant links in
 /// ``DormantTests``.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
 struct FlagsTests {
   @Test(
     "a wired link has the flags of what it leads to",

@@ -4,10 +4,11 @@
 #if os(Linux)
 @testable import Dialtone
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Scenario 47 of Scenarios.md: interfaces that are renamed, moved and replaced.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
 struct IdentityTests {
   @Test("47: an interface is renamed while it is up: the same way, under its new name")
   func renamed() async throws {

@@ -4,10 +4,11 @@
 #if os(Linux)
 @testable import Dialtone
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Targets over one interface only.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
 struct InterfaceBindingTests {
   @Test("each monitor sees the way over its own interface")
   func eachMonitorSeesItsOwnInterface() async throws {

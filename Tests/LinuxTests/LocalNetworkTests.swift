@@ -4,10 +4,11 @@
 #if os(Linux)
 import Dialtone
 import NetworkLab
+import TestSupport
 import Testing
 
 /// What counts as being attached to a local network.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
 struct LocalNetworkTests {
   @Test func needsNoRoute() async throws {
     let lab = try NetworkLab()

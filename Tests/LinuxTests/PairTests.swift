@@ -4,10 +4,11 @@
 #if os(Linux)
 import Dialtone
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Targets with a local address.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
 struct PairTests {
   private func pair(_ remote: String, _ local: String) throws -> ReachabilityTarget {
     .address(try address(remote), from: try address(local))

@@ -26,7 +26,7 @@ struct RandomisedTests {
   /// The least number of operations, even on a slow machine.
   private static let fewest = 50
 
-  @Test(.timeLimit(.minutes(30)), arguments: seeds)
+  @Test(.timeLimit(.minutes(30)), .fewAtATime, arguments: seeds)
   func stateIsWhatASocketFinds(seed: UInt64) async throws {
     let lab = try NetworkLab()
     let monitors = try LabMonitors(lab)

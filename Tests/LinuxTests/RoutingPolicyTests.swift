@@ -4,10 +4,11 @@
 #if os(Linux)
 @testable import Dialtone
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Scenarios 9 to 11 of Scenarios.md: several defaults, and routes that refuse.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
 struct RoutingPolicyTests {
   @Test("9: the link of the better default is switched off: exactly one change", arguments: 0..<10)
   func betterDefaultLinkDown(round: Int) async throws {

@@ -4,10 +4,11 @@
 #if os(Linux)
 @testable import Dialtone
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Scenarios 1 to 8 of Scenarios.md: routes that go without a route message.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
 struct SilentRouteLossTests {
   @Test("1: the link is switched off")
   func linkDown() async throws {

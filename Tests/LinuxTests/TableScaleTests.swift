@@ -6,11 +6,12 @@ import CDialtoneSystem
 @testable import Dialtone
 import Netlink
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Many addresses on a link, and many targets without a route beside many links. Bounds are ratios to other work of the
 /// same thread, or counts, because other tests want the processors, too.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(5)), .fewAtATime)
 struct TableScaleTests {
   /// The processor time that `body` takes on the calling thread, the least of several runs.
   private static func processorTime(_ body: () throws -> Void) rethrows -> Duration {

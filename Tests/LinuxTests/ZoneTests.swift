@@ -5,10 +5,11 @@
 import CDialtoneSystem
 import Dialtone
 import NetworkLab
+import TestSupport
 import Testing
 
 /// Link-local targets, which need a zone.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
 struct ZoneTests {
   /// v0 and w0, each with a link-local address.
   private func makeLinks(_ lab: NetworkLab) throws {

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Dialtone
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct SequenceLockTests {
   /// Every word of a value is the same number, so a torn copy shows. The size is odd: the last word is only partly
   /// filled.

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What KSReachability's users observed by key paths: `flags`, `reachable`, `WWANOnly` and `initialized`.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct ObservablePropertiesTests {
   @Test @MainActor
   func observersOfEveryPropertyAreTold() async throws {

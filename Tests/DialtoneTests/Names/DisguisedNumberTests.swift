@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CDialtoneSystem
+import TestSupport
 import Testing
 
 @testable import Dialtone
 
 /// Names that getaddrinfo(3) would take for an address: `10.1` for 10.0.0.1.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct DisguisedNumberTests {
   /// Puts every character in each place in which it could be part of a number.
   @Test func aDisguisedNumberIsNoHost() {

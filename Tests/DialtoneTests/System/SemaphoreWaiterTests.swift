@@ -6,7 +6,7 @@ import Testing
 
 @testable import Dialtone
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .fewAtATime)
 struct SemaphoreWaiterTests {
   /// As after a suspension of the system, for the length of which Dispatch's time stood still.
   @Test func aDeadlineIsAPointInTimeAndNoDelay() async throws {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The scripted network in a user's test.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct ScriptedNetworkTests {
   @Test func beginsWithoutAnyPath() async throws {
     let network = scriptedNetwork()

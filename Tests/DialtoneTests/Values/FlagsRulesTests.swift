@@ -6,7 +6,7 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct FlagsRulesTests {
   @Test func nothingIsAnsweredBeforeItIsKnown() {
     let network = scriptedNetwork()

@@ -7,7 +7,7 @@ import Dispatch
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct WhenReachableTests {
   @Test func runsOnceAsSoonAsItIsReachable() async throws {
     let network = scriptedNetwork()

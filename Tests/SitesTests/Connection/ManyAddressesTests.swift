@@ -6,10 +6,11 @@ import Dialtone
 import DialtoneSites
 import DialtoneTesting
 import SiteLab
+import TestSupport
 import Testing
 
 /// Names with more addresses than any site has.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct ManyAddressesTests {
   /// Each is refused at once: TCP does not connect to a group.
   private static let groups = (0..<10_000).map { IPAddress(ipv4: 0xE001_0000 + UInt32($0)) }

@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 
 /// Paths that change just before a check uses them.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct PathEventTests {
   /// A link flaps while the event loop is busy.
   @Test func severalPathEventsAtOnceMakeOneConnection() async throws {
@@ -21,8 +21,8 @@ struct PathEventTests {
     let loop = SteppedLoop()
     let environment = SiteEnvironment(reachability: network.environment, group: loop.group)
     let url = try server.url(.plain)
-    let verdict = Task { try await check(url, in: environment) }
-    try await eventually(within: .seconds(30), "the check looks at its path") {
+    let verdict = Task { try await check(url, in: environment) { $0.timeout = .seconds(250) } }
+    try await eventually("the check looks at its path") {
       if network.queryCount > 0 { return true }
       loop.step()
       return false
@@ -30,9 +30,9 @@ struct PathEventTests {
     let monitor = ReachabilityMonitor(.address(IPAddress(ipv4: 0x7F00_0001)), environment: network.environment)
     for _ in 0..<5 {
       network.set(.cellular)
-      try await monitor.waitUntilReachable(over: .only(.cellular), timeout: .seconds(30))
+      try await monitor.waitUntilReachable(over: .only(.cellular), timeout: .patience)
       network.set(.wifi)
-      try await monitor.waitUntilReachable(over: .nonCellular, timeout: .seconds(30))
+      try await monitor.waitUntilReachable(over: .nonCellular, timeout: .patience)
     }
     try await network.settle()
     loop.release()

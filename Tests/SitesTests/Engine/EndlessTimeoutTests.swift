@@ -5,9 +5,10 @@
 import DialtoneSites
 import DialtoneTesting
 import SiteLab
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct EndlessTimeoutTests {
   @Test(arguments: [
     Duration.seconds(Int64.max), .seconds(Int64.max) * 2, .nanoseconds(Int64.max), Duration(attoseconds: .max),

@@ -4,10 +4,11 @@
 import Dialtone
 import DialtoneSites
 import DialtoneTesting
+import TestSupport
 import Testing
 
 /// The time of a verdict is that of the environment.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct EnvironmentClockTests {
   private static let moment = UTCTimestamp(durationSince1970: .seconds(1_000_000_000))
 

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Scripted sites in a user's test.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct ScriptedSitesTests {
   private let network = ScriptedNetwork()
   private let sites: ScriptedSites

@@ -11,7 +11,7 @@ import Testing
 
 /// Trial 57 of Sites.md: a server that cannot prove to be the site is told nothing, and is not asked again less
 /// strictly.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct CertificateTests {
   struct Impostor: CustomTestStringConvertible {
     let name: String

@@ -4,10 +4,11 @@
 #if os(Linux)
 import DialtoneSites
 import SiteLab
+import TestSupport
 import Testing
 
 /// Bodies that are compressed although the check did not ask for it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct CompressionTests {
   /// Serves nine bytes, which only a decoder could read.
   private func server(_ coding: String, _ transport: Transport = .plain) async throws -> SiteServer {

@@ -11,7 +11,7 @@ import Testing
 
 /// Trial 49 of Sites.md: both families race (RFC 8305).
 @Suite(
-  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)))
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)), .fewAtATime)
 struct FamilyTests {
   /// Drops the answers to one family's packets.
   private func blackhole(_ family: LabFamily, of cable: LabCable) throws {
@@ -42,7 +42,7 @@ struct FamilyTests {
     // A busy machine only adds time, so one quick check shows that the dead family costs no more.
     var quickest = Duration.seconds(1_000)
     var count = 0
-    while count < 10, quickest >= .seconds(1) {
+    while count < 40, quickest >= .seconds(1) {
       count += 1
       let start = ContinuousClock.now
       let verdict = try await sites.check("\(transport)://site.example:80/")
@@ -72,12 +72,13 @@ struct FamilyTests {
         return .failed
       }, nameServers: [])
     var quickest = Duration.seconds(1_000)
-    for _ in 0..<5 where quickest >= .milliseconds(500) {
+    // After a second, names count as slow, and the check goes on without them: this comes sooner.
+    for _ in 0..<40 where quickest >= .milliseconds(900) {
       let verdict = try await sites.check("http://site.example/")
       #expect(verdict.kind == .available, "\(verdict)")
       quickest = min(quickest, try #require(verdict.timings.total))
     }
-    #expect(quickest < .milliseconds(500), "\(quickest)")
+    #expect(quickest < .milliseconds(900), "\(quickest)")
     // Without a listener the check fails soon, too, and not by the deadline.
     try await server.stopListening()
     let verdict = try await sites.check("http://site.example/")

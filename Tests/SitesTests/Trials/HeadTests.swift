@@ -4,10 +4,11 @@
 #if os(Linux)
 import DialtoneSites
 import SiteLab
+import TestSupport
 import Testing
 
 /// Answers that are well-formed but that not every parser accepts.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct HeadTests {
   /// Texts of answers to a GET, with "hello" in their bodies. HEAD gets the same without the body.
   private static let answers = [

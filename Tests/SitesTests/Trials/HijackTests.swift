@@ -7,10 +7,11 @@ import DialtoneSites
 import DialtoneTesting
 import NetworkLab
 import SiteLab
+import TestSupport
 import Testing
 
 /// Trial 52 of Sites.md: a name that something on the way leads astray.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct HijackTests {
   /// There is a path to each of them: the kind of the address decides.
   @Test(

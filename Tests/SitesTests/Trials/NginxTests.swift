@@ -5,12 +5,13 @@
 import DialtoneSites
 import NetworkLab
 import SiteLab
+import TestSupport
 import Testing
 
 /// A server in wide use, in place of the trials' own.
 @Suite(
   .enabled(if: NginxServer.path != nil, "nginx is not installed"),
-  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)))
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)), .fewAtATime)
 struct NginxTests {
   @Test(arguments: Transport.allCases)
   func givesTheVerdictsOfAnswersByNginx(_ transport: Transport) async throws {

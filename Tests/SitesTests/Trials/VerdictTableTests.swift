@@ -5,10 +5,11 @@
 import Dialtone
 import DialtoneSites
 import SiteLab
+import TestSupport
 import Testing
 
 /// Trial 50 of Sites.md, and every row of the table of verdicts (<doc:Sites>), against real servers.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct VerdictTableTests {
   struct Row: CustomTestStringConvertible {
     let transport: Transport
