@@ -8,9 +8,9 @@ internal import DialtoneTesting
 /// One check of a scripted site: does on the script what `CheckStateMachine` wants done, as `CheckRun` does for a real
 /// site.
 ///
-/// What the script knows is known at once, at the time that the check has reached. That time goes on only while there is
-/// something to wait for, and then to the very time for which it waited, however far a test has moved the clock. So what
-/// a check comes to does not depend on how soon it runs.
+/// What the script knows is known at once, at the time that the check has reached. That time goes on only while there
+/// is something to wait for, and then to the very time for which it waited, however far a test has moved the clock. So
+/// what a check comes to does not depend on how soon it runs.
 struct ScriptedCheck {
   private typealias Action = CheckStateMachine.Action
   private typealias Event = CheckStateMachine.Event

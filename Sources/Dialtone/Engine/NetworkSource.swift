@@ -11,8 +11,8 @@ package protocol NetworkSource: AnyObject {
   /// Reads all that waits to be read, without blocking, and adds to `change` what may have changed.
   func drain(into change: inout NetworkChange)
 
-  /// As ``drain(into:)``, and reads also what the waiter has not announced yet. Called on a thread that does not wait for
-  /// events.
+  /// As ``drain(into:)``, and reads also what the waiter has not announced yet. Called on a thread that does not wait
+  /// for events.
   func catchUp(into change: inout NetworkChange)
 
   /// When to call ``poll(into:)``, in nanoseconds of the engine's clock; `nil` if all changes are announced.

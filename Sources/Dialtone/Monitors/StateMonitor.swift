@@ -3,8 +3,9 @@
 
 /// What all monitors have in common: a newest state, ways to receive the next ones, and pauses.
 ///
-/// ``ReachabilityMonitor`` and ``PathMonitor`` are monitors, and so are those of sites in `DialtoneSites`. A receiver gets the first known state, then each change;
-/// <doc:Delivery> says what it can rely on. You can call everything from any thread and any isolation.
+/// ``ReachabilityMonitor`` and ``PathMonitor`` are monitors, and so are those of sites in `DialtoneSites`. A receiver
+/// gets the first known state, then each change; <doc:Delivery> says what it can rely on. You can call everything from
+/// any thread and any isolation.
 public protocol StateMonitor<State>: AnyObject, Sendable {
   /// What is monitored.
   associatedtype State: Sendable

@@ -17,7 +17,8 @@ struct Watch: ~Copyable, Sendable {
   private let environment: ReachabilityEnvironment
   private let state: Lock<State>
   /// The subject once more, behind a lock of its own: handlers may read it while another thread starts an engine. It is
-  /// replaced after an epoch begins, and before the engine is told. So an epoch has no state before its subject is here.
+  /// replaced after an epoch begins, and before the engine is told. So an epoch has no state before its subject is
+  /// here.
   private let present: Lock<EngineSubject>
   /// The ``ForkCount`` of the process that started the engine.
   private let forkCount: Atomic<UInt32>

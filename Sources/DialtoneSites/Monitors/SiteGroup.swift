@@ -165,8 +165,8 @@ extension SiteGroup: DeliveryOwner {
 extension SiteGroup {
   /// What is known of the sites of a group, and whether it is wanted.
   ///
-  /// Two threads that pause and resume at the same time may each make the monitors begin anew. So each begins a round of
-  /// observing them.
+  /// Two threads that pause and resume at the same time may each make the monitors begin anew. So each begins a round
+  /// of observing them.
   ///
   /// Invariants: a verdict of another round changes nothing. A round begins with nothing known, and so does a pause.
   /// Observations are released outside the lock: what they hold ends with them.

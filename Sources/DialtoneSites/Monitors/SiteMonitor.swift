@@ -108,9 +108,9 @@ public final class SiteMonitor: StateMonitor {
   /// ``current`` is never again a verdict on the former.
   ///
   /// Everything else throws for a mistake of the configuration. A property cannot throw when it is set, so here the
-  /// verdict says it: it is `failed`, with the code `invalidConfiguration`. There is one such mistake. The new URL would
-  /// be asked by the environment's proxy, and that cannot be read. To be told by an error, make a ``SiteCheck`` of the
-  /// URL before.
+  /// verdict says it: it is `failed`, with the code `invalidConfiguration`. There is one such mistake. The new URL
+  /// would be asked by the environment's proxy, and that cannot be read. To be told by an error, make a ``SiteCheck``
+  /// of the URL before.
   public var url: SiteURL {
     get { core.sites.primary }
     set { core.change { sites, _ in sites = newValue == sites.primary ? sites : SitePair(primary: newValue) } }

@@ -3,8 +3,8 @@
 
 internal import Dialtone
 
-/// One check, from the URL to the verdict. Pure: event in, actions out. `CheckRun` performs them, and for scripted sites
-/// `ScriptedCheck`.
+/// One check, from the URL to the verdict. Pure: event in, actions out. `CheckRun` performs them, and for scripted
+/// sites `ScriptedCheck`.
 ///
 /// Invariants: it ends once, by the one `end` among its actions; after that no event changes anything. There is one
 /// race or one connection at a time. The end of one stage begins the next, except that the search for addresses goes on

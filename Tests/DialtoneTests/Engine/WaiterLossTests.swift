@@ -6,7 +6,8 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// An engine whose waiter is lost, as if somebody had closed its descriptors: another engine takes over what is watched.
+/// An engine whose waiter is lost, as if somebody had closed its descriptors: another engine takes over what is
+/// watched.
 @Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct WaiterLossTests {
   private let waiters = ScarceWaiters()

@@ -39,8 +39,8 @@ struct DisguisedNumberTests {
   }
 }
 
-/// Returns the name that a target looks up; `nil` if the text is refused. Without the rest of a target, since its errors
-/// would take most of the time.
+/// Returns the name that a target looks up; `nil` if the text is refused. Without the rest of a target, since its
+/// errors would take most of the time.
 private func asLookedUp(_ text: String) -> String? { (try? HostName(text))?.ascii }
 
 /// Returns whether the system's resolver takes the text for an address. No server is asked.
