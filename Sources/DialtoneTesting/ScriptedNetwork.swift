@@ -60,8 +60,12 @@ public final class ScriptedNetwork: Sendable {
     names = gate
     self.closer = closer
     script = box
+    // The time of day goes on with the clock.
+    let start = TimeSource.system.realtime().addingClamped(-clock.now.nanoseconds)
     let provider = EngineProvider(
-      time: TimeSource(passes: false) { clock.now.nanoseconds },
+      time: TimeSource(passes: false, realtime: { start.addingClamped(clock.now.nanoseconds) }) {
+        clock.now.nanoseconds
+      },
       lookup: { name, family in gate.lookUp(name, family) { box.script.withLock { $0.names[Self.key(name)] } } },
       names: NameLookupPool(threads: 8),  // of its own: a hang in one test delays no other
       makeWaiter: makeWaiter,

@@ -46,12 +46,12 @@ struct MessageTests {
     let network = ScriptedNetwork()
     network.set(.numbered(1))
     let center = NotificationCenter()
-    let monitors = [network.monitor(), network.monitor(.localNetwork)]
+    let (heard, unheard) = (network.monitor(), network.monitor(.localNetwork))
     let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
-    let listening = center.addObserver(of: monitors[0], for: ReachabilityMonitor.DidChangeMessage.self) { _ in
+    let listening = center.addObserver(of: heard, for: ReachabilityMonitor.DidChangeMessage.self) { _ in
       continuation.yield(0)
     }
-    let other = monitors[1].postMessages(to: center)
+    let other = unheard.postMessages(to: center)
     try await network.settle()
     // Only now does the listener get anything.
     let all = center.addObserver(of: ReachabilityMonitor.self, for: .reachabilityDidChange) { message in

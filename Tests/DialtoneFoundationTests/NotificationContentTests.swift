@@ -92,16 +92,16 @@ struct NotificationContentTests {
     let network = ScriptedNetwork()
     network.set(.numbered(1))
     let monitor = network.monitor()
-    let centers = (0..<3).map { _ in NotificationCenter() }
-    let listeners = centers.map { Listener($0) }
-    let tokens = centers.dropLast().map { posting.begin(monitor, to: $0) }
-    for listener in listeners.dropLast() { try await listener.hear(change: 1) }
-    tokens.first?.cancel()
+    let (cancelled, kept, unused) = (NotificationCenter(), NotificationCenter(), NotificationCenter())
+    let (short, long, none) = (Listener(cancelled), Listener(kept), Listener(unused))
+    let (shortToken, longToken) = (posting.begin(monitor, to: cancelled), posting.begin(monitor, to: kept))
+    for listener in [short, long] { try await listener.hear(change: 1) }
+    shortToken.cancel()
     network.set(.numbered(2))
-    try await listeners[1].hear(change: 2)
+    try await long.hear(change: 2)
     try await network.settle()
-    #expect(listeners.map(\.count) == [2, 3, 0])
-    withExtendedLifetime(tokens) {}
+    #expect(short.count == 2 && long.count == 3 && none.count == 0)
+    withExtendedLifetime(longToken) {}
   }
 
   @Test func theDefaultCenterIsTheDefault() async throws {

@@ -1,9 +1,10 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import Dialtone
 import Netlink
 import Testing
+
+@testable import Dialtone
 
 /// Links found by their names, on messages made by hand, in an order that no test can force a kernel to send.
 struct LinkTableTests {

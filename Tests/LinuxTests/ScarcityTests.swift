@@ -146,6 +146,8 @@ struct ScarcityTests {
         // In the child, which begins like a daemon. `alarm` ends it in any case.
         alarm(60)
         for descriptor in 3..<1_024 where descriptor != writer { close(CInt(descriptor)) }
+        // The numbers of all that was closed are other files' now, of the kind that the engine uses.
+        let others = (0..<64).map { _ in eventfd(7, CInt(EFD_NONBLOCK)) }
         var steps = 0
         // The first state is unknown; an old one must not be read.
         if monitor.current.status != .undetermined { _exit(1) }
@@ -159,7 +161,13 @@ struct ScarcityTests {
             _exit(3)
           } else if steps == 1, state.isUnreachable(.linkDown) {
             // A new monitor reads the same.
-            _exit(Reachability.now(environment: monitors.environment).isUnreachable(.linkDown) ? 0 : 4)
+            if !Reachability.now(environment: monitors.environment).isUnreachable(.linkDown) { _exit(4) }
+            for other in others {
+              var number: UInt64 = 0
+              // Neither closed nor written to.
+              if unsafe eventfd_read(other, &number) != 0 || number != 7 { _exit(5) }
+            }
+            _exit(0)
           }
           // A forked child has no runtime to wait with, so it polls; `alarm` limits the time.
           usleep(1_000)

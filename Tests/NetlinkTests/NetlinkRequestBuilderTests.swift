@@ -132,11 +132,11 @@ struct NetlinkRequestBuilderTests {
     builder.appendGetFamily(named: "nl80211")
     builder.appendGetWirelessInterface(index: 0x0303_0303, family: NetlinkMessageType(rawValue: 40))
     let requests = try messages(builder, headerByteCount: 4)
-    #expect(requests[0].header.type.rawValue == 16)
-    #expect(requests[0].fixed[0] == 3)
-    #expect(requests[0].attributes == [2: Array("nl80211\0".utf8)])
-    #expect(requests[1].header.type.rawValue == 40)
-    #expect(requests[1].fixed[0] == 5)
-    #expect(requests[1].attributes == [3: [3, 3, 3, 3]])
+    let family = try #require(requests.first { $0.header.type.rawValue == 16 })
+    #expect(family.fixed.first == 3)
+    #expect(family.attributes == [2: Array("nl80211\0".utf8)])
+    let interface = try #require(requests.first { $0.header.type.rawValue == 40 })
+    #expect(interface.fixed.first == 5)
+    #expect(interface.attributes == [3: [3, 3, 3, 3]])
   }
 }

@@ -36,6 +36,21 @@ static inline int csystem_open(const char *_Nonnull path, int flags) { return op
 // fcntl(2), too. Has a descriptor closed in programs that this process starts.
 static inline int csystem_close_on_exec(int descriptor) { return fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
 
+#if defined(__linux__)
+#ifndef F_SETSIG  // hidden unless everybody asks for GNU's names; the numbers are the kernel's (asm-generic/fcntl.h)
+#define F_SETSIG 10
+#define F_GETSIG 11
+#endif
+// Marks the open file of a descriptor, so that another one under the same number can be told from it. The mark is the
+// signal for input (F_SETSIG, fcntl(2)), which is sent only for files that ask for signals (O_ASYNC). A new file has 0.
+static inline int csystem_mark(int descriptor) { return fcntl(descriptor, F_SETSIG, SIGRTMAX); }
+// The mark; negative if the descriptor is closed.
+static inline int csystem_mark_of(int descriptor) { return fcntl(descriptor, F_GETSIG); }
+#else
+static inline int csystem_mark(int descriptor) { (void)descriptor; return 0; }
+static inline int csystem_mark_of(int descriptor) { (void)descriptor; return 0; }
+#endif
+
 // The number of forks (fork(2) without exec(3)) between this process and its first ancestor that used Dialtone. A child
 // has one more than its parent, by a handler of pthread_atfork(3); a bare clone(2) is not seen. Costs one plain load.
 extern unsigned int csystem_forks;

@@ -26,6 +26,8 @@ package final class DeliveryQueue: Sendable {
 
   private let state = Lock(State())
 
+  var isEmpty: Bool { state.withLock { $0.waiting.isEmpty } }
+
   /// Adds handlers. The caller then has `deliver()` called, by itself or by another thread.
   func add(_ handlers: [any Deliverable]) {
     if handlers.isEmpty { return }

@@ -47,7 +47,7 @@ extension Snapshot: BitwiseCopyable where State: BitwiseCopyable {}
 package protocol StateStore<State>: AnyObject, Sendable {
   associatedtype State: Sendable
 
-  /// What a store replaces. It may hold the last reference to something, so it is released outside all locks.
+  /// What a store replaces. It may hold the last reference to something, so a cell releases it outside its lock.
   associatedtype Former
 
   init(_ snapshot: Snapshot<State>)

@@ -17,7 +17,7 @@ package struct Told<State: Sendable>: Sendable {
   package let subjectNumber: UInt32
 }
 
-/// What a receiver is told besides known states that differ.
+/// What a receiver is told besides states that differ.
 package struct StateInterest: OptionSet, Sendable {
   package let rawValue: UInt8
 

@@ -95,25 +95,36 @@ final class EngineCore: Sendable {
     _ = state.withLockIfAvailable { $0 = nil }
   }
 
-  /// Has a thread of the engine perform the command, soon. For any thread; never waits for the network.
-  /// Returns `false`, and does nothing, if the core has ended.
-  ///
-  /// With `isFromTurn`, the caller holds the engine's lock: nobody is told that the waiter is lost.
-  @discardableResult
-  func post(_ command: EngineCommand, isFromTurn: Bool = false) -> Bool {
-    let (isTaken, isFirst) = inbox.withLock { inbox in
+  /// What became of a command that was posted.
+  enum Receipt {
+    case taken
+    /// It is taken, but the waiter is lost: the caller has the core replaced.
+    case takenInVain
+    /// The core has ended.
+    case refused
+  }
+
+  /// Has a thread of the engine perform the command, soon. For any thread, which may hold locks: this never waits for
+  /// the network, and calls nobody.
+  func post(_ command: EngineCommand) -> Receipt {
+    let (isTaken, isFirst) = add(command)
+    if !isTaken { return .refused }
+    return !isFirst || waiter.wake() ? .taken : .takenInVain
+  }
+
+  private func add(_ command: EngineCommand) -> (isTaken: Bool, isFirst: Bool) {
+    inbox.withLock { inbox in
       if inbox.isStopped { return (false, false) }
       inbox.commands.append(command)
       return (true, inbox.commands.count == 1)
     }
-    if isFirst, isFromTurn { isWakeDue.store(true, ordering: .relaxed) } else if isFirst { wake() }
-    return isTaken
   }
 
-  /// Has a thread run receivers' handlers, soon.
-  func deliver(_ handlers: [any Deliverable]) {
-    deliveries.add(handlers)
-    wake()
+  /// Posts the answer of a lookup. If the system gave no thread for the lookup, it comes within the turn that begins
+  /// it, and a thread is woken when that has ended.
+  private func post(_ command: EngineCommand, isFromTurn: Bool) {
+    if !add(command).isFirst { return }
+    if isFromTurn { isWakeDue.store(true, ordering: .relaxed) } else { wake() }
   }
 
   /// Returns what is true of a target now, asked on the calling thread.
@@ -133,8 +144,11 @@ final class EngineCore: Sendable {
     state.withLock { $0?.recentAddresses(of: question) }
   }
 
-  /// Has a thread do a turn, since something has changed that it cannot see by itself.
-  func wake() { if !waiter.wake() { onLoss(self) } }
+  /// Has a thread do a turn, since something has changed that it cannot see by itself. The caller holds no lock.
+  func wake() { if !isAwakened() { onLoss(self) } }
+
+  /// The same for a caller that may hold locks. Returns `false` if the waiter is lost: the caller has the core replaced.
+  func isAwakened() -> Bool { waiter.wake() }
 
   // MARK: The threads
 
@@ -189,7 +203,6 @@ final class EngineCore: Sendable {
     return EngineState(source, provider.time) { [weak self, provider] question, serial in
       let thread = Thread.current
       return provider.names.submit(question, by: provider.lookup) { [weak self] result in
-        // If the system gave no thread for the lookup, this is the thread of the turn that begins it.
         self?.post(.lookupEnded(question, serial: serial, result), isFromTurn: Thread.current == thread)
       }
     }

@@ -47,6 +47,8 @@ package final class EngineProvider: Sendable {
         engine.retry()
         return engine
       }
+      // First, since the new engine's descriptors may get the numbers of the parent's, if they were closed here.
+      running.engine?.abandon()
       let engine = NetworkEngine(self)
       running = Running(engine: engine, forkCount: forkCount)
       return engine

@@ -88,7 +88,7 @@ final class EngineStarter: Sendable {
     withExtendedLifetime(ended) {}
   }
 
-  /// Has the core perform the command, or notes it for the next core.
+  /// Has the core perform the command, or notes it for the next core. The caller may hold locks: no handler runs here.
   func post(_ command: EngineCommand) {
     if isInherited { return }
     var former: EngineCore?
@@ -99,23 +99,36 @@ final class EngineStarter: Sendable {
         return nil
       }
       // A core that has surrendered meanwhile takes nothing. By now another one, or this object, has taken its place.
-      guard let core, core !== former, !core.post(command) else { return }
-      former = core
+      guard let core, core !== former else { return }
+      switch core.post(command) {
+      case .taken: return
+      case .takenInVain:
+        deliveries.add(replace(core))
+        _ = haveDelivered()
+        return
+      case .refused: former = core
+      }
     }
   }
 
   /// Has handlers called soon by a thread of the engine. If the system gives no thread, they are called before this
-  /// returns. Call it outside all locks.
+  /// returns, and so are others that found none. Call it outside all locks.
   func deliver(_ handlers: [any Deliverable]) {
-    if handlers.isEmpty || isInherited { return }
+    if isInherited { return }
     deliveries.add(handlers)
-    let (core, isKept) = state.withLock { state in (state.core, state.core == nil && hasThread(&state)) }
-    if let core {
-      core.wake()
-    } else if isKept {
-      wakeup.signal()
-    } else {
-      deliveries.deliver()
+    if !deliveries.isEmpty, !haveDelivered() { deliveries.deliver() }
+  }
+
+  /// Wakes a thread that calls the waiting handlers. Returns `false` if the system gives none.
+  private func haveDelivered() -> Bool {
+    while true {
+      let (core, isKept) = state.withLock { state in (state.core, state.core == nil && hasThread(&state)) }
+      guard let core else {
+        if isKept { wakeup.signal() }
+        return isKept
+      }
+      if core.isAwakened() { return true }
+      deliveries.add(replace(core))
     }
   }
 
@@ -137,7 +150,9 @@ final class EngineStarter: Sendable {
     state.nextTry = TimeSource.system.now().addingClamped(Self.retryInterval)
     do throws(SystemError) {
       let commands = state.watched.values + state.timers.events.map { .schedule($0) }
-      let core = try EngineCore(provider, deliveries, commands) { [weak self] in self?.replace($0) }
+      let core = try EngineCore(provider, deliveries, commands) { [weak self] core in
+        if let self { self.deliver(self.replace(core)) }
+      }
       if !core.start() { return }
       state.core = core
       state.watched = [:]
@@ -205,9 +220,9 @@ final class EngineStarter: Sendable {
     deliveries.deliver()
   }
 
-  /// Replaces a core whose waiter is lost, by another one or by this object.
-  private func replace(_ lost: EngineCore) {
-    if isInherited { return }
+  /// Replaces a core whose waiter is lost, by another one or by this object. Returns the handlers to call.
+  private func replace(_ lost: EngineCore) -> [any Deliverable] {
+    if isInherited { return [] }
     let watched = state.withLock { state -> [EngineCommand] in
       if state.core !== lost { return [] }
       state.core = nil
@@ -220,7 +235,7 @@ final class EngineStarter: Sendable {
       return watched
     }
     // States held back for settling are told now, since nobody would look at them again.
-    deliver(watched.flatMap(\.wokenReceivers))
+    return watched.flatMap(\.wokenReceivers)
   }
 
   /// Like `note`, but another core may follow at once: nothing is denied.

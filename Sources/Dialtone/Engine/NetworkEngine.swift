@@ -15,6 +15,9 @@ package final class NetworkEngine: DeliveryExecutor {
 
   deinit { starter.stop() }
 
+  /// Gives up what the engine of the parent holds, in a child of fork(2).
+  func abandon() { starter.stop() }
+
   /// Tries again at once, if the system gave no waiter or no threads.
   func retry() { if starter.core == nil { starter.retry() } }
 

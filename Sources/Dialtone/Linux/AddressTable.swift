@@ -1,26 +1,26 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-package import Netlink
+internal import Netlink
 
 /// The addresses of this machine, by link.
-package struct AddressTable: Sendable {
-  package struct Entry: Equatable, Sendable {
-    package let address: IPAddressBits
-    package let prefixLength: UInt8
+struct AddressTable: Sendable {
+  struct Entry: Equatable, Sendable {
+    let address: IPAddressBits
+    let prefixLength: UInt8
     /// The address at the other end of the link.
-    package let peer: IPAddressBits?
-    package let scope: RouteScope
-    package var flags: AddressFlags
+    let peer: IPAddressBits?
+    let scope: RouteScope
+    var flags: AddressFlags
 
     /// Whether packets may come from it: duplicate address detection found no duplicate, or need not be waited for
     /// (RFC 4429). Deprecated addresses are usable, as the last choice.
-    package var isUsable: Bool {
+    var isUsable: Bool {
       if flags.contains(.dadFailed) { return false }
       return !flags.contains(.tentative) || flags.contains(.optimistic)
     }
 
-    package var ipAddress: IPAddress { IPAddress(address) }
+    var ipAddress: IPAddress { IPAddress(address) }
   }
 
   /// The addresses of one link. There may be tens of thousands, so no operation searches them all.
@@ -71,22 +71,22 @@ package struct AddressTable: Sendable {
 
   private var lists: [UInt32: List] = [:]
 
-  package init() {}
+  init() {}
 
-  package mutating func removeAll() { lists.removeAll() }
+  mutating func removeAll() { lists.removeAll() }
 
   mutating func update(_ message: AddressMessage) {
     if let entry = Entry(message) { lists[message.interfaceIndex, default: List()].update(entry) }
   }
 
-  package mutating func remove(_ message: AddressMessage) {
+  mutating func remove(_ message: AddressMessage) {
     guard let entry = Entry(message) else { return }
     lists[message.interfaceIndex]?.remove(entry)
     if lists[message.interfaceIndex]?.count == 0 { lists[message.interfaceIndex] = nil }
   }
 
   /// The addresses of a link, in the order in which the kernel announced them.
-  package func addresses(of link: UInt32) -> [Entry] { lists[link].map { Array($0.entries) } ?? [] }
+  func addresses(of link: UInt32) -> [Entry] { lists[link].map { Array($0.entries) } ?? [] }
 
   /// Returns a usable address of the link: if possible one that is not link-local. Loopback addresses do not count.
   func usableAddress(of link: UInt32, family: IPAddress.Family? = nil) -> IPAddress? {
@@ -103,7 +103,7 @@ package struct AddressTable: Sendable {
 
   /// Returns whether the address is one of this machine's. 127/8 is by definition. If a link is given, a link-local
   /// address counts on that link alone.
-  package func isOurs(_ address: IPAddress, on link: UInt32?) -> Bool {
+  func isOurs(_ address: IPAddress, on link: UInt32?) -> Bool {
     if address.family == .ipv4 && address.isLoopback { return true }
     return lists.contains { index, list in
       (link == nil || !address.isLinkLocal || index == link) && list.contains(address.bits, where: \.isUsable)

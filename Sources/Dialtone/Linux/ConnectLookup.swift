@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CDialtoneSystem
-package import Netlink
+internal import Netlink
 
 #if os(Linux)
 /// What connect(2) would look up for one destination, step by step.
@@ -159,19 +159,19 @@ struct ConnectLookup {
 
 /// What counts of IPv4's routing rules (ip-rule(8)). The kernel applies them itself. Dialtone only has to know whether
 /// the source address that the kernel has chosen may lead to another answer.
-package struct RuleTable: Equatable, Sendable {
+struct RuleTable: Equatable, Sendable {
   /// Whether a rule looks at the source address: `from PREFIX`, or `not from PREFIX`.
   private(set) var namesSource = false
 
-  package init() {}
+  init() {}
 
   /// The table to assume if the rules cannot be read. A kernel without policy routing has none (EOPNOTSUPP,
   /// EAFNOSUPPORT); otherwise there may be any.
-  package init(unreadable errno: CInt) { namesSource = errno != EOPNOTSUPP && errno != EAFNOSUPPORT }
+  init(unreadable errno: CInt) { namesSource = errno != EOPNOTSUPP && errno != EAFNOSUPPORT }
 
-  package mutating func removeAll() { self = RuleTable() }
+  mutating func removeAll() { self = RuleTable() }
 
-  package mutating func add(_ rule: RuleMessage) {
+  mutating func add(_ rule: RuleMessage) {
     if rule.family == .ipv4, rule.sourceLength > 0 { namesSource = true }
   }
 }

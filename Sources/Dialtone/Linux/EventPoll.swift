@@ -21,8 +21,7 @@ package final class EventPoll: EventWaiter {
   private let poll: CInt
   private let wakeup: CInt
   private let timer: CInt
-  /// The identity of descriptors that have no file of their own, as all three. It mostly shows that a number has become
-  /// another file's.
+  /// The identity of all three, which have no file of their own.
   private let identity: FileIdentity?
   /// Whether the descriptors are closed, by this object or by somebody else.
   private let isClosed = Atomic(false)
@@ -48,7 +47,8 @@ package final class EventPoll: EventWaiter {
       _ = CDialtoneSystem.close(poll)
       throw error
     }
-    identity = FileIdentity(wakeup)
+    for descriptor in [poll, timer] { _ = FileIdentity.marking(descriptor) }
+    identity = .marking(wakeup)
     // If one of these fails, `deinit` closes all three.
     try add(wakeup, bit: Self.wakeBit)
     try add(timer, bit: Self.timerBit)
@@ -74,10 +74,12 @@ package final class EventPoll: EventWaiter {
 
   package func abandon() { close() }
 
-  /// Closes the descriptors, if they are open.
+  /// Closes the descriptors that are still this object's.
   private func close() {
     if isClosed.exchange(true, ordering: .relaxed) { return }
-    for descriptor in [timer, wakeup, poll] { _ = CDialtoneSystem.close(descriptor) }
+    for descriptor in [timer, wakeup, poll] where FileIdentity(descriptor) == identity {
+      _ = CDialtoneSystem.close(descriptor)
+    }
   }
 
   /// Whether the descriptors are still this object's, as far as can be seen.

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-package import Netlink
+internal import Netlink
 
 /// The IPv6 gateways of the answers, and those that are known not to answer.
 ///
@@ -9,17 +9,17 @@ package import Netlink
 /// same prefix with any metric, or of a shorter prefix (rt6_check_neigh, find_rr_leaf, net/ipv6/route.c). Neither that
 /// nor the return is a change of a route; only the neighbour is announced. Invariant: there are at most
 /// ``KernelFilter/gatewayLimit``.
-package struct GatewayTable {
-  package private(set) var gateways: [KernelFilter.Gateway] = []
+struct GatewayTable {
+  private(set) var gateways: [KernelFilter.Gateway] = []
   /// Whether there was no room for a gateway of an answer.
   private(set) var isOverfull = false
 
-  package init() {}
+  init() {}
 
-  package var isEmpty: Bool { gateways.isEmpty }
+  var isEmpty: Bool { gateways.isEmpty }
 
   /// Takes in a gateway of an answer, or a failed neighbour. Returns whether it was added.
-  package mutating func add(_ address: IPAddressBits, on interface: UInt32, isFailed: Bool) -> Bool {
+  mutating func add(_ address: IPAddressBits, on interface: UInt32, isFailed: Bool) -> Bool {
     guard address.isIPv6, position(address, interface) == nil else { return false }
     if gateways.count == KernelFilter.gatewayLimit {
       isOverfull = isOverfull || !isFailed

@@ -1,22 +1,22 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-package import Netlink
+internal import Netlink
 
 extension InterfaceKind {
   /// What decides if the kernel's message alone does not.
-  package struct Evidence: Equatable, Sendable {
+  struct Evidence: Equatable, Sendable {
     /// nl80211 knows the interface.
     var isWireless = false
     /// DEVTYPE of its uevent (`wlan`, `wwan`, …), if sysfs shows this namespace's interface; otherwise
     /// ``deviceType(driver:firmware:)``.
-    package var deviceType: String?
+    var deviceType: String?
 
     /// Returns what DEVTYPE would be by what the driver says of itself (ETHTOOL_GDRVINFO), if sysfs cannot be asked.
     ///
     /// The drivers of USB modems set DEVTYPE to `wwan`. As the version of the firmware they give a description of the
     /// device, in 31 bytes (drivers/net/usb, `driver_info` with FLAG_WWAN; usbnet.c, usbnet_get_drvinfo).
-    package static func deviceType(driver: String, firmware: String) -> String? {
+    static func deviceType(driver: String, firmware: String) -> String? {
       switch firmware {
       case "Mobile Broadband Network Device", "CDC MBIM", "WWAN/QMI device", "Huawei CDC NCM device",
         "Sierra Wireless USB-to-WWAN Mod", "LG VL600 modem", "Samsung Kalmia LTE USB dongle":
@@ -25,7 +25,7 @@ extension InterfaceKind {
       }
     }
 
-    package init(isWireless: Bool = false, deviceType: String? = nil) {
+    init(isWireless: Bool = false, deviceType: String? = nil) {
       self.isWireless = isWireless
       self.deviceType = deviceType
     }
@@ -39,7 +39,7 @@ extension InterfaceKind {
   /// - Parameters:
   ///   - message: The kernel's message about the link.
   ///   - evidence: Called only if it is needed.
-  package init(_ message: LinkMessage, evidence: () -> Evidence) {
+  init(_ message: LinkMessage, evidence: () -> Evidence) {
     if message.flags.contains(.loopback) || message.deviceType == .loopback {
       self = .loopback
       return

@@ -28,7 +28,7 @@ package struct InterfaceStatus: Sendable {
 #if os(Linux)
 extension LinuxNetwork {
   /// Returns the interfaces in the order of their indices.
-  package func interfaces() -> [InterfaceStatus] {
+  func interfaces() -> [InterfaceStatus] {
     let decision = decision
     return tables.links.all.map { link in
       InterfaceStatus(
@@ -54,7 +54,7 @@ package func currentInterfaces() throws(ReachabilityError) -> [InterfaceStatus] 
 }
 
 /// Returns the further names of one interface (`altname` of ip-link(8)), as the kernel tells them now; none if it does
-/// not say. It asks for that link alone, and waits for nothing.
+/// not say. It asks for that link alone. The kernel may answer only after a change of links that is under way.
 package func alternativeNames(ofInterface index: UInt32) -> [String] {
   var names: [String] = []
   do throws(NetlinkError) {

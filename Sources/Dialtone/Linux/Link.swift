@@ -1,34 +1,34 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-package import Netlink
+internal import Netlink
 
 /// What counts of a link. Everything else in its messages (MTU, counters, queues) changes no answer.
-package struct Link: Equatable, Sendable {
-  package let index: UInt32
-  package let name: InlineName
+struct Link: Equatable, Sendable {
+  let index: UInt32
+  let name: InlineName
   /// Further names that the kernel finds the link by (`altname` of ip-link(8)).
-  package let alternativeNames: [LinkName]
-  package let deviceType: DeviceType
-  package let flags: LinkFlags
-  package let operationalState: OperationalState
+  let alternativeNames: [LinkName]
+  let deviceType: DeviceType
+  let flags: LinkFlags
+  let operationalState: OperationalState
   /// The bridge, bond or VRF that it is a port of.
-  package let master: UInt32?
+  let master: UInt32?
   /// The link below it, in this namespace: that of a VLAN or macvlan. The peer of a veth is not below it.
-  package let lower: UInt32?
-  package let infoKind: String?
+  let lower: UInt32?
+  let infoKind: String?
   let bondActivePort: UInt32?
-  package let hardwareAddress: [UInt8]
+  let hardwareAddress: [UInt8]
   /// Its own kind, without looking at the links below.
   var ownKind: InterfaceKind
   /// The number of the radio (wiphy of nl80211) that it uses itself.
-  package let radio: UInt32?
+  let radio: UInt32?
 
   /// The flags that count.
   private static let significantFlags: LinkFlags = [.up, .lowerUp, .loopback, .pointToPoint]
 
   /// Takes from a message what counts. Returns `nil` if the message is no snapshot of a whole link.
-  package init?(_ message: LinkMessage, kind: InterfaceKind, radio: UInt32? = nil) {
+  init?(_ message: LinkMessage, kind: InterfaceKind, radio: UInt32? = nil) {
     guard message.isSnapshot, let name = message.name else { return nil }
     index = message.index
     // A name may be any bytes. Bytes that are no text take more room as text; no link is left out for that.
@@ -48,7 +48,7 @@ package struct Link: Equatable, Sendable {
   }
 
   /// Every name that the kernel finds the link by.
-  package var names: [LinkName] { [LinkName(name)] + alternativeNames }
+  var names: [LinkName] { [LinkName(name)] + alternativeNames }
 
   /// Whether one of its names is among these.
   func isNamed(in names: Set<String>) -> Bool {
@@ -56,14 +56,14 @@ package struct Link: Equatable, Sendable {
   }
 
   /// Whether it is switched on (IFF_UP).
-  package var isUp: Bool { flags.contains(.up) }
+  var isUp: Bool { flags.contains(.up) }
 
   /// Whether it waits for an external event, such as authentication (RFC 2863): there is a carrier, but nothing passes.
   var isDormant: Bool { isUp && operationalState == .dormant && flags.contains(.lowerUp) }
 
   /// Whether it passes packets, as far as it knows. A device that does not tell its state counts if it has a carrier
   /// (Documentation/networking/operstates.rst of Linux).
-  package var isOperating: Bool {
+  var isOperating: Bool {
     isUp && (operationalState == .up || (operationalState == .unknown && flags.contains(.lowerUp)))
   }
 }

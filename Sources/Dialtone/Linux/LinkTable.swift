@@ -7,13 +7,13 @@ internal import Netlink
 ///
 /// Invariant: `indices` has every name of every link. If the kernel's messages give one name to two links for a moment,
 /// the name leads to the link announced last.
-package struct LinkTable: Sendable {
+struct LinkTable: Sendable {
   /// How many links below one another are looked through. Nobody stacks them deeper, and the kernel's messages may make
   /// a circle for a moment.
   private static let depthLimit = 8
 
   /// What a change of a link can touch.
-  package enum Effect {
+  enum Effect {
     case nothing
     /// Only targets that are not reachable.
     case idle
@@ -23,27 +23,27 @@ package struct LinkTable: Sendable {
   private var links: [UInt32: Link] = [:]
   private var indices: [LinkName: UInt32] = [:]
 
-  package init() {}
+  init() {}
 
-  package subscript(index: UInt32) -> Link? { links[index] }
+  subscript(index: UInt32) -> Link? { links[index] }
 
   /// The links in the order of their indices.
-  package var all: [Link] { links.values.sorted { $0.index < $1.index } }
+  var all: [Link] { links.values.sorted { $0.index < $1.index } }
 
   /// Returns the link of this name, its own or an alternative one. If none has it, the text may be the index of a link.
-  package func link(named name: LinkName) -> Link? {
+  func link(named name: LinkName) -> Link? {
     if let index = indices[name] { return links[index] }
     return UInt32(name.text).flatMap { links[$0] }
   }
 
   /// The loopback interface.
-  package var loopback: Link? {
+  var loopback: Link? {
     // The first link of every namespace: LOOPBACK_IFINDEX (include/net/flow.h).
     if let first = links[1], first.flags.contains(.loopback) { return first }
     return links.values.first { $0.flags.contains(.loopback) }
   }
 
-  package mutating func removeAll() { self = LinkTable() }
+  mutating func removeAll() { self = LinkTable() }
 
   mutating func update(_ link: Link) -> Effect {
     let old = links.updateValue(link, forKey: link.index)
@@ -59,7 +59,7 @@ package struct LinkTable: Sendable {
     return old?.isOperating ?? false || link.isOperating || isRenamed ? .everything : .idle
   }
 
-  package mutating func remove(_ index: UInt32) -> Effect {
+  mutating func remove(_ index: UInt32) -> Effect {
     guard let old = links.removeValue(forKey: index) else { return .nothing }
     forgetNames(of: old)
     return old.isOperating ? .everything : .idle
@@ -74,7 +74,7 @@ package struct LinkTable: Sendable {
 
   /// Returns whether packets pass: the link operates, and, if it is made of others, so does one of them. A bridge that
   /// never had a port looks as if it operated.
-  package func isOperating(_ link: Link) -> Bool { isOperating(link, depth: 0) }
+  func isOperating(_ link: Link) -> Bool { isOperating(link, depth: 0) }
 
   private func isOperating(_ link: Link, depth: Int) -> Bool {
     if !link.isOperating || depth == Self.depthLimit { return link.isOperating }
@@ -90,7 +90,7 @@ package struct LinkTable: Sendable {
 
   /// Returns the kind of the link, or of the active links below: the live ports of a bridge, bond or team, the lower
   /// link of a VLAN or macvlan. If they are of several kinds, or there is none to be seen, the kind is `other`.
-  package func kind(of link: Link) -> InterfaceKind { kind(of: link, depth: 0) }
+  func kind(of link: Link) -> InterfaceKind { kind(of: link, depth: 0) }
 
   private func kind(of link: Link, depth: Int) -> InterfaceKind {
     if depth == Self.depthLimit { return .other }
@@ -129,7 +129,7 @@ package struct LinkTable: Sendable {
   private func ports(of master: Link) -> [Link] { links.values.filter { $0.master == master.index } }
 
   /// The interface as it is reported.
-  package func interface(_ link: Link) -> NetworkInterface {
+  func interface(_ link: Link) -> NetworkInterface {
     NetworkInterface(inlineName: link.name, index: link.index, kind: kind(of: link))
   }
 }

@@ -6,7 +6,7 @@ extension LinuxNetwork {
   /// How many destinations are asked for at a time.
   private static let batchSize = 256
 
-  package func path(_ configuration: PathConfiguration) -> PathAnswer {
+  func path(_ configuration: PathConfiguration) -> PathAnswer {
     guard queries != nil, isSynchronised else {
       pollAgain(after: Self.pollInterval)
       return PathAnswer(.denied)

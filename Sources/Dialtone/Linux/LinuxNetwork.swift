@@ -10,7 +10,7 @@ internal import Netlink
 /// Invariant: after `drain` the tables are what the announcements read so far say. Routes are not kept, but asked for
 /// each time. If announcements were lost, the tables are read anew, at most ten times a second. Until then, answers may
 /// use tables that are up to 100 ms old.
-package final class LinuxNetwork: NetworkSource {
+final class LinuxNetwork: NetworkSource {
   /// How often to poll if the kernel does not announce changes, or refuses altogether.
   static let pollInterval: Int64 = 5_000_000_000
   /// The least time between two readings of the tables.
@@ -50,7 +50,7 @@ package final class LinuxNetwork: NetworkSource {
   /// When to look for changes that were not announced.
   private var pollDeadline: Int64?
 
-  package var nextPoll: Int64? {
+  var nextPoll: Int64? {
     guard let ended = expiries.next else { return pollDeadline }
     return min(ended, pollDeadline ?? .max)
   }
@@ -60,11 +60,11 @@ package final class LinuxNetwork: NetworkSource {
   /// How many announcements were read.
   private(set) var messageCount = 0
   /// How many destinations the kernel was asked about; each is a pair of queries.
-  package private(set) var queryCount = 0
+  private(set) var queryCount = 0
   /// How often the links were searched for the reason why there is no route.
   var searchCount: Int { tables.searches.count }
   /// How many datagrams of other processes were dropped.
-  package var foreignCount: UInt64 { events?.foreignCount ?? 0 }
+  var foreignCount: UInt64 { events?.foreignCount ?? 0 }
 
   /// Opens its sockets in the network namespace of the calling thread.
   ///
@@ -73,7 +73,7 @@ package final class LinuxNetwork: NetworkSource {
   ///   - time: The clock of deadlines.
   ///   - root: The folder that contains `etc`, for tests.
   ///   - readNameServers: Reads the name servers, for tests; `nil` to read resolv.conf.
-  package init(
+  init(
     _ waiter: (any EventWaiter)? = nil, time: TimeSource = .system, nameConfigurationRoot root: String = "",
     readNameServers: (@Sendable () -> [IPAddress])? = nil
   ) {
@@ -138,7 +138,7 @@ package final class LinuxNetwork: NetworkSource {
   }
 
   /// The descriptors to await. If there is one for announcements, it is the first.
-  package var descriptors: [CInt] { awaited.map(\.descriptor) }
+  var descriptors: [CInt] { awaited.map(\.descriptor) }
 
   /// Gives up the socket of queries, if somebody else has closed it. A failed query is the sign of that.
   private func giveUpLostQueries() {
@@ -150,13 +150,13 @@ package final class LinuxNetwork: NetworkSource {
 
   // MARK: NetworkSource
 
-  package func drain(into change: inout NetworkChange) {
+  func drain(into change: inout NetworkChange) {
     // What has no descriptor in the poll is looked at by `poll(into:)`. Without a poll, everything counts as ready.
     read(poll?.takeReady() ?? .max, into: &change)
   }
 
   /// What the other descriptors tell concerns no answer.
-  package func catchUp(into change: inout NetworkChange) {
+  func catchUp(into change: inout NetworkChange) {
     read((poll?.takeReady() ?? .max) | Role.radios.bit, into: &change)
   }
 
@@ -176,7 +176,7 @@ package final class LinuxNetwork: NetworkSource {
     readNews(into: &change)
   }
 
-  package func poll(into change: inout NetworkChange) {
+  func poll(into change: inout NetworkChange) {
     let now = time.now()
     let ended = expiries.removeEnded(now: now)
     for prefix in ended { change.markRoute(prefix) }
@@ -223,7 +223,7 @@ package final class LinuxNetwork: NetworkSource {
     }
   }
 
-  package func watch(_ interest: NetworkInterest) {
+  func watch(_ interest: NetworkInterest) {
     announced = interest.destinations?.map(\.bits)
     events?.announceRoutes(to: announced)
     if let destinations = interest.destinations, !destinations.contains(where: { $0.family == .ipv6 }) {
@@ -243,7 +243,7 @@ package final class LinuxNetwork: NetworkSource {
     if nameConfiguration.hasToBePolled { pollAgain(after: Self.pollInterval) }
   }
 
-  package func answer(_ asked: [RouteQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {
+  func answer(_ asked: [RouteQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {
     guard queries != nil, isSynchronised else {
       for position in asked.indices { receive(position, .denied) }
       pollAgain(after: Self.pollInterval)
@@ -366,7 +366,7 @@ package final class LinuxNetwork: NetworkSource {
   }
 
   /// Whether the kernel does not answer at all.
-  package var isDenied: Bool { !isSynchronised }
+  var isDenied: Bool { !isSynchronised }
 }
 
 extension NetlinkError {

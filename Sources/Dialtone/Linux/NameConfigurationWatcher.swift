@@ -11,7 +11,7 @@ internal import Netlink
 /// systemd-resolved or resolvconf) points elsewhere, has become a file, or leads to a file that did not exist before.
 /// If a file is written again with the same text, that is no change, unless the text is long. inotify(7) says when to
 /// look.
-package final class NameConfigurationWatcher {
+final class NameConfigurationWatcher {
   private static let names = ["resolv.conf", "nsswitch.conf", "hosts"]
   /// How many symbolic links are followed one after another; the kernel gives up at 40 (path_resolution(7)).
   private static let linkLimit = 40
@@ -21,7 +21,7 @@ package final class NameConfigurationWatcher {
 
   /// `nil` if the process may have no more of its kind (inotify(7), max_user_instances). Then the files have to be
   /// polled.
-  package var descriptor: CInt? { owner.rawValue < 0 ? nil : owner.rawValue }
+  var descriptor: CInt? { owner.rawValue < 0 ? nil : owner.rawValue }
   private let owner: OwnedDescriptor
   private let folder: String
   private var isWatching = false
@@ -31,14 +31,14 @@ package final class NameConfigurationWatcher {
   private var texts: [[UInt64]?] = []
 
   /// - Parameter root: The folder that contains `etc`.
-  package init(root: String = "") {
+  init(root: String = "") {
     folder = root + "/etc"
     owner = OwnedDescriptor(inotify_init1(CInt(IN_NONBLOCK | IN_CLOEXEC)))
   }
 
   /// Begins to watch. Returns whether it had not begun before.
   @discardableResult
-  package func start() -> Bool {
+  func start() -> Bool {
     if isWatching { return false }
     isWatching = true
     watch()
@@ -46,7 +46,7 @@ package final class NameConfigurationWatcher {
     return true
   }
 
-  package func stop() {
+  func stop() {
     isWatching = false
     if let descriptor {
       for watch in watches { _ = inotify_rm_watch(descriptor, watch) }
@@ -59,7 +59,7 @@ package final class NameConfigurationWatcher {
   var hasToBePolled: Bool { isWatching && (!owner.isOurs || isIncomplete) }
 
   /// Returns whether any of the texts differs from the last call.
-  package func hasChanged() -> Bool {
+  func hasChanged() -> Bool {
     forgetEvents()
     if !isWatching { return false }
     // The watches come first, then the texts: a change in between is seen with the next event.

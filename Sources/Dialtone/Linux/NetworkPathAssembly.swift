@@ -6,14 +6,14 @@ internal import Netlink
 /// Makes a path from the state of the links and the kernel's replies for each of them. Pure.
 ///
 /// <doc:HowReachabilityIsDecided> says the same in words.
-package struct NetworkPathAssembly {
+struct NetworkPathAssembly {
   /// What is known of the way to the Internet by one family.
-  package struct Way: Sendable {
-    package let state: Reachability
+  struct Way: Sendable {
+    let state: Reachability
     /// The metric of the route: lower wins.
     let metric: UInt32
 
-    package init(_ state: Reachability, metric: UInt32 = 0) {
+    init(_ state: Reachability, metric: UInt32 = 0) {
       self.state = state
       self.metric = metric
     }
@@ -22,11 +22,11 @@ package struct NetworkPathAssembly {
   }
 
   /// The ways over one link, of both families.
-  package struct Ways: Sendable {
-    package let link: Link
-    package let ways: [Way]
+  struct Ways: Sendable {
+    let link: Link
+    let ways: [Way]
 
-    package init(_ link: Link, _ ways: [Way]) {
+    init(_ link: Link, _ ways: [Way]) {
       self.link = link
       self.ways = ways
     }
@@ -40,7 +40,7 @@ package struct NetworkPathAssembly {
   /// The link that the configuration names, if it exists.
   private let named: Link?
 
-  package init(_ decision: RouteDecision, _ configuration: PathConfiguration) {
+  init(_ decision: RouteDecision, _ configuration: PathConfiguration) {
     self.decision = decision
     self.configuration = configuration
     named = configuration.interface.flatMap { decision.links.link(named: LinkName($0)) }
@@ -78,7 +78,7 @@ package struct NetworkPathAssembly {
   ///   - bound: The ways over each of the ``candidates``.
   ///   - nameServers: What is known of the way to each name server.
   /// - Returns: The path, as it is at the time of the replies.
-  package func path(general: [Way], bound: [Ways], nameServers: [Reachability]) -> NetworkPath {
+  func path(general: [Way], bound: [Ways], nameServers: [Reachability]) -> NetworkPath {
     let ways = inOrder(complete(bound, by: general), first: TargetRecord.best(of: general.map(\.state)))
     let verdict = configuration.isUnrestricted ? general.map(\.state) : ways.flatMap(\.ways).map(\.state) + idle(ways)
     var path = path(TargetRecord.best(of: verdict) ?? Reachability(status: .unreachable, reason: .noInterface))

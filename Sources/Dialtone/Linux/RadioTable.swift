@@ -7,7 +7,7 @@ internal import Netlink
 ///
 /// The radio of a Wi-Fi interface has a switch of its own (net/wireless/core.c, wiphy_register). Besides, there are
 /// switches of laptops' keys, for Wi-Fi and for modems, which do not say what they switch.
-package struct RadioTable: Sendable {
+struct RadioTable: Sendable {
   /// `RFKILL_TYPE_WLAN` and `RFKILL_TYPE_WWAN`.
   private static let wlan: UInt8 = 1
   private static let wwan: UInt8 = 5
@@ -25,7 +25,7 @@ package struct RadioTable: Sendable {
 
   private var switches: [UInt32: Switch] = [:]
 
-  package init() {}
+  init() {}
 
   /// Takes in an event.
   ///

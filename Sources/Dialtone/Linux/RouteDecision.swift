@@ -9,9 +9,9 @@ internal import Netlink
 /// <doc:HowReachabilityIsDecided> says the same in words. The errors of route queries mean: ENETUNREACH no route,
 /// EHOSTUNREACH a route of type unreachable, EACCES prohibit, EINVAL blackhole (rtnetlink(7), net/ipv4/fib_semantics.c,
 /// fib_props).
-package struct RouteDecision {
-  package let links: LinkTable
-  package let addresses: AddressTable
+struct RouteDecision {
+  let links: LinkTable
+  let addresses: AddressTable
   /// Returns whether the radio of a link with no link below it is blocked.
   let isBlocked: (Link) -> Bool
   private let searches: ReasonSearches
@@ -21,7 +21,7 @@ package struct RouteDecision {
   ///   - addresses: Their addresses.
   ///   - searches: The results of earlier searches in these tables.
   ///   - isBlocked: Returns whether the radio of a link with no link below it is blocked.
-  package init(
+  init(
     links: LinkTable, addresses: AddressTable, searches: ReasonSearches = ReasonSearches(),
     isBlocked: @escaping (Link) -> Bool = { _ in false }
   ) {
@@ -215,7 +215,7 @@ package struct RouteDecision {
   }
 
   /// Returns why a link carries nothing, or `nil` if it carries packets.
-  package func reason(ofIdle link: Link) -> Reachability.Reason? {
+  func reason(ofIdle link: Link) -> Reachability.Reason? {
     if links.isOperating(link) { return nil }
     if let waiting = waiting(link, links.kind(of: link), hasAddress: true) { return waiting.state.reason }
     return link.isUp ? .noCarrier : .linkDown
@@ -224,7 +224,7 @@ package struct RouteDecision {
   // MARK: The local network
 
   /// Returns whether some wired or Wi-Fi link operates and has a usable address, which may be link-local.
-  package func localNetwork(
+  func localNetwork(
     _ kind: InterfaceKind?, _ family: IPAddress.Family?, output: UInt32? = nil
   ) -> Reachability {
     var candidates: [Candidate] = []
@@ -272,14 +272,14 @@ package struct RouteDecision {
 ///
 /// The reason depends on the tables and on the interface asked for, not on the target: thousands of targets without a
 /// route share one search. Invariant: code that changes the tables, or anything else a search reads, calls `removeAll`.
-package final class ReasonSearches {
+final class ReasonSearches {
   private var found: [UInt32?: Reachability] = [:]
   /// How many searches were made.
-  package private(set) var count = 0
+  private(set) var count = 0
 
-  package init() {}
+  init() {}
 
-  package func removeAll() { found.removeAll(keepingCapacity: true) }
+  func removeAll() { found.removeAll(keepingCapacity: true) }
 
   /// Returns the reason, and searches for it if it is not known.
   func result(_ output: UInt32?, _ search: () -> Reachability) -> Reachability {

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-package import Netlink
+internal import Netlink
 
 /// When the routes of the answers end.
 ///
@@ -9,7 +9,7 @@ package import Netlink
 /// the end only when it next collects such routes, up to 30 s later (net/ipv6/ip6_fib.c, fib6_run_gc). So the
 /// destinations of such a route are asked again when it ends. Other routes are not kept. The number of entries grows
 /// with the routes that queries meet, not with the targets.
-package struct RouteExpiries {
+struct RouteExpiries {
   private struct Route: Hashable {
     let prefix: NetworkChange.Prefix
     let table: UInt32
@@ -26,12 +26,12 @@ package struct RouteExpiries {
   private var deadlines: [Route: Int64] = [:]
 
   /// When the next of them has ended, in nanoseconds of the clock of `note`.
-  package private(set) var next: Int64?
+  private(set) var next: Int64?
 
-  package init() {}
+  init() {}
 
   /// Takes in a reply to a query with `RTM_F_FIB_MATCH`.
-  package mutating func note(_ route: RouteMessage, now: Int64) {
+  mutating func note(_ route: RouteMessage, now: Int64) {
     // 0 may also mean that it ends within one unit; then an earlier deadline stays.
     guard route.expiry > 0 else { return }
     let none = IPAddressBits(ipv6High: 0, low: 0)
@@ -45,7 +45,7 @@ package struct RouteExpiries {
   }
 
   /// Has the destinations inside a prefix asked again at `deadline`.
-  package mutating func askAgain(_ prefix: NetworkChange.Prefix, at deadline: Int64) {
+  mutating func askAgain(_ prefix: NetworkChange.Prefix, at deadline: Int64) {
     let key = Route(prefix: prefix, table: 0, priority: nil, outputInterface: nil, gateway: nil)
     deadlines[key] = deadline
     next = deadlines.values.min()

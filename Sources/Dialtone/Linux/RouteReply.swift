@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CDialtoneSystem
-package import Netlink
+internal import Netlink
 
 /// The kernel's reply to a route query.
-package enum RouteReply: Equatable, Sendable {
+enum RouteReply: Equatable, Sendable {
   case route(RouteMessage)
   /// There is no way; this is the errno(3).
   case refusal(CInt)
@@ -15,15 +15,15 @@ package enum RouteReply: Equatable, Sendable {
 
 /// The kernel's two replies for one destination. Each lacks something. The matching route has all hops and their state,
 /// but no source. The plain reply has the source, but only one hop, which a hash chose.
-package struct RouteReplies: Equatable, Sendable {
+struct RouteReplies: Equatable, Sendable {
   /// With RTM_F_FIB_MATCH: the route as it is configured.
-  package var match = RouteReply.lost
+  var match = RouteReply.lost
   /// Without RTM_F_FIB_MATCH: what a packet sent now would get.
-  package var plain = RouteReply.lost
+  var plain = RouteReply.lost
   /// The hops of the nexthop object, if the matching route names nothing else (`nexthop_compat_mode` 0).
   var objectHops: [RouteNexthop] = []
 
-  package init(match: RouteReply = .lost, plain: RouteReply = .lost, objectHops: [RouteNexthop] = []) {
+  init(match: RouteReply = .lost, plain: RouteReply = .lost, objectHops: [RouteNexthop] = []) {
     self.match = match
     self.plain = plain
     self.objectHops = objectHops
@@ -34,7 +34,7 @@ package struct RouteReplies: Equatable, Sendable {
   var configured: RouteReply { match == .refusal(EMSGSIZE) ? plain : match }
 
   /// The hops of the route, in the kernel's order; empty if there is no route.
-  package var hops: [RouteNexthop] {
+  var hops: [RouteNexthop] {
     guard case .route(let route) = configured else { return [] }
     let several = route.nexthops.isEmpty ? objectHops : route.nexthops
     if !several.isEmpty { return several }

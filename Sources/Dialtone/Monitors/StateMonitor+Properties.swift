@@ -114,7 +114,11 @@ private final class PropertyFilter<State, Value: Equatable & Sendable>: Sendable
     // The property and its comparison may be the user's: neither runs under the lock.
     let value = state[keyPath: property]
     if last.withLock({ $0 }) == value { return nil }
-    last.withLock { $0 = value }
+    let former = last.withLock { last in
+      defer { last = value }
+      return last
+    }
+    withExtendedLifetime(former) {}
     return value
   }
 }

@@ -65,7 +65,7 @@ package struct HostName: Hashable, Sendable {
   package var canonical: HostName { HostName(wellFormed: ascii) }
 
   /// The name with a trailing dot. It tells a resolver to append no other domain (resolv.conf(5), `search`).
-  package var absolute: HostName { HostName(wellFormed: text + ".") }
+  package var absolute: HostName { HostName(wellFormed: ascii + ".") }
 
   private static func isAllowed(_ scalar: Unicode.Scalar, after previous: Unicode.Scalar?) -> Bool {
     switch scalar.narrow {

@@ -60,7 +60,7 @@ final class ConnectionRace {
   private var waiting: ArraySlice<Route>
   private var attempts: [Attempt] = []
   private var nextAttempt: Scheduled<Void>?
-  private var lastStart = NIODeadline.now()
+  private var lastStart: NIODeadline
   /// Whether more addresses may come.
   private var isOpen: Bool
   private var lastFailure: (error: SiteError, route: Route)?
@@ -78,6 +78,7 @@ final class ConnectionRace {
     self.port = port
     self.interface = interface
     self.loop = loop
+    lastStart = loop.now
     self.end = end
   }
 
@@ -92,7 +93,7 @@ final class ConnectionRace {
     let last = lastRoute?.address.unmapped.family
     waiting = AddressOrder.interleaved(waiting + routes, after: last) { $0.address.unmapped.family }[...]
     if nextAttempt != nil { return }
-    tryNext(in: attempts.isEmpty ? .zero : max(.zero, lastStart + Self.attemptDelay - .now()))
+    tryNext(in: attempts.isEmpty ? .zero : max(.zero, lastStart + Self.attemptDelay - loop.now))
   }
 
   /// No more routes will be added.
@@ -119,7 +120,7 @@ final class ConnectionRace {
     nextAttempt = nil
     if attempts.count == Self.maximumAttempts { attempts.removeFirst().close() }
     if let route = waiting.popFirst() {
-      lastStart = .now()
+      lastStart = loop.now
       let attempt = Attempt(route)
       attempts.append(attempt)
       connect(attempt)

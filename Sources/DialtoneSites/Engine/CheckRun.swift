@@ -56,7 +56,7 @@ final class CheckRun {
     self.engine = engine
     self.loop = loop
     self.report = report
-    machine = CheckStateMachine(url, configuration, proxy, at: Self.moment(engine.network.time))
+    machine = CheckStateMachine(url, configuration, proxy, at: Self.moment(loop, engine.network.time))
   }
 
   func start() {
@@ -76,16 +76,17 @@ final class CheckRun {
   private func handleEvents() {
     while !events.isEmpty {
       let event = events.removeFirst()
-      perform(machine.handle(event, at: Self.moment(engine.network.time, namePaths.map(\.known), race?.lastRoute)))
+      perform(
+        machine.handle(event, at: Self.moment(loop, engine.network.time, namePaths.map(\.known), race?.lastRoute)))
     }
   }
 
   /// The uptime is NIO's: its event loop keeps the deadlines.
   private static func moment(
-    _ time: TimeSource, _ namePaths: [Reachability?] = [], _ attempt: Route? = nil
+    _ loop: any EventLoop, _ time: TimeSource, _ namePaths: [Reachability?] = [], _ attempt: Route? = nil
   ) -> CheckStateMachine.Moment {
     CheckStateMachine.Moment(
-      uptime: Int64(clamping: NIODeadline.now().uptimeNanoseconds), realtime: time.timestamp, namePaths: namePaths,
+      uptime: Int64(clamping: loop.now.uptimeNanoseconds), realtime: time.timestamp, namePaths: namePaths,
       attempt: attempt)
   }
 
@@ -178,9 +179,9 @@ final class CheckRun {
     let run = NIOLoopBound(self, eventLoop: loop)
     for family in families {
       inquiries[family] = engine.resolver.ask(
-        name.text, family,
+        name.ascii, family,
         begun: { [loop] servers in
-          let uptime = Int64(clamping: NIODeadline.now().uptimeNanoseconds)
+          let uptime = Int64(clamping: loop.now.uptimeNanoseconds)
           loop.execute { run.value.send(.lookupBegan(at: uptime, servers: servers)) }
         },
         { [loop] result in

@@ -95,8 +95,9 @@ final class SiteEngine: Sendable {
 
   /// Keeps the engine for a second from now.
   private func linger() {
+    let now = group.any().now
     let isFirst = lingering.withLock { lingering in
-      lingering.lastUse = .now()
+      lingering.lastUse = now
       defer { lingering.isScheduled = true }
       return !lingering.isScheduled
     }
@@ -105,9 +106,11 @@ final class SiteEngine: Sendable {
 
   /// The task holds the engine until then.
   private func scheduleEnd(in delay: TimeAmount) {
-    group.any().scheduleTask(in: delay) {
+    let loop = group.any()
+    loop.scheduleTask(in: delay) {
+      let now = loop.now
       let rest = self.lingering.withLock { lingering -> TimeAmount? in
-        let rest = lingering.lastUse + Self.lingerTime - .now()
+        let rest = lingering.lastUse + Self.lingerTime - now
         if rest > .nanoseconds(0) { return rest }
         lingering.isScheduled = false
         return nil

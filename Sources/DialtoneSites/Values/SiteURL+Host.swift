@@ -83,7 +83,7 @@ extension SiteURL {
     if address.isUnspecified {
       let loopback = address.family == .ipv4 ? "127.0.0.1" : "[::1]"
       throw refusal(
-        "\(address) is the unspecified address, where no site is; where this machine is meant, write \(url(loopback))")
+        "\(address) is the unspecified address, which no site has; if you mean this machine, write \(url(loopback))")
     }
     if address.family == .ipv6, address.isLinkLocal, address.zone == nil {
       throw refusal(

@@ -5,11 +5,12 @@ import CDialtoneSystem
 
 /// Which file a descriptor stands for (fstat(2)).
 ///
-/// Each socket has a number of its own. Files without one, such as epoll(7) and eventfd(2), share a number: they cannot
-/// be told apart.
+/// Each socket has a number of its own. Files without one, such as epoll(7) and eventfd(2), share a number. So Dialtone
+/// marks the ones it opens: they are told from other people's, though not from each other.
 package struct FileIdentity: Equatable, Sendable {
   private let device: dev_t
   private let inode: ino_t
+  private let mark: Int32
 
   /// `nil` if the descriptor is closed.
   package init?(_ descriptor: Int32) {
@@ -18,6 +19,14 @@ package struct FileIdentity: Equatable, Sendable {
     guard unsafe fstat(descriptor, &status) == 0 else { return nil }
     device = status.st_dev
     inode = status.st_ino
+    mark = csystem_mark_of(descriptor)
+  }
+
+  /// Marks the file that a descriptor of Dialtone stands for, and returns its identity.
+  package static func marking(_ descriptor: Int32) -> FileIdentity? {
+    // If the system refuses the mark, the identity is the one without it.
+    _ = csystem_mark(descriptor)
+    return FileIdentity(descriptor)
   }
 }
 
@@ -31,7 +40,7 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
 
   package init(_ rawValue: Int32) {
     self.rawValue = rawValue
-    identity = FileIdentity(rawValue)
+    identity = .marking(rawValue)
   }
 
   /// Whether the number still stands for the file that was opened.

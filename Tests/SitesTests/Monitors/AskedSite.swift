@@ -18,6 +18,9 @@ actor AskedSite {
     }
   }
 
+  /// Whether a check waits for its answer.
+  var isAsked: Bool { !answers.isEmpty }
+
   /// Answers the oldest check as soon as there is one.
   func answer(_ kind: SiteVerdict.Kind) async {
     while answers.isEmpty { await withCheckedContinuation { waiters.append($0) } }

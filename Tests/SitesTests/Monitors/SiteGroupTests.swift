@@ -50,7 +50,8 @@ import Testing
     network.set(.unreachable())
     network.clock.advance(by: .seconds(3_600))
     try await network.settle()
-    #expect(!group.current.isDetermined)
+    let isAsked = await site.isAsked
+    #expect(!group.current.isDetermined && !isAsked)
     group.resume()
     #expect(!group.isPaused)
     #expect(await updates.next()?.isOnline == false)

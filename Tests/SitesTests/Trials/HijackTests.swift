@@ -52,17 +52,18 @@ struct HijackTests {
   func pathsDoNotDecide() async throws {
     let network = ScriptedNetwork()
     let environment = SiteEnvironment(reachability: network.environment)
-    let addresses = [IPAddress("2001:503:ba3e::2:30"), IPAddress("10.9.8.7")].compactMap(\.self)
+    let publicAddress = try #require(IPAddress("2001:503:ba3e::2:30"))
+    let privateAddress = try #require(IPAddress("10.9.8.7"))
     network.set(.wifi)
-    network.set(.unreachable(), for: addresses[0])
-    network.set(.addresses(addresses), forName: "both.example")
-    network.set(.addresses([addresses[1]]), forName: "private.example")
+    network.set(.unreachable(), for: publicAddress)
+    network.set(.addresses([publicAddress, privateAddress]), forName: "both.example")
+    network.set(.addresses([privateAddress]), forName: "private.example")
     let both = try await check("http://both.example/", in: environment) { $0.requiresPublicAddress = true }
     #expect(both.kind == .offline && both.error?.code == .noPath, "\(both)")
     network.set(.unreachable())
     let hijacked = try await check("http://private.example/", in: environment) { $0.requiresPublicAddress = true }
     #expect(hijacked.kind == .intercepted && hijacked.error?.code == .privateAddress, "\(hijacked)")
-    #expect(hijacked.address == addresses[1])
+    #expect(hijacked.address == privateAddress)
   }
 
   /// A literal address is meant as it is.
