@@ -1,11 +1,11 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+import Dialtone
 import DialtoneTesting
 import Testing
 
 @testable import DialtoneSites
-@testable import Dialtone
 
 /// Each transition of a check, and late events.
 struct CheckStateMachineTests {

@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+import Dialtone
 @testable import DialtoneSites
 import NetworkLab
 import SiteLab
 import TestSupport
 import Testing
-
-@testable import Dialtone
 
 /// Trial 53 of Sites.md, and `offline`: a verdict for each uplink, and none without one.
 @Suite(
