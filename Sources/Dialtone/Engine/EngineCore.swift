@@ -147,7 +147,8 @@ final class EngineCore: Sendable {
   /// Has a thread do a turn, since something has changed that it cannot see by itself. The caller holds no lock.
   func wake() { if !isAwakened() { onLoss(self) } }
 
-  /// The same for a caller that may hold locks. Returns `false` if the waiter is lost: the caller has the core replaced.
+  /// The same for a caller that may hold locks. Returns `false` if the waiter is lost: the caller has the core
+  /// replaced.
   func isAwakened() -> Bool { waiter.wake() }
 
   // MARK: The threads
