@@ -62,7 +62,7 @@ struct SiteURLTests {
     ("http://example.com:0/", "1 to 65535"),
     ("http://example.com:65536/", "1 to 65535"),
     ("example.com:65536", "besides, what follows the host is no port; give a colon and a number from 1 to 65535"),
-    ("ftp://0.0.0.0/", "besides, 0.0.0.0 is the unspecified address, where no site is"),
+    ("ftp://0.0.0.0/", "besides, 0.0.0.0 is the unspecified address, which no site has"),
   ])
   func saysWhatToWriteInstead(_ text: String, meant: String) throws {
     let error = #expect(throws: SiteError.self) { try SiteURL(text) }
