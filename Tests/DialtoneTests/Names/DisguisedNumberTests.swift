@@ -10,12 +10,9 @@ import Testing
 /// Names that getaddrinfo(3) would take for an address: `10.1` for 10.0.0.1.
 @Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct DisguisedNumberTests {
-  /// Puts every character in each place in which it could be part of a number.
+  /// Puts each character in each place in which it could be part of a number.
   @Test func aDisguisedNumberIsNoHost() {
-    for value in UInt32(0x80)...0xE01EF {
-      guard let scalar = Unicode.Scalar(value), scalar.properties.generalCategory != .unassigned,
-        scalar.properties.generalCategory != .privateUse
-      else { continue }
+    for scalar in characters {
       for text in ["1\(scalar)", "\(scalar)1", "10\(scalar)1", "0\(scalar)1", "0x\(scalar)", "\(scalar)\(scalar)1"] {
         guard let name = asLookedUp(text) else { continue }
         #expect(!isTakenForAnAddress(name), "\(text), \(scalar.codePoint)")
@@ -25,8 +22,8 @@ struct DisguisedNumberTests {
 
   /// The resolver gets letters, digits, hyphens, underscores and dots only, whatever a host is called.
   @Test func onlyASCIIIsLookedUp() {
-    for value in UInt32(0x80)...0xE01EF {
-      guard let scalar = Unicode.Scalar(value), let name = asLookedUp("a\(scalar)b.example") else { continue }
+    for scalar in characters {
+      guard let name = asLookedUp("a\(scalar)b.example") else { continue }
       let isPlain = name.utf8.allSatisfy { byte in
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
@@ -36,6 +33,18 @@ struct DisguisedNumberTests {
       }
       #expect(isPlain, "\(scalar.codePoint): \(name)")
     }
+  }
+}
+
+/// Every character beyond ASCII that has a meaning. Ideographs and syllables of Hangul are alike in their ten thousands:
+/// one of a hundred is among them.
+private let characters: [Unicode.Scalar] = (UInt32(0x80)...0xE01EF).compactMap { value in
+  guard let scalar = Unicode.Scalar(value) else { return nil }
+  switch scalar.properties.generalCategory {
+  case .unassigned, .privateUse: return nil
+  case .otherLetter where scalar.properties.isIdeographic || (0xAC00...0xD7A3).contains(value):
+    return value % 101 == 0 ? scalar : nil
+  default: return scalar
   }
 }
 

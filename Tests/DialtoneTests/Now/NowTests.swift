@@ -73,12 +73,15 @@ struct NowTests {
   }
 
   @Test func carriesTheTimeOfTheQuestion() async throws {
+    let before = Duration.nanoseconds(TimeSource.system.realtime())
     let network = scriptedNetwork()
-    let before = TimeSource.system.realtime()
-    let state = Reachability.now(environment: network.environment)
-    let sinceEpoch = try #require(state.timestamp).durationSince1970
-    #expect(sinceEpoch >= .nanoseconds(before))
-    #expect(sinceEpoch <= .nanoseconds(TimeSource.system.realtime()))
+    let made = Duration.nanoseconds(TimeSource.system.realtime())
+    func sinceEpoch() throws -> Duration {
+      try #require(Reachability.now(environment: network.environment).timestamp).durationSince1970
+    }
+    #expect(try (before...made).contains(sinceEpoch()))
+    network.clock.advance(by: .seconds(3_600))
+    #expect(try (before...made).contains(sinceEpoch() - .seconds(3_600)))
   }
 
   @Test func goesByTheConfiguration() async throws {

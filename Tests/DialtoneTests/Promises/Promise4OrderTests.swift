@@ -73,8 +73,10 @@ struct Promise4OrderTests {
     network.set(.wifi)
     try await network.settle()
     #expect(monitor.current.timestamp == time)
+    network.clock.advance(by: .seconds(7))
     network.set(.wired)
     try await eventually("the change") { monitor.current.isVia("eth0") }
-    #expect(try #require(monitor.current.timestamp) > time)
+    let change = try #require(monitor.current.timestamp)
+    #expect(change.durationSince1970 - time.durationSince1970 == .seconds(7))
   }
 }
