@@ -36,8 +36,8 @@ struct DisguisedNumberTests {
   }
 }
 
-/// Every character beyond ASCII that has a meaning. Ideographs and syllables of Hangul are alike in their ten thousands:
-/// one of a hundred is among them.
+/// Every character beyond ASCII that has a meaning. Ideographs and syllables of Hangul are alike in their ten
+/// thousands: one of a hundred is among them.
 private let characters: [Unicode.Scalar] = (UInt32(0x80)...0xE01EF).compactMap { value in
   guard let scalar = Unicode.Scalar(value) else { return nil }
   switch scalar.properties.generalCategory {
