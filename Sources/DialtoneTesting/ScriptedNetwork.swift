@@ -30,8 +30,8 @@ public final class ScriptedNetwork: Sendable {
   /// The environment for the monitors of this network.
   public let environment: ReachabilityEnvironment
 
-  /// The clock of these monitors: timeouts, settling, the age of names. Timestamps begin with the time of day, and go on
-  /// with this clock alone.
+  /// The clock of these monitors: timeouts, settling, the age of names. Timestamps begin with the time of day, and go
+  /// on with this clock alone.
   public let clock: ManualClock
 
   private let script: Box
