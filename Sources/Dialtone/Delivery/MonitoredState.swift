@@ -47,12 +47,11 @@ extension Snapshot: BitwiseCopyable where State: BitwiseCopyable {}
 package protocol StateStore<State>: AnyObject, Sendable {
   associatedtype State: Sendable
 
-  /// What a store replaces. It may hold the last reference to something, so a cell releases it outside its lock.
-  associatedtype Former
-
   init(_ snapshot: Snapshot<State>)
   func load() -> Snapshot<State>
-  func store(_ snapshot: Snapshot<State>) -> Former
+
+  /// Returns what it replaces, if that may hold the last reference to something. A cell releases it outside its lock.
+  func store(_ snapshot: Snapshot<State>) -> Snapshot<State>?
 }
 
 /// A store for states of plain bits: readers never wait, and take no lock.
@@ -64,7 +63,10 @@ package final class BitStore<State: BitwiseCopyable & Sendable>: StateStore {
   package func load() -> Snapshot<State> { bits.load() }
 
   /// Bits need no release.
-  package func store(_ snapshot: Snapshot<State>) { bits.store(snapshot) }
+  package func store(_ snapshot: Snapshot<State>) -> Snapshot<State>? {
+    bits.store(snapshot)
+    return nil
+  }
 }
 
 /// A store for other states: readers hold a lock while they copy.
@@ -75,7 +77,7 @@ package final class ValueStore<State: Sendable>: StateStore {
 
   package func load() -> Snapshot<State> { value.withLock { $0 } }
 
-  package func store(_ snapshot: Snapshot<State>) -> Snapshot<State> {
+  package func store(_ snapshot: Snapshot<State>) -> Snapshot<State>? {
     value.withLock { value in
       defer { value = snapshot }
       return value

@@ -106,16 +106,14 @@ package final class StateCell<State: MonitoredState>: StateSource {
   /// Begins a new epoch with an unknown state. Receivers are told nothing before its first known state, unless they
   /// want the unknown one.
   func beginEpoch(_ unknown: State, ofNewSubject: Bool = false) {
-    let former = registry.withLock { registry in
+    write { registry, snapshot in
       registry.epoch.advance()
       registry.revision += 1
-      var snapshot = newest.load()
       snapshot.state = unknown
       snapshot.isHeldBack = true
       if ofNewSubject { snapshot.subjectNumber &+= 1 }
-      return newest.store(snapshot)
+      return true
     }
-    withExtendedLifetime(former) {}
   }
 
   // MARK: Storing
@@ -123,49 +121,57 @@ package final class StateCell<State: MonitoredState>: StateSource {
   /// Stores a state, if `epoch` is the present one. With `holdingBack`, receivers that have had a state are not told of
   /// it before ``release(_:)``. Returns whether it was stored.
   package func store(_ state: State, of epoch: Epoch, holdingBack: Bool) -> Bool {
-    // The engine stores states, other threads begin epochs: the lock lets one write at a time.
-    let former = registry.withLock { registry -> State.Store.Former? in
-      if registry.epoch != epoch { return nil }
+    write { registry, snapshot in
+      if registry.epoch != epoch { return false }
       registry.revision += 1
-      var snapshot = newest.load()
       snapshot.state = state
       snapshot.isHeldBack = snapshot.isHeldBack || holdingBack
-      return newest.store(snapshot)
+      return true
     }
-    return former != nil
   }
 
   /// Stores a state, if `epoch` is the present one, and lets receivers have it. Returns whether it was stored.
   package func publish(_ state: State, of epoch: Epoch) -> Bool {
-    let former = registry.withLock { $0.epoch == epoch ? publish(state, &$0) : nil }
-    return former != nil
+    write { registry, snapshot in registry.epoch == epoch && publish(state, &registry, &snapshot) }
   }
 
   /// Stores a state of the present epoch, and lets receivers have it. An unknown state begins a new epoch.
   package func publish(_ state: State) {
     if !state.isKnown { return beginEpoch(state) }
-    let former = registry.withLock { publish(state, &$0) }
-    withExtendedLifetime(former) {}
+    write { registry, snapshot in publish(state, &registry, &snapshot) }
   }
 
-  private func publish(_ state: State, _ registry: inout Registry) -> State.Store.Former {
+  private func publish(_ state: State, _ registry: inout Registry, _ snapshot: inout Snapshot<State>) -> Bool {
     registry.revision += 1
-    var snapshot = newest.load()
     snapshot.state = state
     snapshot.isHeldBack = false
-    return newest.store(snapshot)
+    return true
   }
 
   /// Lets receivers have a state that was held back, if the epoch is the present one. The unknown state that an epoch
   /// begins with stays held back.
   package func release(_ epoch: Epoch) {
-    let former = registry.withLock { registry -> State.Store.Former? in
-      var snapshot = newest.load()
-      guard registry.epoch == epoch, snapshot.state.isKnown else { return nil }
+    write { registry, snapshot in
+      guard registry.epoch == epoch, snapshot.state.isKnown else { return false }
       snapshot.isHeldBack = false
-      return newest.store(snapshot)
+      return true
     }
+  }
+
+  /// Stores what `change` makes of the newest snapshot, unless it returns `false`. The engine stores states, other
+  /// threads begin epochs: the lock lets one write at a time.
+  @discardableResult
+  private func write(_ change: (inout Registry, inout Snapshot<State>) -> Bool) -> Bool {
+    var former: Snapshot<State>?
+    let isStored = registry.withLock { registry in
+      var snapshot = newest.load()
+      guard change(&registry, &snapshot) else { return false }
+      former = newest.store(snapshot)
+      return true
+    }
+    // What only the former state holds is released here, outside the lock.
     withExtendedLifetime(former) {}
+    return isStored
   }
 
   // MARK: Receivers

@@ -32,20 +32,26 @@ internal import Synchronization
 
   /// Returns the value as it was last stored. Lock-free; for any thread.
   package func load() -> Value {
-    unsafe withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Self.wordCount) { copy in
-      while true {
-        let before = sequence.load(ordering: .acquiring)
-        let start = unsafe words + Int(before & 1) * Self.wordCount
-        // In bounds: each of the two copies has wordCount words, and so has the allocation.
-        for position in 0..<Self.wordCount {
-          unsafe copy.initializeElement(at: position, to: start[position].load(ordering: .relaxed))
-        }
-        atomicMemoryFence(ordering: .acquiring)
-        // A value is made only of words that were stored together.
-        if sequence.load(ordering: .relaxed) == before {
-          return unsafe UnsafeRawBufferPointer(copy).loadUnaligned(as: Value.self)
+    do {
+      // Declared as throwing: if this function is not specialised, Swift 6.3 tests the error of a closure that cannot
+      // throw, and that is whatever its register holds.
+      return try unsafe withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Self.wordCount) { copy throws in
+        while true {
+          let before = sequence.load(ordering: .acquiring)
+          let start = unsafe words + Int(before & 1) * Self.wordCount
+          // In bounds: each of the two copies has wordCount words, and so has the allocation.
+          for position in 0..<Self.wordCount {
+            unsafe copy.initializeElement(at: position, to: start[position].load(ordering: .relaxed))
+          }
+          atomicMemoryFence(ordering: .acquiring)
+          // A value is made only of words that were stored together.
+          if sequence.load(ordering: .relaxed) == before {
+            return unsafe UnsafeRawBufferPointer(copy).loadUnaligned(as: Value.self)
+          }
         }
       }
+    } catch {
+      preconditionFailure("The closure throws nothing")
     }
   }
 
