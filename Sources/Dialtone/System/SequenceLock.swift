@@ -15,8 +15,11 @@ internal import Synchronization
   private let sequence = Atomic<UInt>(0)
   // Safe to share: allocated in init, freed in deinit, never changed in between, and what it points to is atomic.
   private nonisolated(unsafe) let words: UnsafeMutablePointer<Atomic<UInt64>>
+  /// What a read begins with. All its bytes are replaced.
+  private let template: Value
 
   package init(_ value: Value) {
+    template = value
     unsafe words = .allocate(capacity: 2 * Self.wordCount)
     for position in 0..<2 * Self.wordCount {
       unsafe (words + position).initialize(to: Atomic(0))
@@ -32,26 +35,35 @@ internal import Synchronization
 
   /// Returns the value as it was last stored. Lock-free; for any thread.
   package func load() -> Value {
-    do {
-      // Declared as throwing: if this function is not specialised, Swift 6.3 tests the error of a closure that cannot
-      // throw, and that is whatever its register holds.
-      return try unsafe withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Self.wordCount) { copy throws in
-        while true {
-          let before = sequence.load(ordering: .acquiring)
-          let start = unsafe words + Int(before & 1) * Self.wordCount
-          // In bounds: each of the two copies has wordCount words, and so has the allocation.
-          for position in 0..<Self.wordCount {
-            unsafe copy.initializeElement(at: position, to: start[position].load(ordering: .relaxed))
-          }
-          atomicMemoryFence(ordering: .acquiring)
-          // A value is made only of words that were stored together.
-          if sequence.load(ordering: .relaxed) == before {
-            return unsafe UnsafeRawBufferPointer(copy).loadUnaligned(as: Value.self)
-          }
-        }
+    // Not by withUnsafeTemporaryAllocation: where this is not specialised, Swift 6.3 takes its closure to have thrown.
+    var value = template
+    while true {
+      let before = sequence.load(ordering: .acquiring)
+      read(copy: Int(before & 1), into: &value)
+      atomicMemoryFence(ordering: .acquiring)
+      // A value is made only of words that were stored together.
+      if sequence.load(ordering: .relaxed) == before { return value }
+    }
+  }
+
+  private func read(copy: Int, into value: inout Value) {
+    // In bounds: each copy has wordCount words, and the value at most eight times as many bytes. Its type is of plain
+    // bits, so any bytes may stand there until it is used.
+    unsafe withUnsafeMutableBytes(of: &value) { bytes in
+      let start = unsafe words + copy * Self.wordCount
+      for position in 0..<Self.wordCount {
+        let word = unsafe start[position].load(ordering: .relaxed)
+        unsafe Self.put(word, at: position, of: bytes)
       }
-    } catch {
-      preconditionFailure("The closure throws nothing")
+    }
+  }
+
+  private static func put(_ word: UInt64, at position: Int, of bytes: UnsafeMutableRawBufferPointer) {
+    let offset = 8 * position
+    if offset + 8 <= bytes.count { return unsafe bytes.storeBytes(of: word, toByteOffset: offset, as: UInt64.self) }
+    unsafe withUnsafeBytes(of: word) {
+      unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[offset...])
+        .copyMemory(from: .init(rebasing: $0[..<(bytes.count - offset)]))
     }
   }
 
