@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Synchronization
-import Testing
+package import Testing
 
 #if canImport(Glibc)
 import Glibc
@@ -27,8 +27,8 @@ package struct FewAtATime: TestTrait, SuiteTrait, TestScoping {
     test.isSuite || testCase != nil ? nil : self
   }
 
-  package func provideScope(
-    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  @concurrent package func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
     guard !Self.hasTurn else { return try await function() }
     await Self.turns.take()
