@@ -41,7 +41,7 @@ struct FamilyTests {
     // What a busy machine is late only adds: one quick check shows that the dead family costs no more.
     var quickest = Duration.seconds(1_000)
     var count = 0
-    while count < 10, quickest >= .seconds(1) {
+    while count < 40, quickest >= .seconds(1) {
       count += 1
       let start = ContinuousClock.now
       let verdict = try await sites.check("\(transport)://site.example:80/")
@@ -71,12 +71,13 @@ struct FamilyTests {
         return .failed
       }, nameServers: [])
     var quickest = Duration.seconds(1_000)
-    for _ in 0..<5 where quickest >= .milliseconds(500) {
+    // After a second, names count as slow, and the check goes on without them: this comes sooner.
+    for _ in 0..<40 where quickest >= .milliseconds(900) {
       let verdict = try await sites.check("http://site.example/")
       #expect(verdict.kind == .available, "\(verdict)")
       quickest = min(quickest, try #require(verdict.timings.total))
     }
-    #expect(quickest < .milliseconds(500), "\(quickest)")
+    #expect(quickest < .milliseconds(900), "\(quickest)")
     // Nobody listens: that is said soon, too, and not by the deadline.
     try await server.stopListening()
     let verdict = try await sites.check("http://site.example/")
