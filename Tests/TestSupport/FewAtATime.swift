@@ -16,8 +16,8 @@ import Darwin
 /// cores: each takes minutes, and no limit in a test says anything about what it tests. A test's time limit begins with
 /// its turn.
 package struct FewAtATime: TestTrait, SuiteTrait, TestScoping {
-  /// Most tests wait for others most of the time: the kernel, a process, a clock.
-  private static let turns = Turns(4 * max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
+  /// Most tests wait for others most of the time: the kernel, a process, a clock. Not so with a sanitizer.
+  private static let turns = Turns((isSanitized ? 2 : 4) * max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
   @TaskLocal private static var hasTurn = false
 
   package var isRecursive: Bool { true }
