@@ -121,7 +121,7 @@ struct OverrunTests {
     let v0 = try lab.reachable("v0", via: "10.0.0.2")
     let start = ContinuousClock.now
     var overruns = 0
-    while start.duration(to: .now) < .seconds(10) {
+    while overruns < 2 || start.duration(to: .now) < .seconds(10) {
       let drains = probe.counts.drains
       probe.stall()
       try lab.addRoutes(from: "100.64.0.0/32", count: 5000, dev: "v0")
@@ -133,7 +133,6 @@ struct OverrunTests {
     let elapsed = start.duration(to: .now)
     let limit = Int(elapsed / .milliseconds(100)) + 2
     // Where the machine is busy there are few; what has to hold is that no more is done than is allowed.
-    #expect(overruns > 1)
     #expect((1...limit).contains(probe.counts.resynchronisations))
     try await monitors.expect(internet, v0)
     try lab.down("v0")

@@ -129,15 +129,16 @@ struct FamilyTests {
     let six = try await SiteServer(.answer(204), at: "2001:db8:80::80", port: 80, in: cable.server)
     let sites = try LabSites(cable.client, names: ["site.example": ["2001:db8:80::80", "192.0.2.80"]])
     // IPv4 waits 50 ms for the other family (RFC 8305, 3), which a busy machine may need for it.
-    var tries = 0
-    var verdict: SiteVerdict
-    repeat {
-      verdict = try await sites.check("http://site.example/")
-      tries += 1
-    } while verdict.address != IPAddress("2001:db8:80::80") && tries < 20
-    #expect(verdict.address == IPAddress("2001:db8:80::80"), "\(verdict)")
+    // A busy machine may need longer for the first than the 250 ms after which the second is tried, too.
+    var isAlone = false
+    for _ in 0..<20 where !isAlone {
+      let before = four.connectionCount
+      let verdict = try await sites.check("http://site.example/")
+      #expect(verdict.kind == .available, "\(verdict)")
+      isAlone = verdict.address == IPAddress("2001:db8:80::80") && four.connectionCount == before
+    }
+    #expect(isAlone)
     #expect(six.requests.last.map { $0.values(of: "Host") } == ["site.example"])
-    #expect(four.connectionCount == tries - 1)
   }
 
   @Test("49: an address that refuses costs no waiting")
