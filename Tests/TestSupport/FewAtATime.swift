@@ -22,8 +22,8 @@ import Glibc
 /// Swift has a thread for each core, which a test blocks if it waits for the kernel, and half a million routes take
 /// minutes. So tests run on threads of their own: a test that blocks holds up no other.
 package struct FewAtATime: TestTrait, SuiteTrait, TestScoping {
-  /// Most tests wait for others most of the time: the kernel, a process, a clock. With a sanitizer they do not.
-  private static let turns = Turns((isSanitized ? 2 : 3) * max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
+  /// Most tests wait for others most of the time: the kernel, a process, a clock.
+  private static let turns = Turns(4 * max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
   @TaskLocal private static var hasTurn = false
 
   package var isRecursive: Bool { true }

@@ -171,8 +171,9 @@ struct InflateTests {
     var inflate = Inflate(.gzip, limit: 65_536)
     try inflate.decode(Self.gzip[..<3] + [flags] + Self.gzip[4..<10] + [0xFF, 0xFF])
     let start = ContinuousClock.now
+    let limit = Duration.seconds(isSanitized ? 200 : 20)
     var count = 0
-    while count < 65_000, start.duration(to: .now) < .seconds(20) {
+    while count < 65_000, start.duration(to: .now) < limit {
       try inflate.decode([1])
       count += 1
     }
