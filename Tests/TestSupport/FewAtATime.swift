@@ -1,7 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
 package import Testing
 
 #if canImport(Glibc)
@@ -32,8 +31,13 @@ package struct FewAtATime: TestTrait, SuiteTrait, TestScoping {
   ) async throws {
     guard !Self.hasTurn else { return try await function() }
     await Self.turns.take()
-    defer { Self.turns.giveBack() }
-    try await Self.$hasTurn.withValue(true, operation: function)
+    do {
+      try await Self.$hasTurn.withValue(true, operation: function)
+      await Self.turns.giveBack()
+    } catch {
+      await Self.turns.giveBack()
+      throw error
+    }
   }
 }
 
@@ -43,36 +47,21 @@ extension Trait where Self == FewAtATime {
 }
 
 /// A counting semaphore for tasks, in the order in which they came.
-private final class Turns: Sendable {
-  private struct State {
-    var free: Int
-    var waiting: [CheckedContinuation<Void, Never>] = []
-  }
+private actor Turns {
+  private var free: Int
+  private var waiting: [CheckedContinuation<Void, Never>] = []
 
-  private let state: Mutex<State>
-
-  init(_ count: Int) { state = Mutex(State(free: count)) }
+  init(_ count: Int) { free = count }
 
   func take() async {
-    await withCheckedContinuation { continuation in
-      let isFree = state.withLock { state in
-        guard state.free == 0 else {
-          state.free -= 1
-          return true
-        }
-        state.waiting.append(continuation)
-        return false
-      }
-      if isFree { continuation.resume() }
+    if free > 0 {
+      free -= 1
+    } else {
+      await withCheckedContinuation { waiting.append($0) }
     }
   }
 
   func giveBack() {
-    let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-      guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
-      state.free += 1
-      return nil
-    }
-    next?.resume()
+    if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
   }
 }
