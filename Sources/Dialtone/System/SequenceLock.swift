@@ -15,8 +15,11 @@ internal import Synchronization
   private let sequence = Atomic<UInt>(0)
   // Safe to share: allocated in init, freed in deinit, never changed in between, and what it points to is atomic.
   private nonisolated(unsafe) let words: UnsafeMutablePointer<Atomic<UInt64>>
+  /// What a reader begins with, before it copies the words over it.
+  private let initial: Value
 
   package init(_ value: Value) {
+    initial = value
     unsafe words = .allocate(capacity: 2 * Self.wordCount)
     for position in 0..<2 * Self.wordCount {
       unsafe (words + position).initialize(to: Atomic(0))
@@ -32,19 +35,31 @@ internal import Synchronization
 
   /// Returns the value as it was last stored. Lock-free; for any thread.
   package func load() -> Value {
-    unsafe withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Self.wordCount) { copy in
-      while true {
-        let before = sequence.load(ordering: .acquiring)
-        let start = unsafe words + Int(before & 1) * Self.wordCount
-        // In bounds: each of the two copies has wordCount words, and so has the allocation.
-        for position in 0..<Self.wordCount {
-          unsafe copy.initializeElement(at: position, to: start[position].load(ordering: .relaxed))
-        }
-        atomicMemoryFence(ordering: .acquiring)
-        // A value is made only of words that were stored together.
-        if sequence.load(ordering: .relaxed) == before {
-          return unsafe UnsafeRawBufferPointer(copy).loadUnaligned(as: Value.self)
-        }
+    var value = initial
+    while true {
+      let before = sequence.load(ordering: .acquiring)
+      read(copy: Int(before & 1), into: &value)
+      atomicMemoryFence(ordering: .acquiring)
+      // A value is made only of words that were stored together.
+      if sequence.load(ordering: .relaxed) == before { return value }
+    }
+  }
+
+  // Not withUnsafeTemporaryAllocation: where Value is not specialised, a closure that returns one takes the path of an
+  // error, and the process ends (Swift 6.3.1, -O).
+  private func read(copy: Int, into value: inout Value) {
+    // In bounds: each copy has wordCount words, and the value at most eight times as many bytes. Any bits are a value.
+    unsafe withUnsafeMutableBytes(of: &value) { bytes in
+      let start = unsafe words + copy * Self.wordCount
+      let wholeWords = bytes.count / 8
+      for position in 0..<wholeWords {
+        let word = unsafe start[position].load(ordering: .relaxed)
+        unsafe bytes.storeBytes(of: word, toByteOffset: 8 * position, as: UInt64.self)
+      }
+      if 8 * wholeWords == bytes.count { return }
+      var last = unsafe start[wholeWords].load(ordering: .relaxed)
+      unsafe withUnsafeBytes(of: &last) {
+        unsafe bytes[(8 * wholeWords)...].copyBytes(from: $0.prefix(bytes.count - 8 * wholeWords))
       }
     }
   }

@@ -1,0 +1,4 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+@main struct Peer { static func main() {} }
