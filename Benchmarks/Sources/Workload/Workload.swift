@@ -26,13 +26,15 @@ struct Workload {
     case "event": try event(count, isWatched: true)
     case "changes": try event(count, isWatched: false)
     case "link": try link(count)
-    case "current": try watched { monitor in
-      for _ in 0..<count { try require(monitor.current.isReachable) }
-    }
-    case "now": try watched { _ in
-      let target = ReachabilityTarget.address(IPAddress(ipv4: 0x0A00_0001))
-      for _ in 0..<count { try require(Reachability.now(target).isReachable) }
-    }
+    case "current":
+      try watched { monitor in
+        for _ in 0..<count { try require(monitor.current.isReachable) }
+      }
+    case "now":
+      try watched { _ in
+        let target = ReachabilityTarget.address(IPAddress(ipv4: 0x0A00_0001))
+        for _ in 0..<count { try require(Reachability.now(target).isReachable) }
+      }
     case "nothing": try watched { _ in }
     case let name: throw Failure(description: "no such workload: \(name)")
     }

@@ -72,6 +72,7 @@ package final class StateCell<State: MonitoredState>: StateSource {
   /// Returns what to tell a receiver next: the newest state, or `nil` if the receiver was told of an equal one last,
   /// the state is not known yet, or it is held back for settling. A receiver that is told of each subject is never told
   /// of an unknown state.
+  @_specialize(where State == Reachability)
   package func next(after last: Told<State>?, _ interest: StateInterest) -> Told<State>? {
     let newest = newest.load()
     let told = Told(state: newest.state, subjectNumber: newest.subjectNumber)

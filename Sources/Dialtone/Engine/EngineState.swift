@@ -118,7 +118,10 @@ final class EngineState {
     case .watch(.path(let configuration, let cell), let epoch):
       paths.add(PathRecord(configuration, cell, epoch), queries)
     case .unwatch(let cell):
-      if let record = targets.removeValue(forKey: ObjectIdentifier(cell)) { remove(record) }
+      if let record = targets.removeValue(forKey: ObjectIdentifier(cell)) {
+        record.isWatched = false
+        remove(record)
+      }
       // A timer may be left that would ask whether it has settled.
       if let record = paths.remove(cell, queries), record.publication.isSettling { forgetTimer() }
     case .schedule(let timer):
@@ -149,10 +152,10 @@ final class EngineState {
     forgottenTimers += 1
     if forgottenTimers <= 64 || forgottenTimers * 2 <= timers.count { return }
     forgottenTimers = 0
-    timers.removeAll { [targets, paths] deadline in
+    timers.removeAll { [paths] deadline in
       switch deadline {
       case .call(let timer): timer.isCancelled
-      case .settleTarget(let record): targets[record.identifier] !== record
+      case .settleTarget(let record): !record.isWatched
       case .settlePath(let record): !paths.contains(record)
       }
     }
@@ -186,7 +189,8 @@ final class EngineState {
 
   private func add(_ record: TargetRecord, at identifier: ObjectIdentifier, now: Int64) {
     record.identifier = identifier
-    targets[identifier] = record
+    targets.updateValue(record, forKey: identifier)?.isWatched = false
+    record.isWatched = true
     record.nodes = queries.attach(record.initialQueries, to: record)
     record.pathNodes = queries.attach(record.initialPathQueries, to: record)
     if case .host(let host) = record.target.storage {
@@ -221,7 +225,7 @@ final class EngineState {
   private func decideTargets(realtime: Int64, now: Int64, outcome: inout Outcome) {
     for record in staleTargets {
       record.isStale = false
-      guard targets[record.identifier] === record, let state = record.decide(),
+      guard record.isWatched, let state = record.decide(),
         let effect = record.publication?.publish(state, realtime: realtime, now: now)
       else { continue }
       follow(effect, of: record, &outcome)
@@ -268,7 +272,7 @@ final class EngineState {
   /// any more.
   private func settleTranslations(now: Int64) {
     for record in staleTargets {
-      guard targets[record.identifier] === record, case .address(let address) = record.target.storage,
+      guard record.isWatched, case .address(let address) = record.target.storage,
         record.usesTranslation(address), record.needsTranslation != (record.name != nil)
       else { continue }
       if record.needsTranslation {

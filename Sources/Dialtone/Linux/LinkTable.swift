@@ -78,12 +78,12 @@ package struct LinkTable: Sendable {
 
   private func isOperating(_ link: Link, depth: Int) -> Bool {
     if !link.isOperating || depth == Self.depthLimit { return link.isOperating }
-    if link.infoKind == "bridge" {
+    if link.structure == .bridge {
       return ports(of: link).contains { isOperating($0, depth: depth + 1) }
     }
     if link.isStacked, let lower = link.lower.flatMap({ links[$0] }) {
       // A VLAN or macvlan on a bridge without a live port.
-      return lower.infoKind != "bridge" || isOperating(lower, depth: depth + 1)
+      return lower.structure != .bridge || isOperating(lower, depth: depth + 1)
     }
     return true
   }
@@ -131,23 +131,5 @@ package struct LinkTable: Sendable {
   /// The interface as it is reported.
   package func interface(_ link: Link) -> NetworkInterface {
     NetworkInterface(inlineName: link.name, index: link.index, kind: kind(of: link))
-  }
-}
-
-extension Link {
-  /// Whether it has one lower link, whose packets it shares.
-  fileprivate var isStacked: Bool {
-    switch infoKind {
-    case "vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "macsec": true
-    default: false
-    }
-  }
-
-  /// Whether it is made of ports.
-  fileprivate var isMadeOfPorts: Bool {
-    switch infoKind {
-    case "bridge", "bond", "team": true
-    default: false
-    }
   }
 }
