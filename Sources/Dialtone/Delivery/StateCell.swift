@@ -184,7 +184,13 @@ package final class StateCell<State: MonitoredState>: StateSource {
 
   /// Has every receiver look for a newer state. Returns those that need a thread of the executor.
   package func wakeReceivers() -> [any Deliverable] {
-    // Mostly there is one or none, and no array is made.
-    registry.withLock { $0.receivers }.filter { $0.wake() }
+    var woken: [any Deliverable] = []
+    wakeReceivers { woken.append($0) }
+    return woken
+  }
+
+  /// Has every receiver look for a newer state. Calls `deliver` with those that need a thread of the executor.
+  func wakeReceivers(_ deliver: (any Deliverable) -> Void) {
+    for receiver in registry.withLock({ $0.receivers }) where receiver.wake() { deliver(receiver) }
   }
 }
