@@ -92,6 +92,7 @@ pid_t bench_start(char *const *arguments, int *output) {
   return -error;
 }
 
+long bench_stop(pid_t process) {
   kill(process, SIGKILL);
   long peak = 0;
   int64_t cpu;

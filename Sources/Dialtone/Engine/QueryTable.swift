@@ -104,7 +104,7 @@ final class QueryTable {
     (spareNodes, spareQueries) = ([], [])
     swap(&asked, &stale)
     for node in asked { node.isStale = false }
-    asked.removeAll { !$0.hasUsers }
+    if asked.contains(where: { !$0.hasUsers }) { asked.removeAll { !$0.hasUsers } }
     var start = 0
     while start < asked.count {
       let end = min(asked.count, start + Self.batchSize)

@@ -300,7 +300,7 @@ package final class LinuxNetwork: NetworkSource {
         room.open[rest] = lookup
         rest += 1
       }
-      room.open.removeSubrange(rest...)
+      while room.open.count > rest { room.open.removeLast() }
     }
     room.replies.removeAll(keepingCapacity: true)
     spareRoom = room
