@@ -4,7 +4,7 @@
 // `filtered NAME COMMAND…`: runs a command under a filter of seccomp(2), as sandboxes have them. For Scripts/refusals.
 //   netlink   no socket of AF_NETLINK: EPERM
 //   family    no socket of AF_NETLINK: EAFNOSUPPORT, as a kernel without it
-//   epoll     no epoll_create1, epoll_pwait and epoll_pwait2: ENOSYS, as an old or another kernel
+//   epoll     no epoll_pwait and epoll_pwait2: ENOSYS, as an old kernel
 //   inotify   no inotify: ENOSYS
 //   timers    no timerfd_create: EPERM
 #include <errno.h>
@@ -44,8 +44,7 @@ static int filter(const char *name) {
   if (strcmp(name, "family") == 0)
     INSTALL(NUMBER, IF(__NR_socket, 0, 3), FIRST, IF(AF_NETLINK, 0, 1), REFUSE(EAFNOSUPPORT))
   if (strcmp(name, "epoll") == 0)
-    INSTALL(NUMBER, IF(__NR_epoll_create1, 2, 0), IF(__NR_epoll_pwait, 1, 0), IF(__NR_epoll_pwait2, 0, 1),
-            REFUSE(ENOSYS))
+    INSTALL(NUMBER, IF(__NR_epoll_pwait, 1, 0), IF(__NR_epoll_pwait2, 0, 1), REFUSE(ENOSYS))
   if (strcmp(name, "inotify") == 0)
     INSTALL(NUMBER, IF(__NR_inotify_init1, 1, 0), IF(__NR_inotify_add_watch, 0, 1), REFUSE(ENOSYS))
   if (strcmp(name, "timers") == 0) INSTALL(NUMBER, IF(__NR_timerfd_create, 0, 1), REFUSE(EPERM))
