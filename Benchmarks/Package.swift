@@ -26,6 +26,13 @@ let package = Package(
     // What the script `sites` times.
     .executableTarget(
       name: "SiteChecks", dependencies: [.product(name: "DialtoneSites", package: "swift-dialtone")]),
+    // What the script `endurance` runs for long.
+    .executableTarget(
+      name: "Endurance",
+      dependencies: [
+        "CBenchmark", .product(name: "Dialtone", package: "swift-dialtone"),
+        .product(name: "DialtoneSites", package: "swift-dialtone"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

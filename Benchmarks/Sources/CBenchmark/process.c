@@ -5,14 +5,19 @@
 #include "CBenchmark.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <net/if.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -122,4 +127,85 @@ int bench_read(int output, int64_t *value) {
     have += (size_t)count;
   }
   return 0;
+}
+
+static pthread_mutex_t serving = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t served = PTHREAD_COND_INITIALIZER;
+static int served_port;
+
+static void serve_at(uint16_t port) {
+  pthread_mutex_lock(&serving);
+  served_port = port;
+  pthread_cond_signal(&served);
+  pthread_mutex_unlock(&serving);
+}
+
+static void *serve(void *nothing) {
+  int error = bench_serve(serve_at);
+  pthread_mutex_lock(&serving);
+  served_port = error;
+  pthread_cond_signal(&served);
+  pthread_mutex_unlock(&serving);
+  return nothing;
+}
+
+int bench_serve_on_thread(void) {
+  pthread_t thread;
+  int error = pthread_create(&thread, NULL, serve, NULL);
+  if (error != 0) return -error;
+  pthread_detach(thread);
+  pthread_mutex_lock(&serving);
+  while (served_port == 0) pthread_cond_wait(&served, &serving);
+  int port = served_port;
+  pthread_mutex_unlock(&serving);
+  return port;
+}
+
+int bench_fork(void) {
+  pid_t child = fork();
+  if (child < 0) return errno == EAGAIN || errno == ENOMEM ? 0 : -errno;
+  if (child == 0) _exit(0);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return -errno;
+  return status;
+}
+
+// Whether a link is up and has a carrier (netdevice(7)).
+static int carries(const char *name) {
+  struct ifreq request = {0};
+  strncpy(request.ifr_name, name, IFNAMSIZ - 1);
+  int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  int result = ioctl(fd, SIOCGIFFLAGS, &request);
+  close(fd);
+  return result == 0 && (request.ifr_flags & IFF_UP) && (request.ifr_flags & IFF_RUNNING);
+}
+
+int bench_can_connect(uint32_t address) {
+  int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -errno;
+  struct sockaddr_in target = {.sin_family = AF_INET, .sin_port = htons(9), .sin_addr.s_addr = htonl(address)};
+  int result = connect(fd, (struct sockaddr *)&target, sizeof target);
+  close(fd);
+  // A route over a link without a carrier is found, but carries nothing.
+  return result == 0 && carries("v0");
+}
+
+int bench_take_census(struct bench_census *census) {
+  memset(census, 0, sizeof *census);
+  DIR *folder = opendir("/proc/self/fd");
+  if (folder == NULL) return -errno;
+  // Without the two entries that every folder has, and without its own descriptor.
+  census->descriptors = -3;
+  while (readdir(folder) != NULL) census->descriptors++;
+  closedir(folder);
+  FILE *file = fopen("/proc/self/status", "re");
+  if (file == NULL) return -errno;
+  char line[256];
+  while (fgets(line, sizeof line, file) != NULL) {
+    if (sscanf(line, "Threads: %d", &census->threads) == 1) continue;
+    (void)sscanf(line, "VmRSS: %d", &census->memory);
+  }
+  fclose(file);
+  return census->threads > 0 && census->memory > 0 ? 0 : -EIO;
 }

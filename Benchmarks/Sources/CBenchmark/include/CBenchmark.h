@@ -53,6 +53,21 @@ int bench_wait_at_gate(struct bench_gate *_Nonnull gate);
 // only if it fails.
 int bench_serve(void (*_Nonnull ready)(uint16_t port));
 
+// The same on a thread of this process. Returns the port.
+int bench_serve_on_thread(void);
+
+// Forks a child that ends at once. Returns 0 if it ends well, or if there is no room for it.
+int bench_fork(void);
+
+// Whether a UDP socket finds a way to an IPv4 address (host order) over `v0`, which has a carrier. Nothing is sent.
+int bench_can_connect(uint32_t address);
+
+// What this process holds: descriptors, threads, and KiB of resident memory.
+struct bench_census {
+  int descriptors, threads, memory;
+};
+int bench_take_census(struct bench_census *_Nonnull census);
+
 // Watches the default route of IPv4 on a thread of its own, and calls `told` with each state: 1 reachable, 0 not. The
 // first reads the route's messages and nothing else. The second does what Dialtone does for one route event: it waits
 // in epoll(7), reads until there is nothing more, sends a barrier and two queries, reads their answers, reads again
