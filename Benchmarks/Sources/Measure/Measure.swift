@@ -55,7 +55,7 @@ struct Program {
   func start() throws -> (process: pid_t, output: CInt) {
     // They live until the call has ended, which copies them.
     var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-    defer { for unsafeargument in unsafe arguments { unsafe free(argument) } }
+    defer { unsafe arguments.forEach { unsafe free($0) } }
     var output: CInt = -1
     let process = unsafe bench_start(&arguments, &output)
     try check(process > 0 ? 0 : process, "start \(name)")
