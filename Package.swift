@@ -63,11 +63,6 @@ let package = Package(
     .executableTarget(name: "BackupOffCellular", dependencies: ["Dialtone"], path: "Examples/BackupOffCellular"),
     .executableTarget(name: "SiteStatus", dependencies: ["Dialtone", "DialtoneSites"], path: "Examples/SiteStatus"),
 
-    // What a synchronous question costs, beside the kernel's part of it.
-    .executableTarget(name: "Questions", dependencies: ["CDialtoneSystem", "Dialtone"], path: "Benchmarks/Questions"),
-    // What the script Benchmarks/sites times.
-    .executableTarget(name: "SiteChecks", dependencies: ["DialtoneSites"], path: "Benchmarks/SiteChecks"),
-
     // Waiting for what must come, repeatable random numbers, what a process holds: for all tests.
     .target(name: "CTestSupport", path: "Tests/CTestSupport"),
     .target(name: "TestSupport", dependencies: ["CTestSupport", "Dialtone"], path: "Tests/TestSupport"),
@@ -147,6 +142,18 @@ package.targets.append(
   .executableTarget(name: "ReachabilityApp", dependencies: ["Dialtone"], path: "Examples/ReachabilityApp"))
 #endif
 
+// For Scripts/fuzz alone. The program has no main of its own: libFuzzer brings it.
+if Context.environment["DIALTONE_FUZZ"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "Fuzz",
+      dependencies: [
+        "CDialtoneSystem", "Dialtone", "DialtoneSites", "Netlink", .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+      ],
+      path: "Tests/Fuzz", exclude: ["Corpus"], swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
+}
+
 // The same settings for every target of our own.
 for target in package.targets {
   target.swiftSettings =
@@ -162,7 +169,7 @@ for target in package.targets {
     // SE-0480: in CI only, so that a newer compiler breaks nobody.
     target.swiftSettings?.append(.treatAllWarnings(as: .error))
   }
-  if !target.isTest && !["MessageBuilding", "NetworkLab", "SiteLab", "TestSupport"].contains(target.name) {
+  if !target.isTest && !["Fuzz", "MessageBuilding", "NetworkLab", "SiteLab", "TestSupport"].contains(target.name) {
     // A public type says whether it is Sendable.
     target.swiftSettings?.append(.treatWarning("ExplicitSendable", as: .error))
   }

@@ -36,6 +36,9 @@ package final class DeliveryQueue: Sendable {
     }
   }
 
+  /// Adds one handler; see above.
+  func add(_ handler: any Deliverable) { state.withLock { add(handler, &$0) } }
+
   private func add(_ handler: any Deliverable, _ state: inout State) {
     // Under the lock: a receiver cancelled at this moment either does not take the slot, or leaves it afterwards.
     if handler.takes(state.waiting.nextSlot, of: self) { state.waiting.append(handler) }

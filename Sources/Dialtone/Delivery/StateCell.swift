@@ -72,6 +72,7 @@ package final class StateCell<State: MonitoredState>: StateSource {
   /// Returns what to tell a receiver next: the newest state, or `nil` if the receiver was told of an equal one last,
   /// the state is not known yet, or it is held back for settling. A receiver that is told of each subject is never told
   /// of an unknown state.
+  @_specialize(where State == Reachability)
   package func next(after last: Told<State>?, _ interest: StateInterest) -> Told<State>? {
     let newest = newest.load()
     let told = Told(state: newest.state, subjectNumber: newest.subjectNumber)
@@ -189,7 +190,13 @@ package final class StateCell<State: MonitoredState>: StateSource {
 
   /// Has every receiver look for a newer state. Returns those that need a thread of the executor.
   package func wakeReceivers() -> [any Deliverable] {
-    // Mostly there is one or none, and no array is made.
-    registry.withLock { $0.receivers }.filter { $0.wake() }
+    var woken: [any Deliverable] = []
+    wakeReceivers { woken.append($0) }
+    return woken
+  }
+
+  /// Has every receiver look for a newer state. Calls `deliver` with those that need a thread of the executor.
+  func wakeReceivers(_ deliver: (any Deliverable) -> Void) {
+    for receiver in registry.withLock({ $0.receivers }) where receiver.wake() { deliver(receiver) }
   }
 }

@@ -14,29 +14,37 @@ package final class Subscription<State: Sendable>: Deliverable {
   typealias Handler = @Sendable (Told<State>) -> Void
   typealias Waiter = CheckedContinuation<Told<State>?, Never>
 
-  private enum Receiver {
-    /// A closure that a thread of the executor runs.
-    case handler(Handler)
-    /// A closure that a dispatch queue runs.
-    case queue(DispatchQueue, Handler)
-    /// A task that asks for each state, and the continuation by which it waits.
-    case task(Waiter?)
-    /// A thread that blocks until there is a progress.
-    case thread(DispatchSemaphore)
-    /// The receiver is gone.
+  /// How the receiver gets states.
+  private enum Kind {
+    /// By a closure that a thread of the executor runs.
+    case handler
+    /// By a closure that a dispatch queue runs.
+    case queue
+    /// By asking for each.
+    case task
+    /// By blocking until there is a first one.
+    case thread
+    /// No more.
     case cancelled
   }
 
-  /// What `wake` leaves to do outside the lock.
+  /// What `look` leaves to do outside the lock.
   private enum Action {
     case nothing, deliver
-    case resume(Waiter, Told<State>)
+    case resume(Waiter)
     case release(DispatchSemaphore)
     case enqueue(DispatchQueue)
   }
 
+  /// Parts instead of an enumeration with payloads: of a generic type, such a payload is copied with all that it may be.
   private struct Progress {
-    var receiver: Receiver
+    var kind: Kind
+    /// The closure of a handler or queue; released when it is cancelled.
+    var handler: Handler?
+    var dispatchQueue: DispatchQueue?
+    /// The continuation by which a task waits, or what a thread blocks on.
+    var waiter: Waiter?
+    var semaphore: DispatchSemaphore?
     var last: Told<State>?
     /// For a handler: it waits for its turn. For a queue: it has a block of this subscription.
     var isScheduled = false
@@ -46,55 +54,63 @@ package final class Subscription<State: Sendable>: Deliverable {
   }
 
   private let source: any StateSource<State>
+  /// The source, if it is that of a target's monitor. Through a protocol its methods are not specialised, which takes
+  /// thousands of instructions for each state.
+  private let cell: StateCell<Reachability>?
   private let interest: StateInterest
   private let progress: Lock<Progress>
 
-  private init(
-    _ source: any StateSource<State>, _ interest: StateInterest, _ receiver: sending Receiver,
-    after last: Told<State>? = nil
-  ) {
+  private init(_ source: any StateSource<State>, _ interest: StateInterest, _ progress: sending Progress) {
     self.source = source
+    cell = source as? StateCell<Reachability>
     self.interest = interest
-    progress = Lock(Progress(receiver: receiver, last: last))
+    self.progress = Lock(progress)
   }
 
   /// A closure that a thread of the executor runs.
   convenience init(_ source: any StateSource<State>, _ interest: StateInterest, handler: @escaping Handler) {
-    self.init(source, interest, .handler(handler))
+    self.init(source, interest, Progress(kind: .handler, handler: handler))
   }
 
   /// A closure that `queue` runs, one call at a time even if the queue is concurrent.
   convenience init(
     _ source: any StateSource<State>, _ interest: StateInterest, queue: DispatchQueue, handler: @escaping Handler
   ) {
-    self.init(source, interest, .queue(queue, handler))
+    self.init(source, interest, Progress(kind: .queue, handler: handler, dispatchQueue: queue))
   }
 
   /// A task that calls ``next()``, or a thread that calls ``first(by:)``. It is treated as if it had been told of
   /// `last`.
   convenience init(_ source: any StateSource<State>, _ interest: StateInterest, after last: Told<State>? = nil) {
-    self.init(source, interest, .task(nil), after: last)
+    self.init(source, interest, Progress(kind: .task, last: last))
+  }
+
+  /// What to tell the receiver after `last`, or `nil` if nothing is new.
+  private func newest(after last: Told<State>?) -> Told<State>? {
+    guard let cell else { return source.next(after: last, interest) }
+    // The casts are of a type to itself, and vanish where the type is known.
+    return cell.next(after: last as? Told<Reachability>, interest) as? Told<State>
   }
 
   /// Ends the subscription. You can call it on any thread, inside the receiver's own handler, and several times.
   func cancel() {
-    let (receiver, queue, slot) = progress.withLock { progress in
-      defer {
-        progress.receiver = .cancelled
-        progress.queue = nil
-      }
-      return (progress.receiver, progress.queue, progress.slot)
+    let former = progress.withLock { progress in
+      defer { progress = Progress(kind: .cancelled, last: progress.last, isScheduled: progress.isScheduled) }
+      return progress
     }
-    if case .task(let waiter?) = receiver { waiter.resume(returning: nil) }
+    former.waiter?.resume(returning: nil)
     source.remove(self)
-    queue?.leave(slot, self)
+    former.queue?.leave(former.slot, self)
     // The handler and its captures are released here, outside the lock.
-    withExtendedLifetime(receiver) {}
+    withExtendedLifetime(former) {}
   }
 
+  // The engine calls these three through protocols, where a generic class is not specialised by itself. What is compiled
+  // for the monitors' state takes a third of the instructions; every other kind of state is as before.
+  @_specialize(where State == Reachability)
   package func takes(_ slot: Int, of queue: DeliveryQueue) -> Bool {
     let (isTaken, former) = progress.withLock { progress -> (Bool, DeliveryQueue?) in
-      guard case .handler = progress.receiver else { return (false, nil) }
+      guard progress.kind == .handler else { return (false, nil) }
       progress.slot = slot
       if progress.queue === queue { return (true, nil) }
       defer { progress.queue = queue }
@@ -105,36 +121,41 @@ package final class Subscription<State: Sendable>: Deliverable {
 
   /// Looks for a newer state, and resumes a waiting task or thread, or puts a block on a queue. Returns whether a
   /// thread of the executor has to call `deliver()`.
+  @_specialize(where State == Reachability)
   package func wake() -> Bool {
-    perform(progress.withLock { look(&$0) })
+    var told: Told<State>?
+    let action = progress.withLock { look(&$0, &told) }
+    return perform(action, told)
   }
 
-  private func look(_ progress: inout Progress) -> Action {
-    switch progress.receiver {
-    case .cancelled, .task(nil): return .nothing
-    case .task(let waiter?):
-      guard let newest = source.next(after: progress.last, interest) else { return .nothing }
+  /// With an action that gives the receiver a state, sets `told` to it.
+  private func look(_ progress: inout Progress, _ told: inout Told<State>?) -> Action {
+    switch progress.kind {
+    case .cancelled: return .nothing
+    case .task:
+      guard let waiter = progress.waiter, let newest = newest(after: progress.last) else { return .nothing }
       progress.last = newest
-      progress.receiver = .task(nil)
-      return .resume(waiter, newest)
-    case .thread(let isThere):
-      guard let newest = source.next(after: progress.last, interest) else { return .nothing }
+      progress.waiter = nil
+      told = newest
+      return .resume(waiter)
+    case .thread:
+      guard let isThere = progress.semaphore, let newest = newest(after: progress.last) else { return .nothing }
       progress.last = newest
-      progress.receiver = .task(nil)
+      progress.kind = .task
+      progress.semaphore = nil
       return .release(isThere)
     case .handler, .queue:
-      if progress.isScheduled || source.next(after: progress.last, interest) == nil { return .nothing }
+      if progress.isScheduled || newest(after: progress.last) == nil { return .nothing }
       progress.isScheduled = true
-      if case .queue(let queue, _) = progress.receiver { return .enqueue(queue) }
-      return .deliver
+      return progress.dispatchQueue.map { .enqueue($0) } ?? .deliver
     }
   }
 
-  private func perform(_ action: Action) -> Bool {
+  private func perform(_ action: Action, _ told: Told<State>?) -> Bool {
     switch action {
     case .nothing: return false
     case .deliver: return true
-    case .resume(let waiter, let newest): waiter.resume(returning: newest)
+    case .resume(let waiter): waiter.resume(returning: told)
     case .release(let isThere): isThere.signal()
     case .enqueue(let queue): queue.async { self.deliver() }
     }
@@ -144,24 +165,22 @@ package final class Subscription<State: Sendable>: Deliverable {
   /// Runs the handler with the newest state, if it has not had it. Returns whether there is a newer one by now, so that
   /// a thread of the executor has to call this again.
   @discardableResult
+  @_specialize(where State == Reachability)
   package func deliver() -> Bool {
-    let call = progress.withLock { progress -> (Handler, Told<State>)? in
-      let handler: Handler
-      switch progress.receiver {
-      case .handler(let it), .queue(_, let it): handler = it
-      case .task, .thread, .cancelled: return nil
-      }
-      guard let newest = source.next(after: progress.last, interest) else { return nil }
+    var told: Told<State>?
+    let handler = progress.withLock { progress -> Handler? in
+      guard let handler = progress.handler, let newest = newest(after: progress.last) else { return nil }
       progress.last = newest
-      return (handler, newest)
+      told = newest
+      return handler
     }
-    if let (handler, newest) = call { handler(newest) }
-    return perform(
-      progress.withLock { progress in
-        progress.isScheduled = false
-        // Nobody has scheduled a state that came while the handler ran.
-        return look(&progress)
-      })
+    if let handler, let told { handler(told) }
+    let action = progress.withLock { progress in
+      progress.isScheduled = false
+      // Nobody has scheduled a state that came while the handler ran.
+      return look(&progress, &told)
+    }
+    return perform(action, told)
   }
 
   /// Returns the next state, as soon as one differs from the last, or `nil` once the subscription or task is cancelled.
@@ -169,21 +188,20 @@ package final class Subscription<State: Sendable>: Deliverable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let result: Told<State>?? = progress.withLock { progress in
-          guard case .task(nil) = progress.receiver, !Task.isCancelled else { return .some(nil) }
-          if let newest = source.next(after: progress.last, interest) {
+          guard progress.kind == .task, progress.waiter == nil, !Task.isCancelled else { return .some(nil) }
+          if let newest = newest(after: progress.last) {
             progress.last = newest
             return newest
           }
-          progress.receiver = .task(continuation)
+          progress.waiter = continuation
           return nil
         }
         if let result { continuation.resume(returning: result) }
       }
     } onCancel: {
       let waiter = progress.withLock { progress -> Waiter? in
-        guard case .task(let waiter) = progress.receiver else { return nil }
-        progress.receiver = .task(nil)
-        return waiter
+        defer { progress.waiter = nil }
+        return progress.waiter
       }
       waiter?.resume(returning: nil)
     }
@@ -196,12 +214,15 @@ package final class Subscription<State: Sendable>: Deliverable {
   func first(by deadline: DispatchTime) -> Told<State>? {
     let isThere = DispatchSemaphore(value: 0)
     let known = progress.withLock { progress in
-      if case .task(nil) = progress.receiver { progress.receiver = .thread(isThere) }
-      return source.next(after: nil, interest)
+      if progress.kind == .task, progress.waiter == nil {
+        progress.kind = .thread
+        progress.semaphore = isThere
+      }
+      return newest(after: nil)
     }
     if let known { return known }
     _ = isThere.wait(timeout: deadline)
     // Once more: a state may come at the deadline, before this thread is released.
-    return progress.withLock { $0.last } ?? source.next(after: nil, interest)
+    return progress.withLock { $0.last } ?? newest(after: nil)
   }
 }

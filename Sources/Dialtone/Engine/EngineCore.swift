@@ -21,7 +21,7 @@ final class EngineCore: Sendable {
   private let inbox: Lock<Inbox>
   /// Whether a command came from within a turn, which wakes a thread when it has ended.
   private let isWakeDue = Atomic(false)
-  private let state = Lock<EngineState?>(nil)
+  private let state = Lock<EngineStateOwner?>(nil)
   private let deliveries: DeliveryQueue
   private let waiter: any EventWaiter
   private let provider: EngineProvider
@@ -83,7 +83,7 @@ final class EngineCore: Sendable {
         return inbox.commands
       }
       defer { state = nil }
-      return (state?.commands ?? []) + rest
+      return (state?.state.commands ?? []) + rest
     }
     return watched
   }
@@ -132,7 +132,7 @@ final class EngineCore: Sendable {
     let (answer, isTurnDue) = state.withLock { state in
       let engine = state ?? open()
       state = engine
-      return engine.answer(target, configuration)
+      return engine.state.answer(target, configuration)
     }
     // The events read on the way may concern monitors, too.
     if isTurnDue { wake() }
@@ -141,7 +141,7 @@ final class EngineCore: Sendable {
 
   /// Returns the addresses that monitors have just found for a name, or `nil`. Waits for a turn that is under way.
   func recentAddresses(of question: NameQuestion) -> [IPAddress]? {
-    state.withLock { $0?.recentAddresses(of: question) }
+    state.withLock { $0?.state.recentAddresses(of: question) }
   }
 
   /// Has a thread do a turn, since something has changed that it cannot see by itself. The caller holds no lock.
@@ -181,31 +181,29 @@ final class EngineCore: Sendable {
       if isStopped { return nil }
       let engine = state ?? open()
       state = engine
-      let outcome = engine.turn(commands)
-      if provider.time.passes, engine.armedDeadline != engine.deadline {
-        engine.armedDeadline = engine.deadline
-        // If this fails, so does the next wait.
-        waiter.setDeadline(engine.deadline)
-      }
+      let outcome = engine.state.turn(commands)
+      // If this fails, so does the next wait.
+      if provider.time.passes, let deadline = engine.state.takeChangedDeadline() { waiter.setDeadline(deadline) }
       return outcome
     }
     if isWakeDue.exchange(false, ordering: .relaxed) { wake() }
     guard let outcome else { return }
     // Before any handler, since one may block: the other thread goes on with what is left.
     if outcome.isUnfinished { wake() }
-    for cell in outcome.targets { deliveries.add(cell.wakeReceivers()) }
-    for cell in outcome.paths { deliveries.add(cell.wakeReceivers()) }
+    for cell in outcome.targets { cell.wakeReceivers { deliveries.add($0) } }
+    for cell in outcome.paths { cell.wakeReceivers { deliveries.add($0) } }
     for timer in outcome.fired { timer.fire() }
   }
 
   /// Makes the source, mostly on a thread of the engine, where nobody waits for it: it may take a while.
-  private func open() -> EngineState {
+  private func open() -> EngineStateOwner {
     let source = provider.makeSource(waiter, provider.time)
-    return EngineState(source, provider.time) { [weak self, provider] question, serial in
+    let state = EngineState(source, provider.time) { [weak self, provider] question, serial in
       let thread = Thread.current
       return provider.names.submit(question, by: provider.lookup) { [weak self] result in
         self?.post(.lookupEnded(question, serial: serial, result), isFromTurn: Thread.current == thread)
       }
     }
+    return EngineStateOwner(state)
   }
 }

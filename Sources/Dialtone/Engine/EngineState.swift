@@ -9,7 +9,9 @@
 /// - After a turn, every query that an event may have touched was asked after the event was read. Every state that
 ///   depends on it is stored.
 /// - Nothing is decided while events wait to be read, as long as that ends within ``roundLimit`` rounds.
-final class EngineState {
+///
+/// It is a value in one place, ``EngineStateOwner``, so that a turn takes access to it once, and not to each part.
+struct EngineState {
   /// What a turn leaves to do outside the lock.
   struct Outcome {
     /// The cells whose receivers may find something new.
@@ -42,7 +44,7 @@ final class EngineState {
   private var staleTargets: [TargetRecord] = []
   private var announced: NetworkInterest?
   /// What the waiter's deadline was last set to.
-  var armedDeadline: Int64?
+  private var armedDeadline: Int64?
 
   /// `lookUp` begins to look up a name. The answer comes as a command with the same number.
   init(
@@ -54,9 +56,9 @@ final class EngineState {
     names = NameTable(lookUp: lookUp)
   }
 
-  deinit {
-    // The last monitor's withdrawal may have come too late to be performed. Records, queries and names hold each other.
-    // Lookups that wait for a thread have to be withdrawn.
+  /// Ends what it holds. The last monitor's withdrawal may have come too late to be performed. Records, queries and
+  /// names hold each other, and lookups that wait for a thread have to be withdrawn.
+  mutating func removeAll() {
     for record in Array(targets.values) { remove(record) }
   }
 
@@ -75,10 +77,18 @@ final class EngineState {
     return deadline == .max ? nil : deadline
   }
 
+  /// Returns the deadline, if it is another one than the last time.
+  mutating func takeChangedDeadline() -> Int64?? {
+    let deadline = deadline
+    if deadline == armedDeadline { return nil }
+    armedDeadline = deadline
+    return .some(deadline)
+  }
+
   // MARK: A turn
 
   /// Performs `commands`, reads what is ready, asks what may have changed, and publishes the states.
-  func turn(_ commands: [EngineCommand]) -> Outcome {
+  mutating func turn(_ commands: [EngineCommand]) -> Outcome {
     let now = time.now()
     // Every state that follows from the events read now carries this time.
     let realtime = time.realtime()
@@ -111,14 +121,17 @@ final class EngineState {
     return outcome
   }
 
-  private func perform(_ command: EngineCommand, now: Int64) {
+  private mutating func perform(_ command: EngineCommand, now: Int64) {
     switch command {
     case .watch(.target(let target, let configuration, let cell), let epoch):
       add(TargetRecord(target, configuration, cell, epoch), at: ObjectIdentifier(cell), now: now)
     case .watch(.path(let configuration, let cell), let epoch):
       paths.add(PathRecord(configuration, cell, epoch), queries)
     case .unwatch(let cell):
-      if let record = targets.removeValue(forKey: ObjectIdentifier(cell)) { remove(record) }
+      if let record = targets.removeValue(forKey: ObjectIdentifier(cell)) {
+        record.isWatched = false
+        remove(record)
+      }
       // A timer may be left that would ask whether it has settled.
       if let record = paths.remove(cell, queries), record.publication.isSettling { forgetTimer() }
     case .schedule(let timer):
@@ -131,7 +144,7 @@ final class EngineState {
     }
   }
 
-  private func passDeadlines(now: Int64, outcome: inout Outcome) {
+  private mutating func passDeadlines(now: Int64, outcome: inout Outcome) {
     while let deadline = timers.popDue(now) {
       switch deadline {
       case .call(let timer): outcome.fired.append(timer)
@@ -141,39 +154,41 @@ final class EngineState {
       case .settlePath(let record): follow(record.publication.settle(now: now), of: record, &outcome)
       }
     }
-    for name in names.passDeadlines(now: now) { name.users.forEach(touch) }
+    for name in names.passDeadlines(now: now) {
+      for user in name.users { touch(user) }
+    }
   }
 
   /// Notes that a timer is of no use any more. Such timers are removed once they are the majority: each costs little.
-  private func forgetTimer() {
+  private mutating func forgetTimer() {
     forgottenTimers += 1
     if forgottenTimers <= 64 || forgottenTimers * 2 <= timers.count { return }
     forgottenTimers = 0
-    timers.removeAll { [targets, paths] deadline in
+    timers.removeAll { [paths] deadline in
       switch deadline {
       case .call(let timer): timer.isCancelled
-      case .settleTarget(let record): targets[record.identifier] !== record
+      case .settleTarget(let record): !record.isWatched
       case .settlePath(let record): !paths.contains(record)
       }
     }
   }
 
   /// Reads events, and marks what they touch for the next turn. Returns whether there was anything to read.
-  private func readEvents(_ read: (inout NetworkChange) -> Void) -> Bool {
+  private mutating func readEvents(_ read: (inout NetworkChange) -> Void) -> Bool {
     var change = NetworkChange()
     read(&change)
     mark(change)
     return !change.isEmpty
   }
 
-  private func mark(_ change: NetworkChange) {
+  private mutating func mark(_ change: NetworkChange) {
     if change.touchesNames { names.markAllStale() }
     let arePathsTouched = queries.mark(change)
     paths.mark(change, isTouched: arePathsTouched)
   }
 
   /// Tells the source what is asked about.
-  private func announce() {
+  private mutating func announce() {
     let includesNames = !names.isEmpty || !paths.isEmpty
     if !queries.isInterestStale, announced?.includesNames == includesNames { return }
     queries.isInterestStale = false
@@ -184,9 +199,10 @@ final class EngineState {
 
   // MARK: Targets
 
-  private func add(_ record: TargetRecord, at identifier: ObjectIdentifier, now: Int64) {
+  private mutating func add(_ record: TargetRecord, at identifier: ObjectIdentifier, now: Int64) {
     record.identifier = identifier
-    targets[identifier] = record
+    targets.updateValue(record, forKey: identifier)?.isWatched = false
+    record.isWatched = true
     record.nodes = queries.attach(record.initialQueries, to: record)
     record.pathNodes = queries.attach(record.initialPathQueries, to: record)
     if case .host(let host) = record.target.storage {
@@ -195,20 +211,20 @@ final class EngineState {
     touch(record)
   }
 
-  private func remove(_ record: TargetRecord) {
+  private mutating func remove(_ record: TargetRecord) {
     queries.detach(record.nodes + record.pathNodes + record.translatedNodes, from: record)
     detachName(from: record)
     // A timer may be left that would ask whether it has settled.
     if record.publication?.isSettling ?? false { forgetTimer() }
   }
 
-  private func touch(_ record: TargetRecord) {
+  private mutating func touch(_ record: TargetRecord) {
     if record.isStale { return }
     record.isStale = true
     staleTargets.append(record)
   }
 
-  private func askQueries() {
+  private mutating func askQueries() {
     queries.ask(source) { node in
       node.forEachUser { user in
         touch(user)
@@ -218,10 +234,10 @@ final class EngineState {
     }
   }
 
-  private func decideTargets(realtime: Int64, now: Int64, outcome: inout Outcome) {
+  private mutating func decideTargets(realtime: Int64, now: Int64, outcome: inout Outcome) {
     for record in staleTargets {
       record.isStale = false
-      guard targets[record.identifier] === record, let state = record.decide(),
+      guard record.isWatched, let state = record.decide(),
         let effect = record.publication?.publish(state, realtime: realtime, now: now)
       else { continue }
       follow(effect, of: record, &outcome)
@@ -229,27 +245,29 @@ final class EngineState {
     staleTargets.removeAll(keepingCapacity: true)
   }
 
-  private func follow(_ effect: Publication<Reachability>.Effect, of record: TargetRecord, _ outcome: inout Outcome) {
+  private mutating func follow(
+    _ effect: Publication<Reachability>.Effect, of record: TargetRecord, _ outcome: inout Outcome
+  ) {
     if effect.isTold, let cell = record.publication?.cell { outcome.targets.append(cell) }
     if let time = effect.settleAt { timers.add(.settleTarget(record), at: time) }
   }
 
   // MARK: Names
 
-  private func attachName(_ question: NameQuestion, to record: TargetRecord, now: Int64) {
+  private mutating func attachName(_ question: NameQuestion, to record: TargetRecord, now: Int64) {
     let name = names.attach(record, to: question, now: now)
     record.name = name
     adopt(name, for: record)
   }
 
-  private func detachName(from record: TargetRecord) {
+  private mutating func detachName(from record: TargetRecord) {
     guard let name = record.name else { return }
     record.name = nil
     names.detach(record, from: name)
   }
 
   /// Makes `record` ask about the addresses that the name has now.
-  private func adopt(_ name: TargetName, for record: TargetRecord) {
+  private mutating func adopt(_ name: TargetName, for record: TargetRecord) {
     touch(record)
     // The new ones are attached before the old ones are detached, so that a query in both keeps its answer.
     if case .address(let address) = record.target.storage {
@@ -266,9 +284,9 @@ final class EngineState {
 
   /// Asks for the network's NAT64 prefix if an IPv4 address has come to need it, and forgets it when it is not needed
   /// any more.
-  private func settleTranslations(now: Int64) {
+  private mutating func settleTranslations(now: Int64) {
     for record in staleTargets {
-      guard targets[record.identifier] === record, case .address(let address) = record.target.storage,
+      guard record.isWatched, case .address(let address) = record.target.storage,
         record.usesTranslation(address), record.needsTranslation != (record.name != nil)
       else { continue }
       if record.needsTranslation {
@@ -290,7 +308,7 @@ final class EngineState {
 
   /// Asks for paths, if that takes many queries: after the receivers of targets were told, and not too soon after the
   /// last time.
-  private func askManyPaths(realtime: Int64, now: Int64, outcome: inout Outcome) {
+  private mutating func askManyPaths(realtime: Int64, now: Int64, outcome: inout Outcome) {
     switch paths.turnOfMany(now: now, areTargetsTold: !outcome.targets.isEmpty) {
     case .notDue: return
     case .afterTargets: outcome.isUnfinished = true
@@ -303,13 +321,15 @@ final class EngineState {
     }
   }
 
-  private func decidePaths(realtime: Int64, now: Int64, outcome: inout Outcome) {
-    paths.decide { record, path in
+  private mutating func decidePaths(realtime: Int64, now: Int64, outcome: inout Outcome) {
+    for (record, path) in paths.takeAnswers() {
       follow(record.publication.publish(path, realtime: realtime, now: now), of: record, &outcome)
     }
   }
 
-  private func follow(_ effect: Publication<NetworkPath>.Effect, of record: PathRecord, _ outcome: inout Outcome) {
+  private mutating func follow(
+    _ effect: Publication<NetworkPath>.Effect, of record: PathRecord, _ outcome: inout Outcome
+  ) {
     if effect.isTold { outcome.paths.append(record.publication.cell) }
     if let time = effect.settleAt { timers.add(.settlePath(record), at: time) }
   }
@@ -319,7 +339,7 @@ final class EngineState {
   /// Returns what is true of a target now. No name is looked up: only addresses that monitors have found are used.
   ///
   /// - Returns: The state, and whether a turn is due, since events read on the way may concern monitors.
-  func answer(
+  mutating func answer(
     _ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration
   ) -> (state: Reachability, isTurnDue: Bool) {
     let record = TargetRecord(target, configuration)
@@ -366,4 +386,13 @@ final class EngineState {
   private func ask(_ nodes: [QueryNode]) {
     source.answer(nodes.map(\.query)) { position, answer in nodes[position].answer = answer }
   }
+}
+
+/// Owns an engine's state until it goes. Used under the engine's lock.
+final class EngineStateOwner {
+  var state: EngineState
+
+  init(_ state: EngineState) { self.state = state }
+
+  deinit { state.removeAll() }
 }

@@ -21,8 +21,9 @@ package struct NetworkChange {
 
   /// Every target may have another answer.
   private(set) var touchesEverything = false
-  /// The targets inside these prefixes may have another answer.
-  private(set) var prefixes: Set<Prefix> = []
+  /// The targets inside these prefixes may have another answer, each once. Mostly it is one, which needs no array.
+  private var firstPrefix: Prefix?
+  private var morePrefixes: [Prefix] = []
   /// The targets that are not reachable may have another answer, since an idle link changed.
   private(set) var touchesUnreachable = false
   /// Names may have other addresses because the configuration of name resolution changed, or the system was suspended.
@@ -37,13 +38,14 @@ package struct NetworkChange {
 
   package var isEmpty: Bool {
     !touchesEverything && !touchesUnreachable && !touchesNames && !touchesNameServers && !isUnfinished
-      && prefixes.isEmpty
+      && firstPrefix == nil
   }
 
   /// A link, address, rule, nexthop or setting changed, or events were lost.
   package mutating func markEverything() {
     touchesEverything = true
-    prefixes.removeAll()
+    firstPrefix = nil
+    morePrefixes = []
   }
 
   /// A link changed that carried nothing before and carries nothing now.
@@ -51,12 +53,20 @@ package struct NetworkChange {
 
   /// A route to this prefix changed.
   mutating func markRoute(_ prefix: Prefix) {
-    if touchesEverything { return }
-    prefixes.insert(prefix)
-    if prefixes.count > Self.limit {
-      touchesEverything = true
-      prefixes.removeAll()
+    if touchesEverything || prefix == firstPrefix { return }
+    if firstPrefix == nil {
+      firstPrefix = prefix
+    } else if morePrefixes.count == Self.limit {
+      markEverything()
+    } else if !morePrefixes.contains(prefix) {
+      morePrefixes.append(prefix)
     }
+  }
+
+  /// Calls `body` with each prefix of a route that changed.
+  func forEachPrefix(_ body: (Prefix) -> Void) {
+    if let firstPrefix { body(firstPrefix) }
+    for prefix in morePrefixes { body(prefix) }
   }
 
   /// Names may have other addresses.

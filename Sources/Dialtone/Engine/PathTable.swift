@@ -113,13 +113,14 @@ struct PathTable {
     return .due
   }
 
-  /// Calls `body` with each path that was answered since the last time.
-  func decide(_ body: (PathRecord, NetworkPath) -> Void) {
-    for record in records.values {
-      guard let path = record.answer else { continue }
+  /// Returns each path that was answered since the last time.
+  func takeAnswers() -> [(PathRecord, NetworkPath)] {
+    if records.isEmpty { return [] }
+    return records.values.compactMap { record in
+      guard let path = record.answer else { return nil }
       record.answer = nil
       record.isSatisfied = path.status == .satisfied
-      body(record, path)
+      return (record, path)
     }
   }
 }

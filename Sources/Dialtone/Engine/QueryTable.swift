@@ -14,6 +14,9 @@ final class QueryTable {
   private var nodes: Set<QueryNode> = []
   private var index = QueryIndex()
   private var stale: [QueryNode] = []
+  /// Empty arrays with room, for `ask`.
+  private var spareNodes: [QueryNode] = []
+  private var spareQueries: [RouteQuery] = []
 
   /// Whether there is something to ask.
   var isStale: Bool { !stale.isEmpty }
@@ -80,7 +83,7 @@ final class QueryTable {
     if change.touchesEverything {
       nodes.forEach(touch)
     } else {
-      for prefix in change.prefixes { index.forEach(in: prefix, touch) }
+      change.forEachPrefix { index.forEach(in: $0, touch) }
       if change.touchesUnreachable {
         for node in nodes where node.answer?.status != .reachable { touch(node) }
       }
@@ -96,20 +99,26 @@ final class QueryTable {
 
   /// Asks the stale queries, in batches. Calls `body` with each whose answer differs from the last one.
   func ask(_ source: any NetworkSource, _ body: (QueryNode) -> Void) {
-    for node in stale { node.isStale = false }
-    // What becomes stale meanwhile is asked next time.
-    let asked = stale.filter(\.hasUsers)
-    stale.removeAll(keepingCapacity: true)
+    // What becomes stale meanwhile is asked next time. The arrays keep their memory for the next time.
+    var (asked, batch) = (spareNodes, spareQueries)
+    (spareNodes, spareQueries) = ([], [])
+    swap(&asked, &stale)
+    for node in asked { node.isStale = false }
+    if asked.contains(where: { !$0.hasUsers }) { asked.removeAll { !$0.hasUsers } }
     var start = 0
     while start < asked.count {
-      let batch = asked[start..<min(asked.count, start + Self.batchSize)]
-      source.answer(batch.map(\.query)) { position, answer in
-        let node = batch[start + position]
+      let end = min(asked.count, start + Self.batchSize)
+      for position in start..<end { batch.append(asked[position].query) }
+      source.answer(batch) { position, answer in
+        let node = asked[start + position]
         if let old = node.answer, old.isIdentical(to: answer) { return }
         node.answer = answer
         body(node)
       }
-      start += Self.batchSize
+      batch.removeAll(keepingCapacity: true)
+      start = end
     }
+    asked.removeAll(keepingCapacity: true)
+    (spareNodes, spareQueries) = (asked, batch)
   }
 }

@@ -16,6 +16,8 @@ final class TargetRecord {
   var publication: Publication<Reachability>?
   /// The key of this record in the engine; set when it is added.
   lazy var identifier = ObjectIdentifier(self)
+  /// Whether the engine watches it: not before it was added, nor after it was withdrawn or replaced.
+  var isWatched = false
   /// Whether its state is to be decided in this turn.
   var isStale = false
 

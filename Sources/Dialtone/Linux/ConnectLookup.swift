@@ -18,7 +18,7 @@ struct ConnectLookup {
   private enum Step {
     case first
     /// The first replies are known; the source of the chosen hop is asked for.
-    case sourceOfHop(RouteReplies)
+    indirect case sourceOfHop(RouteReplies)
     /// The second lookup, with the chosen source.
     case fromChosenSource
     /// IPv6, from a source over an interface: looked up without the source, since only that lookup keeps to the
@@ -27,6 +27,8 @@ struct ConnectLookup {
   }
 
   let target: IPAddress
+  /// Which of the caller's questions it answers.
+  let number: Int
   /// What the kernel is to be asked about next.
   private(set) var destination: KernelQueries.Destination
   /// What is known so far.
@@ -35,8 +37,9 @@ struct ConnectLookup {
   private(set) var metric: UInt32 = 0
   private var step = Step.first
 
-  init(_ target: IPAddress, _ destination: KernelQueries.Destination) {
+  init(_ target: IPAddress, _ destination: KernelQueries.Destination, number: Int = 0) {
     self.target = target
+    self.number = number
     self.destination = destination
   }
 

@@ -57,7 +57,7 @@ final class GatewayWatch {
   /// before the announcements begin may have been missed.
   func note(_ replies: [RouteReplies], _ queries: KernelQueries, _ events: KernelEvents, now: Int64) -> Bool {
     var isNew = false
-    for reply in replies {
+    for reply in replies where reply.mayHaveIPv6Gateway {
       // Mostly one hop; no array is made for it.
       if case .route(let route) = reply.configured, route.nexthops.isEmpty, reply.objectHops.isEmpty {
         if let gateway = route.gateway, let index = route.outputInterface {

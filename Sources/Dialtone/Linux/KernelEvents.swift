@@ -15,6 +15,9 @@ final class KernelEvents {
   private static let bufferSize = 32 * 1024
   /// At most this many datagrams are read at a time.
   private static let datagramLimit = 4096
+  /// After so many overruns in a row, with nothing between, the socket tells nothing any more. The kernel reports one
+  /// once a burst.
+  private static let overrunLimit = 16
 
   private var socket: NetlinkSocket
   private let buffer = NetlinkBuffer(byteCount: KernelEvents.bufferSize)
@@ -95,14 +98,20 @@ final class KernelEvents {
     // If somebody closed the socket, another file may have its number: it is not read.
     guard socket.isOpen else { return .unreadable }
     var isIncomplete = wasIncomplete
-    wasIncomplete = false
+    if isIncomplete { wasIncomplete = false }
+    var overruns = 0
     for _ in 0..<Self.datagramLimit {
       do {
         switch try socket.receive(into: buffer) {
         case .empty: return isIncomplete ? .incomplete : .empty
         case .foreign: continue
-        case .overrun, .truncated: isIncomplete = true
+        case .truncated: isIncomplete = true
+        case .overrun:
+          isIncomplete = true
+          overruns += 1
+          if overruns == Self.overrunLimit { return .unreadable }
         case .datagram(let count):
+          overruns = 0
           let isWhole = buffer.withBytes(0..<count) { bytes in
             var cursor = NetlinkMessageCursor(count: count)
             do throws(NetlinkFormatError) {

@@ -12,7 +12,7 @@ internal import Netlink
 /// without the barrier an IPv4 query may still find what the change is about to remove.
 final class KernelQueries {
   /// A destination, and what restricts the way to it.
-  struct Destination {
+  struct Destination: Equatable {
     let address: IPAddressBits
     var source: IPAddressBits?
     var output: UInt32?
@@ -23,6 +23,10 @@ final class KernelQueries {
 
   private var client: NetlinkClient
   private var builder = NetlinkRequestBuilder()
+  /// The requests of the last batch, and what they ask about. Mostly the next batch is the same: then they are only
+  /// numbered anew.
+  private var routeRequests = NetlinkRequestBuilder()
+  private var routeDestinations: [Destination] = []
 
   /// How many members of a nexthop group are looked at. The kernel's own limit is larger than any real group.
   private static let groupLimit = 256
@@ -34,19 +38,23 @@ final class KernelQueries {
 
   // MARK: Routes
 
-  /// Returns the kernel's replies for each destination; `lost` if it does not answer.
-  func routes(to destinations: [Destination]) -> [RouteReplies] {
-    builder.removeAll()
-    builder.appendLinkBarrier()
-    for destination in destinations {
-      append(destination, fibMatch: true)
-      append(destination, fibMatch: false)
-    }
-    var replies = [RouteReplies](repeating: RouteReplies(), count: destinations.count)
-    exchange { index, reply in
-      if index == 0 { return }  // the barrier
-      let position = (index - 1) / 2
-      if index % 2 == 1 { replies[position].match = reply } else { replies[position].plain = reply }
+  /// Replaces `replies` with the kernel's replies for each destination; `lost` if it does not answer.
+  func routes(to destinations: [Destination], _ replies: inout [RouteReplies]) {
+    if routeDestinations != destinations { prepareRequests(destinations) }
+    replies.removeAll(keepingCapacity: true)
+    for _ in destinations { replies.append(RouteReplies()) }
+    do {
+      try client.exchange(&routeRequests) { index, answer, bytes in
+        if index == 0 { return }  // the barrier
+        let position = (index - 1) / 2
+        if index % 2 == 1 {
+          replies[position].match = RouteReply(answer, bytes)
+        } else {
+          replies[position].plain = RouteReply(answer, bytes)
+        }
+      }
+    } catch {
+      // Sending is forbidden, or there is no memory for it. What is not answered stays `lost`: nothing is known.
     }
     for position in replies.indices {
       guard case .route(let route) = replies[position].match, let id = route.nexthopID, route.outputInterface == nil,
@@ -54,29 +62,25 @@ final class KernelQueries {
       else { continue }
       replies[position].objectHops = hops(ofObject: id)
     }
-    return replies
+  }
+
+  private func prepareRequests(_ destinations: [Destination]) {
+    routeDestinations.removeAll(keepingCapacity: true)
+    routeDestinations.append(contentsOf: destinations)
+    routeRequests.removeAll()
+    routeRequests.appendLinkBarrier()
+    for destination in destinations {
+      append(destination, fibMatch: true)
+      append(destination, fibMatch: false)
+    }
   }
 
   private func append(_ destination: Destination, fibMatch: Bool) {
-    builder.appendRouteQuery(
+    routeRequests.appendRouteQuery(
       destination: destination.address, source: destination.source, outputInterface: destination.output,
       mark: destination.mark == 0 ? nil : destination.mark,
       transport: destination.transport == .tcp ? IPPROTO_TCP : IPPROTO_UDP,
       destinationPort: destination.port == 0 ? nil : destination.port, fibMatch: fibMatch)
-  }
-
-  private func exchange(_ body: (_ index: Int, _ reply: RouteReply) -> Void) {
-    do {
-      try client.exchange(&builder) { index, answer, bytes in
-        switch answer {
-        case .message(let message): body(index, RouteMessage(message, in: bytes).map(RouteReply.route) ?? .lost)
-        case .acknowledgement(let acknowledgement): body(index, .refusal(acknowledgement.errno))
-        case .lost: body(index, .lost)
-        }
-      }
-    } catch {
-      // Sending is forbidden, or there is no memory for it. What is not answered stays `lost`: nothing is known.
-    }
   }
 
   // MARK: Neighbours
@@ -168,6 +172,21 @@ final class KernelQueries {
       case .message(let message): AddressMessage(message, in: bytes).map(body)
       }
     }.wasInterrupted
+  }
+}
+
+extension RouteReply {
+  fileprivate init(_ answer: NetlinkAnswer, _ bytes: RawSpan) {
+    switch answer {
+    case .message(let message):
+      guard let route = RouteMessage(message, in: bytes) else {
+        self = .lost
+        return
+      }
+      self = .route(route)
+    case .acknowledgement(let acknowledgement): self = .refusal(acknowledgement.errno)
+    case .lost: self = .lost
+    }
   }
 }
 #endif

@@ -17,6 +17,9 @@ struct Link: Equatable, Sendable {
   /// The link below it, in this namespace: that of a VLAN or macvlan. The peer of a veth is not below it.
   let lower: UInt32?
   let infoKind: String?
+  /// What `infoKind` says of the links that it is made of. Kept, so that no text is compared when packets are asked
+  /// about.
+  let structure: Structure
   let bondActivePort: UInt32?
   let hardwareAddress: [UInt8]
   /// Its own kind, without looking at the links below.
@@ -39,6 +42,7 @@ struct Link: Equatable, Sendable {
     operationalState = message.operationalState ?? .unknown
     master = message.master
     infoKind = message.infoKind
+    structure = Structure(message.infoKind)
     let isElsewhere = message.linkNamespaceID != nil
     lower = message.infoKind == "veth" || isElsewhere || message.lower == message.index ? nil : message.lower
     bondActivePort = message.bondActiveSlave
@@ -66,4 +70,34 @@ struct Link: Equatable, Sendable {
   var isOperating: Bool {
     isUp && (operationalState == .up || (operationalState == .unknown && flags.contains(.lowerUp)))
   }
+}
+
+extension Link {
+  /// How a link is made of others.
+  enum Structure: Sendable {
+    /// Of none, as far as Dialtone looks through it.
+    case single
+    /// It has one lower link, whose packets it shares.
+    case stacked
+    /// It is made of ports, one of which carries its packets.
+    case ports
+    /// It is made of ports, and operates only if one of them does.
+    case bridge
+
+    /// `kind` is that of the kernel's driver (IFLA_INFO_KIND).
+    init(_ kind: String?) {
+      switch kind {
+      case "vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "macsec": self = .stacked
+      case "bond", "team": self = .ports
+      case "bridge": self = .bridge
+      default: self = .single
+      }
+    }
+  }
+
+  /// Whether it has one lower link, whose packets it shares.
+  var isStacked: Bool { structure == .stacked }
+
+  /// Whether it is made of ports.
+  var isMadeOfPorts: Bool { structure == .ports || structure == .bridge }
 }

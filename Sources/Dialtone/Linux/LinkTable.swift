@@ -5,8 +5,8 @@ internal import Netlink
 
 /// The links there are, by index.
 ///
-/// Invariant: `indices` has every name of every link. If the kernel's messages give one name to two links for a moment,
-/// the name leads to the link announced last.
+/// Invariants: `links` is in the order of the indices, each once. `indices` has every name of every link. If the
+/// kernel's messages give one name to two links for a moment, the name leads to the link announced last.
 struct LinkTable: Sendable {
   /// How many links below one another are looked through. Nobody stacks them deeper, and the kernel's messages may make
   /// a circle for a moment.
@@ -20,34 +20,58 @@ struct LinkTable: Sendable {
     case everything
   }
 
-  private var links: [UInt32: Link] = [:]
+  /// An array, since nearly every event looks up one or two of a few links: a search halves it less often than a hash
+  /// takes to be computed.
+  private var links: [Link] = []
   private var indices: [LinkName: UInt32] = [:]
 
   init() {}
 
-  subscript(index: UInt32) -> Link? { links[index] }
+  subscript(index: UInt32) -> Link? {
+    let position = position(of: index)
+    return position < links.count && links[position].index == index ? links[position] : nil
+  }
 
   /// The links in the order of their indices.
-  var all: [Link] { links.values.sorted { $0.index < $1.index } }
+  var all: [Link] { links }
+
+  /// The position of the first link whose index is not lower.
+  private func position(of index: UInt32) -> Int {
+    // Links are mostly announced in order: behind all others.
+    guard let last = links.last, last.index >= index else { return links.count }
+    var (low, high) = (0, links.count - 1)
+    while low < high {
+      let middle = (low + high) / 2
+      if links[middle].index < index { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
 
   /// Returns the link of this name, its own or an alternative one. If none has it, the text may be the index of a link.
   func link(named name: LinkName) -> Link? {
-    if let index = indices[name] { return links[index] }
-    return UInt32(name.text).flatMap { links[$0] }
+    if let index = indices[name] { return self[index] }
+    return UInt32(name.text).flatMap { self[$0] }
   }
 
   /// The loopback interface.
   var loopback: Link? {
     // The first link of every namespace: LOOPBACK_IFINDEX (include/net/flow.h).
-    if let first = links[1], first.flags.contains(.loopback) { return first }
-    return links.values.first { $0.flags.contains(.loopback) }
+    if let first = self[1], first.flags.contains(.loopback) { return first }
+    return links.first { $0.flags.contains(.loopback) }
   }
 
   mutating func removeAll() { self = LinkTable() }
 
   mutating func update(_ link: Link) -> Effect {
-    let old = links.updateValue(link, forKey: link.index)
-    if old == link { return .nothing }
+    let position = position(of: link.index)
+    var old: Link?
+    if position < links.count, links[position].index == link.index {
+      old = links[position]
+      if old == link { return .nothing }
+      links[position] = link
+    } else {
+      links.insert(link, at: position)
+    }
     let namesDiffer = old.map { $0.name != link.name || $0.alternativeNames != link.alternativeNames } ?? true
     if namesDiffer {
       if let old { forgetNames(of: old) }
@@ -60,7 +84,8 @@ struct LinkTable: Sendable {
   }
 
   mutating func remove(_ index: UInt32) -> Effect {
-    guard let old = links.removeValue(forKey: index) else { return .nothing }
+    guard let old = self[index] else { return .nothing }
+    links.remove(at: position(of: index))
     forgetNames(of: old)
     return old.isOperating ? .everything : .idle
   }
@@ -78,12 +103,12 @@ struct LinkTable: Sendable {
 
   private func isOperating(_ link: Link, depth: Int) -> Bool {
     if !link.isOperating || depth == Self.depthLimit { return link.isOperating }
-    if link.infoKind == "bridge" {
+    if link.structure == .bridge {
       return ports(of: link).contains { isOperating($0, depth: depth + 1) }
     }
-    if link.isStacked, let lower = link.lower.flatMap({ links[$0] }) {
+    if link.isStacked, let lower = link.lower.flatMap({ self[$0] }) {
       // A VLAN or macvlan on a bridge without a live port.
-      return lower.infoKind != "bridge" || isOperating(lower, depth: depth + 1)
+      return lower.structure != .bridge || isOperating(lower, depth: depth + 1)
     }
     return true
   }
@@ -94,9 +119,9 @@ struct LinkTable: Sendable {
 
   private func kind(of link: Link, depth: Int) -> InterfaceKind {
     if depth == Self.depthLimit { return .other }
-    if link.isStacked { return link.lower.flatMap { links[$0] }.map { kind(of: $0, depth: depth + 1) } ?? .other }
+    if link.isStacked { return link.lower.flatMap { self[$0] }.map { kind(of: $0, depth: depth + 1) } ?? .other }
     guard link.isMadeOfPorts else { return link.ownKind }
-    if let active = link.bondActivePort.flatMap({ links[$0] }) { return kind(of: active, depth: depth + 1) }
+    if let active = link.bondActivePort.flatMap({ self[$0] }) { return kind(of: active, depth: depth + 1) }
     let ports = ports(of: link)
     let live = ports.filter { isOperating($0, depth: depth + 1) }
     let kinds = Set((live.isEmpty ? ports : live).map { kind(of: $0, depth: depth + 1) })
@@ -107,7 +132,7 @@ struct LinkTable: Sendable {
   /// own.
   func isPort(_ link: Link) -> Bool {
     guard let master = link.master else { return false }
-    return links[master]?.infoKind != "vrf"
+    return self[master]?.infoKind != "vrf"
   }
 
   /// Returns the lowest links below it, or the link itself if there is none below.
@@ -117,37 +142,19 @@ struct LinkTable: Sendable {
     if depth == Self.depthLimit { return [] }
     let below: [Link]
     if link.isStacked {
-      below = link.lower.flatMap { links[$0] }.map { [$0] } ?? []
+      below = link.lower.flatMap { self[$0] }.map { [$0] } ?? []
     } else if link.isMadeOfPorts {
-      below = link.bondActivePort.flatMap { links[$0] }.map { [$0] } ?? ports(of: link)
+      below = link.bondActivePort.flatMap { self[$0] }.map { [$0] } ?? ports(of: link)
     } else {
       return [link]
     }
     return below.flatMap { hardware(of: $0, depth: depth + 1) }
   }
 
-  private func ports(of master: Link) -> [Link] { links.values.filter { $0.master == master.index } }
+  private func ports(of master: Link) -> [Link] { links.filter { $0.master == master.index } }
 
   /// The interface as it is reported.
   func interface(_ link: Link) -> NetworkInterface {
     NetworkInterface(inlineName: link.name, index: link.index, kind: kind(of: link))
-  }
-}
-
-extension Link {
-  /// Whether it has one lower link, whose packets it shares.
-  fileprivate var isStacked: Bool {
-    switch infoKind {
-    case "vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "macsec": true
-    default: false
-    }
-  }
-
-  /// Whether it is made of ports.
-  fileprivate var isMadeOfPorts: Bool {
-    switch infoKind {
-    case "bridge", "bond", "team": true
-    default: false
-    }
   }
 }

@@ -35,15 +35,15 @@ extension LinuxNetwork {
     var ways: [[NetworkPathAssembly.Way]] = []
     for start in stride(from: 0, to: outputs.count, by: Self.batchSize / targets.count) {
       let batch = outputs[start..<min(start + Self.batchSize / targets.count, outputs.count)]
-      let found = lookUp(
-        batch.flatMap { output in
-          targets.map {
-            ConnectLookup(
-              $0,
-              KernelQueries.Destination(
-                address: $0.bits, source: nil, output: output, mark: mark, transport: .tcp, port: 0))
-          }
-        })
+      var found = batch.flatMap { output in
+        targets.map {
+          ConnectLookup(
+            $0,
+            KernelQueries.Destination(
+              address: $0.bits, source: nil, output: output, mark: mark, transport: .tcp, port: 0))
+        }
+      }
+      lookUp(&found, decision)
       for position in batch.indices.map({ $0 - batch.startIndex }) {
         ways.append(
           targets.indices.map { index in

@@ -45,6 +45,17 @@ final class LinuxNetwork: NetworkSource {
   /// Whether announcements were lost, so that the next poll reads the tables anew.
   private var isResynchronisationPending = false
 
+  /// Arrays that keep their memory from one batch of queries to the next.
+  private struct Room {
+    /// The positions of the lookups that have something to ask.
+    var open: [Int] = []
+    var destinations: [KernelQueries.Destination] = []
+    var replies: [RouteReplies] = []
+  }
+
+  private var spareLookups: [ConnectLookup] = []
+  private var spareRoom = Room()
+
   /// When the routes of the answers end.
   private var expiries = RouteExpiries()
   /// When to look for changes that were not announced.
@@ -209,10 +220,9 @@ final class LinuxNetwork: NetworkSource {
   }
 
   /// Has the destinations of the replies' routes asked again when these routes end.
-  func noteExpiries(_ replies: [RouteReplies]) {
-    let now = time.now()
+  private func noteExpiries(_ replies: [RouteReplies], now: Int64) {
     for reply in replies {
-      if case .route(let route) = reply.match { expiries.note(route, now: now) }
+      if case .route(let route) = reply.match, route.expiry > 0 { expiries.note(route, now: now) }
     }
   }
 
@@ -250,46 +260,55 @@ final class LinuxNetwork: NetworkSource {
       return
     }
     let decision = decision
-    var positions: [Int] = []
-    var lookups: [ConnectLookup] = []
+    var lookups = spareLookups
+    spareLookups = []
     for (position, query) in asked.enumerated() {
       switch tables.prepare(query, decision) {
       case .answer(let answer): receive(position, answer)
       case .ask(let target, let destination):
-        positions.append(position)
-        lookups.append(ConnectLookup(target, destination))
+        lookups.append(ConnectLookup(target, destination, number: position))
       }
     }
-    for (position, lookup) in zip(positions, lookUp(lookups)) { receive(position, lookup.state) }
+    lookUp(&lookups, decision)
+    for position in lookups.indices { receive(lookups[position].number, lookups[position].state) }
+    lookups.removeAll(keepingCapacity: true)
+    spareLookups = lookups
   }
 
   /// Makes lookups as connect(2) would now: mostly in one round, and further rounds only for lookups that need them.
-  func lookUp(_ lookups: [ConnectLookup]) -> [ConnectLookup] {
-    guard let queries, !lookups.isEmpty else { return lookups }
+  func lookUp(_ lookups: inout [ConnectLookup], _ decision: RouteDecision) {
+    guard let queries, !lookups.isEmpty else { return }
     let rules = tables.rules(queries)
-    let decision = decision
-    var lookups = lookups
-    var open = Array(lookups.indices)
-    while !open.isEmpty {
-      queryCount += open.count
-      let replies = queries.routes(to: open.map { lookups[$0].destination })
-      noteExpiries(replies)
+    var room = spareRoom
+    spareRoom = Room()
+    room.open.append(contentsOf: lookups.indices)
+    while !room.open.isEmpty {
+      queryCount += room.open.count
+      room.destinations.removeAll(keepingCapacity: true)
+      for position in room.open { room.destinations.append(lookups[position].destination) }
+      queries.routes(to: room.destinations, &room.replies)
       let now = time.now()
-      if let events, gateways.note(replies, queries, events, now: now) {
+      noteExpiries(room.replies, now: now)
+      if let events, gateways.note(room.replies, queries, events, now: now) {
         expiries.askAgain(GatewayWatch.touched, at: now)
       }
-      var unfinished: [Int] = []
-      for (position, reply) in zip(open, replies) where lookups[position].take(reply, decision, rules, probe) {
-        unfinished.append(position)
+      // Those that have more to ask stay.
+      var rest = 0
+      for position in room.open.indices {
+        let lookup = room.open[position]
+        if !lookups[lookup].take(room.replies[position], decision, rules, probe) { continue }
+        room.open[rest] = lookup
+        rest += 1
       }
-      open = unfinished
+      while room.open.count > rest { room.open.removeLast() }
     }
+    room.replies.removeAll(keepingCapacity: true)
+    spareRoom = room
     // A query that failed for lack of memory, or because it is forbidden, is asked again even if nothing changes.
     if lookups.contains(where: { $0.state.status == .undetermined }) {
       pollAgain(after: Self.pollInterval)
       giveUpLostQueries()
     }
-    return lookups
   }
 
   // MARK: Events

@@ -43,6 +43,15 @@ struct RouteReplies: Equatable, Sendable {
     } ?? []
   }
 
+  /// Whether a hop may have an IPv6 gateway. A copy of the route is not made for that.
+  var mayHaveIPv6Gateway: Bool {
+    switch match {
+    case .route(let route): route.gateway?.isIPv6 ?? !(route.nexthops.isEmpty && objectHops.isEmpty)
+    case .refusal(let errno): errno == EMSGSIZE
+    case .lost: false
+    }
+  }
+
   /// The metric of the route; 0 if there is no route, or it has none.
   var metric: UInt32 { if case .route(let route) = configured { route.priority ?? 0 } else { 0 } }
 }

@@ -55,11 +55,9 @@ final class Mailbox<State: Sendable>: Sendable {
 
   /// For any thread.
   func post(_ state: State, for target: Int) {
-    let wasEmpty = heap.withLock { heap in
-      heap.append(Letter(target: target, state: state))
-      return heap.count == 1
-    }
-    if wasEmpty { eventfd_write(descriptor, 1) }
+    heap.withLock { $0.append(Letter(target: target, state: state)) }
+    // With each letter, so that the next one makes up for a call that failed.
+    eventfd_write(descriptor, 1)
   }
 
   func takeAll() -> [Letter] {

@@ -15,6 +15,8 @@ package struct NetlinkClient: ~Copyable, Sendable {
   static let slotSize = 16 * 1024
   /// How many receives may bring nothing asked for, such as answers to an earlier, failed exchange.
   private static let futileLimit = 1024
+  /// How many receives of one exchange may report an overrun. The kernel reports one once a burst.
+  private static let overrunLimit = 16
 
   var socket: NetlinkSocket
   let buffer: NetlinkBuffer
@@ -79,13 +81,15 @@ package struct NetlinkClient: ~Copyable, Sendable {
     var pending: UInt32 = (1 << UInt32(requests.count)) - 1
     var loss = NetlinkAnswer.Loss.missing
     var attempts = 0
-    while pending != 0, attempts < Self.futileLimit {
+    var overruns = 0
+    while pending != 0, attempts < Self.futileLimit, overruns < Self.overrunLimit {
       attempts += 1
       let wanted = pending.nonzeroBitCount
       // SAFETY: the array has slotCount entries, and at most that many are wanted.
       let received = unsafe try socket.receive(into: buffer, slotSize: Self.slotSize, &datagrams, count: wanted)
       guard let received else {
         loss = .overrun
+        overruns += 1
         continue
       }
       if received == 0 { break }

@@ -10,6 +10,10 @@ import CDialtoneSystem
 
 /// A netlink socket: non-blocking, closed on exec, and closed when its owner goes.
 package struct NetlinkSocket: ~Copyable, Sendable {
+  /// How often an interrupted call is made again. Calls that do not wait are hardly ever interrupted; where something
+  /// interrupts every call, as a tracer can, whoever calls must not be held for ever.
+  private static let interruptionLimit = 100
+
   private let owner: OwnedDescriptor
   /// How many datagrams of other processes were dropped.
   package private(set) var foreignCount: UInt64 = 0
@@ -105,13 +109,14 @@ package struct NetlinkSocket: ~Copyable, Sendable {
   ///   to.
   package func send(_ bytes: RawSpan) throws(NetlinkError) {
     guard isOpen else { throw NetlinkError(.sendFailed, errno: EBADF, operation: "send to the kernel") }
-    while true {
+    for _ in 0..<Self.interruptionLimit {
       // SAFETY: the pointer and its count come from one span and are used only during the call.
       let sent = unsafe bytes.withUnsafeBytes { unsafe CDialtoneSystem.send(descriptor, $0.baseAddress, $0.count, 0) }
       if sent >= 0 { return }
       let errno = csystem_errno()
       if errno != EINTR { throw NetlinkError(.sendFailed, errno: errno, operation: "send to the kernel") }
     }
+    throw NetlinkError(.sendFailed, errno: EINTR, operation: "send to the kernel")
   }
 
   /// Receives one datagram, without waiting.
@@ -141,7 +146,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     count: Int
   ) throws(NetlinkError) -> Int? {
     precondition(slotSize * count <= buffer.byteCount)
-    while true {
+    for _ in 0..<Self.interruptionLimit {
       // SAFETY: the precondition keeps all slots inside the buffer; the caller's array has room for `count` entries.
       let received = unsafe buffer.withUnsafeMemory { memory -> Int32 in
         guard let base = memory.baseAddress else { return 0 }
@@ -155,6 +160,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
       case let errno: throw NetlinkError(.receiveFailed, errno: errno, operation: "receive from the kernel")
       }
     }
+    throw NetlinkError(.receiveFailed, errno: EINTR, operation: "receive from the kernel")
   }
 
   private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) -> Bool {

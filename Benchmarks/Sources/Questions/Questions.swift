@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import CDialtoneSystem
+import CBenchmark
 import Dialtone
 
 /// `Questions [ROUNDS]`: what a synchronous question costs, beside the bare system calls of one RTM_GETROUTE.
@@ -13,15 +13,17 @@ struct Questions {
     let target = ReachabilityTarget.address(IPAddress(ipv4: 0x7F00_0001))
     let monitor = ReachabilityMonitor()
     _ = try await monitor.waitUntilDetermined()
-    var bare = try BareQuestion()
+    let socket = bench_open()
 
     var current: [Duration] = []
     var watched: [Duration] = []
     var alone: [Duration] = []
     var kernel: [Duration] = []
+    var pair: [Duration] = []
     // They take turns.
     for _ in 0..<rounds {
-      try kernel.append(median(of: 10_000) { try bare.ask() })
+      kernel.append(median(of: 10_000) { require(bench_ask(socket) == 0) })
+      pair.append(median(of: 10_000) { require(bench_ask_twice(socket) == 0) })
       watched.append(median(of: 10_000) { require(Reachability.now(target).isReachable) })
       current.append(
         median(of: 1_000) { for _ in 0..<1_000 { require(monitor.current.status != .undetermined) } } / 1_000)
@@ -30,13 +32,14 @@ struct Questions {
       monitor.resume()
       _ = try await monitor.waitUntilDetermined()
     }
-    let base = middle(kernel)
+    let base = middle(pair)
     func row(_ name: String, _ times: [Duration]) {
       let time = middle(times)
       print(column(name, 58) + column(nanoseconds(time), 12) + "\(tenths(time / base)) ×")
     }
     print("medians of \(rounds) rounds, an IPv4 address")
-    row("bare RTM_GETROUTE: send(2), recv(2)", kernel)
+    row("one RTM_GETROUTE: send(2), recv(2)", kernel)
+    row("the two that a state needs: send(2), recv(2), recv(2)", pair)
     row("Reachability.now, while a monitor watches", watched)
     row("Reachability.now, with nothing open", alone)
     row("monitor.current", current)

@@ -1,0 +1,61 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import CBenchmark
+import Dialtone
+import Glibc
+
+/// `Peer NAME [COUNT]`: watches the network until it is ended. For each state that it is told of, it writes the time to
+/// standard output, as nanoseconds of CLOCK_MONOTONIC in eight bytes of host order. So do the peers in other languages.
+@main
+struct Peer {
+  static func main() async throws {
+    let arguments = CommandLine.arguments.dropFirst()
+    let count = arguments.dropFirst().first.flatMap { Int($0) } ?? 1
+    switch arguments.first ?? "" {
+    case "closure":
+      let monitor = ReachabilityMonitor(.internet)
+      let token = monitor.observe { _ in tell() }
+      wait()
+      withExtendedLifetime(token) {}
+    case "sequence":
+      for await _ in ReachabilityMonitor(.internet).updates { tell() }
+    case "monitors": try await watch(count)
+    case "bare": try check(bench_watch_bare { _ in tell() })
+    case "alike": try check(bench_watch_alike { _ in tell() })
+    case let name: throw Failure(description: "no such peer: \(name)")
+    }
+    // The first tells nothing before a change.
+    if arguments.first == "bare" { tell() }
+    wait()
+  }
+
+  /// Watches one address in each of `count` networks, beside the one that is told of: 192.0.2.1.
+  private static func watch(_ count: Int) async throws {
+    let others = (1..<max(1, count)).map { number in
+      ReachabilityMonitor(.address(IPAddress(ipv4: 0x6440_0000 + UInt32(number) << 2)))
+    }
+    for monitor in others { _ = try await monitor.waitUntilDetermined() }
+    let monitor = ReachabilityMonitor(.address(IPAddress(ipv4: 0xC000_0201)))
+    let token = monitor.observe { _ in tell() }
+    wait()
+    withExtendedLifetime((others, token)) {}
+  }
+
+  private static func wait() { while true { pause() } }
+
+  private static func check(_ result: CInt) throws {
+    if result != 0 { throw Failure(description: unsafe String(cString: strerror(-result))) }
+  }
+}
+
+struct Failure: Error, CustomStringConvertible {
+  let description: String
+}
+
+/// Writes the time. Eight bytes fit into a pipe that somebody reads, or the reader has gone, which ends this program.
+@Sendable private func tell() {
+  var now = bench_now()
+  // The pointer is to the integer, and is used only during the call.
+  if unsafe write(1, &now, MemoryLayout<Int64>.size) < 0 { exit(1) }
+}
