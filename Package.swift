@@ -2,6 +2,10 @@
 
 import PackageDescription
 
+/// Whether another package has fetched this one: SwiftPM and Xcode keep what they fetch in folders of these names.
+/// They do not say so of a package that is used by its path.
+let isFetched = ["/checkouts/", "/registry/downloads/"].contains { Context.packageDirectory.contains($0) }
+
 let package = Package(
   name: "swift-dialtone",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -12,6 +16,12 @@ let package = Package(
     .library(name: "DialtoneTesting", targets: ["DialtoneTesting"]),
     .library(name: "DialtoneSitesTesting", targets: ["DialtoneSitesTesting"]),
     .executable(name: "dialtone", targets: ["DialtoneCLI"]),
+  ],
+  // What brings other packages along. A clone has all of it, a package that depends on this one what it asks for.
+  traits: [
+    .default(enabledTraits: isFetched ? [] : ["Command"]),
+    .trait(name: "Sites", description: "Checks and monitors of sites: DialtoneSites, on swift-nio."),
+    .trait(name: "Command", description: "The command dialtone.", enabledTraits: ["Sites"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -96,7 +106,11 @@ let package = Package(
     // The program under test of Scripts/radio-lab.
     .executableTarget(
       name: "radio-probe", dependencies: ["CDialtoneSystem", "Dialtone"], path: "Tests/RadioLab/Probe"),
-    .testTarget(name: "NetlinkTests", dependencies: ["CDialtoneSystem", "MessageBuilding", "Netlink", "TestSupport"]),
+    // The definitions of the kernel that are used where its headers are not installed, beside these headers.
+    .target(name: "CKernelDefinitions", path: "Tests/CKernelDefinitions", exclude: ["list.inc"]),
+    .testTarget(
+      name: "NetlinkTests",
+      dependencies: ["CDialtoneSystem", "CKernelDefinitions", "MessageBuilding", "Netlink", "TestSupport"]),
     // Two libraries that use Dialtone and do not know of each other, for the test that they share one engine.
     .target(name: "FirstLibrary", dependencies: ["Dialtone"], path: "Tests/SharingLibraries/FirstLibrary"),
     .target(name: "SecondLibrary", dependencies: ["Dialtone"], path: "Tests/SharingLibraries/SecondLibrary"),
@@ -141,6 +155,15 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// Which trait a package is fetched for.
+for target in package.targets {
+  target.dependencies = target.dependencies.map { dependency in
+    guard case .productItem(let name, let package?, let aliases, _) = dependency else { return dependency }
+    let trait = package == "swift-argument-parser" ? "Command" : "Sites"
+    return .product(name: name, package: package, moduleAliases: aliases, condition: .when(traits: [trait]))
+  }
+}
 
 #if os(macOS)
 package.targets.append(
