@@ -25,6 +25,8 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
+    .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     // For the tests alone, which make certificates: whoever depends on this package does not fetch them.
@@ -58,12 +60,16 @@ let package = Package(
     // Scripted sites, for the tests of those who check sites. Apart, since it brings swift-nio.
     .target(
       name: "DialtoneSitesTesting", dependencies: ["CDialtoneSystem", "Dialtone", "DialtoneSites", "DialtoneTesting"]),
+    // What the command needs of libc and the kernel beyond the library. No logic.
+    .target(name: "CDialtoneCommand"),
     // The command `dialtone`.
     .executableTarget(
       name: "DialtoneCLI",
       dependencies: [
-        "CDialtoneSystem", "Dialtone", "DialtoneSites", "Netlink",
+        "CDialtoneCommand", "CDialtoneSystem", "Dialtone", "DialtoneSites", "Netlink",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Subprocess", package: "swift-subprocess"),
+        .product(name: "SystemPackage", package: "swift-system"),
       ]
     ),
 
@@ -160,7 +166,8 @@ let package = Package(
 for target in package.targets {
   target.dependencies = target.dependencies.map { dependency in
     guard case .productItem(let name, let package?, let aliases, _) = dependency else { return dependency }
-    let trait = package == "swift-argument-parser" ? "Command" : "Sites"
+    let isOfCommand = ["swift-argument-parser", "swift-subprocess", "swift-system"].contains(package)
+    let trait = isOfCommand ? "Command" : "Sites"
     return .product(name: name, package: package, moduleAliases: aliases, condition: .when(traits: [trait]))
   }
 }
