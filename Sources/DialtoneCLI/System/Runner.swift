@@ -122,11 +122,10 @@ struct Runner<S: Session> where S.State: Sendable {
   }
 
   private mutating func tell(serviceManager letter: Mailbox<S.State>.Letter) {
-    guard
-      let message = notice?.notice.message(
-        of: letter.target, words(letter.state, letter.target), holds: holds(letter.state))
-    else { return }
-    notice?.manager.send(message)
+    guard let manager = notice?.manager else { return }
+    let text = words(letter.state, letter.target)
+    let holds = holds(letter.state)
+    if let message = notice?.notice.message(of: letter.target, text, holds: holds) { manager.send(message) }
   }
 
   /// Says what stands in the way of these targets, if that has not been said.
