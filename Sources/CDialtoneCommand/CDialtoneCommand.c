@@ -7,6 +7,7 @@
 #if defined(__linux__)
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -73,7 +74,16 @@ long command_receive(int socket, void *buffer, size_t size, int milliseconds) {
   return count > 0 ? (long)recv(socket, buffer, size, MSG_DONTWAIT) : -1;
 }
 
-void command_fix_name_service(void) {
+static int has_set_root;
+
+// Before the constructors of Swift's runtime, which have no priority.
+__attribute__((constructor(101))) static void set_runtime_root(void) {
+  if (getenv("SWIFT_ROOT") != NULL || access("/proc/self/exe", F_OK) == 0) return;
+  has_set_root = setenv("SWIFT_ROOT", "/", 1) == 0;
+}
+
+void command_prepare(void) {
+  if (has_set_root) unsetenv("SWIFT_ROOT");
 #if defined(__GLIBC__)
   // The dynamic section: the linker leaves this undefined in an executable that has none.
   extern const char _DYNAMIC[] __attribute__((weak, visibility("hidden")));

@@ -21,8 +21,13 @@ int command_connect_datagram(const void *_Nonnull address, size_t length);
 // Waits for a datagram for so many milliseconds at most. Returns how many bytes it had, or -1 with errno.
 long command_receive(int socket, void *_Nonnull buffer, size_t size, int milliseconds);
 
-// In an executable that was linked statically, has names looked up in hosts(5) and DNS alone, whatever nsswitch.conf(5)
+// Call it first. It does two things for an executable that was linked statically.
+//
+// It ends what a constructor has begun: without /proc, Swift's runtime does not find the executable, and ends the
+// process unless SWIFT_ROOT says where the runtime is. What this process starts is not to inherit that.
+//
+// It has names looked up in hosts(5) and DNS alone, whatever nsswitch.conf(5)
 // says: a static glibc would load the modules of the machine's own glibc, and crash if that is of another version.
-void command_fix_name_service(void);
+void command_prepare(void);
 
 #endif

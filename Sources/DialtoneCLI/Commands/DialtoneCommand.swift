@@ -50,7 +50,7 @@ struct DialtoneCommand: ParsableCommand {
     defaultSubcommand: WatchCommand.self)
 
   static func main() {
-    command_fix_name_service()
+    command_prepare()
     do {
       try StandardStream.prepare()
       var arguments: [String] = []
