@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import CDialtoneSystem
 internal import Dialtone
 
 /// A program to run for changes.
@@ -40,6 +41,11 @@ struct HookOptions: ParsableArguments {
         program.contains("/")
           ? "--exec: \(HostText.quoted(program)) is not a program that can be run"
           : "--exec: there is no program \(HostText.quoted(program)) in PATH; give its path")
+    }
+    // Dispatch counts its threads there, and ends a process that has run some for a second without it. The path is only
+    // read.
+    guard unsafe access("/proc/self/task", R_OK) == 0 else {
+      throw ValidationError("--exec: /proc is not there, and running programs needs it; mount it")
     }
     return hook
   }
