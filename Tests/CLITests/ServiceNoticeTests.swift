@@ -58,14 +58,13 @@ private final class ManagerSocket: Sendable {
     path = "/tmp/dialtone-notify-\(getpid())-\(UInt32.random(in: 0 ... .max))"
     descriptor = csystem_datagram_socket(AF_UNIX)
     try #require(descriptor >= 0)
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    // The path is shorter than the member, which ends with zeros.
-    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
-    let length = socklen_t(MemoryLayout<sockaddr_un>.size)
-    // The address is of that length, and is only read.
-    let status = unsafe withUnsafePointer(to: address) {
-      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(descriptor, $0, length) }
+    // A sockaddr_un (unix(7)): the family, and 108 bytes of a path.
+    var address = [UInt8](repeating: 0, count: 110)
+    unsafe withUnsafeBytes(of: sa_family_t(AF_UNIX)) { unsafe address.replaceSubrange(0..<2, with: $0) }
+    address.replaceSubrange(2..<2 + path.utf8.count, with: path.utf8)
+    // The address has that length, and is only read.
+    let status = unsafe address.withUnsafeBytes {
+      unsafe bind(descriptor, $0.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count))
     }
     try #require(status == 0)
   }
