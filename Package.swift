@@ -2,6 +2,10 @@
 
 import PackageDescription
 
+/// Whether another package has fetched this one: SwiftPM and Xcode keep what they fetch in folders of these names.
+/// They do not say so of a package that is used by its path.
+let isFetched = ["/checkouts/", "/registry/downloads/"].contains { Context.packageDirectory.contains($0) }
+
 let package = Package(
   name: "swift-dialtone",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -13,8 +17,16 @@ let package = Package(
     .library(name: "DialtoneSitesTesting", targets: ["DialtoneSitesTesting"]),
     .executable(name: "dialtone", targets: ["DialtoneCLI"]),
   ],
+  // What brings other packages along. A clone has all of it, a package that depends on this one what it asks for.
+  traits: [
+    .default(enabledTraits: isFetched ? [] : ["Command"]),
+    .trait(name: "Sites", description: "Checks and monitors of sites: DialtoneSites, on swift-nio."),
+    .trait(name: "Command", description: "The command dialtone.", enabledTraits: ["Sites"]),
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
+    .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     // For the tests alone, which make certificates: whoever depends on this package does not fetch them.
@@ -48,12 +60,16 @@ let package = Package(
     // Scripted sites, for the tests of those who check sites. Apart, since it brings swift-nio.
     .target(
       name: "DialtoneSitesTesting", dependencies: ["CDialtoneSystem", "Dialtone", "DialtoneSites", "DialtoneTesting"]),
+    // What the command needs of libc and the kernel beyond the library. No logic.
+    .target(name: "CDialtoneCommand"),
     // The command `dialtone`.
     .executableTarget(
       name: "DialtoneCLI",
       dependencies: [
-        "CDialtoneSystem", "Dialtone", "DialtoneSites", "Netlink",
+        "CDialtoneCommand", "CDialtoneSystem", "Dialtone", "DialtoneSites", "Netlink",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Subprocess", package: "swift-subprocess"),
+        .product(name: "SystemPackage", package: "swift-system"),
       ]
     ),
 
@@ -91,7 +107,11 @@ let package = Package(
     // The program under test of Scripts/radio-lab.
     .executableTarget(
       name: "radio-probe", dependencies: ["CDialtoneSystem", "Dialtone"], path: "Tests/RadioLab/Probe"),
-    .testTarget(name: "NetlinkTests", dependencies: ["CDialtoneSystem", "MessageBuilding", "Netlink", "TestSupport"]),
+    // The definitions of the kernel that are used where its headers are not installed, beside these headers.
+    .target(name: "CKernelDefinitions", path: "Tests/CKernelDefinitions", exclude: ["list.inc"]),
+    .testTarget(
+      name: "NetlinkTests",
+      dependencies: ["CDialtoneSystem", "CKernelDefinitions", "MessageBuilding", "Netlink", "TestSupport"]),
     // Two libraries that use Dialtone and do not know of each other, for the test that they share one engine.
     .target(name: "FirstLibrary", dependencies: ["Dialtone"], path: "Tests/SharingLibraries/FirstLibrary"),
     .target(name: "SecondLibrary", dependencies: ["Dialtone"], path: "Tests/SharingLibraries/SecondLibrary"),
@@ -136,6 +156,16 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// Which trait a package is fetched for.
+for target in package.targets {
+  target.dependencies = target.dependencies.map { dependency in
+    guard case .productItem(let name, let package?, let aliases, _) = dependency else { return dependency }
+    let isOfCommand = ["swift-argument-parser", "swift-subprocess", "swift-system"].contains(package)
+    let trait = isOfCommand ? "Command" : "Sites"
+    return .product(name: name, package: package, moduleAliases: aliases, condition: .when(traits: [trait]))
+  }
+}
 
 #if os(macOS)
 package.targets.append(

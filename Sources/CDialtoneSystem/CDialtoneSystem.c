@@ -5,9 +5,12 @@
 #include "CDialtoneSystem.h"
 
 #if defined(__linux__)
+#if !defined(CSYSTEM_OWN_KERNEL_DEFINITIONS)
+#include <linux/errqueue.h>
 #include <linux/ethtool.h>
 #include <linux/futex.h>
 #include <linux/sockios.h>
+#endif
 #include <sys/syscall.h>
 
 void csystem_futex_wait(const void *word, unsigned int value) {
@@ -62,8 +65,6 @@ int csystem_driver(int socket, const char *name, char *driver, char *firmware) {
 #endif
 
 #if defined(__linux__)
-#include <linux/errqueue.h>
-
 int csystem_queue_errors(int socket, int family, int is_wanted) {
   return family == AF_INET6 ? setsockopt(socket, IPPROTO_IPV6, IPV6_RECVERR, &is_wanted, sizeof is_wanted)
                             : setsockopt(socket, IPPROTO_IP, IP_RECVERR, &is_wanted, sizeof is_wanted);

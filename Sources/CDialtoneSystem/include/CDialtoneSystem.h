@@ -69,6 +69,24 @@ enum { csystem_EAI_NODATA = -5, csystem_EAI_ADDRFAMILY = 0 };
 enum { csystem_EAI_NODATA = EAI_NODATA, csystem_EAI_ADDRFAMILY = EAI_ADDRFAMILY };
 #endif
 
+// pthread_t is a number in one libc and a pointer in another: pthread_self(3), and pthread_create(3) with
+// pthread_detach(3), which returns 0 or an error number.
+static inline unsigned long csystem_thread(void) { return (unsigned long)pthread_self(); }
+static inline int csystem_start_thread(const pthread_attr_t *_Nullable attributes,
+                                       void *_Nullable (*_Nonnull body)(void *_Nullable), void *_Nullable argument) {
+  pthread_t thread;
+  int status = pthread_create(&thread, attributes, body, argument);
+  if (status == 0) pthread_detach(thread);
+  return status;
+}
+
+// sigaction(2)'s handler is a member of a union that has another name in each libc, and SIG_IGN a pointer that Swift
+// cannot import. Returns whether the process ignores the signal.
+static inline int csystem_ignores_signal(int signal) {
+  struct sigaction action;
+  return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 #if defined(__linux__)
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -77,6 +95,14 @@ enum { csystem_EAI_NODATA = EAI_NODATA, csystem_EAI_ADDRFAMILY = EAI_ADDRFAMILY 
 #include <sys/prctl.h>
 #include <sys/timerfd.h>
 
+// The kernel's headers, or the few definitions that the library needs, if they are not installed. The tests use more of
+// the headers. CSYSTEM_OWN_KERNEL_DEFINITIONS takes ours in any case, to try them.
+#if defined(CSYSTEM_OWN_KERNEL_DEFINITIONS) || !__has_include(<linux/rtnetlink.h>) || \
+    !__has_include(<linux/ethtool.h>) || !__has_include(<linux/nl80211.h>)
+#undef CSYSTEM_OWN_KERNEL_DEFINITIONS
+#define CSYSTEM_OWN_KERNEL_DEFINITIONS 1
+#include "../KernelDefinitions.h"
+#else
 #include <linux/fib_rules.h>
 #include <linux/filter.h>
 #include <linux/genetlink.h>
@@ -90,6 +116,7 @@ enum { csystem_EAI_NODATA = EAI_NODATA, csystem_EAI_ADDRFAMILY = EAI_ADDRFAMILY 
 #include <linux/nexthop.h>
 #include <linux/nl80211.h>
 #include <linux/rtnetlink.h>
+#endif
 
 // TIOCGWINSZ of ioctl(2), which takes a variable number of arguments. Returns how many columns a terminal has, or 0 if
 // it does not tell.
@@ -115,6 +142,9 @@ void csystem_futex_wake(const void *_Nonnull word);
 static inline int csystem_socket(int protocol) {
   return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
 }
+
+// Enumerations in one libc, macros in another.
+enum { CSYSTEM_EPOLLIN = EPOLLIN, CSYSTEM_EPOLLOUT = EPOLLOUT, CSYSTEM_SOCK_STREAM = SOCK_STREAM };
 
 static inline int csystem_datagram_socket(int family) {
   return socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -99,7 +99,7 @@ package final class EventPoll: EventWaiter {
       throw SystemError("epoll_ctl", errno: EBADF)
     }
     var event = unsafe epoll_event()
-    unsafe event.events = EPOLLIN.rawValue | UInt32(bitPattern: Int32.min)  // EPOLLET is bit 31
+    unsafe event.events = UInt32(CSYSTEM_EPOLLIN) | UInt32(bitPattern: Int32.min)  // EPOLLET is bit 31
     unsafe event.data.u32 = UInt32(bit)
     // The kernel copies the event during the call (epoll_ctl(2)).
     if unsafe epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event) == 0 { return }

@@ -79,7 +79,7 @@ final class KernelQueries {
     routeRequests.appendRouteQuery(
       destination: destination.address, source: destination.source, outputInterface: destination.output,
       mark: destination.mark == 0 ? nil : destination.mark,
-      transport: destination.transport == .tcp ? IPPROTO_TCP : IPPROTO_UDP,
+      transport: Int(destination.transport == .tcp ? IPPROTO_TCP : IPPROTO_UDP),
       destinationPort: destination.port == 0 ? nil : destination.port, fibMatch: fibMatch)
   }
 

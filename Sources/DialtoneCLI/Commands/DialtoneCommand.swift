@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import CDialtoneCommand
 internal import CDialtoneSystem
 internal import Dialtone
 
@@ -49,6 +50,7 @@ struct DialtoneCommand: ParsableCommand {
     defaultSubcommand: WatchCommand.self)
 
   static func main() {
+    command_prepare()
     do {
       try StandardStream.prepare()
       var arguments: [String] = []
@@ -95,6 +97,10 @@ struct DialtoneCommand: ParsableCommand {
       )
     }
     checked.typed = folded.unfolded(checked.typed)
+    if var watch = checked as? WatchCommand {
+      watch.hookOptions.command = folded.unfolded(watch.hookOptions.command)
+      checked = watch
+    }
     let name = type(of: checked).configuration.commandName ?? ""
     do {
       if checked is WatchCommand, arguments.first != name {

@@ -16,8 +16,8 @@ struct WaitCommand: TargetCommand {
       waits: on a terminal in a line that follows the state, elsewhere each reason once. A target given twice counts \
       once.
 
-      Exit status: 0 what was waited for holds, 1 the time is over and it does not, 2 it cannot be told: a target is \
-      still undetermined. It is never 0 if interrupted.
+      Exit status: 0 what was waited for holds, 1 the time is over and it does not, or it was given up, 2 it cannot \
+      be told: a target is still undetermined. It is never 0 if interrupted.
 
       EXAMPLES
         dialtone wait && git push
@@ -26,6 +26,8 @@ struct WaitCommand: TargetCommand {
         dialtone wait --not-cellular && upload
         dialtone wait --accept-on-demand && git push
         dialtone wait --unreachable --interface tun0
+        dialtone wait --any --routable local-network --give-up-early
+        dialtone wait --dns example.com
         dialtone wait --site --every 10s https://example.com/health && deploy
         list-hosts | dialtone wait -q --from-file -
       """)
@@ -46,6 +48,30 @@ struct WaitCommand: TargetCommand {
   @Flag(help: "A target also counts if sending to it makes the connection, and nobody has to act.")
   var acceptOnDemand = false
 
+  @Flag(help: "A target does not count if it is reachable only from a link-local address, such as 169.254.0.7.")
+  var routable = false
+
+  @Option(
+    name: .customLong("dns"), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "Wait also until a name server of resolv.conf answers a question about this name, asked once a second.",
+      valueName: "name"))
+  var questions: [String] = []
+
+  @Flag(
+    help: """
+      End with status 1 once nothing is under way that could bring the network: no wired link has a carrier and no \
+      radio is on, for the time of --grace. Standard error says what each link lacks.
+      """)
+  var giveUpEarly = false
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "How long --give-up-early waits for a carrier, such as 10s (default: 5).", valueName: "duration"),
+    transform: DurationArgument.any)
+  var grace: Duration?
+
   @Option(
     name: [.customShort("t", allowingJoined: true), .customLong("timeout")], parsing: .unconditional,
     help: ArgumentHelp("Wait this long at most, such as 30s or 5m (default: for ever).", valueName: "duration"),
@@ -62,6 +88,17 @@ struct WaitCommand: TargetCommand {
       throw ValidationError(
         "--accept-on-demand and --unreachable exclude each other: one says which ways count, the other asks for none")
     }
+    if grace != nil, !giveUpEarly {
+      throw ValidationError("--grace is about --give-up-early; add that, or leave it out")
+    }
+    if unreachable, giveUpEarly || routable || !questions.isEmpty {
+      let option = giveUpEarly ? "--give-up-early" : routable ? "--routable" : "--dns"
+      throw ValidationError("\(option) and --unreachable exclude each other; leave one of them out")
+    }
+    if site.isWanted, routable || !questions.isEmpty {
+      throw ValidationError("\(routable ? "--routable" : "--dns") and --site exclude each other; leave one of them out")
+    }
+    let names = try questions.map(Self.question)
     if let request = try options.siteRequest(site, acceptsConnectionOnDemand: acceptOnDemand) {
       return {
         InterfaceHint.write(interface: options.interface, targets: [], isQuiet: quiet.isQuiet)
@@ -75,17 +112,32 @@ struct WaitCommand: TargetCommand {
     let request = try options.request()
     return {
       InterfaceHint.write(interface: options.interface, targets: request.targets, isQuiet: quiet.isQuiet)
-      return try wait(for: request)
+      return try wait(for: request, questions: names)
     }
   }
 
-  private func wait(for request: TargetRequest) throws -> ExitStatus {
+  private var prospects: Prospects? { giveUpEarly ? Prospects(grace: grace ?? .seconds(5)) : nil }
+
+  private static func question(_ text: String) throws -> HostName {
+    do throws(ReachabilityError) {
+      return try HostName(text)
+    } catch {
+      throw ValidationError("--dns: \(error)")
+    }
+  }
+
+  private func wait(for request: TargetRequest, questions: [HostName]) throws -> ExitStatus {
     let goal: WaitSession.Goal =
-      unreachable ? .unreachable : .reachable(notOverCellular: notCellular, acceptingOnDemand: acceptOnDemand)
+      unreachable
+      ? .unreachable
+      : .reachable(notOverCellular: notCellular, acceptingOnDemand: acceptOnDemand, routable: routable)
     var runner = Runner(
-      request: request, session: WaitSession(targetCount: request.targets.count, goal: goal, anySuffices: any),
+      request: request,
+      session: WaitSession(
+        targetCount: request.targets.count, questionCount: questions.count, goal: goal, anySuffices: any),
       formatter: options.formatter(for: request, showsTime: false), timeout: timeout, endsWithReader: false,
-      isQuiet: quiet.isQuiet)
+      isQuiet: quiet.isQuiet, questions: questions, followsAddresses: routable)
+    runner.prospects = prospects
     return try runner.run()
   }
 
@@ -96,6 +148,7 @@ struct WaitCommand: TargetCommand {
         siteCount: request.urls.count, goal: unreachable ? .unavailable : .available, anySuffices: any),
       formatter: SiteFormatter.make(for: request, json: options.json, showsTime: false), timeout: timeout,
       endsWithReader: false, isQuiet: quiet.isQuiet, watch: SiteWatcher(request: request).start)
+    runner.prospects = prospects
     return try runner.run()
   }
 }

@@ -15,6 +15,11 @@ struct WatchCommand: TargetCommand {
       It goes on until it is stopped, the lines of --count are printed, or the time of --timeout is over. A target \
       given twice counts once. A host with the name of a command can be given here.
 
+      --exec runs a program, as any user: one run at a time, for the newest state, once it has been quiet for a \
+      second (or --settling). DIALTONE_TARGET, DIALTONE_STATUS, DIALTONE_REASON, DIALTONE_INTERFACE, \
+      DIALTONE_INTERFACE_KIND, DIALTONE_SOURCE, DIALTONE_GATEWAY, DIALTONE_DESTINATION and DIALTONE_TIME say what is \
+      known, and standard input has the line of --json. What it prints goes to standard error.
+
       Exit status: 0, or 2 if a target is undetermined at the end, or has no state when the time of --timeout is \
       over. It is never 0 if interrupted.
 
@@ -26,6 +31,7 @@ struct WatchCommand: TargetCommand {
         dialtone watch fe80::1%eth0 --settling 500ms
         dialtone watch --site --every 30s https://example.com/health
         dialtone watch --from-file hosts
+        dialtone watch --exec-on reachable --exec fetchmail --silent
       """)
 
   @OptionGroup var options: TargetOptions
@@ -49,34 +55,53 @@ struct WatchCommand: TargetCommand {
     transform: DurationArgument.any)
   var settling: Duration?
 
+  @Flag(help: "Tell systemd, as Type=notify has it: readiness once each target is known, and a status in words.")
+  var notify = false
+
+  @OptionGroup var hookOptions: HookOptions
+
   func prepare() throws -> Work {
+    let hook = try hookOptions.hook()
+    let settling = self.settling ?? (hook == nil ? nil : HookOptions.settling)
     if let request = try options.siteRequest(site, settling: settling) {
       return {
         InterfaceHint.write(interface: options.interface, targets: [], isQuiet: false)
-        return try watch(request)
+        return try watch(request, hook)
       }
     }
     let request = try options.request(settling: settling ?? .zero)
     return {
       InterfaceHint.write(interface: options.interface, targets: request.targets, isQuiet: false)
-      return try watch(request)
+      return try watch(request, hook)
     }
   }
 
-  private func watch(_ request: TargetRequest) throws -> ExitStatus {
+  private func notice(_ names: [String]) -> (ServiceManager, ServiceNotice)? {
+    notify ? ServiceManager().map { ($0, ServiceNotice(names: names)) } : nil
+  }
+
+  private func watch(_ request: TargetRequest, _ hook: Hook?) throws -> ExitStatus {
     var runner = Runner(
       request: request,
       session: WatchSession(targetCount: request.targets.count, countLimit: count),
       formatter: options.formatter(for: request, showsTime: true), timeout: timeout, endsWithReader: true)
+    runner.notice = notice(request.targets.map(\.typed))
+    runner.hook = hook.map { hook in
+      HookRunner(hook, trigger: hookOptions.trigger ?? .change) { [targets = request.targets] report in
+        HookFacts(report, targets: targets)
+      }
+    }
     return try runner.run()
   }
 
-  private func watch(_ request: SiteRequest) throws -> ExitStatus {
+  private func watch(_ request: SiteRequest, _ hook: Hook?) throws -> ExitStatus {
     var runner = Runner(
       request: request,
       session: SiteWatchSession(siteCount: request.urls.count, countLimit: count),
       formatter: SiteFormatter.make(for: request, json: options.json, showsTime: true), timeout: timeout,
       endsWithReader: true, watch: SiteWatcher(request: request).start)
+    runner.notice = notice(request.urls.map(\.text))
+    runner.hook = hook.map { HookRunner($0, trigger: hookOptions.trigger ?? .change) { HookFacts($0) } }
     return try runner.run()
   }
 }

@@ -24,7 +24,7 @@ final class EventWait {
     poll = OwnedDescriptor(descriptor)
     // An epoll_event is a number and a union, of which only the integer is used. The kernel copies what it is given.
     var event = unsafe epoll_event()
-    unsafe event.events = EPOLLIN.rawValue
+    unsafe event.events = UInt32(CSYSTEM_EPOLLIN)
     unsafe event.data.u64 = Self.letters
     if unsafe epoll_ctl(descriptor, EPOLL_CTL_ADD, mailbox.descriptor, &event) != 0 { throw SystemError("epoll_ctl") }
     guard let output else { return }

@@ -21,6 +21,14 @@ struct Runner<S: Session> where S.State: Sendable {
   let words: (S.State, Int) -> String
   /// Whether a state says that the system tells nothing.
   let isDenied: (S.State) -> Bool
+  /// Whether a state is what one hopes for.
+  let holds: (S.State) -> TruthValue
+  /// What is run for each line.
+  var hook: HookRunner<S.State>?
+  /// Who is told of each state in words, besides.
+  var notice: (manager: ServiceManager, notice: ServiceNotice)?
+  /// Ends a wait for which there is no hope; `nil` goes on.
+  var prospects: Prospects?
   /// Begins to post the targets' states. What it returns is kept until the end.
   let watch: (Mailbox<S.State>) -> any Sendable
 
@@ -31,7 +39,10 @@ struct Runner<S: Session> where S.State: Sendable {
     let clock = ContinuousClock()
     let start = clock.now
     let progress = Progress(isEnabled: !isQuiet && StandardStream.error.isTerminal && !Environment.isDumb)
-    Signals.onEnd { progress.erase() }
+    Signals.onEnd {
+      progress.erase()
+      Hook.end()
+    }
 
     let mailbox = try Mailbox<S.State>()
     let wait = try EventWait(mailbox: mailbox, output: endsWithReader ? .output : nil)
@@ -55,8 +66,12 @@ struct Runner<S: Session> where S.State: Sendable {
       }
       let tick = waiting == nil ? nil : nextProgress - now
       let rest = timeout.map { $0 - now }
-      let outcome = wait.wait(atMost: isOver ? .zero : [tick, rest].compactMap { $0 }.min())
-      if outcome.isOutputClosed { Signals.end(by: SIGPIPE) }
+      let look = prospects.map { _ in Prospects.interval }
+      let outcome = wait.wait(atMost: isOver ? .zero : [tick, rest, look].compactMap { $0 }.min())
+      if outcome.isOutputClosed {
+        Hook.end()
+        Signals.end(by: SIGPIPE)
+      }
 
       var reports: [StateReport<S.State>] = []
       let letters = mailbox.takeAll()
@@ -68,7 +83,10 @@ struct Runner<S: Session> where S.State: Sendable {
         StandardStream.error.writeIgnoringErrors("dialtone: \(shortage)\n")
         hasToldShortage = true
       }
+      for letter in letters { tell(serviceManager: letter) }
       if isOver, session.ending == nil { reports += session.timeOut() }
+      let hopeless = session.ending == nil ? hopelessness(at: start.duration(to: clock.now)) : nil
+      if hopeless != nil { reports += session.timeOut() }
       if progress.isVisible {
         if !reports.isEmpty || session.ending != nil || session.waiting == nil {
           progress.erase()
@@ -78,9 +96,36 @@ struct Runner<S: Session> where S.State: Sendable {
         }
       }
       if !isQuiet { for report in reports { try Output.line(formatter.line(for: report)) } }
-      if let ending = session.ending { return ending }
+      for report in reports { hook?.receive(report, holds: holds(report.state)) }
+      if let hopeless {
+        if !isQuiet { StandardStream.error.writeIgnoringErrors("dialtone: gave up: \(hopeless)\n") }
+        return .fails
+      }
+      if let ending = session.ending {
+        hook?.finish()
+        return ending
+      }
       tell(letters.map(\.target), &obstacles)
     }
+  }
+
+  /// Why there is no hope, in words; `nil` if there is some, or nobody wants to know.
+  private mutating func hopelessness(at now: Duration) -> String? {
+    if prospects == nil { return nil }
+    do {
+      let interfaces = try currentInterfaces()
+      return prospects?.areGone(interfaces, at: now) == true ? Prospects.words(for: interfaces) : nil
+    } catch {
+      // The states say that the system denies it.
+      return nil
+    }
+  }
+
+  private mutating func tell(serviceManager letter: Mailbox<S.State>.Letter) {
+    guard let manager = notice?.manager else { return }
+    let text = words(letter.state, letter.target)
+    let holds = holds(letter.state)
+    if let message = notice?.notice.message(of: letter.target, text, holds: holds) { manager.send(message) }
   }
 
   /// Says what stands in the way of these targets, if that has not been said.
@@ -100,21 +145,36 @@ extension Runner where S.State == Reachability {
   /// Watches whether packets can reach the targets.
   init(
     request: TargetRequest, session: S, formatter: any ReportFormatter<Reachability>, timeout: Duration?,
-    endsWithReader: Bool, isQuiet: Bool = false
+    endsWithReader: Bool, isQuiet: Bool = false, questions: [HostName] = [], followsAddresses: Bool = false
   ) {
     let takesAnyInterface = request.targets.map { $0.takesAnyInterface && request.configuration.interface == nil }
+    let targetCount = request.targets.count
     self.init(
-      names: request.targets.map(\.typed), session: session, formatter: formatter, timeout: timeout,
+      names: request.targets.map(\.typed) + questions.map { "a name server for \($0.text)" }, session: session,
+      formatter: formatter, timeout: timeout,
       endsWithReader: endsWithReader, isQuiet: isQuiet,
       words: { state, target in
+        if target >= targetCount { return state.isReachable ? "answered" : "no name server answers" }
         let details = TextReportFormatter.details(of: state, takesAnyInterface: takesAnyInterface[target])
         return state.isReachable ? "reachable \(details)" : details
-      }, isDenied: { $0.reason == .denied }
+      }, isDenied: { $0.reason == .denied },
+      holds: { state in state.holds { $0.isReachable } }
     ) { mailbox in
-      request.targets.enumerated().map { position, target in
-        ReachabilityMonitor(target.target, configuration: request.configuration)
-          .observe { state in mailbox.post(state, for: position) }
+      for (position, name) in questions.enumerated() {
+        NameServerWatch(name: name).start(mailbox, position: targetCount + position)
       }
+      let monitors = request.targets.map { ReachabilityMonitor($0.target, configuration: request.configuration) }
+      var observations = monitors.enumerated().map { position, monitor in
+        monitor.observe { state in mailbox.post(state, for: position) }
+      }
+      if followsAddresses {
+        // Another source is no change of a state, but one of a path.
+        observations.append(
+          PathMonitor().observe { _ in
+            for (position, monitor) in monitors.enumerated() { mailbox.post(monitor.current, for: position) }
+          })
+      }
+      return observations
     }
   }
 }
@@ -131,6 +191,7 @@ extension Runner where S.State == SiteVerdict {
       words: { verdict, _ in
         let details = SiteTextFormatter.details(of: verdict)
         return details.isEmpty ? verdict.kind.identifier : "\(verdict.kind.identifier), \(details)"
-      }, isDenied: { _ in false }, watch: watch)
+      }, isDenied: { _ in false },
+      holds: { TruthValue($0.isAvailable) }, watch: watch)
   }
 }

@@ -23,20 +23,17 @@ enum Signals {
     var set = sigset_t()
     // None of these calls keeps a pointer.
     unsafe sigemptyset(&set)
-    for signal in ending where !isIgnored(signal) { unsafe sigaddset(&set, signal) }
+    for signal in ending where csystem_ignores_signal(signal) == 0 { unsafe sigaddset(&set, signal) }
     unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     cleanUp.withLock { $0 = action }
 
-    var thread = pthread_t()
-    let status = unsafe pthread_create(
-      &thread, nil,
+    let status = unsafe csystem_start_thread(
+      nil,
       { _ in
         Signals.waitAndEnd()
         return nil
       }, nil)
-    if status == 0 {
-      pthread_detach(thread)
-    } else {
+    if status != 0 {
       // There is no thread: the signals do what they do by themselves.
       unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
@@ -64,10 +61,4 @@ enum Signals {
     end(by: signal)
   }
 
-  private static func isIgnored(_ signal: CInt) -> Bool {
-    var action = sigaction()
-    unsafe sigaction(signal, nil, &action)
-    // SIG_IGN is the address 1, which Swift cannot import (signal.h).
-    return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
-  }
 }

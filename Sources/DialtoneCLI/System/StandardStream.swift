@@ -74,7 +74,7 @@ struct StandardStream: Sendable {
     try withExtendedLifetime(OwnedDescriptor(number)) { () throws(SystemError) in
       // The kernel copies the one event and fills the other.
       var event = unsafe epoll_event()
-      unsafe event.events = EPOLLOUT.rawValue
+      unsafe event.events = UInt32(CSYSTEM_EPOLLOUT)
       if unsafe epoll_ctl(number, EPOLL_CTL_ADD, descriptor, &event) != 0 { throw SystemError(Self.outputName) }
       _ = unsafe epoll_wait(number, &event, 1, -1)
     }

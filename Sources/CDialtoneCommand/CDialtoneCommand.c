@@ -1,0 +1,96 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#define _GNU_SOURCE
+#include "CDialtoneCommand.h"
+
+#if defined(__linux__)
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#if defined(__GLIBC__)
+#include <nss.h>
+#endif
+
+// linux/memfd.h, which some libcs are without.
+#define COMMAND_MFD_CLOEXEC 1U
+
+int command_memory_file(const void *bytes, size_t count) {
+  int file = (int)syscall(SYS_memfd_create, "dialtone", COMMAND_MFD_CLOEXEC);
+  if (file < 0) return -1;
+  // pwrite(2) leaves the position where it is.
+  for (size_t done = 0; done < count;) {
+    ssize_t written = pwrite(file, (const char *)bytes + done, count - done, (off_t)done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      int error = errno;
+      close(file);
+      errno = error;
+      return -1;
+    }
+    done += (size_t)written;
+  }
+  return file;
+}
+
+int command_send_local(const char *name, const void *bytes, size_t count) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  size_t length = strlen(name);
+  if (length == 0 || length >= sizeof address.sun_path) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  memcpy(address.sun_path, name, length);
+  if (name[0] == '@') address.sun_path[0] = 0;
+  int file = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (file < 0) return -1;
+  ssize_t sent = sendto(file, bytes, count, MSG_NOSIGNAL, (struct sockaddr *)&address,
+                        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
+  int error = errno;
+  close(file);
+  errno = error;
+  return sent < 0 ? -1 : 0;
+}
+
+int command_connect_datagram(const void *address, size_t length) {
+  int family = ((const struct sockaddr *)address)->sa_family;
+  int file = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (file < 0 || connect(file, address, (socklen_t)length) == 0) return file;
+  int error = errno;
+  close(file);
+  errno = error;
+  return -1;
+}
+
+long command_receive(int socket, void *buffer, size_t size, int milliseconds) {
+  struct pollfd event = {.fd = socket, .events = POLLIN};
+  int count = poll(&event, 1, milliseconds);
+  if (count == 0) errno = EAGAIN;
+  return count > 0 ? (long)recv(socket, buffer, size, MSG_DONTWAIT) : -1;
+}
+
+static int has_set_root;
+
+// Before the constructors of Swift's runtime, which have no priority.
+__attribute__((constructor(101))) static void set_runtime_root(void) {
+  if (getenv("SWIFT_ROOT") != NULL || access("/proc/self/exe", F_OK) == 0) return;
+  has_set_root = setenv("SWIFT_ROOT", "/", 1) == 0;
+}
+
+void command_prepare(void) {
+  if (has_set_root) unsetenv("SWIFT_ROOT");
+#if defined(__GLIBC__)
+  // The dynamic section: the linker leaves this undefined in an executable that has none.
+  extern const char _DYNAMIC[] __attribute__((weak, visibility("hidden")));
+  if (_DYNAMIC != NULL) return;
+  __nss_configure_lookup("hosts", "files dns");
+  static const char *const others[] = {"group", "networks", "passwd", "protocols", "services"};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) __nss_configure_lookup(others[i], "files");
+#endif
+}
+#endif

@@ -1,0 +1,76 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import CDialtoneSystem
+import NetworkLab
+import TestSupport
+import Testing
+
+/// What waiting for the network at boot needs: ends early, addresses that count, name servers.
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)), .fewAtATime)
+struct GiveUpProcessTests {
+  @Test func givesUpWhereNoLinkHasACarrier() async throws {
+    let lab = try NetworkLab()
+    try lab.addVeth("v0", "v1")
+    try lab.up("v0")
+    let result = try await Tool.run(["wait", "--give-up-early", "--grace", "200ms"], in: lab)
+    #expect(result.ending == .exited(1))
+    let note = result.error.split(separator: "\n").last ?? ""
+    #expect(note.hasPrefix("dialtone: gave up: "), "\(result.error)")
+    #expect(note.contains("wired (v0): no carrier") && note.contains("wired (v1): the interface is down"), "\(note)")
+    #expect(result.output.hasPrefix("internet  unreachable"))
+  }
+
+  @Test func goesOnWhileALinkHasACarrier() async throws {
+    let lab = try NetworkLab()
+    try lab.addVeth("v0", "v1")
+    try lab.up("v0", "v1")
+    let process = try Tool.start(["wait", "--give-up-early", "--grace", "0"], in: lab)
+    // It says why it waits, and looks at the links twice a second: it has seen them by the second reason.
+    #expect(try await process.error.nextLine(within: .seconds(60)).contains("waiting for internet"))
+    try lab.addAddress("10.0.0.1/24", "v0")
+    try lab.addRoute("default", via: "10.0.0.2")
+    #expect(try await process.exit() == .exited(0))
+  }
+
+  @Test func saysThatThereIsNoInterfaceAtAll() async throws {
+    let result = try await Tool.run(["wait", "--give-up-early", "--grace", "0"], in: try NetworkLab())
+    #expect(result.ending == .exited(1))
+    #expect(result.error.contains("gave up: there is no wired, Wi-Fi or cellular interface"), "\(result.error)")
+  }
+
+  /// Another address of the same link is no change of a state: the wait hears of it all the same.
+  @Test func aLinkLocalAddressDoesNotCountIfItShallBeRoutable() async throws {
+    let lab = try NetworkLab()
+    try lab.addVeth("v0", "v1")
+    try lab.up("v0", "v1")
+    try lab.addAddress("169.254.0.7/16", "v0")
+    let lenient = try await Tool.run(["wait", "local-network"], in: lab)
+    #expect(lenient.ending == .exited(0))
+    let process = try Tool.start(["wait", "--routable", "local-network"], in: lab)
+    #expect(
+      try await process.error.nextLine(within: .seconds(60)).contains(
+        "waiting for local-network to be reachable from a routable address"))
+    try lab.addAddress("10.0.0.1/24", "v0")
+    #expect(try await process.exit() == .exited(0))
+  }
+
+  @Test func waitsForANameServer() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    // Nobody answers in this namespace.
+    let result = try await Tool.run(["wait", "--dns", "example.com", "--timeout", "1500ms"], in: lab)
+    #expect(result.ending == .exited(1))
+    #expect(result.error.contains("waiting for a name server for example.com"), "\(result.error)")
+    #expect(result.output.hasPrefix("internet  reachable"), "\(result.output)")
+  }
+
+  @Test(arguments: [
+    ["wait", "--grace", "5s"], ["wait", "--unreachable", "--give-up-early"], ["wait", "--unreachable", "--routable"],
+    ["wait", "--dns", "a..b"], ["wait", "--site", "--dns", "a.test", "http://a.test/"],
+  ])
+  func refusesWhatMakesNoSense(arguments: [String]) async throws {
+    let result = try await Tool.run(arguments, in: try NetworkLab())
+    #expect(result.ending == .exited(64), "\(result.error)")
+  }
+}

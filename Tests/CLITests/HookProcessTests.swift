@@ -1,0 +1,133 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import CDialtoneSystem
+import NetworkLab
+import TestSupport
+import Testing
+
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)), .fewAtATime)
+struct HookProcessTests {
+  /// A link that can be pulled.
+  private func makeLab() throws -> NetworkLab {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    return lab
+  }
+
+  @Test func tellsItInTheEnvironmentAndAsJSON() async throws {
+    let lab = try makeLab()
+    let script =
+      #"echo "$DIALTONE_TARGET|$DIALTONE_STATUS|$DIALTONE_REASON|$DIALTONE_INTERFACE|$DIALTONE_GATEWAY"; cat"#
+    let result = try await Tool.run(
+      ["watch", "--count", "1", "--settling", "0", "--exec", "sh", "-c", script], in: lab)
+    #expect(result.ending == .exited(0))
+    let lines = result.error.split(separator: "\n")
+    #expect(lines.first == "internet|reachable||v0|10.0.0.2")
+    #expect(lines.count == 2)
+    let json = lines.last ?? ""
+    #expect(json.hasPrefix(#"{"time":""#) && json.contains(#""target":"internet","status":"reachable","#), "\(json)")
+    #expect(json.hasSuffix(#""reason":null}"#))
+    // What it prints does not mix with the lines.
+    #expect(result.output.split(separator: "\n").count == 1, "\(result.output)")
+  }
+
+  /// The kernel announces each flap; the runs are few, and the last one has the final state.
+  @Test func runsABoundedNumberOfTimesForAThousandFlaps() async throws {
+    let lab = try makeLab()
+    let process = try Tool.start(
+      ["watch", "--settling", "50ms", "--exec", "sh", "-c", "echo $DIALTONE_STATUS $DIALTONE_REASON"], in: lab)
+    #expect(try await process.error.nextLine(within: .seconds(60)) == "reachable ")
+    let start = ContinuousClock.now
+    for flap in 0..<1_000 {
+      if flap.isMultiple(of: 2) { try lab.down("v1") } else { try lab.up("v1") }
+    }
+    let spent = start.duration(to: .now)
+    try lab.down("v1")
+    var lines: [String] = []
+    // Another reason comes last, and nothing else has it.
+    try lab.down("v0")
+    repeat {
+      lines.append(try await process.error.nextLine(within: .seconds(60)))
+    } while lines.last
+      != "unreachable link-down"
+    // At most one run each 50 ms of quiet, or each four times that without (the settling's limit).
+    let most = Int(spent / .milliseconds(50)) + 5
+    #expect(lines.count <= most, "\(lines.count) runs in \(spent)")
+    try process.signal(SIGTERM)
+    #expect(try await process.exit() == .signalled(SIGTERM))
+    #expect(try await process.error.text() == "")
+  }
+
+  @Test func runsOnlyForWhatIsAsked() async throws {
+    let lab = try makeLab()
+    let process = try Tool.start(
+      ["watch", "--settling", "0", "--exec-on", "unreachable", "--exec", "sh", "-c", "echo $DIALTONE_REASON"], in: lab)
+    _ = try await process.output.nextLine()
+    try lab.down("v1")
+    #expect(try await process.error.nextLine(within: .seconds(60)) == "no-carrier")
+    try lab.up("v1")
+    _ = try await process.output.nextLine()
+    _ = try await process.output.nextLine()
+    try lab.down("v1")
+    #expect(try await process.error.nextLine(within: .seconds(60)) == "no-carrier")
+  }
+
+  @Test func endsAHookThatHangsAndWhatItHasStarted() async throws {
+    let lab = try makeLab()
+    let result = try await Tool.run(
+      [
+        "watch", "--count", "1", "--settling", "0", "--exec-timeout", "300ms", "--exec", "sh", "-c",
+        "sleep 1000 & echo $! $$; wait",
+      ], in: lab)
+    #expect(result.ending == .exited(0))
+    let lines = result.error.split(separator: "\n")
+    #expect(lines.last?.hasPrefix("dialtone: --exec: sh: was ended after ") == true, "\(result.error)")
+    for word in lines.first?.split(separator: " ") ?? [] {
+      let number = try #require(Int32(word))
+      try await eventually("the process \(number) is gone") { kill(number, 0) != 0 }
+    }
+  }
+
+  /// A zombie is a child that has ended and was not waited for (proc_pid_stat(5), state Z).
+  @Test func leavesNoZombie() async throws {
+    let lab = try makeLab()
+    let process = try Tool.start(["watch", "--settling", "0", "--exec", "sh", "-c", "echo run; exit 3"], in: lab)
+    for _ in 0..<4 {
+      #expect(try await process.error.nextLine(within: .seconds(60)) == "run")
+      #expect(try await process.error.nextLine(within: .seconds(60)) == "dialtone: --exec: sh: exit status 3")
+      try lab.down("v1")
+      #expect(try await process.error.nextLine(within: .seconds(60)) == "run")
+      #expect(try await process.error.nextLine(within: .seconds(60)) == "dialtone: --exec: sh: exit status 3")
+      try lab.up("v1")
+    }
+    try await eventually("no child is left") {
+      let path = "/proc/\(process.pid)/task/\(process.pid)/children"
+      return ProcessTable.children(path).isEmpty
+    }
+  }
+
+  @Test(arguments: [
+    (["watch", "--exec", "no-such-program-anywhere"], "PATH"), (["watch", "--exec", "/etc/passwd"], "program"),
+    (["watch", "--exec-on", "reachable"], "--exec"), (["watch", "--exec-timeout", "5s"], "--exec"),
+  ])
+  func refusesWhatCannotBeRun(arguments: [String], word: String) async throws {
+    let result = try await Tool.run(arguments, in: try NetworkLab())
+    #expect(result.ending == .exited(64))
+    #expect(result.error.contains(word), "\(result.error)")
+  }
+}
+
+/// What the kernel says of processes.
+private enum ProcessTable {
+  /// The children that are listed in a file of proc(5).
+  static func children(_ path: String) -> [Substring] {
+    guard let file = unsafe fopen(path, "r") else { return [] }
+    defer { unsafe fclose(file) }
+    var bytes = [CChar](repeating: 0, count: 4096)
+    // Reads one less than it is told, and ends with a zero.
+    guard unsafe fgets(&bytes, CInt(bytes.count), file) != nil else { return [] }
+    return String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      .split(separator: " ").filter { !$0.isEmpty && $0 != "\n" }
+  }
+}
