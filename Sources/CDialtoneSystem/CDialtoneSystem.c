@@ -62,6 +62,20 @@ int csystem_driver(int socket, const char *name, char *driver, char *firmware) {
 #endif
 
 #if defined(__linux__)
+int csystem_link_speed(int socket, const char *name, unsigned int *speed, int *is_full) {
+  struct ethtool_cmd command = {.cmd = ETHTOOL_GSET};
+  struct ifreq request = {.ifr_data = (void *)&command};
+  strncpy(request.ifr_name, name, IFNAMSIZ - 1);
+  int result = ioctl(socket, SIOCETHTOOL, &request);
+  if (result < 0) return result;
+  unsigned int value = ethtool_cmd_speed(&command);
+  *speed = value == (unsigned int)SPEED_UNKNOWN ? 0 : value;
+  *is_full = command.duplex == DUPLEX_FULL ? 1 : command.duplex == DUPLEX_HALF ? 0 : -1;
+  return 0;
+}
+#endif
+
+#if defined(__linux__)
 #include <linux/errqueue.h>
 
 int csystem_queue_errors(int socket, int family, int is_wanted) {
