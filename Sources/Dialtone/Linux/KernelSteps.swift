@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-package import Netlink
+internal import Netlink
 
 /// The rules that turn what the kernel knows into steps. Pure.
 ///

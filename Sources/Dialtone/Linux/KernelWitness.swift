@@ -3,7 +3,7 @@
 
 #if os(Linux)
 internal import CDialtoneSystem
-internal import Netlink
+package import Netlink
 
 /// Gathers what the kernel knows of the way to an address. It sends nothing to the network.
 ///
@@ -287,6 +287,48 @@ extension RuleMessage {
     case .unreachable: isIPv6 ? EHOSTUNREACH : ENETUNREACH
     case .prohibit: EACCES
     default: EINVAL
+    }
+  }
+}
+#endif
+
+#if os(Linux)
+extension KernelWitness {
+  /// What the kernel tells of a WireGuard interface.
+  package enum WireGuard: Sendable {
+    case device(WireGuardDevice)
+    /// It tells only a process with CAP_NET_ADMIN.
+    case denied
+    /// There is no such interface.
+    case unknown
+  }
+
+  /// Returns what the kernel tells of a WireGuard interface.
+  package func wireGuard(_ name: String) -> WireGuard {
+    do throws(NetlinkError) {
+      var client = try NetlinkClient(.generic)
+      var request = NetlinkRequestBuilder()
+      request.appendGetFamily(named: WireGuardDevice.familyName)
+      var family: NetlinkMessageType?
+      try client.exchange(&request) { _, answer, bytes in
+        if case .message(let message) = answer {
+          family = GenericNetlinkMessage(message, in: bytes)?.familyID(in: bytes)
+        }
+      }
+      guard let family else { return .unknown }
+      var device = WireGuardDevice()
+      _ = try client.dumpGeneric(
+        "list the peers of WireGuard", request: { $0.appendGetWireGuard(name, family: family, sequence: $1) }
+      ) { step, bytes in
+        switch step {
+        case .began: device = WireGuardDevice()
+        case .message(let message):
+          if let message = GenericNetlinkMessage(message, in: bytes) { device.add(message, in: bytes) }
+        }
+      }
+      return .device(device)
+    } catch {
+      return error.errno == EPERM || error.errno == EACCES ? .denied : .unknown
     }
   }
 }

@@ -125,4 +125,18 @@ extension NetlinkRequestBuilder {
     append(GenericNetlinkMessage.Wireless.interfaceIndex, index)
     end()
   }
+
+  /// Asks WireGuard for an interface and all its peers: a dump (`WG_CMD_GET_DEVICE`, linux/wireguard.h). The kernel
+  /// tells only a process with CAP_NET_ADMIN.
+  ///
+  /// - Parameters:
+  ///   - name: the interface.
+  ///   - family: what ``GenericNetlinkMessage/familyID(in:)`` returned for `wireguard`.
+  ///   - sequence: the request's number.
+  package mutating func appendGetWireGuard(_ name: String, family: NetlinkMessageType, sequence: UInt32 = 0) {
+    begin(family, [.request, .dump], sequence: sequence)
+    appendGenericHeader(command: WireGuardDevice.getDevice, version: 1)
+    append(WireGuardDevice.interfaceName, string: name)
+    end()
+  }
 }
