@@ -129,7 +129,7 @@ int csystem_is_own_address(const struct sockaddr_storage *address) {
 
 #if defined(__linux__)
 #include <net/ethernet.h>
-#include <netpacket/packet.h>
+#include <linux/if_packet.h>
 #include <sys/timex.h>
 
 static int result_of(int result) { return result == 0 ? 0 : errno; }
@@ -189,12 +189,10 @@ ssize_t csystem_receive_packet(int socket, void *buffer, size_t size, unsigned i
 }
 
 unsigned int csystem_lost_packets(int socket) {
-  // struct tpacket_stats of linux/if_packet.h, which cannot be included beside netpacket/packet.h.
-  struct { unsigned int packets, drops; } statistics = {0, 0};
+  struct tpacket_stats statistics = {0};
   socklen_t length = sizeof statistics;
-  enum { statistics_option = 6 };  // PACKET_STATISTICS
-  if (getsockopt(socket, SOL_PACKET, statistics_option, &statistics, &length) != 0) return 0;
-  return statistics.drops;
+  if (getsockopt(socket, SOL_PACKET, PACKET_STATISTICS, &statistics, &length) != 0) return 0;
+  return statistics.tp_drops;
 }
 
 int csystem_clock_is_kept(void) {

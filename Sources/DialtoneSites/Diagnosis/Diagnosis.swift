@@ -40,7 +40,9 @@ public struct Diagnosis: AsyncSequence, Sendable {
     case verdict(DiagnosisVerdict)
   }
 
+  /// What an iteration gives.
   public typealias Element = Event
+  /// An iteration never throws.
   public typealias Failure = Never
 
   let subject: DiagnosisSubject

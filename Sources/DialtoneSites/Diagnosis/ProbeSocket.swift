@@ -14,12 +14,8 @@ final class ProbeSocket {
   /// What connect(2) said; 0 or EINPROGRESS if it goes on.
   let start: CInt
 
-  /// - Parameters:
-  ///   - address: Where to connect to.
-  ///   - port: The port there.
-  ///   - isStream: Whether it is TCP, and not UDP.
-  ///   - interface: The only interface to leave by.
-  /// - Returns: `nil` if the system has no descriptor for it.
+  /// Begins to connect over TCP if it `isStream`, else UDP, by `interface` alone if it is given. `nil` if the system
+  /// has no descriptor for it.
   init?(_ address: IPAddress, port: UInt16, isStream: Bool, interface: UInt32?) {
     let address = address.unmapped
     let family = address.family == .ipv6 ? AF_INET6 : AF_INET
@@ -40,7 +36,7 @@ final class ProbeSocket {
   func send(_ bytes: [UInt8]) -> CInt {
     // The call reads as many bytes as it is told.
     let result = unsafe bytes.withUnsafeBytes { buffer in
-      unsafe CDialtoneSystem.send(descriptor, buffer.baseAddress, buffer.count, CInt(MSG_NOSIGNAL.rawValue))
+      unsafe CDialtoneSystem.send(descriptor, buffer.baseAddress, buffer.count, CInt(MSG_NOSIGNAL))
     }
     return result >= 0 ? 0 : csystem_errno()
   }
@@ -50,7 +46,7 @@ final class ProbeSocket {
     var result = -1
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4_096) { buffer, count in
       // The call writes at most as many bytes as it is told there is room for.
-      result = unsafe recv(descriptor, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT.rawValue))
+      result = unsafe recv(descriptor, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT))
       count = max(0, result)
     }
     return result >= 0 ? bytes : nil
