@@ -78,7 +78,7 @@ name-split          | name-unknown | https://site.example/ | Only the second nam
 # Large packets
 mtu-answers         | path-mtu | https://site.example/ | Large packets from the site vanish.
 mtu-requests        | path-mtu | 203.0.113.10:80 | Large packets to the site vanish.
-mtu-ipv6            | path-mtu | https://site.example/ -6 | Large IPv6 packets vanish, and nobody says that they are too big.
+mtu-ipv6            | path-mtu | https://site.example/ -6 | Large IPv6 packets vanish, and nobody says so.
 # Connections
 refused             | refused | https://site.example/ | Nothing listens on the port.
 refused-icmp        | refused | 203.0.113.10:443 | The site refuses by an ICMP message.
@@ -104,7 +104,7 @@ certificate-self    | tls-certificate | https://site.example/ | The certificate 
 certificate-expired | tls-certificate | https://site.example/ | The certificate has expired.
 certificate-early   | tls-certificate | https://site.example/ | The certificate is not valid yet.
 certificate-other   | tls-certificate | https://site.example/ | The certificate belongs to another name.
-certificate-chain   | tls-certificate | https://site.example/ | An authority that nobody trusts vouches for the certificate.
+certificate-chain   | tls-certificate | https://site.example/ | A stranger vouches for the certificate.
 clock-behind        | clock-wrong | https://site.example/ | The clock is ten years behind.
 clock-ahead         | clock-wrong | https://site.example/ | The clock is ten years ahead.
 tls-closed          | site-fault | https://site.example/ | The site closes the connection instead of TLS.
@@ -138,9 +138,9 @@ two-carrier-name    | no-carrier | https://site.example/ | The cable is pulled o
 two-address-gateway | no-address | https://site.example/ | The address is lost, and so is the router.
 two-rule-route      | rule-refuses | internet | A rule prohibits, and the default route is a blackhole.
 two-route-name      | no-route | https://site.example/ | There is no default route, and the site's certificate is bad.
-two-gateway-name    | gateway-silent | https://site.example/ | The router is gone, and the name server behind it is silent.
+two-gateway-name    | gateway-silent | https://site.example/ | The router is gone, and so is the name server.
 two-gateway-tls     | gateway-silent | https://site.example/ | The router is gone, and the site's certificate is bad.
-two-name-refused    | name-server-silent | https://site.example/ | The name server is silent, and the site listens on no port.
+two-name-refused    | name-server-silent | https://site.example/ | The name server is silent, and the site is, too.
 two-name-portal     | name-hijacked | http://site.example/ | The name server lies, and a portal answers.
 two-refused-proxy   | refused | https://site.example/ | The site listens on no port, and the proxy is gone.
 two-tls-proxy       | tls-certificate | https://site.example/ | The certificate is bad, and so is the proxy.
@@ -358,10 +358,17 @@ play_local_reject() { usual; filter here output tcp dport 443 reject with icmpx 
 play_local_reset() { usual; filter here output tcp dport 443 reject with tcp reset; }
 play_local_input() { usual; filter here input tcp sport 443 drop; }
 
-both_families() { use_ipv6; serve 80 ok; serve 443 ok site; name_server honest site.example=203.0.113.10 site.example=2001:db8:2::10; }
+both_families() {
+  use_ipv6
+  usual_sites
+  name_server honest site.example=203.0.113.10 site.example=2001:db8:2::10
+}
 play_ipv6_silent() { both_families; filter on_router forward meta nfproto ipv6 drop; }
 play_ipv6_gateway() { both_families; ip -6 route delete default; ip -6 route add default via 2001:db8:1::99 dev eth0; }
-play_ipv6_prohibited() { both_families; filter on_router forward meta nfproto ipv6 reject with icmpx type admin-prohibited; }
+play_ipv6_prohibited() {
+  both_families
+  filter on_router forward meta nfproto ipv6 reject with icmpx type admin-prohibited
+}
 play_ipv4_silent() { both_families; filter on_router forward meta nfproto ipv4 drop; }
 
 play_certificate_self() { name_server honest; serve 443 ok self-signed; }

@@ -122,4 +122,5 @@ filter() {
   "$machine" nft add rule inet "f$hook" "$hook" "$@"
 }
 
-link_is() { [[ $(cat "/sys/class/net/$1/operstate" 2> /dev/null) == "$2" ]] || ip link show "$1" | grep -q "state ${2^^}"; }
+# sysfs shows the network that it was mounted in, so that iproute2 is asked.
+link_is() { ip link show "$1" | grep -q "state ${2^^}"; }

@@ -66,7 +66,8 @@ def dns(ready, address, mode, *entries):
 
 ANSWERS = {
     "ok": b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nHello",
-    "portal": b"HTTP/1.1 302 Found\r\nLocation: http://login.example/\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+    "portal": (b"HTTP/1.1 302 Found\r\nLocation: http://login.example/\r\nContent-Length: 0\r\n"
+               b"Connection: close\r\n\r\n"),
     "login": b"HTTP/1.1 511 Network Authentication Required\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
     "failing": b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
     "broken": b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",

@@ -85,7 +85,7 @@ struct WaitCommand: TargetCommand {
     var runner = Runner(
       request: request, session: WaitSession(targetCount: request.targets.count, goal: goal, anySuffices: any),
       formatter: options.formatter(for: request, showsTime: false), timeout: timeout, endsWithReader: false,
-      isQuiet: quiet.isQuiet)
+      isQuiet: quiet.isQuiet, namesExplain: true)
     return try runner.run()
   }
 
@@ -95,7 +95,7 @@ struct WaitCommand: TargetCommand {
       session: SiteWaitSession(
         siteCount: request.urls.count, goal: unreachable ? .unavailable : .available, anySuffices: any),
       formatter: SiteFormatter.make(for: request, json: options.json, showsTime: false), timeout: timeout,
-      endsWithReader: false, isQuiet: quiet.isQuiet, watch: SiteWatcher(request: request).start)
+      endsWithReader: false, isQuiet: quiet.isQuiet, namesExplain: true, watch: SiteWatcher(request: request).start)
     return try runner.run()
   }
 }

@@ -67,7 +67,8 @@ struct WatchCommand: TargetCommand {
     var runner = Runner(
       request: request,
       session: WatchSession(targetCount: request.targets.count, countLimit: count),
-      formatter: options.formatter(for: request, showsTime: true), timeout: timeout, endsWithReader: true)
+      formatter: options.formatter(for: request, showsTime: true), timeout: timeout, endsWithReader: true,
+      namesExplain: true)
     return try runner.run()
   }
 
@@ -76,7 +77,7 @@ struct WatchCommand: TargetCommand {
       request: request,
       session: SiteWatchSession(siteCount: request.urls.count, countLimit: count),
       formatter: SiteFormatter.make(for: request, json: options.json, showsTime: true), timeout: timeout,
-      endsWithReader: true, watch: SiteWatcher(request: request).start)
+      endsWithReader: true, namesExplain: true, watch: SiteWatcher(request: request).start)
     return try runner.run()
   }
 }

@@ -21,6 +21,10 @@ struct Runner<S: Session> where S.State: Sendable {
   let words: (S.State, Int) -> String
   /// Whether a state says that the system tells nothing.
   let isDenied: (S.State) -> Bool
+  /// Whether a state says that a target is lost.
+  let isLoss: (S.State) -> Bool
+  /// Whether the command that says why is named, on a terminal, when a target is lost.
+  var namesExplain = false
   /// Begins to post the targets' states. What it returns is kept until the end.
   let watch: (Mailbox<S.State>) -> any Sendable
 
@@ -41,6 +45,7 @@ struct Runner<S: Session> where S.State: Sendable {
     let shortened = progress.isEnabled ? ShortenedNames(names) : nil
     var obstacles = session.toldGoal != nil && !isQuiet && !progress.isEnabled ? Obstacles() : nil
     var hasToldShortage = isQuiet
+    var hasNamedExplain = !namesExplain || !progress.isEnabled
     var nextProgress = Progress.interval
     while true {
       let now = start.duration(to: clock.now)
@@ -78,9 +83,22 @@ struct Runner<S: Session> where S.State: Sendable {
         }
       }
       if !isQuiet { for report in reports { try Output.line(formatter.line(for: report)) } }
+      if !hasNamedExplain, let target = lost(reports) {
+        let name = TerminalText.visible(names[target])
+        StandardStream.error.writeIgnoringErrors("to find out why: dialtone explain \(name)\n")
+        hasNamedExplain = true
+      }
       if let ending = session.ending { return ending }
       tell(letters.map(\.target), &obstacles)
     }
+  }
+
+  /// The first target that is reported as lost: it was there before, or was waited for in vain.
+  private func lost(_ reports: [StateReport<S.State>]) -> Int? {
+    reports.first { report in
+      guard isLoss(report.state) else { return false }
+      return report.former.map { !isLoss($0.state) } ?? (session.ending == .fails)
+    }?.target
   }
 
   /// Says what stands in the way of these targets, if that has not been said.
@@ -100,7 +118,7 @@ extension Runner where S.State == Reachability {
   /// Watches whether packets can reach the targets.
   init(
     request: TargetRequest, session: S, formatter: any ReportFormatter<Reachability>, timeout: Duration?,
-    endsWithReader: Bool, isQuiet: Bool = false
+    endsWithReader: Bool, isQuiet: Bool = false, namesExplain: Bool = false
   ) {
     let takesAnyInterface = request.targets.map { $0.takesAnyInterface && request.configuration.interface == nil }
     self.init(
@@ -109,7 +127,8 @@ extension Runner where S.State == Reachability {
       words: { state, target in
         let details = TextReportFormatter.details(of: state, takesAnyInterface: takesAnyInterface[target])
         return state.isReachable ? "reachable \(details)" : details
-      }, isDenied: { $0.reason == .denied }
+      }, isDenied: { $0.reason == .denied },
+      isLoss: { !$0.isReachable && $0.isDetermined }, namesExplain: namesExplain
     ) { mailbox in
       request.targets.enumerated().map { position, target in
         ReachabilityMonitor(target.target, configuration: request.configuration)
@@ -123,7 +142,8 @@ extension Runner where S.State == SiteVerdict {
   /// Asks sites, or watches them.
   init(
     request: SiteRequest, session: S, formatter: any ReportFormatter<SiteVerdict>, timeout: Duration?,
-    endsWithReader: Bool, isQuiet: Bool = false, watch: @escaping (Mailbox<SiteVerdict>) -> any Sendable
+    endsWithReader: Bool, isQuiet: Bool = false, namesExplain: Bool = false,
+    watch: @escaping (Mailbox<SiteVerdict>) -> any Sendable
   ) {
     self.init(
       names: request.urls.map(\.text), session: session, formatter: formatter, timeout: timeout,
@@ -131,6 +151,7 @@ extension Runner where S.State == SiteVerdict {
       words: { verdict, _ in
         let details = SiteTextFormatter.details(of: verdict)
         return details.isEmpty ? verdict.kind.identifier : "\(verdict.kind.identifier), \(details)"
-      }, isDenied: { _ in false }, watch: watch)
+      }, isDenied: { _ in false }, isLoss: { !$0.isAvailable && $0.kind != .undetermined },
+      namesExplain: namesExplain, watch: watch)
   }
 }
