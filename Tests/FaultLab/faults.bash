@@ -150,7 +150,7 @@ play_no_such_interface() { :; }
 play_no_interface() { ip link delete eth0; }
 play_link_down() { ip link set eth0 down; }
 play_link_down_asked() { second_link; ip link set w0 down; }
-play_no_carrier() { on_router ip link set near down; await link_is eth0 lowerlayerdown; }
+play_no_carrier() { on_router ip link set near down; await has_no_carrier eth0; }
 play_no_carrier_site() { usual; play_no_carrier; }
 play_no_carrier_ignored() { sysctl -qw net.ipv4.conf.all.ignore_routes_with_linkdown=1; play_no_carrier; }
 play_no_carrier_nexthop() {
@@ -162,7 +162,7 @@ play_no_carrier_default() {
   second_link
   ip route replace default via 192.0.3.1 dev w0
   on_router ip link set wide down
-  await link_is w0 lowerlayerdown
+  await has_no_carrier w0
 }
 play_bridge_port() {
   ip address flush dev eth0
@@ -172,7 +172,7 @@ play_bridge_port() {
   ip address add 192.0.2.2/24 dev br0
   ip route add default via 192.0.2.1
   on_router ip link set near down
-  await link_is br0 down
+  await has_no_carrier br0
 }
 play_bridge_empty() {
   ip link delete eth0
@@ -187,7 +187,7 @@ play_tun_unserved() {
   ip address add 10.8.0.2/24 dev tun0
   ip route replace default dev tun0
 }
-play_dormant() { ip link set eth0 mode dormant; ip link set eth0 state dormant; await link_is eth0 dormant; }
+play_dormant() { ip link set eth0 mode dormant; ip link set eth0 state dormant; await is_dormant eth0; }
 play_loopback_down() { ip link set lo down; }
 play_loopback_own() { ip link set lo down; }
 
@@ -259,8 +259,8 @@ play_multipath_dead() {
   ip route replace default nexthop via 192.0.2.1 dev eth0 nexthop via 192.0.3.1 dev w0
   on_router ip link set near down
   on_router ip link set wide down
-  await link_is eth0 lowerlayerdown
-  await link_is w0 lowerlayerdown
+  await has_no_carrier eth0
+  await has_no_carrier w0
 }
 
 # The name server has an address of its own, which goes with the router's: both are of one subnet.

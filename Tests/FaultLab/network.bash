@@ -122,5 +122,5 @@ filter() {
   "$machine" nft add rule inet "f$hook" "$hook" "$@"
 }
 
-# sysfs shows the network that it was mounted in, so that iproute2 is asked.
-link_is() { ip link show "$1" | grep -q "state ${2^^}"; }
+has_no_carrier() { ip link show "$1" | grep -q NO-CARRIER; }
+is_dormant() { ip link show "$1" | grep -q 'state DORMANT'; }

@@ -100,12 +100,7 @@ public struct Diagnosis: AsyncSequence, Sendable {
     fileprivate var events: AsyncStream<Event>.Iterator
 
     /// Returns the next event; `nil` after the verdict, and if the task is cancelled.
-    public mutating func next() async -> Event? { await events.next() }
-
-    /// Returns the next event, as ``next()`` does.
-    public mutating func next(isolation actor: isolated (any Actor)?) async -> Event? {
-      await events.next(isolation: actor)
-    }
+    public mutating func next() async -> Event? { await events.next(isolation: #isolation) }
   }
 }
 
