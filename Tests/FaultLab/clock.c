@@ -18,3 +18,20 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
   if (result == 0 && clock == CLOCK_REALTIME) time->tv_sec += offset();
   return result;
 }
+
+// BoringSSL judges certificates by it.
+time_t time(time_t *result) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  if (result) *result = now.tv_sec;
+  return now.tv_sec;
+}
+
+int gettimeofday(struct timeval *restrict result, void *restrict zone) {
+  struct timespec now;
+  (void)zone;
+  clock_gettime(CLOCK_REALTIME, &now);
+  result->tv_sec = now.tv_sec;
+  result->tv_usec = now.tv_nsec / 1000;
+  return 0;
+}

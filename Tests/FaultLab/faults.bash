@@ -291,6 +291,7 @@ play_name_both_silent() {
   usual_sites
   name_server silent
   printf 'nameserver 192.0.2.53\nnameserver 198.51.100.53\n' > /etc/resolv.conf
+  on_router ip route add 198.51.100.0/24 via 203.0.113.10
   filter on_router forward ip daddr 198.51.100.53 drop
 }
 play_name_dropped() { name_server honest; filter on_router input udp dport 53 drop; }

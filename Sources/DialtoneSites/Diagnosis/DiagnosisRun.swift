@@ -62,13 +62,12 @@ struct DiagnosisRun: Sendable {
     }
     emit(.began(url.isSecure ? .tls : .http))
     do {
-      // Half of what is left is kept for a second try with small packets.
-      let first = try await check(url, timeout: min(.seconds(4), .nanoseconds(patience.rest / 2)), small: false)
+      // The rest is kept for a second try with small packets, and a third one without.
+      let first = try await check(url, timeout: min(.seconds(4), .nanoseconds(patience.rest * 2 / 5)), small: false)
       var evidence = ExchangeEvidence(verdict: first, clock: .read())
-      if evidence.hasStalled, patience.rest > 200_000_000 {
+      if evidence.hasStalled, patience.rest > Self.margin {
         emit(.began(.pathMTU))
-        evidence.smallVerdict = try await check(
-          url, timeout: min(.seconds(4), .nanoseconds(patience.rest - 100_000_000)), small: true)
+        try await tryAgain(url, &evidence)
       }
       let pathMTU = ExchangeSteps.pathMTU(evidence)
       if pathMTU.outcome == .fault {
@@ -80,6 +79,21 @@ struct DiagnosisRun: Sendable {
       return []
     }
   }
+
+  /// Tries whether small packets pass, and then whether large ones do not in the same time.
+  private func tryAgain(_ url: SiteURL, _ evidence: inout ExchangeEvidence) async throws {
+    let half = Duration.nanoseconds((patience.rest - Self.margin) * 3 / 5)
+    let small = try await check(url, timeout: min(.seconds(4), half), small: true)
+    evidence.smallVerdict = small
+    guard ExchangeEvidence.isAnswered(small), let needed = small.timings.total else { return }
+    let rest = Duration.nanoseconds(patience.rest - Self.margin)
+    // A shorter time would not tell a slow site from a path that swallows large packets.
+    if rest < max(.seconds(1), needed * 3) { return }
+    evidence.thirdVerdict = try await check(url, timeout: min(.seconds(3), rest), small: false)
+  }
+
+  /// What is left for the verdict, in nanoseconds.
+  private static let margin: Int64 = 100_000_000
 
   private func check(_ url: SiteURL, timeout: Duration, small: Bool) async throws -> SiteVerdict {
     var check = SiteCheckConfiguration(timeout: max(.milliseconds(1), timeout))

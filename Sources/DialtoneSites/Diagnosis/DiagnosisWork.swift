@@ -81,8 +81,10 @@ final class DiagnosisWork {
 
   private func diagnose(_ witness: KernelWitness) {
     let names = findNames(witness)
-    let isTargetKnown = !names.addresses.isEmpty
-    let addresses = isTargetKnown ? names.addresses : ReachabilityTarget.internet.explainedAddresses(.init())
+    // 0.0.0.0 and :: are what filters of names answer, and nobody's address.
+    let known = names.addresses.filter { !$0.isUnspecified }
+    let isTargetKnown = !known.isEmpty
+    let addresses = isTargetKnown ? known : ReachabilityTarget.internet.explainedAddresses(.init())
     var ways = families.compactMap { family -> Way? in
       guard let address = addresses.first(where: { $0.family == family }) else { return nil }
       return Way(family: family, kernel: witness.evidence(address, path(port: subject.ports.first)))
@@ -97,7 +99,7 @@ final class DiagnosisWork {
     probeNeighbours(&ways, witness)
     for index in ways.indices where !ways[index].isBroken { explainTunnel(&ways[index], witness) }
     tell(NameStep.step(names))
-    if isTargetKnown, !isInternet { connect(names.addresses, &ways, names, witness) }
+    if isTargetKnown, !isInternet { connect(known, &ways, names, witness) }
     findings.lastSteps.append(ProxyStep.step(proxy(witness)))
   }
 

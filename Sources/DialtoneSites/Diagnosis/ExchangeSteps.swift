@@ -31,13 +31,21 @@ struct ExchangeEvidence: Equatable, Sendable {
   var verdict: SiteVerdict
   /// The verdict of a second check, in which both sides sent small segments alone; `nil` if there was none.
   var smallVerdict: SiteVerdict?
+  /// The verdict of a third check, as usual again, if the second was answered; `nil` if there was no time for one that
+  /// could tell. It tells a path that swallows large packets from a site that was slow once.
+  var thirdVerdict: SiteVerdict?
   var clock: ClockEvidence?
 
   /// Whether the request got no answer in time, although a connection was made.
-  var hasStalled: Bool {
+  var hasStalled: Bool { Self.isStalled(verdict) }
+
+  static func isStalled(_ verdict: SiteVerdict) -> Bool {
     verdict.kind == .failed && verdict.error?.code == .timedOut
       && [.tls, .request, .response, .body].contains(verdict.stage)
   }
+
+  /// The verdict that TLS and the answer are judged by: the latest with an answer to a usual check, or the first.
+  var judged: SiteVerdict { thirdVerdict.map { Self.isAnswered($0) ? $0 : verdict } ?? verdict }
 
   /// Whether a verdict rests on an answer, be it a bad one.
   static func isAnswered(_ verdict: SiteVerdict) -> Bool {
@@ -75,8 +83,13 @@ enum ExchangeSteps {
     guard ExchangeEvidence.isAnswered(small) else {
       return step(.pathMTU, .ok, "small packets get no answer either", facts)
     }
+    if let third = evidence.thirdVerdict, ExchangeEvidence.isAnswered(third) {
+      return step(.pathMTU, .doubtful, "the site was slow once, and then answered", facts)
+    }
+    let isSure = evidence.thirdVerdict.map { ExchangeEvidence.isStalled($0) } ?? false
     return step(
-      .pathMTU, .fault, "large packets vanish on the way, and small ones pass", facts, .pathMTU, .certain,
+      .pathMTU, .fault, "large packets vanish on the way, and small ones pass", facts, .pathMTU,
+      isSure ? .certain : .likely,
       "Lower the MTU of the interface, such as: ip link set INTERFACE mtu 1400")
   }
 
@@ -106,7 +119,7 @@ enum ExchangeSteps {
   // MARK: TLS
 
   static func tls(_ evidence: ExchangeEvidence) -> DiagnosisStep {
-    let verdict = evidence.verdict
+    let verdict = evidence.judged
     guard verdict.url.isSecure else { return step(.tls, .skipped, "the URL is http") }
     let facts = [
       DiagnosisEvidence("error", verdict.error?.code.identifier),
@@ -120,7 +133,7 @@ enum ExchangeSteps {
     case .intercepted: return certificate(evidence, site, facts)
     case .failed:
       guard verdict.stage == .tls else { break }
-      if evidence.hasStalled {
+      if ExchangeEvidence.isStalled(verdict) {
         return step(
           .tls, .fault, "\(site) takes the connection, and says nothing", facts, .siteFault, .likely,
           "Ask whoever runs \(site).")
@@ -139,7 +152,7 @@ enum ExchangeSteps {
   private static func certificate(
     _ evidence: ExchangeEvidence, _ site: String, _ facts: [DiagnosisEvidence]
   ) -> DiagnosisStep {
-    let error = evidence.verdict.error
+    let error = evidence.judged.error
     let isAboutDates = error?.code == .certificateExpired || error?.code == .certificateNotYetValid
     if isAboutDates, let fault = evidence.clock?.fault {
       return step(
@@ -154,7 +167,7 @@ enum ExchangeSteps {
   // MARK: HTTP
 
   static func http(_ evidence: ExchangeEvidence) -> DiagnosisStep {
-    let verdict = evidence.verdict
+    let verdict = evidence.judged
     let facts = [
       DiagnosisEvidence("verdict", verdict.kind.identifier), DiagnosisEvidence("status", number: verdict.status),
       DiagnosisEvidence("location", verdict.location), DiagnosisEvidence("error", verdict.error?.code.identifier),
@@ -184,7 +197,7 @@ enum ExchangeSteps {
       if verdict.stage == .tls || verdict.stage == .connect || verdict.stage == .name {
         return step(.http, .skipped, "it did not come to a request", facts)
       }
-      if evidence.hasStalled {
+      if ExchangeEvidence.isStalled(verdict) {
         return step(
           .http, .fault, "\(site) takes the request, and does not answer", facts, .siteFault, .likely,
           "Ask whoever runs \(site).")

@@ -118,7 +118,8 @@ enum NameStep {
         .fault, "this machine's own firewall lets no question out to \(names)", .localFirewall, .certain,
         "See what this machine's own firewall has: nft list ruleset")
     }
-    if !refusals.isEmpty {
+    // If one refuses and another is silent, programs wait for the silent one.
+    if !refusals.isEmpty, silent.isEmpty {
       return step(
         .fault, "no name server can be asked: \(refusals.joined(separator: "; "))", .nameServerRefuses, .certain,
         advice)

@@ -115,8 +115,14 @@ struct ConnectStepTests {
     let answer = SiteVerdict(url: "https://site.example/", kind: .available, status: 200)
     let silence = SiteVerdict(
       url: "https://site.example/", kind: .failed, stage: .tls, error: SiteError(.timedOut, "timed out"))
-    let stalled = exchange(.failed, stage: .tls, error: .timedOut, small: answer)
+    var stalled = exchange(.failed, stage: .tls, error: .timedOut, small: answer)
     #expect(ExchangeSteps.pathMTU(stalled).cause == .pathMTU)
+    #expect(ExchangeSteps.pathMTU(stalled).confidence == .likely)
+    stalled.thirdVerdict = silence
+    #expect(ExchangeSteps.pathMTU(stalled).cause == .pathMTU)
+    #expect(ExchangeSteps.pathMTU(stalled).confidence == .certain)
+    stalled.thirdVerdict = answer
+    #expect(ExchangeSteps.pathMTU(stalled).cause == nil && ExchangeSteps.tls(stalled).outcome == .ok)
     let mute = exchange(.failed, stage: .tls, error: .timedOut, small: silence)
     #expect(ExchangeSteps.pathMTU(mute).outcome == .ok && ExchangeSteps.tls(mute).cause == .siteFault)
     #expect(ExchangeSteps.pathMTU(exchange(.available, status: 200)).outcome == .ok)
