@@ -21,9 +21,12 @@ struct DiagnosisRulesTests {
     let confidence: DiagnosisConfidence
     let steps: [DiagnosisStep]
 
+    init(_ description: String, _ cause: DiagnosisCause?, _ steps: [DiagnosisStep]) {
+      self.init(description, cause, .certain, steps)
+    }
+
     init(
-      _ description: String, _ cause: DiagnosisCause?, _ confidence: DiagnosisConfidence = .certain,
-      _ steps: [DiagnosisStep]
+      _ description: String, _ cause: DiagnosisCause?, _ confidence: DiagnosisConfidence, _ steps: [DiagnosisStep]
     ) {
       testDescription = description
       self.cause = cause
