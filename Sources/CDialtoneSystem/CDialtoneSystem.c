@@ -65,6 +65,18 @@ int csystem_driver(int socket, const char *name, char *driver, char *firmware) {
 #endif
 
 #if defined(__linux__)
+int csystem_link_speed(int socket, const char *name, unsigned int *speed, int *is_full) {
+  struct ethtool_cmd command = {.cmd = ETHTOOL_GSET};
+  struct ifreq request = {.ifr_data = (void *)&command};
+  strncpy(request.ifr_name, name, IFNAMSIZ - 1);
+  int result = ioctl(socket, SIOCETHTOOL, &request);
+  if (result < 0) return result;
+  unsigned int value = ethtool_cmd_speed(&command);
+  *speed = value == (unsigned int)SPEED_UNKNOWN ? 0 : value;
+  *is_full = command.duplex == DUPLEX_FULL ? 1 : command.duplex == DUPLEX_HALF ? 0 : -1;
+  return 0;
+}
+
 int csystem_queue_errors(int socket, int family, int is_wanted) {
   return family == AF_INET6 ? setsockopt(socket, IPPROTO_IPV6, IPV6_RECVERR, &is_wanted, sizeof is_wanted)
                             : setsockopt(socket, IPPROTO_IP, IP_RECVERR, &is_wanted, sizeof is_wanted);
@@ -111,6 +123,87 @@ int csystem_is_own_address(const struct sockaddr_storage *address) {
   int result = bind(probe, (struct sockaddr *)&local, length);
   close(probe);
   return result == 0;
+}
+#endif
+
+#if defined(__linux__)
+#include <net/ethernet.h>
+#include <linux/if_packet.h>
+#include <sys/timex.h>
+
+static int result_of(int result) { return result == 0 ? 0 : errno; }
+
+int csystem_probe_socket(int family, int is_stream) {
+  int probe = socket(family, (is_stream ? SOCK_STREAM : SOCK_DGRAM) | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  // If this is refused, the queue stays empty.
+  if (probe >= 0) (void)csystem_queue_errors(probe, family, 1);
+  return probe;
+}
+
+int csystem_bind_to_interface(int socket, unsigned int index) {
+  int value = (int)index;
+  return result_of(setsockopt(socket, SOL_SOCKET, SO_BINDTOIFINDEX, &value, sizeof value));
+}
+
+int csystem_connect(int socket, int family, const unsigned char *address, unsigned short port, unsigned int scope) {
+  if (family == AF_INET) {
+    struct sockaddr_in target = {.sin_family = AF_INET, .sin_port = htons(port)};
+    memcpy(&target.sin_addr, address, sizeof target.sin_addr);
+    return result_of(connect(socket, (struct sockaddr *)&target, sizeof target));
+  }
+  struct sockaddr_in6 target = {.sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_scope_id = scope};
+  memcpy(&target.sin6_addr, address, sizeof target.sin6_addr);
+  return result_of(connect(socket, (struct sockaddr *)&target, sizeof target));
+}
+
+int csystem_socket_error(int socket) {
+  int value = 0;
+  socklen_t length = sizeof value;
+  if (getsockopt(socket, SOL_SOCKET, SO_ERROR, &value, &length) != 0) return errno;
+  return value;
+}
+
+int csystem_limit_segments(int socket, int bytes) {
+  return result_of(setsockopt(socket, IPPROTO_TCP, TCP_MAXSEG, &bytes, sizeof bytes));
+}
+
+int csystem_forbid_fragments(int socket, int family) {
+  int value = family == AF_INET6 ? IPV6_PMTUDISC_PROBE : IP_PMTUDISC_PROBE;
+  return result_of(family == AF_INET6 ? setsockopt(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &value, sizeof value)
+                                      : setsockopt(socket, IPPROTO_IP, IP_MTU_DISCOVER, &value, sizeof value));
+}
+
+int csystem_packet_socket(void) {
+  return socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, htons(ETH_P_ALL));
+}
+
+ssize_t csystem_receive_packet(int socket, void *buffer, size_t size, unsigned int *interface, int *is_outgoing) {
+  struct sockaddr_ll sender;
+  socklen_t length = sizeof sender;
+  ssize_t received = recvfrom(socket, buffer, size, MSG_DONTWAIT, (struct sockaddr *)&sender, &length);
+  if (received < 0) return received;
+  *interface = (unsigned int)sender.sll_ifindex;
+  *is_outgoing = sender.sll_pkttype == PACKET_OUTGOING;
+  return received;
+}
+
+unsigned int csystem_lost_packets(int socket) {
+  struct tpacket_stats statistics = {0};
+  socklen_t length = sizeof statistics;
+  if (getsockopt(socket, SOL_PACKET, PACKET_STATISTICS, &statistics, &length) != 0) return 0;
+  return statistics.tp_drops;
+}
+
+int csystem_clock_is_kept(void) {
+  struct timex request = {.modes = 0};
+  int state = adjtimex(&request);
+  if (state < 0) return -1;
+  return state != TIME_ERROR && !(request.status & STA_UNSYNC);
+}
+
+long long csystem_changed(const char *path) {
+  struct stat status;
+  return stat(path, &status) == 0 ? (long long)status.st_mtim.tv_sec : 0;
 }
 #endif
 

@@ -50,7 +50,9 @@ struct TerminalProcessTests {
     #expect(result.ending == .exited(1))
     let progress =
       /(\r\e\[K\e\[\?7lwaiting for internet to be reachable: no route to the destination, \d+ s of [\d.]+ s\e\[\?7h)+/
-    let final = "\r\u{1B}[Kinternet  \u{1B}[31munreachable\u{1B}[0m  no route to the destination\r\n"
+    let final =
+      "\r\u{1B}[Kinternet  \u{1B}[31munreachable\u{1B}[0m  no route to the destination\r\n"
+      + "to find out why: dialtone explain internet\r\n"
     #expect(result.output.prefixMatch(of: progress) != nil, "\(result.output.debugDescription)")
     #expect(result.output.hasSuffix("\u{1B}[?7h" + final), "\(result.output.debugDescription)")
   }

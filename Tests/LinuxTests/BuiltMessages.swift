@@ -95,7 +95,7 @@ enum BuiltMessages {
     return .route(try decode(bytes) { RouteMessage($0, in: $1) })
   }
 
-  private static func bytes(
+  static func bytes(
     _ type: NetlinkMessageType, _ body: (inout NetlinkRequestBuilder) -> Void
   ) -> [UInt8] {
     var builder = NetlinkRequestBuilder()
@@ -105,7 +105,7 @@ enum BuiltMessages {
     return builder.bytes
   }
 
-  private static func decode<Value>(
+  static func decode<Value>(
     _ bytes: [UInt8], _ body: (NetlinkMessage, RawSpan) -> Value?
   ) throws -> Value {
     // Bytes have no padding between them.

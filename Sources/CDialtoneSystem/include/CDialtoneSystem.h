@@ -94,6 +94,7 @@ static inline int csystem_ignores_signal(int signal) {
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/timerfd.h>
+#include <poll.h>
 
 // The kernel's headers, or the few definitions that the library needs, if they are not installed. The tests use more of
 // the headers. CSYSTEM_OWN_KERNEL_DEFINITIONS takes ours in any case, to try them.
@@ -178,6 +179,10 @@ int csystem_receive(int socket, void *_Nonnull buffer, size_t size, struct csyst
 #define CSYSTEM_DRIVER_TEXT_SIZE 32
 int csystem_driver(int socket, const char *_Nonnull name, char *_Nonnull driver, char *_Nonnull firmware);
 
+// ETHTOOL_GSET of ioctl(2): the speed of an interface in megabits a second, 0 if it is not known, and 1 for full duplex,
+// 0 for half, -1 if that is not known. Returns 0, or -1 with errno.
+int csystem_link_speed(int socket, const char *_Nonnull name, unsigned int *_Nonnull speed, int *_Nonnull is_full);
+
 // IP_RECVERR and IPV6_RECVERR (ip(7), ipv6(7)): says whether a socket of that family queues refusals of its packets.
 int csystem_queue_errors(int socket, int family, int is_wanted);
 
@@ -196,6 +201,37 @@ int csystem_take_refusal(int socket, struct csystem_refusal *_Nonnull refusal);
 
 // Returns whether this machine has the address, so that a socket can be bound to it.
 int csystem_is_own_address(const struct sockaddr_storage *_Nonnull address);
+
+// Sockets of probes. Addresses are 4 or 16 bytes in network order; `scope` is the interface of a link-local one. Each
+// function returns 0, or the errno.
+
+// A stream or datagram socket that does not block and queues refusals (ip(7), IP_RECVERR), or -1 with errno.
+int csystem_probe_socket(int family, int is_stream);
+// SO_BINDTOIFINDEX (socket(7)).
+int csystem_bind_to_interface(int socket, unsigned int index);
+// connect(2); EINPROGRESS if it goes on.
+int csystem_connect(int socket, int family, const unsigned char *_Nonnull address, unsigned short port,
+                    unsigned int scope);
+// SO_ERROR (socket(7)): why the connection failed; 0 if it was made.
+int csystem_socket_error(int socket);
+// TCP_MAXSEG (tcp(7)): the largest segment that either side sends, in bytes.
+int csystem_limit_segments(int socket, int bytes);
+// IP_PMTUDISC_PROBE of IP_MTU_DISCOVER (ip(7)): datagrams are neither fragmented nor held to a known path MTU.
+int csystem_forbid_fragments(int socket, int family);
+
+// A packet socket for all protocols that does not block (packet(7)), or -1 with errno: it needs CAP_NET_RAW.
+int csystem_packet_socket(void);
+// Receives a packet, from its IP header on. Returns its length, or -1 with errno.
+ssize_t csystem_receive_packet(int socket, void *_Nonnull buffer, size_t size, unsigned int *_Nonnull interface,
+                               int *_Nonnull is_outgoing);
+
+// PACKET_STATISTICS (packet(7)): how many packets the socket lost since the last call.
+unsigned int csystem_lost_packets(int socket);
+
+// adjtimex(2): 1 if something keeps the clock right, 0 if not, -1 if the system does not say.
+int csystem_clock_is_kept(void);
+// When a file was last changed, in seconds since 1970 (stat(2)); 0 if there is none.
+long long csystem_changed(const char *_Nonnull path);
 #endif
 
 #endif

@@ -116,7 +116,7 @@ final class KernelQueries {
   // MARK: Nexthop objects
 
   /// Returns the hops of a nexthop object; for a group, in its order.
-  private func hops(ofObject id: UInt32) -> [RouteNexthop] {
+  func hops(ofObject id: UInt32) -> [RouteNexthop] {
     guard let object = nexthops([id]).first else { return [] }
     let members = object.group.isEmpty ? [object] : nexthops(object.group.prefix(Self.groupLimit).map(\.id))
     return members.compactMap { member in

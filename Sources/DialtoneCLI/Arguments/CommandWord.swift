@@ -7,9 +7,7 @@ internal import Dialtone
 /// Tells a mistyped command from a host. `dialtone HOST` watches a host, so nothing else would notice `dialtone
 /// statsu`.
 enum CommandWord {
-  static let known = ["watch", "status", "wait", "check", "interfaces", "help"]
-  /// Commands of other versions; a host of such a name can be given after `watch`.
-  static let reserved = ["explain"]
+  static let known = ["watch", "status", "wait", "check", "explain", "interfaces", "help"]
 
   /// Refuses targets that are likely commands, if no command was named.
   static func check(implicitTargets targets: [String]) throws {
@@ -17,9 +15,6 @@ enum CommandWord {
       let remedy = "to watch a host of that name, write: dialtone watch \(target)"
       if known.contains(target) {
         throw ValidationError("TARGET: \"\(target)\" is a command, which stands first: dialtone \(target) …; \(remedy)")
-      }
-      if reserved.contains(target) {
-        throw ValidationError("TARGET: \"\(target)\" is not a command of this version; \(remedy)")
       }
       if ASCII.folded(target) == "version" {
         throw ValidationError("TARGET: \"\(target)\" is an option: dialtone --version; \(remedy)")

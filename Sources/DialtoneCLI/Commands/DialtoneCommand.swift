@@ -18,12 +18,13 @@ struct DialtoneCommand: ParsableCommand {
       dialtone status [<options>] [<target> ...]
       dialtone wait [<options>] [<target> ...]
       dialtone check [<options>] <url> ...
+      dialtone explain [<options>] [<target> | <url>]
       dialtone interfaces [--json]
       """,
     discussion: """
       The answer is the kernel's own: nothing is sent except name lookups. A target is reachable if a packet for it \
-      can leave this machine; that does not say whether it answers. To learn that, use check or --site: they alone \
-      send something to it. Without a command, dialtone means dialtone watch.
+      can leave this machine; that does not say whether it answers. To learn that, use check or --site, and explain \
+      to learn why not: they alone send something to it. Without a command, dialtone means dialtone watch.
 
       EXIT STATUS
         0        what was asked holds
@@ -41,12 +42,16 @@ struct DialtoneCommand: ParsableCommand {
         dialtone status --json            ask once, for a program
         dialtone wait && git push         wait for the Internet, then go on
         dialtone check https://example.com/
+        dialtone explain https://example.com/
         dialtone interfaces               list the interfaces
 
       Completion for a shell: dialtone --generate-completion-script bash
       """,
     version: DialtoneLibraryVersion.current.description,
-    subcommands: [WatchCommand.self, StatusCommand.self, WaitCommand.self, CheckCommand.self, InterfacesCommand.self],
+    subcommands: [
+      WatchCommand.self, StatusCommand.self, WaitCommand.self, CheckCommand.self, ExplainCommand.self,
+      InterfacesCommand.self,
+    ],
     defaultSubcommand: WatchCommand.self)
 
   static func main() {

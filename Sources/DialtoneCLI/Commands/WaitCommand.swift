@@ -136,7 +136,7 @@ struct WaitCommand: TargetCommand {
       session: WaitSession(
         targetCount: request.targets.count, questionCount: questions.count, goal: goal, anySuffices: any),
       formatter: options.formatter(for: request, showsTime: false), timeout: timeout, endsWithReader: false,
-      isQuiet: quiet.isQuiet, questions: questions, followsAddresses: routable)
+      isQuiet: quiet.isQuiet, namesExplain: true, questions: questions, followsAddresses: routable)
     runner.prospects = prospects
     return try runner.run()
   }
@@ -147,7 +147,7 @@ struct WaitCommand: TargetCommand {
       session: SiteWaitSession(
         siteCount: request.urls.count, goal: unreachable ? .unavailable : .available, anySuffices: any),
       formatter: SiteFormatter.make(for: request, json: options.json, showsTime: false), timeout: timeout,
-      endsWithReader: false, isQuiet: quiet.isQuiet, watch: SiteWatcher(request: request).start)
+      endsWithReader: false, isQuiet: quiet.isQuiet, namesExplain: true, watch: SiteWatcher(request: request).start)
     runner.prospects = prospects
     return try runner.run()
   }

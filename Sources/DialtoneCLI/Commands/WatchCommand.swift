@@ -84,7 +84,8 @@ struct WatchCommand: TargetCommand {
     var runner = Runner(
       request: request,
       session: WatchSession(targetCount: request.targets.count, countLimit: count),
-      formatter: options.formatter(for: request, showsTime: true), timeout: timeout, endsWithReader: true)
+      formatter: options.formatter(for: request, showsTime: true), timeout: timeout, endsWithReader: true,
+      namesExplain: true)
     runner.notice = notice(request.targets.map(\.typed))
     runner.hook = hook.map { hook in
       HookRunner(hook, trigger: hookOptions.trigger ?? .change) { [targets = request.targets] report in
@@ -99,7 +100,7 @@ struct WatchCommand: TargetCommand {
       request: request,
       session: SiteWatchSession(siteCount: request.urls.count, countLimit: count),
       formatter: SiteFormatter.make(for: request, json: options.json, showsTime: true), timeout: timeout,
-      endsWithReader: true, watch: SiteWatcher(request: request).start)
+      endsWithReader: true, namesExplain: true, watch: SiteWatcher(request: request).start)
     runner.notice = notice(request.urls.map(\.text))
     runner.hook = hook.map { HookRunner($0, trigger: hookOptions.trigger ?? .change) { HookFacts($0) } }
     return try runner.run()

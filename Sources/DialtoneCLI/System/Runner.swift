@@ -29,6 +29,8 @@ struct Runner<S: Session> where S.State: Sendable {
   var notice: (manager: ServiceManager, notice: ServiceNotice)?
   /// Ends a wait for which there is no hope; `nil` goes on.
   var prospects: Prospects?
+  /// How many of the targets, from the first, `dialtone explain` is named for, on a terminal, when one of them is lost.
+  var explainableCount = 0
   /// Begins to post the targets' states. What it returns is kept until the end.
   let watch: (Mailbox<S.State>) -> any Sendable
 
@@ -52,6 +54,7 @@ struct Runner<S: Session> where S.State: Sendable {
     let shortened = progress.isEnabled ? ShortenedNames(names) : nil
     var obstacles = session.toldGoal != nil && !isQuiet && !progress.isEnabled ? Obstacles() : nil
     var hasToldShortage = isQuiet
+    var hasNamedExplain = explainableCount == 0 || !progress.isEnabled
     var nextProgress = Progress.interval
     while true {
       let now = start.duration(to: clock.now)
@@ -97,6 +100,11 @@ struct Runner<S: Session> where S.State: Sendable {
       }
       if !isQuiet { for report in reports { try Output.line(formatter.line(for: report)) } }
       for report in reports { hook?.receive(report, holds: holds(report.state)) }
+      if !hasNamedExplain, let target = lost(reports) {
+        let name = TerminalText.visible(names[target])
+        StandardStream.error.writeIgnoringErrors("to find out why: dialtone explain \(name)\n")
+        hasNamedExplain = true
+      }
       if let hopeless {
         if !isQuiet { StandardStream.error.writeIgnoringErrors("dialtone: gave up: \(hopeless)\n") }
         return .fails
@@ -128,6 +136,14 @@ struct Runner<S: Session> where S.State: Sendable {
     if let message = notice?.notice.message(of: letter.target, text, holds: holds) { manager.send(message) }
   }
 
+  /// The first target that is reported as lost: it was there before, or was waited for in vain.
+  private func lost(_ reports: [StateReport<S.State>]) -> Int? {
+    reports.first { report in
+      guard report.target < explainableCount, holds(report.state) == .fails else { return false }
+      return report.former.map { holds($0.state) != .fails } ?? (session.ending == .fails)
+    }?.target
+  }
+
   /// Says what stands in the way of these targets, if that has not been said.
   private func tell(_ targets: [Int], _ obstacles: inout Obstacles?) {
     guard var told = obstacles, let goal = session.toldGoal else { return }
@@ -145,7 +161,8 @@ extension Runner where S.State == Reachability {
   /// Watches whether packets can reach the targets.
   init(
     request: TargetRequest, session: S, formatter: any ReportFormatter<Reachability>, timeout: Duration?,
-    endsWithReader: Bool, isQuiet: Bool = false, questions: [HostName] = [], followsAddresses: Bool = false
+    endsWithReader: Bool, isQuiet: Bool = false, namesExplain: Bool = false, questions: [HostName] = [],
+    followsAddresses: Bool = false
   ) {
     let takesAnyInterface = request.targets.map { $0.takesAnyInterface && request.configuration.interface == nil }
     let targetCount = request.targets.count
@@ -158,7 +175,7 @@ extension Runner where S.State == Reachability {
         let details = TextReportFormatter.details(of: state, takesAnyInterface: takesAnyInterface[target])
         return state.isReachable ? "reachable \(details)" : details
       }, isDenied: { $0.reason == .denied },
-      holds: { state in state.holds { $0.isReachable } }
+      holds: { state in state.holds { $0.isReachable } }, explainableCount: namesExplain ? targetCount : 0
     ) { mailbox in
       for (position, name) in questions.enumerated() {
         NameServerWatch(name: name).start(mailbox, position: targetCount + position)
@@ -183,7 +200,8 @@ extension Runner where S.State == SiteVerdict {
   /// Asks sites, or watches them.
   init(
     request: SiteRequest, session: S, formatter: any ReportFormatter<SiteVerdict>, timeout: Duration?,
-    endsWithReader: Bool, isQuiet: Bool = false, watch: @escaping (Mailbox<SiteVerdict>) -> any Sendable
+    endsWithReader: Bool, isQuiet: Bool = false, namesExplain: Bool = false,
+    watch: @escaping (Mailbox<SiteVerdict>) -> any Sendable
   ) {
     self.init(
       names: request.urls.map(\.text), session: session, formatter: formatter, timeout: timeout,
@@ -192,6 +210,7 @@ extension Runner where S.State == SiteVerdict {
         let details = SiteTextFormatter.details(of: verdict)
         return details.isEmpty ? verdict.kind.identifier : "\(verdict.kind.identifier), \(details)"
       }, isDenied: { _ in false },
-      holds: { TruthValue($0.isAvailable) }, watch: watch)
+      holds: { $0.kind == .undetermined ? .unknown : TruthValue($0.isAvailable) },
+      explainableCount: namesExplain ? request.urls.count : 0, watch: watch)
   }
 }

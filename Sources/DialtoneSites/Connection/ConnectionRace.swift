@@ -56,6 +56,7 @@ final class ConnectionRace {
   private let loop: any EventLoop
   private let port: UInt16
   private let interface: String?
+  private let maximumSegment: Int?
   private let end: (Result<(any Channel, Route), SiteError>, _ last: Route?) -> Void
   private var waiting: ArraySlice<Route>
   private var attempts: [Attempt] = []
@@ -70,13 +71,15 @@ final class ConnectionRace {
   /// `isOpen`, more may be added until `close`. `end` gets the connection, or why none could be made, and what was
   /// tried last.
   init(
-    _ routes: [Route], isOpen: Bool, port: UInt16, interface: String?, _ loop: any EventLoop,
+    _ routes: [Route], isOpen: Bool, port: UInt16, interface: String?, maximumSegment: Int? = nil,
+    _ loop: any EventLoop,
     end: @escaping (Result<(any Channel, Route), SiteError>, _ last: Route?) -> Void
   ) {
     waiting = routes[...]
     self.isOpen = isOpen
     self.port = port
     self.interface = interface
+    self.maximumSegment = maximumSegment
     self.loop = loop
     lastStart = loop.now
     self.end = end
@@ -141,10 +144,11 @@ final class ConnectionRace {
     ClientBootstrap(group: loop)
       // The check's own deadline is the only one.
       .connectTimeout(.hours(24))
-      .channelInitializer { [loop] channel in
+      .channelInitializer { [loop, maximumSegment] channel in
         bound.value.channel = channel
         do {
           try Self.closeOnExec(channel)
+          try Self.limitSegments(of: channel, to: maximumSegment)
           try bound.value.watchRefusals()
         } catch {
           return loop.makeFailedFuture(error)
@@ -164,6 +168,17 @@ final class ConnectionRace {
       let result = csystem_close_on_exec(socket)
       if result != 0 { throw IOError(errnoCode: csystem_errno(), reason: "close-on-exec") }
     }
+  }
+
+  /// Has both sides send small segments alone (tcp(7), TCP_MAXSEG).
+  private static func limitSegments(of channel: any Channel, to size: Int?) throws {
+    #if os(Linux)  // diagnoses are Linux's
+    guard let size else { return }
+    try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
+      let errno = csystem_limit_segments(socket, CInt(size))
+      if errno != 0 { throw IOError(errnoCode: errno, reason: "TCP_MAXSEG") }
+    }
+    #endif
   }
 
   /// The name to bind to, of at most 15 bytes. A longer one can only be an alternative name, which the option does not

@@ -24,10 +24,10 @@ struct ConnectionRefusal: Equatable {
     return "\(isOwn ? "this machine" : "\(offender)") says: \(message)"
   }
 
-  private var isIPv6: Bool { offender.family == .ipv6 }
+  var isIPv6: Bool { offender.family == .ipv6 }
 
   /// What the kernel says of a neighbour that does not answer (RFC 1122, 3.2.2.1; RFC 4861, 7.2.2).
-  private var isHostUnreachable: Bool { isIPv6 ? (type, code) == (1, 3) : (type, code) == (3, 1) }
+  var isHostUnreachable: Bool { isIPv6 ? (type, code) == (1, 3) : (type, code) == (3, 1) }
 
   private static let unreachable: [UInt8: String] = [
     0: "network unreachable", 1: "host unreachable", 2: "protocol unreachable", 3: "port unreachable",
@@ -43,7 +43,7 @@ struct ConnectionRefusal: Equatable {
   ]
 
   /// The message in the words of RFC 792, RFC 1812 and RFC 4443.
-  private var message: String {
+  var message: String {
     let words: String? =
       switch (isIPv6, type) {
       case (false, 3): Self.unreachable[code]
@@ -81,10 +81,15 @@ final class RefusalReader {
   }
 
   /// Who refused, if that is known.
-  func refusal() -> ConnectionRefusal? {
+  func refusal() -> ConnectionRefusal? { ConnectionRefusal(takenFrom: socket.rawValue) }
+}
+
+extension ConnectionRefusal {
+  /// Takes the oldest refusal from the error queue of a socket; `nil` if there is none.
+  init?(takenFrom socket: CInt) {
     var refusal = csystem_refusal()
     // The function fills in the structure, and keeps no pointer to it.
-    guard unsafe csystem_take_refusal(socket.rawValue, &refusal) == 1 else { return nil }
+    guard unsafe csystem_take_refusal(socket, &refusal) == 1 else { return nil }
     let offender: IPAddress
     do throws(ReachabilityError) {
       // The length is that of the structure.
@@ -95,7 +100,7 @@ final class RefusalReader {
     }
     // The function reads the address during the call.
     let isOwn = unsafe csystem_is_own_address(&refusal.offender) == 1
-    return ConnectionRefusal(offender: offender, isOwn: isOwn, type: refusal.type, code: refusal.code)
+    self.init(offender: offender, isOwn: isOwn, type: refusal.type, code: refusal.code)
   }
 }
 #endif

@@ -243,7 +243,8 @@ final class CheckRun {
   private func startRace(_ routes: [Route], isOpen: Bool) {
     precondition(race == nil && exchange == nil, "One connection at a time")
     let race = ConnectionRace(
-      routes, isOpen: isOpen, port: port, interface: configuration.interface, loop
+      routes, isOpen: isOpen, port: port, interface: configuration.interface,
+      maximumSegment: configuration.maximumSegment, loop
     ) { [self] result, last in
       self.race = nil
       switch result {

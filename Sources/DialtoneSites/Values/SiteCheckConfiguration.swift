@@ -56,6 +56,9 @@ public struct SiteCheckConfiguration: Hashable, Sendable {
   /// sites refuse requests without one (status 403).
   public var userAgent: String?
 
+  /// The largest segment that either side may send, in bytes; `nil` for what the path allows.
+  package var maximumSegment: Int?
+
   /// A request's method.
   public enum Method: String, Hashable, Sendable {
     /// Asks for the head of the answer alone (RFC 9110, 9.3.2).

@@ -9,7 +9,7 @@ package struct AddressMessage: Hashable, Sendable {
   package enum Attribute {
     package static let address: UInt16 = 1
     package static let local: UInt16 = 2
-    static let cacheInfo: UInt16 = 6
+    package static let cacheInfo: UInt16 = 6
     package static let flags: UInt16 = 8
   }
 
@@ -22,6 +22,9 @@ package struct AddressMessage: Hashable, Sendable {
   package private(set) var address: IPAddressBits?
   /// `IFA_LOCAL`: this machine's address. IPv6 leaves it out if there is no peer.
   package private(set) var local: IPAddressBits?
+  /// For how many seconds it is valid from now on (`ifa_valid` of `struct ifa_cacheinfo`); `nil` for ever, or if the
+  /// message does not say.
+  package private(set) var validLifetime: UInt32?
 
   /// This machine's address.
   package var localAddress: IPAddressBits? { local ?? address }
@@ -57,6 +60,11 @@ package struct AddressMessage: Hashable, Sendable {
         // Replaces the eight bits of the header, which lack the newer flags.
         guard let value: UInt32 = bytes.integer(in: attribute.payload) else { return nil }
         self.flags = AddressFlags(rawValue: value)
+      case Attribute.cacheInfo:
+        // The preferred lifetime stands before it; all ones are "for ever".
+        guard attribute.payload.count >= 8, let value: UInt32 = bytes.integer(at: attribute.payload.lowerBound + 4)
+        else { return nil }
+        validLifetime = value == .max ? nil : value
       default:
         break
       }

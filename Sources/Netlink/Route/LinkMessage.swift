@@ -11,6 +11,7 @@ package struct LinkMessage: Hashable, Sendable {
   package enum Attribute {
     package static let address: UInt16 = 1
     package static let name: UInt16 = 3
+    package static let mtu: UInt16 = 4
     package static let link: UInt16 = 5
     package static let master: UInt16 = 10
     package static let operationalState: UInt16 = 16
@@ -50,6 +51,8 @@ package struct LinkMessage: Hashable, Sendable {
   package private(set) var master: UInt32?
   /// `veth`, `bridge`, `wireguard` and so on; hardware has none.
   package private(set) var infoKind: String?
+  /// The largest packet that the link takes, in bytes.
+  package private(set) var mtu: UInt32?
   package private(set) var bondActiveSlave: UInt32?
 
   /// Whether the message describes the whole link. Messages about a bridge's port and wireless events lack most
@@ -89,6 +92,9 @@ package struct LinkMessage: Hashable, Sendable {
       // IFNAMSIZ, linux/if.h.
       name = bytes.string(in: payload, limit: 16)
       return name != nil
+    case Attribute.mtu:
+      mtu = bytes.integer(in: payload)
+      return mtu != nil
     case Attribute.link:
       lower = bytes.integer(in: payload)
       return lower != nil

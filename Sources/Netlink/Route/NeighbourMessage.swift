@@ -58,6 +58,6 @@ package struct NeighbourState: OptionSet, Hashable, Sendable {
   package static let probe = Self(rawValue: 0x10)
   package static let failed = Self(rawValue: 0x20)
   /// The link does not resolve neighbours.
-  static let noARP = Self(rawValue: 0x40)
+  package static let noARP = Self(rawValue: 0x40)
   package static let permanent = Self(rawValue: 0x80)
 }

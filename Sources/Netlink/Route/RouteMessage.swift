@@ -163,7 +163,7 @@ package struct RouteScope: RawRepresentable, Hashable, Sendable {
     self.rawValue = rawValue
   }
 
-  static let universe = Self(rawValue: 0)
+  package static let universe = Self(rawValue: 0)
   /// On the attached link.
   package static let link = Self(rawValue: 253)
   package static let host = Self(rawValue: 254)
@@ -199,6 +199,8 @@ package struct RouteFlags: OptionSet, Hashable, Sendable {
 
   /// A cached clone of a route, which is what a plain query returns.
   static let cloned = Self(rawValue: 0x200)
+  /// Asks for the number of the table, which an IPv4 reply otherwise gives as that of the main table.
+  package static let lookupTable = Self(rawValue: 0x1000)
   /// Asks for the route as configured instead of the one chosen.
   package static let fibMatch = Self(rawValue: 0x2000)
 }

@@ -9,15 +9,20 @@ package struct RuleMessage: Hashable, Sendable {
   package enum Attribute {
     package static let destination: UInt16 = 1
     package static let source: UInt16 = 2
-    static let inputInterfaceName: UInt16 = 3
-    static let goto: UInt16 = 4
+    package static let inputInterfaceName: UInt16 = 3
+    package static let goto: UInt16 = 4
     package static let priority: UInt16 = 6
     package static let mark: UInt16 = 10
-    static let suppressPrefixLength: UInt16 = 14
+    package static let suppressPrefixLength: UInt16 = 14
     package static let table: UInt16 = 15
-    static let markMask: UInt16 = 16
-    static let outputInterfaceName: UInt16 = 17
-    static let userIDRange: UInt16 = 20
+    package static let markMask: UInt16 = 16
+    package static let outputInterfaceName: UInt16 = 17
+    /// The rule asks the table of the VRF that the packet belongs to.
+    package static let masterTable: UInt16 = 19
+    package static let userIDRange: UInt16 = 20
+    package static let ipProtocol: UInt16 = 22
+    package static let sourcePorts: UInt16 = 23
+    package static let destinationPorts: UInt16 = 24
   }
 
   package let family: KernelAddressFamily
@@ -31,11 +36,19 @@ package struct RuleMessage: Hashable, Sendable {
   /// Lower is asked first; 0 if the message names none.
   package private(set) var priority: UInt32 = 0
   package private(set) var mark: UInt32?
-  private(set) var markMask: UInt32?
-  private(set) var suppressPrefixLength: UInt32?
-  private(set) var inputInterfaceName: String?
-  private(set) var outputInterfaceName: String?
-  private(set) var userIDs: ClosedRange<UInt32>?
+  package private(set) var markMask: UInt32?
+  package private(set) var suppressPrefixLength: UInt32?
+  package private(set) var inputInterfaceName: String?
+  package private(set) var outputInterfaceName: String?
+  package private(set) var userIDs: ClosedRange<UInt32>?
+  /// The priority of the rule that this one jumps to.
+  package private(set) var goto: UInt32?
+  /// Whether it is for packets of a VRF, and asks that VRF's table (`l3mdev`).
+  package private(set) var usesMasterTable = false
+  /// `IPPROTO_…`; `nil` for any.
+  package private(set) var ipProtocol: UInt8?
+  package private(set) var sourcePorts: ClosedRange<UInt16>?
+  package private(set) var destinationPorts: ClosedRange<UInt16>?
 
   /// - Returns: `nil` if the message is of another type, or malformed.
   package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
@@ -100,10 +113,33 @@ package struct RuleMessage: Hashable, Sendable {
         let last: UInt32 = bytes.integer(at: payload.lowerBound + 4), first <= last
       else { return false }
       userIDs = first...last
+    case Attribute.goto:
+      goto = bytes.integer(in: payload)
+      return goto != nil
+    case Attribute.masterTable:
+      guard let value: UInt8 = bytes.integer(in: payload) else { return false }
+      usesMasterTable = value != 0
+    case Attribute.ipProtocol:
+      ipProtocol = bytes.integer(in: payload)
+      return ipProtocol != nil
+    case Attribute.sourcePorts:
+      sourcePorts = Self.ports(payload, in: bytes)
+      return sourcePorts != nil
+    case Attribute.destinationPorts:
+      destinationPorts = Self.ports(payload, in: bytes)
+      return destinationPorts != nil
     default:
       break
     }
     return true
+  }
+
+  /// Reads `struct fib_rule_port_range`: two ports in host order.
+  private static func ports(_ payload: Range<Int>, in bytes: RawSpan) -> ClosedRange<UInt16>? {
+    guard payload.count == 4, let first: UInt16 = bytes.integer(at: payload.lowerBound),
+      let last: UInt16 = bytes.integer(at: payload.lowerBound + 2), first <= last
+    else { return nil }
+    return first...last
   }
 }
 
@@ -116,9 +152,9 @@ package struct RuleAction: RawRepresentable, Hashable, Sendable {
   }
 
   package static let unspecified = Self(rawValue: 0)
-  static let toTable = Self(rawValue: 1)
-  static let goto = Self(rawValue: 2)
-  static let noOperation = Self(rawValue: 3)
+  package static let toTable = Self(rawValue: 1)
+  package static let goto = Self(rawValue: 2)
+  package static let noOperation = Self(rawValue: 3)
   package static let blackhole = Self(rawValue: 6)
   package static let unreachable = Self(rawValue: 7)
   package static let prohibit = Self(rawValue: 8)
@@ -134,6 +170,6 @@ package struct RuleFlags: OptionSet, Hashable, Sendable {
 
   package static let permanent = Self(rawValue: 0x01)
   /// The rule is for packets that do not match: `ip rule add not …`.
-  static let invert = Self(rawValue: 0x02)
+  package static let invert = Self(rawValue: 0x02)
   static let unresolved = Self(rawValue: 0x04)
 }

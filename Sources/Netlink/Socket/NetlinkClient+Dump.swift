@@ -48,25 +48,49 @@ extension NetlinkClient {
     _ type: NetlinkMessageType, family: KernelAddressFamily = .unspecified, table: UInt32? = nil, attempts: Int = 8,
     _ body: (_ step: NetlinkDumpStep, _ bytes: RawSpan) -> Void
   ) throws(NetlinkError) -> NetlinkDumpOutcome {
+    try dump(
+      Self.operation(type), attempts: attempts,
+      request: { $0.appendDump(type, family: family, table: table, sequence: $1) }, body)
+  }
+
+  /// Reads everything that a request of generic netlink lists. It goes like a dump of rtnetlink.
+  ///
+  /// - Parameters:
+  ///   - operation: what is done, for errors: "list peers".
+  ///   - request: appends the request with a sequence number.
+  ///   - body: as for the other dumps.
+  /// - Returns: how it went.
+  /// - Throws: as for the other dumps.
+  package mutating func dumpGeneric(
+    _ operation: String, request: (inout NetlinkRequestBuilder, _ sequence: UInt32) -> Void,
+    _ body: (_ step: NetlinkDumpStep, _ bytes: RawSpan) -> Void
+  ) throws(NetlinkError) -> NetlinkDumpOutcome {
+    try dump(operation, attempts: 8, request: request, body)
+  }
+
+  private mutating func dump(
+    _ operation: String, attempts: Int, request: (inout NetlinkRequestBuilder, _ sequence: UInt32) -> Void,
+    _ body: (_ step: NetlinkDumpStep, _ bytes: RawSpan) -> Void
+  ) throws(NetlinkError) -> NetlinkDumpOutcome {
     var attempt = 0
     var wasFiltered = false
     while true {
       attempt += 1
       let sequence = takeSequences(1)
       dumpRequest.removeAll()
-      dumpRequest.appendDump(type, family: family, table: table, sequence: sequence)
+      request(&dumpRequest, sequence)
       // SAFETY: bytes have no padding between them.
       try socket.send(unsafe dumpRequest.bytes.span.bytes)
       body(.began, RawSpan())
       wasFiltered = false
-      let end = try readDump(sequence, type: type, &wasFiltered, body)
+      let end = try readDump(sequence, operation, &wasFiltered, body)
       switch end {
       case .complete:
         return NetlinkDumpOutcome(attempts: attempt, wasInterrupted: false, wasFiltered: wasFiltered)
       case .interrupted where attempt >= attempts:
         return NetlinkDumpOutcome(attempts: attempt, wasInterrupted: true, wasFiltered: wasFiltered)
       case .lost(let code) where attempt >= attempts:
-        throw NetlinkError(code, operation: Self.operation(type))
+        throw NetlinkError(code, operation: operation)
       case .interrupted, .lost:
         continue
       }
@@ -75,10 +99,10 @@ extension NetlinkClient {
 
   /// Reads one attempt to its end. While it is unfinished, the kernel refuses a new dump (`EBUSY`).
   private mutating func readDump(
-    _ sequence: UInt32, type: NetlinkMessageType, _ wasFiltered: inout Bool,
+    _ sequence: UInt32, _ operation: String, _ wasFiltered: inout Bool,
     _ body: (_ step: NetlinkDumpStep, _ bytes: RawSpan) -> Void
   ) throws(NetlinkError) -> Attempt {
-    var reader = DumpReader(sequence: sequence, operation: Self.operation(type))
+    var reader = DumpReader(sequence: sequence, operation: operation)
     var futile = 0
     while !reader.isDone, futile < Self.futileLimit {
       switch try socket.receive(into: buffer) {

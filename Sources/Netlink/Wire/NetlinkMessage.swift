@@ -102,7 +102,7 @@ package struct NetlinkMessageType: RawRepresentable, Hashable, Sendable {
 
   package static let newRoute = Self(rawValue: 24)
   package static let deleteRoute = Self(rawValue: 25)
-  static let getRoute = Self(rawValue: 26)
+  package static let getRoute = Self(rawValue: 26)
 
   package static let newNeighbour = Self(rawValue: 28)
   package static let deleteNeighbour = Self(rawValue: 29)

@@ -17,15 +17,19 @@ extension NetlinkRequestBuilder {
   ///   - destinationPort: the port that they are sent to, for rules that look at it (RTA_DPORT). Needs a `transport`.
   ///   - fibMatch: `RTM_F_FIB_MATCH`: answers with the route as configured, all its nexthops and their flags, instead
   ///     of the chosen one. It never chooses a source.
+  ///   - namesTable: `RTM_F_LOOKUP_TABLE`: the answer names the table in which the route was found.
   ///   - sequence: the request's number.
   package mutating func appendRouteQuery(
     destination: IPAddressBits, source: IPAddressBits? = nil, outputInterface: UInt32? = nil, mark: UInt32? = nil,
-    transport: Int? = nil, destinationPort: UInt16? = nil, fibMatch: Bool, sequence: UInt32 = 0
+    transport: Int? = nil, destinationPort: UInt16? = nil, fibMatch: Bool, namesTable: Bool = false,
+    sequence: UInt32 = 0
   ) {
     begin(.getRoute, .request, sequence: sequence)
+    var flags: RouteFlags = fibMatch ? .fibMatch : []
+    if namesTable { flags.insert(.lookupTable) }
     appendRouteHeader(
       family: destination.family, destinationLength: UInt8(destination.bitWidth),
-      sourceLength: source.map { UInt8($0.bitWidth) } ?? 0, flags: fibMatch ? .fibMatch : [])
+      sourceLength: source.map { UInt8($0.bitWidth) } ?? 0, flags: flags)
     append(RouteMessage.Attribute.destination, address: destination)
     if let source { append(RouteMessage.Attribute.source, address: source) }
     if let outputInterface { append(RouteMessage.Attribute.outputInterface, outputInterface) }
@@ -119,6 +123,20 @@ extension NetlinkRequestBuilder {
     begin(family, .request, sequence: sequence)
     appendGenericHeader(command: GenericNetlinkMessage.Wireless.getInterface, version: 0)
     append(GenericNetlinkMessage.Wireless.interfaceIndex, index)
+    end()
+  }
+
+  /// Asks WireGuard for an interface and all its peers: a dump (`WG_CMD_GET_DEVICE`, linux/wireguard.h). The kernel
+  /// tells only a process with CAP_NET_ADMIN.
+  ///
+  /// - Parameters:
+  ///   - name: the interface.
+  ///   - family: what ``GenericNetlinkMessage/familyID(in:)`` returned for `wireguard`.
+  ///   - sequence: the request's number.
+  package mutating func appendGetWireGuard(_ name: String, family: NetlinkMessageType, sequence: UInt32 = 0) {
+    begin(family, [.request, .dump], sequence: sequence)
+    appendGenericHeader(command: WireGuardDevice.getDevice, version: 1)
+    append(WireGuardDevice.interfaceName, string: name)
     end()
   }
 }

@@ -1,0 +1,230 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+package import Netlink
+
+/// What the kernel knows of the way to one address. Plain values, which tests make by hand.
+package struct KernelEvidence: Sendable {
+  /// A link, as far as it matters to the way.
+  package struct LinkFacts: Equatable, Sendable {
+    package var name: String
+    package var index: UInt32
+    package var kind: InterfaceKind
+    /// `veth`, `wireguard` and so on; hardware has none.
+    package var infoKind: String?
+    package var isUp: Bool
+    package var isOperating: Bool
+    /// Why it carries nothing; `nil` if it carries packets.
+    package var reason: Reachability.Reason?
+    package var mtu: UInt32?
+    /// In megabits a second.
+    package var speed: UInt32?
+    package var isFullDuplex: Bool?
+    package var manager: LinkManager?
+
+    package init(
+      name: String, index: UInt32 = 2, kind: InterfaceKind = .wired, infoKind: String? = nil, isUp: Bool = true,
+      isOperating: Bool = true, reason: Reachability.Reason? = nil, mtu: UInt32? = 1_500, speed: UInt32? = nil,
+      isFullDuplex: Bool? = nil, manager: LinkManager? = nil
+    ) {
+      self.name = name
+      self.index = index
+      self.kind = kind
+      self.infoKind = infoKind
+      self.isUp = isUp
+      self.isOperating = isOperating
+      self.reason = reason
+      self.mtu = mtu
+      self.speed = speed
+      self.isFullDuplex = isFullDuplex
+      self.manager = manager
+    }
+  }
+
+  /// An address of this machine.
+  package struct AddressFacts: Equatable, Sendable {
+    package var address: IPAddress
+    package var prefixLength: Int
+    package var link: UInt32
+    package var isTentative: Bool
+    /// Duplicate address detection found that another host has it (RFC 4862, 5.4).
+    package var isDuplicate: Bool
+    package var isDeprecated: Bool
+    /// How many seconds it stays valid, as its lease or the router says; `nil` for ever.
+    package var validFor: UInt32?
+
+    package init(
+      _ address: IPAddress, prefixLength: Int = 24, link: UInt32 = 2, isTentative: Bool = false,
+      isDuplicate: Bool = false, isDeprecated: Bool = false, validFor: UInt32? = nil
+    ) {
+      self.address = address
+      self.prefixLength = prefixLength
+      self.link = link
+      self.isTentative = isTentative
+      self.isDuplicate = isDuplicate
+      self.isDeprecated = isDeprecated
+      self.validFor = validFor
+    }
+
+    /// Whether packets to other networks may come from it.
+    var isUsable: Bool { !isTentative && !isDuplicate && !address.isLinkLocal && !address.isLoopback }
+  }
+
+  /// One way of a route.
+  package struct HopFacts: Equatable, Sendable {
+    package var gateway: IPAddress?
+    package var link: String?
+    /// Why nothing leaves by it; `nil` if packets do.
+    package var reason: Reachability.Reason?
+
+    package init(gateway: IPAddress? = nil, link: String?, reason: Reachability.Reason? = nil) {
+      self.gateway = gateway
+      self.link = link
+      self.reason = reason
+    }
+  }
+
+  /// The route that the kernel uses, or the one that refuses.
+  package struct RouteFacts: Equatable, Sendable {
+    package var table: UInt32
+    package var type: RouteType
+    package var destination: IPAddress?
+    package var prefixLength: Int
+    package var metric: UInt32?
+    package var nexthopID: UInt32?
+    package var hops: [HopFacts]
+    /// How many seconds the kernel goes on using it; `nil` for ever.
+    package var expiresIn: Int?
+
+    package init(
+      table: UInt32 = 254, type: RouteType = .unicast, destination: IPAddress? = nil, prefixLength: Int = 0,
+      metric: UInt32? = nil, nexthopID: UInt32? = nil, hops: [HopFacts] = [], expiresIn: Int? = nil
+    ) {
+      self.table = table
+      self.type = type
+      self.destination = destination
+      self.prefixLength = prefixLength
+      self.metric = metric
+      self.nexthopID = nexthopID
+      self.hops = hops
+      self.expiresIn = expiresIn
+    }
+  }
+
+  /// The routing rule that decided.
+  package struct RuleFacts: Equatable, Sendable {
+    package var priority: UInt32
+    /// As ip-rule(8) prints it: "from all lookup main".
+    package var text: String
+    /// Whether it refuses packets by itself.
+    package var refuses: Bool
+
+    package init(priority: UInt32, text: String, refuses: Bool = false) {
+      self.priority = priority
+      self.text = text
+      self.refuses = refuses
+    }
+  }
+
+  /// What the kernel knows of a neighbour.
+  package struct NeighbourFacts: Equatable, Sendable {
+    package var address: IPAddress
+    package var link: String
+    /// `nil` if there is no entry.
+    package var state: NeighbourState?
+    /// Whether it is the gateway, and not the target itself.
+    package var isGateway: Bool
+    /// Whether the link has neighbours that have to be asked for.
+    package var isResolved: Bool
+
+    package init(
+      _ address: IPAddress, link: String, state: NeighbourState?, isGateway: Bool = true, isResolved: Bool = true
+    ) {
+      self.address = address
+      self.link = link
+      self.state = state
+      self.isGateway = isGateway
+      self.isResolved = isResolved
+    }
+  }
+
+  package var target: IPAddress
+  /// What monitors say of the address.
+  package var state: Reachability
+  /// The only interface that counts.
+  package var askedInterface: String?
+  /// All links except loopback.
+  package var links: [LinkFacts]
+  /// The link that packets leave by, or would leave by if it worked.
+  package var link: LinkFacts?
+  package var isLoopbackUp: Bool
+  /// The addresses of the target's family, except loopback.
+  package var addresses: [AddressFacts]
+  /// `nil` if the rules could not be read, or none decided.
+  package var rule: RuleFacts?
+  /// `nil` if there is none.
+  package var route: RouteFacts?
+  /// Whether rules and routes were looked through to the end and lead to the kernel's answer.
+  package var isTrailComplete: Bool
+  /// `nil` if the packets go to nobody on a link.
+  package var neighbour: NeighbourFacts?
+
+  package init(
+    target: IPAddress, state: Reachability, askedInterface: String? = nil, links: [LinkFacts] = [],
+    link: LinkFacts? = nil, isLoopbackUp: Bool = true, addresses: [AddressFacts] = [], rule: RuleFacts? = nil,
+    route: RouteFacts? = nil, isTrailComplete: Bool = true, neighbour: NeighbourFacts? = nil
+  ) {
+    self.target = target
+    self.state = state
+    self.askedInterface = askedInterface
+    self.links = links
+    self.link = link
+    self.isLoopbackUp = isLoopbackUp
+    self.addresses = addresses
+    self.rule = rule
+    self.route = route
+    self.isTrailComplete = isTrailComplete
+    self.neighbour = neighbour
+  }
+}
+
+/// The program that manages a link, as its own traces tell.
+package enum LinkManager: String, Sendable, CaseIterable {
+  case networkManager = "NetworkManager"
+  case networkd = "systemd-networkd"
+  case dhcpcd = "dhcpcd"
+  case ifupdown = "ifupdown"
+  case wpaSupplicant = "wpa_supplicant"
+}
+
+#if os(Linux)
+extension LinkManager {
+  /// Returns what manages a link: the first of them that has left a trace of it below `/run`.
+  ///
+  /// The traces are NetworkManager's `devices/INDEX`, networkd's `netif/links/INDEX` (sd-network), the pid files of
+  /// dhcpcd(8), `ifstate` of ifup(8), and the control socket of wpa_supplicant(8).
+  static func of(link name: String, index: UInt32, root: String = "") -> LinkManager? {
+    let run = root + "/run"
+    if let device = SystemFile.text(at: "\(run)/NetworkManager/devices/\(index)"),
+      !device.split(whereSeparator: \.isNewline).contains("managed=false")
+    {
+      return .networkManager
+    }
+    if let link = SystemFile.text(at: "\(run)/systemd/netif/links/\(index)"),
+      let state = link.split(whereSeparator: \.isNewline).first(where: { $0.hasPrefix("ADMIN_STATE=") }),
+      state != "ADMIN_STATE=unmanaged"
+    {
+      return .networkd
+    }
+    // A name may be any bytes except a slash.
+    if name.contains("/") { return nil }
+    let pids = ["dhcpcd/\(name).pid", "dhcpcd-\(name).pid", "dhcpcd/pid", "dhcpcd.pid"]
+    if pids.contains(where: { SystemFile.exists("\(run)/\($0)") }) { return .dhcpcd }
+    let states = SystemFile.text(at: "\(run)/network/ifstate") ?? ""
+    if states.split(whereSeparator: \.isNewline).contains(where: { $0 == name || $0.hasPrefix("\(name)=") }) {
+      return .ifupdown
+    }
+    return SystemFile.exists("\(run)/wpa_supplicant/\(name)") ? .wpaSupplicant : nil
+  }
+}
+#endif

@@ -1,0 +1,335 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+internal import CDialtoneSystem
+package import Netlink
+
+/// Gathers what the kernel knows of the way to an address. It sends nothing to the network.
+///
+/// Belongs to one thread, and to the network namespace in which it was made.
+package final class KernelWitness {
+  /// How many routes of a table are looked through at most. A table with more is not explained.
+  private static let routeLimit = 100_000
+  /// How many tables are looked through at most.
+  private static let tableLimit = 16
+
+  private let network: LinuxNetwork
+  private var client: NetlinkClient
+  private var builder = NetlinkRequestBuilder()
+  private let root: String
+
+  /// - Parameter root: The folder that contains `run`, for tests.
+  /// - Throws: ``ReachabilityError`` with the code `denied` if the system refuses to say.
+  package init(root: String = "") throws(ReachabilityError) {
+    network = LinuxNetwork()
+    self.root = root
+    do throws(NetlinkError) {
+      client = try NetlinkClient(.route)
+    } catch {
+      throw ReachabilityError(.denied, "the system denies access to the network's state: \(error)")
+    }
+    if network.isDenied {
+      throw ReachabilityError(.denied, "the system denies access to the network's state: netlink is refused")
+    }
+  }
+
+  // MARK: One address
+
+  /// Returns what the kernel knows now of the way to an address.
+  package func evidence(_ address: IPAddress, _ configuration: ReachabilityConfiguration) -> KernelEvidence {
+    var change = NetworkChange()
+    network.drain(into: &change)
+    let address = address.unmapped
+    var state = Reachability.denied
+    network.answer([RouteQuery(address, configuration)]) { _, answer in state = answer }
+    let messages = linkMessages()
+    let links = network.tables.links.all.filter { !$0.flags.contains(.loopback) }.map { facts($0, messages[$0.index]) }
+    var evidence = KernelEvidence(
+      target: address, state: state, askedInterface: configuration.interface, links: links,
+      isLoopbackUp: network.tables.links.loopback?.isUp ?? false, addresses: addresses(address.family))
+    let asked = configuration.interface.flatMap { network.tables.links.link(named: LinkName($0)) }
+    let zone = address.zone.flatMap { network.tables.links.link(named: LinkName($0)) }
+    follow(&evidence, address, configuration, output: asked ?? zone)
+    evidence.link = link(of: evidence, asked: asked ?? zone)
+    evidence.neighbour = neighbour(evidence)
+    return evidence
+  }
+
+  /// Returns the link that the packets leave by, or would: that of the answer, of the route, or the likeliest.
+  private func link(of evidence: KernelEvidence, asked: Link?) -> KernelEvidence.LinkFacts? {
+    func named(_ name: String?) -> KernelEvidence.LinkFacts? { evidence.links.first { $0.name == name } }
+    if let asked { return evidence.links.first { $0.index == asked.index } }
+    if evidence.askedInterface != nil { return nil }
+    if let interface = evidence.state.interface { return evidence.links.first { $0.index == interface.index } }
+    if let hop = evidence.route?.hops.first { return named(hop.link) }
+    // Without a route: the link that has what a route would need.
+    let operating = evidence.links.filter(\.isOperating)
+    func hasAddress(_ link: KernelEvidence.LinkFacts) -> Bool {
+      evidence.addresses.contains { $0.link == link.index && $0.isUsable }
+    }
+    return operating.first(where: hasAddress) ?? operating.first { link in
+      evidence.addresses.contains { $0.link == link.index }
+    } ?? operating.first
+  }
+
+  private func facts(_ link: Link, _ message: LinkMessage?) -> KernelEvidence.LinkFacts {
+    let links = network.tables.links
+    var speed: UInt32 = 0
+    var isFullDuplex: CInt = -1
+    // The name becomes a C string for the call, which fills in the two numbers.
+    let isTold = unsafe csystem_link_speed(client.descriptor, link.name.text, &speed, &isFullDuplex) == 0
+    return KernelEvidence.LinkFacts(
+      name: link.name.text, index: link.index, kind: links.kind(of: link), infoKind: link.infoKind, isUp: link.isUp,
+      isOperating: links.isOperating(link), reason: network.decision.reason(ofIdle: link), mtu: message?.mtu,
+      speed: isTold && speed > 0 ? speed : nil, isFullDuplex: isTold && isFullDuplex >= 0 ? isFullDuplex == 1 : nil,
+      manager: LinkManager.of(link: link.name.text, index: link.index, root: root))
+  }
+
+  private func linkMessages() -> [UInt32: LinkMessage] {
+    var messages: [UInt32: LinkMessage] = [:]
+    dump(.getLink, begin: { messages = [:] }) { message, bytes in
+      if let link = LinkMessage(message, in: bytes), link.isSnapshot { messages[link.index] = link }
+    }
+    return messages
+  }
+
+  private func addresses(_ family: IPAddress.Family) -> [KernelEvidence.AddressFacts] {
+    let family: KernelAddressFamily = family == .ipv4 ? .ipv4 : .ipv6
+    var found: [KernelEvidence.AddressFacts] = []
+    dump(.getAddress, family: family, begin: { found = [] }) { message, bytes in
+      guard let address = AddressMessage(message, in: bytes), let own = address.localAddress,
+        !IPAddress(own).isLoopback
+      else { return }
+      found.append(
+        KernelEvidence.AddressFacts(
+          IPAddress(own), prefixLength: Int(address.prefixLength), link: address.interfaceIndex,
+          isTentative: address.flags.contains(.tentative) && !address.flags.contains(.optimistic),
+          isDuplicate: address.flags.contains(.dadFailed), isDeprecated: address.flags.contains(.deprecated),
+          validFor: address.validLifetime))
+    }
+    return found
+  }
+
+  // MARK: Rules and routes
+
+  /// Finds the rule and the route that decide.
+  private func follow(
+    _ evidence: inout KernelEvidence, _ address: IPAddress, _ configuration: ReachabilityConfiguration, output: Link?
+  ) {
+    let number = configuration.transport == .tcp ? IPPROTO_TCP : IPPROTO_UDP
+    let packet = RuleWalk.Packet(
+      to: address.bits, mark: configuration.mark, userID: geteuid(), ipProtocol: UInt8(number),
+      destinationPort: configuration.port ?? 0, outputInterface: output?.name.text)
+    let walk = RuleWalk(rules(packet.destination.family), packet)
+    builder.removeAll()
+    builder.appendLinkBarrier()
+    builder.appendRouteQuery(
+      destination: address.bits, outputInterface: output?.index,
+      mark: configuration.mark == 0 ? nil : configuration.mark, transport: Int(number),
+      destinationPort: configuration.port.flatMap { $0 == 0 ? nil : $0 }, fibMatch: true, namesTable: true)
+    var match: RouteMessage?
+    var errno: CInt = 0
+    exchange { index, answer, bytes in
+      if index == 0 { return }
+      switch answer {
+      case .message(let message): match = RouteMessage(message, in: bytes)
+      case .acknowledgement(let acknowledgement): errno = acknowledgement.errno
+      case .lost: break
+      }
+    }
+    if let match {
+      evidence.route = facts(match)
+      evidence.rule = walk.rule(of: match).map { KernelEvidence.RuleFacts(priority: $0.priority, text: $0.words) }
+      return
+    }
+    var tables: [UInt32: RuleWalk.Lookup] = [:]
+    let end = walk.end { table in
+      if let known = tables[table] { return known }
+      if tables.count == Self.tableLimit { return .unknown }
+      let found = lookUp(packet.destination, in: table)
+      tables[table] = found
+      return found
+    }
+    switch end {
+    case .refusal(let rule):
+      evidence.rule = KernelEvidence.RuleFacts(priority: rule.priority, text: rule.words, refuses: true)
+      evidence.isTrailComplete = rule.refusal(isIPv6: packet.destination.isIPv6) == errno
+    case .route(let route, let rule):
+      evidence.rule = KernelEvidence.RuleFacts(priority: rule.priority, text: rule.words)
+      evidence.route = facts(route)
+      // A usable route that the kernel does not use: its links have no carrier, or it is not for this interface.
+      evidence.isTrailComplete = evidence.state.reason != nil
+      if route.type == .unicast, let output, !(evidence.route?.hops.contains { $0.link == output.name.text } ?? false) {
+        evidence.route = nil
+      }
+    case .nothing: evidence.isTrailComplete = true
+    case .unknown: evidence.isTrailComplete = false
+    }
+  }
+
+  private func rules(_ family: KernelAddressFamily) -> [RuleMessage] {
+    var rules: [RuleMessage] = []
+    dump(.getRule, family: family, begin: { rules = [] }) { message, bytes in
+      if let rule = RuleMessage(message, in: bytes), rule.family == family { rules.append(rule) }
+    }
+    return rules
+  }
+
+  private func lookUp(_ address: IPAddressBits, in table: UInt32) -> RuleWalk.Lookup {
+    var search = RouteSearch(address)
+    var count = 0
+    let isRead = dump(
+      .getRoute, family: address.family, table: table,
+      begin: {
+        search = RouteSearch(address)
+        count = 0
+      },
+      { message, bytes in
+        count += 1
+        // Kernels that do not check strictly list all tables.
+        if let route = RouteMessage(message, in: bytes), route.table == table { search.add(route) }
+      })
+    // A table that does not exist has no route (ENOENT).
+    if !isRead || count > Self.routeLimit { return count == 0 ? .none : .unknown }
+    return search.best.map(RuleWalk.Lookup.route) ?? .none
+  }
+
+  private func facts(_ route: RouteMessage) -> KernelEvidence.RouteFacts {
+    var hops = route.nexthops
+    if hops.isEmpty, let index = route.outputInterface {
+      hops = [RouteNexthop(flags: route.flags, weight: 1, interfaceIndex: index, gateway: route.gateway)]
+    }
+    if hops.isEmpty, let id = route.nexthopID, let queries = network.queries { hops = queries.hops(ofObject: id) }
+    return KernelEvidence.RouteFacts(
+      table: route.table, type: route.type, destination: route.destination.map { IPAddress($0) },
+      prefixLength: Int(route.destinationLength), metric: route.priority, nexthopID: route.nexthopID,
+      hops: hops.map { hop in
+        let link = network.tables.links[hop.interfaceIndex]
+        return KernelEvidence.HopFacts(
+          gateway: hop.gateway.map { IPAddress($0) }, link: link?.name.text, reason: reason(hop, link))
+      }, expiresIn: route.expiry > 0 ? Int(route.expiry) / 100 : nil)
+  }
+
+  private func reason(_ hop: RouteNexthop, _ link: Link?) -> Reachability.Reason? {
+    guard let link else { return .noInterface }
+    if let reason = network.decision.reason(ofIdle: link) { return reason }
+    return hop.flags.contains(.dead) ? .linkDown : hop.flags.contains(.linkDown) ? .noCarrier : nil
+  }
+
+  // MARK: Neighbours
+
+  private func neighbour(_ evidence: KernelEvidence) -> KernelEvidence.NeighbourFacts? {
+    guard evidence.state.isReachable, !evidence.state.flags.contains(.isLocalAddress), let link = evidence.link
+    else { return nil }
+    let gateway = evidence.state.gateway
+    var facts = KernelEvidence.NeighbourFacts(
+      gateway ?? evidence.target, link: link.name, state: nil, isGateway: gateway != nil)
+    facts.isResolved = network.tables.links[link.index].map { !$0.flags.contains(.pointToPoint) } ?? true
+    facts.state = neighbourState(facts.address, link: link.index)
+    if facts.state?.contains(.noARP) ?? false { facts.isResolved = false }
+    return facts
+  }
+
+  /// Returns what the kernel knows of a neighbour now; `nil` if there is no entry.
+  package func neighbourState(_ address: IPAddress, link: UInt32) -> NeighbourState? {
+    builder.removeAll()
+    builder.appendGetNeighbour(address.bits, interface: link)
+    var state: NeighbourState?
+    exchange { _, answer, bytes in
+      if case .message(let message) = answer { state = NeighbourMessage(message, in: bytes)?.state }
+    }
+    return state
+  }
+
+  // MARK: Questions
+
+  private func exchange(_ body: (_ index: Int, _ answer: NetlinkAnswer, _ bytes: RawSpan) -> Void) {
+    do throws(NetlinkError) {
+      try client.exchange(&builder, body)
+    } catch {
+      // What is not answered is not known, and no step rests on it.
+    }
+  }
+
+  /// Reads everything of one type. Returns whether the kernel told all of it.
+  @discardableResult
+  private func dump(
+    _ type: NetlinkMessageType, family: KernelAddressFamily = .unspecified, table: UInt32? = nil, begin: () -> Void,
+    _ body: (NetlinkMessage, RawSpan) -> Void
+  ) -> Bool {
+    do throws(NetlinkError) {
+      _ = try client.dump(type, family: family, table: table) { step, bytes in
+        switch step {
+        case .began: begin()
+        case .message(let message): body(message, bytes)
+        }
+      }
+      return true
+    } catch {
+      return false
+    }
+  }
+}
+
+extension RouteQuery {
+  fileprivate init(_ address: IPAddress, _ configuration: ReachabilityConfiguration) {
+    self.init(
+      .address(address), interface: configuration.interface.map { LinkName($0) }, mark: configuration.mark,
+      transport: configuration.transport, port: configuration.port ?? 0)
+  }
+}
+
+extension RuleMessage {
+  /// The error that a rule which refuses leads to (fib_rules4.c, fib4_rule_action; fib6_rules.c, fib6_rule_action).
+  fileprivate func refusal(isIPv6: Bool) -> CInt {
+    switch action {
+    case .unreachable: isIPv6 ? EHOSTUNREACH : ENETUNREACH
+    case .prohibit: EACCES
+    default: EINVAL
+    }
+  }
+}
+#endif
+
+#if os(Linux)
+extension KernelWitness {
+  /// What the kernel tells of a WireGuard interface.
+  package enum WireGuard: Sendable {
+    case device(WireGuardDevice)
+    /// It tells only a process with CAP_NET_ADMIN.
+    case denied
+    /// There is no such interface.
+    case unknown
+  }
+
+  /// Returns what the kernel tells of a WireGuard interface.
+  package func wireGuard(_ name: String) -> WireGuard {
+    do throws(NetlinkError) {
+      var client = try NetlinkClient(.generic)
+      var request = NetlinkRequestBuilder()
+      request.appendGetFamily(named: WireGuardDevice.familyName)
+      var family: NetlinkMessageType?
+      try client.exchange(&request) { _, answer, bytes in
+        if case .message(let message) = answer {
+          family = GenericNetlinkMessage(message, in: bytes)?.familyID(in: bytes)
+        }
+      }
+      guard let family else { return .unknown }
+      var device = WireGuardDevice()
+      _ = try client.dumpGeneric(
+        "list the peers of WireGuard", request: { $0.appendGetWireGuard(name, family: family, sequence: $1) }
+      ) { step, bytes in
+        switch step {
+        case .began: device = WireGuardDevice()
+        case .message(let message):
+          if let message = GenericNetlinkMessage(message, in: bytes) { device.add(message, in: bytes) }
+        }
+      }
+      return .device(device)
+    } catch {
+      return error.errno == EPERM || error.errno == EACCES ? .denied : .unknown
+    }
+  }
+}
+#endif

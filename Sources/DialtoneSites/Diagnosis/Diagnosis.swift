@@ -1,0 +1,110 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+public import Dialtone
+
+/// Finds out what is wrong between this machine and a target, step by step, in the order in which packets meet it.
+///
+/// ```swift
+/// for await event in Diagnosis(of: try SiteURL("https://example.com/")) {
+///   switch event {
+///   case .began(let kind): print("looking at \(kind)…")
+///   case .step(let step): print(step)
+///   case .verdict(let verdict): print(verdict.summary, verdict.advice ?? "")
+///   }
+/// }
+/// ```
+///
+/// It asks the kernel first. Then it sends, and says so here:
+/// - to the gateway: one datagram to the discard port (RFC 863), so that the kernel asks for it on the link;
+/// - to the name servers of resolv.conf(5): the target's name, and a name that cannot exist (`.invalid`, RFC 6761);
+/// - to the target: TCP connections that are closed at once, on its port, else on 443 and 80. If it has no URL, small
+///   and large datagrams to port 33434 follow. If it has one, a check as ``SiteCheck`` makes it, perhaps twice;
+/// - to the proxy that the environment names for the URL: a TCP connection that is closed at once.
+///
+/// Nothing goes to anybody else. Whoever may ask the kernel may diagnose: no privilege is needed. With CAP_NET_RAW it
+/// sees whether packets leave this machine, and with CAP_NET_ADMIN it sees WireGuard's peers. Without them, the steps
+/// say what could not be seen.
+///
+/// Each iteration makes a new diagnosis, which begins at once and ends within ``DiagnosisConfiguration/timeout``.
+/// If the iterating task is cancelled, or the iterator is released, the diagnosis ends, and its sockets are closed.
+public struct Diagnosis: AsyncSequence, Sendable {
+  /// What happens in a diagnosis, in this order: each step begins and is found, and the verdict comes last.
+  public enum Event: Hashable, Sendable {
+    /// This is being looked at. Not each step is announced.
+    case began(DiagnosisStep.Kind)
+    /// This was found.
+    case step(DiagnosisStep)
+    /// This is wrong, or nothing is. No event follows.
+    case verdict(DiagnosisVerdict)
+  }
+
+  /// What an iteration gives.
+  public typealias Element = Event
+  /// An iteration never throws.
+  public typealias Failure = Never
+
+  let subject: DiagnosisSubject
+  /// How it is made.
+  public let configuration: DiagnosisConfiguration
+
+  /// Makes a diagnosis of a target, which begins when you iterate.
+  ///
+  /// - Parameters:
+  ///   - target: The Internet, a host or an address, perhaps with a port. The local network has the steps of the
+  ///     Internet.
+  ///   - configuration: How it is made.
+  public init(of target: ReachabilityTarget = .internet, configuration: DiagnosisConfiguration = .init()) {
+    subject = DiagnosisSubject(target)
+    self.configuration = configuration
+  }
+
+  /// Makes a diagnosis of a site, which is asked over HTTP, too.
+  ///
+  /// - Parameters:
+  ///   - url: The site.
+  ///   - configuration: How it is made.
+  public init(of url: SiteURL, configuration: DiagnosisConfiguration = .init()) {
+    subject = DiagnosisSubject(url)
+    self.configuration = configuration
+  }
+
+  /// Begins, and returns what gives the events.
+  public func makeAsyncIterator() -> Iterator {
+    let (events, continuation) = AsyncStream<Event>.makeStream()
+    let patience = Patience(timeout: configuration.timeout)
+    let task = Task.detached { [subject, configuration] in
+      await DiagnosisRun(subject, configuration, patience) { continuation.yield($0) }.run()
+      continuation.finish()
+    }
+    continuation.onTermination = { _ in
+      patience.cancel()
+      task.cancel()
+    }
+    return Iterator(events: events.makeAsyncIterator())
+  }
+
+  /// Returns the verdict, once it is there.
+  ///
+  /// - Throws: `CancellationError` if the task is cancelled before.
+  public func verdict() async throws -> DiagnosisVerdict {
+    for await event in self {
+      if case .verdict(let verdict) = event { return verdict }
+    }
+    throw CancellationError()
+  }
+
+  /// Gives the events of one diagnosis.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate var events: AsyncStream<Event>.Iterator
+
+    /// Returns the next event; `nil` after the verdict, and if the task is cancelled.
+    public mutating func next() async -> Event? { await events.next(isolation: #isolation) }
+  }
+}
+
+/// A diagnosis belongs to one task at a time.
+@available(*, unavailable)
+extension Diagnosis.Iterator: Sendable {}
+#endif
