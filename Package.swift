@@ -8,6 +8,8 @@ let package = Package(
   products: [
     .library(name: "Dialtone", targets: ["Dialtone"]),
     .library(name: "DialtoneFoundation", targets: ["DialtoneFoundation"]),
+    .library(name: "DialtoneNetwork", targets: ["DialtoneNetwork"]),
+    .library(name: "DialtoneSystemConfiguration", targets: ["DialtoneSystemConfiguration"]),
     .library(name: "DialtoneSites", targets: ["DialtoneSites"]),
     .library(name: "DialtoneTesting", targets: ["DialtoneTesting"]),
     .library(name: "DialtoneSitesTesting", targets: ["DialtoneSitesTesting"]),
@@ -31,6 +33,12 @@ let package = Package(
     .target(name: "Dialtone", dependencies: ["CDialtoneSystem", "Netlink"]),
     // NotificationCenter and URL: what needs Foundation.
     .target(name: "DialtoneFoundation", dependencies: ["Dialtone"]),
+    // Apple's Network, as far as it is about paths; on Apple's platforms, Network itself.
+    .target(name: "DialtoneNetwork", dependencies: ["Dialtone", "Netlink"]),
+    // Apple's SCNetworkReachability; on Apple's platforms, SystemConfiguration itself.
+    .target(
+      name: "DialtoneSystemConfiguration",
+      dependencies: ["CDialtoneSystem", "Dialtone", "DialtoneFoundation"]),
     // Whether a site really answers: checks over HTTP. No Foundation.
     .target(
       name: "DialtoneSites",
