@@ -123,6 +123,21 @@ let package = Package(
       dependencies: [
         "CDialtoneSystem", "CNetworkLab", "Dialtone", "MessageBuilding", "Netlink", "NetworkLab", "TestSupport",
       ]),
+    // Source as programs for Apple's platforms have it, in both language modes: the folder of the second leads to the
+    // first's.
+    .target(
+      name: "AppleWrappers", dependencies: ["DialtoneNetwork", "DialtoneSystemConfiguration"],
+      path: "Tests/AppleWrappers"),
+    .target(
+      name: "AppleWrappers5", dependencies: ["DialtoneNetwork", "DialtoneSystemConfiguration"],
+      path: "Tests/AppleWrappers5", swiftSettings: [.swiftLanguageMode(.v5)]),
+    .testTarget(
+      name: "AppleTests",
+      dependencies: [
+        "AppleWrappers", "AppleWrappers5", "Dialtone", "DialtoneNetwork", "DialtoneSystemConfiguration", "NetworkLab",
+        "TestSupport",
+      ]
+    ),
     .testTarget(
       name: "SitesTests",
       dependencies: [
@@ -157,20 +172,24 @@ package.targets.append(
 
 // The same settings for every target of our own.
 for target in package.targets {
+  let isOthers = target.name.hasPrefix("AppleWrappers")  // as its authors would compile it
   target.swiftSettings =
-    (target.swiftSettings ?? []) + [
-      .enableUpcomingFeature("ExistentialAny"),  // SE-0335
-      .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
-      .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
-      .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // SE-0461
-      .enableUpcomingFeature("InferIsolatedConformances"),  // SE-0470
-      .strictMemorySafety(),  // SE-0458: kernel bytes are untrusted
-    ]
+    (target.swiftSettings ?? [])
+    + (isOthers
+      ? []
+      : [
+        .enableUpcomingFeature("ExistentialAny"),  // SE-0335
+        .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
+        .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // SE-0461
+        .enableUpcomingFeature("InferIsolatedConformances"),  // SE-0470
+        .strictMemorySafety(),  // SE-0458: kernel bytes are untrusted
+      ])
   if Context.environment["CI"] != nil {
     // SE-0480: in CI only, so that a newer compiler breaks nobody.
     target.swiftSettings?.append(.treatAllWarnings(as: .error))
   }
-  if !target.isTest && !["MessageBuilding", "NetworkLab", "SiteLab", "TestSupport"].contains(target.name) {
+  if !target.isTest && !isOthers && !["MessageBuilding", "NetworkLab", "SiteLab", "TestSupport"].contains(target.name) {
     // A public type says whether it is Sendable.
     target.swiftSettings?.append(.treatWarning("ExplicitSendable", as: .error))
   }
