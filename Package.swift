@@ -131,10 +131,16 @@ let package = Package(
     .target(
       name: "AppleWrappers5", dependencies: ["DialtoneNetwork", "DialtoneSystemConfiguration"],
       path: "Tests/AppleWrappers5", swiftSettings: [.swiftLanguageMode(.v5)]),
+    // The source for Apple's platforms, the same files, over the modules above instead of Apple's frameworks.
+    .target(
+      name: "AppleSource",
+      dependencies: ["CDialtoneSystem", "Dialtone", "DialtoneNetwork", "DialtoneSystemConfiguration", "Netlink"],
+      path: "Tests/AppleSource", swiftSettings: [.define("DIALTONE_APPLE_SOURCE")]),
     .testTarget(
       name: "AppleTests",
       dependencies: [
-        "AppleWrappers", "AppleWrappers5", "Dialtone", "DialtoneNetwork", "DialtoneSystemConfiguration", "NetworkLab",
+        "AppleSource", "AppleWrappers", "AppleWrappers5", "Dialtone", "DialtoneNetwork", "DialtoneSystemConfiguration",
+        "NetworkLab",
         "TestSupport",
       ]
     ),

@@ -51,7 +51,7 @@ final class RunLoopSource: Sendable {
     self.number = number
     let reference = WeakReference(target)
     Self.targets.withLock { $0[number] = reference }
-    var context = CFRunLoopSourceContext()
+    var context = unsafe CFRunLoopSourceContext()
     // A number in a pointer's clothes: nobody follows it.
     unsafe context.info = UnsafeMutableRawPointer(bitPattern: number)
     unsafe context.perform = { info in RunLoopSource.call(Int(bitPattern: info)) }

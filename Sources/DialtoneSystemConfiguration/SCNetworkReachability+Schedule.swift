@@ -34,7 +34,7 @@ public typealias SCNetworkReachabilityCallBack =
     release: (@Sendable (UnsafeRawPointer) -> Void)?,
     copyDescription: (@Sendable (UnsafeRawPointer) -> Unmanaged<CFString>)?
   ) {
-    self.version = version
+    unsafe self.version = version
     unsafe self.info = info
     unsafe self.retain = retain
     unsafe self.release = release

@@ -9,10 +9,6 @@ import SystemConfiguration
 import DialtoneSystemConfiguration
 #endif
 
-extension Notification.Name {
-  public static let postedReachabilityChanged = Notification.Name("PostedReachabilityChanged")
-}
-
 private func reachabilityCallback(
   reachability: SCNetworkReachability, flags: SCNetworkReachabilityFlags, info: UnsafeMutableRawPointer?
 ) {
@@ -28,6 +24,8 @@ public class PostedReachability: NSObject {
     case cannotSetCallback(Int32)
     case cannotSchedule(Int32)
   }
+
+  public static let didChange = Notification.Name("PostedReachabilityChanged")
 
   private let reachability: SCNetworkReachability
   private let center: NotificationCenter
@@ -80,7 +78,7 @@ public class PostedReachability: NSObject {
   fileprivate func flagsChanged(_ flags: SCNetworkReachabilityFlags) {
     guard self.flags != flags else { return }
     self.flags = flags
-    center.post(name: .postedReachabilityChanged, object: self, userInfo: ["flags": NSNumber(value: flags.rawValue)])
+    center.post(name: PostedReachability.didChange, object: self, userInfo: ["flags": NSNumber(value: flags.rawValue)])
   }
 
   /// Whether the default path is there, asked once.

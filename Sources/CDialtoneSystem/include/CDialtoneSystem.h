@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <limits.h>
 #include <net/if.h>
 #include <netdb.h>
@@ -53,6 +54,47 @@ enum { csystem_EAI_NODATA = -5, csystem_EAI_ADDRFAMILY = 0 };
 #else
 enum { csystem_EAI_NODATA = EAI_NODATA, csystem_EAI_ADDRFAMILY = EAI_ADDRFAMILY };
 #endif
+
+// A datagram socket that does not block and is closed in programs that this process starts.
+#if defined(__linux__)
+// SOCK_DGRAM and its flags are an enumeration in one libc and integers in another.
+static inline int csystem_datagram_socket(int family) {
+  return socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+#else
+static inline int csystem_datagram_socket(int family) {
+  int descriptor = socket(family, SOCK_DGRAM, 0);
+  if (descriptor >= 0) {
+    fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+    fcntl(descriptor, F_SETFL, O_NONBLOCK);
+  }
+  return descriptor;
+}
+#endif
+
+// Sets the length with which a socket address begins, on systems where it does (sys/socket.h).
+static inline void csystem_set_address_length(void *_Nonnull address, unsigned char length) {
+#if defined(__APPLE__)
+  ((struct sockaddr *)address)->sa_len = length;
+#else
+  (void)address;
+  (void)length;
+#endif
+}
+
+// Keeps a socket to the interface with this index: SO_BINDTOIFINDEX (socket(7)), or IP_BOUND_IF and IPV6_BOUND_IF
+// (netinet/in.h, netinet6/in6.h). Returns 0, or -1 with errno.
+static inline int csystem_bind_to_interface(int socket, int family, unsigned int index) {
+#if defined(__linux__)
+  int value = (int)index;
+  (void)family;
+  return setsockopt(socket, SOL_SOCKET, SO_BINDTOIFINDEX, &value,
+                    sizeof value);
+#else
+  return family == AF_INET ? setsockopt(socket, IPPROTO_IP, IP_BOUND_IF, &index, sizeof index)
+                           : setsockopt(socket, IPPROTO_IPV6, IPV6_BOUND_IF, &index, sizeof index);
+#endif
+}
 
 #if defined(__linux__)
 #include <sys/epoll.h>
@@ -99,10 +141,6 @@ void csystem_futex_wake(const void *_Nonnull word);
 // SOCK_RAW and its flags are an enumeration in one libc and integers in another.
 static inline int csystem_socket(int protocol) {
   return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
-}
-
-static inline int csystem_datagram_socket(int family) {
-  return socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
 static inline int csystem_stream_socket(int family) {
