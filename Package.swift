@@ -173,12 +173,32 @@ let package = Package(
 
 #if os(macOS)
 package.targets.append(
-  .executableTarget(name: "ReachabilityApp", dependencies: ["Dialtone"], path: "Examples/ReachabilityApp"))
+  .executableTarget(
+    name: "ReachabilityApp", dependencies: ["Dialtone", "DialtoneSites"], path: "Examples/ReachabilityApp"))
+#else
+// The same app without its views, for its tests: SwiftUI is Apple's.
+package.targets += [
+  .target(
+    name: "ReachabilityModel", dependencies: ["Dialtone", "DialtoneSites"], path: "Examples/ReachabilityApp/Model"),
+  .testTarget(
+    name: "ReachabilityModelTests",
+    dependencies: ["DialtoneSitesTesting", "DialtoneTesting", "ReachabilityModel", "TestSupport"]),
+]
+#endif
+
+#if !os(Linux)
+// The command waits with epoll(7), and what is tested or measured here is Linux.
+let linuxTargets = [
+  "AppleSource", "AppleTests", "AppleWrappers", "AppleWrappers5", "CLITests", "DialtoneCLI", "LinuxTests", "Questions",
+  "SiteChecks", "radio-probe",
+]
+package.targets.removeAll { linuxTargets.contains($0.name) }
+package.products.removeAll { $0.name == "dialtone" }
 #endif
 
 // The same settings for every target of our own.
 for target in package.targets {
-  let isOthers = target.name.hasPrefix("AppleWrappers")  // as its authors would compile it
+  let isOthers = target.name.hasPrefix("Apple") && target.name != "AppleSource"  // as its authors would compile it
   target.swiftSettings =
     (target.swiftSettings ?? [])
     + (isOthers

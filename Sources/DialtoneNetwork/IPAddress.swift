@@ -29,6 +29,7 @@ public protocol IPAddress: Hashable, CustomDebugStringConvertible, Sendable {
 /// An IPv4 address (RFC 791), as in Apple's `Network`.
 public struct IPv4Address: IPAddress {
   private let value: UInt32
+  /// The interface that the address is bound to, if any.
   public let interface: NWInterface?
 
   private init(_ value: UInt32) {
@@ -56,6 +57,7 @@ public struct IPv4Address: IPAddress {
   /// 224.0.0.251.
   public static let mdnsGroup = IPv4Address(0xE000_00FB)
 
+  /// Creates an address from its four bytes in network order; `nil` if there are not four.
   public init?(_ rawValue: Data, _ interface: NWInterface? = nil) {
     guard rawValue.count == 4 else { return nil }
     value = rawValue.reduce(0) { $0 << 8 | UInt32($1) }
@@ -68,9 +70,13 @@ public struct IPv4Address: IPAddress {
     self.init(address.bits)
   }
 
+  /// The bytes of the address in network order.
   public var rawValue: Data { Data((0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) }) }
+  /// Whether it is of 127/8.
   public var isLoopback: Bool { value >> 24 == 127 }
+  /// Whether it is of 169.254/16 (RFC 3927).
   public var isLinkLocal: Bool { value >> 16 == 0xA9FE }
+  /// Whether it is of 224/4.
   public var isMulticast: Bool { value >> 28 == 0xE }
 
   /// Dotted decimal.
@@ -90,6 +96,7 @@ public struct IPv6Address: IPAddress {
 
   private let high: UInt64
   private let low: UInt64
+  /// The interface that the address is bound to, if any.
   public let interface: NWInterface?
 
   private init(high: UInt64, low: UInt64) {
@@ -115,6 +122,7 @@ public struct IPv6Address: IPAddress {
   /// `ff02::2`.
   public static let linkLocalRouters = IPv6Address(high: 0xFF02 << 48, low: 2)
 
+  /// Creates an address from its sixteen bytes in network order; `nil` if there are not sixteen.
   public init?(_ rawValue: Data, _ interface: NWInterface? = nil) {
     guard rawValue.count == 16 else { return nil }
     high = rawValue.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
@@ -129,12 +137,16 @@ public struct IPv6Address: IPAddress {
     self.init(address.bits)
   }
 
+  /// The bytes of the address in network order.
   public var rawValue: Data {
     Data((0..<16).map { UInt8(truncatingIfNeeded: ($0 < 8 ? high : low) >> UInt64(56 - 8 * ($0 % 8))) })
   }
 
+  /// Whether it is `::1`.
   public var isLoopback: Bool { high == 0 && low == 1 }
+  /// Whether it is of fe80::/10.
   public var isLinkLocal: Bool { high >> 54 == 0x3FA }
+  /// Whether it is of ff00::/8.
   public var isMulticast: Bool { high >> 56 == 0xFF }
   /// Whether it is `::`.
   public var isAny: Bool { high == 0 && low == 0 }

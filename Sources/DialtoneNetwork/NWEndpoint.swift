@@ -79,13 +79,21 @@ public enum NWEndpoint: Hashable, Sendable {
 
     /// 0: no particular port.
     public static let any = Port(rawValue: 0)
+    /// RFC 4251.
     public static let ssh = Port(rawValue: 22)
+    /// RFC 5321.
     public static let smtp = Port(rawValue: 25)
+    /// RFC 9110.
     public static let http = Port(rawValue: 80)
+    /// RFC 1939.
     public static let pop = Port(rawValue: 110)
+    /// RFC 9051.
     public static let imap = Port(rawValue: 143)
+    /// RFC 9110.
     public static let https = Port(rawValue: 443)
+    /// RFC 8314.
     public static let imaps = Port(rawValue: 993)
+    /// RFC 1928.
     public static let socks = Port(rawValue: 1080)
   }
 
@@ -100,10 +108,12 @@ public enum NWEndpoint: Hashable, Sendable {
 }
 
 extension NWEndpoint.Host: ExpressibleByStringLiteral {
+  /// An address if the text is one, otherwise a name.
   public init(stringLiteral value: String) { self.init(value) }
 }
 
 extension NWEndpoint.Port: ExpressibleByIntegerLiteral {
+  /// The port with this number.
   public init(integerLiteral value: UInt16) { self.init(rawValue: value) }
 }
 

@@ -5,13 +5,18 @@
 internal import Dialtone
 
 extension NWPathMonitor: AsyncSequence {
+  /// What it is a sequence of.
   public typealias Element = NWPath
+  /// It never fails.
   public typealias Failure = Never
+  /// What waits for its paths.
   public typealias AsyncIterator = Iterator
 
   /// Waits for one path after another.
   public struct Iterator: AsyncIteratorProtocol {
+    /// What it returns.
     public typealias Element = NWPath
+    /// It never fails.
     public typealias Failure = Never
 
     /// Keeps the monitor, and ends the iteration with the last copy of the iterator.

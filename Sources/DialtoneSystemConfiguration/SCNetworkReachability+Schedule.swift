@@ -29,6 +29,7 @@ public typealias SCNetworkReachabilityCallBack =
   /// A context without `info`.
   public init() { unsafe self.init(version: 0, info: nil, retain: nil, release: nil, copyDescription: nil) }
 
+  /// Creates a context of its parts.
   public init(
     version: CFIndex, info: UnsafeMutableRawPointer?, retain: (@Sendable (UnsafeRawPointer) -> UnsafeRawPointer)?,
     release: (@Sendable (UnsafeRawPointer) -> Void)?,

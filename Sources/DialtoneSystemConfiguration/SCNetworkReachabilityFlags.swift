@@ -5,8 +5,10 @@
 
 /// What is known of the way to a target, as in SystemConfiguration/SCNetworkReachability.h.
 public struct SCNetworkReachabilityFlags: OptionSet, Hashable, Sendable {
+  /// The bits.
   public let rawValue: UInt32
 
+  /// Flags of exactly these bits.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
   /// The way leads over a transient connection: PPP, a tunnel or a cellular link.

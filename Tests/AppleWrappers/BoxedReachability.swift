@@ -10,8 +10,8 @@ import DialtoneSystemConfiguration
 #endif
 
 /// Follows a host or the default path on a queue, and tells a listener of each change on another one.
-public final class BoxedReachability: @unchecked Sendable {
-  public enum Status: Equatable, Sendable {
+package final class BoxedReachability: @unchecked Sendable {
+  package enum Status: Equatable, Sendable {
     case unknown
     case notReachable
     case reachable(overCellular: Bool)
@@ -25,7 +25,7 @@ public final class BoxedReachability: @unchecked Sendable {
     }
   }
 
-  public typealias Listener = @Sendable (Status) -> Void
+  package typealias Listener = @Sendable (Status) -> Void
 
   private final class WeakBox {
     weak var owner: BoxedReachability?
@@ -39,12 +39,12 @@ public final class BoxedReachability: @unchecked Sendable {
   private var listenerQueue: DispatchQueue?
   private var previous: Status?
 
-  public convenience init?(host: String) {
+  package convenience init?(host: String) {
     guard let reachability = SCNetworkReachabilityCreateWithName(nil, host) else { return nil }
     self.init(reachability)
   }
 
-  public convenience init?() {
+  package convenience init?() {
     var zero = sockaddr()
     zero.sa_len = UInt8(MemoryLayout<sockaddr>.size)
     zero.sa_family = sa_family_t(AF_INET)
@@ -56,15 +56,15 @@ public final class BoxedReachability: @unchecked Sendable {
 
   deinit { stopListening() }
 
-  public var status: Status { flags.map(Status.init) ?? .unknown }
+  package var status: Status { flags.map(Status.init) ?? .unknown }
 
-  public var flags: SCNetworkReachabilityFlags? {
+  package var flags: SCNetworkReachabilityFlags? {
     var flags = SCNetworkReachabilityFlags()
     return SCNetworkReachabilityGetFlags(reachability, &flags) ? flags : nil
   }
 
   @discardableResult
-  public func startListening(onQueue queue: DispatchQueue = .main, onUpdate listener: @escaping Listener) -> Bool {
+  package func startListening(onQueue queue: DispatchQueue = .main, onUpdate listener: @escaping Listener) -> Bool {
     stopListening()
     lock.lock()
     listenerQueue = queue
@@ -103,7 +103,7 @@ public final class BoxedReachability: @unchecked Sendable {
     return isQueueAdded && isCallbackAdded
   }
 
-  public func stopListening() {
+  package func stopListening() {
     SCNetworkReachabilitySetCallback(reachability, nil, nil)
     SCNetworkReachabilitySetDispatchQueue(reachability, nil)
     lock.lock()

@@ -10,28 +10,28 @@ import DialtoneNetwork
 #endif
 
 /// Follows the path with a handler.
-public final class PathObserver {
-  public enum Connection: String, Sendable { case wifi, cellular, ethernet, other, none, unsupported }
+package final class PathObserver {
+  package enum Connection: String, Sendable { case wifi, cellular, ethernet, other, none, unsupported }
 
   private let monitor: NWPathMonitor
   private let queue = DispatchQueue(label: "path-observer", qos: .utility)
 
-  public init(requiredInterfaceType: NWInterface.InterfaceType? = nil) {
+  package init(requiredInterfaceType: NWInterface.InterfaceType? = nil) {
     monitor = requiredInterfaceType.map { NWPathMonitor(requiredInterfaceType: $0) } ?? NWPathMonitor()
   }
 
   deinit { monitor.cancel() }
 
-  public func start(_ update: @escaping @Sendable (Connection, _ supportsDNS: Bool) -> Void) {
+  package func start(_ update: @escaping @Sendable (Connection, _ supportsDNS: Bool) -> Void) {
     monitor.pathUpdateHandler = { path in
       update(PathObserver.connection(of: path), path.supportsDNS)
     }
     monitor.start(queue: queue)
   }
 
-  public func stop() { monitor.cancel() }
+  package func stop() { monitor.cancel() }
 
-  public var isOnline: Bool { monitor.currentPath.status == .satisfied }
+  package var isOnline: Bool { monitor.currentPath.status == .satisfied }
 
   static func connection(of path: NWPath) -> Connection {
     switch path.status {
@@ -50,7 +50,7 @@ public final class PathObserver {
   }
 
   /// The names of the first interfaces, path by path, until the sequence has ended or `limit` paths came.
-  public static func names(of monitor: NWPathMonitor, limit: Int) async -> [String] {
+  package static func names(of monitor: NWPathMonitor, limit: Int) async -> [String] {
     var names: [String] = []
     for await path in monitor {
       names.append(path.availableInterfaces.first?.name ?? "-")
@@ -60,7 +60,7 @@ public final class PathObserver {
   }
 
   /// The same from a handler, by way of a stream.
-  public static func statuses() -> AsyncStream<Bool> {
+  package static func statuses() -> AsyncStream<Bool> {
     AsyncStream { continuation in
       let monitor = NWPathMonitor()
       monitor.pathUpdateHandler = { continuation.yield($0.status == .satisfied) }

@@ -18,21 +18,21 @@ private func reachabilityCallback(
 }
 
 /// Posts a notification for each change, on the run loop of the thread that starts it.
-public class PostedReachability: NSObject {
-  public enum Failure: Error, Equatable {
+package class PostedReachability: NSObject {
+  package enum Failure: Error, Equatable {
     case cannotCreate(Int32)
     case cannotSetCallback(Int32)
     case cannotSchedule(Int32)
   }
 
-  public static let didChange = Notification.Name("PostedReachabilityChanged")
+  package static let didChange = Notification.Name("PostedReachabilityChanged")
 
   private let reachability: SCNetworkReachability
   private let center: NotificationCenter
   private var runLoop: CFRunLoop?
-  public private(set) var flags: SCNetworkReachabilityFlags = []
+  package private(set) var flags: SCNetworkReachabilityFlags = []
 
-  public init(address: String, center: NotificationCenter) throws {
+  package init(address: String, center: NotificationCenter) throws {
     var socketAddress = sockaddr_in()
     socketAddress.sin_len = UInt8(MemoryLayout.size(ofValue: socketAddress))
     socketAddress.sin_family = sa_family_t(AF_INET)
@@ -50,7 +50,7 @@ public class PostedReachability: NSObject {
 
   deinit { stop() }
 
-  public func start() throws {
+  package func start() throws {
     guard runLoop == nil else { return }
     var context = SCNetworkReachabilityContext(version: 0, info: nil, retain: nil, release: nil, copyDescription: nil)
     context.info = UnsafeMutableRawPointer(Unmanaged<PostedReachability>.passUnretained(self).toOpaque())
@@ -67,9 +67,9 @@ public class PostedReachability: NSObject {
     SCNetworkReachabilityGetFlags(reachability, &flags)
   }
 
-  public func stop() {
+  package func stop() {
     if let runLoop = runLoop {
-      SCNetworkReachabilityUnscheduleFromRunLoop(reachability, runLoop, CFRunLoopMode.defaultMode!.rawValue)
+      SCNetworkReachabilityUnscheduleFromRunLoop(reachability, runLoop, CFRunLoopMode.defaultMode.rawValue)
     }
     runLoop = nil
     SCNetworkReachabilitySetCallback(reachability, nil, nil)
@@ -82,7 +82,7 @@ public class PostedReachability: NSObject {
   }
 
   /// Whether the default path is there, asked once.
-  public static func isOnline() -> Bool {
+  package static func isOnline() -> Bool {
     var zero = sockaddr_in(
       sin_len: UInt8(MemoryLayout<sockaddr_in>.size), sin_family: sa_family_t(AF_INET), sin_port: 0,
       sin_addr: in_addr(s_addr: 0), sin_zero: (0, 0, 0, 0, 0, 0, 0, 0))

@@ -3,9 +3,10 @@
 
 import DialtoneSitesTesting
 import DialtoneTesting
-import ReachabilityModel
 import TestSupport
 import Testing
+
+@testable import ReachabilityModel
 
 /// What the sample app shows, on a scripted network.
 @MainActor @Suite(.timeLimit(.minutes(5)), .fewAtATime)

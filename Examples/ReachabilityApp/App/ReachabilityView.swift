@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(SwiftUI)
-import ReachabilityModel
 import SwiftUI
 
 /// The Internet, all usable interfaces, and a site of the user's choice.

@@ -6,23 +6,23 @@ import DialtoneSites
 import Observation
 
 /// What the app shows: the Internet, all usable interfaces, and a site of the user's choice. No SwiftUI is needed.
-@MainActor @Observable public final class NetworkModel {
+@MainActor @Observable final class NetworkModel {
   /// One line: a title, words, and the name of an SF symbol.
-  public struct Row: Equatable, Identifiable, Sendable {
-    public let id: String
-    public let title: String
-    public let words: String
-    public let symbol: String
+  struct Row: Equatable, Identifiable, Sendable {
+    let id: String
+    let title: String
+    let words: String
+    let symbol: String
     /// `nil` while nothing is known.
-    public let isGood: Bool?
+    let isGood: Bool?
   }
 
-  public private(set) var internet: Row
-  public private(set) var interfaces: [Row] = []
+  private(set) var internet: Row
+  private(set) var interfaces: [Row] = []
   /// `nil` until the user has chosen a site.
-  public private(set) var site: Row?
+  private(set) var site: Row?
   /// Why the text of the user is no site.
-  public private(set) var problem: String?
+  private(set) var problem: String?
 
   private let sites: SiteEnvironment
   private var pathMonitors: [any StateMonitor] = []
@@ -30,7 +30,7 @@ import Observation
   private var siteObservation: ReachabilityObservation?
 
   /// Begins to watch. The environments are the system's, except in tests.
-  public init(environment: ReachabilityEnvironment = .system, sites: SiteEnvironment = .system) {
+  init(environment: ReachabilityEnvironment = .system, sites: SiteEnvironment = .system) {
     self.sites = sites
     let monitor = ReachabilityMonitor(.internet, environment: environment)
     let paths = PathMonitor(environment: environment)
@@ -44,7 +44,7 @@ import Observation
   }
 
   /// Watches another site, or says in ``problem`` why the text names none.
-  public func watchSite(_ text: String) {
+  func watchSite(_ text: String) {
     siteObservation = nil  // The old monitor is released with it.
     (site, problem) = (nil, nil)
     do {
@@ -57,7 +57,7 @@ import Observation
   }
 
   /// For an app that goes to the background, and comes back.
-  public func setActive(_ isActive: Bool) {
+  func setActive(_ isActive: Bool) {
     for monitor in pathMonitors + [siteObservation?.monitor].compactMap({ $0 }) {
       if isActive { monitor.resume() } else { monitor.pause() }
     }

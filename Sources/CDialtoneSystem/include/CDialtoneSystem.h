@@ -46,6 +46,9 @@ static inline unsigned int csystem_fork_count(void) { return __atomic_load_n(&cs
 // libc they are `NULL` and 0.
 char *_Nullable *_Nullable csystem_arguments(int *_Nonnull count);
 
+// SOCK_STREAM is an enumeration in one libc and an integer in another.
+enum { csystem_SOCK_STREAM = SOCK_STREAM };
+
 // GNU extensions of netdb.h that need _GNU_SOURCE, which cannot be defined for an imported module; 0 if libc lacks one.
 #if defined(__GLIBC__)
 enum { csystem_EAI_NODATA = -5, csystem_EAI_ADDRFAMILY = -9 };
@@ -95,6 +98,18 @@ static inline int csystem_bind_to_interface(int socket, int family, unsigned int
                            : setsockopt(socket, IPPROTO_IPV6, IPV6_BOUND_IF, &index, sizeof index);
 #endif
 }
+
+#if defined(__APPLE__)
+#include <os/os_sync_wait_on_address.h>
+
+// What futex(2) is on Linux (below): macOS 14.4 and iOS 17.4 have it.
+static inline void csystem_futex_wait(const void *_Nonnull word, unsigned int value) {
+  os_sync_wait_on_address((void *)word, value, sizeof value, OS_SYNC_WAIT_ON_ADDRESS_NONE);
+}
+static inline void csystem_futex_wake(const void *_Nonnull word) {
+  os_sync_wake_by_address_any((void *)word, sizeof(unsigned int), OS_SYNC_WAKE_BY_ADDRESS_NONE);
+}
+#endif
 
 #if defined(__linux__)
 #include <sys/epoll.h>

@@ -36,6 +36,7 @@ final class AppleLab: Sendable {
   /// - Parameters:
   ///   - lab: The namespace.
   ///   - root: The folder that contains `etc/resolv.conf`; without one, the server on this machine counts.
+  /// - Throws: If the engine's first thread cannot be started there.
   init(_ lab: NetworkLab, nameConfigurationRoot root: String = "/nonexistent") throws {
     let names = Names()
     let provider = EngineProvider(

@@ -21,10 +21,10 @@ struct ReachabilityCycleTests {
     deinit { Self.count.subtract(1, ordering: .relaxed) }
 
     func context() -> SCNetworkReachabilityContext {
-      unsafe SCNetworkReachabilityContext(
+      SCNetworkReachabilityContext(
         version: 0, info: Unmanaged.passUnretained(self).toOpaque(),
-        retain: { unsafe UnsafeRawPointer(Unmanaged<Info>.fromOpaque($0).retain().toOpaque()) },
-        release: { unsafe Unmanaged<Info>.fromOpaque($0).release() }, copyDescription: nil)
+        retain: { UnsafeRawPointer(Unmanaged<Info>.fromOpaque($0).retain().toOpaque()) },
+        release: { Unmanaged<Info>.fromOpaque($0).release() }, copyDescription: nil)
     }
   }
 
@@ -35,13 +35,13 @@ struct ReachabilityCycleTests {
 
   private func make(_ lab: AppleLab, _ info: Info, on queue: DispatchQueue) throws -> Carried {
     try lab.within {
-      let target = try #require(unsafe SCNetworkReachabilityCreateWithName(nil, "none.example"))
-      var context = unsafe info.context()
-      unsafe SCNetworkReachabilitySetCallback(
+      let target = try #require(SCNetworkReachabilityCreateWithName(nil, "none.example"))
+      var context = info.context()
+      SCNetworkReachabilitySetCallback(
         target,
         { _, _, pointer in
-          guard let pointer = unsafe pointer else { return }
-          let info = unsafe Unmanaged<Info>.fromOpaque(pointer).takeUnretainedValue()
+          guard let pointer = pointer else { return }
+          let info = Unmanaged<Info>.fromOpaque(pointer).takeUnretainedValue()
           info.calls.add(1, ordering: .relaxed)
           if info.isEnded.load(ordering: .acquiring) { Issue.record("called after the end") }
         }, &context)

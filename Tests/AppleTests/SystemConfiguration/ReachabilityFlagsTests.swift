@@ -15,25 +15,25 @@ struct ReachabilityFlagsTests {
 
   @Test("refuses what cannot be, and says why")
   func refuses() throws {
-    #expect(unsafe SCNetworkReachabilityCreateWithName(nil, "") == nil)
+    #expect(SCNetworkReachabilityCreateWithName(nil, "") == nil)
     #expect(SCError() == kSCStatusInvalidArgument)
-    #expect(unsafe String(cString: SCErrorString(SCError())) == "Invalid argument")
+    #expect(String(cString: SCErrorString(SCError())) == "Invalid argument")
     var unix = sockaddr()
     unix.sa_family = sa_family_t(AF_UNIX)
     #expect(unix.sa_len == 0)
-    #expect(unsafe SCNetworkReachabilityCreateWithAddress(nil, &unix) == nil)
+    #expect(SCNetworkReachabilityCreateWithAddress(nil, &unix) == nil)
     #expect(SCError() == kSCStatusInvalidArgument)
-    #expect(unsafe SCNetworkReachabilityCreateWithAddressPair(nil, nil, nil) == nil)
+    #expect(SCNetworkReachabilityCreateWithAddressPair(nil, nil, nil) == nil)
     #expect(SCError() == kSCStatusInvalidArgument)
-    #expect(unsafe SCNetworkReachabilityCreateWithAddressPair(nil, &unix, nil) == nil)
-    #expect(unsafe SCNetworkReachabilityCreateWithName(nil, "example.com") != nil)
+    #expect(SCNetworkReachabilityCreateWithAddressPair(nil, &unix, nil) == nil)
+    #expect(SCNetworkReachabilityCreateWithName(nil, "example.com") != nil)
     #expect(SCError() == kSCStatusOK)
   }
 
   @Test("each thread has its own last error")
   func keepsErrorsByThread() async throws {
     let isThere = try await offThread {
-      _ = unsafe SCNetworkReachabilityCreateWithName(nil, "")
+      _ = SCNetworkReachabilityCreateWithName(nil, "")
       return SCError() == kSCStatusInvalidArgument
     }
     #expect(isThere)
@@ -50,7 +50,7 @@ struct ReachabilityFlagsTests {
   @Test("the flags of addresses and of the default path", arguments: ["0.0.0.0", "::", "203.0.113.9", "10.0.0.77"])
   func readsFlags(text: String) throws {
     let lab = try AppleLab.b()
-    let reachability = try lab.within { try Scheduled(target(text)) }
+    let reachability = try lab.within { try Scheduled(addressTarget(text)) }
     // 10.0.0.77 is on the link. Of the default path, the flags do not say that.
     #expect(reachability.flags == (text == "10.0.0.77" ? [.reachable, .isDirect] : .reachable))
     try lab.lab.down("v0")
@@ -60,14 +60,14 @@ struct ReachabilityFlagsTests {
   @Test("an address of this machine is local")
   func readsTheLocalAddress() throws {
     let lab = try AppleLab.b()
-    let reachability = try lab.within { try Scheduled(target("10.0.0.1")) }
+    let reachability = try lab.within { try Scheduled(addressTarget("10.0.0.1")) }
     #expect(reachability.flags?.isSuperset(of: [.reachable, .isLocalAddress]) == true)
   }
 
   @Test("169.254/16 is the network that the machine is attached to")
   func readsTheLocalNetwork() throws {
     let lab = try AppleLab.b()
-    let reachability = try lab.within { try Scheduled(target("169.254.0.0")) }
+    let reachability = try lab.within { try Scheduled(addressTarget("169.254.0.0")) }
     #expect(reachability.flags == [.reachable, .isDirect])
     try lab.lab.deleteRoute("default", dev: "v0")
     #expect(reachability.flags == [.reachable, .isDirect], "no default route is needed")
@@ -82,10 +82,10 @@ struct ReachabilityFlagsTests {
       socketAddress("10.0.0.1"), socketAddress("10.9.9.9"), socketAddress("203.0.113.9")
     )
     try lab.within {
-      let both = try Scheduled(unsafe SCNetworkReachabilityCreateWithAddressPair(nil, &own, &remote))
-      let wrong = try Scheduled(unsafe SCNetworkReachabilityCreateWithAddressPair(nil, &foreign, &remote))
-      let alone = try Scheduled(unsafe SCNetworkReachabilityCreateWithAddressPair(nil, nil, &remote))
-      let outward = try Scheduled(unsafe SCNetworkReachabilityCreateWithAddressPair(nil, &own, nil))
+      let both = try Scheduled(SCNetworkReachabilityCreateWithAddressPair(nil, &own, &remote))
+      let wrong = try Scheduled(SCNetworkReachabilityCreateWithAddressPair(nil, &foreign, &remote))
+      let alone = try Scheduled(SCNetworkReachabilityCreateWithAddressPair(nil, nil, &remote))
+      let outward = try Scheduled(SCNetworkReachabilityCreateWithAddressPair(nil, &own, nil))
       #expect(both.flags == .reachable && alone.flags == .reachable && outward.flags == .reachable)
       #expect(wrong.flags == [])
     }
@@ -94,7 +94,7 @@ struct ReachabilityFlagsTests {
   @Test("an unscheduled name has the flags of the default path, and is not looked up")
   func looksUpNoUnscheduledName() throws {
     let lab = try AppleLab.b()
-    let reachability = try lab.within { try Scheduled(unsafe SCNetworkReachabilityCreateWithName(nil, "no.example")) }
+    let reachability = try lab.within { try Scheduled(SCNetworkReachabilityCreateWithName(nil, "no.example")) }
     #expect(reachability.flags == .reachable)
     #expect(lab.names.lookups == 0)
     try lab.lab.down("v0")
@@ -105,7 +105,7 @@ struct ReachabilityFlagsTests {
   func tellsOfNames() async throws {
     let lab = try AppleLab.b()
     let reachability = try lab.within {
-      try Scheduled(unsafe SCNetworkReachabilityCreateWithName(nil, "later.example"), on: queue)
+      try Scheduled(SCNetworkReachabilityCreateWithName(nil, "later.example"), on: queue)
     }
     try await reachability.log.wait("no address, no flags") { $0.isEmpty }
     #expect(reachability.flags == [])
@@ -118,16 +118,16 @@ struct ReachabilityFlagsTests {
   @Test("the text of an address is an address")
   func takesTheTextOfAnAddress() throws {
     let lab = try AppleLab.b()
-    let reachability = try lab.within { try Scheduled(unsafe SCNetworkReachabilityCreateWithName(nil, "10.0.0.77")) }
+    let reachability = try lab.within { try Scheduled(SCNetworkReachabilityCreateWithName(nil, "10.0.0.77")) }
     #expect(reachability.flags == [.reachable, .isDirect])
   }
 
   @Test("an address has no first call; each change of flags or interface is told")
   func tellsOfAddresses() async throws {
     let lab = try AppleLab.b(metric: 100)
-    let reachability = try lab.within { try Scheduled(target("203.0.113.9"), on: queue) }
+    let reachability = try lab.within { try Scheduled(addressTarget("203.0.113.9"), on: queue) }
     let name = try lab.within {
-      try Scheduled(unsafe SCNetworkReachabilityCreateWithName(nil, "none.example"), on: queue)
+      try Scheduled(SCNetworkReachabilityCreateWithName(nil, "none.example"), on: queue)
     }
     try await name.log.wait("the engine knows all of it") { _ in true }
     #expect(reachability.log.count == 0)

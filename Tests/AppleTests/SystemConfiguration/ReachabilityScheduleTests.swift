@@ -29,17 +29,17 @@ struct ReachabilityScheduleTests {
     }
 
     func context() -> SCNetworkReachabilityContext {
-      unsafe SCNetworkReachabilityContext(
+      SCNetworkReachabilityContext(
         version: 0, info: Unmanaged.passUnretained(self).toOpaque(),
         retain: { info in
-          let object = unsafe Unmanaged<Info>.fromOpaque(info)
-          unsafe object.takeUnretainedValue().log.append("retain")
-          return unsafe UnsafeRawPointer(object.retain().toOpaque())
+          let object = Unmanaged<Info>.fromOpaque(info)
+          object.takeUnretainedValue().log.append("retain")
+          return UnsafeRawPointer(object.retain().toOpaque())
         },
         release: { info in
-          let object = unsafe Unmanaged<Info>.fromOpaque(info)
-          unsafe object.takeUnretainedValue().log.append("release")
-          unsafe object.release()
+          let object = Unmanaged<Info>.fromOpaque(info)
+          object.takeUnretainedValue().log.append("release")
+          object.release()
         }, copyDescription: nil)
     }
   }
@@ -47,8 +47,9 @@ struct ReachabilityScheduleTests {
   @Test("a queue once, a run loop never beside it, and nothing to end twice")
   func refusesTwo() throws {
     let lab = try AppleLab.b()
-    let target = try #require(try lab.within { try target("203.0.113.9") })
-    let (loop, mode) = (try #require(CFRunLoopGetCurrent()), try #require(CFRunLoopMode.defaultMode).rawValue)
+    let target = try lab.makeTarget("203.0.113.9")
+    let loop: CFRunLoop = CFRunLoopGetCurrent()
+    let mode: CFString = CFRunLoopMode.defaultMode.rawValue
     #expect(!SCNetworkReachabilitySetDispatchQueue(target, nil))
     #expect(SCError() == kSCStatusInvalidArgument)
     #expect(SCNetworkReachabilitySetDispatchQueue(target, queue))
@@ -66,7 +67,7 @@ struct ReachabilityScheduleTests {
   @Test("the queue first, or the callback first", arguments: [true, false])
   func takesEitherOrder(queueFirst: Bool) async throws {
     let lab = try AppleLab.b()
-    let target = try #require(try lab.within { unsafe SCNetworkReachabilityCreateWithName(nil, "none.example") })
+    let target = try lab.makeTarget("none.example")
     let log = Log<SCNetworkReachabilityFlags>()
     if queueFirst { SCNetworkReachabilitySetDispatchQueue(target, queue) }
     SCNetworkReachabilitySetCallback(target, { _, flags, _ in log.append(flags) }, nil)
@@ -80,19 +81,19 @@ struct ReachabilityScheduleTests {
     let lab = try AppleLab.b()
     let log = Log<String>()
     do {
-      let target = try #require(try lab.within { try target("203.0.113.9") })
+      let target = try lab.makeTarget("203.0.113.9")
       for _ in 0..<2 {
         let info = Info(log)
-        var context = unsafe info.context()
-        unsafe SCNetworkReachabilitySetCallback(target, { _, _, _ in }, &context)
+        var context = info.context()
+        SCNetworkReachabilitySetCallback(target, { _, _, _ in }, &context)
         withExtendedLifetime(info) {}
       }
       #expect(log.all == ["retain", "retain", "release", "gone"])
       SCNetworkReachabilitySetCallback(target, nil, nil)
       #expect(log.all.suffix(2) == ["release", "gone"] && log.count == 6)
       let info = Info(log)
-      var context = unsafe info.context()
-      unsafe SCNetworkReachabilitySetCallback(target, { _, _, _ in }, &context)
+      var context = info.context()
+      SCNetworkReachabilitySetCallback(target, { _, _, _ in }, &context)
       withExtendedLifetime(info) {}
     }
     #expect(log.count == 9, "the target took the last one with it: \(log.all)")
@@ -101,18 +102,18 @@ struct ReachabilityScheduleTests {
   @Test("what a callback holds is kept until it returns, even if it removes itself")
   func canBeReplacedWithinTheCallback() async throws {
     let lab = try AppleLab.b()
-    let target = try #require(try lab.within { unsafe SCNetworkReachabilityCreateWithName(nil, "none.example") })
+    let target = try lab.makeTarget("none.example")
     let log = Log<String>()
     do {
       let info = Info(log)
-      var context = unsafe info.context()
-      unsafe SCNetworkReachabilitySetCallback(
+      var context = info.context()
+      SCNetworkReachabilitySetCallback(
         target,
         { target, _, pointer in
           SCNetworkReachabilitySetCallback(target, nil, nil)
           SCNetworkReachabilitySetDispatchQueue(target, nil)
-          guard let pointer = unsafe pointer else { return }
-          unsafe Unmanaged<Info>.fromOpaque(pointer).takeUnretainedValue().log.append("still there")
+          guard let pointer = pointer else { return }
+          Unmanaged<Info>.fromOpaque(pointer).takeUnretainedValue().log.append("still there")
         }, &context)
       withExtendedLifetime(info) {}
     }
@@ -127,7 +128,7 @@ struct ReachabilityScheduleTests {
     let log = Log<SCNetworkReachabilityFlags>()
     weak let held: SCNetworkReachability?
     do {
-      let target = try #require(try lab.within { unsafe SCNetworkReachabilityCreateWithName(nil, "none.example") })
+      let target = try lab.makeTarget("none.example")
       held = target
       SCNetworkReachabilitySetCallback(
         target,
@@ -146,11 +147,11 @@ struct ReachabilityScheduleTests {
     let lab = try AppleLab.b()
     queue.suspend()
     let reachability = try lab.within {
-      try Scheduled(unsafe SCNetworkReachabilityCreateWithName(nil, "none.example"), on: queue)
+      try Scheduled(SCNetworkReachabilityCreateWithName(nil, "none.example"), on: queue)
     }
     try await eventually("the name was looked up") { lab.names.lookups > 0 }
     let other = try lab.within {
-      try Scheduled(unsafe SCNetworkReachabilityCreateWithName(nil, "none.example"), on: DispatchQueue(label: "other"))
+      try Scheduled(SCNetworkReachabilityCreateWithName(nil, "none.example"), on: DispatchQueue(label: "other"))
     }
     try await other.log.wait("the call is on its way") { _ in true }
     SCNetworkReachabilitySetDispatchQueue(reachability.target, nil)
@@ -170,7 +171,7 @@ struct ReachabilityScheduleTests {
     Foundation.Thread.detachNewThread {
       lab.within {
         let thread = Foundation.Thread.current
-        guard let target = unsafe SCNetworkReachabilityCreateWithName(nil, "none.example"),
+        guard let target = SCNetworkReachabilityCreateWithName(nil, "none.example"),
           let mode = isCommon ? CFRunLoopMode.commonModes : CFRunLoopMode.defaultMode
         else { return }
         SCNetworkReachabilitySetCallback(
