@@ -68,8 +68,11 @@ final class RunLoopSource: Sendable {
 
   /// Returns the mode of this name.
   static func mode(_ name: CFString) -> CoreFoundation.CFString {
+    let text = String(describing: name)
+    // Run loops know the common modes by this very object, not by its text.
+    if text == RunLoop.Mode.common.rawValue, let common = kCFRunLoopCommonModes { return common }
     // The text is copied.
-    unsafe CFStringCreateWithCString(nil, String(describing: name), CFStringBuiltInEncodings.UTF8.rawValue)
+    return unsafe CFStringCreateWithCString(nil, text, CFStringBuiltInEncodings.UTF8.rawValue)
   }
 
   var hasEnded: Bool { state.withLock { $0.hasEnded } }

@@ -58,6 +58,18 @@ enum { csystem_EAI_NODATA = -5, csystem_EAI_ADDRFAMILY = 0 };
 enum { csystem_EAI_NODATA = EAI_NODATA, csystem_EAI_ADDRFAMILY = EAI_ADDRFAMILY };
 #endif
 
+// pthread_self(3) as a number: on some systems it is a pointer.
+static inline unsigned long csystem_current_thread(void) { return (unsigned long)pthread_self(); }
+
+// pthread_create(3) and pthread_detach(3): a thread that nobody waits for. Returns 0 or the error.
+static inline int csystem_start_thread(const pthread_attr_t *_Nonnull attributes,
+                                       void *_Nullable (*_Nonnull body)(void *_Nullable), void *_Nonnull argument) {
+  pthread_t thread;
+  int status = pthread_create(&thread, attributes, body, argument);
+  if (status == 0) pthread_detach(thread);
+  return status;
+}
+
 // A datagram socket that does not block and is closed in programs that this process starts.
 #if defined(__linux__)
 // SOCK_DGRAM and its flags are an enumeration in one libc and integers in another.
@@ -101,6 +113,8 @@ static inline int csystem_bind_to_interface(int socket, int family, unsigned int
 
 #if defined(__APPLE__)
 #include <os/os_sync_wait_on_address.h>
+
+static inline void csystem_name_thread(const char *_Nonnull name) { pthread_setname_np(name); }
 
 // What futex(2) is on Linux (below): macOS 14.4 and iOS 17.4 have it.
 static inline void csystem_futex_wait(const void *_Nonnull word, unsigned int value) {

@@ -23,7 +23,8 @@ internal import Network
 /// Apple tells no reason: an unreachable target has `noRoute`, unless getifaddrs(3) shows another. Firewall marks do not
 /// exist, so they do not count. Only paths and the Internet have gateways.
 package final class AppleNetwork: NetworkSource {
-  /// How often everything is asked again if there are too many addresses to have each announced.
+  /// How often everything is asked again if not all of it is announced: there are too many addresses, or something is
+  /// asked about one interface.
   private static let pollInterval: Int64 = 5_000_000_000
   /// A smaller difference of clocks is only the time between two readings.
   private static let tolerance: Int64 = 100_000_000
@@ -35,9 +36,13 @@ package final class AppleNetwork: NetworkSource {
   private var monitors: [PathRestriction: NWPathMonitor] = [:]
   /// The addresses whose changes are announced.
   private var announced: [Dialtone.IPAddress: AddressReachability] = [:]
+  /// Announces changes of the local network: the API of old took this address for it.
+  private var localNetwork: AddressReachability?
   private var lastPath: NWPath?
   private var suspended: Int64
-  package private(set) var nextPoll: Int64?
+  private var hasTooManyAddresses = false
+  private var hasAskedForInterface = false
+  private var lastPoll: Int64
 
   /// Begins to watch.
   ///
@@ -52,7 +57,12 @@ package final class AppleNetwork: NetworkSource {
     self.time = time
     self.make = make
     suspended = TimeSource.suspended()
+    lastPoll = time.now()
     watch(.none)
+    make {
+      localNetwork = AddressReachability(Dialtone.IPAddress(ipv4: 0xA9FE_0000))
+      localNetwork?.announce(to: announcements, on: queue)
+    }
   }
 
   deinit {
@@ -97,18 +107,21 @@ package final class AppleNetwork: NetworkSource {
     return now - suspended > Self.tolerance
   }
 
+  package var nextPoll: Int64? {
+    hasTooManyAddresses || hasAskedForInterface ? lastPoll.addingClamped(Self.pollInterval) : nil
+  }
+
   package func poll(into change: inout NetworkChange) {
-    if nextPoll != nil { nextPoll = time.now().addingClamped(Self.pollInterval) }
+    lastPoll = time.now()
     change.markEverything()
   }
 
   package func watch(_ interest: NetworkInterest) {
+    hasTooManyAddresses = interest.destinations == nil
     guard let destinations = interest.destinations else {
       announced = [:]
-      nextPoll = nextPoll ?? time.now().addingClamped(Self.pollInterval)
       return
     }
-    nextPoll = nil
     let wanted = Set(destinations.filter { !$0.isDefaultPath })
     announced = announced.filter { wanted.contains($0.key) }
     for address in wanted where announced[address] == nil {
@@ -124,6 +137,7 @@ package final class AppleNetwork: NetworkSource {
   package func answer(_ queries: [RouteQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {
     let interfaces = InterfaceAddresses()
     for (position, query) in queries.enumerated() {
+      if query.interface != nil { hasAskedForInterface = true }
       var state =
         switch query.destination {
         case .localNetwork(let kind, let family): localNetwork(kind, family, query, interfaces)

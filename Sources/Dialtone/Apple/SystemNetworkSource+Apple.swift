@@ -27,13 +27,4 @@ extension EngineProvider {
 func systemNetworkSource(_ waiter: any EventWaiter, _ time: TimeSource) -> any NetworkSource {
   AppleNetwork(waiter, time: time)
 }
-
-/// Returns the interfaces in the order of their indices, read anew each time.
-package func currentInterfaces() throws(ReachabilityError) -> [InterfaceStatus] {
-  let waiter = SemaphoreWaiter()
-  return AppleNetwork(waiter, time: .system).interfaces()
-}
-
-/// Interfaces have one name here.
-package func alternativeNames(ofInterface index: UInt32) -> [String] { [] }
 #endif

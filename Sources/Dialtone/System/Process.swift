@@ -13,13 +13,7 @@ package enum Thread {
   }
 
   /// The number of the calling thread, which no other thread has that exists (pthread_self(3)).
-  static var current: UInt {
-    #if os(Linux)  // elsewhere it is a pointer
-    pthread_self()
-    #else
-    UInt(bitPattern: pthread_self())
-    #endif
-  }
+  static var current: UInt { csystem_current_thread() }
 
   /// Starts a detached thread, with signals blocked so that the program's handlers run on the program's own threads.
   /// Returns `false` if the system has no thread to give. `stackSize` is in bytes, a multiple of the page size; `nil`
@@ -44,35 +38,18 @@ package enum Thread {
     if let stackSize, unsafe pthread_attr_setstacksize(&attributes, stackSize) != 0 { return false }
 
     // Retained here. The thread releases it, or the code below if there is no thread.
-    #if os(Linux)  // elsewhere pthread_t is a pointer, and naming differs
     let box = unsafe Unmanaged.passRetained(
       Body {
         unsafe csystem_name_thread(name)  // copied by the kernel; cut at 15 bytes
         body()
       })
-    var thread = pthread_t()
-    let status = unsafe pthread_create(
-      &thread, &attributes,
+    let status = unsafe csystem_start_thread(
+      &attributes,
       { argument in
         // Takes the retain that start() made; the box is used by nobody else.
         if let argument = unsafe argument { unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run() }
         return nil
       }, box.toOpaque())
-    if status == 0 {
-      pthread_detach(thread)
-    }
-    #else
-    let box = unsafe Unmanaged.passRetained(Body(body))
-    var thread: pthread_t?
-    let status = unsafe pthread_create(
-      &thread, &attributes,
-      { argument in
-        // Takes the retain that start() made; the box is used by nobody else.
-        unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
-        return nil
-      }, box.toOpaque())
-    if status == 0, let thread = unsafe thread { unsafe pthread_detach(thread) }
-    #endif
     if status != 0 { unsafe box.release() }
     return status == 0
   }
