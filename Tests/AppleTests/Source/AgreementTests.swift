@@ -99,7 +99,7 @@ struct AgreementTests {
   @Test("paths, step by step")
   func pathsAgree() async throws {
     let lab = try AppleSourceLab.b(metric: 100)
-    // Their own link-local addresses come at a time of the kernel's choice, and Apple does not tell which are tentative.
+    // Link-local addresses come at a time of the kernel's choice, and Apple does not tell which are tentative.
     try lab.linux.lab.sysctl("ipv6/conf/all/addr_gen_mode", 1)
     try lab.linux.lab.sysctl("ipv6/conf/default/addr_gen_mode", 1)
     func configuration(_ change: (inout PathConfiguration) -> Void) -> PathConfiguration {

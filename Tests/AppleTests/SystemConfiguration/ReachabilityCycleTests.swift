@@ -53,7 +53,7 @@ struct ReachabilityCycleTests {
   @Test("a thousand cycles on four threads leave nothing")
   func aThousandCyclesLeaveNothing() async throws {
     let lab = try AppleLab.b()
-    let alive = Atomic(0)
+    let alive = Box(0)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for thread in 0..<4 {
         group.addTask {
@@ -77,7 +77,7 @@ struct ReachabilityCycleTests {
                 }
               }
             }
-            if left != nil { alive.add(1, ordering: .relaxed) }
+            if left != nil { alive.update { $0 += 1 } }
           }
           await queue.drain()
         }
@@ -86,7 +86,7 @@ struct ReachabilityCycleTests {
     }
     try await eventually("every context is released") { Info.count.load(ordering: .relaxed) == 0 }
     // The engine may hold a target for the moment of a turn.
-    #expect(alive.load(ordering: .relaxed) < 50)
+    #expect(alive.value < 50)
   }
 }
 #endif
