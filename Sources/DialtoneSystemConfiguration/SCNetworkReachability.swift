@@ -8,8 +8,8 @@ internal import DialtoneFoundation
 /// A name, an address or a pair of addresses whose reachability can be asked and followed, as in Apple's
 /// SystemConfiguration.
 ///
-/// While it is scheduled on a queue or a run loop, it lives, and its callback is called. You can use it from any thread.
-/// It is no `Sendable`, as on Apple's platforms.
+/// While it is scheduled on a queue or a run loop, it lives, and its callback is called. You can use it from any
+/// thread. It is no `Sendable`, as on Apple's platforms.
 public final class SCNetworkReachability {
   /// What is watched.
   enum Subject: Sendable {
@@ -159,7 +159,7 @@ public final class SCNetworkReachability {
     }
     guard let (callback, flags) = call else { return }
     // The callback keeps its info until it has returned, even if it is replaced meanwhile.
-    unsafe callback.callout(self, flags, callback.info)
+    unsafe withExtendedLifetime(callback) { unsafe callback.callout(self, flags, callback.info) }
     begin(
       state.withLock { state in
         guard state.number == number else { return nil }

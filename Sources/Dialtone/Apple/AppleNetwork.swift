@@ -152,8 +152,8 @@ package final class AppleNetwork: NetworkSource {
 
   /// The Internet by the family of the address: the default path.
   private func internet(_ address: Dialtone.IPAddress, _ interfaces: InterfaceAddresses) -> Reachability {
-    // It will be announced.
-    guard let path = path(.none) else { return .unknown }
+    // The first path will be announced. Until then, the address stands for itself: a single question waits for nothing.
+    guard let path = path(.none) else { return reachability(of: address, nil, interfaces) }
     let family = address.family
     switch path.status {
     case .satisfied:
