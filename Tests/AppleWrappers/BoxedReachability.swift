@@ -71,9 +71,10 @@ package final class BoxedReachability: @unchecked Sendable {
     self.listener = listener
     lock.unlock()
 
+    let box = WeakBox(self)  // until the context is retained, below
     var context = SCNetworkReachabilityContext(
       version: 0,
-      info: Unmanaged.passUnretained(WeakBox(self)).toOpaque(),
+      info: Unmanaged.passUnretained(box).toOpaque(),
       retain: { info in
         let unmanaged = Unmanaged<WeakBox>.fromOpaque(info)
         _ = unmanaged.retain()
@@ -94,7 +95,9 @@ package final class BoxedReachability: @unchecked Sendable {
       box.owner?.notify(flags)
     }
     let isQueueAdded = SCNetworkReachabilitySetDispatchQueue(reachability, reachabilityQueue)
-    let isCallbackAdded = SCNetworkReachabilitySetCallback(reachability, callback, &context)
+    let isCallbackAdded = withExtendedLifetime(box) {
+      SCNetworkReachabilitySetCallback(reachability, callback, &context)
+    }
 
     // The first state is told by itself.
     if let present = flags {
