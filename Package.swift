@@ -12,6 +12,8 @@ let package = Package(
   products: [
     .library(name: "Dialtone", targets: ["Dialtone"]),
     .library(name: "DialtoneFoundation", targets: ["DialtoneFoundation"]),
+    .library(name: "DialtoneNetwork", targets: ["DialtoneNetwork"]),
+    .library(name: "DialtoneSystemConfiguration", targets: ["DialtoneSystemConfiguration"]),
     .library(name: "DialtoneSites", targets: ["DialtoneSites"]),
     .library(name: "DialtoneTesting", targets: ["DialtoneTesting"]),
     .library(name: "DialtoneSitesTesting", targets: ["DialtoneSitesTesting"]),
@@ -43,6 +45,12 @@ let package = Package(
     .target(name: "Dialtone", dependencies: ["CDialtoneSystem", "Netlink"]),
     // NotificationCenter and URL: what needs Foundation.
     .target(name: "DialtoneFoundation", dependencies: ["Dialtone"]),
+    // Apple's Network, as far as it is about paths; on Apple's platforms, Network itself.
+    .target(name: "DialtoneNetwork", dependencies: ["Dialtone", "Netlink"]),
+    // Apple's SCNetworkReachability; on Apple's platforms, SystemConfiguration itself.
+    .target(
+      name: "DialtoneSystemConfiguration",
+      dependencies: ["CDialtoneSystem", "Dialtone", "DialtoneFoundation"]),
     // Whether a site really answers: checks over HTTP. No Foundation.
     .target(
       name: "DialtoneSites",
@@ -130,6 +138,27 @@ let package = Package(
       dependencies: [
         "CDialtoneSystem", "CNetworkLab", "Dialtone", "MessageBuilding", "Netlink", "NetworkLab", "TestSupport",
       ]),
+    // Source as programs for Apple's platforms have it, in both language modes: the folder of the second leads to the
+    // first's.
+    .target(
+      name: "AppleWrappers", dependencies: ["DialtoneNetwork", "DialtoneSystemConfiguration"],
+      path: "Tests/AppleWrappers"),
+    .target(
+      name: "AppleWrappers5", dependencies: ["DialtoneNetwork", "DialtoneSystemConfiguration"],
+      path: "Tests/AppleWrappers5", swiftSettings: [.swiftLanguageMode(.v5)]),
+    // The source for Apple's platforms, the same files, over the modules above instead of Apple's frameworks.
+    .target(
+      name: "AppleSource",
+      dependencies: ["CDialtoneSystem", "Dialtone", "DialtoneNetwork", "DialtoneSystemConfiguration", "Netlink"],
+      path: "Tests/AppleSource", swiftSettings: [.define("DIALTONE_APPLE_SOURCE")]),
+    .testTarget(
+      name: "AppleTests",
+      dependencies: [
+        "AppleSource", "AppleWrappers", "AppleWrappers5", "Dialtone", "DialtoneNetwork", "DialtoneSystemConfiguration",
+        "NetworkLab",
+        "TestSupport",
+      ]
+    ),
     .testTarget(
       name: "SitesTests",
       dependencies: [
@@ -169,7 +198,27 @@ for target in package.targets {
 
 #if os(macOS)
 package.targets.append(
-  .executableTarget(name: "ReachabilityApp", dependencies: ["Dialtone"], path: "Examples/ReachabilityApp"))
+  .executableTarget(
+    name: "ReachabilityApp", dependencies: ["Dialtone", "DialtoneSites"], path: "Examples/ReachabilityApp"))
+#else
+// The same app without its views, for its tests: SwiftUI is Apple's.
+package.targets += [
+  .target(
+    name: "ReachabilityModel", dependencies: ["Dialtone", "DialtoneSites"], path: "Examples/ReachabilityApp/Model"),
+  .testTarget(
+    name: "ReachabilityModelTests",
+    dependencies: ["DialtoneSitesTesting", "DialtoneTesting", "ReachabilityModel", "TestSupport"]),
+]
+#endif
+
+#if !os(Linux)
+// The command waits with epoll(7), and what is tested or measured here is Linux.
+let linuxTargets = [
+  "AppleSource", "AppleTests", "AppleWrappers", "AppleWrappers5", "CLITests", "DialtoneCLI", "LinuxTests",
+  "radio-probe",
+]
+package.targets.removeAll { linuxTargets.contains($0.name) }
+package.products.removeAll { $0.name == "dialtone" }
 #endif
 
 // For Scripts/fuzz alone. The program has no main of its own: libFuzzer brings it.
@@ -186,20 +235,25 @@ if Context.environment["DIALTONE_FUZZ"] != nil {
 
 // The same settings for every target of our own.
 for target in package.targets {
+  let isOthers = target.name.hasPrefix("Apple") && target.name != "AppleSource"  // as its authors would compile it
   target.swiftSettings =
-    (target.swiftSettings ?? []) + [
-      .enableUpcomingFeature("ExistentialAny"),  // SE-0335
-      .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
-      .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
-      .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // SE-0461
-      .enableUpcomingFeature("InferIsolatedConformances"),  // SE-0470
-      .strictMemorySafety(),  // SE-0458: kernel bytes are untrusted
-    ]
+    (target.swiftSettings ?? [])
+    + (isOthers
+      ? []
+      : [
+        .enableUpcomingFeature("ExistentialAny"),  // SE-0335
+        .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
+        .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // SE-0461
+        .enableUpcomingFeature("InferIsolatedConformances"),  // SE-0470
+        .strictMemorySafety(),  // SE-0458: kernel bytes are untrusted
+      ])
   if Context.environment["CI"] != nil {
     // SE-0480: in CI only, so that a newer compiler breaks nobody.
     target.swiftSettings?.append(.treatAllWarnings(as: .error))
   }
-  if !target.isTest && !["Fuzz", "MessageBuilding", "NetworkLab", "SiteLab", "TestSupport"].contains(target.name) {
+  let isForTests = ["Fuzz", "MessageBuilding", "NetworkLab", "SiteLab", "TestSupport"].contains(target.name)
+  if !target.isTest && !isOthers && !isForTests {
     // A public type says whether it is Sendable.
     target.swiftSettings?.append(.treatWarning("ExplicitSendable", as: .error))
   }

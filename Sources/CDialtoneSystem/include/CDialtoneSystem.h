@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <limits.h>
 #include <net/if.h>
 #include <netdb.h>
@@ -60,6 +61,9 @@ static inline unsigned int csystem_fork_count(void) { return __atomic_load_n(&cs
 // libc they are `NULL` and 0.
 char *_Nullable *_Nullable csystem_arguments(int *_Nonnull count);
 
+// SOCK_STREAM is an enumeration in one libc and an integer in another.
+enum { csystem_SOCK_STREAM = SOCK_STREAM };
+
 // GNU extensions of netdb.h that need _GNU_SOURCE, which cannot be defined for an imported module; 0 if libc lacks one.
 #if defined(__GLIBC__)
 enum { csystem_EAI_NODATA = -5, csystem_EAI_ADDRFAMILY = -9 };
@@ -86,6 +90,61 @@ static inline int csystem_ignores_signal(int signal) {
   struct sigaction action;
   return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
+
+// A datagram socket that does not block and is closed in programs that this process starts.
+#if defined(__linux__)
+// SOCK_DGRAM and its flags are an enumeration in one libc and integers in another.
+static inline int csystem_datagram_socket(int family) {
+  return socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+#else
+static inline int csystem_datagram_socket(int family) {
+  int descriptor = socket(family, SOCK_DGRAM, 0);
+  if (descriptor >= 0) {
+    fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+    fcntl(descriptor, F_SETFL, O_NONBLOCK);
+  }
+  return descriptor;
+}
+#endif
+
+// Sets the length with which a socket address begins, on systems where it does (sys/socket.h).
+static inline void csystem_set_address_length(void *_Nonnull address, unsigned char length) {
+#if defined(__APPLE__)
+  ((struct sockaddr *)address)->sa_len = length;
+#else
+  (void)address;
+  (void)length;
+#endif
+}
+
+// Keeps a socket to the interface with this index: SO_BINDTOIFINDEX (socket(7)), or IP_BOUND_IF and IPV6_BOUND_IF
+// (netinet/in.h, netinet6/in6.h). Returns 0, or -1 with errno.
+static inline int csystem_bind_to_interface(int socket, int family, unsigned int index) {
+#if defined(__linux__)
+  int value = (int)index;
+  (void)family;
+  return setsockopt(socket, SOL_SOCKET, SO_BINDTOIFINDEX, &value,
+                    sizeof value);
+#else
+  return family == AF_INET ? setsockopt(socket, IPPROTO_IP, IP_BOUND_IF, &index, sizeof index)
+                           : setsockopt(socket, IPPROTO_IPV6, IPV6_BOUND_IF, &index, sizeof index);
+#endif
+}
+
+#if defined(__APPLE__)
+#include <os/os_sync_wait_on_address.h>
+
+static inline void csystem_name_thread(const char *_Nonnull name) { pthread_setname_np(name); }
+
+// What futex(2) is on Linux (below): macOS 14.4 and iOS 17.4 have it.
+static inline void csystem_futex_wait(const void *_Nonnull word, unsigned int value) {
+  os_sync_wait_on_address((void *)word, value, sizeof value, OS_SYNC_WAIT_ON_ADDRESS_NONE);
+}
+static inline void csystem_futex_wake(const void *_Nonnull word) {
+  os_sync_wake_by_address_any((void *)word, sizeof(unsigned int), OS_SYNC_WAKE_BY_ADDRESS_NONE);
+}
+#endif
 
 #if defined(__linux__)
 #include <sys/epoll.h>
@@ -145,11 +204,7 @@ static inline int csystem_socket(int protocol) {
 }
 
 // Enumerations in one libc, macros in another.
-enum { CSYSTEM_EPOLLIN = EPOLLIN, CSYSTEM_EPOLLOUT = EPOLLOUT, CSYSTEM_SOCK_STREAM = SOCK_STREAM };
-
-static inline int csystem_datagram_socket(int family) {
-  return socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-}
+enum { CSYSTEM_EPOLLIN = EPOLLIN, CSYSTEM_EPOLLOUT = EPOLLOUT };
 
 static inline int csystem_stream_socket(int family) {
   return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -78,15 +78,8 @@ final class TargetRecord {
     }
   }
 
-  /// Returns the address that stands for the Internet: one of a.root-servers.net. They have not changed since 2004
-  /// (IPv4) and 2016 (IPv6; IANA root hints). Any address far away would do; nothing is sent to it.
-  static func rootServer(_ family: IPAddress.Family) -> IPAddress {
-    switch family {
-    case .ipv4: IPAddress(ipv4: 0xC629_0004)  // 198.41.0.4
-    // 2001:503:ba3e::2:30.
-    case .ipv6: IPAddress(IPAddressBits(ipv6High: 0x2001_0503_ba3e_0000, low: 0x0000_0000_0002_0030))
-    }
-  }
+  /// Returns the address that stands for the Internet.
+  static func rootServer(_ family: IPAddress.Family) -> IPAddress { .rootServer(family) }
 
   /// The Internet, over the families that count.
   var internetQueries: [RouteQuery] {
@@ -107,4 +100,16 @@ final class TargetRecord {
   }
 
   private var interface: LinkName? { configuration.interface.map { LinkName($0) } }
+}
+
+extension IPAddress {
+  /// Returns the address that stands for the Internet: one of a.root-servers.net. They have not changed since 2004
+  /// (IPv4) and 2016 (IPv6; IANA root hints). Any address far away would do; nothing is sent to it.
+  package static func rootServer(_ family: Family) -> IPAddress {
+    switch family {
+    case .ipv4: IPAddress(ipv4: 0xC629_0004)  // 198.41.0.4
+    // 2001:503:ba3e::2:30.
+    case .ipv6: IPAddress(IPAddressBits(ipv6High: 0x2001_0503_ba3e_0000, low: 0x0000_0000_0002_0030))
+    }
+  }
 }

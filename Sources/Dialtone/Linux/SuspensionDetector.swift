@@ -20,7 +20,7 @@ final class SuspensionDetector {
   private var lastSuspended: Int64
 
   /// - Parameter suspended: Returns how long the system has been suspended so far, in nanoseconds; for tests.
-  init?(suspended: @escaping () -> Int64 = SuspensionDetector.suspendedTime) {
+  init?(suspended: @escaping () -> Int64 = TimeSource.suspended) {
     owner = OwnedDescriptor(timerfd_create(CLOCK_REALTIME, CInt(TFD_CLOEXEC | TFD_NONBLOCK)))
     self.suspended = suspended
     lastSuspended = suspended()
@@ -32,10 +32,6 @@ final class SuspensionDetector {
 
   /// Whether nobody else has closed the descriptor.
   var isOpen: Bool { owner.isOurs }
-
-  static func suspendedTime() -> Int64 {
-    TimeSource.nanoseconds(CLOCK_BOOTTIME) - TimeSource.nanoseconds(CLOCK_MONOTONIC)
-  }
 
   /// Returns whether the system was suspended since the last call.
   func hasResumed() -> Bool {

@@ -11,4 +11,8 @@ public struct ReachabilityEnvironment: Sendable {
 
   /// The network of this process, as its kernel tells it.
   public static let system = ReachabilityEnvironment(.system)
+
+  /// The environment of what is made without one: the system. A test binds another, so that code which names none runs
+  /// in a network of the test's.
+  @TaskLocal package static var assumed = ReachabilityEnvironment.system
 }

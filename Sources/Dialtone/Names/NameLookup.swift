@@ -37,7 +37,7 @@ package typealias NameLookup = @Sendable (_ name: String, _ family: IPAddress.Fa
 /// neither the locale nor a library of the system decides which name is asked for (``InternationalName``).
 func systemNameLookup(_ name: String, _ family: IPAddress.Family?) -> NameLookupResult {
   var hints = unsafe addrinfo()
-  unsafe hints.ai_socktype = CInt(CSYSTEM_SOCK_STREAM)  // otherwise each address comes once for each type
+  unsafe hints.ai_socktype = CInt(csystem_SOCK_STREAM)  // otherwise each address comes once for each type
   switch family {
   case nil: unsafe hints.ai_family = AF_UNSPEC
   case .ipv4?: unsafe hints.ai_family = AF_INET

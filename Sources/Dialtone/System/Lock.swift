@@ -52,21 +52,15 @@ package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
       if take() { return }
     }
     while word.exchange(Self.heldAndAwaited, ordering: .acquiring) != Self.free {
-      #if os(Linux)  // futex(2)
       // An atomic never moves: this is its address, and the kernel reads nothing else. It sleeps only while the word
       // has this value.
       unsafe withUnsafePointer(to: word) { unsafe csystem_futex_wait($0, Self.heldAndAwaited) }
-      #else
-      sched_yield()
-      #endif
     }
   }
 
   private borrowing func release() {
     if word.exchange(Self.free, ordering: .releasing) != Self.heldAndAwaited { return }
-    #if os(Linux)  // futex(2)
     // As above. By now another thread may hold the lock, or have freed it: the kernel uses the address only as a name.
     unsafe withUnsafePointer(to: word) { unsafe csystem_futex_wake($0) }
-    #endif
   }
 }

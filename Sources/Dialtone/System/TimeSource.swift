@@ -34,6 +34,16 @@ package struct TimeSource: Sendable {
   /// CLOCK_REALTIME.
   static let wallClock: @Sendable () -> Int64 = { nanoseconds(CLOCK_REALTIME) }
 
+  /// How long the system has been suspended so far, in nanoseconds: the difference between a clock that counts
+  /// suspensions and one that does not.
+  package static func suspended() -> Int64 {
+    #if os(Linux)  // as above
+    nanoseconds(CLOCK_BOOTTIME) - nanoseconds(CLOCK_MONOTONIC)
+    #else
+    nanoseconds(CLOCK_MONOTONIC_RAW) - nanoseconds(CLOCK_UPTIME_RAW)
+    #endif
+  }
+
   static func nanoseconds(_ clock: clockid_t) -> Int64 {
     var time = timespec()
     // It cannot fail for these clocks.

@@ -153,7 +153,7 @@ final class ConnectionRace {
         } catch {
           return loop.makeFailedFuture(error)
         }
-        return Self.bind(channel, to: device, loop)
+        return Self.bind(channel, to: device, of: bound.value.route.address.unmapped.family, loop)
       }
       .connect(to: attempt.route.socketAddress(port: port))
       .assumeIsolated()
@@ -192,19 +192,27 @@ final class ConnectionRace {
 
   /// Keeps a socket to one interface, which needs no privilege (socket(7), SO_BINDTODEVICE, since Linux 5.7).
   private static func bind(
-    _ channel: any Channel, to device: InlineName?, _ loop: any EventLoop
+    _ channel: any Channel, to device: InlineName?, of family: IPAddress.Family, _ loop: any EventLoop
   ) -> EventLoopFuture<Void> {
     guard let device else { return loop.makeSucceededVoidFuture() }
+    #if os(Linux)  // the option has another name, and takes an index, elsewhere
     guard let options = channel as? any SocketOptionProvider else {
       preconditionFailure("A channel of ClientBootstrap's is a socket")
     }
-    #if os(Linux)  // the option has another name, and takes an index, elsewhere
     // At most 15 bytes of name in 16, the rest zero, as IFNAMSIZ wants it. The value is read and not kept.
     return options.unsafeSetSocketOption(
       level: .socket, name: NIOBSDSocket.Option(rawValue: SO_BINDTODEVICE), value: device)
     #else
+    // The name is read and not kept.
     let index = unsafe if_nametoindex(device.text)
-    return options.setInterface(index)
+    return loop.makeCompletedFuture {
+      // 0 would lift the restriction.
+      if index == 0 { throw IOError(errnoCode: ENXIO, reason: "no interface \(device.text)") }
+      try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
+        let result = csystem_bind_to_interface(socket, family == .ipv4 ? AF_INET : AF_INET6, index)
+        if result != 0 { throw IOError(errnoCode: csystem_errno(), reason: "IP_BOUND_IF") }
+      }
+    }
     #endif
   }
 

@@ -3,8 +3,8 @@
 
 // What the network is like, live, on a phone or a desktop.
 //
-// On a Mac: swift run ReachabilityApp. For a phone: add both files of this folder to an app target of Xcode's that
-// depends on Dialtone.
+// On a Mac: swift run ReachabilityApp. For a phone: add the files of this folder and of the folder Model to an app
+// target of Xcode's that depends on Dialtone and DialtoneSites.
 
 #if canImport(SwiftUI)
 import SwiftUI

@@ -1,0 +1,39 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if !canImport(Darwin)
+public import Foundation
+
+/// A string of Core Foundation. On Linux it is Foundation's, so that `"text" as CFString` compiles, as on Apple's
+/// platforms.
+public typealias CFString = NSString
+
+/// What makes objects of Core Foundation. There is none on Linux: pass `nil` or ``kCFAllocatorDefault``.
+public struct CFAllocator: Hashable, Sendable {
+  private init() {}
+}
+
+/// The usual allocator: `nil`.
+public var kCFAllocatorDefault: CFAllocator? { nil }
+
+/// A mode of a run loop, as the Swift importer gives it on Apple's platforms.
+public struct CFRunLoopMode: RawRepresentable, Hashable {
+  /// The mode's name.
+  public let rawValue: CFString
+
+  /// The mode of this name.
+  public init(rawValue: CFString) { self.rawValue = rawValue }
+
+  /// The mode of this name.
+  public init(_ rawValue: CFString) { self.rawValue = rawValue }
+
+  /// The usual mode, `kCFRunLoopDefaultMode`.
+  public static var defaultMode: CFRunLoopMode! { CFRunLoopMode(RunLoop.Mode.default.rawValue as NSString) }
+
+  /// All modes that are declared common, `kCFRunLoopCommonModes`.
+  public static var commonModes: CFRunLoopMode! { CFRunLoopMode(RunLoop.Mode.common.rawValue as NSString) }
+}
+
+@available(*, unavailable)
+extension CFRunLoopMode: Sendable {}
+#endif

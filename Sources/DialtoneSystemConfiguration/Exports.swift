@@ -1,0 +1,16 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+// Apple's `SystemConfiguration` also brings queues, run loops and socket addresses.
+#if canImport(Darwin)
+@_exported public import SystemConfiguration
+#else
+@_exported public import CoreFoundation
+@_exported public import Dispatch
+@_exported public import Foundation
+#if canImport(Musl)
+@_exported public import Musl
+#else
+@_exported public import Glibc
+#endif
+#endif

@@ -1,0 +1,79 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Dialtone
+import Foundation
+import Testing
+
+@testable import DialtoneNetwork
+
+#if os(Linux)
+/// Addresses, hosts and ports; expectations from RFC 4291, RFC 5952 and the registries of IANA.
+@Suite struct EndpointTests {
+  @Test("reads IPv4 addresses")
+  func readsIPv4() throws {
+    let address = try #require(IPv4Address("192.0.2.7"))
+    #expect(address.rawValue == Data([192, 0, 2, 7]))
+    #expect(IPv4Address(Data([192, 0, 2, 7])) == address)
+    #expect("\(address)" == "192.0.2.7")
+    #expect(IPv4Address("192.0.2") == nil && IPv4Address("::1") == nil && IPv4Address(Data([1])) == nil)
+    #expect(IPv4Address("127.0.0.1") == .loopback && IPv4Address.loopback.isLoopback)
+    #expect(IPv4Address.mdnsGroup.isMulticast && "\(IPv4Address.mdnsGroup)" == "224.0.0.251")
+    #expect(try #require(IPv4Address("169.254.3.4")).isLinkLocal && !address.isLinkLocal)
+    #expect("\(IPv4Address.allReportsGroup)" == "224.0.0.22" && "\(IPv4Address.broadcast)" == "255.255.255.255")
+  }
+
+  @Test("reads IPv6 addresses")
+  func readsIPv6() throws {
+    let address = try #require(IPv6Address("2001:db8:0:0::7"))
+    #expect("\(address)" == "2001:db8::7")
+    #expect(address.rawValue == Data([0x20, 0x01, 0x0D, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7]))
+    #expect(IPv6Address(address.rawValue) == address && IPv6Address(Data([1])) == nil)
+    #expect(IPv6Address("1.2.3.4") == nil && IPv6Address("x") == nil)
+    #expect(try #require(IPv6Address("fe80::1%lo")).isLinkLocal)
+    #expect(try #require(IPv6Address("fd00::1")).isUniqueLocal && !address.isUniqueLocal)
+    #expect(IPv6Address.loopback.isLoopback && IPv6Address.any.isAny)
+    #expect("\(IPv6Address.linkLocalRouters)" == "ff02::2" && "\(IPv6Address.nodeLocalNodes)" == "ff01::1")
+    #expect(IPv6Address.linkLocalNodes.multicastScope == .linkLocal && IPv6Address.linkLocalNodes.isMulticast)
+    #expect(try #require(IPv6Address("ff0e::1")).multicastScope == .global && address.multicastScope == nil)
+  }
+
+  @Test("finds the IPv4 address in an IPv6 one", arguments: ["::ffff:192.0.2.7", "::192.0.2.7", "2002:c000:207::1"])
+  func findsIPv4(text: String) throws {
+    #expect(try #require(IPv6Address(text)).asIPv4 == IPv4Address("192.0.2.7"))
+  }
+
+  @Test("reads hosts and ports")
+  func readsHosts() throws {
+    #expect(NWEndpoint.Host("192.0.2.7") == .ipv4(try #require(IPv4Address("192.0.2.7"))))
+    #expect(NWEndpoint.Host("::1") == .ipv6(.loopback))
+    #expect(NWEndpoint.Host("example.com") == .name("example.com", nil))
+    #expect(NWEndpoint.Port("https") == .https && NWEndpoint.Port("8080")?.rawValue == 8080)
+    #expect(NWEndpoint.Port("nonsense") == nil && NWEndpoint.Port("65536") == nil)
+    #expect(NWEndpoint.Port(integerLiteral: 22) == .ssh)
+    #expect("\(NWEndpoint.hostPort(host: "192.0.2.7", port: 443))" == "192.0.2.7:443")
+    #expect("\(NWEndpoint.hostPort(host: "2001:db8::7", port: 443))" == "2001:db8::7.443")
+    #expect(NWEndpoint.hostPort(host: "::1", port: .any).interface == nil)
+  }
+
+  @Test("tells the interfaces apart as Apple does")
+  func mapsKinds() {
+    #expect(NWInterface.InterfaceType(.tunnel) == .other && NWInterface.InterfaceType(.other) == .other)
+    #expect(NWInterface.InterfaceType(.wired) == .wiredEthernet && NWInterface.InterfaceType(.wifi) == .wifi)
+    #expect(NWInterface.InterfaceType(.cellular) == .cellular && NWInterface.InterfaceType(.loopback) == .loopback)
+  }
+
+  @Test("a path is what ours says, in Apple's words")
+  func mapsPaths() throws {
+    let interface = try #require(NetworkInterface(name: "wwan0", index: 3, kind: .cellular))
+    let modem = NWPath(
+      NetworkPath(.satisfied, interfaces: [.init(interface, gateways: [try address("fe80::1")])]))
+    #expect(modem.isExpensive && modem.usesInterfaceType(.cellular) && modem.supportsIPv6)
+    #expect(modem.gateways.first?.interface?.name == "wwan0", "a link-local gateway has its interface")
+    #expect("\(modem.gateways[0])" == "fe80::1%wwan0.0")
+    #expect(NWPath(NetworkPath(.requiresConnection)).status == .requiresConnection)
+    #expect(NWPath(NetworkPath(.undetermined, reason: .denied)).status == .unsatisfied)
+    #expect(modem.debugDescription == "satisfied (Path is satisfied), interface: wwan0, ipv6, expensive")
+  }
+}
+#endif

@@ -1,0 +1,218 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+@testable import Dialtone
+import DialtoneNetwork
+import Foundation
+import NetworkLab
+import Synchronization
+import TestSupport
+import Testing
+
+/// `NWPathMonitor` over real links and routes, by what Apple's documentation says of it.
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+struct PathMonitorTests {
+  private let queue = DispatchQueue(label: "paths")
+
+  /// A started monitor and what it delivered.
+  private func start(_ monitor: NWPathMonitor) -> Log<NWPath> {
+    let log = Log<NWPath>()
+    monitor.pathUpdateHandler = { log.append($0) }
+    monitor.start(queue: queue)
+    return log
+  }
+
+  @Test("before the start it is unsatisfied, without interfaces and queue")
+  func isUnsatisfiedBeforeTheStart() throws {
+    let monitor = try AppleLab.b().within { NWPathMonitor() }
+    let path = monitor.currentPath
+    #expect(path.status == .unsatisfied && path.unsatisfiedReason == .notAvailable)
+    #expect(path.availableInterfaces.isEmpty && path.gateways.isEmpty)
+    #expect(!path.supportsIPv4 && !path.supportsIPv6 && !path.supportsDNS && !path.isExpensive && !path.isConstrained)
+    #expect(monitor.queue == nil)
+  }
+
+  @Test("the first path comes on the queue at once, with everything the kernel says")
+  func theFirstPathComesOnTheQueue() async throws {
+    let lab = try AppleLab.b()
+    let monitor = lab.within { NWPathMonitor() }
+    let key = DispatchSpecificKey<Int>()
+    queue.setSpecific(key: key, value: 7)
+    let log = Log<(NWPath, Int?)>()
+    monitor.pathUpdateHandler = { log.append(($0, DispatchQueue.getSpecific(key: key))) }
+    monitor.start(queue: queue)
+    #expect(monitor.queue === queue)
+    try await log.wait("a path") { _ in true }
+    let (path, number) = try #require(log.last)
+    #expect(number == 7)
+    #expect(path.status == .satisfied && path.supportsIPv4 && !path.supportsIPv6 && path.supportsDNS)
+    #expect(path.availableInterfaces.map(\.name) == ["v0"])
+    #expect(path.availableInterfaces.first?.index == Int(try lab.lab.index(of: "v0")))
+    #expect(path.usesInterfaceType(.wiredEthernet) && !path.usesInterfaceType(.wifi))
+    #expect(path.gateways == [.hostPort(host: "10.0.0.2", port: 0)])
+    #expect(path.localEndpoint == nil && path.remoteEndpoint == nil)
+    #expect(monitor.currentPath == path)
+    monitor.cancel()
+  }
+
+  @Test("it follows a link that is lost, gained, and another that is preferred")
+  func followsTheLinks() async throws {
+    let lab = try AppleLab.b(metric: 100)
+    let log = start(lab.within { NWPathMonitor() })
+    try await log.wait("v0") { $0.availableInterfaces.map(\.name) == ["v0"] }
+    try lab.lab.down("v0")
+    try await log.wait("nothing") { $0.status == .unsatisfied && $0.availableInterfaces.isEmpty }
+    try lab.lab.up("v0")
+    try lab.lab.addRoute("default", via: "10.0.0.2", dev: "v0", metric: 100)
+    try await log.wait("v0 again") { $0.status == .satisfied }
+    try lab.lab.makeW(metric: 50)
+    try await log.wait("w0 before v0") { $0.availableInterfaces.map(\.name) == ["w0", "v0"] }
+    try lab.lab.deleteRoute("default", dev: "w0", metric: 50)
+    try await log.wait("v0 alone") { $0.availableInterfaces.map(\.name) == ["v0"] }
+  }
+
+  @Test("DNS that appears later is told")
+  func tellsDNSThatAppearsLater() async throws {
+    let root = FileManager.default.temporaryDirectory.appending(path: "dialtone-\(UUID())")
+    try FileManager.default.createDirectory(
+      at: root.appending(path: "etc"), withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: root) }
+    let file = root.appending(path: "etc/resolv.conf")
+    // No route leads there: IPv6 is not configured.
+    try Data("nameserver 2001:db8::53\n".utf8).write(to: file)
+    let lab = try NetworkLab()
+    try lab.makeB()
+    let environment = try AppleLab(lab, nameConfigurationRoot: root.path)
+    let log = start(environment.within { NWPathMonitor() })
+    try await log.wait("a path without DNS") { $0.status == .satisfied && !$0.supportsDNS }
+    try Data("nameserver 10.0.0.53\n".utf8).write(to: file)
+    try await log.wait("DNS") { $0.status == .satisfied && $0.supportsDNS }
+  }
+
+  @Test("required and prohibited types count")
+  func restrictsTheTypes() async throws {
+    let lab = try AppleLab.b()
+    let wired = start(lab.within { NWPathMonitor(requiredInterfaceType: .wiredEthernet) })
+    let wifi = start(lab.within { NWPathMonitor(requiredInterfaceType: .wifi) })
+    let prohibited = start(lab.within { NWPathMonitor(prohibitedInterfaceTypes: [.wifi, .wiredEthernet]) })
+    let rest = start(lab.within { NWPathMonitor(prohibitedInterfaceTypes: [.cellular]) })
+    let channel = start(lab.within { NWPathMonitor.ethernetChannel })
+    for log in [wired, rest, channel] { try await log.wait("satisfied") { $0.status == .satisfied } }
+    for log in [wifi, prohibited] { try await log.wait("unsatisfied") { $0.status == .unsatisfied } }
+  }
+
+  @Test("after the cancellation nothing comes, and it cannot be started again")
+  func endsWithTheCancellation() async throws {
+    let lab = try AppleLab.b()
+    let monitor = lab.within { NWPathMonitor() }
+    let log = start(monitor)
+    try await log.wait("a path") { $0.status == .satisfied }
+    // On its queue, so that no call is about to begin.
+    await withCheckedContinuation { continuation in
+      queue.async {
+        monitor.cancel()
+        continuation.resume()
+      }
+    }
+    #expect(monitor.pathUpdateHandler == nil)
+    let before = log.count
+    try lab.lab.down("v0")
+    let other = Log<NWPath>()
+    monitor.pathUpdateHandler = { other.append($0) }
+    monitor.start(queue: DispatchQueue(label: "another"))
+    let witness = start(lab.within { NWPathMonitor() })
+    try await witness.wait("the witness sees the change") { $0.status == .unsatisfied }
+    await queue.drain()
+    #expect(log.count == before && other.count == 0)
+    #expect(monitor.currentPath.status == .satisfied, "it stays as it was")
+    #expect(monitor.queue === queue)
+  }
+
+  @Test("a second start is ignored")
+  func ignoresASecondStart() async throws {
+    let monitor = try AppleLab.b().within { NWPathMonitor() }
+    let log = start(monitor)
+    monitor.start(queue: DispatchQueue(label: "another"))
+    #expect(monitor.queue === queue)
+    try await log.wait("a path") { $0.status == .satisfied }
+    await queue.drain()
+    #expect(log.count == 1)
+    monitor.cancel()
+  }
+
+  @Test("a started monitor lives until it is cancelled, then everything is released")
+  func livesUntilItIsCancelled() async throws {
+    final class Payload: Sendable {}
+    let lab = try AppleLab.b()
+    let log = Log<NWPath>()
+    weak let held: NWPathMonitor?
+    weak let payload: Payload?
+    do {
+      let monitor = lab.within { NWPathMonitor() }
+      let value = Payload()
+      (held, payload) = (monitor, value)
+      monitor.pathUpdateHandler = { path in withExtendedLifetime(value) { log.append(path) } }
+      monitor.start(queue: queue)
+    }
+    try await log.wait("a path") { $0.status == .satisfied }
+    try lab.lab.down("v0")
+    try await log.wait("a change, although nobody holds the monitor") { $0.status == .unsatisfied }
+    held?.cancel()
+    try await eventually("it is released") { held == nil && payload == nil }
+  }
+
+  @Test("a monitor that was never started is released")
+  func isReleasedWithoutAStart() throws {
+    weak let held: NWPathMonitor?
+    do {
+      let monitor = try AppleLab.b().within { NWPathMonitor() }
+      monitor.pathUpdateHandler = { _ in }
+      held = monitor
+    }
+    #expect(held == nil)
+  }
+
+  @Test("on a concurrent queue there is one call at a time")
+  func callsOneAtATime() async throws {
+    let lab = try AppleLab.b()
+    let monitor = lab.within { NWPathMonitor() }
+    let (running, most) = (Box(0), Box(0))
+    let log = Log<NWPath>()
+    monitor.pathUpdateHandler = { path in
+      running.update { $0 += 1 }
+      let now = running.value
+      most.update { $0 = max($0, now) }
+      log.append(path)
+      running.update { $0 -= 1 }
+    }
+    monitor.start(queue: DispatchQueue(label: "many", attributes: .concurrent))
+    for _ in 0..<20 {
+      try lab.lab.down("v0")
+      try lab.lab.up("v0")
+    }
+    try lab.lab.addRoute("default", via: "10.0.0.2", dev: "v0")
+    try await log.wait("the last path") { $0.status == .satisfied }
+    #expect(most.value == 1)
+    monitor.cancel()
+  }
+
+  @Test("the handler can cancel its own monitor")
+  func theHandlerCanCancel() async throws {
+    let lab = try AppleLab.b()
+    let monitor = lab.within { NWPathMonitor() }
+    let log = Log<NWPath>()
+    monitor.pathUpdateHandler = { [weak monitor] path in
+      log.append(path)
+      monitor?.cancel()
+    }
+    monitor.start(queue: queue)
+    try await log.wait("a path") { _ in true }
+    try lab.lab.down("v0")
+    let witness = start(lab.within { NWPathMonitor() })
+    try await witness.wait("the witness sees the change") { $0.status == .unsatisfied }
+    await queue.drain()
+    #expect(log.count == 1)
+  }
+}
+#endif

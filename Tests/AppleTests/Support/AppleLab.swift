@@ -1,0 +1,98 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+@testable import Dialtone
+import DialtoneSystemConfiguration
+import NetworkLab
+import Synchronization
+import TestSupport
+import Testing
+
+/// An environment whose engine lives in a network namespace, for code that names no environment.
+final class AppleLab: Sendable {
+  let lab: NetworkLab
+  let environment: ReachabilityEnvironment
+  let names: Names
+  /// Keeps the engine from ending between two monitors.
+  private let anchor: ReachabilityMonitor
+
+  /// What names come to.
+  final class Names: Sendable {
+    private let results = Mutex<[String: NameLookupResult]>([:])
+    private let count = Atomic(0)
+
+    /// How many lookups there were.
+    var lookups: Int { count.load(ordering: .acquiring) }
+
+    func set(_ result: NameLookupResult, for name: String) { results.withLock { $0[name] = result } }
+
+    func lookUp(_ name: String) -> NameLookupResult {
+      count.add(1, ordering: .acquiringAndReleasing)
+      return results.withLock { $0[name] } ?? .noAddress
+    }
+  }
+
+  /// - Parameters:
+  ///   - lab: The namespace.
+  ///   - root: The folder that contains `etc/resolv.conf`; without one, the server on this machine counts.
+  /// - Throws: If the engine's first thread cannot be started there.
+  init(_ lab: NetworkLab, nameConfigurationRoot root: String = "/nonexistent") throws {
+    let names = Names()
+    let provider = EngineProvider(
+      lookup: { name, _ in names.lookUp(name) },
+      makeSource: { LinuxNetwork($0, time: $1, nameConfigurationRoot: root) })
+    let environment = ReachabilityEnvironment(provider)
+    self.lab = lab
+    self.names = names
+    self.environment = environment
+    // The engine's threads are started by the first monitor, and belong to the namespace of the thread that starts it.
+    anchor = try lab.run { ReachabilityMonitor(.localNetwork, environment: environment) }
+  }
+
+  /// B of Scenarios.md: v0 with 10.0.0.1/24 and a default route.
+  static func b(metric: UInt32? = nil) throws -> AppleLab {
+    let lab = try NetworkLab()
+    try lab.makeB(metric: metric)
+    return try AppleLab(lab)
+  }
+
+  /// Runs code that makes monitors and targets without naming an environment.
+  func within<Value>(_ body: () throws -> Value) rethrows -> Value {
+    try ReachabilityEnvironment.$assumed.withValue(environment, operation: body)
+  }
+}
+
+/// What came, in order.
+final class Log<Element: Sendable>: Sendable {
+  private let elements = Mutex<[Element]>([])
+
+  func append(_ element: Element) { elements.withLock { $0.append(element) } }
+
+  var all: [Element] { elements.withLock { $0 } }
+  var count: Int { all.count }
+  var last: Element? { all.last }
+
+  /// Waits until the last one meets the condition.
+  func wait(_ what: String, until condition: @Sendable (Element) -> Bool) async throws {
+    do {
+      try await eventually(what) { last.map(condition) ?? false }
+    } catch {
+      throw DidNotHappen("\(error); came: \(all)")
+    }
+  }
+}
+
+/// Reads an address that is one. (Both `Dialtone` and Apple's interface have a type of that name.)
+func address(_ text: String) throws -> Dialtone.IPAddress {
+  guard let address = Dialtone.IPAddress(text) else { throw DidNotHappen("\(text) is an address") }
+  return address
+}
+
+extension DispatchQueue {
+  /// Returns once everything that is on the queue has run.
+  func drain() async {
+    await withCheckedContinuation { continuation in async { continuation.resume() } }
+  }
+}
+#endif

@@ -1,0 +1,148 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import Dialtone
+import DialtoneSystemConfiguration
+import NetworkLab
+import TestSupport
+import Testing
+
+/// What `SCNetworkReachability` says of names and addresses on real links, by Apple's header and its implementation.
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+struct ReachabilityFlagsTests {
+  private let queue = DispatchQueue(label: "reachability")
+
+  @Test("refuses what cannot be, and says why")
+  func refuses() throws {
+    #expect(SCNetworkReachabilityCreateWithName(nil, "") == nil)
+    #expect(SCError() == kSCStatusInvalidArgument)
+    #expect(String(cString: SCErrorString(SCError())) == "Invalid argument")
+    var unix = sockaddr()
+    unix.sa_family = sa_family_t(AF_UNIX)
+    #expect(unix.sa_len == 0)
+    #expect(SCNetworkReachabilityCreateWithAddress(nil, &unix) == nil)
+    #expect(SCError() == kSCStatusInvalidArgument)
+    #expect(SCNetworkReachabilityCreateWithAddressPair(nil, nil, nil) == nil)
+    #expect(SCError() == kSCStatusInvalidArgument)
+    #expect(SCNetworkReachabilityCreateWithAddressPair(nil, &unix, nil) == nil)
+    #expect(SCNetworkReachabilityCreateWithName(nil, "example.com") != nil)
+    #expect(SCError() == kSCStatusOK)
+  }
+
+  @Test("each thread has its own last error")
+  func keepsErrorsByThread() async throws {
+    let isThere = try await offThread {
+      _ = SCNetworkReachabilityCreateWithName(nil, "")
+      return SCError() == kSCStatusInvalidArgument
+    }
+    #expect(isThere)
+    let isElsewhere = try await offThread { SCError() != kSCStatusOK }
+    #expect(!isElsewhere)
+  }
+
+  private func offThread(_ body: @escaping @Sendable () -> Bool) async throws -> Bool {
+    await withCheckedContinuation { continuation in
+      Foundation.Thread.detachNewThread { continuation.resume(returning: body()) }
+    }
+  }
+
+  @Test("the flags of addresses and of the default path", arguments: ["0.0.0.0", "::", "203.0.113.9", "10.0.0.77"])
+  func readsFlags(text: String) throws {
+    let lab = try AppleLab.b()
+    let reachability = try lab.within { try Scheduled(addressTarget(text)) }
+    // 10.0.0.77 is on the link. Of the default path, the flags do not say that.
+    #expect(reachability.flags == (text == "10.0.0.77" ? [.reachable, .isDirect] : .reachable))
+    try lab.lab.down("v0")
+    #expect(reachability.flags == [])
+  }
+
+  @Test("an address of this machine is local")
+  func readsTheLocalAddress() throws {
+    let lab = try AppleLab.b()
+    let reachability = try lab.within { try Scheduled(addressTarget("10.0.0.1")) }
+    #expect(reachability.flags?.isSuperset(of: [.reachable, .isLocalAddress]) == true)
+  }
+
+  @Test("169.254/16 is the network that the machine is attached to")
+  func readsTheLocalNetwork() throws {
+    let lab = try AppleLab.b()
+    let reachability = try lab.within { try Scheduled(addressTarget("169.254.0.0")) }
+    #expect(reachability.flags == [.reachable, .isDirect])
+    try lab.lab.deleteRoute("default", dev: "v0")
+    #expect(reachability.flags == [.reachable, .isDirect], "no default route is needed")
+    try lab.lab.down("v0")
+    #expect(reachability.flags == [])
+  }
+
+  @Test("a pair needs the local address")
+  func readsPairs() throws {
+    let lab = try AppleLab.b()
+    var (own, foreign, remote) = try (
+      socketAddress("10.0.0.1"), socketAddress("10.9.9.9"), socketAddress("203.0.113.9")
+    )
+    try lab.within {
+      let both = try Scheduled(SCNetworkReachabilityCreateWithAddressPair(nil, &own, &remote))
+      let wrong = try Scheduled(SCNetworkReachabilityCreateWithAddressPair(nil, &foreign, &remote))
+      let alone = try Scheduled(SCNetworkReachabilityCreateWithAddressPair(nil, nil, &remote))
+      let outward = try Scheduled(SCNetworkReachabilityCreateWithAddressPair(nil, &own, nil))
+      #expect(both.flags == .reachable && alone.flags == .reachable && outward.flags == .reachable)
+      #expect(wrong.flags == [])
+    }
+  }
+
+  @Test("an unscheduled name has the flags of the default path, and is not looked up")
+  func looksUpNoUnscheduledName() throws {
+    let lab = try AppleLab.b()
+    let reachability = try lab.within { try Scheduled(SCNetworkReachabilityCreateWithName(nil, "no.example")) }
+    #expect(reachability.flags == .reachable)
+    #expect(lab.names.lookups == 0)
+    try lab.lab.down("v0")
+    #expect(reachability.flags == [])
+  }
+
+  @Test("a scheduled name is told at least once, and again when DNS appears")
+  func tellsOfNames() async throws {
+    let lab = try AppleLab.b()
+    let reachability = try lab.within {
+      try Scheduled(SCNetworkReachabilityCreateWithName(nil, "later.example"), on: queue)
+    }
+    try await reachability.log.wait("no address, no flags") { $0.isEmpty }
+    #expect(reachability.flags == [])
+    lab.names.set(.addresses([try address("203.0.113.9")]), for: "later.example")
+    // A change of the network has names looked up again.
+    try lab.lab.makeW(metric: 700)
+    try await reachability.log.wait("the name has an address") { $0 == .reachable }
+  }
+
+  @Test("the text of an address is an address")
+  func takesTheTextOfAnAddress() throws {
+    let lab = try AppleLab.b()
+    let reachability = try lab.within { try Scheduled(SCNetworkReachabilityCreateWithName(nil, "10.0.0.77")) }
+    #expect(reachability.flags == [.reachable, .isDirect])
+  }
+
+  @Test("an address has no first call; each change of flags or interface is told")
+  func tellsOfAddresses() async throws {
+    let lab = try AppleLab.b(metric: 100)
+    let reachability = try lab.within { try Scheduled(addressTarget("203.0.113.9"), on: queue) }
+    let name = try lab.within {
+      try Scheduled(SCNetworkReachabilityCreateWithName(nil, "none.example"), on: queue)
+    }
+    try await name.log.wait("the engine knows all of it") { _ in true }
+    #expect(reachability.log.count == 0)
+    #expect(reachability.flags == .reachable)
+    // Lost, gained, moved.
+    try lab.lab.down("v0")
+    try await reachability.log.wait("lost") { $0.isEmpty }
+    #expect(reachability.flags == [])
+    try lab.lab.up("v0")
+    try lab.lab.addRoute("default", via: "10.0.0.2", dev: "v0", metric: 100)
+    try await reachability.log.wait("gained") { $0 == .reachable }
+    let before = reachability.log.count
+    try lab.lab.makeW(metric: 50)
+    try await eventually("moved: the same flags over another interface") { reachability.log.count > before }
+    #expect(reachability.log.last == .reachable)
+  }
+}
+#endif
