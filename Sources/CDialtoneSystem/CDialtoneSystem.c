@@ -128,8 +128,13 @@ int csystem_is_own_address(const struct sockaddr_storage *address) {
 
 #if defined(__linux__)
 #include <net/ethernet.h>
-#include <linux/if_packet.h>
+#include <netpacket/packet.h>
 #include <sys/timex.h>
+
+// struct tpacket_stats of linux/if_packet.h, which cannot be included beside netpacket/packet.h.
+struct packet_statistics {
+  unsigned int packets, drops;
+};
 
 static int result_of(int result) { return result == 0 ? 0 : errno; }
 
@@ -138,11 +143,6 @@ int csystem_probe_socket(int family, int is_stream) {
   // If this is refused, the queue stays empty.
   if (probe >= 0) (void)csystem_queue_errors(probe, family, 1);
   return probe;
-}
-
-int csystem_bind_to_interface(int socket, unsigned int index) {
-  int value = (int)index;
-  return result_of(setsockopt(socket, SOL_SOCKET, SO_BINDTOIFINDEX, &value, sizeof value));
 }
 
 int csystem_connect(int socket, int family, const unsigned char *address, unsigned short port, unsigned int scope) {
@@ -188,10 +188,10 @@ ssize_t csystem_receive_packet(int socket, void *buffer, size_t size, unsigned i
 }
 
 unsigned int csystem_lost_packets(int socket) {
-  struct tpacket_stats statistics = {0};
+  struct packet_statistics statistics = {0};
   socklen_t length = sizeof statistics;
   if (getsockopt(socket, SOL_PACKET, PACKET_STATISTICS, &statistics, &length) != 0) return 0;
-  return statistics.tp_drops;
+  return statistics.drops;
 }
 
 int csystem_clock_is_kept(void) {

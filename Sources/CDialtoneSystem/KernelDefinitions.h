@@ -62,7 +62,35 @@ struct sock_extended_err {
 
 // linux/sockios.h and linux/ethtool.h
 #define SIOCETHTOOL 0x8946
+#define ETHTOOL_GSET 0x00000001
 #define ETHTOOL_GDRVINFO 0x00000003
+#define SPEED_UNKNOWN -1
+#define DUPLEX_HALF 0x00
+#define DUPLEX_FULL 0x01
+
+struct ethtool_cmd {
+  uint32_t cmd;
+  uint32_t supported;
+  uint32_t advertising;
+  uint16_t speed;
+  uint8_t duplex;
+  uint8_t port;
+  uint8_t phy_address;
+  uint8_t transceiver;
+  uint8_t autoneg;
+  uint8_t mdio_support;
+  uint32_t maxtxpkt;
+  uint32_t maxrxpkt;
+  uint16_t speed_hi;
+  uint8_t eth_tp_mdix;
+  uint8_t eth_tp_mdix_ctrl;
+  uint32_t lp_advertising;
+  uint32_t reserved[2];
+};
+
+static inline uint32_t ethtool_cmd_speed(const struct ethtool_cmd *command) {
+  return (uint32_t)command->speed_hi << 16 | command->speed;
+}
 
 struct ethtool_drvinfo {
   uint32_t cmd;

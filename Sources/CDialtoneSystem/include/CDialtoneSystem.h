@@ -124,8 +124,7 @@ static inline int csystem_bind_to_interface(int socket, int family, unsigned int
 #if defined(__linux__)
   int value = (int)index;
   (void)family;
-  return setsockopt(socket, SOL_SOCKET, SO_BINDTOIFINDEX, &value,
-                    sizeof value);
+  return setsockopt(socket, SOL_SOCKET, SO_BINDTOIFINDEX, &value, sizeof value);
 #else
   return family == AF_INET ? setsockopt(socket, IPPROTO_IP, IP_BOUND_IF, &index, sizeof index)
                            : setsockopt(socket, IPPROTO_IPV6, IPV6_BOUND_IF, &index, sizeof index);
@@ -262,8 +261,6 @@ int csystem_is_own_address(const struct sockaddr_storage *_Nonnull address);
 
 // A stream or datagram socket that does not block and queues refusals (ip(7), IP_RECVERR), or -1 with errno.
 int csystem_probe_socket(int family, int is_stream);
-// SO_BINDTOIFINDEX (socket(7)).
-int csystem_bind_to_interface(int socket, unsigned int index);
 // connect(2); EINPROGRESS if it goes on.
 int csystem_connect(int socket, int family, const unsigned char *_Nonnull address, unsigned short port,
                     unsigned int scope);

@@ -25,7 +25,7 @@ final class ProbeSocket {
     self.address = address
     // if_nametoindex(3) reads the name and keeps nothing.
     let scope = address.zone.map { zone in unsafe UInt32(zone) ?? if_nametoindex(zone) }
-    if let interface { _ = csystem_bind_to_interface(descriptor, interface) }
+    if let interface { _ = csystem_bind_to_interface(descriptor, family, interface) }
     // The call reads as many bytes as the family has.
     start = unsafe csystem_connect(descriptor, family, address.networkBytes, port, scope ?? interface ?? 0)
   }
