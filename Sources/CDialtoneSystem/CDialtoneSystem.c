@@ -128,13 +128,12 @@ int csystem_is_own_address(const struct sockaddr_storage *address) {
 
 #if defined(__linux__)
 #include <net/ethernet.h>
+#if defined(CSYSTEM_OWN_KERNEL_DEFINITIONS)
 #include <netpacket/packet.h>
+#else
+#include <linux/if_packet.h>
+#endif
 #include <sys/timex.h>
-
-// struct tpacket_stats of linux/if_packet.h, which cannot be included beside netpacket/packet.h.
-struct packet_statistics {
-  unsigned int packets, drops;
-};
 
 static int result_of(int result) { return result == 0 ? 0 : errno; }
 
@@ -188,10 +187,10 @@ ssize_t csystem_receive_packet(int socket, void *buffer, size_t size, unsigned i
 }
 
 unsigned int csystem_lost_packets(int socket) {
-  struct packet_statistics statistics = {0};
+  struct tpacket_stats statistics = {0};
   socklen_t length = sizeof statistics;
   if (getsockopt(socket, SOL_PACKET, PACKET_STATISTICS, &statistics, &length) != 0) return 0;
-  return statistics.drops;
+  return statistics.tp_drops;
 }
 
 int csystem_clock_is_kept(void) {

@@ -107,4 +107,10 @@ struct ethtool_drvinfo {
   uint32_t regdump_len;
 };
 
+// linux/if_packet.h
+struct tpacket_stats {
+  uint32_t tp_packets;
+  uint32_t tp_drops;
+};
+
 #endif

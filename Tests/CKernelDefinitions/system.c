@@ -9,6 +9,7 @@
 #include <linux/ethtool.h>
 #include <linux/filter.h>
 #include <linux/futex.h>
+#include <linux/if_packet.h>
 #include <linux/netlink.h>
 #include <linux/sockios.h>
 
