@@ -207,7 +207,9 @@ package.targets += [
     name: "ReachabilityModel", dependencies: ["Dialtone", "DialtoneSites"], path: "Examples/ReachabilityApp/Model"),
   .testTarget(
     name: "ReachabilityModelTests",
-    dependencies: ["DialtoneSitesTesting", "DialtoneTesting", "ReachabilityModel", "TestSupport"]),
+    dependencies: [
+      "Dialtone", "DialtoneSites", "DialtoneSitesTesting", "DialtoneTesting", "ReachabilityModel", "TestSupport",
+    ]),
 ]
 #endif
 

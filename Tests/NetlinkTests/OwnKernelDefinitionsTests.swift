@@ -8,8 +8,8 @@ import Testing
 /// What is defined for systems without the kernel's headers equals what those headers say.
 struct OwnKernelDefinitionsTests {
   @Test func equalThoseOfTheKernelsHeaders() {
-    let own = read(unsafe own_kernel_definitions)
-    let kernels = read(unsafe system_kernel_definitions)
+    let own = unsafe read(own_kernel_definitions)
+    let kernels = unsafe read(system_kernel_definitions)
     #expect(own.count >= 40)
     #expect(own.count == kernels.count)
     for (own, kernels) in zip(own, kernels) {

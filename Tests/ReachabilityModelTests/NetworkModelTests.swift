@@ -1,6 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+import Dialtone
+import DialtoneSites
 import DialtoneSitesTesting
 import DialtoneTesting
 import TestSupport

@@ -163,7 +163,7 @@ final class NameConfiguration: Sendable {
 }
 
 /// The name servers that getaddrinfo(3) asks, by resolv.conf(5).
-enum NameServers {
+package enum NameServers {
   /// How many libc takes (MAXNS, resolv.h).
   private static let limit = 3
 
@@ -173,7 +173,7 @@ enum NameServers {
     parse(SystemFile.text(at: root + "/etc/resolv.conf") ?? "")
   }
 
-  static func parse(_ text: String) -> [IPAddress] {
+  package static func parse(_ text: String) -> [IPAddress] {
     var servers: [IPAddress] = []
     for line in text.split(whereSeparator: \.isNewline) {
       // The keyword begins the line (resolv.conf(5)).
