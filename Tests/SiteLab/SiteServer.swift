@@ -107,7 +107,17 @@ package final class SiteServer: Sendable {
   package var requests: [SiteRequest] { connections.flatMap(\.requests) }
 
   /// Stops listening. Open connections stay.
-  package func stopListening() async throws { try await listener.close() }
+  package func stopListening() async throws {
+    // A process that another test starts holds the socket until its exec(2), so closing it is not enough.
+    try await listener.eventLoop.submit { [listener] in
+      try listener.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
+        guard shutdown(socket, CInt(SHUT_RDWR)) == 0 else { throw LabError("shutting the listener down", code: errno) }
+      }
+    }.get()
+    // The event loop may have seen the end already, and closed it.
+    listener.close(promise: nil)
+    try await listener.closeFuture.get()
+  }
 
   /// Ends all connections with a reset.
   package func resetAll() { record.closeAll() }

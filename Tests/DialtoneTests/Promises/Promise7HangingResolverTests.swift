@@ -64,7 +64,7 @@ struct Promise7HangingResolverTests {
             }
           }
         }.min() ?? .zero
-      #expect(best < .milliseconds(500), "64,000 reads took \(best)")
+      #expect(best < (isSanitized ? .seconds(5) : .milliseconds(500)), "64,000 reads took \(best)")
       withExtendedLifetime(hosts) {}
     }
   }
