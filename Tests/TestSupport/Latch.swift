@@ -7,7 +7,7 @@ import Synchronization
 /// Makes threads wait until it is opened. It never closes again.
 ///
 /// For code on threads that may block (the engine's, a queue's, a lookup's), not for tasks. It opens by itself when it
-/// is released, and after half a minute, so that a test that fails does not hang.
+/// is released, and after five minutes, so that a test that fails does not hang.
 package final class Latch: Sendable {
   private let group = DispatchGroup()
   private let opened = Atomic<Bool>(false)
@@ -28,6 +28,7 @@ package final class Latch: Sendable {
 
   package func wait() {
     waiters.add(1, ordering: .acquiringAndReleasing)
-    _ = group.wait(timeout: .now() + .seconds(30))
+    // As long as a test may take: another test may hold up the one that opens it.
+    _ = group.wait(timeout: .now() + .seconds(300))
   }
 }

@@ -27,6 +27,8 @@ struct QueryTableTests {
     let table = QueryTable()
     let record = TargetRecord(.address(IPAddress(ipv4: 0xC000_0207)), ReachabilityConfiguration())
     record.nodes = table.attach(record.initialQueries, to: record)
+    // They hold each other until then.
+    defer { table.detach(record.nodes, from: record) }
     let source = Source()
     source.onAnswer = {
       var change = NetworkChange()
