@@ -6,7 +6,10 @@
 
 #if defined(__linux__)
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -72,6 +75,38 @@ long command_receive(int socket, void *buffer, size_t size, int milliseconds) {
   int count = poll(&event, 1, milliseconds);
   if (count == 0) errno = EAGAIN;
   return count > 0 ? (long)recv(socket, buffer, size, MSG_DONTWAIT) : -1;
+}
+
+// Whether it is the path of a thread's status: /proc/NUMBER/stat.
+static int is_thread_status(const char *path) {
+  static const char folder[] = "/proc/";
+  if (strncmp(path, folder, sizeof folder - 1) != 0) return 0;
+  const char *number = path + sizeof folder - 1;
+  size_t digits = strspn(number, "0123456789");
+  return digits > 0 && strcmp(number + digits, "/stat") == 0;
+}
+
+// What `open` leads to in the executables of Scripts/package (ld(1), --wrap); the name is the linker's.
+int __wrap_open(const char *path, int flags, ...) {
+  unsigned int mode = 0;
+  if ((flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE) {
+    va_list arguments;
+    va_start(arguments, flags);
+    mode = va_arg(arguments, unsigned int);
+    va_end(arguments);
+  }
+  int file = openat(AT_FDCWD, path, flags, (mode_t)mode);
+  if (file >= 0 || errno != ENOENT || !is_thread_status(path)) return file;
+  return command_memory_file(NULL, 0);
+}
+
+int command_dispatch_finds_threads(void) {
+  char path[32];
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)getpid());
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  close(file);
+  return 1;
 }
 
 static int has_set_root;

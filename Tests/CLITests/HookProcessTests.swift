@@ -37,7 +37,7 @@ struct HookProcessTests {
     let lab = try makeLab()
     let process = try Tool.start(
       ["watch", "--settling", "50ms", "--exec", "sh", "-c", "echo $DIALTONE_STATUS $DIALTONE_REASON"], in: lab)
-    #expect(try await process.error.nextLine(within: .seconds(60)) == "reachable ")
+    #expect(try await process.error.nextLine(within: .seconds(60)) == "reachable")
     let start = ContinuousClock.now
     for flap in 0..<1_000 {
       if flap.isMultiple(of: 2) { try lab.down("v1") } else { try lab.up("v1") }

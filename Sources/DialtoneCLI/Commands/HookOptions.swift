@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import CDialtoneSystem
+internal import CDialtoneCommand
 internal import Dialtone
 
 /// A program to run for changes.
@@ -42,9 +42,7 @@ struct HookOptions: ParsableArguments {
           ? "--exec: \(HostText.quoted(program)) is not a program that can be run"
           : "--exec: there is no program \(HostText.quoted(program)) in PATH; give its path")
     }
-    // Dispatch counts its threads there, and ends a process that has run some for a second without it. The path is only
-    // read.
-    guard unsafe access("/proc/self/task", R_OK) == 0 else {
+    guard command_dispatch_finds_threads() != 0 else {
       throw ValidationError("--exec: /proc is not there, and running programs needs it; mount it")
     }
     return hook
