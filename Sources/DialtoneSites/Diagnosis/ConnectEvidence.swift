@@ -161,9 +161,9 @@ enum ConnectStep {
     _ attempt: ConnectEvidence.Attempt, _ evidence: ConnectEvidence, _ firewall: String, _ step: Maker
   ) -> DiagnosisStep {
     if let other = attempt.otherWay {
+      let answers = "\(endpoint(attempt)) answers by \(other), while packets leave by another interface"
       return step(
-        .fault,
-        "\(endpoint(attempt)) answers by \(other), while packets leave by another interface, and this machine drops the answers",
+        .fault, "\(answers), and this machine drops the answers",
         .localFirewall, .likely,
         "Let packets leave by \(other), or see rp_filter: sysctl net.ipv4.conf.\(other).rp_filter")
     }

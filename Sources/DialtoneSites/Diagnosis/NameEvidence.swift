@@ -138,9 +138,9 @@ enum NameStep {
     }
     if evidence.isHurried { return step(.skipped, DiagnosisRules.timeIsUp) }
     if servers.isEmpty { return step(.skipped, "there is no name server to ask") }
+    let isOne = servers.count == 1
     return step(
-      .fault,
-      "\(servers.count == 1 ? "the name server" : "the name servers") \(names) \(servers.count == 1 ? "does" : "do") not answer",
+      .fault, "\(isOne ? "the name server" : "the name servers") \(names) \(isOne ? "does" : "do") not answer",
       .nameServerSilent, .likely, advice)
   }
 
@@ -162,9 +162,9 @@ enum NameStep {
         .nameHijacked, .certain, "See whether a filter of names blocks \(evidence.name).")
     }
     if let first = evidence.servers.first, first.address != found.address, first.saysUnknown {
+      let answers = "\(first.address) says that \(evidence.name) does not exist, and \(found.address) knows it"
       return step(
-        .fault,
-        "\(first.address) says that \(evidence.name) does not exist, and \(found.address) knows it; programs believe the first",
+        .fault, "\(answers); programs believe the first",
         .nameUnknown, .likely, "Put a server that knows \(evidence.name) first in /etc/resolv.conf.")
     }
     if let late = silent.first {

@@ -66,7 +66,7 @@ struct NameInquiry {
 
   // MARK: The servers
 
-  /// - Parameter isHurried: Becomes true if the time is up before the servers had theirs.
+  // `isHurried` becomes true if the time is up before the servers had theirs.
   private func ask(
     _ name: String, families: [IPAddress.Family], _ isHurried: inout Bool
   ) -> [NameEvidence.Server] {

@@ -3,8 +3,8 @@
 #
 # Asks `dialtone explain` what is wrong, and compares the cause with what was done.
 
-# explained CAUSE STEP WORDS [ARGUMENT…]: `dialtone explain` with these arguments names the cause in this step; the words
-# say what was done. A cause of `-` is nothing wrong. What it says is a line of the transcript, from which
+# explained CAUSE STEP WORDS [ARGUMENT…]: `dialtone explain` with these arguments names the cause in this step; the
+# words say what was done. A cause of `-` is nothing wrong. What it says is a line of the transcript, from which
 # `Scripts/radio-lab --write` makes the table of the documentation.
 explained() {
   local cause=$1 kind=$2 words=$3 status=0 expected=1 found

@@ -12,8 +12,8 @@ radios() {
   eventually test -e "/sys/class/net/wlan$(($1 - 1))"
 }
 
-# access_point INTERFACE NAMESPACE NAME [ADDRESS [BRIDGE]]: starts an access point that asks for the WPA2 key, $handshakes
-# times if that is set.
+# access_point INTERFACE NAMESPACE NAME [ADDRESS [BRIDGE]]: starts an access point that asks for the WPA2 key,
+# $handshakes times if that is set.
 access_point() {
   local interface=$1 namespace=$2
   [[ -e /run/netns/$namespace ]] || must ip netns add "$namespace"

@@ -1,4 +1,4 @@
-# What `dialtone explain` says of faults of WireGuard over Wi-Fi: no handshake, no peer, and a link beneath that is lost.
+# What `dialtone explain` says of faults of WireGuard over Wi-Fi: no handshake, no peer, and a lost link beneath.
 radios 2
 access_point wlan1 ap home 192.168.77.1/24
 station home "$key"
