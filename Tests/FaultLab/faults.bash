@@ -123,14 +123,14 @@ proxy-silent        | proxy-unreachable | https://site.example/ | The proxy does
 proxy-unknown       | proxy-unreachable | https://site.example/ | The name of the proxy does not exist.
 tunnel-dead         | tunnel-silent | 203.0.113.10:80 | The far end of a tunnel takes no packets.
 # Written after the rules, to try them on what they had not seen
-reverse-path        | local-firewall | https://site.example/ | Answers come in by another link, and the reverse path filter drops them.
+reverse-path        | local-firewall | https://site.example/ | Answers come in by another link; rp_filter drops them.
 name-slow           | name-server-silent | https://site.example/ | The name server takes eight seconds.
 name-no-server      | name-server-refuses | https://site.example/ | No name server is configured, and none runs here.
-name-tcp-dropped    | name-server-refuses | https://site.example/ | The name server's answers need TCP, which the router drops.
-site-six-only       | no-address no-route | https://six.example/ | The name has only an IPv6 address, and this machine none.
-hosts-stale         | prohibited silent | https://site.example/ | The hosts file has an address that nobody has any more.
-default-halves      | route-refuses | internet | Two blackholes of half the Internet each stand before the default route.
-mask-wide           | silent | 203.0.113.10:80 | The network mask is too wide, so that the target counts as a neighbour.
+name-tcp-dropped    | name-server-refuses | https://site.example/ | Its answers need TCP, which the router drops.
+site-six-only       | no-address no-route | https://six.example/ | The name has an IPv6 address alone, and this machine none.
+hosts-stale         | prohibited silent | https://site.example/ | The hosts file has an address that nobody has.
+default-halves      | route-refuses | internet | Blackholes of half the Internet each stand before the default.
+mask-wide           | silent | 203.0.113.10:80 | The network mask is too wide: the target counts as a neighbour.
 loop                | prohibited | 198.51.100.1:80 | Two routers send the packet to each other until it dies.
 ports-exhausted     | unknown | 203.0.113.10:80 | This machine has no port left to connect from.
 clock-days-behind   | clock-wrong | https://site.example/ | The clock is five days behind.
@@ -146,7 +146,7 @@ fine-slow           | - | http://site.example/ --timeout 20 | Nothing is wrong: 
 fine-redirect       | - | http://site.example/ | Nothing is wrong: the site sends browsers to its other name.
 fine-two-addresses  | - | https://site.example/ | Nothing is wrong with one of two addresses.
 fine-rules          | - | 203.0.113.10:80 | Nothing is wrong: a rule leads to a table of its own.
-hurried             | unknown | https://site.example/ --timeout 0.3s | The name server takes two seconds, and the time-out is less.
+hurried             | unknown | https://site.example/ --timeout 0.3s | The name server takes longer than the time-out.
 fine-internet       | - | internet | Nothing is wrong.
 fine-https          | - | https://site.example/ | Nothing is wrong.
 fine-http           | - | http://site.example/ | Nothing is wrong.
@@ -440,7 +440,7 @@ play_name_tcp_dropped() { usual_sites; name_server truncated; filter on_router i
 play_site_six_only() { usual_sites; name_server honest six.example=2001:db8:2::10; }
 play_hosts_stale() { usual; echo "203.0.113.99 site.example" > /etc/hosts; }
 play_default_halves() { usual; ip route add blackhole 0.0.0.0/1; ip route add blackhole 128.0.0.0/1; }
-play_mask_wide() { usual; ip address flush dev eth0; ip address add 192.0.2.2/1 dev eth0; ip address add 203.0.113.2/16 dev eth0; }
+play_mask_wide() { usual; ip address replace 192.0.2.2/1 dev eth0; ip address delete 192.0.2.2/24 dev eth0; }
 play_loop() {
   usual
   on_router ip route add 198.51.100.0/24 via 203.0.113.10
