@@ -124,6 +124,8 @@ proxy-unknown       | proxy-unreachable | https://site.example/ | The name of th
 tunnel-dead         | tunnel-silent | 203.0.113.10:80 | The far end of a tunnel takes no packets.
 # Written after the rules, to try them on what they had not seen
 reverse-path        | local-firewall | https://site.example/ | Answers come in by another link; rp_filter drops them.
+name-reverse-path   | local-firewall | https://site.example/ | The name server's answers come in by another link.
+name-input          | local-firewall | https://site.example/ | This machine's firewall drops what name servers answer.
 name-slow           | name-server-silent | https://site.example/ | The name server takes eight seconds.
 name-no-server      | name-server-refuses | https://site.example/ | No name server is configured, and none runs here.
 name-tcp-dropped    | name-server-refuses | https://site.example/ | Its answers need TCP, which the router drops.
@@ -427,13 +429,18 @@ play_tunnel_dead() {
   ip route replace default dev vpn0
 }
 
-play_reverse_path() {
+play_reverse_path() { echo "203.0.113.10 site.example" > /etc/hosts; play_name_reverse_path; }
+play_name_reverse_path() {
   usual
   second_link
-  # On the site's way back.
+  # On the way back.
+  on_router sysctl -qw net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.near.rp_filter=0
+  # Else it would ask for the next hop in the name of an address of the other link, and get no answer.
+  on_router sysctl -qw net.ipv4.conf.wide.arp_announce=2
   on_router ip route add 192.0.2.2 via 192.0.3.2 dev wide
   sysctl -qw net.ipv4.conf.all.rp_filter=1 net.ipv4.conf.w0.rp_filter=1
 }
+play_name_input() { usual; filter here input udp sport 53 drop; }
 play_name_slow() { usual_sites; name_server slow=8; }
 play_name_no_server() { usual_sites; : > /etc/resolv.conf; ip link set lo up; }
 play_name_tcp_dropped() { usual_sites; name_server truncated; filter on_router input tcp dport 53 drop; }
