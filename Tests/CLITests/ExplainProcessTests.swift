@@ -14,10 +14,17 @@ struct ExplainProcessTests {
     try #require(try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any], "\(result)")
   }
 
-  @Test func exitsWithOneIfThereIsACause() async throws {
+  /// A lab whose link has its carrier.
+  private func makeLab() async throws -> NetworkLab {
     let lab = try NetworkLab()
     try lab.makeB()
-    try await lab.waitForCarriers()
+    let wait = try await Tool.run(["wait", "--quiet", "--timeout", "60"], in: lab)
+    try #require(wait.ending == .exited(0))
+    return lab
+  }
+
+  @Test func exitsWithOneIfThereIsACause() async throws {
+    let lab = try await makeLab()
     try lab.deleteRoute("default")
     let result = try await Tool.run(["explain", "192.0.2.7"], in: lab)
     #expect(result.ending == .exited(1) && result.error == "")
@@ -38,9 +45,7 @@ struct ExplainProcessTests {
   }
 
   @Test func exitsWithTwoIfTheTimeIsUp() async throws {
-    let lab = try NetworkLab()
-    try lab.makeB()
-    try await lab.waitForCarriers()
+    let lab = try await makeLab()
     let result = try await Tool.run(["explain", "192.0.2.7:80", "--timeout", "0.001"], in: lab)
     #expect(result.ending == .exited(2), "\(result)")
     #expect(result.output.contains("\nThe time was up before "), "\(result.output)")
@@ -65,9 +70,7 @@ struct ExplainProcessTests {
 
   /// A router that takes packets, and an address behind it that does not exist.
   @Test func endsWithinItsTime() async throws {
-    let lab = try NetworkLab()
-    try lab.makeB()
-    try await lab.waitForCarriers()
+    let lab = try await makeLab()
     let result = try await Tool.run(["explain", "--json", "http://192.0.2.7/", "--timeout", "2"], in: lab)
     let elapsed = try #require(try object(result)["elapsed"] as? Double)
     // What the kernel is asked takes its time on a busy machine; what is waited for is seconds.
@@ -84,9 +87,7 @@ struct ExplainProcessTests {
   }
 
   @Test func showsEachStepOnATerminal() async throws {
-    let lab = try NetworkLab()
-    try lab.makeB()
-    try await lab.waitForCarriers()
+    let lab = try await makeLab()
     let result = try await Tool.run(["explain", "10.0.0.2:1"], in: lab, terminal: LabTerminal())
     #expect(result.output.contains("\u{1B}[32mok      \u{1B}[0m  link"), "\(result.output.debugDescription)")
     // The line for what is under way is taken away again.
@@ -95,9 +96,7 @@ struct ExplainProcessTests {
   }
 
   @Test func watchNamesItOnceOnATerminal() async throws {
-    let lab = try NetworkLab()
-    try lab.makeB()
-    try await lab.waitForCarriers()
+    let lab = try await makeLab()
     let process = try Tool.start(["watch"], in: lab, terminal: LabTerminal())
     #expect(try await process.output.nextLine().contains("32mreachable"))
     try lab.down("v1")
