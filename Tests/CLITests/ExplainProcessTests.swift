@@ -14,9 +14,17 @@ struct ExplainProcessTests {
     try #require(try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any], "\(result)")
   }
 
-  @Test func exitsWithOneIfThereIsACause() async throws {
+  /// A lab whose link has its carrier.
+  private func makeLab() async throws -> NetworkLab {
     let lab = try NetworkLab()
     try lab.makeB()
+    let wait = try await Tool.run(["wait", "--quiet", "--timeout", "60"], in: lab)
+    try #require(wait.ending == .exited(0))
+    return lab
+  }
+
+  @Test func exitsWithOneIfThereIsACause() async throws {
+    let lab = try await makeLab()
     try lab.deleteRoute("default")
     let result = try await Tool.run(["explain", "192.0.2.7"], in: lab)
     #expect(result.ending == .exited(1) && result.error == "")
@@ -37,8 +45,7 @@ struct ExplainProcessTests {
   }
 
   @Test func exitsWithTwoIfTheTimeIsUp() async throws {
-    let lab = try NetworkLab()
-    try lab.makeB()
+    let lab = try await makeLab()
     let result = try await Tool.run(["explain", "192.0.2.7:80", "--timeout", "0.001"], in: lab)
     #expect(result.ending == .exited(2), "\(result)")
     #expect(result.output.contains("\nThe time was up before "), "\(result.output)")
@@ -63,8 +70,7 @@ struct ExplainProcessTests {
 
   /// A router that takes packets, and an address behind it that does not exist.
   @Test func endsWithinItsTime() async throws {
-    let lab = try NetworkLab()
-    try lab.makeB()
+    let lab = try await makeLab()
     let result = try await Tool.run(["explain", "--json", "http://192.0.2.7/", "--timeout", "2"], in: lab)
     let elapsed = try #require(try object(result)["elapsed"] as? Double)
     // What the kernel is asked takes its time on a busy machine; what is waited for is seconds.
@@ -72,7 +78,7 @@ struct ExplainProcessTests {
   }
 
   @Test(arguments: [
-    ["a", "b"], ["local-network"], ["internet", "--timeout", "0"], ["192.0.2.7", "-6"], ["http://"], ["ftp://a/"],
+    ["a", "b"], ["local-network"], ["internet", "--timeout", "0"], ["192.0.2.7", "-6"], ["http://"],
   ])
   func refusesWrongUsage(arguments: [String]) async throws {
     let lab = try NetworkLab()
@@ -81,8 +87,7 @@ struct ExplainProcessTests {
   }
 
   @Test func showsEachStepOnATerminal() async throws {
-    let lab = try NetworkLab()
-    try lab.makeB()
+    let lab = try await makeLab()
     let result = try await Tool.run(["explain", "10.0.0.2:1"], in: lab, terminal: LabTerminal())
     #expect(result.output.contains("\u{1B}[32mok      \u{1B}[0m  link"), "\(result.output.debugDescription)")
     // The line for what is under way is taken away again.
@@ -91,19 +96,18 @@ struct ExplainProcessTests {
   }
 
   @Test func watchNamesItOnceOnATerminal() async throws {
-    let lab = try NetworkLab()
-    try lab.makeB()
+    let lab = try await makeLab()
     let process = try Tool.start(["watch"], in: lab, terminal: LabTerminal())
-    #expect(try await process.output.nextLine().contains("reachable"))
+    #expect(try await process.output.nextLine().contains("32mreachable"))
     try lab.down("v1")
-    #expect(try await process.output.nextLine().contains("unreachable"))
+    #expect(try await process.output.nextLine().contains("31munreachable"))
     #expect(try await process.output.nextLine() == "to find out why: dialtone explain internet")
     try lab.up("v1")
-    #expect(try await process.output.nextLine().contains("reachable"))
+    #expect(try await process.output.nextLine().contains("32mreachable"))
     try lab.down("v1")
-    #expect(try await process.output.nextLine().contains("unreachable"))
+    #expect(try await process.output.nextLine().contains("31munreachable"))
     try lab.up("v1")
-    #expect(try await process.output.nextLine().contains("reachable"), "it is named once")
+    #expect(try await process.output.nextLine().contains("32mreachable"), "it is named once")
     try process.type("\u{3}")
     #expect(try await process.exit(within: .seconds(60)) == .signalled(SIGINT))
   }
