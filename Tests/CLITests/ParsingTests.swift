@@ -73,7 +73,7 @@ struct ParsingTests {
     #expect(try usual.options.siteRequest(usual.site)?.configuration == SiteMonitorConfiguration())
   }
 
-  @Test(arguments: [["nosuch"], ["statsu"], ["explian"], ["example.com", "status"]])
+  @Test(arguments: [["nosuch"], ["statsu"], ["elucidate"], ["example.com", "status"]])
   func refusesHelpOnWhatIsNoCommand(words: [String]) throws {
     let word = try #require(words.first)
     let error = try #require(#expect(throws: UsageError.self) { try DialtoneCommand.prepare(["help"] + words) })

@@ -122,7 +122,33 @@ proxy-refused       | proxy-unreachable | https://site.example/ | Nothing listen
 proxy-silent        | proxy-unreachable | https://site.example/ | The proxy does not answer.
 proxy-unknown       | proxy-unreachable | https://site.example/ | The name of the proxy does not exist.
 tunnel-dead         | tunnel-silent | 203.0.113.10:80 | The far end of a tunnel takes no packets.
+# Written after the rules, to try them on what they had not seen
+reverse-path        | local-firewall | https://site.example/ | Answers come in by another link; rp_filter drops them.
+name-reverse-path   | local-firewall | https://site.example/ | The name server's answers come in by another link.
+name-input          | local-firewall | https://site.example/ | This machine's firewall drops what name servers answer.
+name-slow           | name-server-silent | https://site.example/ | The name server takes eight seconds.
+name-no-server      | name-server-refuses | https://site.example/ | No name server is configured, and none runs here.
+name-tcp-dropped    | name-server-refuses | https://site.example/ | Its answers need TCP, which the router drops.
+site-six-only       | no-address no-route | https://six.example/ | The name has an IPv6 address alone, this machine none.
+hosts-stale         | prohibited silent | https://site.example/ | The hosts file has an address that nobody has.
+default-halves      | route-refuses | internet | Blackholes of half the Internet each stand before the default.
+mask-wide           | silent | 203.0.113.10:80 | The network mask is too wide: the target counts as a neighbour.
+loop                | prohibited | 198.51.100.1:80 | Two routers send the packet to each other until it dies.
+ports-exhausted     | unknown | 203.0.113.10:80 | This machine has no port left to connect from.
+clock-days-behind   | clock-wrong | https://site.example/ | The clock is five days behind.
+clock-days-ahead    | clock-wrong tls-certificate | https://site.example/ | The clock is sixty days ahead.
+tls-version         | site-fault | https://site.example/ | The site shares no version of TLS with others.
+site-hangs-up       | site-fault | http://site.example/ | The site reads the request, and hangs up.
+proxy-nameless      | proxy-unreachable | http://203.0.113.10/ | No name server answers for the name of the proxy.
+answer-lost         | silent | https://site.example/ | The router drops what the site answers.
 # Nothing wrong
+fine-truncated      | - | https://site.example/ | Nothing is wrong: the name server's answers need TCP.
+fine-late           | - | https://site.example/ | Nothing is wrong: the name server takes two seconds.
+fine-slow           | - | http://site.example/ --timeout 20 | Nothing is wrong: the site takes five seconds.
+fine-redirect       | - | http://site.example/ | Nothing is wrong: the site sends browsers to its other name.
+fine-two-addresses  | - | https://site.example/ | Nothing is wrong with one of two addresses.
+fine-rules          | - | 203.0.113.10:80 | Nothing is wrong: a rule leads to a table of its own.
+hurried             | unknown | https://site.example/ --timeout 0.3s | The name server takes longer than the time-out.
 fine-internet       | - | internet | Nothing is wrong.
 fine-https          | - | https://site.example/ | Nothing is wrong.
 fine-http           | - | http://site.example/ | Nothing is wrong.
@@ -402,6 +428,59 @@ play_tunnel_dead() {
   ip route add 198.51.100.9 via 192.0.2.1
   ip route replace default dev vpn0
 }
+
+play_reverse_path() { echo "203.0.113.10 site.example" > /etc/hosts; play_name_reverse_path; }
+play_name_reverse_path() {
+  usual
+  second_link
+  # On the way back.
+  on_router sysctl -qw net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.near.rp_filter=0
+  # Else it would ask for the next hop in the name of an address of the other link, and get no answer.
+  on_router sysctl -qw net.ipv4.conf.wide.arp_announce=2
+  on_router ip route add 192.0.2.2 via 192.0.3.2 dev wide
+  sysctl -qw net.ipv4.conf.all.rp_filter=1 net.ipv4.conf.w0.rp_filter=1
+}
+play_name_input() { usual; filter here input udp sport 53 drop; }
+play_name_slow() { usual_sites; name_server slow=8; }
+play_name_no_server() { usual_sites; : > /etc/resolv.conf; ip link set lo up; }
+play_name_tcp_dropped() { usual_sites; name_server truncated; filter on_router input tcp dport 53 drop; }
+play_site_six_only() { usual_sites; name_server honest six.example=2001:db8:2::10; }
+play_hosts_stale() { usual; echo "203.0.113.99 site.example" > /etc/hosts; }
+play_default_halves() { usual; ip route add blackhole 0.0.0.0/1; ip route add blackhole 128.0.0.0/1; }
+play_mask_wide() { usual; ip address replace 192.0.2.2/1 dev eth0; ip address delete 192.0.2.2/24 dev eth0; }
+play_loop() {
+  usual
+  on_router ip route add 198.51.100.0/24 via 203.0.113.10
+  on_site sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.send_redirects=0
+}
+play_ports_exhausted() {
+  usual
+  sysctl -qw net.ipv4.ip_local_port_range="40000 40003"
+  exec {first}<> /dev/tcp/203.0.113.10/80 {second}<> /dev/tcp/203.0.113.10/80
+  exec {third}<> /dev/tcp/203.0.113.10/80 {fourth}<> /dev/tcp/203.0.113.10/80
+}
+play_clock_days_behind() { usual; preload=$certificates/clock.so; export CLOCK_OFFSET=-432000; }
+play_clock_days_ahead() { usual; preload=$certificates/clock.so; export CLOCK_OFFSET=5184000; }
+play_tls_version() { name_server honest; serve 443 old-tls; }
+play_site_hangs_up() { name_server honest; serve 80 hanging-up; }
+play_proxy_nameless() { usual_sites; name_server silent; export http_proxy=http://proxy.example:3128; }
+play_answer_lost() { usual; filter on_router forward ip saddr 203.0.113.10 drop; }
+
+play_fine_truncated() { usual_sites; name_server truncated; }
+play_fine_late() { usual_sites; name_server slow=2; }
+play_fine_slow() { name_server honest; serve 80 slow; }
+play_fine_redirect() { name_server honest; serve 80 www; }
+play_fine_two_addresses() {
+  usual_sites
+  name_server honest site.example=203.0.113.77 site.example=203.0.113.10
+}
+play_fine_rules() {
+  usual
+  ip route add 203.0.113.0/24 via 192.0.2.1 table 201
+  ip rule add pref 100 to 203.0.113.0/24 lookup 201
+  ip route delete default
+}
+play_hurried() { usual_sites; name_server slow=2; }
 
 play_fine_internet() { usual; }
 play_fine_https() { usual; }

@@ -13,6 +13,7 @@ import ssl
 import struct
 import sys
 import threading
+import time
 
 
 def records(zone, name, kind):
@@ -44,6 +45,8 @@ def dns(ready, address, mode, *entries):
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     server = socket.socket(family, socket.SOCK_DGRAM)
     server.bind((address, 53))
+    if mode == "truncated":
+        threading.Thread(target=dns_by_tcp, args=(family, address, zone), daemon=True).start()
     pathlib.Path(ready).touch()
     while True:
         packet, client = server.recvfrom(512)
@@ -51,6 +54,15 @@ def dns(ready, address, mode, *entries):
         found, code = records(zone, name, kind), 0
         known = any(n == name for n, _ in zone) or name == ""
         if mode == "silent" or mode == "no-aaaa" and kind == 28:
+            continue
+        if mode.startswith("slow="):
+            # Each question by itself, and the first one of several for the same.
+            late = answer(packet, code if known else 3, found)
+            threading.Timer(float(mode[5:]), server.sendto, (late, client)).start()
+            continue
+        if mode == "truncated":
+            # TC: the answer is to be had over TCP alone (RFC 1035, 4.2.1).
+            server.sendto(packet[:2] + b"\x83\x80" + packet[4:6] + bytes(6) + packet[12:], client)
             continue
         if mode == "refused":
             found, code = [], 5
@@ -64,10 +76,36 @@ def dns(ready, address, mode, *entries):
         server.sendto(answer(packet, code, found), client)
 
 
+def dns_by_tcp(family, address, zone):
+    server = socket.socket(family, socket.SOCK_STREAM)
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    server.bind((address, 53))
+    server.listen(16)
+    while True:
+        client, _ = server.accept()
+        threading.Thread(target=converse, args=(client, zone), daemon=True).start()
+
+
+def converse(client, zone):
+    stream = client.makefile("rwb")
+    while True:
+        head = stream.read(2)
+        if len(head) < 2:
+            return
+        packet = stream.read(struct.unpack("!H", head)[0])
+        name, kind, _ = question(packet)
+        known = any(n == name for n, _ in zone) or name == ""
+        reply = answer(packet, 0 if known else 3, records(zone, name, kind))
+        stream.write(struct.pack("!H", len(reply)) + reply)
+        stream.flush()
+
+
 ANSWERS = {
     "ok": b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nHello",
     "portal": (b"HTTP/1.1 302 Found\r\nLocation: http://login.example/\r\nContent-Length: 0\r\n"
                b"Connection: close\r\n\r\n"),
+    "www": (b"HTTP/1.1 301 Moved Permanently\r\nLocation: https://www.site.example/\r\nContent-Length: 0\r\n"
+            b"Connection: close\r\n\r\n"),
     "login": b"HTTP/1.1 511 Network Authentication Required\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
     "failing": b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
     "broken": b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
@@ -83,6 +121,11 @@ def serve(client, mode, context):
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             client.close()
             return
+        if mode == "old-tls":
+            # handshake_failure (RFC 8446, 6.2): no version and no cipher suite in common.
+            client.recv(4096)
+            client.sendall(b"\x15\x03\x01\x00\x02\x02\x28")
+            return
         if context:
             client = context.wrap_socket(client, server_side=True)
         if mode == "mute":
@@ -93,6 +136,11 @@ def serve(client, mode, context):
             if not more:
                 return
             data += more
+        if mode == "hanging-up":
+            return
+        if mode == "slow":
+            time.sleep(5)
+            mode = "ok"
         client.sendall(ANSWERS[mode])
         client.shutdown(socket.SHUT_WR)
         while client.recv(4096):

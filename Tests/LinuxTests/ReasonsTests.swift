@@ -52,6 +52,21 @@ struct ReasonsTests {
     #expect(steps.first { $0.kind == .source }?.text == "10.0.0.1")
   }
 
+  /// What `ip route show table local` lists, whether or not the kernel keeps it and main as one.
+  @Test func namesTheLocalTable() async throws {
+    let lab = try await network()
+    for _ in 0..<2 {
+      for address in ["127.0.0.1", "10.0.0.1"] {
+        let steps = try steps(lab, .address(try #require(IPAddress(address))))
+        let route = try #require(steps.first { $0.kind == .route })
+        #expect(route.outcome == .ok && route.text.contains("table local"), "\(route)")
+        #expect(steps.first { $0.kind == .rule }?.text == "0: from all lookup local")
+      }
+      // A rule of one's own has the kernel part them.
+      try lab.addRule(priority: 100, .prohibit)
+    }
+  }
+
   @Test func namesTheLink() async throws {
     let lab = try await network()
     try lab.down("v1")

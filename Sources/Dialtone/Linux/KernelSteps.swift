@@ -149,7 +149,11 @@ package struct KernelSteps: Sendable {
         .address, .fault, "there is only a link-local \(familyName) address\(on), \(linkLocal.address)", addressFacts,
         .noAddress)
     }
-    return step(.address, .fault, "there is no \(familyName) address\(on)", addressFacts, .noAddress)
+    // Where nothing points to one link, each that works may be meant.
+    let isNamed = evidence.askedInterface != nil || evidence.route != nil || evidence.state.interface != nil
+    let working = evidence.links.filter(\.isOperating).map(\.name)
+    let anywhere = isNamed || working.count < 2 ? on : " on \(working.joined(separator: ", "))"
+    return step(.address, .fault, "there is no \(familyName) address\(anywhere)", addressFacts, .noAddress)
   }
 
   private var addressFacts: [DiagnosisEvidence] {

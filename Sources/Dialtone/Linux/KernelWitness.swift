@@ -139,8 +139,11 @@ package final class KernelWitness {
       }
     }
     if let match {
-      evidence.route = facts(match)
-      evidence.rule = walk.rule(of: match).map { KernelEvidence.RuleFacts(priority: $0.priority, text: $0.words) }
+      let table = table(of: match, packet.destination)
+      evidence.route = facts(match, table: table)
+      evidence.rule = walk.rule(of: match, in: table).map {
+        KernelEvidence.RuleFacts(priority: $0.priority, text: $0.words)
+      }
       return
     }
     var tables: [UInt32: RuleWalk.Lookup] = [:]
@@ -166,6 +169,16 @@ package final class KernelWitness {
     case .nothing: evidence.isTrailComplete = true
     case .unknown: evidence.isTrailComplete = false
     }
+  }
+
+  /// Returns the table of a route that the kernel has found. While there are no rules but its own, the kernel keeps the
+  /// tables local and main as one (fib_trie_unmerge, net/ipv4/fib_trie.c), and an answer names main for both.
+  private func table(of match: RouteMessage, _ address: IPAddressBits) -> UInt32 {
+    guard match.family == .ipv4, match.table == RouteTableName.main, match.type != .unicast,
+      case .route(let local) = lookUp(address, in: RouteTableName.local), local.type == match.type,
+      local.destinationLength == match.destinationLength
+    else { return match.table }
+    return RouteTableName.local
   }
 
   private func rules(_ family: KernelAddressFamily) -> [RuleMessage] {
@@ -195,14 +208,14 @@ package final class KernelWitness {
     return search.best.map(RuleWalk.Lookup.route) ?? .none
   }
 
-  private func facts(_ route: RouteMessage) -> KernelEvidence.RouteFacts {
+  private func facts(_ route: RouteMessage, table: UInt32? = nil) -> KernelEvidence.RouteFacts {
     var hops = route.nexthops
     if hops.isEmpty, let index = route.outputInterface {
       hops = [RouteNexthop(flags: route.flags, weight: 1, interfaceIndex: index, gateway: route.gateway)]
     }
     if hops.isEmpty, let id = route.nexthopID, let queries = network.queries { hops = queries.hops(ofObject: id) }
     return KernelEvidence.RouteFacts(
-      table: route.table, type: route.type, destination: route.destination.map { IPAddress($0) },
+      table: table ?? route.table, type: route.type, destination: route.destination.map { IPAddress($0) },
       prefixLength: Int(route.destinationLength), metric: route.priority, nexthopID: route.nexthopID,
       hops: hops.map { hop in
         let link = network.tables.links[hop.interfaceIndex]
@@ -241,6 +254,9 @@ package final class KernelWitness {
     }
     return state
   }
+
+  /// Returns the name of a link, as of the last evidence.
+  package func linkName(_ index: UInt32) -> String? { network.tables.links[index]?.name.text }
 
   // MARK: Questions
 

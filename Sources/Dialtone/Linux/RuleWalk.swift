@@ -92,9 +92,9 @@ package struct RuleWalk: Sendable {
   }
 
   /// Returns the first rule that leads to the table of a route that the kernel has found.
-  package func rule(of route: RouteMessage) -> RuleMessage? {
+  package func rule(of route: RouteMessage, in table: UInt32) -> RuleMessage? {
     rules.first {
-      $0.action == .toTable && !$0.usesMasterTable && $0.table == route.table && matches($0)
+      $0.action == .toTable && !$0.usesMasterTable && $0.table == table && matches($0)
         && !isSuppressed(route, $0)
     }
   }
@@ -193,11 +193,14 @@ extension RuleMessage {
 
 /// The names of the tables that every system has (linux/rtnetlink.h, `enum rt_class_t`).
 enum RouteTableName {
+  static let main: UInt32 = 254
+  static let local: UInt32 = 255
+
   static func text(_ table: UInt32) -> String {
     switch table {
     case 253: "default"
-    case 254: "main"
-    case 255: "local"
+    case main: "main"
+    case local: "local"
     default: "\(table)"
     }
   }

@@ -37,6 +37,11 @@ struct ConnectEvidence: Equatable, Sendable {
     var hasLeft: Bool?
     /// Whether a segment came back; `nil` if that cannot be seen.
     var hasReturned: Bool?
+    /// The interface by which it came back, if the first segment left by another.
+    var otherWay: String?
+
+    /// Whether the system has taken it, so that a segment should have left.
+    var isAtLarge: Bool { if case .failed = result { false } else { true } }
   }
 
   var attempts: [Attempt] = []
@@ -44,6 +49,8 @@ struct ConnectEvidence: Equatable, Sendable {
   var isAnyPort = false
   /// Whether this machine itself refused a datagram to the target (EPERM: netfilter's verdict).
   var isDatagramForbidden = false
+  /// Whether the time was up before the target had its time to answer, so that silence says nothing.
+  var isHurried = false
   /// What the packets go to first, if it is a gateway.
   var gateway: IPAddress?
   /// What was found of it in the end: whether the kernel has given it up.
@@ -88,7 +95,7 @@ enum ConnectStep {
       return step(.skipped, "there is no address to connect to")
     }
     let firewall = "See what this machine's own firewall has: nft list ruleset"
-    if attempt.hasLeft == false {
+    if attempt.hasLeft == false, attempt.isAtLarge {
       return step(
         .fault, "packets to \(endpoint(attempt)) do not leave this machine: its own firewall stops them",
         .localFirewall, .certain, firewall)
@@ -110,7 +117,10 @@ enum ConnectStep {
           .fault, "this machine itself forbids connections to \(endpoint(attempt)): \(words)", .localFirewall, .certain,
           firewall)
       }
-      return step(.fault, "connecting to \(endpoint(attempt)) fails at once: \(words)", .noRoute, .likely)
+      // ENETUNREACH, EHOSTUNREACH. Others are about this machine, such as a lack of ports, and no cause is named.
+      let cause: DiagnosisCause? = errno == 101 || errno == 113 ? .noRoute : nil
+      return step(
+        .fault, "connecting to \(endpoint(attempt)) fails at once: \(words)", cause, cause == nil ? .unknown : .likely)
     case .silent: return silent(attempt, evidence, firewall, step)
     }
   }
@@ -150,6 +160,13 @@ enum ConnectStep {
   private static func silent(
     _ attempt: ConnectEvidence.Attempt, _ evidence: ConnectEvidence, _ firewall: String, _ step: Maker
   ) -> DiagnosisStep {
+    if let other = attempt.otherWay {
+      let answers = "\(endpoint(attempt)) answers by \(other), while packets leave by another interface"
+      return step(
+        .fault, "\(answers), and this machine drops the answers",
+        .localFirewall, .likely,
+        "Let packets leave by \(other), or see rp_filter: sysctl net.ipv4.conf.\(other).rp_filter")
+    }
     if attempt.hasReturned == true {
       return step(
         .fault, "\(endpoint(attempt)) answers, and this machine's own firewall drops the answers", .localFirewall,
@@ -164,6 +181,7 @@ enum ConnectStep {
         .fault, "the router \(gateway) does not answer any more", .gatewaySilent, .certain,
         "Switch the router \(gateway) on, or check its address.")
     }
+    if evidence.isHurried { return step(.skipped, DiagnosisRules.timeIsUp, nil, .unknown, nil) }
     if let tunnel = evidence.tunnel, !evidence.hasTunnelAnswered {
       return step(
         .fault, "nothing answers through the tunnel \(tunnel)", .tunnelSilent, .likely,

@@ -22,6 +22,9 @@ final class Connector {
   private let witness: PacketWitness?
   private let start: Int64
 
+  /// Whether the time was up before everybody had theirs to answer.
+  private(set) var isHurried = false
+
   /// Begins to connect to each address on each port.
   init(_ addresses: [IPAddress], ports: [UInt16], interface: UInt32?, _ patience: Patience) {
     self.patience = patience
@@ -56,7 +59,11 @@ final class Connector {
   func wait(upTo limit: Int64, until isDecided: () -> Bool = { false }) {
     while attempts.contains(where: \.isOpen), !isDecided() {
       let elapsed = (TimeSource.system.now() - start) / 1_000_000
-      if elapsed >= limit || patience.isOver { break }
+      if elapsed >= limit { break }
+      if patience.isOver {
+        isHurried = elapsed < Self.silence - 100
+        break
+      }
       let open = attempts.indices.filter { attempts[$0].isOpen }
       var list = open.map { (attempts[$0].socket?.descriptor ?? -1, wantsWriting: true) }
       if let witness { list.append((witness.descriptor, wantsWriting: false)) }
@@ -94,6 +101,11 @@ final class Connector {
 
   /// Whether nothing at all has come back for a family.
   func isSilent(_ family: IPAddress.Family) -> Bool { results(family).allSatisfy { $0.result == .silent } }
+
+  /// The interface by which an answer came in, if the attempt left by another.
+  func otherWay(of attempt: ConnectEvidence.Attempt) -> UInt32? {
+    witness?.sight(of: attempt.address, port: attempt.port)?.otherWay
+  }
 
   /// What came of the attempts of a family.
   func results(_ family: IPAddress.Family) -> [ConnectEvidence.Attempt] {

@@ -20,7 +20,8 @@ public import Dialtone
 /// - to the gateway: one datagram to the discard port (RFC 863), so that the kernel asks for it on the link;
 /// - to the name servers of resolv.conf(5): the target's name, and a name that cannot exist (`.invalid`, RFC 6761);
 /// - to the target: TCP connections that are closed at once, on its port, else on 443 and 80. If it has no URL, small
-///   and large datagrams to port 33434 follow. If it has one, a check as ``SiteCheck`` makes it, perhaps twice;
+///   and large datagrams to port 33434 follow. If it has one, a check as ``SiteCheck`` makes it, up to three
+///   times. If nobody answers, an empty datagram goes to the port that was tried;
 /// - to the proxy that the environment names for the URL: a TCP connection that is closed at once.
 ///
 /// Nothing goes to anybody else. Whoever may ask the kernel may diagnose: no privilege is needed. With CAP_NET_RAW it

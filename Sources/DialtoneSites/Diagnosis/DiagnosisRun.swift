@@ -63,7 +63,7 @@ struct DiagnosisRun: Sendable {
     emit(.began(url.isSecure ? .tls : .http))
     do {
       // The rest is kept for a second try with small packets, and a third one without.
-      let first = try await check(url, timeout: min(.seconds(4), .nanoseconds(patience.rest * 2 / 5)), small: false)
+      let first = try await check(url, timeout: min(Self.longest, .nanoseconds(patience.rest * 2 / 5)), small: false)
       var evidence = ExchangeEvidence(verdict: first, clock: .read())
       if evidence.hasStalled, patience.rest > Self.margin {
         emit(.began(.pathMTU))
@@ -83,15 +83,17 @@ struct DiagnosisRun: Sendable {
   /// Tries whether small packets pass, and then whether large ones do not in the same time.
   private func tryAgain(_ url: SiteURL, _ evidence: inout ExchangeEvidence) async throws {
     let half = Duration.nanoseconds((patience.rest - Self.margin) * 3 / 5)
-    let small = try await check(url, timeout: min(.seconds(4), half), small: true)
+    let small = try await check(url, timeout: min(Self.longest, half), small: true)
     evidence.smallVerdict = small
     guard ExchangeEvidence.isAnswered(small), let needed = small.timings.total else { return }
     let rest = Duration.nanoseconds(patience.rest - Self.margin)
     // A shorter time would not tell a slow site from a path that swallows large packets.
     if rest < max(.seconds(1), needed * 3) { return }
-    evidence.thirdVerdict = try await check(url, timeout: min(.seconds(3), rest), small: false)
+    evidence.thirdVerdict = try await check(url, timeout: min(max(.seconds(3), needed * 3), rest), small: false)
   }
 
+  /// How long one check takes at most: programs have no more patience with a site.
+  private static let longest = Duration.seconds(30)
   /// What is left for the verdict, in nanoseconds.
   private static let margin: Int64 = 100_000_000
 

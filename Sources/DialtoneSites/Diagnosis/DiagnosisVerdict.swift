@@ -84,6 +84,10 @@ enum DiagnosisRules {
       return Finding(
         cause: nil, confidence: .unknown, summary: "The time was up before \(late.kind) was looked at.", advice: nil)
     }
+    let isProvenByAnswer = steps.contains { [.connect, .tls, .http].contains($0.kind) && $0.outcome == .ok }
+    if !isProvenByAnswer, let open = steps.first(where: { $0.kind == .neighbour && $0.outcome == .doubtful }) {
+      return Finding(cause: nil, confidence: .unknown, summary: sentence(open.text), advice: nil)
+    }
     return Finding(cause: nil, confidence: .certain, summary: "Nothing is wrong: \(proof(steps)).", advice: nil)
   }
 

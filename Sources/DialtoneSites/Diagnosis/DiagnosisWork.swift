@@ -125,12 +125,16 @@ final class DiagnosisWork {
       var evidence = inquiry.evidence(name.ascii, families: families)
       // mDNS, LDAP and the like: the system's resolver alone asks them.
       let isLocalName = name.ascii == "localhost" || name.ascii.hasSuffix(".localhost")
-      if evidence.addresses.isEmpty, resolver.hasOtherSources || isLocalName { askSystem(name, &evidence) }
+      let needsTCP = evidence.servers.contains(where: \.needsTCP)
+      if evidence.addresses.isEmpty, resolver.hasOtherSources || isLocalName || needsTCP {
+        askSystem(name, &evidence)
+      }
       return evidence
     }
   }
 
   private func askSystem(_ name: HostName, _ evidence: inout NameEvidence) {
+    if patience.isOver { return }
     do throws(ReachabilityError) {
       let state = try Reachability.blockingLookup(
         of: .host(name.ascii), timeout: min(.seconds(3), .nanoseconds(patience.rest / 3)))
@@ -280,6 +284,11 @@ final class DiagnosisWork {
     _ way: Way, _ connector: Connector, _ names: NameEvidence, _ witness: KernelWitness
   ) -> ConnectEvidence {
     var evidence = ConnectEvidence(attempts: connector.results(way.family), isAnyPort: subject.port == nil)
+    evidence.isHurried = connector.isHurried
+    for index in evidence.attempts.indices {
+      guard let other = connector.otherWay(of: evidence.attempts[index]) else { continue }
+      evidence.attempts[index].otherWay = witness.linkName(other)
+    }
     evidence.gateway = way.kernel.state.gateway
     if let neighbour = way.kernel.neighbour, let link = way.kernel.link, neighbour.isResolved {
       evidence.isNeighbourFailed =
@@ -318,14 +327,17 @@ final class DiagnosisWork {
       case .name(let name):
         evidence.server = "\(name.text):\(server.port)"
         let inquiry = NameInquiry(configuration: ResolverConfiguration(), patience: patience) { _ in nil }
-        addresses = inquiry.evidence(name.ascii, families: families).addresses
-        if addresses.isEmpty { evidence.result = .unknownName }
+        let found = inquiry.evidence(name.ascii, families: families)
+        addresses = found.addresses
+        if addresses.isEmpty, !found.isHurried {
+          evidence.result = found.servers.contains(where: \.saysUnknown) ? .unknownName : .unansweredName
+        }
       }
       if addresses.isEmpty || patience.isOver { return evidence }
       let connector = Connector(Array(addresses.prefix(2)), ports: [server.port], interface: nil, patience)
       connector.wait(upTo: 2_000) { connector.isConnected(.ipv4) || connector.isConnected(.ipv6) }
       let results = connector.results(.ipv4) + connector.results(.ipv6)
-      evidence.result = ProxyEvidence.Result(results)
+      evidence.result = ProxyEvidence.Result(results, isHurried: patience.isOver)
       return evidence
     } catch {
       return ProxyEvidence(variable: variable, server: "", result: .unreadable(error.message))
@@ -334,8 +346,8 @@ final class DiagnosisWork {
 }
 
 extension ProxyEvidence.Result {
-  fileprivate init(_ attempts: [ConnectEvidence.Attempt]) {
-    var words = "it does not answer"
+  fileprivate init(_ attempts: [ConnectEvidence.Attempt], isHurried: Bool) {
+    var words: String?
     for attempt in attempts {
       switch attempt.result {
       case .connected:
@@ -347,7 +359,7 @@ extension ProxyEvidence.Result {
       case .silent: break
       }
     }
-    self = .failed(words)
+    self = words.map { .failed($0) } ?? (isHurried ? .notTried : .silent)
   }
 }
 #endif

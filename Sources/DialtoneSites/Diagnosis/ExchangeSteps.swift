@@ -15,6 +15,14 @@ struct ClockEvidence: Equatable, Sendable {
 
   private static let day: Int64 = 86_400
 
+  /// Whether a date that has passed, or has not come, is not the clock's fault: something keeps the clock right, or the
+  /// date had passed when this machine last changed a file.
+  func isSure(ofExpiry expiry: Int64?) -> Bool {
+    if isKept == true { return true }
+    guard let expiry, let lastChange else { return false }
+    return expiry < lastChange
+  }
+
   /// Why the clock looks wrong; `nil` if it does not.
   var fault: String? {
     guard let lastChange else { return nil }
@@ -159,8 +167,14 @@ enum ExchangeSteps {
         .tls, .fault, "this machine's clock is wrong: \(fault), and the certificate of \(site) seems to be out of date",
         facts, .clockWrong, .likely, "Set the clock: timedatectl set-ntp true")
     }
+    let expires = evidence.judged.certificateExpires?.durationSince1970.secondsClamped
+    let isSure =
+      !isAboutDates
+      || evidence.clock?.isSure(ofExpiry: error?.code == .certificateExpired ? expires : nil)
+        ?? false
     return step(
-      .tls, .fault, "\(error?.message ?? "the certificate is not valid")", facts, .tlsCertificate, .certain,
+      .tls, .fault, "\(error?.message ?? "the certificate is not valid")", facts, .tlsCertificate,
+      isSure ? .certain : .likely,
       isAboutDates ? "Renew the certificate of \(site)." : "Do not trust it; ask whoever runs \(site), or the network.")
   }
 

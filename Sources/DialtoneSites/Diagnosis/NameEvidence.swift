@@ -22,8 +22,10 @@ struct NameEvidence: Equatable, Sendable {
     case answer(DNSMessage.ResponseCode, [IPAddress])
     /// It could not be asked: an ICMP message, or the kernel, says why.
     case refused(String)
-    /// This machine's own firewall did not let the question out (EPERM).
+    /// This machine's own firewall did not let the question out (EPERM), or the answer in.
     case forbidden
+    /// The answer does not fit into a datagram, and has to be asked for over TCP (RFC 1035, 4.2.1).
+    case truncated
     case silent
 
     var addresses: [IPAddress] { if case .answer(_, let addresses) = self { addresses } else { [] } }
@@ -42,13 +44,15 @@ struct NameEvidence: Equatable, Sendable {
 
     var replies: [Reply] { [ipv4, ipv6].compactMap(\.self) }
     var addresses: [IPAddress] { replies.flatMap(\.addresses) }
-    var hasAnswered: Bool { replies.contains { $0.code != nil } }
+    var hasAnswered: Bool { replies.contains { $0.code != nil } || needsTCP }
+    /// Whether what it knows is to be had over TCP alone.
+    var needsTCP: Bool { addresses.isEmpty && replies.contains(.truncated) }
     /// Whether it says that the name does not exist, or has no address.
     var saysUnknown: Bool {
-      hasAnswered && addresses.isEmpty && replies.contains { $0.code == .nameError || $0.code == .success }
+      !needsTCP && addresses.isEmpty && replies.contains { $0.code == .nameError || $0.code == .success }
     }
     /// Whether it answers that it does not want to, or cannot, look the name up.
-    var saysNo: Bool { hasAnswered && addresses.isEmpty && !saysUnknown }
+    var saysNo: Bool { hasAnswered && addresses.isEmpty && !saysUnknown && !needsTCP }
   }
 
   var name: String
@@ -61,6 +65,8 @@ struct NameEvidence: Equatable, Sendable {
   var addresses: [IPAddress] = []
   /// Whether only the root was asked for, to see whether the servers answer at all.
   var isRootOnly = false
+  /// Whether the time was up before a server had its time to answer, so that silence says nothing.
+  var isHurried = false
 }
 
 /// The rule about the target's name. Pure.
@@ -90,7 +96,7 @@ enum NameStep {
       if servers.contains(where: \.hasAnswered) {
         guard let first = silent.first else { return step(.ok, "\(names) \(verb(servers.count, "answers"))") }
         return step(
-          .doubtful, "the name server \(first.address) does not answer, and another does", .nameServerSilent, .certain,
+          .doubtful, "the name server \(first.address) does not answer, and another does", .nameServerSilent, .likely,
           advice)
       }
     } else if let found = servers.first(where: { !$0.addresses.isEmpty }) {
@@ -109,13 +115,19 @@ enum NameStep {
         .fault, "\(evidence.name) \(what), says the name server \(unknown.address) (\(code))", .nameUnknown,
         confidence, "Check the spelling of \(evidence.name), and the search domains in /etc/resolv.conf.")
     }
+    if let long = servers.first(where: \.needsTCP) {
+      return step(
+        .fault, "the name server \(long.address) wants to be asked over TCP, and that leads to no answer",
+        .nameServerRefuses, .likely, "See what filters TCP to port 53 of \(long.address).")
+    }
     if let no = servers.first(where: \.saysNo) {
       let code = no.replies.compactMap(\.code).first?.description ?? "an error"
       return step(.fault, "the name server \(no.address) answers \(code)", .nameServerRefuses, .certain, advice)
     }
     if !servers.isEmpty, servers.allSatisfy({ $0.replies.contains(.forbidden) }) {
       return step(
-        .fault, "this machine's own firewall lets no question out to \(names)", .localFirewall, .certain,
+        .fault, "this machine's own firewall lets no question out to \(names), or no answer in", .localFirewall,
+        .certain,
         "See what this machine's own firewall has: nft list ruleset")
     }
     // If one refuses and another is silent, programs wait for the silent one.
@@ -124,11 +136,12 @@ enum NameStep {
         .fault, "no name server can be asked: \(refusals.joined(separator: "; "))", .nameServerRefuses, .certain,
         advice)
     }
+    if evidence.isHurried { return step(.skipped, DiagnosisRules.timeIsUp) }
     if servers.isEmpty { return step(.skipped, "there is no name server to ask") }
+    let isOne = servers.count == 1
     return step(
-      .fault,
-      "\(servers.count == 1 ? "the name server" : "the name servers") \(names) \(servers.count == 1 ? "does" : "do") not answer",
-      .nameServerSilent, .certain, advice)
+      .fault, "\(isOne ? "the name server" : "the name servers") \(names) \(isOne ? "does" : "do") not answer",
+      .nameServerSilent, .likely, advice)
   }
 
   private static func foundStep(
@@ -149,22 +162,22 @@ enum NameStep {
         .nameHijacked, .certain, "See whether a filter of names blocks \(evidence.name).")
     }
     if let first = evidence.servers.first, first.address != found.address, first.saysUnknown {
+      let answers = "\(first.address) says that \(evidence.name) does not exist, and \(found.address) knows it"
       return step(
-        .fault,
-        "\(first.address) says that \(evidence.name) does not exist, and \(found.address) knows it; programs believe the first",
+        .fault, "\(answers); programs believe the first",
         .nameUnknown, .likely, "Put a server that knows \(evidence.name) first in /etc/resolv.conf.")
     }
     if let late = silent.first {
       return step(
         .doubtful, "\(who); \(late.address) does not answer, so that lookups may take long", .nameServerSilent,
-        .certain,
+        .likely,
         "Take \(late.address) out of /etc/resolv.conf.")
     }
     if found.replies.contains(.silent) {
       let type = found.ipv6 == .silent ? "AAAA" : "A"
       return step(
         .doubtful, "\(who); it does not answer for \(type) records, so that lookups may take long", .nameServerSilent,
-        .certain, "Set another name server than \(found.address) in /etc/resolv.conf.")
+        .likely, "Set another name server than \(found.address) in /etc/resolv.conf.")
     }
     let time = found.milliseconds.map { " in \(Int($0.rounded())) ms" } ?? ""
     if !control.isEmpty {
@@ -190,6 +203,7 @@ enum NameStep {
       case .answer(let code, let addresses)?: addresses.isEmpty ? code.description : list(addresses)
       case .refused(let words)?: words
       case .forbidden?: "forbidden by this machine"
+      case .truncated?: "wants TCP"
       case .silent?: "silent"
       }
     }

@@ -35,7 +35,7 @@ struct NameInquiry {
     if name.isEmpty {
       var evidence = NameEvidence(name: "the root")
       evidence.isRootOnly = true
-      evidence.servers = ask("", families: [.ipv4])
+      evidence.servers = ask("", families: [.ipv4], &evidence.isHurried)
       return evidence
     }
     var evidence = NameEvidence(name: name)
@@ -46,9 +46,9 @@ struct NameInquiry {
       return evidence
     }
     for candidate in configuration.candidates(for: name) {
-      if patience.isOver || patience.isCancelled { break }
       evidence.tried.append(candidate)
-      let servers = ask(candidate, families: families)
+      let servers = ask(candidate, families: families, &evidence.isHurried)
+      if evidence.isHurried, !servers.contains(where: \.hasAnswered) { break }
       // What the name itself was answered says more than what a search domain was.
       if evidence.servers.isEmpty || candidate == name || servers.contains(where: { !$0.addresses.isEmpty }) {
         evidence.servers = servers
@@ -66,9 +66,18 @@ struct NameInquiry {
 
   // MARK: The servers
 
-  private func ask(_ name: String, families: [IPAddress.Family]) -> [NameEvidence.Server] {
+  // `isHurried` becomes true if the time is up before the servers had theirs.
+  private func ask(
+    _ name: String, families: [IPAddress.Family], _ isHurried: inout Bool
+  ) -> [NameEvidence.Server] {
+    if patience.isOver {
+      isHurried = true
+      return []
+    }
     var servers = configuration.servers.map { NameEvidence.Server(address: $0) }
     var conversations: [Conversation] = []
+    // It has to look before anything is sent.
+    let witness = PacketWitness()
     let start = TimeSource.system.now()
     for position in servers.indices {
       let address = servers[position].address
@@ -101,17 +110,36 @@ struct NameInquiry {
           send(&conversations[index], name, control, families, &servers)
         }
       }
-      if isDone(conversations, servers, families, elapsed) || elapsed >= Self.end || patience.isOver { break }
+      if isDone(conversations, servers, families, elapsed) || elapsed >= Self.end { break }
+      if patience.isOver {
+        isHurried = true
+        break
+      }
       let next = sent < Self.resends.count ? Self.resends[sent] : Self.end
       // Where only the control question is open, it is not waited for so long.
       let pause = isAnswered(servers) ? min(next - elapsed, 50) : next - elapsed
-      let list = conversations.map { ($0.socket.descriptor, wantsWriting: false) }
+      var list = conversations.map { ($0.socket.descriptor, wantsWriting: false) }
+      if let witness { list.append((witness.descriptor, wantsWriting: false)) }
       for event in patience.wait(list, until: patience.moment(in: max(1, pause))) {
         if event.position < 0 { return finished(conversations, servers, families) }
-        take(&conversations[event.position], &servers, since: start, hasError: event.hasError)
+        if event.position == conversations.count {
+          witness?.read()
+        } else {
+          take(&conversations[event.position], &servers, since: start, hasError: event.hasError)
+        }
       }
     }
-    return finished(conversations, servers, families)
+    witness?.read()
+    return finished(conversations, servers, families).map { server in
+      guard let sight = witness?.sight(of: server.address, port: 53), !server.replies.isEmpty,
+        server.replies.allSatisfy({ $0 == .silent }), sight.hasReturned
+      else { return server }
+      // It has answered, and no program gets the answer.
+      var server = server
+      server.ipv4 = server.ipv4.map { _ in .forbidden }
+      server.ipv6 = server.ipv6.map { _ in .forbidden }
+      return server
+    }
   }
 
   /// Whether the first server, which programs believe, has answered all there is to ask.
@@ -161,7 +189,9 @@ struct NameInquiry {
       guard let answer = DNSMessage.answer(bytes), let kind = conversation.open.removeValue(forKey: answer.id) else {
         continue
       }
-      let reply = NameEvidence.Reply.answer(answer.code, answer.addresses)
+      let reply =
+        answer.isTruncated && answer.addresses.isEmpty
+        ? NameEvidence.Reply.truncated : .answer(answer.code, answer.addresses)
       switch kind {
       case .ipv4: servers[position].ipv4 = reply
       case .ipv6: servers[position].ipv6 = reply

@@ -11,8 +11,14 @@ internal import Netlink
 final class PacketWitness {
   /// What was seen of one connection.
   struct Sight: Equatable {
-    var hasLeft = false
-    var hasReturned = false
+    var hasLeft: Bool { !leavingBy.isEmpty }
+    var hasReturned: Bool { !returningBy.isEmpty }
+    /// The interfaces, by index: of a bridge or a VLAN, the one beneath, too.
+    var leavingBy: Set<UInt32> = []
+    var returningBy: Set<UInt32> = []
+
+    /// The interface that an answer came in by, if none was sent by it.
+    var otherWay: UInt32? { hasLeft && leavingBy.isDisjoint(with: returningBy) ? returningBy.min() : nil }
   }
 
   private struct Key: Hashable {
@@ -43,13 +49,13 @@ final class PacketWitness {
       // The call writes at most as many bytes as it is told there is room for, and fills in the two numbers.
       let count = unsafe csystem_receive_packet(descriptor, &buffer, buffer.count, &interface, &isOutgoing)
       if count < 0 { break }
-      note(buffer.prefix(count), isOutgoing: isOutgoing == 1)
+      note(buffer.prefix(count), interface, isOutgoing: isOutgoing == 1)
     }
     // With a gap, what was not seen may have been there.
     if csystem_lost_packets(descriptor) > 0 { isBlind = true }
   }
 
-  private func note(_ packet: ArraySlice<UInt8>, isOutgoing: Bool) {
+  private func note(_ packet: ArraySlice<UInt8>, _ interface: UInt32, isOutgoing: Bool) {
     guard let first = packet.first else { return }
     let isIPv6 = first >> 4 == 6
     let headerSize = isIPv6 ? 40 : Int(first & 0xF) * 4
@@ -57,7 +63,7 @@ final class PacketWitness {
     let number = packet[isIPv6 ? 6 : 9]
     // ESP and AH (RFC 4303, RFC 4302).
     if isOutgoing, number == 50 || number == 51 { isBlind = true }
-    guard number == UInt8(IPPROTO_TCP) else { return }
+    guard number == UInt8(IPPROTO_TCP) || number == UInt8(IPPROTO_UDP) else { return }
     func address(_ offset: Int) -> IPAddressBits {
       let bytes = packet[offset..<offset + (isIPv6 ? 16 : 4)]
       func value(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
@@ -71,8 +77,11 @@ final class PacketWitness {
     let source = isIPv6 ? 8 : 12
     let destination = isIPv6 ? 24 : 16
     // Over lo the same packet leaves and comes in, so that both ends of it are looked at.
-    if isOutgoing { sights[Key(address: address(destination), port: port(2)), default: Sight()].hasLeft = true }
-    if !isOutgoing { sights[Key(address: address(source), port: port(0)), default: Sight()].hasReturned = true }
+    if isOutgoing {
+      sights[Key(address: address(destination), port: port(2)), default: Sight()].leavingBy.insert(interface)
+    } else {
+      sights[Key(address: address(source), port: port(0)), default: Sight()].returningBy.insert(interface)
+    }
   }
 
   /// What was seen of connections to a port; `nil` if that cannot be told.

@@ -90,7 +90,7 @@ final class Patience: Sendable {
 
   /// Nanoseconds until the time is up; never negative.
   var rest: Int64 { max(0, end - TimeSource.system.now()) }
-  var isOver: Bool { rest == 0 }
+  var isOver: Bool { rest == 0 || isCancelled }
 
   /// A time of the system's clock that is so many milliseconds away, or the end.
   func moment(in milliseconds: Int64) -> Int64 {

@@ -8,6 +8,9 @@ struct ProxyEvidence: Equatable, Sendable {
   enum Result: Equatable, Sendable {
     case connected
     case unknownName
+    /// No name server answers for it.
+    case unansweredName
+    case silent
     case failed(String)
     /// The variable has no URL that could be read.
     case unreadable(String)
@@ -30,9 +33,9 @@ enum ProxyStep {
     let facts = [
       DiagnosisEvidence("variable", evidence.variable), DiagnosisEvidence("server", evidence.server),
     ]
-    func fault(_ text: String) -> DiagnosisStep {
+    func fault(_ text: String, _ confidence: DiagnosisConfidence = .certain) -> DiagnosisStep {
       DiagnosisStep(
-        .proxy, .fault, text, evidence: facts, cause: .proxyUnreachable, confidence: .certain,
+        .proxy, .fault, text, evidence: facts, cause: .proxyUnreachable, confidence: confidence,
         advice: "Start the proxy, or do without it: unset \(evidence.variable)")
     }
     let programs = "this check uses no proxy, and other programs would use \(evidence.server)"
@@ -41,6 +44,8 @@ enum ProxyStep {
       return DiagnosisStep(.proxy, .ok, "\(programs), which takes connections", evidence: facts)
     case .notTried: return DiagnosisStep(.proxy, .skipped, "\(programs), which was not tried", evidence: facts)
     case .unknownName: return fault("\(programs), whose name does not exist")
+    case .unansweredName: return fault("\(programs), for whose name no name server gives an address", .likely)
+    case .silent: return fault("\(programs), which does not answer", .likely)
     case .failed(let words): return fault("\(programs), which does not work: \(words)")
     case .unreadable(let words): return fault("\(evidence.variable) cannot be read: \(words)")
     }

@@ -93,8 +93,9 @@ package struct LinkMessage: Hashable, Sendable {
       name = bytes.string(in: payload, limit: 16)
       return name != nil
     case Attribute.mtu:
+      // Only an explanation reads it, so that one of another size makes no message malformed.
       mtu = bytes.integer(in: payload)
-      return mtu != nil
+      return true
     case Attribute.link:
       lower = bytes.integer(in: payload)
       return lower != nil

@@ -12,7 +12,8 @@ radios() {
   eventually test -e "/sys/class/net/wlan$(($1 - 1))"
 }
 
-# access_point INTERFACE NAMESPACE NAME [ADDRESS [BRIDGE]]: starts an access point that asks for the WPA2 key.
+# access_point INTERFACE NAMESPACE NAME [ADDRESS [BRIDGE]]: starts an access point that asks for the WPA2 key,
+# $handshakes times if that is set.
 access_point() {
   local interface=$1 namespace=$2
   [[ -e /run/netns/$namespace ]] || must ip netns add "$namespace"
@@ -31,6 +32,7 @@ wpa_key_mgmt=WPA-PSK
 rsn_pairwise=CCMP
 wpa_psk=$key
 ${5:+bridge=$5}
+${handshakes:+wpa_pairwise_update_count=$handshakes}
 END
   must ip netns exec "$namespace" hostapd -B -f "$state/$interface.log" -P "$state/$interface.pid" \
     "$state/$interface.conf"

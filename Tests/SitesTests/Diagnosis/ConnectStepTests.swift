@@ -100,6 +100,27 @@ struct ConnectStepTests {
     if row.cause != nil { #expect(step.confidence == row.confidence) }
   }
 
+  /// ip-sysctl(7), rp_filter: an answer that comes in by another link than packets leave by is dropped.
+  @Test func anAnswerByAnotherLinkIsDroppedHere() {
+    var evidence = Self.evidence(.silent, hasLeft: true, hasReturned: true)
+    evidence.attempts[0].otherWay = "eth1"
+    let step = ConnectStep.step(evidence, family: .ipv4)
+    #expect(step.cause == .localFirewall && step.confidence == .likely && step.text.contains("eth1"), "\(step)")
+  }
+
+  /// EADDRNOTAVAIL: no segment has left, and no firewall is to blame.
+  @Test func aLackOfPortsHasNoCause() {
+    let evidence = Self.evidence(.failed(errno: 99, words: "words"), hasLeft: false)
+    let step = ConnectStep.step(evidence, family: .ipv4)
+    #expect(step.outcome == .fault && step.cause == nil && step.confidence == .unknown, "\(step)")
+  }
+
+  @Test func aHurriedSilenceHasNoFault() {
+    let evidence = Self.evidence(.silent) { $0.isHurried = true }
+    let step = ConnectStep.step(evidence, family: .ipv4)
+    #expect(step.outcome == .skipped && step.text == DiagnosisRules.timeIsUp)
+  }
+
   // MARK: Exchanges
 
   private func exchange(
@@ -143,6 +164,16 @@ struct ConnectStepTests {
     #expect(ExchangeSteps.tls(name).cause == .tlsCertificate)
   }
 
+  /// A date is the certificate's fault for certain if the clock is kept right, or was right after that date.
+  @Test func datesAreCertainOnlyIfTheClockIs() {
+    let unkept = ClockEvidence(now: 2_000, isKept: false, lastChange: 1_000)
+    #expect(unkept.isSure(ofExpiry: 900) && !unkept.isSure(ofExpiry: 1_500) && !unkept.isSure(ofExpiry: nil))
+    #expect(ClockEvidence(now: 2_000, isKept: true, lastChange: nil).isSure(ofExpiry: nil))
+    #expect(!ClockEvidence(now: 2_000, isKept: nil, lastChange: nil).isSure(ofExpiry: 900))
+    let early = exchange(.intercepted, error: .certificateNotYetValid, clock: unkept)
+    #expect(ExchangeSteps.tls(early).cause == .tlsCertificate && ExchangeSteps.tls(early).confidence == .likely)
+  }
+
   @Test func anAnswerIsJudgedByItsStatus() {
     #expect(ExchangeSteps.http(exchange(.available, status: 200)).outcome == .ok)
     #expect(ExchangeSteps.http(exchange(.available, status: 404)).outcome == .ok)
@@ -159,7 +190,7 @@ struct ConnectStepTests {
     #expect(ProxyStep.step(nil).outcome == .skipped)
     let results: [(ProxyEvidence.Result, DiagnosisCause?)] = [
       (.connected, nil), (.notTried, nil), (.unknownName, .proxyUnreachable), (.failed("words"), .proxyUnreachable),
-      (.unreadable("words"), .proxyUnreachable),
+      (.unreadable("words"), .proxyUnreachable), (.silent, .proxyUnreachable), (.unansweredName, .proxyUnreachable),
     ]
     for (result, cause) in results {
       let step = ProxyStep.step(ProxyEvidence(variable: "https_proxy", server: "192.0.2.7:3128", result: result))

@@ -93,6 +93,8 @@ struct DiagnosisRulesTests {
       [
         step(.name, nil, .doubtful, .nameServerSilent), step(.connect, .ipv4, .fault, .refused),
       ]),
+    Row(
+      "a gateway that has not answered yet", nil, .unknown, [step(.link, .ipv4), step(.neighbour, .ipv4, .doubtful)]),
     Row("a fault without a cause", nil, .unknown, [step(.connect, .ipv4, .fault)]),
     Row("a likely fault", .silent, .likely, [step(.connect, .ipv4, .fault, .silent, .likely)]),
   ]

@@ -46,6 +46,9 @@ struct NameStepTests {
       testDescription: "blocked", outcome: .fault, cause: .nameHijacked,
       servers: [(.answer(.success, [IPAddress(ipv4: 0)]), empty, unknown)]),
     Row(
+      testDescription: "TCP leads to nothing", outcome: .fault, cause: .nameServerRefuses,
+      servers: [(.truncated, empty, unknown)]),
+    Row(
       testDescription: "the first is silent", outcome: .doubtful, cause: .nameServerSilent,
       servers: [(.silent, .silent, .silent), (known, empty, unknown)]),
     Row(
@@ -65,6 +68,15 @@ struct NameStepTests {
     evidence.addresses = evidence.servers.flatMap(\.addresses)
     let step = NameStep.step(evidence)
     #expect(step.outcome == row.outcome && step.cause == row.cause, "\(step)")
+  }
+
+  /// Silence says nothing if the time was up before.
+  @Test func aHurriedLookupHasNoFault() {
+    var evidence = NameEvidence(name: "site.example")
+    evidence.isHurried = true
+    evidence.servers = [NameEvidence.Server(address: Self.first, ipv4: .silent, ipv6: .silent)]
+    let step = NameStep.step(evidence)
+    #expect(step.outcome == .skipped && step.text == DiagnosisRules.timeIsUp)
   }
 
   // MARK: Files
