@@ -46,8 +46,17 @@ final class AppleLab: Sendable {
     self.lab = lab
     self.names = names
     self.environment = environment
-    // The engine's threads are started by the first monitor, and belong to the namespace of the thread that starts it.
-    anchor = try lab.run { ReachabilityMonitor(.localNetwork, environment: environment) }
+    anchor = try Self.anchor(environment, in: lab)
+  }
+
+  /// Starts the engine in the namespace: its threads belong to the one of the thread that makes the first monitor, and
+  /// its sockets to the one of its threads, or of the thread that asks first. So this asks before anybody else does.
+  static func anchor(_ environment: ReachabilityEnvironment, in lab: NetworkLab) throws -> ReachabilityMonitor {
+    try lab.run {
+      let monitor = ReachabilityMonitor(.localNetwork, environment: environment)
+      _ = Reachability.now(.localNetwork, environment: environment)
+      return monitor
+    }
   }
 
   /// B of Scenarios.md: v0 with 10.0.0.1/24 and a default route.

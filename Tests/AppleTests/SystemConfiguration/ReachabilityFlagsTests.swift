@@ -115,6 +115,19 @@ struct ReachabilityFlagsTests {
     try await reachability.log.wait("the name has an address") { $0 == .reachable }
   }
 
+  @Test("a text that no host can have has no address", arguments: ["https://www.example.com/", "a b", "h:80"])
+  func takesAnyText(text: String) async throws {
+    let lab = try AppleLab.b()
+    let reachability = try lab.within { try Scheduled(SCNetworkReachabilityCreateWithName(nil, text)) }
+    #expect(SCError() == kSCStatusOK)
+    #expect(reachability.flags == .reachable, "as other names: the default path's")
+    #expect(SCNetworkReachabilitySetDispatchQueue(reachability.target, queue))
+    try await reachability.log.wait("no address, no flags") { $0.isEmpty }
+    #expect(reachability.flags == [] && lab.names.lookups == 0)
+    #expect(SCNetworkReachabilitySetDispatchQueue(reachability.target, nil))
+    #expect(reachability.flags == .reachable)
+  }
+
   @Test("the text of an address is an address")
   func takesTheTextOfAnAddress() throws {
     let lab = try AppleLab.b()
