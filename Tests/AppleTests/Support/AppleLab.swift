@@ -4,6 +4,7 @@
 #if os(Linux)
 @testable import Dialtone
 import DialtoneSystemConfiguration
+import Foundation
 import NetworkLab
 import Synchronization
 import TestSupport
@@ -69,6 +70,28 @@ final class AppleLab: Sendable {
   /// Runs code that makes monitors and targets without naming an environment.
   func within<Value>(_ body: () throws -> Value) rethrows -> Value {
     try ReachabilityEnvironment.$assumed.withValue(environment, operation: body)
+  }
+}
+
+/// A folder with an `etc/resolv.conf` of the test's own.
+final class ResolverFolder: Sendable {
+  private let folder = FileManager.default.temporaryDirectory.appending(path: "dialtone-\(UUID())")
+
+  /// The folder, as `nameConfigurationRoot`.
+  var root: String { folder.path }
+
+  // Its server is the only one.
+  init(server: String) throws {
+    try FileManager.default.createDirectory(at: folder.appending(path: "etc"), withIntermediateDirectories: true)
+    try set(server: server)
+  }
+
+  deinit {
+    do { try FileManager.default.removeItem(at: folder) } catch { Issue.record(error) }
+  }
+
+  func set(server: String) throws {
+    try Data("nameserver \(server)\n".utf8).write(to: folder.appending(path: "etc/resolv.conf"))
   }
 }
 
