@@ -219,6 +219,10 @@ package final class AppleNetwork: NetworkSource {
     let way = AddressProbe.connect(to: address, from: query.source, over: entry.index)
     switch way {
     case .connected(let source):
+      // Of an interface without an address, some systems let packets have another one's: no answer would find it.
+      if query.source == nil, interfaces.interface(with: source)?.index != entry.index {
+        return Reachability(status: .unreachable, interface: identity, reason: .noAddress)
+      }
       var flags = Self.flags(of: identity?.kind).union(.reachable)
       if entry.isOnLink(address) { flags.insert(.isDirect) }
       return Reachability(status: .reachable, flags: flags, interface: identity, source: source)

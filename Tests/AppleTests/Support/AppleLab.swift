@@ -20,7 +20,7 @@ final class AppleLab: Sendable {
 
   /// What names come to.
   final class Names: Sendable {
-    private let results = Mutex<[String: NameLookupResult]>([:])
+    private let results = Lock<[String: NameLookupResult]>([:])
     private let count = Atomic(0)
 
     /// How many lookups there were.
@@ -97,7 +97,7 @@ final class ResolverFolder: Sendable {
 
 /// What came, in order.
 final class Log<Element: Sendable>: Sendable {
-  private let elements = Mutex<[Element]>([])
+  private let elements = Lock<[Element]>([])
 
   func append(_ element: Element) { elements.withLock { $0.append(element) } }
 
