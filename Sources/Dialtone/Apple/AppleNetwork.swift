@@ -220,7 +220,7 @@ package final class AppleNetwork: NetworkSource {
     switch way {
     case .connected(let source):
       // Of an interface without an address, some systems let packets have another one's: no answer would find it.
-      if query.source == nil, interfaces.interface(with: source)?.index != entry.index {
+      if query.source == nil, !entry.addresses.contains(where: { $0.address.bits == source.bits }) {
         return Reachability(status: .unreachable, interface: identity, reason: .noAddress)
       }
       var flags = Self.flags(of: identity?.kind).union(.reachable)
