@@ -7,8 +7,8 @@ public import Foundation
 
 /// Creates a target for a host name, or for an address if the name is one's text.
 ///
-/// The name is looked up once it is scheduled, not before. A text that no host can have as its name, such as a URL, makes
-/// a target too, without an address.
+/// The name is looked up once it is scheduled, not before. A text that no host can have as its name, such as a URL,
+/// makes a target too, without an address.
 ///
 /// - Parameters:
 ///   - allocator: Not used.
