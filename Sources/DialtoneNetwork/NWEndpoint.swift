@@ -64,8 +64,10 @@ public enum NWEndpoint: Hashable, Sendable {
     /// The number of the port.
     public let rawValue: UInt16
 
-    /// The port with this number.
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    private init(_ number: UInt16) { rawValue = number }
+
+    /// The port with this number; never `nil`. (Apple's initialiser can fail, too.)
+    public init?(rawValue: UInt16) { self.init(rawValue) }
 
     /// Reads a decimal number, or the name of one of the ports below; `nil` if `service` is neither.
     public init?(_ service: String) {
@@ -73,28 +75,28 @@ public enum NWEndpoint: Hashable, Sendable {
         "ssh": .ssh, "smtp": .smtp, "http": .http, "pop3": .pop, "imap": .imap, "https": .https, "imaps": .imaps,
         "socks": .socks,
       ]
-      guard let port = known[service] ?? UInt16(service).map(Port.init(rawValue:)) else { return nil }
+      guard let port = known[service] ?? UInt16(service).map({ Port($0) }) else { return nil }
       self = port
     }
 
     /// 0: no particular port.
-    public static let any = Port(rawValue: 0)
+    public static let any = Port(0)
     /// RFC 4251.
-    public static let ssh = Port(rawValue: 22)
+    public static let ssh = Port(22)
     /// RFC 5321.
-    public static let smtp = Port(rawValue: 25)
+    public static let smtp = Port(25)
     /// RFC 9110.
-    public static let http = Port(rawValue: 80)
+    public static let http = Port(80)
     /// RFC 1939.
-    public static let pop = Port(rawValue: 110)
+    public static let pop = Port(110)
     /// RFC 9051.
-    public static let imap = Port(rawValue: 143)
+    public static let imap = Port(143)
     /// RFC 9110.
-    public static let https = Port(rawValue: 443)
+    public static let https = Port(443)
     /// RFC 8314.
-    public static let imaps = Port(rawValue: 993)
+    public static let imaps = Port(993)
     /// RFC 1928.
-    public static let socks = Port(rawValue: 1080)
+    public static let socks = Port(1080)
   }
 
   /// The interface that the endpoint is bound to, if any.
@@ -114,7 +116,7 @@ extension NWEndpoint.Host: ExpressibleByStringLiteral {
 
 extension NWEndpoint.Port: ExpressibleByIntegerLiteral {
   /// The port with this number.
-  public init(integerLiteral value: UInt16) { self.init(rawValue: value) }
+  public init(integerLiteral value: UInt16) { self.init(value) }
 }
 
 extension NWEndpoint.Host: CustomDebugStringConvertible {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if !canImport(Darwin)
+public import CoreFoundation
 public import Foundation
 
 /// A string of Core Foundation. On Linux it is Foundation's, so that `"text" as CFString` compiles, as on Apple's
@@ -36,4 +37,18 @@ public struct CFRunLoopMode: RawRepresentable, Hashable {
 
 @available(*, unavailable)
 extension CFRunLoopMode: Sendable {}
+
+/// Runs the run loop of the calling thread in a mode, which on Linux would be a string of Core Foundation.
+///
+/// - Parameters:
+///   - mode: The mode.
+///   - seconds: How long to run at most; with 0, what is ready is handled.
+///   - returnAfterSourceHandled: Whether to return once one source was handled.
+/// - Returns: Why it returned.
+@discardableResult
+public func CFRunLoopRunInMode(
+  _ mode: CFRunLoopMode!, _ seconds: CFTimeInterval, _ returnAfterSourceHandled: Bool
+) -> CFRunLoopRunResult {
+  CoreFoundation.CFRunLoopRunInMode(RunLoopSource.mode(mode.rawValue), seconds, returnAfterSourceHandled)
+}
 #endif

@@ -3,7 +3,9 @@
 
 // Apple's `SystemConfiguration` also brings queues, run loops and socket addresses.
 #if canImport(Darwin)
+#if !os(watchOS)  // which has no SCNetworkReachability
 @_exported public import SystemConfiguration
+#endif
 #else
 @_exported public import CoreFoundation
 @_exported public import Dispatch

@@ -7,26 +7,27 @@ public import Foundation
 
 /// Creates a target for a host name, or for an address if the name is one's text.
 ///
-/// The name is looked up once it is scheduled, not before.
+/// The name is looked up once it is scheduled, not before. A text that no host can have as its name, such as a URL,
+/// makes a target too, without an address.
 ///
 /// - Parameters:
 ///   - allocator: Not used.
 ///   - nodename: The name as a C string.
-/// - Returns: The target; `nil` if the name is empty or no host can have it. Then ``SCError()`` says so.
+/// - Returns: The target; `nil` if the name is empty. Then ``SCError()`` says so.
 public func SCNetworkReachabilityCreateWithName(
   _ allocator: CFAllocator?, _ nodename: UnsafePointer<CChar>
 ) -> SCNetworkReachability? {
   // The caller vouches for a C string; it is copied.
   let name = unsafe String(cString: nodename)
+  if name.isEmpty { return refused() }
   if let address = IPAddress(name) { return reachability(of: address) }
+  _ = LastError.note(kSCStatusOK)
   do throws(ReachabilityError) {
     let target = try ReachabilityTarget.host(name)
-    // A name with a port is none.
-    guard target.port == nil else { return refused() }
-    _ = LastError.note(kSCStatusOK)
-    return SCNetworkReachability(.name(target))
+    // A name with a port, or a URL, is none. Neither is an address in brackets.
+    return SCNetworkReachability(target.port == nil && !name.hasPrefix("[") ? .name(target) : .nobody)
   } catch {
-    return refused()
+    return SCNetworkReachability(.nobody)
   }
 }
 

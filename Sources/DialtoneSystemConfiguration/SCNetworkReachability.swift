@@ -19,6 +19,8 @@ public final class SCNetworkReachability {
     case address(ReachabilityTarget)
     /// The default path: 0.0.0.0 and `::`.
     case defaultPath
+    /// A text that no host can have as its name. Unscheduled, it is a name like others; looked up, it has no address.
+    case nobody
   }
 
   /// What a callback is called for a change of.
@@ -69,6 +71,8 @@ public final class SCNetworkReachability {
     var number = 0
     var monitor: ReachabilityMonitor?
     var observation: ReachabilityObservation?
+    /// The schedule holds this object until it ends.
+    var keeper: Reference?
     /// The newest state of this schedule; `nil` before the first.
     var known: Signature?
     /// What a question is answered with before that.
@@ -101,18 +105,20 @@ public final class SCNetworkReachability {
 
   private func ask() -> Signature {
     switch subject {
-    case .name, .defaultPath: signature(Reachability.now(.internet, environment: environment))
+    case .name, .nobody, .defaultPath: signature(Reachability.now(.internet, environment: environment))
     case .address(let target): signature(Reachability.now(target, environment: environment))
     }
   }
 
-  /// Only the flags of an address say whether it is on the link or on this machine.
+  /// Only the flags of an address say whether it is on the link or on this machine. A connection that has to be made
+  /// first is a transient one.
   private func signature(_ state: Reachability) -> Signature {
     var flags = SCNetworkReachabilityFlags(rawValue: state.flags.rawValue)
     switch subject {
     case .address: break
-    case .name, .defaultPath: flags.subtract([.isDirect, .isLocalAddress])
+    case .name, .nobody, .defaultPath: flags.subtract([.isDirect, .isLocalAddress])
     }
+    if flags.contains(.connectionRequired) { flags.insert(.transientConnection) }
     return Signature(flags: flags, interface: state.interface?.index, isDenied: state.isDenied)
   }
 
@@ -159,7 +165,7 @@ public final class SCNetworkReachability {
     }
     guard let (callback, flags) = call else { return }
     // The callback keeps its info until it has returned, even if it is replaced meanwhile.
-    unsafe withExtendedLifetime(callback) { unsafe callback.callout(self, flags, callback.info) }
+    withExtendedLifetime(callback) { unsafe callback.callout(self, flags, callback.info) }
     begin(
       state.withLock { state in
         guard state.number == number else { return nil }
@@ -183,23 +189,29 @@ public final class SCNetworkReachability {
       state.presumed = presumed
       state.known = nil
       state.isUnderWay = false
+      state.keeper = Reference(self)
       switch subject {
       // The first state of a name is always told.
-      case .name: state.told = nil
+      case .name, .nobody: state.told = nil
       case .address, .defaultPath: state.told = state.told ?? presumed
       }
       return state.number
     }
     guard let number else { return false }
-    let target: ReachabilityTarget =
-      switch subject {
-      case .name(let target), .address(let target): target
-      case .defaultPath: .internet
-      }
+    let target: ReachabilityTarget
+    switch subject {
+    case .name(let name): target = name
+    case .address(let address): target = address
+    case .defaultPath: target = .internet
+    case .nobody:
+      tell(Signature(flags: [], interface: nil, isDenied: false), number)
+      return true
+    }
     let monitor = ReachabilityMonitor(target, environment: environment)
-    // The schedule holds this object until it ends.
     let reference = Reference(self)
-    let observation = monitor.observe { reference.object.changed($0, number) }
+    let observation = monitor.observe { state in
+      reference.object.tell(reference.object.signature(state), number)
+    }
     let isCurrent = state.withLock { state in
       guard state.number == number else { return false }
       (state.monitor, state.observation) = (monitor, observation)
@@ -209,8 +221,7 @@ public final class SCNetworkReachability {
     return true
   }
 
-  private func changed(_ new: Reachability, _ number: Int) {
-    let signature = signature(new)
+  private func tell(_ signature: Signature, _ number: Int) {
     begin(
       state.withLock { state in
         guard state.number == number else { return nil }
@@ -223,7 +234,7 @@ public final class SCNetworkReachability {
   func unschedule(if condition: (Place) -> Bool) -> Bool {
     let ended = state.withLock { state -> (Place, ReachabilityMonitor?, ReachabilityObservation?)? in
       guard let place = state.place, condition(place) else { return nil }
-      defer { (state.place, state.monitor, state.observation) = (nil, nil, nil) }
+      defer { (state.place, state.monitor, state.observation, state.keeper) = (nil, nil, nil, nil) }
       state.number += 1
       return (place, state.monitor, state.observation)
     }

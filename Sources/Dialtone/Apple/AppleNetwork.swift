@@ -17,11 +17,11 @@ internal import Network
 /// of `SCNetworkReachability`. What neither tells, connect(2) and getifaddrs(3) do: the source address, and whether
 /// there is a way over one interface.
 ///
-/// The frameworks call back on a queue. That wakes the engine, whose thread reads what has changed; so everything except
-/// ``AppleAnnouncements`` is used under the engine's lock.
+/// The frameworks call back on a queue. That wakes the engine, whose thread reads what has changed; so everything
+/// except ``AppleAnnouncements`` is used under the engine's lock.
 ///
-/// Apple tells no reason: an unreachable target has `noRoute`, unless getifaddrs(3) shows another. Firewall marks do not
-/// exist, so they do not count. Only paths and the Internet have gateways.
+/// Apple tells no reason: an unreachable target has `noRoute`, unless getifaddrs(3) shows another. Firewall marks do
+/// not exist, so they do not count. Only paths and the Internet have gateways.
 package final class AppleNetwork: NetworkSource {
   /// How often everything is asked again if not all of it is announced: there are too many addresses, or something is
   /// asked about one interface.
@@ -219,6 +219,10 @@ package final class AppleNetwork: NetworkSource {
     let way = AddressProbe.connect(to: address, from: query.source, over: entry.index)
     switch way {
     case .connected(let source):
+      // Of an interface without an address, some systems let packets have another one's: no answer would find it.
+      if query.source == nil, !entry.addresses.contains(where: { $0.address.bits == source.bits }) {
+        return Reachability(status: .unreachable, interface: identity, reason: .noAddress)
+      }
       var flags = Self.flags(of: identity?.kind).union(.reachable)
       if entry.isOnLink(address) { flags.insert(.isDirect) }
       return Reachability(status: .reachable, flags: flags, interface: identity, source: source)

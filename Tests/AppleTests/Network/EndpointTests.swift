@@ -51,6 +51,7 @@ import Testing
     #expect(NWEndpoint.Port("https") == .https && NWEndpoint.Port("8080")?.rawValue == 8080)
     #expect(NWEndpoint.Port("nonsense") == nil && NWEndpoint.Port("65536") == nil)
     #expect(NWEndpoint.Port(integerLiteral: 22) == .ssh)
+    #expect(try #require(NWEndpoint.Port(rawValue: 443)) == .https)
     #expect("\(NWEndpoint.hostPort(host: "192.0.2.7", port: 443))" == "192.0.2.7:443")
     #expect("\(NWEndpoint.hostPort(host: "2001:db8::7", port: 443))" == "2001:db8::7.443")
     #expect(NWEndpoint.hostPort(host: "::1", port: .any).interface == nil)

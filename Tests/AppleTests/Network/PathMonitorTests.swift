@@ -4,7 +4,7 @@
 #if os(Linux)
 @testable import Dialtone
 import DialtoneNetwork
-import Foundation
+import Dispatch
 import NetworkLab
 import Synchronization
 import TestSupport
@@ -74,20 +74,16 @@ struct PathMonitorTests {
 
   @Test("DNS that appears later is told")
   func tellsDNSThatAppearsLater() async throws {
-    let root = FileManager.default.temporaryDirectory.appending(path: "dialtone-\(UUID())")
-    try FileManager.default.createDirectory(
-      at: root.appending(path: "etc"), withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: root) }
-    let file = root.appending(path: "etc/resolv.conf")
     // No route leads there: IPv6 is not configured.
-    try Data("nameserver 2001:db8::53\n".utf8).write(to: file)
+    let resolver = try ResolverFolder(server: "2001:db8::53")
     let lab = try NetworkLab()
     try lab.makeB()
-    let environment = try AppleLab(lab, nameConfigurationRoot: root.path)
+    let environment = try AppleLab(lab, nameConfigurationRoot: resolver.root)
     let log = start(environment.within { NWPathMonitor() })
     try await log.wait("a path without DNS") { $0.status == .satisfied && !$0.supportsDNS }
-    try Data("nameserver 10.0.0.53\n".utf8).write(to: file)
+    try resolver.set(server: "10.0.0.53")
     try await log.wait("DNS") { $0.status == .satisfied && $0.supportsDNS }
+    withExtendedLifetime(resolver) {}
   }
 
   @Test("required and prohibited types count")

@@ -137,11 +137,11 @@ struct AgreementTests {
 
   @Test("a host whose name appears later")
   func hostsAgree() async throws {
-    let lab = try AppleSourceLab.b()
+    let lab = try AppleSourceLab.b(metric: 100)
     let recording = lab.recording(try .host("later.example"))
     try await recording.log.wait("no address") { $0.reason == .nameNotResolved }
     lab.linux.names.set(.addresses([try address("203.0.113.9")]), for: "later.example")
-    try lab.linux.lab.makeW(metric: 1)
+    try lab.linux.lab.makeW(metric: 50)
     try await recording.log.wait("an address, over w0") { $0.isReachable && $0.interface?.name == "w0" }
     #expect(recording.log.last?.destination == IPAddress("203.0.113.9"))
   }

@@ -58,7 +58,10 @@ struct ApplePromiseTests {
   func waits() async throws {
     let lab = try AppleSourceLab.b()
     try lab.linux.lab.down("v0")
-    let monitor = ReachabilityMonitor(.internet, environment: lab.apple)
+    // The path is announced: before that, the last one counts.
+    let recording = lab.recording()
+    try await recording.log.wait("lost") { $0.status == .unreachable }
+    let monitor = recording.monitor
     await #expect(throws: ReachabilityError.self) { try await monitor.waitUntilReachable(timeout: .milliseconds(50)) }
     let wait = Task { try await monitor.waitUntilReachable(timeout: .patience) }
     try lab.linux.lab.up("v0")

@@ -4,6 +4,7 @@
 #if os(Linux)
 @testable import Dialtone
 import DialtoneSystemConfiguration
+import Foundation
 import NetworkLab
 import Synchronization
 import TestSupport
@@ -19,7 +20,7 @@ final class AppleLab: Sendable {
 
   /// What names come to.
   final class Names: Sendable {
-    private let results = Mutex<[String: NameLookupResult]>([:])
+    private let results = Lock<[String: NameLookupResult]>([:])
     private let count = Atomic(0)
 
     /// How many lookups there were.
@@ -46,8 +47,17 @@ final class AppleLab: Sendable {
     self.lab = lab
     self.names = names
     self.environment = environment
-    // The engine's threads are started by the first monitor, and belong to the namespace of the thread that starts it.
-    anchor = try lab.run { ReachabilityMonitor(.localNetwork, environment: environment) }
+    anchor = try Self.anchor(environment, in: lab)
+  }
+
+  /// Starts the engine in the namespace: its threads belong to the one of the thread that makes the first monitor, and
+  /// its sockets to the one of its threads, or of the thread that asks first. So this asks before anybody else does.
+  static func anchor(_ environment: ReachabilityEnvironment, in lab: NetworkLab) throws -> ReachabilityMonitor {
+    try lab.run {
+      let monitor = ReachabilityMonitor(.localNetwork, environment: environment)
+      _ = Reachability.now(.localNetwork, environment: environment)
+      return monitor
+    }
   }
 
   /// B of Scenarios.md: v0 with 10.0.0.1/24 and a default route.
@@ -63,9 +73,31 @@ final class AppleLab: Sendable {
   }
 }
 
+/// A folder with an `etc/resolv.conf` of the test's own.
+final class ResolverFolder: Sendable {
+  private let folder = FileManager.default.temporaryDirectory.appending(path: "dialtone-\(UUID())")
+
+  /// The folder, as `nameConfigurationRoot`.
+  var root: String { folder.path }
+
+  // Its server is the only one.
+  init(server: String) throws {
+    try FileManager.default.createDirectory(at: folder.appending(path: "etc"), withIntermediateDirectories: true)
+    try set(server: server)
+  }
+
+  deinit {
+    do { try FileManager.default.removeItem(at: folder) } catch { Issue.record(error) }
+  }
+
+  func set(server: String) throws {
+    try Data("nameserver \(server)\n".utf8).write(to: folder.appending(path: "etc/resolv.conf"))
+  }
+}
+
 /// What came, in order.
 final class Log<Element: Sendable>: Sendable {
-  private let elements = Mutex<[Element]>([])
+  private let elements = Lock<[Element]>([])
 
   func append(_ element: Element) { elements.withLock { $0.append(element) } }
 

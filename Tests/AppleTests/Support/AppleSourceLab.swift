@@ -20,7 +20,7 @@ final class AppleSourceLab: Sendable {
     self.linux = linux
     let apple = ReachabilityEnvironment(Self.provider(linux))
     self.apple = apple
-    anchor = try linux.lab.run { ReachabilityMonitor(.localNetwork, environment: apple) }
+    anchor = try AppleLab.anchor(apple, in: linux.lab)
   }
 
   static func provider(_ linux: AppleLab) -> EngineProvider {

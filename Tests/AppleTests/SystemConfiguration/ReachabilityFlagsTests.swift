@@ -103,16 +103,33 @@ struct ReachabilityFlagsTests {
 
   @Test("a scheduled name is told at least once, and again when DNS appears")
   func tellsOfNames() async throws {
-    let lab = try AppleLab.b()
+    let resolver = try ResolverFolder(server: "2001:db8::53")
+    let inner = try NetworkLab()
+    try inner.makeB()
+    let lab = try AppleLab(inner, nameConfigurationRoot: resolver.root)
     let reachability = try lab.within {
       try Scheduled(SCNetworkReachabilityCreateWithName(nil, "later.example"), on: queue)
     }
     try await reachability.log.wait("no address, no flags") { $0.isEmpty }
     #expect(reachability.flags == [])
     lab.names.set(.addresses([try address("203.0.113.9")]), for: "later.example")
-    // A change of the network has names looked up again.
-    try lab.lab.makeW(metric: 700)
+    try resolver.set(server: "10.0.0.53")
     try await reachability.log.wait("the name has an address") { $0 == .reachable }
+    #expect(reachability.flags == .reachable)
+    withExtendedLifetime(resolver) {}
+  }
+
+  @Test("a text that no host can have has no address", arguments: ["https://www.example.com/", "a b", "h:80"])
+  func takesAnyText(text: String) async throws {
+    let lab = try AppleLab.b()
+    let reachability = try lab.within { try Scheduled(SCNetworkReachabilityCreateWithName(nil, text)) }
+    #expect(SCError() == kSCStatusOK)
+    #expect(reachability.flags == .reachable, "as other names: the default path's")
+    #expect(SCNetworkReachabilitySetDispatchQueue(reachability.target, queue))
+    try await reachability.log.wait("no address, no flags") { $0.isEmpty }
+    #expect(reachability.flags == [] && lab.names.lookups == 0)
+    #expect(SCNetworkReachabilitySetDispatchQueue(reachability.target, nil))
+    #expect(reachability.flags == .reachable)
   }
 
   @Test("the text of an address is an address")
