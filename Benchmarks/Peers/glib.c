@@ -1,8 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-// GLib's GNetworkMonitor. Without an argument it tells of each change, as the peers do; with `once` it ends at the first
-// answer.
+// GLib's GNetworkMonitor. Without an argument it tells of each change, as the peers do; with `once` it ends at the
+// first answer.
 #include <gio/gio.h>
 #include <string.h>
 #include <time.h>

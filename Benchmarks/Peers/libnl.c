@@ -1,8 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-// libnl's cache manager with a cache of routes. Without an argument it tells of each change of the default route, as the
-// peers do; with `once` it ends when its cache is filled.
+// libnl's cache manager with a cache of routes. Without an argument it tells of each change of the default route, as
+// the peers do; with `once` it ends when its cache is filled.
 #include <netlink/cache.h>
 #include <netlink/netlink.h>
 #include <netlink/route/route.h>
@@ -22,7 +22,8 @@ static void changed(struct nl_cache *cache, struct nl_object *object, int action
   (void)cache, (void)action, (void)nothing;
   struct rtnl_route *route = (struct rtnl_route *)object;
   struct nl_addr *destination = rtnl_route_get_dst(route);
-  if (rtnl_route_get_family(route) == AF_INET && (destination == NULL || nl_addr_get_prefixlen(destination) == 0)) tell();
+  int is_default = destination == NULL || nl_addr_get_prefixlen(destination) == 0;
+  if (rtnl_route_get_family(route) == AF_INET && is_default) tell();
 }
 
 int main(int count, char **arguments) {

@@ -129,7 +129,7 @@ name-input          | local-firewall | https://site.example/ | This machine's fi
 name-slow           | name-server-silent | https://site.example/ | The name server takes eight seconds.
 name-no-server      | name-server-refuses | https://site.example/ | No name server is configured, and none runs here.
 name-tcp-dropped    | name-server-refuses | https://site.example/ | Its answers need TCP, which the router drops.
-site-six-only       | no-address no-route | https://six.example/ | The name has an IPv6 address alone, this machine none.
+site-six-only       | no-address no-route | https://six.example/ | The name has IPv6 alone, this machine has none.
 hosts-stale         | prohibited silent | https://site.example/ | The hosts file has an address that nobody has.
 default-halves      | route-refuses | internet | Blackholes of half the Internet each stand before the default.
 mask-wide           | silent | 203.0.113.10:80 | The network mask is too wide: the target counts as a neighbour.

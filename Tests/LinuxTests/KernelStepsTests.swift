@@ -22,7 +22,8 @@ struct KernelStepsTests {
     return Evidence(
       target: target,
       state: Reachability(
-        status: .reachable, flags: .reachable, interface: interface, source: own, gateway: gateway, destination: target),
+        status: .reachable, flags: .reachable, interface: interface, source: own, gateway: gateway,
+        destination: target),
       links: [link], link: link, addresses: [Evidence.AddressFacts(own)],
       rule: Evidence.RuleFacts(priority: 32_766, text: "from all lookup main"),
       route: Evidence.RouteFacts(hops: [hop]),

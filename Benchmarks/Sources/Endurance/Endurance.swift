@@ -6,8 +6,8 @@ import Dialtone
 import Glibc
 
 /// `Endurance SECONDS [SEED]`: changes the network at random for so long, with storms, overruns and forks, while
-/// monitors and receivers come and go. Then what the process holds must not have grown, and the last states must be what
-/// connect(2) finds. In the namespace that the script `endurance` makes.
+/// monitors and receivers come and go. Then what the process holds must not have grown, and the last states must be
+/// what connect(2) finds. In the namespace that the script `endurance` makes.
 @main
 struct Endurance {
   static func main() async throws {

@@ -5,8 +5,8 @@ import CBenchmark
 import Dialtone
 import Glibc
 
-/// `Workload NAME COUNT`: does one thing COUNT times, for callgrind to count its instructions. In the namespace that the
-/// script `instructions` makes: `v0` with an address and a default route over it.
+/// `Workload NAME COUNT`: does one thing COUNT times, for callgrind to count its instructions. In the namespace that
+/// the script `instructions` makes: `v0` with an address and a default route over it.
 @main
 struct Workload {
   static func main() throws {

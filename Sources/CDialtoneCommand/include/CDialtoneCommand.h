@@ -33,8 +33,8 @@ int command_dispatch_finds_threads(void);
 // It ends what a constructor has begun: without /proc, Swift's runtime does not find the executable, and ends the
 // process unless SWIFT_ROOT says where the runtime is. What this process starts is not to inherit that.
 //
-// It has names looked up in hosts(5) and DNS alone, whatever nsswitch.conf(5) says: a static glibc would load the modules
-// of the machine's own glibc, and crash if that is of another version.
+// It has names looked up in hosts(5) and DNS alone, whatever nsswitch.conf(5) says: a static glibc would load the
+// modules of the machine's own glibc, and crash if that is of another version.
 void command_prepare(void);
 
 #endif

@@ -233,8 +233,8 @@ int csystem_receive(int socket, void *_Nonnull buffer, size_t size, struct csyst
 #define CSYSTEM_DRIVER_TEXT_SIZE 32
 int csystem_driver(int socket, const char *_Nonnull name, char *_Nonnull driver, char *_Nonnull firmware);
 
-// ETHTOOL_GSET of ioctl(2): the speed of an interface in megabits a second, 0 if it is not known, and 1 for full duplex,
-// 0 for half, -1 if that is not known. Returns 0, or -1 with errno.
+// ETHTOOL_GSET of ioctl(2): the speed of an interface in megabits a second, 0 if it is not known, and 1 for full
+// duplex, 0 for half, -1 if that is not known. Returns 0, or -1 with errno.
 int csystem_link_speed(int socket, const char *_Nonnull name, unsigned int *_Nonnull speed, int *_Nonnull is_full);
 
 // IP_RECVERR and IPV6_RECVERR (ip(7), ipv6(7)): says whether a socket of that family queues refusals of its packets.

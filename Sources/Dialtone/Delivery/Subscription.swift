@@ -36,7 +36,8 @@ package final class Subscription<State: Sendable>: Deliverable {
     case enqueue(DispatchQueue)
   }
 
-  /// Parts instead of an enumeration with payloads: of a generic type, such a payload is copied with all that it may be.
+  /// Parts instead of an enumeration with payloads: of a generic type, such a payload is copied with all that it may
+  /// be.
   private struct Progress {
     var kind: Kind
     /// The closure of a handler or queue; released when it is cancelled.
@@ -105,8 +106,8 @@ package final class Subscription<State: Sendable>: Deliverable {
     withExtendedLifetime(former) {}
   }
 
-  // The engine calls these three through protocols, where a generic class is not specialised by itself. What is compiled
-  // for the monitors' state takes a third of the instructions; every other kind of state is as before.
+  // The engine calls these three through protocols, where a generic class is not specialised by itself. What is
+  // compiled for the monitors' state takes a third of the instructions; every other kind of state is as before.
   @_specialize(where State == Reachability)
   package func takes(_ slot: Int, of queue: DeliveryQueue) -> Bool {
     let (isTaken, former) = progress.withLock { progress -> (Bool, DeliveryQueue?) in

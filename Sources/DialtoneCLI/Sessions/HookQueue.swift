@@ -15,8 +15,8 @@ enum HookTrigger: String, CaseIterable, ExpressibleByArgument, Sendable {
 
 /// Which run of a hook comes next. Pure: reports in, runs out.
 ///
-/// Invariants: one run at a time; each target waits at most once, with its newest state; a target does not wait if it is
-/// again as the last run was told.
+/// Invariants: one run at a time; each target waits at most once, with its newest state; a target does not wait if it
+/// is again as the last run was told.
 struct HookQueue<State: Equatable & Sendable>: Sendable {
   private let trigger: HookTrigger
   /// The state that the last run for a target was told.
