@@ -55,7 +55,7 @@ struct ReasonsTests {
   /// What `ip route show table local` lists, whether or not the kernel keeps it and main as one.
   @Test func namesTheLocalTable() async throws {
     let lab = try await network()
-    for _ in 0..<2 {
+    for round: UInt32 in 0..<2 {
       for address in ["127.0.0.1", "10.0.0.1"] {
         let steps = try steps(lab, .address(try #require(IPAddress(address))))
         let route = try #require(steps.first { $0.kind == .route })
@@ -63,7 +63,7 @@ struct ReasonsTests {
         #expect(steps.first { $0.kind == .rule }?.text == "0: from all lookup local")
       }
       // A rule of one's own has the kernel part them.
-      try lab.addRule(priority: 100, .prohibit)
+      try lab.addRule(priority: 100 + round, .prohibit)
     }
   }
 
