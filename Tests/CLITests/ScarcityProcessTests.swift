@@ -80,12 +80,10 @@ struct ScarcityProcessTests {
   @Test("without /proc the arguments are what was typed")
   func readsItsArgumentsWithoutProc() async throws {
     let lab = try NetworkLab(ownMounts: true)
-    var template = Array("/tmp/dialtone-XXXXXX".utf8CString)
-    // mkdtemp(3) writes within the template.
-    let empty = try #require(unsafe mkdtemp(&template).map { unsafe String(cString: $0) })
-    defer { _ = unsafe rmdir(empty) }  // The path is only read.
+    let empty = try TemporaryFolder()
+    defer { withExtendedLifetime(empty) {} }
     let path = Tool.path
-    try lab.bindMount(empty, over: "/proc")
+    try lab.bindMount(empty.path, over: "/proc")
     let process = try lab.spawn(path, ["wait", "--timeout", "0.2", "192.0.2.1"])
     #expect(try await process.exit(within: .seconds(60)) == .exited(1))
     #expect(try await process.output.text() == "192.0.2.1  unreachable  no route to the destination\n")

@@ -3,16 +3,17 @@
 
 #if os(Linux)
 import CDialtoneSystem
+import TestSupport
 import Testing
 
 /// A folder with an `etc` in it, which is removed at the end of this object.
 final class ConfigurationRoot: Sendable {
-  let path: String
+  private let folder: TemporaryFolder
+
+  var path: String { folder.path }
 
   init() throws {
-    var template = Array("/tmp/dialtone-XXXXXX".utf8CString)
-    // mkdtemp(3) writes within the template.
-    path = try #require(unsafe mkdtemp(&template).map { unsafe String(cString: $0) })
+    folder = try TemporaryFolder()
     for folder in ["etc", "run"] { try #require(unsafe mkdir("\(path)/\(folder)", 0o755) == 0) }
   }
 
@@ -24,7 +25,6 @@ final class ConfigurationRoot: Sendable {
       _ = unsafe unlink("\(path)/\(name)")
     }
     for folder in ["etc", "run/systemd/resolve", "run/systemd", "run"] { _ = unsafe rmdir("\(path)/\(folder)") }
-    _ = unsafe rmdir(path)
   }
 
   // The names and texts below are only read, during the calls.

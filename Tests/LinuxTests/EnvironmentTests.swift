@@ -105,12 +105,9 @@ struct EnvironmentTests {
   @Test("48: without NetworkManager and D-Bus, with an empty /run, every change is told")
   func withoutServices() async throws {
     let lab = try NetworkLab(ownMounts: true)
-    var template = Array("/tmp/dialtone-XXXXXX".utf8CString)
-    // mkdtemp(3) writes within the template.
-    let path = try #require(unsafe mkdtemp(&template).map { unsafe String(cString: $0) })
-    // The path is only read, during the call.
-    defer { _ = unsafe rmdir(path) }
-    try lab.bindMount(path, over: "/run")
+    let empty = try TemporaryFolder()
+    defer { withExtendedLifetime(empty) {} }
+    try lab.bindMount(empty.path, over: "/run")
     try lab.makeB()
     let isThere = try lab.run { unsafe access("/run/dbus/system_bus_socket", F_OK) == 0 }
     #expect(!isThere)

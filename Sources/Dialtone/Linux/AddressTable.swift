@@ -28,7 +28,8 @@ struct AddressTable: Sendable {
   /// Invariant: `positions` has, for each address, the positions of its entries in `slots`. All other slots are empty,
   /// and they are never the majority.
   private struct List {
-    /// In the order in which the kernel announced them.
+    /// In the order in which the kernel announced them. A removed one leaves an empty slot, so that the positions of
+    /// the others stay.
     private var slots: [Entry?] = []
     private var positions: [IPAddressBits: [Int]] = [:]
     private(set) var count = 0

@@ -130,10 +130,12 @@ extension ReachabilityMonitor: CustomStringConvertible {
   /// The target and a state of that same target, even if the target is changed meanwhile.
   private var targetAndState: (target: ReachabilityTarget, state: Reachability) {
     while true {
-      let before = assignment
+      let epoch = assignment.epoch
       let state = cell.current
-      // If the epoch is the same before and after, the state belongs to its target.
-      if assignment.epoch == before.epoch { return (before.target, state) }
+      // If the epoch is the same before and after, the state belongs to it. Only the target read last does, too: an
+      // epoch begins while the former target is still there.
+      let after = assignment
+      if after.epoch == epoch { return (after.target, state) }
     }
   }
 }
