@@ -40,6 +40,11 @@ private func readAsAll(_ message: NetlinkMessage, _ bytes: RawSpan) {
     if let route = RouteMessage(message, in: bytes) {
       require(route.destinationLength <= 128, "a long prefix")
       _ = route.covers(IPAddressBits(ipv4: 0xC629_0004))
+      if route.family == .ipv4 || route.family == .ipv6 {
+        let prefix = RoutePrefix(message, in: bytes)
+        require(prefix?.length == Int(route.destinationLength), "another length")
+        require(route.destination == nil || prefix?.address == route.destination, "another destination")
+      }
     }
     _ = RuleMessage(message, in: bytes)
     _ = NexthopMessage(message, in: bytes)

@@ -118,4 +118,33 @@ struct RouteMessageTests {
     let bytes = message(.newRoute) { $0.appendRouteHeader(family: family, destinationLength: length) }
     #expect(try decode(bytes) { .some(RouteMessage($0, in: $1)) } == nil)
   }
+
+  // MARK: The prefix alone
+
+  @Test func readsThePrefixThatAnEventIsAbout() throws {
+    let multipath = try decode(RecordedMessage.route4Multipath.bytes, RoutePrefix.init)
+    #expect(multipath.address == ipv4(198, 51, 100, 0) && multipath.length == 24)
+    let route = try decode(RecordedMessage.route4Via6.bytes, RouteMessage.init)
+    let prefix = try decode(RecordedMessage.route4Via6.bytes, RoutePrefix.init)
+    #expect(prefix.address == route.destination && prefix.length == Int(route.destinationLength))
+  }
+
+  @Test func aDefaultRouteHasAPrefixOfNoLength() throws {
+    let deleted = try decode(RecordedMessage.routeDeleted.bytes, RoutePrefix.init)
+    #expect(deleted.address == ipv4(0, 0, 0, 0) && deleted.length == 0)
+  }
+
+  @Test func refusesAMalformedPrefix() throws {
+    for bytes in [
+      message(.newRoute) { $0.appendRouteHeader(family: .ipv4, destinationLength: 33) },
+      message(.newRoute) {
+        $0.appendRouteHeader(family: .ipv4, destinationLength: 24)
+        $0.append(RouteMessage.Attribute.destination, bytes: [UInt8](repeating: 0, count: 16))
+      },
+      message(.newRoute) { $0.appendRouteHeader(family: .bridge) },
+      message(.newLink) { $0.appendRouteHeader(family: .ipv4) },
+    ] {
+      #expect(try decode(bytes) { .some(RoutePrefix($0, in: $1)) } == nil)
+    }
+  }
 }

@@ -9,6 +9,7 @@ import Glibc
 ///
 ///     Measure latency ROUNDS CHANGES PROGRAM…    from a changed default route to what a watcher tells
 ///     Measure touch ROUNDS CHANGES PROGRAM…      the same for a route to 192.0.2.0/24
+///     Measure crowd ROUNDS CHANGES PROGRAM…      as `touch`, each just after an event of one of 1,000 idle links
 ///     Measure foreign SECONDS RATE PROGRAM…      what a watcher pays for changes that do not concern it
 ///     Measure start ROUNDS PROGRAM…              a whole process, until it ends
 ///     Measure routes COUNT PROGRAM…              a PROGRAM as `start`, beside that many routes
@@ -26,6 +27,11 @@ struct Measure {
       try Watchers(programs(arguments[3...])).latency(rounds: number, changes: changes, route: .internet)
     case ("touch", let changes?):
       try Watchers(programs(arguments[3...])).latency(rounds: number, changes: changes, route: .documentation)
+    case ("crowd", let changes?):
+      try Surroundings.links(1_000) {
+        try Watchers(programs(arguments[3...]))
+          .latency(rounds: number, changes: changes, route: .documentation, afterEventOf: "d7")
+      }
     case ("foreign", let rate?): try Watchers(programs(arguments[3...])).foreign(seconds: number, rate: rate)
     case ("start", _): try Starts(programs(arguments[2...])).measure(rounds: number)
     case ("routes", _):

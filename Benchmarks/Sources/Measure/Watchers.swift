@@ -25,10 +25,12 @@ struct Watchers {
     }
   }
 
-  /// Deletes and adds the route in turn, and prints how long after the system call begins each program tells.
-  func latency(rounds: Int, changes: Int, route: Route) throws {
+  /// Deletes and adds the route in turn, and prints how long after the system call begins each program tells. With a
+  /// link, an event of that link comes just before, which the program has to deal with, too.
+  func latency(rounds: Int, changes: Int, route: Route, afterEventOf link: String? = nil) throws {
     let socket = bench_open()
     try check(socket, "open a socket")
+    let index = unsafe link.map { unsafe bench_interface($0) }
     var route = route.value
     var times = [[Int64]](repeating: [], count: programs.count)
     var costs = [[Int64]](repeating: [], count: programs.count)
@@ -45,6 +47,7 @@ struct Watchers {
         var cpu = bench_cpu_of(process)
         for change in 0..<(round == 0 ? 20 : changes + 20) {
           if change == 20 { cpu = bench_cpu_of(process) }
+          if let index { try check(bench_set_up(socket, index, CInt(change / 2 % 2)), "set up a link") }
           // What a program tells twice is left over from the change before.
           let begin = bench_now()
           try check(unsafe bench_set_route(socket, CInt(change % 2), &route), "change a route")

@@ -3,10 +3,13 @@
 
 import CBenchmark
 import Dialtone
+import Dispatch
 import Glibc
+import Synchronization
 
 /// `Peer NAME [COUNT]`: watches the network until it is ended. For each state that it is told of, it writes the time to
 /// standard output, as nanoseconds of CLOCK_MONOTONIC in eight bytes of host order. So do the peers in other languages.
+/// `Peer readers COUNT` reads instead, prints what that costs, and ends.
 @main
 struct Peer {
   static func main() async throws {
@@ -21,6 +24,8 @@ struct Peer {
     case "sequence":
       for await _ in ReachabilityMonitor(.internet).updates { tell() }
     case "monitors": try await watch(count)
+    case "unreachable": try await watch(count, isReachable: false)
+    case "readers": return read(by: count)
     case "bare": try check(bench_watch_bare { _ in tell() })
     case "alike": try check(bench_watch_alike { _ in tell() })
     case let name: throw Failure(description: "no such peer: \(name)")
@@ -30,16 +35,41 @@ struct Peer {
     wait()
   }
 
-  /// Watches one address in each of `count` networks, beside the one that is told of: 192.0.2.1.
-  private static func watch(_ count: Int) async throws {
+  /// Watches one address in each of `count` networks, beside the one that is told of: 192.0.2.1. Nothing is reachable
+  /// over `v1`, which has no address.
+  private static func watch(_ count: Int, isReachable: Bool = true) async throws {
+    var configuration = ReachabilityConfiguration()
+    if !isReachable { configuration.interface = "v1" }
     let others = (1..<max(1, count)).map { number in
-      ReachabilityMonitor(.address(IPAddress(ipv4: 0x6440_0000 + UInt32(number) << 2)))
+      ReachabilityMonitor(
+        .address(IPAddress(ipv4: 0x6440_0000 + UInt32(number) << 2)), configuration: configuration)
     }
     for monitor in others { _ = try await monitor.waitUntilDetermined() }
     let monitor = ReachabilityMonitor(.address(IPAddress(ipv4: 0xC000_0201)))
     let token = monitor.observe { _ in tell() }
     wait()
     withExtendedLifetime((others, token)) {}
+  }
+
+  /// Reads `current` on so many threads at once. Prints the nanoseconds of processor time that one reading takes, and
+  /// those of one that takes a lock, as a program would that keeps a state by itself.
+  private static func read(by threads: Int) {
+    let monitor = ReachabilityMonitor(.internet)
+    let kept = Mutex(monitor.current)
+    let count = 200_000
+    func cost(_ body: @escaping @Sendable () -> Bool) -> Int64 {
+      let cpu = bench_cpu()
+      DispatchQueue.concurrentPerform(iterations: threads) { _ in
+        var known = 0
+        for _ in 0..<count where body() { known += 1 }
+        // What is read is used, or it would not have to be read.
+        precondition(known <= count)
+      }
+      return (bench_cpu() - cpu) * 1_000 / Int64(threads * count)
+    }
+    for (name, cost) in [
+      ("dialtone", cost { monitor.current.isReachable }), ("a lock", cost { kept.withLock { $0.isReachable } }),
+    ] { print("\(name)\tcpu=\(Double(cost) / 1_000)") }
   }
 
   private static func wait() { while true { pause() } }

@@ -28,12 +28,22 @@ package final class Subscription<State: Sendable>: Deliverable {
     case cancelled
   }
 
+  /// A closure as an object. A closure that is taken out of a generic type is wrapped anew each time, in memory of its
+  /// own.
+  private final class Called: Sendable {
+    let body: Handler
+
+    init(_ body: @escaping Handler) { self.body = body }
+
+    func call(_ told: Told<State>) { body(told) }
+  }
+
   /// What `look` leaves to do outside the lock.
-  private enum Action {
-    case nothing, deliver
-    case resume(Waiter)
-    case release(DispatchSemaphore)
-    case enqueue(DispatchQueue)
+  private struct Due {
+    var waiter: Waiter?
+    var told: Told<State>?
+    var semaphore: DispatchSemaphore?
+    var queue: DispatchQueue?
   }
 
   /// Parts instead of an enumeration with payloads: of a generic type, such a payload is copied with all that it may
@@ -41,7 +51,7 @@ package final class Subscription<State: Sendable>: Deliverable {
   private struct Progress {
     var kind: Kind
     /// The closure of a handler or queue; released when it is cancelled.
-    var handler: Handler?
+    var handler: Called?
     var dispatchQueue: DispatchQueue?
     /// The continuation by which a task waits, or what a thread blocks on.
     var waiter: Waiter?
@@ -49,6 +59,8 @@ package final class Subscription<State: Sendable>: Deliverable {
     var last: Told<State>?
     /// For a handler: it waits for its turn. For a queue: it has a block of this subscription.
     var isScheduled = false
+    /// Whether it was woken since the state was read that the handler is about to get.
+    var isWokenAgain = false
     /// The queue in which a handler waits, or waited last.
     var queue: DeliveryQueue?
     var slot = 0
@@ -59,25 +71,28 @@ package final class Subscription<State: Sendable>: Deliverable {
   /// thousands of instructions for each state.
   private let cell: StateCell<Reachability>?
   private let interest: StateInterest
+  /// Whether a thread of the executor runs its closure.
+  private let isHandled: Bool
   private let progress: Lock<Progress>
 
   private init(_ source: any StateSource<State>, _ interest: StateInterest, _ progress: sending Progress) {
     self.source = source
     cell = source as? StateCell<Reachability>
     self.interest = interest
+    isHandled = progress.kind == .handler
     self.progress = Lock(progress)
   }
 
   /// A closure that a thread of the executor runs.
   convenience init(_ source: any StateSource<State>, _ interest: StateInterest, handler: @escaping Handler) {
-    self.init(source, interest, Progress(kind: .handler, handler: handler))
+    self.init(source, interest, Progress(kind: .handler, handler: Called(handler)))
   }
 
   /// A closure that `queue` runs, one call at a time even if the queue is concurrent.
   convenience init(
     _ source: any StateSource<State>, _ interest: StateInterest, queue: DispatchQueue, handler: @escaping Handler
   ) {
-    self.init(source, interest, Progress(kind: .queue, handler: handler, dispatchQueue: queue))
+    self.init(source, interest, Progress(kind: .queue, handler: Called(handler), dispatchQueue: queue))
   }
 
   /// A task that calls ``next()``, or a thread that calls ``first(by:)``. It is treated as if it had been told of
@@ -124,43 +139,52 @@ package final class Subscription<State: Sendable>: Deliverable {
   /// thread of the executor has to call `deliver()`.
   @_specialize(where State == Reachability)
   package func wake() -> Bool {
-    var told: Told<State>?
-    let action = progress.withLock { look(&$0, &told) }
-    return perform(action, told)
+    if isHandled { return progress.withLock { schedule(&$0) } }
+    var due = Due()
+    progress.withLock { look(&$0, &due) }
+    perform(due)
+    return false
   }
 
-  /// With an action that gives the receiver a state, sets `told` to it.
-  private func look(_ progress: inout Progress, _ told: inout Told<State>?) -> Action {
+  /// For a handler: returns whether a thread of the executor has to call `deliver()`.
+  private func schedule(_ progress: inout Progress) -> Bool {
+    if progress.kind != .handler { return false }
+    if progress.isScheduled {
+      progress.isWokenAgain = true
+      return false
+    }
+    if newest(after: progress.last) == nil { return false }
+    progress.isScheduled = true
+    return true
+  }
+
+  /// For all others: sets `due` to what is to be done.
+  private func look(_ progress: inout Progress, _ due: inout Due) {
     switch progress.kind {
-    case .cancelled: return .nothing
+    case .cancelled, .handler: return
     case .task:
-      guard let waiter = progress.waiter, let newest = newest(after: progress.last) else { return .nothing }
+      guard let waiter = progress.waiter, let newest = newest(after: progress.last) else { return }
       progress.last = newest
       progress.waiter = nil
-      told = newest
-      return .resume(waiter)
+      due.told = newest
+      due.waiter = waiter
     case .thread:
-      guard let isThere = progress.semaphore, let newest = newest(after: progress.last) else { return .nothing }
+      guard let isThere = progress.semaphore, let newest = newest(after: progress.last) else { return }
       progress.last = newest
       progress.kind = .task
       progress.semaphore = nil
-      return .release(isThere)
-    case .handler, .queue:
-      if progress.isScheduled || newest(after: progress.last) == nil { return .nothing }
+      due.semaphore = isThere
+    case .queue:
+      if progress.isScheduled || newest(after: progress.last) == nil { return }
       progress.isScheduled = true
-      return progress.dispatchQueue.map { .enqueue($0) } ?? .deliver
+      due.queue = progress.dispatchQueue
     }
   }
 
-  private func perform(_ action: Action, _ told: Told<State>?) -> Bool {
-    switch action {
-    case .nothing: return false
-    case .deliver: return true
-    case .resume(let waiter): waiter.resume(returning: told)
-    case .release(let isThere): isThere.signal()
-    case .enqueue(let queue): queue.async { self.deliver() }
-    }
-    return false
+  private func perform(_ due: Due) {
+    due.waiter?.resume(returning: due.told)
+    due.semaphore?.signal()
+    due.queue?.async { self.deliver() }
   }
 
   /// Runs the handler with the newest state, if it has not had it. Returns whether there is a newer one by now, so that
@@ -169,19 +193,28 @@ package final class Subscription<State: Sendable>: Deliverable {
   @_specialize(where State == Reachability)
   package func deliver() -> Bool {
     var told: Told<State>?
-    let handler = progress.withLock { progress -> Handler? in
+    let handler = progress.withLock { progress -> Called? in
+      progress.isWokenAgain = false
       guard let handler = progress.handler, let newest = newest(after: progress.last) else { return nil }
       progress.last = newest
       told = newest
       return handler
     }
-    if let handler, let told { handler(told) }
-    let action = progress.withLock { progress in
-      progress.isScheduled = false
-      // Nobody has scheduled a state that came while the handler ran.
-      return look(&progress, &told)
+    if let handler, let told { handler.call(told) }
+    // Nobody has scheduled a state that came while the handler ran.
+    if isHandled {
+      return progress.withLock { progress in
+        progress.isScheduled = false
+        return progress.isWokenAgain && schedule(&progress)
+      }
     }
-    return perform(action, told)
+    var due = Due()
+    progress.withLock { progress in
+      progress.isScheduled = false
+      look(&progress, &due)
+    }
+    perform(due)
+    return false
   }
 
   /// Returns the next state, as soon as one differs from the last, or `nil` once the subscription or task is cancelled.

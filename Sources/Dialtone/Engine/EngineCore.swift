@@ -174,23 +174,25 @@ final class EngineCore: Sendable {
   private func turn() {
     let outcome = state.withLock { state -> EngineState.Outcome? in
       // Under the engine's lock. Otherwise two threads could perform commands in another order than the posted one.
-      let (commands, isStopped) = inbox.withLock { inbox in
+      let (commands, isStopped) = inbox.withLock { inbox -> ([EngineCommand], Bool) in
+        if inbox.commands.isEmpty { return ([], inbox.isStopped) }
         defer { inbox.commands = [] }
         return (inbox.commands, inbox.isStopped)
       }
       if isStopped { return nil }
       let engine = state ?? open()
       state = engine
-      let outcome = engine.state.turn(commands)
+      let (outcome, deadline) = engine.turn(commands)
       // If this fails, so does the next wait.
-      if provider.time.passes, let deadline = engine.state.takeChangedDeadline() { waiter.setDeadline(deadline) }
+      if let deadline { waiter.setDeadline(deadline) }
       return outcome
     }
     if isWakeDue.exchange(false, ordering: .relaxed) { wake() }
     guard let outcome else { return }
     // Before any handler, since one may block: the other thread goes on with what is left.
     if outcome.isUnfinished { wake() }
-    for cell in outcome.targets { cell.wakeReceivers { deliveries.add($0) } }
+    if let cell = outcome.firstTarget { cell.wakeReceivers { deliveries.add($0) } }
+    for cell in outcome.moreTargets { cell.wakeReceivers { deliveries.add($0) } }
     for cell in outcome.paths { cell.wakeReceivers { deliveries.add($0) } }
     for timer in outcome.fired { timer.fire() }
   }
@@ -206,4 +208,23 @@ final class EngineCore: Sendable {
     }
     return EngineStateOwner(state)
   }
+}
+
+/// Owns an engine's state until it goes. Used under the engine's lock.
+final class EngineStateOwner {
+  var state: EngineState
+
+  init(_ state: EngineState) { self.state = state }
+
+  /// Performs a turn. Returns what it leaves to do, and the deadline if it is another one than before.
+  func turn(_ commands: [EngineCommand]) -> (EngineState.Outcome, deadline: Int64??) {
+    // Access to the state is taken once.
+    func turn(_ state: inout EngineState) -> (EngineState.Outcome, deadline: Int64??) {
+      let outcome = state.turn(commands)
+      return (outcome, state.time.passes ? state.takeChangedDeadline() : nil)
+    }
+    return turn(&state)
+  }
+
+  deinit { state.removeAll() }
 }

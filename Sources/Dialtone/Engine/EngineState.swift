@@ -14,13 +14,18 @@
 struct EngineState {
   /// What a turn leaves to do outside the lock.
   struct Outcome {
-    /// The cells whose receivers may find something new.
-    var targets: [StateCell<Reachability>] = []
+    /// The cells whose receivers may find something new. Mostly it is one, which needs no array.
+    private(set) var firstTarget: StateCell<Reachability>?
+    private(set) var moreTargets: [StateCell<Reachability>] = []
     var paths: [StateCell<NetworkPath>] = []
     /// Timers whose time has come.
     var fired: [DeliveryTimer] = []
     /// Whether events may be left, and another turn is due at once.
     var isUnfinished = false
+
+    mutating func add(_ cell: StateCell<Reachability>) {
+      if firstTarget == nil { firstTarget = cell } else { moreTargets.append(cell) }
+    }
   }
 
   private enum Deadline {
@@ -101,7 +106,7 @@ struct EngineState {
     var rounds = 0
     repeat {
       source.drain(into: &change)
-      mark(change)
+      if !change.isEmpty { mark(change) }
       outcome.isUnfinished = change.isUnfinished
       change = NetworkChange()
       if !queries.isStale, !paths.isDueWithTargets { break }
@@ -237,9 +242,10 @@ struct EngineState {
   private mutating func decideTargets(realtime: Int64, now: Int64, outcome: inout Outcome) {
     for record in staleTargets {
       record.isStale = false
-      guard record.isWatched, let state = record.decide(),
-        let effect = record.publication?.publish(state, realtime: realtime, now: now)
-      else { continue }
+      // Taken out and put back: a call within the record would be checked for others that use it meanwhile.
+      guard record.isWatched, let state = record.decide(), var publication = record.publication else { continue }
+      let effect = publication.publish(state, realtime: realtime, now: now)
+      record.publication = publication
       follow(effect, of: record, &outcome)
     }
     staleTargets.removeAll(keepingCapacity: true)
@@ -248,7 +254,7 @@ struct EngineState {
   private mutating func follow(
     _ effect: Publication<Reachability>.Effect, of record: TargetRecord, _ outcome: inout Outcome
   ) {
-    if effect.isTold, let cell = record.publication?.cell { outcome.targets.append(cell) }
+    if effect.isTold, let cell = record.publication?.cell { outcome.add(cell) }
     if let time = effect.settleAt { timers.add(.settleTarget(record), at: time) }
   }
 
@@ -309,7 +315,7 @@ struct EngineState {
   /// Asks for paths, if that takes many queries: after the receivers of targets were told, and not too soon after the
   /// last time.
   private mutating func askManyPaths(realtime: Int64, now: Int64, outcome: inout Outcome) {
-    switch paths.turnOfMany(now: now, areTargetsTold: !outcome.targets.isEmpty) {
+    switch paths.turnOfMany(now: now, areTargetsTold: outcome.firstTarget != nil) {
     case .notDue: return
     case .afterTargets: outcome.isUnfinished = true
     case .due:
@@ -384,15 +390,10 @@ struct EngineState {
 
   /// Asks at once. The nodes belong to the caller alone.
   private func ask(_ nodes: [QueryNode]) {
+    if nodes.count == 1 {
+      nodes[0].answer = source.answer(nodes[0].query)
+      return
+    }
     source.answer(nodes.map(\.query)) { position, answer in nodes[position].answer = answer }
   }
-}
-
-/// Owns an engine's state until it goes. Used under the engine's lock.
-final class EngineStateOwner {
-  var state: EngineState
-
-  init(_ state: EngineState) { self.state = state }
-
-  deinit { state.removeAll() }
 }

@@ -22,8 +22,8 @@ package struct NetworkChange {
   /// Every target may have another answer.
   private(set) var touchesEverything = false
   /// The targets inside these prefixes may have another answer, each once. Mostly it is one, which needs no array.
-  private var firstPrefix: Prefix?
-  private var morePrefixes: [Prefix] = []
+  private(set) var firstPrefix: Prefix?
+  private(set) var morePrefixes: [Prefix] = []
   /// The targets that are not reachable may have another answer, since an idle link changed.
   private(set) var touchesUnreachable = false
   /// Names may have other addresses because the configuration of name resolution changed, or the system was suspended.
@@ -61,12 +61,6 @@ package struct NetworkChange {
     } else if !morePrefixes.contains(prefix) {
       morePrefixes.append(prefix)
     }
-  }
-
-  /// Calls `body` with each prefix of a route that changed.
-  func forEachPrefix(_ body: (Prefix) -> Void) {
-    if let firstPrefix { body(firstPrefix) }
-    for prefix in morePrefixes { body(prefix) }
   }
 
   /// Names may have other addresses.

@@ -44,19 +44,40 @@ struct QueryIndex {
     }
   }
 
+  /// A place between two nodes.
+  struct Position {
+    fileprivate var chunk: Int
+    fileprivate var offset = 0
+  }
+
+  /// The place before the first node whose address is in the prefix.
+  func start(of prefix: NetworkChange.Prefix) -> Position {
+    let lowest = prefix.address.prefix(prefix.length)
+    // Mostly there is one chunk.
+    if chunks.count < 2 { return Position(chunk: 0) }
+    return Position(
+      chunk: max(0, chunks.firstPosition { $0.first.map { Self.address(of: $0) >= lowest } ?? true } - 1))
+  }
+
+  /// Returns the next node whose address is in the prefix, and moves behind it; `nil` after the last.
+  func next(in prefix: NetworkChange.Prefix, _ position: inout Position) -> QueryNode? {
+    while position.chunk < chunks.count {
+      while position.offset < chunks[position.chunk].count {
+        let node = chunks[position.chunk][position.offset]
+        position.offset += 1
+        if node.address.matches(prefix: prefix.address, length: prefix.length) { return node }
+        if node.address > prefix.address { return nil }
+      }
+      position.chunk += 1
+      position.offset = 0
+    }
+    return nil
+  }
+
   /// Calls `body` with each node whose address is in the prefix.
   func forEach(in prefix: NetworkChange.Prefix, _ body: (QueryNode) -> Void) {
-    let lowest = prefix.address.prefix(prefix.length)
-    var chunk = max(0, chunks.firstPosition { $0.first.map { Self.address(of: $0) >= lowest } ?? true } - 1)
-    while chunk < chunks.count {
-      for node in chunks[chunk] {
-        let address = Self.address(of: node)
-        if address < lowest { continue }
-        if !address.matches(prefix: lowest, length: prefix.length) { return }
-        body(node)
-      }
-      chunk += 1
-    }
+    var position = start(of: prefix)
+    while let node = next(in: prefix, &position) { body(node) }
   }
 
   /// Every address once.
@@ -72,10 +93,7 @@ struct QueryIndex {
     chunks.firstPosition { $0.first.map { Self.address(of: $0) > address } ?? true }
   }
 
-  private static func address(of node: QueryNode) -> IPAddressBits {
-    // Only nodes with an address are added; another one would sort first and match nothing.
-    node.query.address?.bits ?? IPAddressBits(ipv4: 0)
-  }
+  private static func address(of node: QueryNode) -> IPAddressBits { node.address }
 }
 
 extension Array {

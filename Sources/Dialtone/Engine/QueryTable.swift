@@ -76,29 +76,47 @@ final class QueryTable {
   /// Marks the queries that the change may have touched. Returns whether paths depend on one of them.
   func mark(_ change: NetworkChange) -> Bool {
     var arePathsTouched = false
-    func touch(_ node: QueryNode) {
-      if node.isOfPaths { arePathsTouched = true }
-      mark(node)
-    }
     if change.touchesEverything {
-      nodes.forEach(touch)
-    } else {
-      change.forEachPrefix { index.forEach(in: $0, touch) }
-      if change.touchesUnreachable {
-        for node in nodes where node.answer?.status != .reachable { touch(node) }
-      }
+      for node in nodes where mark(node) { arePathsTouched = true }
+      return arePathsTouched
+    }
+    if let prefix = change.firstPrefix, mark(prefix) { arePathsTouched = true }
+    for prefix in change.morePrefixes where mark(prefix) { arePathsTouched = true }
+    if change.touchesUnreachable {
+      for node in nodes where node.answer?.status != .reachable && mark(node) { arePathsTouched = true }
     }
     return arePathsTouched
   }
 
-  private func mark(_ node: QueryNode) {
-    if node.isStale { return }
-    node.isStale = true
-    stale.append(node)
+  /// Marks the nodes in a prefix. Returns whether paths depend on one of them.
+  private func mark(_ prefix: NetworkChange.Prefix) -> Bool {
+    var arePathsTouched = false
+    var position = index.start(of: prefix)
+    while let node = index.next(in: prefix, &position) {
+      if mark(node) { arePathsTouched = true }
+    }
+    return arePathsTouched
+  }
+
+  /// Returns whether paths depend on it.
+  @discardableResult
+  private func mark(_ node: QueryNode) -> Bool {
+    if !node.isStale {
+      node.isStale = true
+      stale.append(node)
+    }
+    return node.isOfPaths
   }
 
   /// Asks the stale queries, in batches. Calls `body` with each whose answer differs from the last one.
   func ask(_ source: any NetworkSource, _ body: (QueryNode) -> Void) {
+    // Mostly it is one; no array is made for it.
+    if stale.count == 1 {
+      let node = stale.removeLast()
+      node.isStale = false
+      if node.hasUsers, node.take(source.answer(node.query)) { body(node) }
+      return
+    }
     // What becomes stale meanwhile is asked next time. The arrays keep their memory for the next time.
     var (asked, batch) = (spareNodes, spareQueries)
     (spareNodes, spareQueries) = ([], [])
@@ -111,9 +129,7 @@ final class QueryTable {
       for position in start..<end { batch.append(asked[position].query) }
       source.answer(batch) { position, answer in
         let node = asked[start + position]
-        if let old = node.answer, old.isIdentical(to: answer) { return }
-        node.answer = answer
-        body(node)
+        if node.take(answer) { body(node) }
       }
       batch.removeAll(keepingCapacity: true)
       start = end

@@ -15,10 +15,13 @@ extension TargetRecord {
 
   /// Returns the best of the answers, the first of equals, or `nil` while one is missing.
   static func best(_ nodes: [QueryNode]) -> Reachability? {
-    // Mostly there is one; no array is made for it.
-    if nodes.count == 1 { return nodes[0].answer }
-    if nodes.contains(where: { $0.answer == nil }) { return nil }
-    return best(of: nodes.lazy.compactMap(\.answer))
+    // The position of the best: an answer is copied once.
+    var best = 0
+    for position in nodes.indices {
+      guard let answer = nodes[position].answer else { return nil }
+      if position > 0, let first = nodes[best].answer, isBetter(answer, than: first) { best = position }
+    }
+    return nodes.isEmpty ? nil : nodes[best].answer
   }
 
   /// Returns the best of the answers, the first of equals, or `nil` if there are none.
@@ -31,11 +34,15 @@ extension TargetRecord {
         best = answer
         continue
       }
-      let isMoreSpecific =
-        answer.status == first.status && first.reason == .noRoute && answer.reason != .noRoute
-      if rank(answer) > rank(first) || isMoreSpecific { best = answer }
+      if isBetter(answer, than: first) { best = answer }
     }
     return best
+  }
+
+  private static func isBetter(_ answer: Reachability, than first: Reachability) -> Bool {
+    let isMoreSpecific =
+      answer.status == first.status && first.reason == .noRoute && answer.reason != .noRoute
+    return rank(answer) > rank(first) || isMoreSpecific
   }
 
   private static func rank(_ answer: Reachability) -> Int {

@@ -55,7 +55,9 @@ final class GatewayWatch {
 
   /// Has changes of the replies' gateways announced. Returns whether all of IPv6 has to be asked again, since a change
   /// before the announcements begin may have been missed.
-  func note(_ replies: [RouteReplies], _ queries: KernelQueries, _ events: KernelEvents, now: Int64) -> Bool {
+  func note(
+    _ replies: some Collection<RouteReplies>, _ queries: KernelQueries, _ events: KernelEvents, now: Int64
+  ) -> Bool {
     var isNew = false
     for reply in replies where reply.mayHaveIPv6Gateway {
       // Mostly one hop; no array is made for it.

@@ -19,7 +19,7 @@ final class KernelEvents {
   /// once a burst.
   private static let overrunLimit = 16
 
-  private var socket: NetlinkSocket
+  private let socket: NetlinkSocket
   private let buffer = NetlinkBuffer(byteCount: KernelEvents.bufferSize)
   private var filter: KernelFilter?
   /// The destinations to which routes are announced; `nil` for all.

@@ -21,66 +21,48 @@ final class KernelQueries {
     let port: UInt16
   }
 
-  private var client: NetlinkClient
+  /// The socket, and the requests of the last batch with what they ask about. Mostly the next batch is the same: then
+  /// they are only numbered anew. All in one place, so that a batch takes access to it once.
+  fileprivate struct Exchange: ~Copyable {
+    var client: NetlinkClient
+    var requests = NetlinkRequestBuilder()
+    var destinations: [Destination] = []
+  }
+
+  private var exchange: Exchange
   private var builder = NetlinkRequestBuilder()
-  /// The requests of the last batch, and what they ask about. Mostly the next batch is the same: then they are only
-  /// numbered anew.
-  private var routeRequests = NetlinkRequestBuilder()
-  private var routeDestinations: [Destination] = []
 
   /// How many members of a nexthop group are looked at. The kernel's own limit is larger than any real group.
   private static let groupLimit = 256
 
-  init() throws(NetlinkError) { client = try NetlinkClient(.route) }
+  init() throws(NetlinkError) { exchange = try Exchange(client: NetlinkClient(.route)) }
 
   /// Whether its descriptor is open: somebody else may have closed it.
-  var isOpen: Bool { client.isOpen }
+  var isOpen: Bool { exchange.client.isOpen }
 
   // MARK: Routes
 
   /// Replaces `replies` with the kernel's replies for each destination; `lost` if it does not answer.
   func routes(to destinations: [Destination], _ replies: inout [RouteReplies]) {
-    if routeDestinations != destinations { prepareRequests(destinations) }
     replies.removeAll(keepingCapacity: true)
     for _ in destinations { replies.append(RouteReplies()) }
-    do {
-      try client.exchange(&routeRequests) { index, answer, bytes in
-        if index == 0 { return }  // the barrier
-        let position = (index - 1) / 2
-        if index % 2 == 1 {
-          replies[position].match = RouteReply(answer, bytes)
-        } else {
-          replies[position].plain = RouteReply(answer, bytes)
-        }
-      }
-    } catch {
-      // Sending is forbidden, or there is no memory for it. What is not answered stays `lost`: nothing is known.
+    exchange.ask(destinations) { index, answer, bytes in
+      let position = index / 2
+      replies[position].take(answer, bytes, isMatch: index % 2 == 0)
     }
-    for position in replies.indices {
-      guard case .route(let route) = replies[position].match, let id = route.nexthopID, route.outputInterface == nil,
-        route.nexthops.isEmpty
-      else { continue }
-      replies[position].objectHops = hops(ofObject: id)
-    }
+    for position in replies.indices { readHops(&replies[position]) }
   }
 
-  private func prepareRequests(_ destinations: [Destination]) {
-    routeDestinations.removeAll(keepingCapacity: true)
-    routeDestinations.append(contentsOf: destinations)
-    routeRequests.removeAll()
-    routeRequests.appendLinkBarrier()
-    for destination in destinations {
-      append(destination, fibMatch: true)
-      append(destination, fibMatch: false)
-    }
+  /// Replaces `replies` with the kernel's replies for one destination. No array is made.
+  func routes(to destination: Destination, _ replies: inout RouteReplies) {
+    replies = RouteReplies()
+    exchange.ask(destination) { index, answer, bytes in replies.take(answer, bytes, isMatch: index == 0) }
+    readHops(&replies)
   }
 
-  private func append(_ destination: Destination, fibMatch: Bool) {
-    routeRequests.appendRouteQuery(
-      destination: destination.address, source: destination.source, outputInterface: destination.output,
-      mark: destination.mark == 0 ? nil : destination.mark,
-      transport: Int(destination.transport == .tcp ? IPPROTO_TCP : IPPROTO_UDP),
-      destinationPort: destination.port == 0 ? nil : destination.port, fibMatch: fibMatch)
+  /// Reads the hops of a route that names nothing but a nexthop object.
+  private func readHops(_ replies: inout RouteReplies) {
+    if let id = replies.bareNexthopID { replies.objectHops = hops(ofObject: id) }
   }
 
   // MARK: Neighbours
@@ -92,7 +74,7 @@ final class KernelQueries {
     for gateway in gateways { builder.appendGetNeighbour(gateway.address, interface: gateway.interface) }
     var found = [Bool?](repeating: nil, count: gateways.count)
     do {
-      try client.exchange(&builder) { index, answer, bytes in
+      try exchange.client.exchange(&builder) { index, answer, bytes in
         switch answer {
         case .message(let message):
           found[index] = NeighbourMessage(message, in: bytes).map { $0.state.contains(.failed) }
@@ -108,7 +90,7 @@ final class KernelQueries {
 
   /// Calls `body` with every IPv6 neighbour.
   func ipv6Neighbours(_ body: (NeighbourMessage) -> Void) throws(NetlinkError) {
-    _ = try client.dump(.getNeighbour, family: .ipv6) { step, bytes in
+    _ = try exchange.client.dump(.getNeighbour, family: .ipv6) { step, bytes in
       if case .message(let message) = step { NeighbourMessage(message, in: bytes).map(body) }
     }
   }
@@ -130,7 +112,7 @@ final class KernelQueries {
     for id in ids { builder.appendGetNexthop(id: id) }
     var found: [(Int, NexthopMessage)] = []
     do {
-      try client.exchange(&builder) { index, answer, bytes in
+      try exchange.client.exchange(&builder) { index, answer, bytes in
         if case .message(let message) = answer, let nexthop = NexthopMessage(message, in: bytes) {
           found.append((index, nexthop))
         }
@@ -145,7 +127,7 @@ final class KernelQueries {
 
   /// Calls `body` with every routing rule of IPv4, after `begin` for each attempt. A change meanwhile is announced.
   func ipv4Rules(begin: () -> Void, _ body: (RuleMessage) -> Void) throws(NetlinkError) {
-    _ = try client.dump(.getRule, family: .ipv4) { step, bytes in
+    _ = try exchange.client.dump(.getRule, family: .ipv4) { step, bytes in
       switch step {
       case .began: begin()
       case .message(let message): RuleMessage(message, in: bytes).map(body)
@@ -156,7 +138,7 @@ final class KernelQueries {
   /// Calls `body` with every link, after `begin` for each attempt, which makes the attempt before void. Returns whether
   /// the last attempt was not interrupted, so that nothing is missing.
   func links(begin: () -> Void, _ body: (LinkMessage) -> Void) throws(NetlinkError) -> Bool {
-    try !client.dump(.getLink) { step, bytes in
+    try !exchange.client.dump(.getLink) { step, bytes in
       switch step {
       case .began: begin()
       case .message(let message): LinkMessage(message, in: bytes).map(body)
@@ -166,12 +148,73 @@ final class KernelQueries {
 
   /// Calls `body` with every address, after `begin` for each attempt. Returns the same as `links`.
   func addresses(begin: () -> Void, _ body: (AddressMessage) -> Void) throws(NetlinkError) -> Bool {
-    try !client.dump(.getAddress) { step, bytes in
+    try !exchange.client.dump(.getAddress) { step, bytes in
       switch step {
       case .began: begin()
       case .message(let message): AddressMessage(message, in: bytes).map(body)
       }
     }.wasInterrupted
+  }
+}
+
+extension KernelQueries.Exchange {
+  /// Calls `body` with the kernel's answers: for each destination the matching route, then the plain reply. What is not
+  /// answered stays unknown: sending is forbidden, or there is no memory for it.
+  fileprivate mutating func ask(
+    _ wanted: [KernelQueries.Destination], _ body: (_ index: Int, NetlinkAnswer, RawSpan) -> Void
+  ) {
+    if destinations != wanted { prepare(wanted) }
+    send(body)
+  }
+
+  /// The same for one destination.
+  fileprivate mutating func ask(
+    _ wanted: KernelQueries.Destination, _ body: (_ index: Int, NetlinkAnswer, RawSpan) -> Void
+  ) {
+    if destinations.count != 1 || destinations[0] != wanted { prepare([wanted]) }
+    send(body)
+  }
+
+  private mutating func send(_ body: (_ index: Int, NetlinkAnswer, RawSpan) -> Void) {
+    do throws(NetlinkError) {
+      // The first is the barrier.
+      try client.exchange(&requests) { index, answer, bytes in if index > 0 { body(index - 1, answer, bytes) } }
+    } catch {
+      // See above.
+    }
+  }
+
+  private mutating func prepare(_ wanted: [KernelQueries.Destination]) {
+    destinations = wanted
+    requests.removeAll()
+    requests.appendLinkBarrier()
+    for destination in wanted {
+      append(destination, fibMatch: true)
+      append(destination, fibMatch: false)
+    }
+  }
+
+  private mutating func append(_ destination: KernelQueries.Destination, fibMatch: Bool) {
+    requests.appendRouteQuery(
+      destination: destination.address, source: destination.source, outputInterface: destination.output,
+      mark: destination.mark == 0 ? nil : destination.mark,
+      transport: Int(destination.transport == .tcp ? IPPROTO_TCP : IPPROTO_UDP),
+      destinationPort: destination.port == 0 ? nil : destination.port, fibMatch: fibMatch)
+  }
+}
+
+extension RouteReplies {
+  /// Takes in one of the two answers.
+  fileprivate mutating func take(_ answer: NetlinkAnswer, _ bytes: RawSpan, isMatch: Bool) {
+    if isMatch { match = RouteReply(answer, bytes) } else { plain = RouteReply(answer, bytes) }
+  }
+
+  /// The nexthop object of the matching route, if that names neither an interface nor hops.
+  fileprivate var bareNexthopID: UInt32? {
+    guard case .route(let route) = match, let id = route.nexthopID, route.outputInterface == nil,
+      route.nexthops.isEmpty
+    else { return nil }
+    return id
   }
 }
 

@@ -11,6 +11,9 @@ internal import Netlink
 final class KernelTables {
   private(set) var links = LinkTable() { didSet { searches.removeAll() } }
   private(set) var addresses = AddressTable() { didSet { searches.removeAll() } }
+  /// The decision by these tables, made once for many answers. It shares their memory: code that changes them lets go
+  /// of it first, or the change would copy them.
+  private(set) var knownDecision: RouteDecision?
   private var rules = RuleTable()
   private var areRulesStale = true
   private let kinds = LinkClassifier()
@@ -32,12 +35,23 @@ final class KernelTables {
     }
     var newAddresses = AddressTable()
     let areAddressesWhole = try queries.addresses(begin: { newAddresses.removeAll() }) { newAddresses.update($0) }
+    knownDecision = nil
     links = newLinks
     addresses = newAddresses
     return areLinksWhole && areAddressesWhole
   }
 
   func markRulesStale() { areRulesStale = true }
+
+  /// Makes the decision by the tables as they are now.
+  func makeDecision(_ isBlocked: @escaping (Link) -> Bool) -> RouteDecision {
+    let new = RouteDecision(links: links, addresses: addresses, searches: searches, isBlocked: isBlocked)
+    knownDecision = new
+    return new
+  }
+
+  /// What says whether a radio is blocked has been replaced.
+  func forgetDecision() { knownDecision = nil }
 
   /// Returns the rules, read anew if they have changed. They seldom do, and are few.
   func rules(_ queries: KernelQueries) -> RuleTable {
@@ -61,6 +75,7 @@ final class KernelTables {
     switch message.type {
     case .newLink, .deleteLink:
       guard let link = LinkMessage(message, in: bytes) else { return false }
+      knownDecision = nil
       switch apply(link, isGone: message.type == .deleteLink) {
       case .nothing: break
       case .idle: change.markIdleLink()
@@ -68,16 +83,16 @@ final class KernelTables {
       }
     case .newAddress, .deleteAddress:
       guard let address = AddressMessage(message, in: bytes) else { return false }
+      knownDecision = nil
       if message.type == .newAddress { addresses.update(address) } else { addresses.remove(address) }
       // Even if only a lifetime differs: routes may have come with it.
       change.markEverything()
     case .newRoute, .deleteRoute:
-      guard let route = RouteMessage(message, in: bytes) else {
+      guard let prefix = RoutePrefix(message, in: bytes) else {
         change.markEverything()
         return true
       }
-      let none = route.family == .ipv6 ? IPAddressBits(ipv6High: 0, low: 0) : IPAddressBits(ipv4: 0)
-      change.markRoute(.init(route.destination ?? none, length: Int(route.destinationLength)))
+      change.markRoute(.init(prefix.address, length: prefix.length))
     case .newRule, .deleteRule:
       areRulesStale = true
       change.markEverything()
@@ -130,7 +145,7 @@ final class KernelTables {
     case .localNetwork(let kind, let family):
       return .answer(decision.localNetwork(kind, family, output: output))
     case .address(let address):
-      if address.zone != nil {
+      if !address.inlineZone.isEmpty {
         guard let link = links.link(named: LinkName(address.inlineZone)) else { return missing(.noInterface) }
         // The zone and the interface contradict each other.
         if let output, output != link.index { return missing(.noInterface) }

@@ -32,11 +32,10 @@ final class LinuxNetwork: NetworkSource {
   private var events: KernelEvents?
   private var radios: RadioSwitches?
   private var suspension: SuspensionDetector?
-  private let probe = ConnectProbe()
   private(set) var nameConfiguration: NameConfiguration
 
   let tables = KernelTables()
-  private let gateways = GatewayWatch()
+  private let lookups: RouteLookups
   private(set) var isSynchronised = false
   private var lastSynchronisation: Int64?
   private var isPolled = false
@@ -45,25 +44,12 @@ final class LinuxNetwork: NetworkSource {
   /// Whether announcements were lost, so that the next poll reads the tables anew.
   private var isResynchronisationPending = false
 
-  /// Arrays that keep their memory from one batch of queries to the next.
-  private struct Room {
-    /// The positions of the lookups that have something to ask.
-    var open: [Int] = []
-    var destinations: [KernelQueries.Destination] = []
-    var replies: [RouteReplies] = []
-  }
-
-  private var spareLookups: [ConnectLookup] = []
-  private var spareRoom = Room()
-
-  /// When the routes of the answers end.
-  private var expiries = RouteExpiries()
   /// When to look for changes that were not announced.
   private var pollDeadline: Int64?
 
   var nextPoll: Int64? {
-    guard let ended = expiries.next else { return pollDeadline }
-    return min(ended, pollDeadline ?? .max)
+    guard let next = lookups.nextExpiry else { return pollDeadline }
+    return min(next, pollDeadline ?? .max)
   }
 
   /// How often the tables were read anew because announcements were lost.
@@ -71,7 +57,7 @@ final class LinuxNetwork: NetworkSource {
   /// How many announcements were read.
   private(set) var messageCount = 0
   /// How many destinations the kernel was asked about; each is a pair of queries.
-  private(set) var queryCount = 0
+  var queryCount: Int { lookups.count }
   /// How often the links were searched for the reason why there is no route.
   var searchCount: Int { tables.searches.count }
   /// How many datagrams of other processes were dropped.
@@ -90,6 +76,7 @@ final class LinuxNetwork: NetworkSource {
   ) {
     poll = waiter as? EventPoll
     self.time = time
+    lookups = RouteLookups(time)
     // A poll awaits the descriptor of news. Any other waiter is woken, or a path would be known only after a poll.
     let woken = poll == nil ? waiter : nil
     nameConfiguration = NameConfiguration(
@@ -127,7 +114,10 @@ final class LinuxNetwork: NetworkSource {
     }
     // Somebody else may have closed a descriptor. Its number may be another file's by now, which is not to be awaited.
     if !(suspension?.isOpen ?? false) { suspension = SuspensionDetector() }
-    if !(radios?.isOpen ?? false) { radios = RadioSwitches() }
+    if !(radios?.isOpen ?? false) {
+      radios = RadioSwitches()
+      tables.forgetDecision()
+    }
     awaitEvents()
     synchronise()
   }
@@ -189,7 +179,7 @@ final class LinuxNetwork: NetworkSource {
 
   func poll(into change: inout NetworkChange) {
     let now = time.now()
-    let ended = expiries.removeEnded(now: now)
+    let ended = lookups.removeEnded(now: now)
     for prefix in ended { change.markRoute(prefix) }
     // Nothing else is due.
     if !ended.isEmpty, pollDeadline ?? .max > now { return }
@@ -219,25 +209,16 @@ final class LinuxNetwork: NetworkSource {
     pollDeadline = min(pollDeadline ?? .max, time.now().addingClamped(interval))
   }
 
-  /// Has the destinations of the replies' routes asked again when these routes end.
-  private func noteExpiries(_ replies: [RouteReplies], now: Int64) {
-    for reply in replies {
-      if case .route(let route) = reply.match, route.expiry > 0 { expiries.note(route, now: now) }
-    }
-  }
-
   /// The decision by the tables as they are now.
   var decision: RouteDecision {
-    RouteDecision(links: tables.links, addresses: tables.addresses, searches: tables.searches) { [radios] in
-      radios?.isBlocked($0) ?? false
-    }
+    tables.knownDecision ?? tables.makeDecision { [radios] in radios?.isBlocked($0) ?? false }
   }
 
   func watch(_ interest: NetworkInterest) {
     announced = interest.destinations?.map(\.bits)
     events?.announceRoutes(to: announced)
     if let destinations = interest.destinations, !destinations.contains(where: { $0.family == .ipv6 }) {
-      gateways.forget(events)
+      lookups.gateways.forget(events)
     }
     nameConfiguration.want(interest.includesNames)
     if nameConfiguration.hasToBePolled { pollAgain(after: Self.pollInterval) }
@@ -260,55 +241,50 @@ final class LinuxNetwork: NetworkSource {
       return
     }
     let decision = decision
-    var lookups = spareLookups
-    spareLookups = []
+    // Mostly it is one; no array is made for it.
+    if asked.count == 1 { return receive(0, answer(asked[0], decision)) }
+    var open: [ConnectLookup] = []
     for (position, query) in asked.enumerated() {
       switch tables.prepare(query, decision) {
       case .answer(let answer): receive(position, answer)
       case .ask(let target, let destination):
-        lookups.append(ConnectLookup(target, destination, number: position))
+        open.append(ConnectLookup(target, destination, number: position))
       }
     }
-    lookUp(&lookups, decision)
-    for position in lookups.indices { receive(lookups[position].number, lookups[position].state) }
-    lookups.removeAll(keepingCapacity: true)
-    spareLookups = lookups
+    lookUp(&open, decision)
+    for lookup in open { receive(lookup.number, lookup.state) }
   }
 
-  /// Makes lookups as connect(2) would now: mostly in one round, and further rounds only for lookups that need them.
-  func lookUp(_ lookups: inout [ConnectLookup], _ decision: RouteDecision) {
-    guard let queries, !lookups.isEmpty else { return }
-    let rules = tables.rules(queries)
-    var room = spareRoom
-    spareRoom = Room()
-    room.open.append(contentsOf: lookups.indices)
-    while !room.open.isEmpty {
-      queryCount += room.open.count
-      room.destinations.removeAll(keepingCapacity: true)
-      for position in room.open { room.destinations.append(lookups[position].destination) }
-      queries.routes(to: room.destinations, &room.replies)
-      let now = time.now()
-      noteExpiries(room.replies, now: now)
-      if let events, gateways.note(room.replies, queries, events, now: now) {
-        expiries.askAgain(GatewayWatch.touched, at: now)
+  func answer(_ query: RouteQuery) -> Reachability {
+    if queries != nil, isSynchronised { return answer(query, decision) }
+    pollAgain(after: Self.pollInterval)
+    return .denied
+  }
+
+  private func answer(_ query: RouteQuery, _ decision: RouteDecision) -> Reachability {
+    switch tables.prepare(query, decision) {
+    case .answer(let answer): return answer
+    case .ask(let target, let destination):
+      var lookup = ConnectLookup(target, destination)
+      if let queries {
+        lookups.lookUp(&lookup, decision, tables.rules(queries), queries, events)
+        if lookup.state.status == .undetermined { askAgainLater() }
       }
-      // Those that have more to ask stay.
-      var rest = 0
-      for position in room.open.indices {
-        let lookup = room.open[position]
-        if !lookups[lookup].take(room.replies[position], decision, rules, probe) { continue }
-        room.open[rest] = lookup
-        rest += 1
-      }
-      while room.open.count > rest { room.open.removeLast() }
+      return lookup.state
     }
-    room.replies.removeAll(keepingCapacity: true)
-    spareRoom = room
-    // A query that failed for lack of memory, or because it is forbidden, is asked again even if nothing changes.
-    if lookups.contains(where: { $0.state.status == .undetermined }) {
-      pollAgain(after: Self.pollInterval)
-      giveUpLostQueries()
-    }
+  }
+
+  /// Makes lookups as connect(2) would now.
+  func lookUp(_ open: inout [ConnectLookup], _ decision: RouteDecision) {
+    guard let queries, !open.isEmpty else { return }
+    lookups.lookUp(&open, decision, tables.rules(queries), queries, events)
+    if open.contains(where: { $0.state.status == .undetermined }) { askAgainLater() }
+  }
+
+  /// A query that failed for lack of memory, or because it is forbidden, is asked again even if nothing changes.
+  private func askAgainLater() {
+    pollAgain(after: Self.pollInterval)
+    giveUpLostQueries()
   }
 
   // MARK: Events
@@ -353,7 +329,7 @@ final class LinuxNetwork: NetworkSource {
       return tables.apply(message, bytes, &change)
     }
     guard let neighbour = NeighbourMessage(message, in: bytes) else { return false }
-    if gateways.apply(neighbour, isGone: message.type == .deleteNeighbour, queries, events) {
+    if lookups.gateways.apply(neighbour, isGone: message.type == .deleteNeighbour, queries, events) {
       change.markRoute(GatewayWatch.touched)
     }
     return true
@@ -371,7 +347,7 @@ final class LinuxNetwork: NetworkSource {
     do throws(NetlinkError) {
       let areWhole = try tables.read(queries)
       isSynchronised = true
-      if let events { gateways.refresh(queries, events) }
+      if let events { lookups.gateways.refresh(queries, events) }
       if !areWhole {
         isResynchronisationPending = true
         pollAgain(after: Self.resynchronisationSpacing)

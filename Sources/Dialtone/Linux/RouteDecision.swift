@@ -6,10 +6,12 @@ internal import Netlink
 
 /// Decides by the kernel's replies and the state of the links whether a packet can leave, and why not. Pure.
 ///
+/// An object, since one serves many answers, and none of them copies it.
+///
 /// <doc:HowReachabilityIsDecided> says the same in words. The errors of route queries mean: ENETUNREACH no route,
 /// EHOSTUNREACH a route of type unreachable, EACCES prohibit, EINVAL blackhole (rtnetlink(7), net/ipv4/fib_semantics.c,
 /// fib_props).
-struct RouteDecision {
+final class RouteDecision {
   let links: LinkTable
   let addresses: AddressTable
   /// Returns whether the radio of a link with no link below it is blocked.

@@ -52,6 +52,9 @@ struct RouteReplies: Equatable, Sendable {
     }
   }
 
+  /// Whether the route ends at a known time. A copy of the route is not made for that.
+  var expires: Bool { if case .route(let route) = match { route.expiry > 0 } else { false } }
+
   /// The metric of the route; 0 if there is no route, or it has none.
   var metric: UInt32 { if case .route(let route) = configured { route.priority ?? 0 } else { 0 } }
 }

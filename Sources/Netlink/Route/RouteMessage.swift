@@ -131,6 +131,35 @@ package struct RouteMessage: Hashable, Sendable {
   }
 }
 
+/// The destination of a route that was announced: all that an event's reader needs to know of it.
+package struct RoutePrefix: Hashable, Sendable, BitwiseCopyable {
+  /// All zeros for a default route.
+  package let address: IPAddressBits
+  package let length: Int
+
+  /// - Returns: `nil` if the message is of another type, or its destination malformed.
+  @inline(__always)
+  package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
+    let start = message.body.lowerBound
+    guard message.type == .newRoute || message.type == .deleteRoute,
+      let range = message.attributes(after: RouteMessage.headerByteCount),
+      let family: UInt8 = bytes.integer(at: start), let length: UInt8 = bytes.integer(at: start + 1)
+    else { return nil }
+    let isIPv6 = family == KernelAddressFamily.ipv6.rawValue
+    guard isIPv6 || family == KernelAddressFamily.ipv4.rawValue, length <= (isIPv6 ? 128 : 32) else { return nil }
+    var address = isIPv6 ? IPAddressBits(ipv6High: 0, low: 0) : IPAddressBits(ipv4: 0)
+    var attributes = NetlinkAttributeCursor(range)
+    while let attribute = attributes.next(in: bytes) {
+      if attribute.type != RouteMessage.Attribute.destination { continue }
+      guard let found = IPAddressBits(bytes, in: attribute.payload), found.isIPv6 == isIPv6 else { return nil }
+      address = found
+    }
+    if attributes.isMalformed { return nil }
+    self.address = address
+    self.length = Int(length)
+  }
+}
+
 /// What happens to a packet that takes a route (`rtm_type`; rtnetlink(7)).
 package struct RouteType: RawRepresentable, Hashable, Sendable {
   package let rawValue: UInt8

@@ -18,7 +18,7 @@ package struct NetlinkClient: ~Copyable, Sendable {
   /// How many receives of one exchange may report an overrun. The kernel reports one once a burst.
   private static let overrunLimit = 16
 
-  var socket: NetlinkSocket
+  let socket: NetlinkSocket
   let buffer: NetlinkBuffer
   private var datagrams: [csystem_datagram]
   private var sequence: UInt32 = 1

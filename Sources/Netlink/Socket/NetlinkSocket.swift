@@ -4,6 +4,8 @@
 import CDialtoneSystem
 
 #if os(Linux)
+internal import Synchronization
+
 // Invariant: bytes are handed on only if the SENDER's address has port 0, the kernel's. The port in a message's header
 // proves nothing, because the sender writes it. The socket is bound before it joins a group: bind(2) forgets the groups
 // joined.
@@ -15,10 +17,14 @@ package struct NetlinkSocket: ~Copyable, Sendable {
   private static let interruptionLimit = 100
 
   private let owner: OwnedDescriptor
-  /// How many datagrams of other processes were dropped.
-  package private(set) var foreignCount: UInt64 = 0
+  /// How many datagrams of other processes were dropped. Atomic, so that receiving does not change the socket, and its
+  /// owners need no check that nobody else uses it meanwhile.
+  private let droppedCount = Atomic<UInt64>(0)
   /// Whether the kernel honours the filters in requests (`NETLINK_GET_STRICT_CHK`, since Linux 4.20).
   let checksStrictly: Bool
+
+  /// How many datagrams of other processes were dropped.
+  package var foreignCount: UInt64 { droppedCount.load(ordering: .relaxed) }
 
   /// For poll(2) and epoll(7). Valid as long as the socket.
   package var descriptor: Int32 { owner.rawValue }
@@ -120,7 +126,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
   }
 
   /// Receives one datagram, without waiting.
-  package mutating func receive(into buffer: borrowing NetlinkBuffer) throws(NetlinkError) -> NetlinkReception {
+  package func receive(into buffer: borrowing NetlinkBuffer) throws(NetlinkError) -> NetlinkReception {
     var datagram = csystem_datagram()
     let count = unsafe try receive(into: buffer, slotSize: buffer.byteCount, &datagram, count: 1)
     guard let count else { return .overrun }
@@ -129,9 +135,9 @@ package struct NetlinkSocket: ~Copyable, Sendable {
   }
 
   /// Classifies a received datagram, and counts those of other processes.
-  mutating func judge(_ datagram: csystem_datagram) -> NetlinkReception {
+  func judge(_ datagram: csystem_datagram) -> NetlinkReception {
     if datagram.sender != 0 {
-      foreignCount &+= 1
+      droppedCount.wrappingAdd(1, ordering: .relaxed)
       return .foreign
     }
     if datagram.flags & Int32(MSG_TRUNC) != 0 { return .truncated }

@@ -1,0 +1,93 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+internal import Netlink
+
+/// Makes lookups as connect(2) would, and remembers what may change their answers although no event tells of it: routes
+/// that end, and IPv6 gateways that cease to answer.
+final class RouteLookups {
+  /// Arrays that keep their memory from one batch of queries to the next.
+  private struct Room {
+    /// The positions of the lookups that have something to ask.
+    var open: [Int] = []
+    var destinations: [KernelQueries.Destination] = []
+    var replies: [RouteReplies] = []
+  }
+
+  let gateways = GatewayWatch()
+  private let time: TimeSource
+  private let probe = ConnectProbe()
+  private var spareRoom = Room()
+  /// When the routes of the answers end.
+  private var expiries = RouteExpiries() { didSet { nextExpiry = expiries.next } }
+  /// When to ask again for what `removeEnded` returns then; `nil` if there is nothing.
+  private(set) var nextExpiry: Int64?
+  /// How many destinations the kernel was asked about; each is a pair of queries.
+  private(set) var count = 0
+
+  /// - Parameter time: The clock of deadlines.
+  init(_ time: TimeSource) { self.time = time }
+
+  /// Returns the prefixes whose routes have ended by `now`, each once.
+  func removeEnded(now: Int64) -> [NetworkChange.Prefix] {
+    guard let nextExpiry, nextExpiry <= now else { return [] }
+    return expiries.removeEnded(now: now)
+  }
+
+  /// Makes a lookup: mostly in one round. No array is made for it.
+  func lookUp(
+    _ lookup: inout ConnectLookup, _ decision: RouteDecision, _ rules: RuleTable, _ queries: KernelQueries,
+    _ events: KernelEvents?
+  ) {
+    var replies = RouteReplies()
+    repeat {
+      count += 1
+      queries.routes(to: lookup.destination, &replies)
+      noteExpiry(replies)
+      if replies.mayHaveIPv6Gateway, let events { noteGateways(CollectionOfOne(replies), queries, events) }
+    } while lookup.take(replies, decision, rules, probe)
+  }
+
+  /// Makes several: mostly in one round, and further rounds only for lookups that need them.
+  func lookUp(
+    _ lookups: inout [ConnectLookup], _ decision: RouteDecision, _ rules: RuleTable, _ queries: KernelQueries,
+    _ events: KernelEvents?
+  ) {
+    var room = spareRoom
+    spareRoom = Room()
+    room.open.append(contentsOf: lookups.indices)
+    while !room.open.isEmpty {
+      count += room.open.count
+      room.destinations.removeAll(keepingCapacity: true)
+      for position in room.open { room.destinations.append(lookups[position].destination) }
+      queries.routes(to: room.destinations, &room.replies)
+      for reply in room.replies { noteExpiry(reply) }
+      if let events { noteGateways(room.replies, queries, events) }
+      // Those that have more to ask stay.
+      var rest = 0
+      for position in room.open.indices {
+        let lookup = room.open[position]
+        if !lookups[lookup].take(room.replies[position], decision, rules, probe) { continue }
+        room.open[rest] = lookup
+        rest += 1
+      }
+      while room.open.count > rest { room.open.removeLast() }
+    }
+    room.replies.removeAll(keepingCapacity: true)
+    spareRoom = room
+  }
+
+  /// Has the reply's destination asked again when its route ends.
+  private func noteExpiry(_ reply: RouteReplies) {
+    if reply.expires, case .route(let route) = reply.match { expiries.note(route, now: time.now()) }
+  }
+
+  private func noteGateways(
+    _ replies: some Collection<RouteReplies>, _ queries: KernelQueries, _ events: KernelEvents
+  ) {
+    let now = time.now()
+    if gateways.note(replies, queries, events, now: now) { expiries.askAgain(GatewayWatch.touched, at: now) }
+  }
+}
+#endif
