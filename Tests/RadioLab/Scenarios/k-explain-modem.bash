@@ -14,9 +14,10 @@ step "an address, without a route"
 must ip address add 10.64.0.2/32 dev wwan0
 explained no-route route "A modem: an address, and no route." internet -4
 
-step "a session; nobody answers behind it"
+# Without resolv.conf(5), this machine itself is the name server.
+step "a session; there is no name server, and nobody answers"
 must ip route add default dev wwan0 metric 700
-explained - - "A modem: nothing is wrong." internet -4
+explained name-server-refuses name "A modem: there is no name server." internet -4
 explained silent connect "A modem: a session, and nobody answers." 198.51.100.7:80
 
 step "the session ends"

@@ -24,9 +24,10 @@ step "an address, and no route"
 must ip address add 192.168.77.2/24 dev wlan0
 explained no-route route "Wi-Fi: an address, and no default route." internet -4
 
-step "all of it; only the target is not there"
+# Without resolv.conf(5), this machine itself is the name server.
+step "all of it but a name server; only the target is not there"
 must ip route add default via 192.168.77.1
-explained - - "Wi-Fi: nothing is wrong." internet -4
+explained name-server-refuses name "Wi-Fi: there is no name server." internet -4
 explained refused connect "Wi-Fi: nothing listens at the access point." 192.168.77.1:80
 
 step "the access point has lost its address"
