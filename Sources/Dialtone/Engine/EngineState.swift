@@ -95,8 +95,6 @@ struct EngineState {
   /// Performs `commands`, reads what is ready, asks what may have changed, and publishes the states.
   mutating func turn(_ commands: [EngineCommand]) -> Outcome {
     let now = time.now()
-    // Every state that follows from the events read now carries this time.
-    let realtime = time.realtime()
     var outcome = Outcome()
     for command in commands { perform(command, now: now) }
     passDeadlines(now: now, outcome: &outcome)
@@ -118,6 +116,8 @@ struct EngineState {
     } while rounds < Self.roundLimit
     if rounds == Self.roundLimit { outcome.isUnfinished = true }
 
+    // Every state that follows from the events read now carries this time, which no event was after.
+    let realtime = time.realtime()
     decidePaths(realtime: realtime, now: now, outcome: &outcome)
     decideTargets(realtime: realtime, now: now, outcome: &outcome)
     askManyPaths(realtime: realtime, now: now, outcome: &outcome)
@@ -356,7 +356,6 @@ struct EngineState {
       record.nodes = record.allowed(record.name?.addresses ?? []).map(record.query).map(QueryNode.init)
     }
 
-    let realtime = time.realtime()
     var isTurnDue = false
     // As in a turn: an answer given while events wait to be read may use links and addresses that no longer exist.
     for round in 0..<Self.roundLimit {
@@ -371,7 +370,7 @@ struct EngineState {
       state = Reachability(status: .undetermined, reason: .nameNotResolved)
     }
     var answer = state ?? .denied
-    answer.realtime = realtime
+    answer.realtime = time.realtime()
     return (answer, isTurnDue)
   }
 
