@@ -20,7 +20,7 @@ struct QueryIndex {
       return
     }
     let chunk = max(0, firstChunk(after: address) - 1)
-    let position = chunks[chunk].firstPosition { Self.address(of: $0) > address }
+    let position = chunks[chunk].firstPosition { $0.address > address }
     chunks[chunk].insert(node, at: position)
     if chunks[chunk].count > Self.chunkLimit {
       let half = chunks[chunk].count / 2
@@ -39,7 +39,7 @@ struct QueryIndex {
         count -= 1
         return
       }
-      if let first = chunks[chunk].first, Self.address(of: first) < address { return }
+      if let first = chunks[chunk].first, first.address < address { return }
       chunk -= 1
     }
   }
@@ -56,7 +56,7 @@ struct QueryIndex {
     // Mostly there is one chunk.
     if chunks.count < 2 { return Position(chunk: 0) }
     return Position(
-      chunk: max(0, chunks.firstPosition { $0.first.map { Self.address(of: $0) >= lowest } ?? true } - 1))
+      chunk: max(0, chunks.firstPosition { $0.first.map { $0.address >= lowest } ?? true } - 1))
   }
 
   /// Returns the next node whose address is in the prefix, and moves behind it; `nil` after the last.
@@ -74,12 +74,6 @@ struct QueryIndex {
     return nil
   }
 
-  /// Calls `body` with each node whose address is in the prefix.
-  func forEach(in prefix: NetworkChange.Prefix, _ body: (QueryNode) -> Void) {
-    var position = start(of: prefix)
-    while let node = next(in: prefix, &position) { body(node) }
-  }
-
   /// Every address once.
   var addresses: [IPAddress] {
     var addresses: [IPAddress] = []
@@ -90,10 +84,8 @@ struct QueryIndex {
   }
 
   private func firstChunk(after address: IPAddressBits) -> Int {
-    chunks.firstPosition { $0.first.map { Self.address(of: $0) > address } ?? true }
+    chunks.firstPosition { $0.first.map { $0.address > address } ?? true }
   }
-
-  private static func address(of node: QueryNode) -> IPAddressBits { node.address }
 }
 
 extension Array {
