@@ -235,6 +235,25 @@ if Context.environment["DIALTONE_FUZZ"] != nil {
       path: "Tests/Fuzz", exclude: ["Corpus"], swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
 }
 
+// For Scripts/check alone: what needs no other package, and its tests, which build in a quarter of the time.
+if Context.environment["DIALTONE_CORE_ALONE"] != nil {
+  var others: Set<String> = []
+  func isOther(_ target: Target) -> Bool {
+    target.dependencies.contains { dependency in
+      switch dependency {
+      case .productItem: true
+      case .targetItem(let name, _), .byNameItem(let name, _): others.contains(name)
+      @unknown default: false
+      }
+    }
+  }
+  while let target = package.targets.first(where: { !others.contains($0.name) && isOther($0) }) {
+    others.insert(target.name)
+  }
+  package.targets.removeAll { others.contains($0.name) }
+  package.products.removeAll { ["DialtoneSites", "DialtoneSitesTesting", "dialtone"].contains($0.name) }
+}
+
 // The same settings for every target of our own.
 for target in package.targets {
   let isOthers = target.name.hasPrefix("Apple") && target.name != "AppleSource"  // as its authors would compile it
