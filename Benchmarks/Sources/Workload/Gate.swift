@@ -4,7 +4,7 @@
 import CBenchmark
 
 /// A gate that one thread waits at, and another opens.
-final class Gate: Sendable {
+@safe final class Gate: Sendable {
   // Allocated in init, freed in deinit, never moved; its fields are used atomically, except the one that only the
   // waiting thread uses.
   private nonisolated(unsafe) let gate: UnsafeMutablePointer<bench_gate>
