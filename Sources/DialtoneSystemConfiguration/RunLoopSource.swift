@@ -24,6 +24,7 @@ final class RunLoopSource: Sendable {
     }
   }
 
+  /// As above: sources can be used from any thread.
   private struct Source: @unchecked Sendable {
     let source: CFRunLoopSource
   }
@@ -33,7 +34,8 @@ final class RunLoopSource: Sendable {
     var hasEnded = false
   }
 
-  /// A target that a run loop knows by its number. The schedule keeps it.
+  /// A target that a run loop knows by its number. The schedule keeps it. The reference never changes, and all of the
+  /// target's state is behind a lock.
   private final class WeakReference: @unchecked Sendable {
     weak let object: SCNetworkReachability?
     init(_ object: SCNetworkReachability) { self.object = object }

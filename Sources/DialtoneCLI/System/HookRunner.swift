@@ -104,6 +104,7 @@ struct Hook: Sendable {
     try await withThrowingTaskGroup(of: TerminationStatus?.self) { group in
       group.addTask { try await process(facts) }
       group.addTask {
+        // The hook's own time, which the user gives it: nothing else is waited for by the clock.
         try await Task.sleep(for: timeout)
         return nil
       }
