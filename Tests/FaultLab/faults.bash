@@ -99,6 +99,7 @@ ipv6-silent         | family-broken | https://site.example/ | IPv6 is lost behin
 ipv6-gateway        | family-broken | https://site.example/ | The IPv6 router does not exist.
 ipv6-prohibited     | family-broken | https://site.example/ | The router prohibits IPv6.
 ipv4-silent         | family-broken | https://site.example/ | IPv4 is lost behind the router.
+ipv6-name-server    | family-broken | https://site.example/ | The only name server is behind an IPv6 router that is gone.
 # TLS
 certificate-self    | tls-certificate | https://site.example/ | The certificate vouches for itself.
 certificate-expired | tls-certificate | https://site.example/ | The certificate has expired.
@@ -170,6 +171,9 @@ two-name-refused    | name-server-silent | https://site.example/ | The name serv
 two-name-portal     | name-hijacked | http://site.example/ | The name server lies, and a portal answers.
 two-refused-proxy   | refused | https://site.example/ | The site listens on no port, and the proxy is gone.
 two-tls-proxy       | tls-certificate | https://site.example/ | The certificate is bad, and so is the proxy.
+two-ipv6-unknown    | name-unknown | https://nosuch.example/ | The IPv6 router is gone, and the name does not exist.
+two-ipv6-silent     | name-server-silent | https://site.example/ | The IPv6 router is gone, and the name server is silent.
+two-ipv6-tls        | tls-certificate | https://site.example/ | The IPv6 router is gone, and the certificate is bad.
 END
 
 play_no_such_interface() { :; }
@@ -391,11 +395,13 @@ both_families() {
   name_server honest site.example=203.0.113.10 site.example=2001:db8:2::10
 }
 play_ipv6_silent() { both_families; filter on_router forward meta nfproto ipv6 drop; }
-play_ipv6_gateway() { both_families; ip -6 route delete default; ip -6 route add default via 2001:db8:1::99 dev eth0; }
+lose_ipv6_router() { ip -6 route delete default; ip -6 route add default via 2001:db8:1::99 dev eth0; }
+play_ipv6_gateway() { both_families; lose_ipv6_router; }
 play_ipv6_prohibited() {
   both_families
   filter on_router forward meta nfproto ipv6 reject with icmpx type admin-prohibited
 }
+play_ipv6_name_server() { both_families; lose_ipv6_router; echo "nameserver 2001:db8:2::53" > /etc/resolv.conf; }
 play_ipv4_silent() { both_families; filter on_router forward meta nfproto ipv4 drop; }
 
 play_certificate_self() { name_server honest; serve 443 ok self-signed; }
@@ -505,3 +511,11 @@ play_two_name_portal() {
 }
 play_two_refused_proxy() { name_server honest; export https_proxy=http://203.0.113.10:3128; }
 play_two_tls_proxy() { name_server honest; serve 443 ok self-signed; export https_proxy=http://203.0.113.10:3128; }
+play_two_ipv6_unknown() { both_families; lose_ipv6_router; }
+play_two_ipv6_silent() { use_ipv6; lose_ipv6_router; usual_sites; name_server silent; }
+play_two_ipv6_tls() {
+  name_server honest site.example=203.0.113.10 site.example=2001:db8:2::10
+  serve 443 ok self-signed
+  use_ipv6
+  lose_ipv6_router
+}

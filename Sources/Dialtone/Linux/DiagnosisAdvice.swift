@@ -35,6 +35,7 @@ package enum DiagnosisAdvice {
     case .ruleRefuses: return "See the rules: ip \(target?.family == .ipv6 ? "-6 " : "")rule"
     case .gatewaySilent:
       return "Switch the router on, or check its address\(link.map { " and the cable of \($0.name)" } ?? "")."
+    case .silent: return target.map { "Switch \($0) on, or check its address." }
     case .loopbackDown: return "ip link set lo up"
     case .denied: return "Run it outside of the sandbox that forbids netlink."
     default: return nil

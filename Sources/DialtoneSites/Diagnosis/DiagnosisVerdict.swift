@@ -66,12 +66,13 @@ enum DiagnosisRules {
     // If a certificate proves who answered, the name led to the right place, however the name server came to it.
     let isProven = steps.contains { $0.kind == .tls && $0.outcome == .ok }
     let faults = steps.filter { $0.outcome == .fault && !(isProven && $0.cause == .nameHijacked) }
-    if let broken = brokenFamily(faults, steps), isFirst(broken.step, faults) { return broken.finding }
+    let broken = brokenFamily(faults, steps)
+    if let broken, isFirst(broken.step, faults) { return broken.finding }
     let counting = faults.filter { fault in
       guard let family = fault.family else { return true }
       return !workingFamilies(steps).contains { $0 != family }
     }
-    if let first = first(counting, steps) { return finding(of: first, in: steps) }
+    if let first = first(counting, steps) { return finding(of: first, in: steps, beside: broken?.step) }
     if let doubt = steps.first(where: { $0.outcome == .doubtful && $0.cause != nil && !isAbsence($0, steps) }) {
       return Finding(
         cause: doubt.cause, confidence: min(doubt.confidence, .likely), summary: sentence(doubt.text),
@@ -117,18 +118,38 @@ enum DiagnosisRules {
       let fault = faults.first(where: { step in step.family.map { !working.contains($0) } ?? false }),
       let family = fault.family, !isAbsence(fault, steps)
     else { return nil }
-    let broken = family == .ipv4 ? "IPv4" : "IPv6"
-    let other = family == .ipv4 ? "IPv6" : "IPv4"
+    let other: IPAddress.Family = family == .ipv4 ? .ipv6 : .ipv4
     return (
       fault,
       Finding(
         cause: .familyBroken, confidence: fault.confidence,
-        summary: "\(broken) does not work, and \(other) does: \(fault.text).", advice: fault.advice)
+        summary: "\(words(family)) does not work, and \(words(other)) does: \(fault.text).", advice: fault.advice)
     )
   }
 
+  private static func words(_ family: IPAddress.Family) -> String { family == .ipv4 ? "IPv4" : "IPv6" }
+
+  /// Whether no fault stops the other family, too, or comes before both. What stops the family that works is the
+  /// reason why the target is not reached; that the other one does not work is not.
   private static func isFirst(_ step: DiagnosisStep, _ faults: [DiagnosisStep]) -> Bool {
-    !faults.contains { $0.family == nil && position($0) < position(step) }
+    !faults.contains { fault in
+      if fault.family != nil { return false }
+      if position(fault) < position(step) { return true }
+      switch fault.kind {
+      // Servers that only the broken family reaches are silent because of it.
+      case .name: return !isAsked(fault, onlyBy: step.family)
+      case .pathMTU, .tls, .http: return true
+      default: return false
+      }
+    }
+  }
+
+  private static func isAsked(_ name: DiagnosisStep, onlyBy family: IPAddress.Family?) -> Bool {
+    for evidence in name.evidence where evidence.key == NameStep.unansweredKey {
+      guard case .list(let servers)? = evidence.value, !servers.isEmpty else { return false }
+      return servers.allSatisfy { IPAddress($0)?.family == family }
+    }
+    return false
   }
 
   // MARK: The first cause
@@ -156,16 +177,20 @@ enum DiagnosisRules {
     DiagnosisStep.Kind.all.firstIndex(of: kind) ?? DiagnosisStep.Kind.all.count
   }
 
-  private static func finding(of fault: DiagnosisStep, in steps: [DiagnosisStep]) -> Finding {
+  /// What a fault says; `broken` is the fault of a family that does not work either, and is told beside it.
+  private static func finding(
+    of fault: DiagnosisStep, in steps: [DiagnosisStep], beside broken: DiagnosisStep?
+  ) -> Finding {
     guard let cause = fault.cause else {
       return Finding(cause: nil, confidence: .unknown, summary: sentence(fault.text), advice: fault.advice)
     }
     let isLast = position(fault) >= position(.connect)
-    return Finding(
-      cause: cause, confidence: fault.confidence,
-      summary: isLast
-        ? sentence(fault.text) : "\(sentence(fault.text).dropLast()); everything behind it was not tried.",
-      advice: fault.advice)
+    var summary = isLast
+      ? sentence(fault.text) : "\(sentence(fault.text).dropLast()); everything behind it was not tried."
+    if let broken, let family = broken.family {
+      summary += " Beside that, \(words(family)) does not work: \(broken.text)."
+    }
+    return Finding(cause: cause, confidence: fault.confidence, summary: summary, advice: fault.advice)
   }
 
   private static func sentence(_ text: String) -> String {

@@ -25,6 +25,9 @@ final class DiagnosisWork {
     var isBroken = false
     var probe = NeighbourStep.Probe()
     var socket: ProbeSocket?
+
+    /// Whether the target is a broadcast address or a multicast group.
+    var leadsToMany: Bool { kernel.route.map { [.broadcast, .multicast].contains($0.type) } ?? false }
   }
 
   /// How many addresses of a family are connected to.
@@ -237,9 +240,12 @@ final class DiagnosisWork {
   private func connect(
     _ addresses: [IPAddress], _ ways: inout [Way], _ names: NameEvidence, _ witness: KernelWitness
   ) {
-    let open = ways.filter { !$0.isBroken }
+    let open = ways.filter { !$0.isBroken && !$0.leadsToMany }
     for way in ways where way.isBroken {
       tell(DiagnosisStep(.connect, family: way.family, .skipped, "not tried: \(subject.text) cannot be reached"))
+    }
+    for way in ways where !way.isBroken && way.leadsToMany {
+      tell(DiagnosisStep(.connect, family: way.family, .skipped, "not tried: TCP connects to one host, not to many"))
     }
     if open.isEmpty { return }
     if patience.isOver { return tell(DiagnosisStep(.connect, .skipped, DiagnosisRules.timeIsUp)) }

@@ -71,6 +71,9 @@ struct NameEvidence: Equatable, Sendable {
 
 /// The rule about the target's name. Pure.
 enum NameStep {
+  /// The key of the servers that were asked in vain, if no server has answered.
+  static let unansweredKey = "unanswered"
+
   static func step(_ evidence: NameEvidence) -> DiagnosisStep {
     let facts = facts(evidence)
     func step(
@@ -217,6 +220,10 @@ enum NameStep {
           let time = server.milliseconds.map { " in \(Int($0.rounded())) ms" } ?? ""
           return "\(server.address): A \(words(server.ipv4)); AAAA \(words(server.ipv6))\(time)"
         }),
+      DiagnosisEvidence(
+        unansweredKey,
+        list: evidence.addresses.isEmpty && !evidence.servers.contains(where: \.hasAnswered)
+          ? evidence.servers.map(\.address.description) : []),
       DiagnosisEvidence("control", list: evidence.servers.map { "\($0.address): \(words($0.control))" }),
     ]
   }

@@ -15,6 +15,13 @@ struct DiagnosisRulesTests {
     DiagnosisStep(kind, family: family, outcome, "a text", cause: cause, confidence: confidence)
   }
 
+  private static func silentServers(_ addresses: String...) -> DiagnosisStep {
+    NameStep.step(
+      NameEvidence(
+        name: "site.example",
+        servers: addresses.map { NameEvidence.Server(address: IPAddress($0)!, ipv4: .silent, ipv6: .silent) }))
+  }
+
   struct Row: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let cause: DiagnosisCause?
@@ -72,6 +79,41 @@ struct DiagnosisRulesTests {
       "a name fault before a broken family", .nameHijacked,
       [
         step(.connect, .ipv4), step(.name, nil, .fault, .nameHijacked), step(.connect, .ipv6, .fault, .silent),
+      ]),
+    Row(
+      "a name that does not exist, and a family whose router is gone", .nameUnknown,
+      [
+        step(.neighbour, .ipv4), step(.neighbour, .ipv6, .fault, .gatewaySilent),
+        step(.name, nil, .fault, .nameUnknown),
+      ]),
+    Row(
+      "a bad certificate, and a family that is lost on the way", .tlsCertificate,
+      [
+        step(.connect, .ipv4), step(.connect, .ipv6, .fault, .silent, .likely),
+        step(.tls, nil, .fault, .tlsCertificate),
+      ]),
+    Row(
+      "a silent name server of the family that works", .nameServerSilent, .likely,
+      [
+        step(.neighbour, .ipv4), step(.neighbour, .ipv6, .fault, .gatewaySilent),
+        silentServers("192.0.2.53"),
+      ]),
+    Row(
+      "a silent name server of either family", .nameServerSilent, .likely,
+      [
+        step(.neighbour, .ipv4), step(.neighbour, .ipv6, .fault, .gatewaySilent),
+        silentServers("2001:db8:2::53", "192.0.2.53"),
+      ]),
+    Row(
+      "a silent name server of the broken family", .familyBroken,
+      [
+        step(.neighbour, .ipv4), step(.neighbour, .ipv6, .fault, .gatewaySilent), silentServers("2001:db8:2::53"),
+      ]),
+    Row(
+      "a proxy that is gone, and a family that is broken", .familyBroken,
+      [
+        step(.connect, .ipv4), step(.connect, .ipv6, .fault, .silent), step(.http),
+        step(.proxy, nil, .fault, .proxyUnreachable),
       ]),
     Row(
       "the family that came further", .gatewaySilent,
