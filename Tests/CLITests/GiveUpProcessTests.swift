@@ -26,11 +26,21 @@ struct GiveUpProcessTests {
     try lab.addVeth("v0", "v1")
     try lab.up("v0", "v1")
     let process = try Tool.start(["wait", "--give-up-early", "--grace", "0"], in: lab)
-    // It says why it waits, and looks at the links twice a second: it has seen them by the second reason.
     #expect(try await process.error.nextLine(within: .seconds(60)).contains("waiting for internet"))
     try lab.addAddress("10.0.0.1/24", "v0")
     try lab.addRoute("default", via: "10.0.0.2")
     #expect(try await process.exit() == .exited(0))
+  }
+
+  /// No state changes with it, and nobody looks by the clock: the kernel's announcement alone ends the wait.
+  @Test func givesUpOnceTheLastCarrierIsGone() async throws {
+    let lab = try NetworkLab()
+    try lab.addVeth("v0", "v1")
+    try lab.up("v0", "v1")
+    let process = try Tool.start(["wait", "--give-up-early", "--grace", "0"], in: lab)
+    #expect(try await process.error.nextLine(within: .seconds(60)).contains("waiting for internet"))
+    try lab.down("v1")
+    #expect(try await process.exit() == .exited(1))
   }
 
   @Test func saysThatThereIsNoInterfaceAtAll() async throws {

@@ -8,15 +8,15 @@ internal import Dialtone
 ///
 /// Times are those of one monotonic clock.
 struct Prospects {
-  /// How often the interfaces are looked at.
-  static let interval = Duration.milliseconds(500)
-
   /// How long nothing may be under way before a wait is given up.
   private let grace: Duration
   /// Since when there has been nothing; `nil` if there is something.
   private var hopelessSince: Duration?
 
   init(grace: Duration) { self.grace = grace }
+
+  /// When a wait is given up, if nothing changes until then; `nil` while there is hope.
+  var end: Duration? { hopelessSince.map { $0 + grace } }
 
   /// Takes the interfaces as they are. Returns whether there has been no prospect for the whole time of grace.
   mutating func areGone(_ interfaces: [InterfaceStatus], at now: Duration) -> Bool {

@@ -5,20 +5,26 @@ internal import CDialtoneSystem
 internal import Dialtone
 internal import Netlink
 
-/// Waits for letters, a closed pipe, or a time: epoll(7).
+/// Waits for letters, announcements, a closed pipe, or a time: epoll(7).
 final class EventWait {
   struct Outcome {
     var hasLetters = false
     /// Nobody reads the output any more.
     var isOutputClosed = false
+    /// A further descriptor is readable.
+    var isAnnounced = false
   }
 
   private let poll: OwnedDescriptor
   private static let letters: UInt64 = 0
   private static let output: UInt64 = 1
+  private static let announcements: UInt64 = 2
 
-  /// `output` is the stream whose reader is watched; `nil` if its end is no reason to stop.
-  init(mailbox: Mailbox<some Sendable>, output: StandardStream?) throws(SystemError) {
+  /// `output` is the stream whose reader is watched; `nil` if its end is no reason to stop. `descriptors` belong to the
+  /// caller, who keeps them open and reads from them.
+  init(
+    mailbox: Mailbox<some Sendable>, output: StandardStream?, announcements descriptors: [CInt] = []
+  ) throws(SystemError) {
     let descriptor = epoll_create1(CInt(EPOLL_CLOEXEC))
     if descriptor < 0 { throw SystemError("epoll_create1") }
     poll = OwnedDescriptor(descriptor)
@@ -27,6 +33,10 @@ final class EventWait {
     unsafe event.events = UInt32(CSYSTEM_EPOLLIN)
     unsafe event.data.u64 = Self.letters
     if unsafe epoll_ctl(descriptor, EPOLL_CTL_ADD, mailbox.descriptor, &event) != 0 { throw SystemError("epoll_ctl") }
+    unsafe event.data.u64 = Self.announcements
+    for announcing in descriptors where unsafe epoll_ctl(descriptor, EPOLL_CTL_ADD, announcing, &event) != 0 {
+      throw SystemError("epoll_ctl")
+    }
     guard let output else { return }
     // Errors and hang-ups are always reported. A regular file is refused (EPERM), and never closed either.
     unsafe event.events = 0
@@ -36,12 +46,13 @@ final class EventWait {
 
   /// Waits, for `limit` at most.
   func wait(atMost limit: Duration?) -> Outcome {
-    // The kernel fills at most two events, and the array has two.
-    var events = unsafe [epoll_event](repeating: epoll_event(), count: 2)
-    let count = unsafe epoll_wait(poll.rawValue, &events, 2, Self.milliseconds(limit))
+    // The kernel fills at most four events, and the array has four.
+    var events = unsafe [epoll_event](repeating: epoll_event(), count: 4)
+    let count = unsafe epoll_wait(poll.rawValue, &events, 4, Self.milliseconds(limit))
     var outcome = Outcome()
     let ready = unsafe events.prefix(max(0, Int(count))).map { unsafe $0.data.u64 }
     outcome.hasLetters = ready.contains(Self.letters)
+    outcome.isAnnounced = ready.contains(Self.announcements)
     outcome.isOutputClosed = ready.contains(Self.output)
     return outcome
   }

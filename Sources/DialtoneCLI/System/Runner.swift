@@ -47,7 +47,10 @@ struct Runner<S: Session> where S.State: Sendable {
     }
 
     let mailbox = try Mailbox<S.State>()
-    let wait = try EventWait(mailbox: mailbox, output: endsWithReader ? .output : nil)
+    // If netlink is refused, the states say so.
+    let announcements = prospects == nil ? nil : InterfaceAnnouncements()
+    let wait = try EventWait(
+      mailbox: mailbox, output: endsWithReader ? .output : nil, announcements: announcements?.descriptors ?? [])
     let watchers = watch(mailbox)
     defer { withExtendedLifetime(watchers) {} }
 
@@ -56,6 +59,7 @@ struct Runner<S: Session> where S.State: Sendable {
     var hasToldShortage = isQuiet
     var hasNamedExplain = explainableCount == 0 || !progress.isEnabled
     var nextProgress = Progress.interval
+    var mustLook = true
     while true {
       let now = start.duration(to: clock.now)
       let isOver = timeout.map { $0 <= now } ?? false
@@ -69,8 +73,12 @@ struct Runner<S: Session> where S.State: Sendable {
       }
       let tick = waiting == nil ? nil : nextProgress - now
       let rest = timeout.map { $0 - now }
-      let look = prospects.map { _ in Prospects.interval }
+      let look = prospects?.end.map { $0 - now }
       let outcome = wait.wait(atMost: isOver ? .zero : [tick, rest, look].compactMap { $0 }.min())
+      if outcome.isAnnounced {
+        announcements?.drain()
+        mustLook = true
+      }
       if outcome.isOutputClosed {
         Hook.end()
         Signals.end(by: SIGPIPE)
@@ -88,7 +96,8 @@ struct Runner<S: Session> where S.State: Sendable {
       }
       for letter in letters { tell(serviceManager: letter) }
       if isOver, session.ending == nil { reports += session.timeOut() }
-      let hopeless = session.ending == nil ? hopelessness(at: start.duration(to: clock.now)) : nil
+      let hopeless = session.ending == nil ? hopelessness(at: start.duration(to: clock.now), mustLook) : nil
+      mustLook = false
       if hopeless != nil { reports += session.timeOut() }
       if progress.isVisible {
         if !reports.isEmpty || session.ending != nil || session.waiting == nil {
@@ -117,12 +126,12 @@ struct Runner<S: Session> where S.State: Sendable {
     }
   }
 
-  /// Why there is no hope, in words; `nil` if there is some, or nobody wants to know.
-  private mutating func hopelessness(at now: Duration) -> String? {
-    if prospects == nil { return nil }
+  /// Why there is no hope, in words; `nil` if there is some, nobody wants to know, or it is not time to look.
+  private mutating func hopelessness(at now: Duration, _ mustLook: Bool) -> String? {
+    guard let prospects, mustLook || prospects.end.map({ $0 <= now }) ?? false else { return nil }
     do {
       let interfaces = try currentInterfaces()
-      return prospects?.areGone(interfaces, at: now) == true ? Prospects.words(for: interfaces) : nil
+      return self.prospects?.areGone(interfaces, at: now) == true ? Prospects.words(for: interfaces) : nil
     } catch {
       // The states say that the system denies it.
       return nil
