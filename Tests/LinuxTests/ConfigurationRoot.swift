@@ -36,6 +36,13 @@ final class ConfigurationRoot: Sendable {
     try #require(unsafe CDialtoneSystem.write(descriptor, text, text.utf8.count) == text.utf8.count)
   }
 
+  /// When the file was written, in seconds and nanoseconds.
+  func modificationTime(of name: String) throws -> [Int] {
+    var status = stat()
+    try #require(unsafe stat("\(path)/\(name)", &status) == 0)
+    return [status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+  }
+
   func move(_ name: String, to new: String) throws {
     try #require(unsafe rename("\(path)/\(name)", "\(path)/\(new)") == 0)
   }

@@ -46,6 +46,8 @@ final class LinuxNetwork: NetworkSource {
 
   /// When to look for changes that were not announced.
   private var pollDeadline: Int64?
+  /// When the socket of queries was lost.
+  private var lastLoss: Int64?
 
   var nextPoll: Int64? {
     guard let next = lookups.nextExpiry else { return pollDeadline }
@@ -141,12 +143,16 @@ final class LinuxNetwork: NetworkSource {
   /// The descriptors to await. If there is one for announcements, it is the first.
   var descriptors: [CInt] { awaited.map(\.descriptor) }
 
-  /// Gives up the socket of queries, if somebody else has closed it. A failed query is the sign of that.
+  /// Gives up the socket of queries, if somebody else has closed it. A failed query is the sign of that. Another one is
+  /// opened at once, but not over and over.
   private func giveUpLostQueries() {
     if queries?.isOpen ?? true { return }
     queries = nil
     isPolled = true
-    pollAgain(after: 0)
+    let now = time.now()
+    let isFirst = lastLoss.map { now - $0 > Self.pollInterval } ?? true
+    lastLoss = now
+    pollAgain(after: isFirst ? 0 : Self.pollInterval)
   }
 
   // MARK: NetworkSource

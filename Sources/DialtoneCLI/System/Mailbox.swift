@@ -56,8 +56,8 @@ final class Mailbox<State: Sendable>: Sendable {
   /// For any thread.
   func post(_ state: State, for target: Int) {
     heap.withLock { $0.append(Letter(target: target, state: state)) }
-    // With each letter, so that the next one makes up for a call that failed.
-    eventfd_write(descriptor, 1)
+    // It can hardly fail (eventfd(2)): if it does, again, and the next letter makes up for what failed each time.
+    for _ in 0..<8 where eventfd_write(descriptor, 1) == 0 { return }
   }
 
   func takeAll() -> [Letter] {

@@ -185,7 +185,8 @@ enum DiagnosisRules {
       return Finding(cause: nil, confidence: .unknown, summary: sentence(fault.text), advice: fault.advice)
     }
     let isLast = position(fault) >= position(.connect)
-    var summary = isLast
+    var summary =
+      isLast
       ? sentence(fault.text) : "\(sentence(fault.text).dropLast()); everything behind it was not tried."
     if let broken, let family = broken.family {
       summary += " Beside that, \(words(family)) does not work: \(broken.text)."

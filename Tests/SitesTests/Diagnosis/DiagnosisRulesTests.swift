@@ -19,7 +19,9 @@ struct DiagnosisRulesTests {
     NameStep.step(
       NameEvidence(
         name: "site.example",
-        servers: addresses.map { NameEvidence.Server(address: IPAddress($0)!, ipv4: .silent, ipv6: .silent) }))
+        servers: addresses.compactMap { IPAddress($0) }.map { address in
+          NameEvidence.Server(address: address, ipv4: .silent, ipv6: .silent)
+        }))
   }
 
   struct Row: Sendable, CustomTestStringConvertible {
