@@ -99,7 +99,7 @@ ipv6-silent         | family-broken | https://site.example/ | IPv6 is lost behin
 ipv6-gateway        | family-broken | https://site.example/ | The IPv6 router does not exist.
 ipv6-prohibited     | family-broken | https://site.example/ | The router prohibits IPv6.
 ipv4-silent         | family-broken | https://site.example/ | IPv4 is lost behind the router.
-ipv6-name-server    | family-broken | https://site.example/ | The only name server is behind an IPv6 router that is gone.
+ipv6-name-server    | family-broken | https://site.example/ | The name server is behind a dead IPv6 router.
 # TLS
 certificate-self    | tls-certificate | https://site.example/ | The certificate vouches for itself.
 certificate-expired | tls-certificate | https://site.example/ | The certificate has expired.
@@ -172,7 +172,7 @@ two-name-portal     | name-hijacked | http://site.example/ | The name server lie
 two-refused-proxy   | refused | https://site.example/ | The site listens on no port, and the proxy is gone.
 two-tls-proxy       | tls-certificate | https://site.example/ | The certificate is bad, and so is the proxy.
 two-ipv6-unknown    | name-unknown | https://nosuch.example/ | The IPv6 router is gone, and the name does not exist.
-two-ipv6-silent     | name-server-silent | https://site.example/ | The IPv6 router is gone, and the name server is silent.
+two-ipv6-silent     | name-server-silent | https://site.example/ | The IPv6 router is gone, the name server silent.
 two-ipv6-tls        | tls-certificate | https://site.example/ | The IPv6 router is gone, and the certificate is bad.
 END
 
