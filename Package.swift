@@ -235,6 +235,16 @@ if Context.environment["DIALTONE_FUZZ"] != nil {
       path: "Tests/Fuzz", exclude: ["Corpus"], swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
 }
 
+// For `Benchmarks/endurance --debug` alone, which has a debug build of this package already.
+if Context.environment["DIALTONE_ENDURANCE"] != nil {
+  package.targets += [
+    .target(name: "CBenchmark", path: "Benchmarks/Sources/CBenchmark"),
+    .executableTarget(
+      name: "Endurance", dependencies: ["CBenchmark", "Dialtone", "DialtoneSites"],
+      path: "Benchmarks/Sources/Endurance"),
+  ]
+}
+
 // For Scripts/check alone: what needs no other package, and its tests, which build in a quarter of the time.
 if Context.environment["DIALTONE_CORE_ALONE"] != nil {
   var others: Set<String> = []
@@ -273,7 +283,7 @@ for target in package.targets {
     // SE-0480: in CI only, so that a newer compiler breaks nobody.
     target.swiftSettings?.append(.treatAllWarnings(as: .error))
   }
-  let isForTests = ["Fuzz", "MessageBuilding", "NetworkLab", "SiteLab", "TestSupport"].contains(target.name)
+  let isForTests = ["Endurance", "Fuzz", "MessageBuilding", "NetworkLab", "SiteLab", "TestSupport"].contains(target.name)
   if !target.isTest && !isOthers && !isForTests {
     // A public type says whether it is Sendable.
     target.swiftSettings?.append(.treatWarning("ExplicitSendable", as: .error))
