@@ -152,7 +152,7 @@ struct RouteDecisionTests {
     ]
     let replies = RouteReplies(
       match: try BuiltMessages.route(nexthopID: 7), plain: try BuiltMessages.route(over: 4, from: "10.1.0.1"),
-      objectHops: hops)
+      severalHops: hops)
     let decision = try network().decision()
     let overL1 = Reachability(status: .reachable, flags: .reachable, interface: l1, gateway: try address("10.1.0.2"))
     #expect(decision.decide(target, replies) == overL1)

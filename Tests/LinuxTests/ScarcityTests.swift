@@ -79,6 +79,8 @@ struct ScarcityTests {
       try await path.waitUntilSatisfied()
       let own = try OpenFiles().descriptors.subtracting(before.descriptors)
       #expect(own.count >= 6)
+      // A thread that is within a turn may use a number once more.
+      try await eventually("the engine sleeps") { ProcessCensus.areAsleep(threadsNamed: "dialtone") }
       for descriptor in own { close(descriptor) }
       let strangers = areUsedAgain ? try Strangers(own) : nil
       try lab.down("v0")
@@ -109,6 +111,7 @@ struct ScarcityTests {
         let internet = try await monitors.record()
         let own = try OpenFiles().descriptors.subtracting(before.descriptors).sorted()
         guard own.indices.contains(position) else { continue }
+        try await eventually("the engine sleeps") { ProcessCensus.areAsleep(threadsNamed: "dialtone") }
         close(own[position])
         let strangers = try Strangers([own[position]])
         try lab.down("v0")

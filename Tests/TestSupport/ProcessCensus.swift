@@ -53,6 +53,14 @@ package struct ProcessCensus: Sendable, Hashable {
     names(in: "/proc/self/task").count { line("/proc/self/task/\($0)/comm") == "\(name)\n" }
   }
 
+  /// Whether all threads whose names begin so are asleep (proc_pid_stat(5)): none is about to do anything.
+  package static func areAsleep(threadsNamed prefix: String) -> Bool {
+    names(in: "/proc/self/task").allSatisfy { task in
+      guard let words = line("/proc/self/task/\(task)/stat")?.split(separator: " "), words.count > 2 else { return true }
+      return !words[1].hasPrefix("(\(prefix)") || words[2] == "S"
+    }
+  }
+
   /// The first line, including its end; `nil` if there is none. A thread may have ended meanwhile.
   private static func line(_ path: String) -> String? {
     guard let file = unsafe fopen(path, "r") else { return nil }

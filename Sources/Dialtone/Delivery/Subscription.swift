@@ -190,8 +190,15 @@ package final class Subscription<State: Sendable>: Deliverable {
   /// Runs the handler with the newest state, if it has not had it. Returns whether there is a newer one by now, so that
   /// a thread of the executor has to call this again.
   @discardableResult
-  @_specialize(where State == Reachability)
   package func deliver() -> Bool {
+    // A function that is not specialised looks the types of all its variables up before it does anything else. So there
+    // are none here.
+    if let known = self as? Subscription<Reachability> { return known.deliverNewest() }
+    return deliverNewest()
+  }
+
+  @inline(never)
+  private func deliverNewest() -> Bool {
     var told: Told<State>?
     let handler = progress.withLock { progress -> Called? in
       progress.isWokenAgain = false

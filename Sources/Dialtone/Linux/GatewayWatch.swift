@@ -61,7 +61,7 @@ final class GatewayWatch {
     var isNew = false
     for reply in replies where reply.mayHaveIPv6Gateway {
       // Mostly one hop; no array is made for it.
-      if case .route(let route) = reply.configured, route.nexthops.isEmpty, reply.objectHops.isEmpty {
+      if case .route(let route) = reply.configured, reply.severalHops.isEmpty {
         if let gateway = route.gateway, let index = route.outputInterface {
           isNew = table.add(gateway, on: index, isFailed: false) || isNew
         }

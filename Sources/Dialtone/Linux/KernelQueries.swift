@@ -62,7 +62,7 @@ final class KernelQueries {
 
   /// Reads the hops of a route that names nothing but a nexthop object.
   private func readHops(_ replies: inout RouteReplies) {
-    if let id = replies.bareNexthopID { replies.objectHops = hops(ofObject: id) }
+    if let id = replies.bareNexthopID { replies.severalHops = hops(ofObject: id) }
   }
 
   // MARK: Neighbours
@@ -206,23 +206,28 @@ extension KernelQueries.Exchange {
 extension RouteReplies {
   /// Takes in one of the two answers.
   fileprivate mutating func take(_ answer: NetlinkAnswer, _ bytes: RawSpan, isMatch: Bool) {
-    if isMatch { match = RouteReply(answer, bytes) } else { plain = RouteReply(answer, bytes) }
+    if isMatch {
+      match = RouteReply(answer, bytes, &severalHops)
+    } else {
+      // A plain reply names one hop.
+      var none: [RouteNexthop] = []
+      plain = RouteReply(answer, bytes, &none)
+    }
   }
 
   /// The nexthop object of the matching route, if that names neither an interface nor hops.
   fileprivate var bareNexthopID: UInt32? {
-    guard case .route(let route) = match, let id = route.nexthopID, route.outputInterface == nil,
-      route.nexthops.isEmpty
+    guard case .route(let route) = match, let id = route.nexthopID, route.outputInterface == nil, severalHops.isEmpty
     else { return nil }
     return id
   }
 }
 
 extension RouteReply {
-  fileprivate init(_ answer: NetlinkAnswer, _ bytes: RawSpan) {
+  fileprivate init(_ answer: NetlinkAnswer, _ bytes: RawSpan, _ nexthops: inout [RouteNexthop]) {
     switch answer {
     case .message(let message):
-      guard let route = RouteMessage(message, in: bytes) else {
+      guard let route = RouteMessage(message, in: bytes, nexthops: &nexthops) else {
         self = .lost
         return
       }

@@ -129,30 +129,31 @@ package final class KernelWitness {
       mark: configuration.mark == 0 ? nil : configuration.mark, transport: Int(number),
       destinationPort: configuration.port.flatMap { $0 == 0 ? nil : $0 }, fibMatch: true, namesTable: true)
     var match: RouteMessage?
+    var nexthops: [RouteNexthop] = []
     var errno: CInt = 0
     exchange { index, answer, bytes in
       if index == 0 { return }
       switch answer {
-      case .message(let message): match = RouteMessage(message, in: bytes)
+      case .message(let message): match = RouteMessage(message, in: bytes, nexthops: &nexthops)
       case .acknowledgement(let acknowledgement): errno = acknowledgement.errno
       case .lost: break
       }
     }
     if let match {
       let table = table(of: match, packet.destination)
-      evidence.route = facts(match, table: table)
+      evidence.route = facts(match, nexthops, table: table)
       evidence.rule = walk.rule(of: match, in: table).map {
         KernelEvidence.RuleFacts(priority: $0.priority, text: $0.words)
       }
       return
     }
-    var tables: [UInt32: RuleWalk.Lookup] = [:]
+    var tables: [UInt32: (lookup: RuleWalk.Lookup, nexthops: [RouteNexthop])] = [:]
     let end = walk.end { table in
-      if let known = tables[table] { return known }
+      if let known = tables[table] { return known.lookup }
       if tables.count == Self.tableLimit { return .unknown }
       let found = lookUp(packet.destination, in: table)
       tables[table] = found
-      return found
+      return found.lookup
     }
     switch end {
     case .refusal(let rule):
@@ -160,7 +161,7 @@ package final class KernelWitness {
       evidence.isTrailComplete = rule.refusal(isIPv6: packet.destination.isIPv6) == errno
     case .route(let route, let rule):
       evidence.rule = KernelEvidence.RuleFacts(priority: rule.priority, text: rule.words)
-      evidence.route = facts(route)
+      evidence.route = facts(route, tables[route.table]?.nexthops ?? [])
       // A usable route that the kernel does not use: its links have no carrier, or it is not for this interface.
       evidence.isTrailComplete = evidence.state.reason != nil
       if route.type == .unicast, let output, !(evidence.route?.hops.contains { $0.link == output.name.text } ?? false) {
@@ -175,7 +176,7 @@ package final class KernelWitness {
   /// tables local and main as one (fib_trie_unmerge, net/ipv4/fib_trie.c), and an answer names main for both.
   private func table(of match: RouteMessage, _ address: IPAddressBits) -> UInt32 {
     guard match.family == .ipv4, match.table == RouteTableName.main, match.type != .unicast,
-      case .route(let local) = lookUp(address, in: RouteTableName.local), local.type == match.type,
+      case .route(let local) = lookUp(address, in: RouteTableName.local).lookup, local.type == match.type,
       local.destinationLength == match.destinationLength
     else { return match.table }
     return RouteTableName.local
@@ -189,8 +190,11 @@ package final class KernelWitness {
     return rules
   }
 
-  private func lookUp(_ address: IPAddressBits, in table: UInt32) -> RuleWalk.Lookup {
+  private func lookUp(
+    _ address: IPAddressBits, in table: UInt32
+  ) -> (lookup: RuleWalk.Lookup, nexthops: [RouteNexthop]) {
     var search = RouteSearch(address)
+    var nexthops: [RouteNexthop] = []
     var count = 0
     let isRead = dump(
       .getRoute, family: address.family, table: table,
@@ -200,16 +204,20 @@ package final class KernelWitness {
       },
       { message, bytes in
         count += 1
+        var new: [RouteNexthop] = []
         // Kernels that do not check strictly list all tables.
-        if let route = RouteMessage(message, in: bytes), route.table == table { search.add(route) }
+        guard let route = RouteMessage(message, in: bytes, nexthops: &new), route.table == table else { return }
+        if search.add(route) { nexthops = new }
       })
     // A table that does not exist has no route (ENOENT).
-    if !isRead || count > Self.routeLimit { return count == 0 ? .none : .unknown }
-    return search.best.map(RuleWalk.Lookup.route) ?? .none
+    if !isRead || count > Self.routeLimit { return (count == 0 ? .none : .unknown, []) }
+    return (search.best.map(RuleWalk.Lookup.route) ?? .none, nexthops)
   }
 
-  private func facts(_ route: RouteMessage, table: UInt32? = nil) -> KernelEvidence.RouteFacts {
-    var hops = route.nexthops
+  private func facts(
+    _ route: RouteMessage, _ nexthops: [RouteNexthop], table: UInt32? = nil
+  ) -> KernelEvidence.RouteFacts {
+    var hops = nexthops
     if hops.isEmpty, let index = route.outputInterface {
       hops = [RouteNexthop(flags: route.flags, weight: 1, interfaceIndex: index, gateway: route.gateway)]
     }

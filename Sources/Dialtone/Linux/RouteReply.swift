@@ -5,7 +5,7 @@ internal import CDialtoneSystem
 internal import Netlink
 
 /// The kernel's reply to a route query.
-enum RouteReply: Equatable, Sendable {
+enum RouteReply: Equatable, Sendable, BitwiseCopyable {
   case route(RouteMessage)
   /// There is no way; this is the errno(3).
   case refusal(CInt)
@@ -20,13 +20,14 @@ struct RouteReplies: Equatable, Sendable {
   var match = RouteReply.lost
   /// Without RTM_F_FIB_MATCH: what a packet sent now would get.
   var plain = RouteReply.lost
-  /// The hops of the nexthop object, if the matching route names nothing else (`nexthop_compat_mode` 0).
-  var objectHops: [RouteNexthop] = []
+  /// The hops of the matching route, if it has several, or those of its nexthop object, if it names nothing else
+  /// (`nexthop_compat_mode` 0).
+  var severalHops: [RouteNexthop] = []
 
-  init(match: RouteReply = .lost, plain: RouteReply = .lost, objectHops: [RouteNexthop] = []) {
+  init(match: RouteReply = .lost, plain: RouteReply = .lost, severalHops: [RouteNexthop] = []) {
     self.match = match
     self.plain = plain
-    self.objectHops = objectHops
+    self.severalHops = severalHops
   }
 
   /// The route as it is configured, as far as the kernel can tell. If a route has more hops than fit into a reply (some
@@ -36,8 +37,7 @@ struct RouteReplies: Equatable, Sendable {
   /// The hops of the route, in the kernel's order; empty if there is no route.
   var hops: [RouteNexthop] {
     guard case .route(let route) = configured else { return [] }
-    let several = route.nexthops.isEmpty ? objectHops : route.nexthops
-    if !several.isEmpty { return several }
+    if !severalHops.isEmpty { return severalHops }
     return route.outputInterface.map {
       [RouteNexthop(flags: route.flags, weight: 1, interfaceIndex: $0, gateway: route.gateway)]
     } ?? []
@@ -46,7 +46,7 @@ struct RouteReplies: Equatable, Sendable {
   /// Whether a hop may have an IPv6 gateway. A copy of the route is not made for that.
   var mayHaveIPv6Gateway: Bool {
     switch match {
-    case .route(let route): route.gateway?.isIPv6 ?? !(route.nexthops.isEmpty && objectHops.isEmpty)
+    case .route(let route): route.gateway?.isIPv6 ?? !severalHops.isEmpty
     case .refusal(let errno): errno == EMSGSIZE
     case .lost: false
     }

@@ -140,14 +140,18 @@ package struct RouteSearch: Sendable {
 
   package init(_ address: IPAddressBits) { self.address = address }
 
-  package mutating func add(_ route: RouteMessage) {
-    guard route.family == address.family, route.sourceLength == 0, route.covers(address) else { return }
-    guard let best else { return self.best = route }
-    if route.destinationLength != best.destinationLength {
-      if route.destinationLength > best.destinationLength { self.best = route }
-    } else if (route.priority ?? 0) < (best.priority ?? 0) {
-      self.best = route
+  /// Returns whether it is the best so far.
+  @discardableResult
+  package mutating func add(_ route: RouteMessage) -> Bool {
+    guard route.family == address.family, route.sourceLength == 0, route.covers(address) else { return false }
+    if let best {
+      let isBetter =
+        route.destinationLength == best.destinationLength
+        ? (route.priority ?? 0) < (best.priority ?? 0) : route.destinationLength > best.destinationLength
+      if !isBetter { return false }
     }
+    best = route
+    return true
   }
 }
 

@@ -4,8 +4,9 @@
 /// A route: an event, one entry of a dump, or the answer to a query (`RTM_NEWROUTE`, `RTM_DELROUTE`; `struct rtmsg`;
 /// rtnetlink(7)).
 ///
-/// Decoding a route with a single nexthop allocates nothing.
-package struct RouteMessage: Hashable, Sendable {
+/// Its nexthops, if it has several, are told apart from it. So decoding a route with one allocates nothing, and copying
+/// one copies bytes.
+package struct RouteMessage: Hashable, Sendable, BitwiseCopyable {
   static let headerByteCount = 12
 
   /// Attributes of a route (`RTA_…`, linux/rtnetlink.h).
@@ -49,8 +50,6 @@ package struct RouteMessage: Hashable, Sendable {
   /// linux/rtnetlink.h); 0 means for ever, or less than one. Only IPv6 routes expire. A reply says so only with
   /// `RTM_F_FIB_MATCH`.
   package private(set) var expiry: Int32 = 0
-  /// Only for a route with several nexthops; `gateway` and `outputInterface` are `nil` then.
-  package private(set) var nexthops: [RouteNexthop] = []
 
   /// Whether an address lies inside the route's destination.
   package func covers(_ address: IPAddressBits) -> Bool {
@@ -60,6 +59,14 @@ package struct RouteMessage: Hashable, Sendable {
 
   /// - Returns: `nil` if the message is of another type, or malformed.
   package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
+    var nexthops: [RouteNexthop] = []
+    self.init(message, in: bytes, nexthops: &nexthops)
+  }
+
+  /// - Parameter nexthops: Replaced by those of a route that has several; its `gateway` and `outputInterface` are `nil`.
+  ///   Left as they are otherwise.
+  /// - Returns: `nil` if the message is of another type, or malformed.
+  package init?(_ message: NetlinkMessage, in bytes: RawSpan, nexthops: inout [RouteNexthop]) {
     let start = message.body.lowerBound
     guard message.type == .newRoute || message.type == .deleteRoute,
       let range = message.attributes(after: Self.headerByteCount),
@@ -83,14 +90,16 @@ package struct RouteMessage: Hashable, Sendable {
     if self.family == .ipv4 && destinationLength > 32 || self.family == .ipv6 && destinationLength > 128 { return nil }
     var attributes = NetlinkAttributeCursor(range)
     while let attribute = attributes.next(in: bytes) {
-      guard read(attribute, in: bytes) else { return nil }
+      guard read(attribute, in: bytes, &nexthops) else { return nil }
     }
     if attributes.isMalformed { return nil }
   }
 
   /// - Returns: whether the attribute is unknown or has the size it must have.
   @inline(__always)
-  private mutating func read(_ attribute: NetlinkAttribute, in bytes: RawSpan) -> Bool {
+  private mutating func read(
+    _ attribute: NetlinkAttribute, in bytes: RawSpan, _ nexthops: inout [RouteNexthop]
+  ) -> Bool {
     let payload = attribute.payload
     switch attribute.type {
     case Attribute.destination:
@@ -161,7 +170,7 @@ package struct RoutePrefix: Hashable, Sendable, BitwiseCopyable {
 }
 
 /// What happens to a packet that takes a route (`rtm_type`; rtnetlink(7)).
-package struct RouteType: RawRepresentable, Hashable, Sendable {
+package struct RouteType: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
   package let rawValue: UInt8
 
   @inline(__always)
@@ -184,7 +193,7 @@ package struct RouteType: RawRepresentable, Hashable, Sendable {
 }
 
 /// How far a destination is (`rtm_scope`, `ifa_scope`; `enum rt_scope_t`, linux/rtnetlink.h).
-package struct RouteScope: RawRepresentable, Hashable, Sendable {
+package struct RouteScope: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
   package let rawValue: UInt8
 
   @inline(__always)
@@ -199,7 +208,7 @@ package struct RouteScope: RawRepresentable, Hashable, Sendable {
 }
 
 /// Who made a route (`rtm_protocol`; `RTPROT_…`, linux/rtnetlink.h).
-package struct RouteProtocol: RawRepresentable, Hashable, Sendable {
+package struct RouteProtocol: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
   package let rawValue: UInt8
 
   @inline(__always)
@@ -213,7 +222,7 @@ package struct RouteProtocol: RawRepresentable, Hashable, Sendable {
 
 /// Flags of a route and of its nexthops (linux/rtnetlink.h). Both words share their low bits. `RTNH_F_…` describe a
 /// nexthop; `rtm_flags` has them too if a route has just one. `RTM_F_…` describe the message.
-package struct RouteFlags: OptionSet, Hashable, Sendable {
+package struct RouteFlags: OptionSet, Hashable, Sendable, BitwiseCopyable {
   package let rawValue: UInt32
 
   @inline(__always)

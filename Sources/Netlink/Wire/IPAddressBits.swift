@@ -85,7 +85,7 @@ extension IPAddressBits: Comparable {
 
 /// An address family as the Linux kernel numbers it (`AF_…`, bits/socket.h). Other systems number IPv6 differently, so
 /// the parser, which builds on every platform, has its own.
-package struct KernelAddressFamily: RawRepresentable, Hashable, Sendable {
+package struct KernelAddressFamily: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
   package let rawValue: UInt8
 
   @inline(__always)
