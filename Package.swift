@@ -283,7 +283,8 @@ for target in package.targets {
     // SE-0480: in CI only, so that a newer compiler breaks nobody.
     target.swiftSettings?.append(.treatAllWarnings(as: .error))
   }
-  let isForTests = ["Endurance", "Fuzz", "MessageBuilding", "NetworkLab", "SiteLab", "TestSupport"].contains(target.name)
+  let testing = ["Endurance", "Fuzz", "MessageBuilding", "NetworkLab", "SiteLab", "TestSupport"]
+  let isForTests = testing.contains(target.name)
   if !target.isTest && !isOthers && !isForTests {
     // A public type says whether it is Sendable.
     target.swiftSettings?.append(.treatWarning("ExplicitSendable", as: .error))

@@ -56,7 +56,9 @@ package struct ProcessCensus: Sendable, Hashable {
   /// Whether all threads whose names begin so are asleep (proc_pid_stat(5)): none is about to do anything.
   package static func areAsleep(threadsNamed prefix: String) -> Bool {
     names(in: "/proc/self/task").allSatisfy { task in
-      guard let words = line("/proc/self/task/\(task)/stat")?.split(separator: " "), words.count > 2 else { return true }
+      let words = line("/proc/self/task/\(task)/stat")?.split(separator: " ") ?? []
+      // It has ended meanwhile.
+      if words.count < 3 { return true }
       return !words[1].hasPrefix("(\(prefix)") || words[2] == "S"
     }
   }

@@ -63,9 +63,8 @@ package struct RouteMessage: Hashable, Sendable, BitwiseCopyable {
     self.init(message, in: bytes, nexthops: &nexthops)
   }
 
-  /// - Parameter nexthops: Replaced by those of a route that has several; its `gateway` and `outputInterface` are `nil`.
-  ///   Left as they are otherwise.
-  /// - Returns: `nil` if the message is of another type, or malformed.
+  /// Reads a route, and puts its nexthops into `nexthops` if it has several: then `gateway` and `outputInterface` are
+  /// `nil`. Otherwise `nexthops` stays as it is. Returns `nil` if the message is of another type, or malformed.
   package init?(_ message: NetlinkMessage, in bytes: RawSpan, nexthops: inout [RouteNexthop]) {
     let start = message.body.lowerBound
     guard message.type == .newRoute || message.type == .deleteRoute,
