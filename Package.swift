@@ -55,7 +55,7 @@ let package = Package(
     .target(
       name: "DialtoneSites",
       dependencies: [
-        "CDialtoneSystem", "Dialtone", "Netlink",
+        "CDialtoneSystem", "Dialtone", "Netlink", "SitesTrait",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
@@ -63,6 +63,8 @@ let package = Package(
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ]
     ),
+    // Says which trait is missing, where it is. Nothing else.
+    .target(name: "SitesTrait"),
     // A scripted network and clock, for users' own tests.
     .target(name: "DialtoneTesting", dependencies: ["CDialtoneSystem", "Dialtone"]),
     // Scripted sites, for the tests of those who check sites. Apart, since it brings swift-nio.
