@@ -29,6 +29,11 @@ pid_t csystem_thread_number(void) { return (pid_t)syscall(SYS_gettid); }
 
 int csystem_thread_exists(pid_t number) { return syscall(SYS_tgkill, getpid(), number, 0) == 0; }
 
+int csystem_new_mark(void) {
+  static unsigned int marks;
+  return SIGRTMAX - (int)(__atomic_fetch_add(&marks, 1, __ATOMIC_RELAXED) % 30);
+}
+
 int csystem_receive(int socket, void *buffer, size_t size, struct csystem_datagram *datagrams, unsigned int count) {
   struct mmsghdr messages[CSYSTEM_MAX_DATAGRAMS];
   struct iovec vectors[CSYSTEM_MAX_DATAGRAMS];

@@ -44,11 +44,14 @@ static inline int csystem_close_on_exec(int descriptor) { return fcntl(descripto
 #endif
 // Marks the open file of a descriptor, so that another one under the same number can be told from it. The mark is the
 // signal for input (F_SETSIG, fcntl(2)), which is sent only for files that ask for signals (O_ASYNC). A new file has 0.
-static inline int csystem_mark(int descriptor) { return fcntl(descriptor, F_SETSIG, SIGRTMAX); }
+static inline int csystem_mark(int descriptor, int mark) { return fcntl(descriptor, F_SETSIG, mark); }
+// Another mark than the last thirty, so that files opened one after the other have different ones.
+int csystem_new_mark(void);
 // The mark; negative if the descriptor is closed.
 static inline int csystem_mark_of(int descriptor) { return fcntl(descriptor, F_GETSIG); }
 #else
-static inline int csystem_mark(int descriptor) { (void)descriptor; return 0; }
+static inline int csystem_mark(int descriptor, int mark) { (void)descriptor; (void)mark; return 0; }
+static inline int csystem_new_mark(void) { return 0; }
 static inline int csystem_mark_of(int descriptor) { (void)descriptor; return 0; }
 #endif
 

@@ -3,7 +3,7 @@
 
 /// How the states that the engine decides for one monitor reach its receivers. A state is stored at once, and told at
 /// once or after settling. If the monitor has begun another epoch meanwhile, it is neither stored nor told.
-struct Publication<State: TimedState> {
+final class Publication<State: TimedState> {
   /// What the engine has to do afterwards.
   struct Effect: Equatable {
     /// Receivers may have something new.
@@ -25,7 +25,7 @@ struct Publication<State: TimedState> {
   }
 
   /// Publishes a state that was decided at `now` by events that were read at `realtime`. A change carries that time.
-  mutating func publish(_ decided: State, realtime: Int64, now: Int64) -> Effect {
+  func publish(_ decided: State, realtime: Int64, now: Int64) -> Effect {
     let old = cell.current
     var new = decided
     new.realtime = new == old ? old.realtime : realtime
@@ -46,7 +46,7 @@ struct Publication<State: TimedState> {
   }
 
   /// The time of an effect has come.
-  mutating func settle(now: Int64) -> Effect {
+  func settle(now: Int64) -> Effect {
     isSettling = false
     switch machine.settle(now: now) {
     case .deliver:

@@ -192,9 +192,10 @@ final class EngineCore: Sendable {
     // Before any handler, since one may block: the other thread goes on with what is left.
     if outcome.isUnfinished { wake() }
     if let cell = outcome.firstTarget { cell.wakeReceivers { deliveries.add($0) } }
-    for cell in outcome.moreTargets { cell.wakeReceivers { deliveries.add($0) } }
-    for cell in outcome.paths { cell.wakeReceivers { deliveries.add($0) } }
-    for timer in outcome.fired { timer.fire() }
+    guard let rest = outcome.rest else { return }
+    for cell in rest.targets { cell.wakeReceivers { deliveries.add($0) } }
+    for cell in rest.paths { cell.wakeReceivers { deliveries.add($0) } }
+    for timer in rest.fired { timer.fire() }
   }
 
   /// Makes the source, mostly on a thread of the engine, where nobody waits for it: it may take a while.

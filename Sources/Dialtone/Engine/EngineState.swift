@@ -12,22 +12,6 @@
 ///
 /// It is a value in one place, ``EngineStateOwner``, so that a turn takes access to it once, and not to each part.
 struct EngineState {
-  /// What a turn leaves to do outside the lock.
-  struct Outcome {
-    /// The cells whose receivers may find something new. Mostly it is one, which needs no array.
-    private(set) var firstTarget: StateCell<Reachability>?
-    private(set) var moreTargets: [StateCell<Reachability>] = []
-    var paths: [StateCell<NetworkPath>] = []
-    /// Timers whose time has come.
-    var fired: [DeliveryTimer] = []
-    /// Whether events may be left, and another turn is due at once.
-    var isUnfinished = false
-
-    mutating func add(_ cell: StateCell<Reachability>) {
-      if firstTarget == nil { firstTarget = cell } else { moreTargets.append(cell) }
-    }
-  }
-
   private enum Deadline {
     case call(DeliveryTimer)
     case settleTarget(TargetRecord)
@@ -40,7 +24,7 @@ struct EngineState {
   let source: any NetworkSource
   let time: TimeSource
   private var targets: [ObjectIdentifier: TargetRecord] = [:]
-  private let queries = QueryTable()
+  private var queries = QueryTable()
   private var names: NameTable<TargetRecord>
   private var paths = PathTable()
   private var timers = TimerQueue<Deadline>()
@@ -104,13 +88,15 @@ struct EngineState {
     var rounds = 0
     repeat {
       source.drain(into: &change)
-      if !change.isEmpty { mark(change) }
       outcome.isUnfinished = change.isUnfinished
-      change = NetworkChange()
+      if !change.isEmpty {
+        mark(change)
+        change = NetworkChange()
+      }
       if !queries.isStale, !paths.isDueWithTargets { break }
       announce()
       askQueries()
-      if paths.isDueWithTargets { paths.ask(source, queries, now: now) }
+      if paths.isDueWithTargets { paths.ask(source, &queries, now: now) }
       settleTranslations(now: now)
       rounds += 1
     } while rounds < Self.roundLimit
@@ -131,14 +117,14 @@ struct EngineState {
     case .watch(.target(let target, let configuration, let cell), let epoch):
       add(TargetRecord(target, configuration, cell, epoch), at: ObjectIdentifier(cell), now: now)
     case .watch(.path(let configuration, let cell), let epoch):
-      paths.add(PathRecord(configuration, cell, epoch), queries)
+      paths.add(PathRecord(configuration, cell, epoch), &queries)
     case .unwatch(let cell):
       if let record = targets.removeValue(forKey: ObjectIdentifier(cell)) {
         record.isWatched = false
         remove(record)
       }
       // A timer may be left that would ask whether it has settled.
-      if let record = paths.remove(cell, queries), record.publication.isSettling { forgetTimer() }
+      if let record = paths.remove(cell, &queries), record.publication.isSettling { forgetTimer() }
     case .schedule(let timer):
       timers.add(.call(timer), at: timer.deadline)
     case .forgetTimer:
@@ -152,7 +138,7 @@ struct EngineState {
   private mutating func passDeadlines(now: Int64, outcome: inout Outcome) {
     while let deadline = timers.popDue(now) {
       switch deadline {
-      case .call(let timer): outcome.fired.append(timer)
+      case .call(let timer): outcome.add(timer)
       case .settleTarget(let record):
         guard let effect = record.publication?.settle(now: now) else { continue }
         follow(effect, of: record, &outcome)
@@ -230,7 +216,8 @@ struct EngineState {
   }
 
   private mutating func askQueries() {
-    queries.ask(source) { node in
+    queries.ask(source)
+    while let node = queries.takeChanged() {
       node.forEachUser { user in
         touch(user)
         // The path that the user's name is looked up over has changed.
@@ -242,11 +229,8 @@ struct EngineState {
   private mutating func decideTargets(realtime: Int64, now: Int64, outcome: inout Outcome) {
     for record in staleTargets {
       record.isStale = false
-      // Taken out and put back: a call within the record would be checked for others that use it meanwhile.
-      guard record.isWatched, let state = record.decide(), var publication = record.publication else { continue }
-      let effect = publication.publish(state, realtime: realtime, now: now)
-      record.publication = publication
-      follow(effect, of: record, &outcome)
+      guard record.isWatched, let state = record.decide(), let publication = record.publication else { continue }
+      follow(publication.publish(state, realtime: realtime, now: now), of: record, &outcome)
     }
     staleTargets.removeAll(keepingCapacity: true)
   }
@@ -319,9 +303,9 @@ struct EngineState {
     case .notDue: return
     case .afterTargets: outcome.isUnfinished = true
     case .due:
-      paths.ask(source, queries, now: now)
+      paths.ask(source, &queries, now: now)
       // An answer found while something changed may be true of no moment: ask once more.
-      if readEvents(source.drain), paths.isStale { paths.ask(source, queries, now: now) }
+      if readEvents(source.drain), paths.isStale { paths.ask(source, &queries, now: now) }
       outcome.isUnfinished = outcome.isUnfinished || readEvents(source.drain) || queries.isStale
       decidePaths(realtime: realtime, now: now, outcome: &outcome)
     }
@@ -336,7 +320,7 @@ struct EngineState {
   private mutating func follow(
     _ effect: Publication<NetworkPath>.Effect, of record: PathRecord, _ outcome: inout Outcome
   ) {
-    if effect.isTold { outcome.paths.append(record.publication.cell) }
+    if effect.isTold { outcome.add(record.publication.cell) }
     if let time = effect.settleAt { timers.add(.settlePath(record), at: time) }
   }
 

@@ -48,14 +48,14 @@ struct PathTable {
 
   func contains(_ record: PathRecord) -> Bool { records[ObjectIdentifier(record.publication.cell)] === record }
 
-  mutating func add(_ record: PathRecord, _ queries: QueryTable) {
+  mutating func add(_ record: PathRecord, _ queries: inout QueryTable) {
     records[ObjectIdentifier(record.publication.cell)] = record
     isStale = true
-    if watched.isEmpty { watchRoutes(to: [], queries) }
+    if watched.isEmpty { watchRoutes(to: [], &queries) }
   }
 
   /// Returns what was removed, or `nil` if the cell is none of a path.
-  mutating func remove(_ cell: any EngineCell, _ queries: QueryTable) -> PathRecord? {
+  mutating func remove(_ cell: any EngineCell, _ queries: inout QueryTable) -> PathRecord? {
     guard let record = records.removeValue(forKey: ObjectIdentifier(cell)) else { return nil }
     if records.isEmpty {
       for query in watched { queries.detachPaths(from: query) }
@@ -65,7 +65,7 @@ struct PathTable {
   }
 
   /// Has the source announce changes of the routes to the Internet and to these name servers.
-  private mutating func watchRoutes(to servers: [IPAddress], _ queries: QueryTable) {
+  private mutating func watchRoutes(to servers: [IPAddress], _ queries: inout QueryTable) {
     let internet = [IPAddress.Family.ipv4, .ipv6].map(TargetRecord.rootServer)
     let wanted = Set((internet + servers).map { RouteQuery(.address($0)) })
     for query in wanted.subtracting(watched) {
@@ -87,7 +87,7 @@ struct PathTable {
   }
 
   /// Asks once for all monitors whose interfaces are the same.
-  mutating func ask(_ source: any NetworkSource, _ queries: QueryTable, now: Int64) {
+  mutating func ask(_ source: any NetworkSource, _ queries: inout QueryTable, now: Int64) {
     isStale = false
     var answers: [PathConfiguration: PathAnswer] = [:]
     for record in records.values {
@@ -98,7 +98,7 @@ struct PathTable {
     let queryCount = answers.values.reduce(0) { $0 + $1.queryCount }
     spacing = queryCount <= Self.fewQueries ? 0 : min(Int64(queryCount) * Self.spacingOfQuery, Self.longestSpacing)
     notBefore = now.addingClamped(spacing)
-    watchRoutes(to: answers.values.flatMap(\.nameServers), queries)
+    watchRoutes(to: answers.values.flatMap(\.nameServers), &queries)
   }
 
   /// Returns whether it is the turn of paths that take many queries. They give way to receivers of targets for at most
@@ -130,7 +130,7 @@ final class PathRecord {
   let configuration: PathConfiguration
   /// The configuration to ask for, without what concerns delivery alone.
   let question: PathConfiguration
-  var publication: Publication<NetworkPath>
+  let publication: Publication<NetworkPath>
   /// The last answer; `nil` once it is decided.
   var answer: NetworkPath?
   /// Whether the path that was decided last is satisfied.

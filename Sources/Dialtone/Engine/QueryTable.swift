@@ -1,11 +1,10 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The queries of all targets and paths, each once, with the last answer. Says which of them an event touches. Used
-/// under the engine's lock.
+/// The queries of all targets and paths, each once, with the last answer. Says which of them an event touches.
 ///
 /// Invariant: a query is stale from the moment it is made, or an event touches it, until it is asked.
-final class QueryTable {
+struct QueryTable {
   /// How many queries are asked at a time.
   private static let batchSize = 256
   /// More addresses than this are not worth naming to the source.
@@ -14,6 +13,8 @@ final class QueryTable {
   private var nodes: Set<QueryNode> = []
   private var index = QueryIndex()
   private var stale: [QueryNode] = []
+  /// The queries whose answers differ from those before, until they are taken.
+  private var changed: [QueryNode] = []
   /// Empty arrays with room, for `ask`.
   private var spareNodes: [QueryNode] = []
   private var spareQueries: [RouteQuery] = []
@@ -29,15 +30,17 @@ final class QueryTable {
 
   // MARK: Users
 
-  func attach(_ queries: [RouteQuery], to user: TargetRecord) -> [QueryNode] {
-    queries.map { query in
+  mutating func attach(_ queries: [RouteQuery], to user: TargetRecord) -> [QueryNode] {
+    var attached: [QueryNode] = []
+    for query in queries {
       let node = node(of: query)
       node.add(user)
-      return node
+      attached.append(node)
     }
+    return attached
   }
 
-  func detach(_ released: [QueryNode], from user: TargetRecord) {
+  mutating func detach(_ released: [QueryNode], from user: TargetRecord) {
     for node in released {
       node.remove(user)
       removeIfUnused(node)
@@ -45,16 +48,16 @@ final class QueryTable {
   }
 
   /// Makes every event that touches the query touch paths, too.
-  func attachPaths(to query: RouteQuery) { node(of: query).isOfPaths = true }
+  mutating func attachPaths(to query: RouteQuery) { node(of: query).isOfPaths = true }
 
-  func detachPaths(from query: RouteQuery) {
+  mutating func detachPaths(from query: RouteQuery) {
     let node = node(of: query)
     node.isOfPaths = false
     removeIfUnused(node)
   }
 
   /// Returns the query's node, or makes one. The caller gives it a user.
-  private func node(of query: RouteQuery) -> QueryNode {
+  private mutating func node(of query: RouteQuery) -> QueryNode {
     let (isNew, node) = nodes.insert(QueryNode(query))
     if isNew {
       if let address = query.address { index.add(node, at: address.bits) }
@@ -64,7 +67,7 @@ final class QueryTable {
     return node
   }
 
-  private func removeIfUnused(_ node: QueryNode) {
+  private mutating func removeIfUnused(_ node: QueryNode) {
     if node.hasUsers { return }
     nodes.remove(node)
     if let address = node.query.address { index.remove(node, at: address.bits) }
@@ -74,7 +77,7 @@ final class QueryTable {
   // MARK: Events
 
   /// Marks the queries that the change may have touched. Returns whether paths depend on one of them.
-  func mark(_ change: NetworkChange) -> Bool {
+  mutating func mark(_ change: NetworkChange) -> Bool {
     var arePathsTouched = false
     if change.touchesEverything {
       for node in nodes where mark(node) { arePathsTouched = true }
@@ -89,7 +92,7 @@ final class QueryTable {
   }
 
   /// Marks the nodes in a prefix. Returns whether paths depend on one of them.
-  private func mark(_ prefix: NetworkChange.Prefix) -> Bool {
+  private mutating func mark(_ prefix: NetworkChange.Prefix) -> Bool {
     var arePathsTouched = false
     var position = index.start(of: prefix)
     while let node = index.next(in: prefix, &position) {
@@ -100,7 +103,7 @@ final class QueryTable {
 
   /// Returns whether paths depend on it.
   @discardableResult
-  private func mark(_ node: QueryNode) -> Bool {
+  private mutating func mark(_ node: QueryNode) -> Bool {
     if !node.isStale {
       node.isStale = true
       stale.append(node)
@@ -108,16 +111,16 @@ final class QueryTable {
     return node.isOfPaths
   }
 
-  /// Asks the stale queries, in batches. Calls `body` with each whose answer differs from the last one.
-  func ask(_ source: any NetworkSource, _ body: (QueryNode) -> Void) {
+  /// Asks the stale queries, in batches.
+  mutating func ask(_ source: any NetworkSource) {
     // Mostly it is one; no array is made for it.
     if stale.count == 1 {
       let node = stale.removeLast()
       node.isStale = false
-      if node.hasUsers, node.take(source.answer(node.query)) { body(node) }
+      if node.hasUsers, node.take(source.answer(node.query)) { changed.append(node) }
       return
     }
-    // What becomes stale meanwhile is asked next time. The arrays keep their memory for the next time.
+    // The arrays keep their memory for the next time.
     var (asked, batch) = (spareNodes, spareQueries)
     (spareNodes, spareQueries) = ([], [])
     swap(&asked, &stale)
@@ -129,7 +132,7 @@ final class QueryTable {
       for position in start..<end { batch.append(asked[position].query) }
       source.answer(batch) { position, answer in
         let node = asked[start + position]
-        if node.take(answer) { body(node) }
+        if node.take(answer) { changed.append(node) }
       }
       batch.removeAll(keepingCapacity: true)
       start = end
@@ -137,4 +140,7 @@ final class QueryTable {
     asked.removeAll(keepingCapacity: true)
     (spareNodes, spareQueries) = (asked, batch)
   }
+
+  /// Returns a query whose answer differs from the one before, each once, or `nil` if there is none left.
+  mutating func takeChanged() -> QueryNode? { changed.popLast() }
 }

@@ -47,8 +47,8 @@ package final class EventPoll: EventWaiter {
       _ = CDialtoneSystem.close(poll)
       throw error
     }
-    for descriptor in [poll, timer] { _ = FileIdentity.marking(descriptor) }
     identity = .marking(wakeup)
+    for descriptor in [poll, timer] { identity?.mark(descriptor) }
     // If one of these fails, `deinit` closes all three.
     try add(wakeup, bit: Self.wakeBit)
     try add(timer, bit: Self.timerBit)

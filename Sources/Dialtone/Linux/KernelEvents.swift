@@ -12,15 +12,15 @@ final class KernelEvents {
     .nexthop,
   ]
   /// More than any announcement needs; a longer one counts as lost.
-  private static let bufferSize = 32 * 1024
-  /// At most this many datagrams are read at a time.
-  private static let datagramLimit = 4096
+  private static let slotSize = 32 * 1024
+  /// At most twice this many datagrams are read at a time.
+  private static let pairLimit = 2048
   /// After so many overruns in a row, with nothing between, the socket tells nothing any more. The kernel reports one
   /// once a burst.
   private static let overrunLimit = 16
 
   private let socket: NetlinkSocket
-  private let buffer = NetlinkBuffer(byteCount: KernelEvents.bufferSize)
+  private let buffer = NetlinkBuffer(byteCount: 2 * KernelEvents.slotSize)
   private var filter: KernelFilter?
   /// The destinations to which routes are announced; `nil` for all.
   private var destinations: [IPAddressBits]?
@@ -96,33 +96,24 @@ final class KernelEvents {
   /// Hands over the messages that wait, up to a limit.
   func read(_ body: (NetlinkMessage, RawSpan) -> Void) -> End {
     // If somebody closed the socket, another file may have its number: it is not read.
-    guard socket.isOpen else { return .unreadable }
+    guard socket.isMarkedOpen else { return .unreadable }
     var isIncomplete = wasIncomplete
     if isIncomplete { wasIncomplete = false }
     var overruns = 0
-    for _ in 0..<Self.datagramLimit {
+    for _ in 0..<Self.pairLimit {
       do {
-        switch try socket.receive(into: buffer) {
-        case .empty: return isIncomplete ? .incomplete : .empty
-        case .foreign: continue
-        case .truncated: isIncomplete = true
-        case .overrun:
+        let (first, second) = try socket.receivePair(into: buffer)
+        if case .overrun = first {
           isIncomplete = true
           overruns += 1
           if overruns == Self.overrunLimit { return .unreadable }
-        case .datagram(let count):
-          overruns = 0
-          let isWhole = buffer.withBytes(0..<count) { bytes in
-            var cursor = NetlinkMessageCursor(count: count)
-            do throws(NetlinkFormatError) {
-              while let message = try cursor.next(in: bytes) { body(message, bytes) }
-              return true
-            } catch {
-              return false
-            }
-          }
-          if !isWhole { isIncomplete = true }
+          continue
         }
+        overruns = 0
+        if !handOver(first, from: 0, body) { isIncomplete = true }
+        // Mostly one datagram waits, and it takes no further call to know that.
+        if case .empty = second { return isIncomplete ? .incomplete : .empty }
+        if !handOver(second, from: Self.slotSize, body) { isIncomplete = true }
       } catch {
         return .unreadable
       }
@@ -130,6 +121,26 @@ final class KernelEvents {
     // If some of these were lost, the next call reports it. Reported now, the rest would wait.
     wasIncomplete = wasIncomplete || isIncomplete
     return .moreWaits
+  }
+
+  /// Hands over the messages of a datagram. Returns whether none of the kernel's is lost.
+  private func handOver(_ reception: NetlinkReception, from start: Int, _ body: (NetlinkMessage, RawSpan) -> Void)
+    -> Bool
+  {
+    switch reception {
+    case .empty, .foreign: return true
+    case .truncated, .overrun: return false
+    case .datagram(let count):
+      return buffer.withBytes(start..<start + count) { bytes in
+        var cursor = NetlinkMessageCursor(count: count)
+        do throws(NetlinkFormatError) {
+          while let message = try cursor.next(in: bytes) { body(message, bytes) }
+          return true
+        } catch {
+          return false
+        }
+      }
+    }
   }
 }
 #endif

@@ -27,6 +27,8 @@ final class KernelQueries {
     var client: NetlinkClient
     var requests = NetlinkRequestBuilder()
     var destinations: [Destination] = []
+    /// How many destinations were asked about.
+    var destinationCount = 0
   }
 
   private var exchange: Exchange
@@ -39,6 +41,9 @@ final class KernelQueries {
 
   /// Whether its descriptor is open: somebody else may have closed it.
   var isOpen: Bool { exchange.client.isOpen }
+
+  /// How many destinations the kernel was asked about; each is a pair of queries.
+  var destinationCount: Int { exchange.destinationCount }
 
   // MARK: Routes
 
@@ -53,11 +58,12 @@ final class KernelQueries {
     for position in replies.indices { readHops(&replies[position]) }
   }
 
-  /// Replaces `replies` with the kernel's replies for one destination. No array is made.
-  func routes(to destination: Destination, _ replies: inout RouteReplies) {
-    replies = RouteReplies()
+  /// Returns the kernel's replies for one destination; `lost` if it does not answer. No array is made.
+  func routes(to destination: Destination) -> RouteReplies {
+    var replies = RouteReplies()
     exchange.ask(destination) { index, answer, bytes in replies.take(answer, bytes, isMatch: index == 0) }
     readHops(&replies)
+    return replies
   }
 
   /// Reads the hops of a route that names nothing but a nexthop object.
@@ -176,6 +182,7 @@ extension KernelQueries.Exchange {
   }
 
   private mutating func send(_ body: (_ index: Int, NetlinkAnswer, RawSpan) -> Void) {
+    destinationCount += destinations.count
     do throws(NetlinkError) {
       // The first is the barrier.
       try client.exchange(&requests) { index, answer, bytes in if index > 0 { body(index - 1, answer, bytes) } }

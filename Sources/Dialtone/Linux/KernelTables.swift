@@ -72,8 +72,8 @@ final class KernelTables {
   /// Takes in a message, and adds to `change` what it may have changed. Returns whether it could be read; otherwise it
   /// is as good as lost. Messages about neighbours belong to `GatewayWatch`.
   func apply(_ message: NetlinkMessage, _ bytes: RawSpan, _ change: inout NetworkChange) -> Bool {
-    switch message.type {
-    case .newLink, .deleteLink:
+    switch message.subject {
+    case .link:
       guard let link = LinkMessage(message, in: bytes) else { return false }
       knownDecision = nil
       switch apply(link, isGone: message.type == .deleteLink) {
@@ -81,24 +81,24 @@ final class KernelTables {
       case .idle: change.markIdleLink()
       case .everything: change.markEverything()
       }
-    case .newAddress, .deleteAddress:
+    case .address:
       guard let address = AddressMessage(message, in: bytes) else { return false }
       knownDecision = nil
       if message.type == .newAddress { addresses.update(address) } else { addresses.remove(address) }
       // Even if only a lifetime differs: routes may have come with it.
       change.markEverything()
-    case .newRoute, .deleteRoute:
+    case .route:
       guard let prefix = RoutePrefix(message, in: bytes) else {
         change.markEverything()
         return true
       }
       change.markRoute(.init(prefix.address, length: prefix.length))
-    case .newRule, .deleteRule:
+    case .rule:
       areRulesStale = true
       change.markEverything()
-    case .newNexthop, .deleteNexthop, .newNetconf, .deleteNetconf:
+    case .nexthop, .netconf:
       change.markEverything()
-    default:
+    case .neighbour, .other:
       break
     }
     return true

@@ -59,7 +59,7 @@ final class LinuxNetwork: NetworkSource {
   /// How many announcements were read.
   private(set) var messageCount = 0
   /// How many destinations the kernel was asked about; each is a pair of queries.
-  var queryCount: Int { lookups.count }
+  var queryCount: Int { queries?.destinationCount ?? 0 }
   /// How often the links were searched for the reason why there is no route.
   var searchCount: Int { tables.searches.count }
   /// How many datagrams of other processes were dropped.
@@ -331,9 +331,7 @@ final class LinuxNetwork: NetworkSource {
     _ message: NetlinkMessage, _ bytes: RawSpan, _ events: KernelEvents, _ change: inout NetworkChange
   ) -> Bool {
     messageCount += 1
-    guard message.type == .newNeighbour || message.type == .deleteNeighbour else {
-      return tables.apply(message, bytes, &change)
-    }
+    guard case .neighbour = message.subject else { return tables.apply(message, bytes, &change) }
     guard let neighbour = NeighbourMessage(message, in: bytes) else { return false }
     if lookups.gateways.apply(neighbour, isGone: message.type == .deleteNeighbour, queries, events) {
       change.markRoute(GatewayWatch.touched)

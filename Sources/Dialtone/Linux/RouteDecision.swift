@@ -46,9 +46,9 @@ final class RouteDecision {
     case .refusal(let errno): state = refused(errno, target, output: output)
     case .route(let route):
       switch route.type {
+      case .unicast, .multicast, .broadcast: state = via(route, replies, target, output: output, source: source)
       // An anycast address is this machine's, too: the subnet-router address of RFC 4291, 2.6.1.
       case .local, .anycast: state = local(replies, source)
-      case .unicast, .multicast, .broadcast: state = via(route, replies, target, output: output, source: source)
       case .unreachable: state = Reachability(status: .unreachable, reason: .unreachableRoute)
       case .prohibit: state = Reachability(status: .unreachable, reason: .prohibited)
       case .blackhole: state = Reachability(status: .unreachable, reason: .blackhole)
@@ -79,22 +79,22 @@ final class RouteDecision {
   private func via(
     _ route: RouteMessage, _ replies: RouteReplies, _ target: IPAddress, output: UInt32?, source: IPAddress?
   ) -> Reachability {
-    var hops = replies.hops
-    // A reply for one interface still lists all hops.
-    if let output { hops.removeAll { $0.interfaceIndex != output } }
-    if hops.isEmpty { return withoutRoute(output: output) }
-
+    var isWithoutHop = true
     var failure: Reachability?
-    for hop in hops {
-      guard let link = links[hop.interfaceIndex] else { continue }
-      if let problem = problem(of: hop, link) {
-        // A hop that can be brought up says more than one that is dead.
-        if failure == nil || failure?.status == .unreachable && problem.status != .unreachable { failure = problem }
-        continue
+    let found = replies.firstHop { hop -> Reachability? in
+      // A reply for one interface still lists all hops.
+      if let output, hop.interfaceIndex != output { return nil }
+      isWithoutHop = false
+      guard let link = links[hop.interfaceIndex] else { return nil }
+      guard let problem = problem(of: hop, link) else {
+        return usable(route, hop, link, replies.plain, target, output: output, source: source)
       }
-      return usable(route, hop, link, replies.plain, target, output: output, source: source)
+      // A hop that can be brought up says more than one that is dead.
+      if failure == nil || failure?.status == .unreachable && problem.status != .unreachable { failure = problem }
+      return nil
     }
-    return failure ?? Reachability(status: .unreachable, reason: .linkDown)
+    if isWithoutHop { return withoutRoute(output: output) }
+    return found ?? failure ?? Reachability(status: .unreachable, reason: .linkDown)
   }
 
   /// Returns why nothing leaves by this hop, or `nil` if packets do.

@@ -23,8 +23,6 @@ final class RouteLookups {
   private var expiries = RouteExpiries() { didSet { nextExpiry = expiries.next } }
   /// When to ask again for what `removeEnded` returns then; `nil` if there is nothing.
   private(set) var nextExpiry: Int64?
-  /// How many destinations the kernel was asked about; each is a pair of queries.
-  private(set) var count = 0
 
   /// - Parameter time: The clock of deadlines.
   init(_ time: TimeSource) { self.time = time }
@@ -40,13 +38,12 @@ final class RouteLookups {
     _ lookup: inout ConnectLookup, _ decision: RouteDecision, _ rules: RuleTable, _ queries: KernelQueries,
     _ events: KernelEvents?
   ) {
-    var replies = RouteReplies()
-    repeat {
-      count += 1
-      queries.routes(to: lookup.destination, &replies)
+    while true {
+      let replies = queries.routes(to: lookup.destination)
       noteExpiry(replies)
       if replies.mayHaveIPv6Gateway, let events { noteGateways(CollectionOfOne(replies), queries, events) }
-    } while lookup.take(replies, decision, rules, probe)
+      if !lookup.take(replies, decision, rules, probe) { return }
+    }
   }
 
   /// Makes several: mostly in one round, and further rounds only for lookups that need them.
@@ -58,7 +55,6 @@ final class RouteLookups {
     spareRoom = Room()
     room.open.append(contentsOf: lookups.indices)
     while !room.open.isEmpty {
-      count += room.open.count
       room.destinations.removeAll(keepingCapacity: true)
       for position in room.open { room.destinations.append(lookups[position].destination) }
       queries.routes(to: room.destinations, &room.replies)

@@ -34,13 +34,22 @@ struct RouteReplies: Equatable, Sendable {
   /// 200), the kernel answers EMSGSIZE. Then only the chosen hop is known.
   var configured: RouteReply { match == .refusal(EMSGSIZE) ? plain : match }
 
+  /// Calls `body` with the hops of the route, in the kernel's order, until it returns something. A single hop needs no
+  /// array.
+  func firstHop<Result>(_ body: (RouteNexthop) -> Result?) -> Result? {
+    guard case .route(let route) = configured else { return nil }
+    if severalHops.isEmpty {
+      guard let index = route.outputInterface else { return nil }
+      return body(RouteNexthop(flags: route.flags, weight: 1, interfaceIndex: index, gateway: route.gateway))
+    }
+    for hop in severalHops { if let result = body(hop) { return result } }
+    return nil
+  }
+
   /// The hops of the route, in the kernel's order; empty if there is no route.
   var hops: [RouteNexthop] {
-    guard case .route(let route) = configured else { return [] }
-    if !severalHops.isEmpty { return severalHops }
-    return route.outputInterface.map {
-      [RouteNexthop(flags: route.flags, weight: 1, interfaceIndex: $0, gateway: route.gateway)]
-    } ?? []
+    if !severalHops.isEmpty, case .route = configured { return severalHops }
+    return firstHop { $0 }.map { [$0] } ?? []
   }
 
   /// Whether a hop may have an IPv6 gateway. A copy of the route is not made for that.

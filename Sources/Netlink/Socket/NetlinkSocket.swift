@@ -32,6 +32,9 @@ package struct NetlinkSocket: ~Copyable, Sendable {
   /// Whether the descriptor is still this socket. Other code may have closed it, and the number may be another file's.
   package var isOpen: Bool { owner.isOurs }
 
+  /// The same at a lower price; see ``OwnedDescriptor/isMarkedAsOurs``.
+  package var isMarkedOpen: Bool { owner.isMarkedAsOurs }
+
   /// Opens a socket.
   ///
   /// - Parameters:
@@ -114,7 +117,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
   /// - Throws: With EBADF if the descriptor is no longer this socket. The file that now has its number is not written
   ///   to.
   package func send(_ bytes: RawSpan) throws(NetlinkError) {
-    guard isOpen else { throw NetlinkError(.sendFailed, errno: EBADF, operation: "send to the kernel") }
+    guard isMarkedOpen else { throw NetlinkError(.sendFailed, errno: EBADF, operation: "send to the kernel") }
     for _ in 0..<Self.interruptionLimit {
       // SAFETY: the pointer and its count come from one span and are used only during the call.
       let sent = unsafe bytes.withUnsafeBytes { unsafe CDialtoneSystem.send(descriptor, $0.baseAddress, $0.count, 0) }
@@ -134,6 +137,27 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     return judge(datagram)
   }
 
+  /// Receives up to two datagrams with one system call, without waiting, each into one half of the buffer.
+  ///
+  /// - Returns: What became of both. If the second is `.empty` and the first no overrun, nothing waits any more. An
+  ///   overrun between the two is told by the next call (recvmmsg(2)).
+  package func receivePair(
+    into buffer: borrowing NetlinkBuffer
+  ) throws(NetlinkError) -> (NetlinkReception, NetlinkReception) {
+    var datagrams = (csystem_datagram(), csystem_datagram())
+    // SAFETY: the tuple has room for two, side by side, and is used only during the call.
+    let count = try unsafe withUnsafeMutablePointer(to: &datagrams) { pair throws(NetlinkError) in
+      let first = unsafe UnsafeMutableRawPointer(pair).assumingMemoryBound(to: csystem_datagram.self)
+      return unsafe try receive(into: buffer, slotSize: buffer.byteCount / 2, first, count: 2)
+    }
+    switch count {
+    case nil: return (.overrun, .empty)
+    case 0: return (.empty, .empty)
+    case 1: return (judge(datagrams.0), .empty)
+    default: return (judge(datagrams.0), judge(datagrams.1))
+    }
+  }
+
   /// Classifies a received datagram, and counts those of other processes.
   func judge(_ datagram: csystem_datagram) -> NetlinkReception {
     if datagram.sender != 0 {
@@ -146,7 +170,8 @@ package struct NetlinkSocket: ~Copyable, Sendable {
 
   /// Receives up to `count` datagrams in one system call, each into a slot of its own.
   ///
-  /// - Returns: how many there were; `nil` for an overrun.
+  /// - Returns: how many there were; `nil` for an overrun. Fewer than `count`: nothing waited any more, and an error
+  ///   after the last one is told by the next call (recvmmsg(2)).
   func receive(
     into buffer: borrowing NetlinkBuffer, slotSize: Int, _ datagrams: UnsafeMutablePointer<csystem_datagram>,
     count: Int

@@ -32,6 +32,29 @@ package struct NetlinkMessage: Hashable, Sendable {
   }
 }
 
+extension NetlinkMessage {
+  /// What a message of rtnetlink(7) tells of. Another module asks for it once, instead of comparing with one type after
+  /// another.
+  package enum Subject: Hashable, Sendable {
+    case link, address, route, neighbour, rule, netconf, nexthop
+    /// Something else, or nothing that exists.
+    case other
+  }
+
+  package var subject: Subject {
+    switch type {
+    case .newRoute, .deleteRoute: .route
+    case .newLink, .deleteLink: .link
+    case .newAddress, .deleteAddress: .address
+    case .newNeighbour, .deleteNeighbour: .neighbour
+    case .newRule, .deleteRule: .rule
+    case .newNetconf, .deleteNetconf: .netconf
+    case .newNexthop, .deleteNexthop: .nexthop
+    default: .other
+    }
+  }
+}
+
 /// The header of every netlink message, `struct nlmsghdr` (linux/netlink.h).
 package struct NetlinkHeader: Hashable, Sendable, BitwiseCopyable {
   package static let byteCount = 16
