@@ -129,6 +129,28 @@ int bench_read(int output, int64_t *value) {
   return 0;
 }
 
+int64_t bench_sleeps_of(pid_t process) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/task", process);
+  DIR *folder = opendir(path);
+  if (folder == NULL) return -errno;
+  int64_t sum = 0;
+  for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+    if (entry->d_name[0] == '.') continue;
+    snprintf(path, sizeof path, "/proc/%d/task/%.20s/status", process, entry->d_name);
+    FILE *file = fopen(path, "re");
+    // The thread has just ended.
+    if (file == NULL) continue;
+    char line[256];
+    long long count;
+    while (fgets(line, sizeof line, file) != NULL)
+      if (sscanf(line, "voluntary_ctxt_switches: %lld", &count) == 1) sum += count;
+    fclose(file);
+  }
+  closedir(folder);
+  return sum;
+}
+
 static pthread_mutex_t serving = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t served = PTHREAD_COND_INITIALIZER;
 static int served_port;

@@ -11,8 +11,11 @@ import Glibc
 ///     Measure touch ROUNDS CHANGES PROGRAM…      the same for a route to 192.0.2.0/24
 ///     Measure crowd ROUNDS CHANGES PROGRAM…      as `touch`, each just after an event of one of 1,000 idle links
 ///     Measure foreign SECONDS RATE PROGRAM…      what a watcher pays for changes that do not concern it
+///     Measure idle SECONDS 0 PROGRAM…            what a watcher does while nothing changes
 ///     Measure start ROUNDS PROGRAM…              a whole process, until it ends
+///     Measure first ROUNDS PROGRAM…              what a program says that its first answer took
 ///     Measure routes COUNT PROGRAM…              a PROGRAM as `start`, beside that many routes
+///     Measure routes-first COUNT PROGRAM…        a PROGRAM as `first`, beside that many routes
 ///     Measure links|addresses COUNT PROGRAM…     the same beside links or addresses
 ///
 /// The programs take turns, so that all have the same machine. Output: a line each, with tabs, figures in microseconds.
@@ -33,6 +36,10 @@ struct Measure {
           .latency(rounds: number, changes: changes, route: .documentation, afterEventOf: "d7")
       }
     case ("foreign", let rate?): try Watchers(programs(arguments[3...])).foreign(seconds: number, rate: rate)
+    case ("idle", _?): try Watchers(programs(arguments[3...])).idle(seconds: number)
+    case ("first", _): try Starts(programs(arguments[2...])).measureFirst(rounds: number)
+    case ("routes-first", _):
+      try Surroundings.routes(number) { try Starts(programs(arguments[2...])).measureFirst(rounds: 5) }
     case ("start", _): try Starts(programs(arguments[2...])).measure(rounds: number)
     case ("routes", _):
       try Surroundings.routes(number) { try Starts(programs(arguments[2...])).measure(rounds: 3) }

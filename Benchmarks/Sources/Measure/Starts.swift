@@ -43,6 +43,29 @@ struct Starts {
         ])
     }
   }
+
+  /// Prints how long each says that its first answer took.
+  func measureFirst(rounds: Int) throws {
+    var times = [[Int64]](repeating: [], count: programs.count)
+    for round in 0...rounds {
+      for (number, program) in programs.enumerated() {
+        let (process, output) = try program.start()
+        defer { close(output) }
+        var time: Int64 = 0
+        guard unsafe bench_read(output, &time) == 0 else { throw Failure("\(program.name) tells nothing") }
+        var peak = 0
+        var cpu: Int64 = 0
+        let status = unsafe bench_await(process, &peak, &cpu)
+        guard status == 0 else { throw Failure("\(program.name) ended with status \(status)") }
+        if round > 0 { times[number].append(time) }
+      }
+    }
+    for (number, program) in programs.enumerated() {
+      row(
+        program.name,
+        [("median", times[number].quantile(0.5) / 1000), ("p99", times[number].quantile(0.99) / 1000)])
+    }
+  }
 }
 
 /// What a program is measured beside.

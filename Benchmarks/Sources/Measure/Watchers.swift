@@ -18,8 +18,9 @@ struct Watchers {
 
     var value: bench_route {
       var route = bench_route()
-      if self == .documentation { (route.prefix, route.length) = (0xC000_0200, 24) }
       route.gateway = 0x0A00_0002
+      // Another gateway than the default route's, or the state would be the same without it.
+      if self == .documentation { (route.prefix, route.length, route.gateway) = (0xC000_0200, 24, 0x0A00_0003) }
       route.interface = unsafe bench_interface("v0")
       return route
     }
@@ -30,7 +31,7 @@ struct Watchers {
   func latency(rounds: Int, changes: Int, route: Route, afterEventOf link: String? = nil) throws {
     let socket = bench_open()
     try check(socket, "open a socket")
-    let index = unsafe link.map { unsafe bench_interface($0) }
+    let index = link.map { unsafe bench_interface($0) }
     var route = route.value
     var times = [[Int64]](repeating: [], count: programs.count)
     var costs = [[Int64]](repeating: [], count: programs.count)
@@ -67,6 +68,28 @@ struct Watchers {
           ("median", times[number].quantile(0.5) / 1000), ("p99", times[number].quantile(0.99) / 1000),
           ("cpu", costs[number].quantile(0.5) / 1000), ("KiB", Double(memory[number])),
         ])
+    }
+  }
+
+  /// Changes nothing, and prints how often the threads of each program sleep anew, and its processor time, in a second.
+  func idle(seconds: Int) throws {
+    for program in programs {
+      let (process, output) = try program.start()
+      defer { close(output) }
+      var told: Int64 = 0
+      guard unsafe bench_read(output, &told) == 0 else { throw Failure("\(program.name) tells nothing") }
+      // Its start ends here: no thread has gone to sleep for a while.
+      var sleeps: Int64 = -1
+      while sleeps != bench_sleeps_of(process) {
+        sleeps = bench_sleeps_of(process)
+        usleep(500_000)
+      }
+      let cpu = bench_cpu_of(process)
+      usleep(UInt32(seconds) * 1_000_000)
+      let used = Double(bench_cpu_of(process) - cpu) / Double(seconds)
+      let wakeups = Double(bench_sleeps_of(process) - sleeps) / Double(seconds)
+      bench_stop(process)
+      row(program.name, [("wakeups", wakeups), ("cpu", used / 1000)])
     }
   }
 

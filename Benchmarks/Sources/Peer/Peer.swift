@@ -9,7 +9,8 @@ import Synchronization
 
 /// `Peer NAME [COUNT]`: watches the network until it is ended. For each state that it is told of, it writes the time to
 /// standard output, as nanoseconds of CLOCK_MONOTONIC in eight bytes of host order. So do the peers in other languages.
-/// `Peer readers COUNT` reads instead, prints what that costs, and ends.
+/// `Peer first` writes how many nanoseconds passed up to the first known state, and ends. `Peer readers COUNT` reads
+/// instead, prints what that costs, and ends.
 @main
 struct Peer {
   static func main() async throws {
@@ -25,6 +26,15 @@ struct Peer {
       for await _ in ReachabilityMonitor(.internet).updates { tell() }
     case "monitors": try await watch(count)
     case "unreachable": try await watch(count, isReachable: false)
+    case "first":
+      let begin = bench_now()
+      let monitor = ReachabilityMonitor(.internet)
+      let token = monitor.observe { _ in
+        write(bench_now() - begin)
+        exit(0)
+      }
+      wait()
+      withExtendedLifetime(token) {}
     case "readers": return read(by: count)
     // C calls these on a thread of its own.
     case "bare": try check(bench_watch_bare { @Sendable _ in tell() })
@@ -84,9 +94,12 @@ struct Failure: Error, CustomStringConvertible {
   let description: String
 }
 
-/// Writes the time. Eight bytes fit into a pipe that somebody reads, or the reader has gone, which ends this program.
-@Sendable private func tell() {
-  var now = bench_now()
+/// Writes the time.
+@Sendable private func tell() { write(bench_now()) }
+
+/// Eight bytes fit into a pipe that somebody reads, or the reader has gone, which ends this program.
+private func write(_ value: Int64) {
+  var value = value
   // The pointer is to the integer, and is used only during the call.
-  if unsafe write(1, &now, MemoryLayout<Int64>.size) < 0 { exit(1) }
+  if unsafe Glibc.write(1, &value, MemoryLayout<Int64>.size) < 0 { exit(1) }
 }

@@ -5,7 +5,8 @@
 import CBenchmark
 import Dialtone
 
-/// `Questions [ROUNDS]`: what a synchronous question costs, beside the bare system calls of one RTM_GETROUTE.
+/// `Questions [ROUNDS]`: what a synchronous question costs, beside the kernel's part of it. Output: a line each, with
+/// tabs, figures in microseconds of all questions.
 @main
 struct Questions {
   static func main() async throws {
@@ -15,54 +16,43 @@ struct Questions {
     _ = try await monitor.waitUntilDetermined()
     let socket = bench_open()
 
-    var current: [Duration] = []
-    var watched: [Duration] = []
-    var alone: [Duration] = []
-    var kernel: [Duration] = []
-    var pair: [Duration] = []
+    var pair: [Int64] = []
+    var single: [Int64] = []
+    var watched: [Int64] = []
+    var alone: [Int64] = []
     // They take turns.
     for _ in 0..<rounds {
-      kernel.append(median(of: 10_000) { require(bench_ask(socket) == 0) })
-      pair.append(median(of: 10_000) { require(bench_ask_twice(socket) == 0) })
-      watched.append(median(of: 10_000) { require(Reachability.now(target).isReachable) })
-      current.append(
-        median(of: 1_000) { for _ in 0..<1_000 { require(monitor.current.status != .undetermined) } } / 1_000)
+      pair += times(of: 10_000) { require(bench_ask_twice(socket) == 0) }
+      single += times(of: 10_000) { require(bench_ask(socket) == 0) }
+      watched += times(of: 10_000) { require(Reachability.now(target).isReachable) }
       monitor.pause()
-      alone.append(median(of: 200) { require(Reachability.now(target).isReachable) })
+      alone += times(of: 200) { require(Reachability.now(target).isReachable) }
       monitor.resume()
       _ = try await monitor.waitUntilDetermined()
     }
-    let base = middle(pair)
-    func row(_ name: String, _ times: [Duration]) {
-      let time = middle(times)
-      print(column(name, 58) + column(nanoseconds(time), 12) + "\(tenths(time / base)) ×")
+    row("two queries", pair)
+    row("one query", single)
+    row("now, watched", watched)
+    row("now, nothing open", alone)
+  }
+
+  private static func times(of count: Int, _ body: () -> Void) -> [Int64] {
+    (0..<count).map { _ in
+      let begin = bench_now()
+      body()
+      return bench_now() - begin
     }
-    print("medians of \(rounds) rounds, an IPv4 address")
-    row("one RTM_GETROUTE: send(2), recv(2)", kernel)
-    row("the two that a state needs: send(2), recv(2), recv(2)", pair)
-    row("Reachability.now, while a monitor watches", watched)
-    row("Reachability.now, with nothing open", alone)
-    row("monitor.current", current)
   }
 
-  private static func median(of count: Int, _ body: () throws -> Void) rethrows -> Duration {
-    let clock = ContinuousClock()
-    return middle(try (0..<count).map { _ in try clock.measure(body) })
+  private static func row(_ name: String, _ times: [Int64]) {
+    let sorted = times.sorted()
+    func quantile(_ share: Double) -> Double {
+      Double(sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]) / 1000
+    }
+    print("\(name)\tmedian=\(quantile(0.5))\tp99=\(quantile(0.99))")
   }
-
-  private static func middle(_ times: [Duration]) -> Duration { times.sorted()[times.count / 2] }
 
   /// A wrong answer would come quickly, and measure nothing.
   private static func require(_ isTrue: Bool) { precondition(isTrue, "a wrong answer") }
-
-  private static func nanoseconds(_ time: Duration) -> String { "\(time.components.attoseconds / 1_000_000_000) ns" }
-
-  private static func tenths(_ ratio: Double) -> String {
-    ratio < 10 ? "\((ratio * 100).rounded() / 100)" : "\(Int(ratio.rounded()))"
-  }
-
-  private static func column(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(1, width - text.count))
-  }
 }
 #endif

@@ -168,8 +168,9 @@ struct EngineState {
   private mutating func readEvents(_ read: (inout NetworkChange) -> Void) -> Bool {
     var change = NetworkChange()
     read(&change)
+    if change.isEmpty { return false }
     mark(change)
-    return !change.isEmpty
+    return true
   }
 
   private mutating func mark(_ change: NetworkChange) {
@@ -332,6 +333,18 @@ struct EngineState {
   mutating func answer(
     _ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration
   ) -> (state: Reachability, isTurnDue: Bool) {
+    var isTurnDue = false
+    if let query = TargetRecord.onlyQuery(target, configuration) {
+      var answer = Reachability.denied
+      for round in 0..<Self.roundLimit {
+        if !isToAsk(round, &isTurnDue) { break }
+        answer = source.answer(query)
+      }
+      if TargetRecord.isEnough(answer, for: query, configuration) {
+        answer.realtime = time.realtime()
+        return (answer, isTurnDue)
+      }
+    }
     let record = TargetRecord(target, configuration)
     record.nodes = record.initialQueries.map(QueryNode.init)
     if case .host(let host) = target.storage {
@@ -340,12 +353,8 @@ struct EngineState {
       record.nodes = record.allowed(record.name?.addresses ?? []).map(record.query).map(QueryNode.init)
     }
 
-    var isTurnDue = false
-    // As in a turn: an answer given while events wait to be read may use links and addresses that no longer exist.
     for round in 0..<Self.roundLimit {
-      let hasChanged = readEvents(source.catchUp)
-      isTurnDue = isTurnDue || hasChanged
-      if round > 0, !hasChanged { break }
+      if !isToAsk(round, &isTurnDue) { break }
       ask(record.nodes + record.pathNodes)
       askForTranslation(of: record)
     }
@@ -356,6 +365,14 @@ struct EngineState {
     var answer = state ?? .denied
     answer.realtime = time.realtime()
     return (answer, isTurnDue)
+  }
+
+  /// Reads events, and returns whether to ask: at first, and as long as something changes. As in a turn: an answer
+  /// given while events wait to be read may use links and addresses that no longer exist.
+  private mutating func isToAsk(_ round: Int, _ isTurnDue: inout Bool) -> Bool {
+    let hasChanged = readEvents(source.catchUp)
+    isTurnDue = isTurnDue || hasChanged
+    return round == 0 || hasChanged
   }
 
   /// If an IPv4 address has no path of its own, asks whether there is an IPv6 path, and for the address behind the

@@ -78,10 +78,19 @@ extension TargetRecord {
   // MARK: NAT64
 
   /// Returns whether an IPv4 address without a path of its own is looked for behind the network's NAT64 (RFC 6146).
-  func usesTranslation(_ address: IPAddress) -> Bool {
+  func usesTranslation(_ address: IPAddress) -> Bool { Self.usesTranslation(address, configuration) }
+
+  private static func usesTranslation(_ address: IPAddress, _ configuration: ReachabilityConfiguration) -> Bool {
     let address = address.unmapped
     return configuration.nat64 == .automatic && configuration.family == nil && address.family == .ipv4
       && !address.isUnspecified && !address.isLoopback && !address.isLinkLocal && !address.isMulticast
+  }
+
+  /// Whether the answer to ``onlyQuery(_:_:)`` is the target's state: it is not looked for behind a NAT64.
+  static func isEnough(_ answer: Reachability, for query: RouteQuery, _ configuration: ReachabilityConfiguration)
+    -> Bool
+  {
+    answer.status != .unreachable || !(query.address.map { usesTranslation($0, configuration) } ?? false)
   }
 
   /// Whether the address has no path of its own while there is an IPv6 path. Then the prefix has to be looked up.

@@ -49,12 +49,25 @@ final class TargetRecord {
   }
 
   /// A query for an address with this target's interface, mark and source.
-  func query(_ address: IPAddress) -> RouteQuery {
+  func query(_ address: IPAddress) -> RouteQuery { Self.query(address, target, configuration) }
+
+  private static func query(
+    _ address: IPAddress, _ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration
+  ) -> RouteQuery {
     var source: IPAddress?
     if case .pair(let local, _) = target.storage { source = local.unmapped }
     return RouteQuery(
-      .address(address.unmapped), source: source, interface: interface, mark: configuration.mark,
-      transport: configuration.transport, port: target.port ?? configuration.port ?? 0)
+      .address(address.unmapped), source: source, interface: configuration.interface.map { LinkName($0) },
+      mark: configuration.mark, transport: configuration.transport, port: target.port ?? configuration.port ?? 0)
+  }
+
+  /// The query for a target that is one address, or `nil` if it is none, or not of the family that counts. Whether it
+  /// is enough depends on the answer; see ``isEnough(_:for:_:)``.
+  static func onlyQuery(_ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration) -> RouteQuery? {
+    guard case .address(let remote) = target.storage, !remote.unmapped.isUnspecified,
+      configuration.family == nil || configuration.family == remote.unmapped.family
+    else { return nil }
+    return query(remote, target, configuration)
   }
 
   /// The queries that need no name.

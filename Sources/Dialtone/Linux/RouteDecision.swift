@@ -64,11 +64,14 @@ final class RouteDecision {
   /// Returns the state of an address of this machine. It needs no link of its own: the packets pass over `lo` (in a
   /// VRF, over the VRF), which has to be up.
   private func local(_ replies: RouteReplies, _ source: IPAddress?) -> Reachability {
-    var carrier = links.loopback
-    if case .route(let plain) = replies.plain { carrier = plain.outputInterface.flatMap { links[$0] } ?? carrier }
+    let loopback = links.loopback
+    var carrier = loopback
+    if case .route(let plain) = replies.plain, let index = plain.outputInterface, index != loopback?.index {
+      carrier = links[index] ?? carrier
+    }
     if let carrier, !carrier.isUp { return unreachable(.linkDown, carrier) }
     var state = Reachability(status: .reachable, flags: [.reachable, .isLocalAddress])
-    state.interface = links.loopback.map(links.interface)
+    state.interface = loopback.map(links.interface)
     state.source = source
     if source == nil, case .route(let plain) = replies.plain {
       state.source = plain.preferredSource.map { IPAddress($0) }
