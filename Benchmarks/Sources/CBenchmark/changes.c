@@ -95,9 +95,10 @@ int bench_set_routes(int socket, int is_added, const struct bench_route *first, 
       struct request request;
       fill(&request, is_added, first, first->prefix + done * step);
       done++;
-      if (done == count || used + 2 * sizeof(struct request) > size) request.header.nlmsg_flags |= NLM_F_ACK;
+      size_t end = used + NLMSG_ALIGN(request.header.nlmsg_len);
+      if (done == count || end + sizeof request > size) request.header.nlmsg_flags |= NLM_F_ACK;
       memcpy(bytes + used, &request, request.header.nlmsg_len);
-      used += NLMSG_ALIGN(request.header.nlmsg_len);
+      used = end;
     }
     if (send(socket, bytes, used, 0) < 0) result = -errno;
     char answer[8192];
@@ -120,15 +121,20 @@ int bench_set_address(int socket, int is_added, uint32_t interface, uint32_t add
   return perform(socket, &request);
 }
 
-int bench_add_dummy(int socket, const char *name) {
+static int add_link(int socket, const char *name, const char *kind) {
   struct ifinfomsg body = {.ifi_family = AF_UNSPEC};
   struct request request;
   begin(&request, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &body, sizeof body);
   append(&request, IFLA_IFNAME, name, strlen(name) + 1);
   struct rtattr *information = append(&request, IFLA_LINKINFO, NULL, 0);
-  append(&request, IFLA_INFO_KIND, "dummy", 5);
+  append(&request, IFLA_INFO_KIND, kind, strlen(kind));
   end(&request, information);
   return perform(socket, &request);
+}
+
+int bench_add_link(int socket, const char *name) {
+  int error = add_link(socket, name, "dummy");
+  return error == -EOPNOTSUPP ? add_link(socket, name, "ifb") : error;
 }
 
 int bench_delete_link(int socket, uint32_t interface) {

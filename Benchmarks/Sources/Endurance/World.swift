@@ -74,7 +74,7 @@ struct World {
       let name = "d\(Int.random(in: 0..<8, using: &numbers))"
       // A link of this name is there, or it is not.
       let index = unsafe bench_interface(name)
-      note(unsafe index == 0 ? bench_add_dummy(socket, name) : bench_delete_link(socket, index))
+      note(unsafe index == 0 ? bench_add_link(socket, name) : bench_delete_link(socket, index))
     case 96..<98: storm(Int.random(in: 100...2_000, using: &numbers))
     // More than a socket's buffer holds, if all routes are announced.
     case 98: storm(20_000)

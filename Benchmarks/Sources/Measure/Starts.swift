@@ -81,11 +81,11 @@ enum Surroundings {
     try body()
   }
 
-  /// Links of kind dummy.
+  /// Links that lead nowhere.
   static func links(_ count: Int, _ body: () throws -> Void) throws {
     let socket = bench_open()
     try check(socket, "open a socket")
-    for number in 0..<count { try check(unsafe bench_add_dummy(socket, "d\(number)"), "add a link") }
+    for number in 0..<count { try check(unsafe bench_add_link(socket, "d\(number)"), "add a link") }
     try body()
   }
 

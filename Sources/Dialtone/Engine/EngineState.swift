@@ -114,8 +114,8 @@ struct EngineState {
 
   private mutating func perform(_ command: EngineCommand, now: Int64) {
     switch command {
-    case .watch(.target(let target, let configuration, let cell), let epoch):
-      add(TargetRecord(target, configuration, cell, epoch), at: ObjectIdentifier(cell), now: now)
+    case .watch(.target(let question, let cell), let epoch):
+      add(TargetRecord(question, cell, epoch), at: ObjectIdentifier(cell), now: now)
     case .watch(.path(let configuration, let cell), let epoch):
       paths.add(PathRecord(configuration, cell, epoch), &queries)
     case .unwatch(let cell):
@@ -345,7 +345,7 @@ struct EngineState {
         return (answer, isTurnDue)
       }
     }
-    let record = TargetRecord(target, configuration)
+    let record = TargetRecord(TargetQuestion(target, configuration))
     record.nodes = record.initialQueries.map(QueryNode.init)
     if case .host(let host) = target.storage {
       record.pathNodes = record.initialPathQueries.map(QueryNode.init)
@@ -367,12 +367,13 @@ struct EngineState {
     return (answer, isTurnDue)
   }
 
-  /// Reads events, and returns whether to ask: at first, and as long as something changes. As in a turn: an answer
-  /// given while events wait to be read may use links and addresses that no longer exist.
+  /// Returns whether to ask: at first, and again if an event waited then, since the answer may have used links and
+  /// addresses that no longer exist.
   private mutating func isToAsk(_ round: Int, _ isTurnDue: inout Bool) -> Bool {
+    if round == 0 { return true }
     let hasChanged = readEvents(source.catchUp)
     isTurnDue = isTurnDue || hasChanged
-    return round == 0 || hasChanged
+    return hasChanged
   }
 
   /// If an IPv4 address has no path of its own, asks whether there is an IPv6 path, and for the address behind the

@@ -3,14 +3,25 @@
 
 /// What an engine watches for a monitor, and the cell that its states go to.
 enum EngineSubject: Sendable {
-  case target(ReachabilityTarget, ReachabilityConfiguration, StateCell<Reachability>)
-  case path(PathConfiguration, StateCell<NetworkPath>)
+  case target(TargetQuestion, StateCell<Reachability>)
+  indirect case path(PathConfiguration, StateCell<NetworkPath>)
 
   var cell: any EngineCell {
     switch self {
-    case .target(_, _, let cell): cell
+    case .target(_, let cell): cell
     case .path(_, let cell): cell
     }
+  }
+}
+
+/// A target and how it is looked at: an object, which a monitor and what the engine keeps for it share.
+final class TargetQuestion: Sendable {
+  let target: ReachabilityTarget
+  let configuration: ReachabilityConfiguration
+
+  init(_ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration) {
+    self.target = target
+    self.configuration = configuration
   }
 }
 

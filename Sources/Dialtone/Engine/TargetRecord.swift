@@ -9,8 +9,7 @@ typealias TargetName = NameRecord<TargetRecord>
 /// What the engine keeps for one monitor: the queries its target needs, and how their answers make its state. Used
 /// under the engine's lock.
 final class TargetRecord {
-  let target: ReachabilityTarget
-  let configuration: ReachabilityConfiguration
+  private let question: TargetQuestion
   /// Where the states go; `nil` for a question that is answered once. If the monitor has been given another target
   /// since, or was paused, they are not stored.
   var publication: Publication<Reachability>?
@@ -30,22 +29,19 @@ final class TargetRecord {
   /// For an IPv4 address: the queries for it behind the network's NAT64.
   var translatedNodes: [QueryNode] = []
 
-  init(_ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration) {
-    self.target = target
-    self.configuration = configuration
+  init(_ question: TargetQuestion) { self.question = question }
+
+  convenience init(_ question: TargetQuestion, _ cell: StateCell<Reachability>, _ epoch: Epoch) {
+    self.init(question)
+    publication = Publication(cell, epoch, settling: question.configuration.settling)
   }
 
-  convenience init(
-    _ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration, _ cell: StateCell<Reachability>,
-    _ epoch: Epoch
-  ) {
-    self.init(target, configuration)
-    publication = Publication(cell, epoch, settling: configuration.settling)
-  }
+  var target: ReachabilityTarget { question.target }
+  var configuration: ReachabilityConfiguration { question.configuration }
 
   /// The command that makes another engine watch the same.
   var command: EngineCommand? {
-    publication.map { .watch(.target(target, configuration, $0.cell), $0.epoch) }
+    publication.map { .watch(.target(question, $0.cell), $0.epoch) }
   }
 
   /// A query for an address with this target's interface, mark and source.

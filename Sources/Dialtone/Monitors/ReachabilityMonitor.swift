@@ -18,8 +18,10 @@ public final class ReachabilityMonitor: StateMonitor, DeliveryOwner {
   public static let shared = ReachabilityMonitor(.internet)
 
   /// How the target is looked at.
-  public let configuration: ReachabilityConfiguration
+  public var configuration: ReachabilityConfiguration { question.configuration }
 
+  /// The first target, and how each is looked at.
+  private let question: TargetQuestion
   let environment: ReachabilityEnvironment
   let cell = StateCell(unknown: Reachability.unknown)
   private let watch: Watch
@@ -44,8 +46,8 @@ public final class ReachabilityMonitor: StateMonitor, DeliveryOwner {
     environment: ReachabilityEnvironment = .system
   ) {
     self.environment = environment
-    self.configuration = configuration
-    watch = Watch(.target(target, configuration, cell), in: environment)
+    question = TargetQuestion(target, configuration)
+    watch = Watch(.target(question, cell), in: environment)
   }
 
   /// The newest state; `undetermined` without a reason until something is known. Reading it never blocks and takes no
@@ -71,8 +73,8 @@ public final class ReachabilityMonitor: StateMonitor, DeliveryOwner {
     get { assignment.target }
     set {
       watch.restart { subject in
-        guard case .target(let old, _, _) = subject, old != newValue else { return nil }
-        return .target(newValue, configuration, cell)
+        guard case .target(let old, _) = subject, old.target != newValue else { return nil }
+        return .target(TargetQuestion(newValue, configuration), cell)
       }
     }
   }
@@ -80,8 +82,8 @@ public final class ReachabilityMonitor: StateMonitor, DeliveryOwner {
   /// The target, and the epoch of its states.
   var assignment: (target: ReachabilityTarget, epoch: Epoch) {
     let (subject, epoch) = watch.assignment
-    guard case .target(let target, _, _) = subject else { preconditionFailure("a monitor of a target watches a path") }
-    return (target, epoch)
+    guard case .target(let question, _) = subject else { preconditionFailure("a monitor of a target watches a path") }
+    return (question.target, epoch)
   }
 
   // MARK: Pausing

@@ -29,8 +29,8 @@ int bench_set_routes(int socket, int is_added, const struct bench_route *_Nonnul
 
 // Adds or deletes an IPv4 address (host order) of an interface.
 int bench_set_address(int socket, int is_added, uint32_t interface, uint32_t address, uint32_t length);
-// Adds a link of kind `dummy`, or deletes a link.
-int bench_add_dummy(int socket, const char *_Nonnull name);
+// Adds a link that leads nowhere (`dummy`, or `ifb` if the kernel has none of these), or deletes a link.
+int bench_add_link(int socket, const char *_Nonnull name);
 int bench_delete_link(int socket, uint32_t interface);
 int bench_set_up(int socket, uint32_t interface, int is_up);
 // Changes the length of a link's queue, which is announced and touches no packet's way.
