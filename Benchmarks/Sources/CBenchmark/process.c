@@ -129,6 +129,17 @@ int bench_read(int output, int64_t *value) {
   return 0;
 }
 
+long bench_memory_of(pid_t process) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/statm", process);
+  FILE *file = fopen(path, "re");
+  if (file == NULL) return -errno;
+  long size, resident;
+  int count = fscanf(file, "%ld %ld", &size, &resident);
+  fclose(file);
+  return count == 2 ? resident * (sysconf(_SC_PAGESIZE) / 1024) : -EIO;
+}
+
 int64_t bench_sleeps_of(pid_t process) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/task", process);

@@ -45,6 +45,7 @@ struct Watchers {
         // It is there as soon as it tells of the present.
         var told: Int64 = 0
         guard unsafe bench_read(output, &told) == 0 else { throw Failure("\(program.name) tells nothing") }
+        settle(process)
         var cpu = bench_cpu_of(process)
         for change in 0..<(round == 0 ? 20 : changes + 20) {
           if change == 20 { cpu = bench_cpu_of(process) }
@@ -58,7 +59,8 @@ struct Watchers {
           if change >= 20 { times[number].append(told - begin) }
         }
         if round > 0 { costs[number].append((bench_cpu_of(process) - cpu) / Int64(changes)) }
-        memory[number] = bench_stop(process)
+        memory[number] = bench_memory_of(process)
+        bench_stop(process)
       }
     }
     for (number, program) in programs.enumerated() {
@@ -71,6 +73,15 @@ struct Watchers {
     }
   }
 
+  /// Awaits the end of a program's start: it has taken no processor time for a while. It may have much to tidy up.
+  private func settle(_ process: pid_t) {
+    var cpu: Int64 = -1
+    while cpu != bench_cpu_of(process) {
+      cpu = bench_cpu_of(process)
+      usleep(300_000)
+    }
+  }
+
   /// Changes nothing, and prints how often the threads of each program sleep anew, and its processor time, in a second.
   func idle(seconds: Int) throws {
     for program in programs {
@@ -78,12 +89,8 @@ struct Watchers {
       defer { close(output) }
       var told: Int64 = 0
       guard unsafe bench_read(output, &told) == 0 else { throw Failure("\(program.name) tells nothing") }
-      // Its start ends here: no thread has gone to sleep for a while.
-      var sleeps: Int64 = -1
-      while sleeps != bench_sleeps_of(process) {
-        sleeps = bench_sleeps_of(process)
-        usleep(500_000)
-      }
+      settle(process)
+      let sleeps = bench_sleeps_of(process)
       let cpu = bench_cpu_of(process)
       usleep(UInt32(seconds) * 1_000_000)
       let used = Double(bench_cpu_of(process) - cpu) / Double(seconds)

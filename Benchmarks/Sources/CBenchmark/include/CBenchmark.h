@@ -13,6 +13,8 @@
 int64_t bench_now(void);
 int64_t bench_cpu(void);
 int64_t bench_cpu_of(pid_t process);
+// KiB of resident memory of another process (proc_pid_statm(5)), or the negative errno(3).
+long bench_memory_of(pid_t process);
 // How often the threads of another process have gone to sleep so far (proc_pid_status(5)), or the negative errno(3).
 int64_t bench_sleeps_of(pid_t process);
 
