@@ -80,6 +80,32 @@ struct ParsingTests {
     #expect(error.message.contains(word) && error.message.contains("status"), "\(error.message)")
   }
 
+  @Test(arguments: [
+    [], ["internet"], ["--json"], ["-q"], ["a", "--json", "b", "a"], ["--quiet", "--json", "::1"], ["help"], ["status"],
+    ["--json", "-q", "--json", "--quiet"], ["A.example", "a.example:80", "http://b/"], (0..<300).map { "host\($0)" },
+  ])
+  func readsASimpleStatusAsArgumentParserDoes(arguments: [String]) throws {
+    let line = ["status"] + arguments
+    let parsed = try #require(try DialtoneCommand.prepare(line).command as? StatusCommand)
+    #expect(try StatusRequest(simple: line) == parsed.request())
+  }
+
+  @Test(arguments: [[""], ["fe80::1"], ["a", "a b"], ["internet:443"], ["--json", "a:65536"]])
+  func refusesASimpleStatusAsItRefusesAnyOther(arguments: [String]) throws {
+    let line = ["status"] + arguments
+    let error = #expect(throws: UsageError.self) { try DialtoneCommand.prepare(line) }
+    let simple = #expect(throws: UsageError.self) { try StatusRequest(simple: line) }
+    #expect(try #require(simple).description == #require(error).description)
+  }
+
+  @Test(arguments: [
+    [], ["watch"], ["statsu"], ["--json", "status"], ["status", "--"], ["status", "-"], ["status", "-4"],
+    ["status", "-qq"], ["status", "--json=1"], ["status", "--help"], ["status", "a", "-t", "5"],
+  ])
+  func leavesOtherLinesToArgumentParser(line: [String]) throws {
+    #expect(try StatusRequest(simple: line) == nil)
+  }
+
   /// The length of the command line does not matter.
   @Test func readsManyTargetsAmongOptions() throws {
     let names = (0..<3000).map { "host\($0)" }

@@ -61,7 +61,8 @@ struct DialtoneCommand: ParsableCommand {
       var arguments: [String] = []
       do {
         arguments = try TypedArguments.all()
-        let status = try prepare(arguments).work()
+        let work = try StatusRequest(simple: arguments)?.run ?? prepare(arguments).work
+        let status = try work()
         CDialtoneSystem.exit(status.rawValue)
       } catch let error as ExitCode {
         CDialtoneSystem.exit(error.rawValue)

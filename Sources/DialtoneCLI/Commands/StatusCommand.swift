@@ -37,15 +37,11 @@ struct StatusCommand: TargetCommand {
 
   @OptionGroup var quiet: QuietOptions
 
-  func prepare() throws -> Work {
-    let request = try options.request()
-    return {
-      InterfaceHint.write(interface: options.interface, targets: request.targets, isQuiet: quiet.isQuiet)
-      var runner = Runner(
-        request: request, session: StatusSession(targetCount: request.targets.count),
-        formatter: options.formatter(for: request, showsTime: false), timeout: timeout ?? .seconds(10),
-        endsWithReader: false, isQuiet: quiet.isQuiet)
-      return try runner.run()
-    }
+  func prepare() throws -> Work { try request().run }
+
+  func request() throws -> StatusRequest {
+    var request = StatusRequest(targets: try options.request(), printsJSON: options.json, isQuiet: quiet.isQuiet)
+    if let timeout { request.timeout = timeout }
+    return request
   }
 }

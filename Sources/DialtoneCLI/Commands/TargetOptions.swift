@@ -93,13 +93,4 @@ struct TargetOptions: ParsableArguments {
     configuration.nat64 = noNAT64 ? .off : .automatic
     return try TargetRequest(entries: lists.entries(after: targets), source: from, configuration: configuration)
   }
-
-  /// What makes lines in the form asked for.
-  func formatter(for request: TargetRequest, showsTime: Bool) -> any ReportFormatter<Reachability> {
-    if json { return JSONReportFormatter(targets: request.targets) }
-    let isTerminal = StandardStream.output.isTerminal
-    return TextReportFormatter(
-      targets: request.targets, interface: interface, style: Environment.style(isTerminal: isTerminal),
-      columns: isTerminal ? { StandardStream.output.columns } : nil, showsTime: showsTime)
-  }
 }

@@ -135,7 +135,7 @@ struct WaitCommand: TargetCommand {
       request: request,
       session: WaitSession(
         targetCount: request.targets.count, questionCount: questions.count, goal: goal, anySuffices: any),
-      formatter: options.formatter(for: request, showsTime: false), timeout: timeout, endsWithReader: false,
+      formatter: request.formatter(json: options.json, showsTime: false), timeout: timeout, endsWithReader: false,
       isQuiet: quiet.isQuiet, namesExplain: true, questions: questions, followsAddresses: routable)
     runner.prospects = prospects
     return try runner.run()

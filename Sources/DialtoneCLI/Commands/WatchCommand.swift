@@ -84,7 +84,7 @@ struct WatchCommand: TargetCommand {
     var runner = Runner(
       request: request,
       session: WatchSession(targetCount: request.targets.count, countLimit: count),
-      formatter: options.formatter(for: request, showsTime: true), timeout: timeout, endsWithReader: true,
+      formatter: request.formatter(json: options.json, showsTime: true), timeout: timeout, endsWithReader: true,
       namesExplain: true)
     runner.notice = notice(request.targets.map(\.typed))
     runner.hook = hook.map { hook in
