@@ -22,8 +22,10 @@ package struct FileIdentity: Equatable, Sendable {
     mark = csystem_mark_of(descriptor)
   }
 
-  /// Marks the file that a descriptor of Dialtone stands for, and returns its identity.
+  /// Marks the file that a descriptor of Dialtone stands for, and returns its identity; `nil` if it is negative, since
+  /// nothing was opened.
   package static func marking(_ descriptor: Int32) -> FileIdentity? {
+    if descriptor < 0 { return nil }
     // If the system refuses the mark, the identity is the one without it.
     _ = csystem_mark(descriptor, csystem_new_mark())
     return FileIdentity(descriptor)
