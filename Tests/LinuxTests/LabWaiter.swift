@@ -22,6 +22,9 @@ enum LabWaiter: String, CaseIterable, Sendable {
     }
   }
 
+  /// The least time between two readings of the tables: of LinuxNetwork, or of polls, each of which reads them, too.
+  var readingSpacing: Duration { self == .epoll ? .milliseconds(100) : .nanoseconds(HastyNetwork.interval) }
+
   /// Returns the source as it is, or polled so often that no test waits for long. A clock that a test moves decides by
   /// itself when to poll.
   func hasten(_ makeSource: @escaping EngineProvider.MakeSource) -> EngineProvider.MakeSource {
@@ -35,7 +38,7 @@ enum LabWaiter: String, CaseIterable, Sendable {
 
 /// A network that is polled every 50 ms instead of every 5 s.
 private final class HastyNetwork: NetworkSource {
-  private static let interval: Int64 = 50_000_000
+  static let interval: Int64 = 50_000_000
 
   private let network: any NetworkSource
   private let time: TimeSource

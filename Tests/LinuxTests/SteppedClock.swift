@@ -17,9 +17,14 @@ final class SteppedClock: Sendable {
 
   var now: Int64 { (start ?? TimeSource.system.now()) + offset.load(ordering: .sequentiallyConsistent) }
 
+  var source: TimeSource { TimeSource(passes: false) { self.now } }
+
+  /// Moves the time forward.
+  func advance(by duration: Duration) { offset.add(duration.nanosecondsClamped, ordering: .sequentiallyConsistent) }
+
   /// Moves the time forward, and lets the engine look at it.
   func advance(by duration: Duration, _ environment: ReachabilityEnvironment) {
-    offset.add(duration.nanosecondsClamped, ordering: .sequentiallyConsistent)
+    advance(by: duration)
     environment.provider.runningEngine?.wake()
   }
 
@@ -27,7 +32,7 @@ final class SteppedClock: Sendable {
   func monitors(
     _ lab: NetworkLab, waiter: LabWaiter = .chosen, source: @escaping EngineProvider.MakeSource
   ) throws -> LabMonitors {
-    try LabMonitors(lab, waiter: waiter, clock: TimeSource(passes: false) { self.now }, source: source)
+    try LabMonitors(lab, waiter: waiter, clock: self.source, source: source)
   }
 }
 #endif

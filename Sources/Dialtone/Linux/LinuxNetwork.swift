@@ -41,18 +41,20 @@ final class LinuxNetwork: NetworkSource {
   private var isPolled = false
   /// The destinations whose routes are announced, as the engine last asked.
   private var announced: [IPAddressBits]?
-  /// Whether announcements were lost, so that the next poll reads the tables anew.
-  private var isResynchronisationPending = false
-
+  /// When to read the tables anew, since announcements were lost; `nil` if none were.
+  private var resynchronisationDeadline: Int64?
   /// When to look for changes that were not announced.
   private var pollDeadline: Int64?
   /// When the socket of queries was lost.
   private var lastLoss: Int64?
 
   var nextPoll: Int64? {
-    guard let next = lookups.nextExpiry else { return pollDeadline }
-    return min(next, pollDeadline ?? .max)
+    let next = min(lookups.nextExpiry ?? .max, tablesDeadline)
+    return next == .max ? nil : next
   }
+
+  /// When to read the tables; `.max` for never.
+  private var tablesDeadline: Int64 { min(pollDeadline ?? .max, resynchronisationDeadline ?? .max) }
 
   /// How often the tables were read anew because announcements were lost.
   private(set) var resynchronisationCount = 0
@@ -188,9 +190,9 @@ final class LinuxNetwork: NetworkSource {
     let ended = lookups.removeEnded(now: now)
     for prefix in ended { change.markRoute(prefix) }
     // Nothing else is due.
-    if !ended.isEmpty, pollDeadline ?? .max > now { return }
+    if !ended.isEmpty, tablesDeadline > now { return }
     pollDeadline = nil
-    if isResynchronisationPending { resynchronisationCount += 1 }
+    if resynchronisationDeadline != nil { resynchronisationCount += 1 }
     connect()
     if nameConfiguration.hasToBePolled {
       // There may be a descriptor by now.
@@ -315,10 +317,9 @@ final class LinuxNetwork: NetworkSource {
     }
     if isUnderstood { return }
     let now = time.now()
-    if let last = lastSynchronisation, now < last.addingClamped(Self.resynchronisationSpacing) {
+    if let next = lastSynchronisation?.addingClamped(Self.resynchronisationSpacing), now < next {
       // Too soon: the tables may be wrong until then. They are read anew even if nothing else happens.
-      pollDeadline = min(pollDeadline ?? .max, last.addingClamped(Self.resynchronisationSpacing))
-      isResynchronisationPending = true
+      resynchronisationDeadline = next
       return
     }
     resynchronisationCount += 1
@@ -341,8 +342,9 @@ final class LinuxNetwork: NetworkSource {
 
   /// Reads the tables anew. Announcements that wait then are taken in afterwards.
   private func synchronise() {
-    lastSynchronisation = time.now()
-    isResynchronisationPending = false
+    let now = time.now()
+    lastSynchronisation = now
+    resynchronisationDeadline = nil
     tables.markRulesStale()
     guard let queries else {
       isSynchronised = false
@@ -353,8 +355,7 @@ final class LinuxNetwork: NetworkSource {
       isSynchronised = true
       if let events { lookups.gateways.refresh(queries, events) }
       if !areWhole {
-        isResynchronisationPending = true
-        pollAgain(after: Self.resynchronisationSpacing)
+        resynchronisationDeadline = now.addingClamped(Self.resynchronisationSpacing)
       }
     } catch {
       // If it is refused, nothing is known. If memory lacked for a moment, the tables before are the best there is.
