@@ -316,11 +316,12 @@ extension BuiltNetwork {
     var configuration = PathConfiguration()
     configure(&configuration)
     let assembly = NetworkPathAssembly(decision(), configuration)
+    let general = try ways(general)
+    let candidates = assembly.candidates
+    let links = candidates.filter { bound.keys.contains($0.index) } + assembly.others(takenBy: general, than: candidates)
     return assembly.path(
-      general: try ways(general),
-      bound: try assembly.candidates.compactMap { link in
-        try bound[link.index].map { .init(link, try ways($0, output: link.index)) }
-      }, nameServers: nameServers)
+      general: general,
+      bound: try links.map { .init($0, try ways(bound[$0.index] ?? [:], output: $0.index)) }, nameServers: nameServers)
   }
 
   private func ways(

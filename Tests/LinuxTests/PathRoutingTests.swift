@@ -100,6 +100,30 @@ struct PathRoutingTests {
     try await monitors.expect(path, "satisfied 4: w0 4, v0 4", "satisfied 4: v0 4")
   }
 
+  @Test("a link of link-local addresses that IPv4 takes: IPv6 leads on over it if packets are bound to it")
+  func aLinkThatOneFamilyTakesIsAskedForBoth() async throws {
+    let lab = try NetworkLab.withoutOwnAddresses()
+    try lab.addVeth("v0", "v1")
+    try lab.up("v0", "v1")
+    try lab.addAddress("fe80::1/64", "v0")
+    try lab.makeW()
+    try lab.addAddress("2001:db8::1/64", "w0")
+    try lab.addRoute("default", dev: "v0", family: .v4)
+    try lab.addRoute("default", dev: "v0", family: .v6)
+    // IPv6 passes over a route of another link, also one that refuses, for a packet that is bound to a link.
+    try lab.addRule(priority: 100, .lookup(201), family: .v6)
+    try lab.addRoute("default", table: 201, kind: .unreachable, family: .v6)
+    let monitors = try LabMonitors.forPaths(lab)
+    let path = try await monitors.recordPath()
+    try await monitors.expect(path, "satisfied 4: v0 46, w0")
+    var connection = LabConnection(to: "2001:503:ba3e::2:30")
+    #expect(try lab.socket(connection).error == EHOSTUNREACH)
+    connection.interface = "v0"
+    #expect(try lab.socket(connection).error == 0)
+    connection.interface = "w0"
+    #expect(try lab.socket(connection).error == ENETUNREACH)
+  }
+
   // MARK: Links above links
 
   @Test(

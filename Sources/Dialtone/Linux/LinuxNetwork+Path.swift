@@ -14,11 +14,14 @@ extension LinuxNetwork {
     // A change is announced once they are read.
     guard let servers = nameConfiguration.servers else { return .pending }
     let assembly = NetworkPathAssembly(decision, configuration)
-    let candidates = assembly.candidates
-    let outputs = [nil] + candidates.map(\.index)
+    var links = assembly.candidates
     let before = queryCount
-    let ways = ways(over: outputs, mark: configuration.mark)
-    let bound = zip(candidates, ways.dropFirst()).map { NetworkPathAssembly.Ways($0, $1) }
+    var ways = ways(over: [nil] + links.map(\.index), mark: configuration.mark)
+    // Mostly there are none.
+    let others = assembly.others(takenBy: ways[0], than: links)
+    ways += self.ways(over: others.map(\.index), mark: configuration.mark)
+    links += others
+    let bound = zip(links, ways.dropFirst()).map { NetworkPathAssembly.Ways($0, $1) }
 
     var serverStates: [Reachability] = []
     // The system's resolver knows nothing of our mark, and asks by UDP first (RFC 7766, 5).

@@ -71,11 +71,23 @@ struct NetworkPathAssembly {
     }
   }
 
+  /// Returns the links whose ways are to be asked for, too: packets that are bound to no interface leave by them.
+  func others(takenBy general: [Way], than candidates: [Link]) -> [Link] {
+    var others: [Link] = []
+    for way in general where way.state.isReachable {
+      guard let index = way.state.interface?.index, let link = links[index], counts(link),
+        !candidates.contains(where: { $0.index == index }), !others.contains(where: { $0.index == index })
+      else { continue }
+      others.append(link)
+    }
+    return others
+  }
+
   /// Returns the path.
   ///
   /// - Parameters:
   ///   - general: The ways of a packet that is bound to no interface.
-  ///   - bound: The ways over each of the ``candidates``.
+  ///   - bound: The ways over each of the ``candidates`` and ``others(takenBy:than:)``.
   ///   - nameServers: What is known of the way to each name server.
   /// - Returns: The path, as it is at the time of the replies.
   func path(general: [Way], bound: [Ways], nameServers: [Reachability]) -> NetworkPath {
@@ -109,21 +121,17 @@ struct NetworkPathAssembly {
       .map { decision.withoutRoute(output: $0.index) }
   }
 
-  /// Adds the ways of packets that are bound to no interface. They may use a link that is no candidate, or one by which
-  /// packets bound to it cannot leave.
+  /// Adds the ways of packets that are bound to no interface. They may use a link by which packets bound to it cannot
+  /// leave.
   private func complete(_ bound: [Ways], by general: [Way]) -> [Ways] {
-    var all = bound
-    for way in general where way.state.isReachable {
-      guard let index = way.state.interface?.index, let link = links[index], counts(link) else { continue }
-      if let position = all.firstIndex(where: { $0.link.index == index }) {
-        let known = all[position]
-        if known.reachable.contains(where: { $0.family == way.family }) { continue }
-        all[position] = Ways(link, known.ways.filter { $0.family != way.family } + [way])
-      } else {
-        all.append(Ways(link, [way]))
+    bound.map { known in
+      let missing = general.filter { way in
+        way.state.isReachable && way.state.interface?.index == known.link.index
+          && !known.reachable.contains { $0.family == way.family }
       }
+      if missing.isEmpty { return known }
+      return Ways(known.link, known.ways.filter { way in !missing.contains { $0.family == way.family } } + missing)
     }
-    return all
   }
 
   /// Returns first the link that unbound packets take, then the others that lead to the Internet, by metric, then the
