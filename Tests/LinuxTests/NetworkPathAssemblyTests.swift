@@ -318,7 +318,8 @@ extension BuiltNetwork {
     let assembly = NetworkPathAssembly(decision(), configuration)
     let general = try ways(general)
     let candidates = assembly.candidates
-    let links = candidates.filter { bound.keys.contains($0.index) } + assembly.others(takenBy: general, than: candidates)
+    let links =
+      candidates.filter { bound.keys.contains($0.index) } + assembly.others(takenBy: general, than: candidates)
     return assembly.path(
       general: general,
       bound: try links.map { .init($0, try ways(bound[$0.index] ?? [:], output: $0.index)) }, nameServers: nameServers)
