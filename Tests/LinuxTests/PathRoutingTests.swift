@@ -124,6 +124,25 @@ struct PathRoutingTests {
     #expect(try lab.socket(connection).error == ENETUNREACH)
   }
 
+  @Test("a link without an address that is asked for by name leads on from the address of another link")
+  func aNamedLinkNeedsNoAddress() async throws {
+    let lab = try NetworkLab.withoutOwnAddresses()
+    try lab.makeW(metric: 600)
+    try lab.addVeth("v0", "v1")
+    try lab.up("v0", "v1")
+    let monitors = try LabMonitors.forPaths(lab)
+    let general = try await monitors.recordPath()
+    let named = try await monitors.recordPath { $0.interface = "v0" }
+    var connection = LabConnection(to: "198.41.0.4")
+    connection.interface = "v0"
+    try lab.addRoute("default", dev: "v0", metric: 700)
+    #expect(try lab.socket(connection).source == "10.1.0.1")
+    try await monitors.expect(named, "no-route: ", "satisfied 4: v0 4")
+    try lab.deleteRoute("default", metric: 700)
+    try await monitors.expect(named, "no-route: ", "satisfied 4: v0 4", "no-route: ")
+    try await monitors.expect(general, "satisfied 4: w0 4")
+  }
+
   // MARK: Links above links
 
   @Test(

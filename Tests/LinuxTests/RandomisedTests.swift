@@ -34,20 +34,22 @@ struct RandomisedTests {
     try world.begin()
     let watched = try Self.targets.map { ($0, try $0.monitor(of: monitors)) }
     let path = monitors.pathMonitor()
+    let named = Self.links.map { name in (name, monitors.pathMonitor { $0.interface = name }) }
     let start = ContinuousClock.now
     var done = 0
     while Self.operations.map({ done < $0 }) ?? (done < Self.fewest || .now - start < Self.budget) {
       let batch = world.perform(Int.random(in: 1...5, using: &world.generator))
       done += batch.count
       try await monitors.settle()
-      try await check(watched, path, lab, "seed \(seed), operation \(done), after \(batch)")
+      try await check(watched, path, named, lab, "seed \(seed), operation \(done), after \(batch)")
     }
     // If the kernel took only a few operations, nothing was tested.
     #expect(world.accepted * 4 > done, "only \(world.accepted) of \(done) operations were accepted")
   }
 
   private func check(
-    _ watched: [(JudgedTarget, ReachabilityMonitor)], _ path: PathMonitor, _ lab: NetworkLab, _ context: String
+    _ watched: [(JudgedTarget, ReachabilityMonitor)], _ path: PathMonitor, _ named: [(String, PathMonitor)],
+    _ lab: NetworkLab, _ context: String
   ) async throws {
     var differences: [String] = []
     do {
@@ -63,6 +65,9 @@ struct RandomisedTests {
             ? nil : "\(pair.0): \(state) (\(state.flags)), but: \(verdict) (\(judge.words[position]))"
         }
         differences += judge.differences(of: path.current, watched.map(\.0), Self.internet)
+        for (name, path) in named {
+          differences += judge.differences(of: path.current, over: name, watched.map(\.0), Self.internet)
+        }
         return differences.isEmpty
       }
     } catch {
@@ -98,7 +103,9 @@ struct RandomisedTests {
       // Over a link by another of its names:
       JudgedTarget(address: "198.51.100.7", interface: RandomOperations.alternativeNames[0]),
       JudgedTarget(address: "2001:db8:ffff::1", interface: RandomOperations.alternativeNames[1]),
-    ] + internet.flatMap { address in ["n0", "n1", "n2"].map { JudgedTarget(address: address, interface: $0) } }
+    ] + internet.flatMap { address in links.map { JudgedTarget(address: address, interface: $0) } }
+
+  private static let links = ["n0", "n1", "n2"]
 
   /// The addresses that a path asks about.
   private static let internet = ["198.41.0.4", "2001:503:ba3e::2:30"]

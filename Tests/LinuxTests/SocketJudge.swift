@@ -136,11 +136,7 @@ struct SocketJudge {
 
   /// How the path differs from the verdicts.
   func differences(of path: NetworkPath, _ targets: [JudgedTarget], _ internet: [String]) -> [String] {
-    func verdict(_ address: String, over name: String?) -> Verdict? {
-      targets.firstIndex {
-        $0.address == address && $0.interface == name && $0.mark == 0 && $0.source == nil && $0.port == nil
-      }.map { verdicts[$0] }
-    }
+    func verdict(_ address: String, over name: String?) -> Verdict? { self.verdict(address, over: name, targets) }
     if internet.contains(where: { verdict($0, over: nil)?.isUnknown ?? true }) { return [] }
     var differences: [String] = []
     for (address, supports) in zip(internet, [path.supportsIPv4, path.supportsIPv6]) {
@@ -158,6 +154,23 @@ struct SocketJudge {
     let first = internet.lazy.compactMap { verdict($0, over: nil)?.interface }.first
     if path.preferredInterface?.name != first { differences.append("\(path), but \(first ?? "nothing") is preferred") }
     return differences
+  }
+
+  /// How the path over one interface differs from the verdicts.
+  func differences(
+    of path: NetworkPath, over name: String, _ targets: [JudgedTarget], _ internet: [String]
+  ) -> [String] {
+    let leads = internet.map { verdict($0, over: name, targets) }
+    if leads.contains(where: { $0?.isUnknown ?? true }) { return [] }
+    return zip(leads, [path.supportsIPv4, path.supportsIPv6]).compactMap { verdict, supports in
+      supports == (verdict?.interface != nil) ? nil : "over \(name) alone: \(path), but \(leads)"
+    }
+  }
+
+  private func verdict(_ address: String, over name: String?, _ targets: [JudgedTarget]) -> Verdict? {
+    targets.firstIndex {
+      $0.address == address && $0.interface == name && $0.mark == 0 && $0.source == nil && $0.port == nil
+    }.map { verdicts[$0] }
   }
 
   private typealias Answers = (match: RouteWords?, plain: RouteWords?)

@@ -63,11 +63,13 @@ struct NetworkPathAssembly {
     return decision.addresses.usableAddress(of: link.index)?.isLinkLocal ?? true
   }
 
-  /// The links whose ways are to be asked for: they are allowed, operate and have a usable address.
+  private func hasUsableAddress(_ link: Link) -> Bool { decision.addresses.usableAddress(of: link.index) != nil }
+
+  /// The links whose ways are to be asked for: they are allowed, operate and have a usable address. One that is named
+  /// needs none: packets that are bound to it may have another link's address.
   var candidates: [Link] {
     links.all.filter { link in
-      counts(link) && !isInner(link) && links.isOperating(link)
-        && decision.addresses.usableAddress(of: link.index) != nil
+      counts(link) && !isInner(link) && links.isOperating(link) && (named != nil || hasUsableAddress(link))
     }
   }
 
@@ -101,7 +103,7 @@ struct NetworkPathAssembly {
     path.supportsDNS = nameServers.contains {
       $0.isReachable && (path.status == .satisfied || !$0.flags.contains(.isLocalAddress))
     }
-    path.interfaces = ways.map(interface)
+    path.interfaces = ways.filter { !$0.reachable.isEmpty || hasUsableAddress($0.link) }.map(interface)
     return path
   }
 
