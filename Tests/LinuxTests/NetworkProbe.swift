@@ -98,6 +98,8 @@ private final class ProbedNetwork: NetworkSource {
   }
 
   func poll(into change: inout NetworkChange) {
+    // A poll reads events, too.
+    probe.waitWhileStalled()
     network.poll(into: &change)
     probe.note(network) { $0.polls += 1 }
   }

@@ -52,6 +52,24 @@ struct OverrunTests {
     #expect(probe.counts.resynchronisations == 1)
   }
 
+  /// While nothing is read, replaces v0 by x0, and overruns the socket. Returns once events are read again.
+  private func replaceLink(_ monitors: LabMonitors, _ probe: NetworkProbe) async throws {
+    let lab = monitors.lab
+    let drains = probe.counts.drains
+    probe.stall()
+    try lab.addRoutes(from: "100.64.0.0/32", count: 20_000, dev: "w0")
+    try lab.deleteLink("v0")
+    try lab.addVeth("x0", "x1")
+    try lab.up("x0", "x1")
+    try lab.addAddress("10.2.0.1/24", "x0")
+    try lab.addRoute("default", via: "10.2.0.2", dev: "x0")
+    try await lab.waitUntilOperating("x0", true)
+    probe.resume()
+    // The tests' other waiter is not woken by events.
+    monitors.environment.provider.runningEngine?.wake()
+    try await eventually(within: .patience, "events are read") { probe.counts.drains > drains }
+  }
+
   @Test("31: links and addresses that came and went during the overrun are known after it")
   func overrunOfLinks() async throws {
     let lab = try NetworkLab()
@@ -62,16 +80,47 @@ struct OverrunTests {
     let internet = try await monitors.record()
     let others = try await openFilter(monitors)
     let v0 = try lab.reachable("v0", via: "10.0.0.2")
-    probe.stall()
-    try lab.addRoutes(from: "100.64.0.0/32", count: 20_000, dev: "w0")
-    try lab.deleteLink("v0")
-    try lab.addVeth("x0", "x1")
-    try lab.up("x0", "x1")
-    try lab.addAddress("10.2.0.1/24", "x0")
-    try lab.addRoute("default", via: "10.2.0.2", dev: "x0")
-    try await lab.waitUntilOperating("x0", true)
-    probe.resume()
+    try await replaceLink(monitors, probe)
     try await monitors.expect(internet, v0, lab.reachable("x0", via: "10.2.0.2"))
+    #expect(others.count == 20)
+  }
+
+  /// What asks while the tables are in doubt.
+  enum Asker: CaseIterable {
+    case nobody, now, settled
+  }
+
+  @Test("31: nothing is told until the tables are read anew", arguments: Asker.allCases)
+  func nothingIsToldInDoubt(_ asker: Asker) async throws {
+    let lab = try NetworkLab.withoutOwnAddresses()
+    try lab.makeB()
+    try lab.makeW()
+    let probe = NetworkProbe()
+    // It is always too soon to read them.
+    let clock = SteppedClock(isStill: true)
+    let monitors = try clock.monitors(lab, source: probe.makeSource)
+    let internet = try await monitors.record()
+    let path = try await monitors.recordPath()
+    let others = try await openFilter(monitors)
+    let v0 = try lab.reachable("v0", via: "10.0.0.2")
+    try await replaceLink(monitors, probe)
+    let x0 = try lab.reachable("x0", via: "10.2.0.2")
+    switch asker {
+    case .nobody: clock.advance(by: .milliseconds(100), monitors.environment)
+    case .now:
+      #expect(try lab.run { Reachability.now(environment: monitors.environment) } == x0)
+    case .settled:
+      let drains = probe.counts.drains
+      let settled = Task {
+        await monitors.environment.provider.runningEngine?.settled()
+        return internet.monitor.current
+      }
+      try await eventually(within: .patience, "it waits") { probe.counts.drains > drains }
+      clock.advance(by: .milliseconds(100), monitors.environment)
+      #expect(await settled.value == x0)
+    }
+    try await monitors.expect(internet, v0, x0)
+    try await monitors.expect(path, "satisfied 4: v0 4, w0", "satisfied 4: x0 4, w0")
     #expect(others.count == 20)
   }
 

@@ -144,6 +144,10 @@ final class EngineCore: Sendable {
     state.withLock { $0?.state.recentAddresses(of: question) }
   }
 
+  /// When a turn is due that may decide what the last one could not; `nil` if it left nothing.
+  /// Waits for a turn that is under way.
+  var nextDecision: Int64? { state.withLock { $0?.state.nextDecision } }
+
   /// Has a thread do a turn, since something has changed that it cannot see by itself. The caller holds no lock.
   func wake() { if !isAwakened() { onLoss(self) } }
 

@@ -9,6 +9,7 @@
 /// - After a turn, every query that an event may have touched was asked after the event was read. Every state that
 ///   depends on it is stored.
 /// - Nothing is decided while events wait to be read, as long as that ends within ``roundLimit`` rounds.
+/// - Nothing is asked or decided while the source's answers are in doubt, as long as ``roundLimit`` polls end that.
 ///
 /// It is a value in one place, ``EngineStateOwner``, so that a turn takes access to it once, and not to each part.
 struct EngineState {
@@ -18,20 +19,25 @@ struct EngineState {
     case settlePath(PathRecord)
   }
 
-  /// How many rounds of reading and asking a turn has at most. Then states are told even if events never end.
+  /// How many rounds of reading and asking a turn has at most. Then states are told even if events never end. So they
+  /// are after as many polls if events are lost over and over.
   static let roundLimit = 8
 
   let source: any NetworkSource
   let time: TimeSource
   private var targets: [ObjectIdentifier: TargetRecord] = [:]
   private var queries = QueryTable()
-  private var names: NameTable<TargetRecord>
+  private(set) var names: NameTable<TargetRecord>
   private var paths = PathTable()
   private var timers = TimerQueue<Deadline>()
   private var forgottenTimers = 0
   /// Targets whose state is to be decided in this turn.
   private var staleTargets: [TargetRecord] = []
   private var announced: NetworkInterest?
+  /// Whether the last turn left something undecided, since answers were in doubt.
+  private var isHeldBack = false
+  /// How many polls in a row have not ended the doubt.
+  private var vainPolls = 0
   /// What the waiter's deadline was last set to.
   private var armedDeadline: Int64?
 
@@ -62,9 +68,13 @@ struct EngineState {
   /// When the next turn is due, whatever happens.
   var deadline: Int64? {
     var deadline = min(timers.next ?? .max, names.deadline ?? .max)
-    deadline = min(deadline, min(paths.deadline ?? .max, source.nextPoll ?? .max))
+    deadline = min(deadline, source.nextPoll ?? .max)
+    if !isHeldBack { deadline = min(deadline, paths.deadline ?? .max) }
     return deadline == .max ? nil : deadline
   }
+
+  /// When a turn is due that may decide what the last one could not; `nil` if it left nothing.
+  var nextDecision: Int64? { isHeldBack ? source.nextPoll : nil }
 
   /// Returns the deadline, if it is another one than the last time.
   mutating func takeChangedDeadline() -> Int64?? {
@@ -84,14 +94,21 @@ struct EngineState {
     passDeadlines(now: now, outcome: &outcome)
 
     var change = NetworkChange()
-    if let poll = source.nextPoll, poll <= now { source.poll(into: &change) }
+    var isPolled = false
+    if let poll = source.nextPoll, poll <= now {
+      source.poll(into: &change)
+      isPolled = true
+    }
     var rounds = 0
+    isHeldBack = false
     repeat {
       source.drain(into: &change)
       outcome.isUnfinished = change.isUnfinished
       if !change.isEmpty {
         mark(change)
+        isHeldBack = change.isInDoubt && !(isPolled && vainPolls == Self.roundLimit)
         change = NetworkChange()
+        if isHeldBack { break }
       }
       if !queries.isStale, !paths.isDueWithTargets { break }
       announce()
@@ -101,6 +118,13 @@ struct EngineState {
       rounds += 1
     } while rounds < Self.roundLimit
     if rounds == Self.roundLimit { outcome.isUnfinished = true }
+    if !isHeldBack { vainPolls = 0 }
+    if isHeldBack {
+      if isPolled { vainPolls += 1 }
+      paths.withdrawAnswers()
+      names.startLookups(now: now)
+      return outcome
+    }
 
     // Every state that follows from the events read now carries this time, which no event was after.
     let realtime = time.realtime()
@@ -165,15 +189,17 @@ struct EngineState {
   }
 
   /// Reads events, and marks what they touch for the next turn. Returns whether there was anything to read.
-  private mutating func readEvents(_ read: (inout NetworkChange) -> Void) -> Bool {
+  private mutating func readEvents() -> Bool {
     var change = NetworkChange()
-    read(&change)
+    source.drain(into: &change)
+    isHeldBack = change.isInDoubt
     if change.isEmpty { return false }
     mark(change)
     return true
   }
 
-  private mutating func mark(_ change: NetworkChange) {
+  /// Marks what the change may have touched for the next turn.
+  mutating func mark(_ change: NetworkChange) {
     if change.touchesNames { names.markAllStale() }
     let arePathsTouched = queries.mark(change)
     paths.mark(change, isTouched: arePathsTouched)
@@ -290,11 +316,6 @@ struct EngineState {
     }
   }
 
-  /// Returns the addresses that monitors have just found for a name, or `nil`.
-  func recentAddresses(of question: NameQuestion) -> [IPAddress]? {
-    names.recentAddresses(of: question, now: time.now())
-  }
-
   // MARK: Paths
 
   /// Asks for paths, if that takes many queries: after the receivers of targets were told, and not too soon after the
@@ -306,8 +327,9 @@ struct EngineState {
     case .due:
       paths.ask(source, &queries, now: now)
       // An answer found while something changed may be true of no moment: ask once more.
-      if readEvents(source.drain), paths.isStale { paths.ask(source, &queries, now: now) }
-      outcome.isUnfinished = outcome.isUnfinished || readEvents(source.drain) || queries.isStale
+      if readEvents(), paths.isStale { paths.ask(source, &queries, now: now) }
+      outcome.isUnfinished = outcome.isUnfinished || readEvents() || queries.isStale
+      if isHeldBack { return paths.withdrawAnswers() }
       decidePaths(realtime: realtime, now: now, outcome: &outcome)
     }
   }
@@ -323,78 +345,5 @@ struct EngineState {
   ) {
     if effect.isTold { outcome.add(record.publication.cell) }
     if let time = effect.settleAt { timers.add(.settlePath(record), at: time) }
-  }
-
-  // MARK: Questions from outside
-
-  /// Returns what is true of a target now. No name is looked up: only addresses that monitors have found are used.
-  ///
-  /// - Returns: The state, and whether a turn is due, since events read on the way may concern monitors.
-  mutating func answer(
-    _ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration
-  ) -> (state: Reachability, isTurnDue: Bool) {
-    var isTurnDue = false
-    if let query = TargetRecord.onlyQuery(target, configuration) {
-      var answer = Reachability.denied
-      for round in 0..<Self.roundLimit {
-        if !isToAsk(round, &isTurnDue) { break }
-        answer = source.answer(query)
-      }
-      if TargetRecord.isEnough(answer, for: query, configuration) {
-        answer.realtime = time.realtime()
-        return (answer, isTurnDue)
-      }
-    }
-    let record = TargetRecord(TargetQuestion(target, configuration))
-    record.nodes = record.initialQueries.map(QueryNode.init)
-    if case .host(let host) = target.storage {
-      record.pathNodes = record.initialPathQueries.map(QueryNode.init)
-      record.name = names[NameQuestion(name: host.ascii, family: configuration.family)]
-      record.nodes = record.allowed(record.name?.addresses ?? []).map(record.query).map(QueryNode.init)
-    }
-
-    for round in 0..<Self.roundLimit {
-      if !isToAsk(round, &isTurnDue) { break }
-      ask(record.nodes + record.pathNodes)
-      askForTranslation(of: record)
-    }
-    var state = record.needsTranslation && record.name == nil ? nil : record.decide()
-    if state == nil || state?.isIdentical(to: .unknown) ?? false {
-      state = Reachability(status: .undetermined, reason: .nameNotResolved)
-    }
-    var answer = state ?? .denied
-    answer.realtime = time.realtime()
-    return (answer, isTurnDue)
-  }
-
-  /// Returns whether to ask: at first, and again if an event waited then, since the answer may have used links and
-  /// addresses that no longer exist.
-  private mutating func isToAsk(_ round: Int, _ isTurnDue: inout Bool) -> Bool {
-    if round == 0 { return true }
-    let hasChanged = readEvents(source.catchUp)
-    isTurnDue = isTurnDue || hasChanged
-    return hasChanged
-  }
-
-  /// If an IPv4 address has no path of its own, asks whether there is an IPv6 path, and for the address behind the
-  /// network's NAT64.
-  private func askForTranslation(of record: TargetRecord) {
-    guard case .address(let address) = record.target.storage, record.usesTranslation(address),
-      TargetRecord.best(record.nodes)?.status == .unreachable
-    else { return }
-    record.pathNodes = record.initialPathQueries.map(QueryNode.init)
-    record.name = names[NAT64Prefix.discoveryName]
-    record.translatedNodes = NAT64Prefix.prefixes(in: record.name?.addresses ?? [])
-      .map { QueryNode(record.query($0.embed(address.unmapped))) }
-    ask(record.pathNodes + record.translatedNodes)
-  }
-
-  /// Asks at once. The nodes belong to the caller alone.
-  private func ask(_ nodes: [QueryNode]) {
-    if nodes.count == 1 {
-      nodes[0].answer = source.answer(nodes[0].query)
-      return
-    }
-    source.answer(nodes.map(\.query)) { position, answer in nodes[position].answer = answer }
   }
 }

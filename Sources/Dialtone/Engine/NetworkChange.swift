@@ -33,11 +33,13 @@ package struct NetworkChange {
   private(set) var touchesNameServers = false
   /// The source stopped before it had read everything, and nothing will announce the rest.
   private(set) var isUnfinished = false
+  /// Announcements were lost. Until the source's next poll is done, its answers may be true of no moment.
+  private(set) var isInDoubt = false
 
   package init() {}
 
   package var isEmpty: Bool {
-    !touchesEverything && !touchesUnreachable && !touchesNames && !touchesNameServers && !isUnfinished
+    !touchesEverything && !touchesUnreachable && !touchesNames && !touchesNameServers && !isUnfinished && !isInDoubt
       && firstPrefix == nil
   }
 
@@ -71,4 +73,7 @@ package struct NetworkChange {
 
   /// There is more to be read.
   mutating func markUnfinished() { isUnfinished = true }
+
+  /// What the source knows may be out of date until its next poll.
+  mutating func markInDoubt() { isInDoubt = true }
 }

@@ -44,17 +44,25 @@ package final class NetworkEngine: DeliveryExecutor {
 
   /// Returns once everything that the system has announced until now is read, and decided for all targets.
   func settled() async {
-    await withCheckedContinuation { continuation in
-      // Timers that are due fire at the end of a turn. Without a thread there is nothing to wait for.
-      let timer = schedule(after: .zero) { continuation.resume() }
-      if timer == nil { continuation.resume() }
+    var deadline: Int64? = time.now()
+    while let time = deadline {
+      await withCheckedContinuation { continuation in
+        // Timers that are due fire at the end of a turn. Without a thread there is nothing to wait for.
+        let timer = schedule(at: time) { continuation.resume() }
+        if timer == nil { continuation.resume() }
+      }
+      // The turn may have decided nothing.
+      deadline = starter.core?.nextDecision
     }
   }
 
   /// Calls `action` on a thread of the engine after `delay`, unless the timer is cancelled before. Returns `nil`, and
   /// never calls `action`, if the system has no thread to keep the time.
   package func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> DeliveryTimer? {
-    let deadline = time.now().addingClamped(max(0, delay.nanosecondsClamped))
+    schedule(at: time.now().addingClamped(max(0, delay.nanosecondsClamped)), action)
+  }
+
+  private func schedule(at deadline: Int64, _ action: @escaping @Sendable () -> Void) -> DeliveryTimer? {
     let timer = DeliveryTimer(at: deadline, action) { [weak starter] in starter?.post(.forgetTimer) }
     if starter.schedule(timer) { return timer }
     timer.cancel()

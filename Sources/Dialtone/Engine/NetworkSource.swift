@@ -8,7 +8,8 @@
 /// there. Apart from that, one thread at a time uses it, under the engine's lock. So it needs no lock of its own and
 /// no `Sendable`.
 package protocol NetworkSource: AnyObject {
-  /// Reads all that waits to be read, without blocking, and adds to `change` what may have changed.
+  /// Reads all that waits to be read, without blocking, and adds to `change` what may have changed. If that puts
+  /// answers in doubt, every further call says so until ``poll(into:)`` has ended it.
   func drain(into change: inout NetworkChange)
 
   /// As ``drain(into:)``, and reads also what the waiter has not announced yet. Called on a thread that does not wait

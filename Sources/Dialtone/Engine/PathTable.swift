@@ -113,6 +113,13 @@ struct PathTable {
     return .due
   }
 
+  /// Forgets the answers that have not been taken: they were in doubt. All paths are to be asked again.
+  mutating func withdrawAnswers() {
+    if records.isEmpty { return }
+    isStale = true
+    for record in records.values { record.answer = nil }
+  }
+
   /// Returns each path that was answered since the last time.
   func takeAnswers() -> [(PathRecord, NetworkPath)] {
     if records.isEmpty { return [] }

@@ -25,8 +25,8 @@ final class KernelEvents {
   /// The destinations to which routes are announced; `nil` for all.
   private var destinations: [IPAddressBits]?
   private var gateways: [KernelFilter.Gateway] = []
-  /// Whether announcements were lost, and `read` has not reported it yet.
-  private var wasIncomplete = false
+  /// Whether announcements were lost, and `read` has not reported it yet, since more wait.
+  private(set) var wasIncomplete = false
 
   init() throws(NetlinkError) {
     socket = try NetlinkSocket(.route)

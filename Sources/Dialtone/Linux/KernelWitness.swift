@@ -40,6 +40,7 @@ package final class KernelWitness {
   package func evidence(_ address: IPAddress, _ configuration: ReachabilityConfiguration) -> KernelEvidence {
     var change = NetworkChange()
     network.drain(into: &change)
+    if change.isInDoubt { network.poll(into: &change) }
     let address = address.unmapped
     var state = Reachability.denied
     network.answer([RouteQuery(address, configuration)]) { _, answer in state = answer }

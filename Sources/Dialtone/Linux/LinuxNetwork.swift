@@ -8,8 +8,8 @@ internal import Netlink
 /// The network as the Linux kernel tells it, over rtnetlink (rtnetlink(7)).
 ///
 /// Invariant: after `drain` the tables are what the announcements read so far say. Routes are not kept, but asked for
-/// each time. If announcements were lost, the tables are read anew, at most ten times a second. Until then, answers may
-/// use tables that are up to 100 ms old.
+/// each time. If announcements were lost, the tables are read anew, at most ten times a second. Until then they are in
+/// doubt, and `drain` says so.
 final class LinuxNetwork: NetworkSource {
   /// How often to poll if the kernel does not announce changes, or refuses altogether.
   static let pollInterval: Int64 = 5_000_000_000
@@ -191,8 +191,9 @@ final class LinuxNetwork: NetworkSource {
     for prefix in ended { change.markRoute(prefix) }
     // Nothing else is due.
     if !ended.isEmpty, tablesDeadline > now { return }
+    // What waits is older than the tables will be, and leaves room for what is announced while they are read.
+    if !takeInEvents(&change) || resynchronisationDeadline != nil { resynchronisationCount += 1 }
     pollDeadline = nil
-    if resynchronisationDeadline != nil { resynchronisationCount += 1 }
     connect()
     if nameConfiguration.hasToBePolled {
       // There may be a descriptor by now.
@@ -298,33 +299,50 @@ final class LinuxNetwork: NetworkSource {
   // MARK: Events
 
   private func readEvents(into change: inout NetworkChange) {
-    guard let events else { return }
+    if !takeInEvents(&change) {
+      let now = time.now()
+      if nextResynchronisation <= now {
+        resynchronisationCount += 1
+        synchronise()
+        change.markEverything()
+      } else {
+        // They are read anew even if nothing else happens.
+        resynchronisationDeadline = nextResynchronisation
+      }
+    }
+    if resynchronisationDeadline != nil { change.markInDoubt() }
+  }
+
+  /// When the tables may be read anew because announcements were lost.
+  private var nextResynchronisation: Int64 {
+    lastSynchronisation?.addingClamped(Self.resynchronisationSpacing) ?? .min
+  }
+
+  /// Takes in the announcements that wait. Returns whether none was lost or could not be read.
+  private func takeInEvents(_ change: inout NetworkChange) -> Bool {
+    guard let events else { return true }
     var isUnderstood = true
     let end = events.read { message, bytes in
       if !apply(message, bytes, events, &change) { isUnderstood = false }
     }
     switch end {
-    case .empty: break
-    case .moreWaits: change.markUnfinished()
-    case .incomplete: isUnderstood = false
+    case .empty: return isUnderstood
+    case .incomplete: return false
+    case .moreWaits:
+      change.markUnfinished()
+      // Reported once the rest is read. If that takes long, the tables are read anew before.
+      if events.wasIncomplete, resynchronisationDeadline == nil {
+        resynchronisationDeadline = max(nextResynchronisation, time.now())
+      }
+      return isUnderstood
     case .unreadable:
       // Reading is forbidden, although listening was not, or somebody has closed the socket. The kernel is polled until
       // another socket can be read.
       self.events = nil
       isPolled = true
-      isUnderstood = false
       pollAgain(after: Self.pollInterval)
+      return false
     }
-    if isUnderstood { return }
-    let now = time.now()
-    if let next = lastSynchronisation?.addingClamped(Self.resynchronisationSpacing), now < next {
-      // Too soon: the tables may be wrong until then. They are read anew even if nothing else happens.
-      resynchronisationDeadline = next
-      return
-    }
-    resynchronisationCount += 1
-    synchronise()
-    change.markEverything()
   }
 
   /// Takes in a message. Returns whether it could be read.
