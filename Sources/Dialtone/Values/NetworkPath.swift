@@ -94,7 +94,8 @@ public struct NetworkPath: Sendable {
   /// Why the path is not satisfied; `nil` if it is, or if nothing is known yet.
   public package(set) var reason: Reachability.Reason?
 
-  /// The interfaces that count, operate and have a usable address, in order of preference.
+  /// The interfaces that count, operate, and have a usable address or lead to the Internet without one, in order of
+  /// preference.
   ///
   /// The first is the one by which packets for the Internet leave. Then come the others that lead there, by the metric
   /// of their route, then those that only reach their own link.
