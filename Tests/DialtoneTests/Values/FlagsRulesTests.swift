@@ -9,13 +9,14 @@ import Testing
 @Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct FlagsRulesTests {
   @Test func nothingIsAnsweredBeforeItIsKnown() {
-    let network = scriptedNetwork()
-    network.set(.denied)
-    let monitor = network.monitor()
+    let slow = SlowNetwork()
+    slow.set(.wifi)
+    let monitor = slow.monitor()
     #expect(monitor.current.determinedFlags == nil)
     #expect(monitor.current.determinedFlags?.isConnectionRequired == nil)
     #expect(monitor.current.connectivity() == nil)
     #expect(monitor.connectivity == nil)
+    slow.open()
   }
 
   @Test func undeterminedForAReasonIsNotKnown() async throws {
