@@ -89,28 +89,37 @@ int csystem_queue_errors(int socket, int family, int is_wanted) {
 
 int csystem_duplicate(int descriptor) { return fcntl(descriptor, F_DUPFD_CLOEXEC, 0); }
 
+int csystem_read_refusal(const void *control, size_t length, struct csystem_refusal *refusal) {
+  // It is walked by the macros of cmsg(3), which look at the bounds of `message`, and only read.
+  struct msghdr message = {.msg_control = (void *)control, .msg_controllen = length};
+  for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+    size_t rest = length - (size_t)((const char *)header - (const char *)control);
+    struct sock_extended_err error;
+    if (header->cmsg_len > rest || header->cmsg_len < CMSG_LEN(sizeof error)) continue;
+    if (!(header->cmsg_level == IPPROTO_IP && header->cmsg_type == IP_RECVERR) &&
+        !(header->cmsg_level == IPPROTO_IPV6 && header->cmsg_type == IPV6_RECVERR))
+      continue;
+    memcpy(&error, CMSG_DATA(header), sizeof error);
+    if (error.ee_origin != SO_EE_ORIGIN_ICMP && error.ee_origin != SO_EE_ORIGIN_ICMP6) continue;
+    // The offender's address follows the error (SO_EE_OFFENDER).
+    size_t size = header->cmsg_len - CMSG_LEN(sizeof error);
+    if (size > sizeof refusal->offender) size = sizeof refusal->offender;
+    memset(&refusal->offender, 0, sizeof refusal->offender);
+    memcpy(&refusal->offender, CMSG_DATA(header) + sizeof error, size);
+    refusal->type = error.ee_type;
+    refusal->code = error.ee_code;
+    return 1;
+  }
+  return 0;
+}
+
 int csystem_take_refusal(int socket, struct csystem_refusal *refusal) {
   // The payload, which is the packet that was sent, is not read.
   _Alignas(struct cmsghdr) char control[512];
   for (;;) {
     struct msghdr message = {.msg_control = control, .msg_controllen = sizeof control};
     if (recvmsg(socket, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) return 0;
-    for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
-      if (!(header->cmsg_level == IPPROTO_IP && header->cmsg_type == IP_RECVERR) &&
-          !(header->cmsg_level == IPPROTO_IPV6 && header->cmsg_type == IPV6_RECVERR))
-        continue;
-      struct sock_extended_err error;
-      memcpy(&error, CMSG_DATA(header), sizeof error);
-      if (error.ee_origin != SO_EE_ORIGIN_ICMP && error.ee_origin != SO_EE_ORIGIN_ICMP6) continue;
-      // The offender's address follows the error (SO_EE_OFFENDER).
-      size_t length = header->cmsg_len - CMSG_LEN(sizeof error);
-      if (length > sizeof refusal->offender) length = sizeof refusal->offender;
-      memset(&refusal->offender, 0, sizeof refusal->offender);
-      memcpy(&refusal->offender, CMSG_DATA(header) + sizeof error, length);
-      refusal->type = error.ee_type;
-      refusal->code = error.ee_code;
-      return 1;
-    }
+    if (csystem_read_refusal(control, message.msg_controllen, refusal)) return 1;
   }
 }
 
@@ -177,18 +186,56 @@ int csystem_forbid_fragments(int socket, int family) {
                                       : setsockopt(socket, IPPROTO_IP, IP_MTU_DISCOVER, &value, sizeof value));
 }
 
-int csystem_packet_socket(void) {
-  return socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, htons(ETH_P_ALL));
+int csystem_local_endpoint(int socket, unsigned char *address, unsigned short *port) {
+  struct sockaddr_storage local = {0};
+  socklen_t length = sizeof local;
+  if (getsockname(socket, (struct sockaddr *)&local, &length) != 0) return 0;
+  if (local.ss_family == AF_INET) {
+    struct sockaddr_in *found = (struct sockaddr_in *)&local;
+    memcpy(address, &found->sin_addr, sizeof found->sin_addr);
+    *port = ntohs(found->sin_port);
+    return sizeof found->sin_addr;
+  }
+  if (local.ss_family != AF_INET6) return 0;
+  struct sockaddr_in6 *found = (struct sockaddr_in6 *)&local;
+  memcpy(address, &found->sin6_addr, sizeof found->sin6_addr);
+  *port = ntohs(found->sin6_port);
+  return sizeof found->sin6_addr;
 }
 
-ssize_t csystem_receive_packet(int socket, void *buffer, size_t size, unsigned int *interface, int *is_outgoing) {
-  struct sockaddr_ll sender;
-  socklen_t length = sizeof sender;
-  ssize_t received = recvfrom(socket, buffer, size, MSG_DONTWAIT, (struct sockaddr *)&sender, &length);
-  if (received < 0) return received;
-  *interface = (unsigned int)sender.sll_ifindex;
-  *is_outgoing = sender.sll_pkttype == PACKET_OUTGOING;
-  return received;
+int csystem_packet_socket(void) {
+  int packets = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, htons(ETH_P_ALL));
+  int is_wanted = 1;
+  // If this is refused, no checksum is taken for one that the kernel has looked at.
+  if (packets >= 0) (void)setsockopt(packets, SOL_PACKET, PACKET_AUXDATA, &is_wanted, sizeof is_wanted);
+  return packets;
+}
+
+ssize_t csystem_receive_packet(int socket, void *buffer, size_t size, struct csystem_packet *packet) {
+  struct sockaddr_ll sender = {0};
+  _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct tpacket_auxdata))];
+  struct iovec vector = {.iov_base = buffer, .iov_len = size};
+  struct msghdr message = {.msg_name = &sender,
+                           .msg_namelen = sizeof sender,
+                           .msg_iov = &vector,
+                           .msg_iovlen = 1,
+                           .msg_control = control,
+                           .msg_controllen = sizeof control};
+  ssize_t length = recvmsg(socket, &message, MSG_DONTWAIT | MSG_TRUNC);
+  if (length < 0) return length;
+  *packet = (struct csystem_packet){.length = (size_t)length,
+                                    .interface = (unsigned int)sender.sll_ifindex,
+                                    .protocol = ntohs(sender.sll_protocol),
+                                    .is_outgoing = sender.sll_pkttype == PACKET_OUTGOING,
+                                    .is_to_this_host = sender.sll_pkttype == PACKET_HOST};
+  for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+    struct tpacket_auxdata data;
+    if (header->cmsg_level != SOL_PACKET || header->cmsg_type != PACKET_AUXDATA) continue;
+    if (header->cmsg_len < CMSG_LEN(sizeof data)) continue;
+    memcpy(&data, CMSG_DATA(header), sizeof data);
+    packet->is_checked = (data.tp_status & (TP_STATUS_CSUMNOTREADY | TP_STATUS_CSUM_VALID)) != 0;
+  }
+  return (size_t)length < size ? length : (ssize_t)size;
 }
 
 unsigned int csystem_lost_packets(int socket) {

@@ -113,4 +113,17 @@ struct tpacket_stats {
   uint32_t tp_drops;
 };
 
+struct tpacket_auxdata {
+  uint32_t tp_status;
+  uint32_t tp_len;
+  uint32_t tp_snaplen;
+  uint16_t tp_mac;
+  uint16_t tp_net;
+  uint16_t tp_vlan_tci;
+  uint16_t tp_vlan_tpid;
+};
+
+#define TP_STATUS_CSUMNOTREADY (1 << 3)
+#define TP_STATUS_CSUM_VALID (1 << 7)
+
 #endif

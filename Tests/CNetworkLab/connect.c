@@ -51,6 +51,11 @@ int lab_connect(const struct lab_connect *how, struct lab_connected *found) {
     int level = how->v6 ? IPPROTO_IPV6 : IPPROTO_IP;
     if (setsockopt(fd, level, how->v6 ? IPV6_TCLASS : IP_TOS, &how->tos, sizeof how->tos) != 0) goto failed;
   }
+  if (how->udp && !how->v6) {
+    // Without it, connect(2) refuses broadcast addresses, whatever the routes are.
+    int on = 1;
+    if (setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &on, sizeof on) != 0) goto failed;
+  }
   if (how->silent) {
     int on = 1;
     if (setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &on, sizeof on) != 0) goto failed;

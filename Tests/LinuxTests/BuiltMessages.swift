@@ -29,7 +29,11 @@ enum BuiltMessages {
   }
 
   static func link(_ fields: LinkFields) throws -> LinkMessage {
-    let bytes = bytes(.newLink) { builder in
+    try decode(linkBytes(fields)) { LinkMessage($0, in: $1) }
+  }
+
+  static func linkBytes(_ fields: LinkFields) -> [UInt8] {
+    bytes(.newLink) { builder in
       builder.appendLinkHeader(family: fields.family, index: fields.index, flags: LinkFlags(rawValue: fields.flags))
       // `struct ifinfomsg` has the device type after the family (linux/rtnetlink.h); requests leave it zero.
       builder.store(fields.deviceType.rawValue, at: 16 + 2)
@@ -60,7 +64,6 @@ enum BuiltMessages {
       }
       builder.endNested(info)
     }
-    return try decode(bytes) { LinkMessage($0, in: $1) }
   }
 
   /// An address with the prefix; usable unless the flags say otherwise.

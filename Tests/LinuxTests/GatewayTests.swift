@@ -95,6 +95,70 @@ struct GatewayTests {
     #expect(try gateway(lab) == "2001:db8:a::2")
   }
 
+  @Test("a packet to a failed gateway has the kernel prefer it again, which nothing announces")
+  func aFailedGatewayIsTriedAgain() async throws {
+    let lab = try await makeLab()
+    // So many probes that this lasts: one a second.
+    try lab.sysctl("ipv6/neigh/v0/mcast_solicit", 1_000)
+    try ip("-6 route add default via \(Self.first) metric 100", lab)
+    try ip("-6 route add default via \(Self.second) metric 200", lab)
+    try neighbour(Self.second, "permanent", lab)
+    try neighbour(Self.first, "permanent", lab)
+    let monitors = try LabMonitors(lab)
+    let internet = try await monitors.record(.address(Self.internet))
+    let (v0, w0) = (
+      try lab.reachable("v0", via: "2001:db8:a::2"), try lab.reachable("w0", via: "2001:db8:b::2")
+    )
+    for _ in 0..<3 {
+      internet.forget()
+      try neighbour(Self.first, "failed", lab)
+      #expect(try gateway(lab) == "2001:db8:b::2")
+      try await monitors.expect(internet, v0, w0)
+      // As a health check of that uplink does.
+      var check = LabConnection(to: Self.internet)
+      check.interface = "v0"
+      #expect(try lab.connect(check).isSent)
+      #expect(try gateway(lab) == "2001:db8:a::2")
+      try await monitors.expect(internet, v0, w0, v0)
+    }
+  }
+
+  @Test("failed gateways are looked at at least twice a second, and nothing is asked meanwhile")
+  func lookingAtFailedGatewaysIsBounded() async throws {
+    let lab = try await makeLab()
+    try ip("-6 route add default via \(Self.first) metric 100", lab)
+    try ip("-6 route add default via \(Self.second) metric 200", lab)
+    let clock = SteppedClock(isStill: true)
+    let probe = NetworkProbe()
+    let monitors = try clock.monitors(lab, waiter: .epoll, source: probe.makeSource)
+    let internet = try await monitors.record { $0.family = .ipv6 }
+    try await internet.wait("over v0") { $0.isVia("v0") }
+    /// How often the network looks by itself in a minute, and how many queries it asks.
+    func cost() async throws -> (looks: Int, answers: Int) {
+      // What a new gateway has asked once more is over by then.
+      for _ in 0..<20 {
+        clock.advance(by: .milliseconds(100), monitors.environment)
+        try await monitors.settleWithoutAsking()
+      }
+      let before = probe.counts
+      for _ in 0..<600 {
+        clock.advance(by: .milliseconds(100), monitors.environment)
+        try await monitors.settleWithoutAsking()
+      }
+      return (probe.counts.polls - before.polls, probe.counts.answers - before.answers)
+    }
+    #expect(try await cost() == (0, 0))
+    try neighbour(Self.first, "permanent", lab)
+    try neighbour(Self.first, "failed", lab)
+    try await internet.wait("over w0") { $0.isVia("w0") }
+    let (looks, answers) = try await cost()
+    #expect(looks >= 100 && looks <= 130, "\(looks)")
+    #expect(answers == 0)
+    try ip("-6 neigh del \(Self.first)", lab)
+    try await internet.wait("over v0 again") { $0.isVia("v0") }
+    #expect(try await cost() == (0, 0))
+  }
+
   @Test("a path monitor follows the gateway, too")
   func aPathMonitorFollowsTheGateway() async throws {
     let lab = try await makeLab()

@@ -54,6 +54,9 @@ final class LabMonitors: Sendable {
     let recording = Recording(monitor(.localNetwork))
     try await eventually(within: .patience, "the engine has caught up") { !recording.states.isEmpty }
   }
+
+  /// Returns once the engine has done a turn that began after the call. No target is asked about for that.
+  func settleWithoutAsking() async throws { await environment.provider.runningEngine?.settled() }
 }
 
 /// What was delivered to a plain handler, in order.

@@ -71,6 +71,29 @@ struct NameConfigurationTests {
     #expect(try changes(of: watcher) == 0)
   }
 
+  @Test("46: a chain of symbolic links: each of them, and the file at its end", arguments: 1...4)
+  func chainOfLinks(length: Int) async throws {
+    let root = try ConfigurationRoot()
+    try root.write("run/file", "nameserver 127.0.0.53\n")
+    try root.write("run/other", "nameserver 192.0.2.9\n")
+    // etc/resolv.conf -> ../run/link1 -> link2 -> … -> file
+    for number in 1...length { try root.link("run/link\(number)", to: number == length ? "file" : "link\(number + 1)") }
+    try root.link("etc/resolv.conf", to: "../run/link1")
+    let watcher = try await watch(root)
+    try root.write("run/file", "nameserver 192.0.2.1\n")
+    #expect(try changes(of: watcher) == 1)
+    for number in 1...length {
+      try root.link("run/new", to: "other")
+      try root.move("run/new", to: "run/link\(number)")
+      #expect(try changes(of: watcher) == 1, "link \(number)")
+      // As it was.
+      try root.link("run/new", to: number == length ? "file" : "link\(number + 1)")
+      try root.move("run/new", to: "run/link\(number)")
+      #expect(try changes(of: watcher) == 1, "link \(number)")
+    }
+    #expect(try changes(of: watcher) == 0)
+  }
+
   @Test("46: a symbolic link becomes a file: one event")
   func linkBecomesFile() async throws {
     let root = try ConfigurationRoot()

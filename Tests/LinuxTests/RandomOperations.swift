@@ -7,17 +7,22 @@ import TestSupport
 
 /// Changes a lab's network at random, in the same way for the same seed. Operations that the kernel refuses count, too.
 struct RandomOperations {
-  private typealias Operation = (words: String, body: () throws -> Void)
+  typealias Operation = (words: String, body: () throws -> Void)
 
   /// Alternative names that links have at times: one to which a socket can be bound, and one that is too long for that.
   static let alternativeNames = ["other0", "an-alternative-name-as-udev-gives"]
 
   var generator: SeededNumbers
   private(set) var accepted = 0
-  private let lab: NetworkLab
+  let lab: NetworkLab
+  let seed: UInt64
+  /// Whether connections are made as well, and neighbours fail and come back.
+  private let hasTraffic: Bool
 
-  init(_ lab: NetworkLab, seed: UInt64) {
+  init(_ lab: NetworkLab, seed: UInt64, hasTraffic: Bool = false) {
     self.lab = lab
+    self.seed = seed
+    self.hasTraffic = hasTraffic
     generator = SeededNumbers(seed: seed)
   }
 
@@ -26,6 +31,7 @@ struct RandomOperations {
     for number in 0...2 {
       try lab.addVeth("n\(number)", "p\(number)")
       try lab.up("n\(number)", "p\(number)")
+      if hasTraffic { try TrafficOperations.setProbes(lab, number) }
       try lab.addAddress("10.\(number).0.1/24", "n\(number)")
       try lab.addAddress("2001:db8:\(number)::1/64", "n\(number)")
     }
@@ -52,7 +58,7 @@ struct RandomOperations {
   private mutating func chance(_ percent: Int) -> Bool { number(1...100) <= percent }
 
   private mutating func operation() -> Operation {
-    switch number(1...120) {
+    switch number(1...(hasTraffic ? 160 : 120)) {
     case 1...18: link()
     case 19...34: address()
     case 35...58: route()
@@ -64,12 +70,13 @@ struct RandomOperations {
     case 101...109: selectiveRule()
     case 110...115: selectiveRoute()
     case 116...118: alternativeName()
-    default: loopback()
+    case 119...120: loopback()
+    default: TrafficOperations(lab).operation(&generator)
     }
   }
 
   private mutating func link() -> Operation {
-    let lab = lab
+    let (lab, hasTraffic) = (lab, hasTraffic)
     let number = number(0...2)
     let (near, far) = ("n\(number)", "p\(number)")
     let name = chance(50) ? near : far
@@ -80,6 +87,7 @@ struct RandomOperations {
         {
           try lab.addVeth(near, far)
           try lab.up(near, far)
+          if hasTraffic { try TrafficOperations.setProbes(lab, number) }
         }
       )
     case 4: return ("link del \(near)", { try lab.deleteLink(near) })
@@ -124,7 +132,8 @@ struct RandomOperations {
           try lab.route(.replace, "default", via: via, dev: name, metric: metric, family: family)
         }
       )
-    case 10:
+    // Between such routes of IPv4 the kernel chooses by neighbours, which Dialtone does not follow.
+    case 10 where isIPv6 || !hasTraffic:
       return (
         "route append default via \(via)",
         {

@@ -28,16 +28,27 @@ struct RandomisedTests {
 
   @Test(.timeLimit(.minutes(30)), .fewAtATime, arguments: seeds)
   func stateIsWhatASocketFinds(seed: UInt64) async throws {
-    let lab = try NetworkLab()
+    try await play(RandomOperations(NetworkLab(), seed: seed), Self.budget)
+  }
+
+  @Test(
+    "connections are made as well, uplinks are checked, and gateways fall silent and answer again",
+    .timeLimit(.minutes(30)), .fewAtATime, arguments: seeds)
+  func stateIsWhatASocketFindsAmongTraffic(seed: UInt64) async throws {
+    try await play(RandomOperations(NetworkLab(), seed: seed, hasTraffic: true), Self.budget / 2)
+  }
+
+  private func play(_ operations: RandomOperations, _ budget: Duration) async throws {
+    var world = operations
+    let (lab, seed) = (world.lab, world.seed)
     let monitors = try LabMonitors(lab)
-    var world = RandomOperations(lab, seed: seed)
     try world.begin()
     let watched = try Self.targets.map { ($0, try $0.monitor(of: monitors)) }
     let path = monitors.pathMonitor()
     let named = Self.links.map { name in (name, monitors.pathMonitor { $0.interface = name }) }
     let start = ContinuousClock.now
     var done = 0
-    while Self.operations.map({ done < $0 }) ?? (done < Self.fewest || .now - start < Self.budget) {
+    while Self.operations.map({ done < $0 }) ?? (done < Self.fewest || .now - start < budget) {
       let batch = world.perform(Int.random(in: 1...5, using: &world.generator))
       done += batch.count
       try await monitors.settle()

@@ -191,8 +191,27 @@ struct RouteDecisionTests {
     #expect(network.decision().withoutRoute().reason == .noRoute)
     try network.add("10.0.0.1", 24, on: 4)
     #expect(network.decision().withoutRoute().interface?.name == "pulled")
+    // Of links that say the same, the first counts.
+    try network.add(Fields(index: 8, name: "too", flags: 0x1003, state: .down))
+    try network.add("10.2.0.1", 24, on: 8)
+    #expect(network.decision().withoutRoute().interface?.name == "pulled")
     // Links of containers do not count.
     try network.add(Fields(index: 6, name: "veth", flags: 0x1003, state: .down, infoKind: "veth"))
     #expect(network.decision().withoutRoute().interface?.name == "pulled")
+  }
+
+  @Test("a link that is off and has an address says more than one that operates without one")
+  func aLinkWithAnAddressSaysMore() throws {
+    var network = BuiltNetwork()
+    try network.add(Fields(index: 3, name: "bare"))
+    try network.add(Fields(index: 4, name: "off", flags: 0x1002, state: .down))
+    #expect(network.decision().withoutRoute() == Reachability(status: .unreachable, reason: .noRoute))
+    try network.add("10.0.0.1", 24, on: 4)
+    let off = NetworkInterface(name: "off", index: 4, kind: .wired)
+    #expect(
+      network.decision().withoutRoute() == Reachability(status: .unreachable, interface: off, reason: .linkDown))
+    // With an address, the one that operates says more.
+    try network.add("10.1.0.1", 24, on: 3)
+    #expect(network.decision().withoutRoute() == Reachability(status: .unreachable, reason: .noRoute))
   }
 }

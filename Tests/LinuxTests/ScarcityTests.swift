@@ -44,7 +44,7 @@ struct ScarcityTests {
     }
     // An engine needs more than this.
     if left < 3 {
-      #expect(internet.current.reason == .denied, "with \(left): \(internet.current)")
+      #expect(internet.current.reason == .outOfDescriptors, "with \(left): \(internet.current)")
     }
     let told = Recording(internet)
     clock.advance(by: .seconds(60), monitors.environment)
@@ -62,6 +62,25 @@ struct ScarcityTests {
     clock.advance(by: .seconds(60), monitors.environment)
     try await monitors.settle()
     #expect(probe.counts.polls == polls, "with \(left)")
+  }
+
+  @Test("no thread is left: the reason says so, and threads that come later are used")
+  func aShortageOfThreadsIsNamedAndOvercome() async throws {
+    await #expect(processExitsWith: .success) {
+      // The limit does not hold for root (setrlimit(2), RLIMIT_NPROC).
+      if getuid() == 0 { try #require(setuid(65_534) == 0) }
+      let environment = ReachabilityEnvironment.ofItsOwn()
+      let (monitor, now) = try withoutThreads {
+        (ReachabilityMonitor(.localNetwork, environment: environment), Reachability.now(environment: environment))
+      }
+      for state in [monitor.current, now] {
+        #expect(state == Reachability(.undetermined, reason: .outOfThreads), "\(state)")
+      }
+      try await eventually("known, with threads") {
+        _ = Reachability.now(environment: environment)
+        return monitor.current.isDetermined
+      }
+    }
   }
 
   @Test(

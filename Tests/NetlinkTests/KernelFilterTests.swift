@@ -78,6 +78,14 @@ struct KernelFilterTests {
     #expect(try filter.accepts(recorded.bytes))
   }
 
+  @Test func asManyDestinationsAsAreComparedStillDropOthersRoutes() throws {
+    #expect(KernelFilter.exactLimit == 8)
+    let eight = (0..<UInt8(8)).map { ipv4(10, 0, 0, $0) }
+    let filter = BPFInterpreter(program: KernelFilter(destinations: eight).instructions)
+    #expect(try !filter.accepts(Self.routeEvent(ipv4(203, 0, 113, 0), length: 24)))
+    for destination in eight { #expect(try filter.accepts(Self.routeEvent(destination, length: 32))) }
+  }
+
   @Test func manyDestinationsLetTheirWholeFamilyThrough() throws {
     let many = (0...UInt8(KernelFilter.exactLimit)).map { ipv4(10, 0, 0, $0) }
     let filter = BPFInterpreter(program: KernelFilter(destinations: many).instructions)

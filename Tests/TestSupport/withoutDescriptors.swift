@@ -10,15 +10,15 @@ import Glibc
 
 /// Runs `body` while the process may open no descriptor (setrlimit(2)). For exit tests.
 package func withoutDescriptors<Result>(_ body: () throws -> Result) throws -> Result {
-  let old = try setDescriptorLimit(0)
-  defer { restoreDescriptorLimit(old) }
+  let old = try setLimit(descriptors, 0)
+  defer { restoreLimit(descriptors, old) }
   return try body()
 }
 
 /// Runs `body` while the process may open no descriptor (setrlimit(2)). For exit tests.
 package func withoutDescriptors<Result>(_ body: () async throws -> Result) async throws -> Result {
-  let old = try setDescriptorLimit(0)
-  defer { restoreDescriptorLimit(old) }
+  let old = try setLimit(descriptors, 0)
+  defer { restoreLimit(descriptors, old) }
   return try await body()
 }
 
@@ -30,8 +30,8 @@ package func withDescriptors<Result>(left count: Int, _ body: () async throws ->
   let limit = free.last ?? -1
   for descriptor in free { close(descriptor) }
   guard limit >= 0 else { throw DidNotHappen("dup failed") }
-  let old = try setDescriptorLimit(rlim_t(limit))
-  defer { restoreDescriptorLimit(old) }
+  let old = try setLimit(descriptors, rlim_t(limit))
+  defer { restoreLimit(descriptors, old) }
   return try await body()
 }
 
@@ -54,25 +54,37 @@ private func timerCount() -> Int {
     }
 }
 
+/// Runs `body` while the user may start no thread (setrlimit(2)). For exit tests; not as root, for whom the limit does
+/// not hold.
+package func withoutThreads<Result>(_ body: () throws -> Result) throws -> Result {
+  let old = try setLimit(threads, 0)
+  defer { restoreLimit(threads, old) }
+  return try body()
+}
+
 #if canImport(Musl)
 private let descriptors = RLIMIT_NOFILE
+private let threads = RLIMIT_NPROC
+private typealias Resource = CInt
 #else
 private let descriptors = __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))
+private let threads = __rlimit_resource_t(UInt32(__RLIMIT_NPROC.rawValue))
+private typealias Resource = __rlimit_resource_t
 #endif
 
 /// Returns the former limit.
-private func setDescriptorLimit(_ limit: rlim_t) throws -> rlimit {
+private func setLimit(_ resource: Resource, _ limit: rlim_t) throws -> rlimit {
   var old = rlimit()
   // Both calls copy what they are given.
-  guard unsafe getrlimit(descriptors, &old) == 0 else { throw DidNotHappen("getrlimit failed") }
+  guard unsafe getrlimit(resource, &old) == 0 else { throw DidNotHappen("getrlimit failed") }
   var new = rlimit(rlim_cur: limit, rlim_max: old.rlim_max)
-  guard unsafe setrlimit(descriptors, &new) == 0 else { throw DidNotHappen("setrlimit failed") }
+  guard unsafe setrlimit(resource, &new) == 0 else { throw DidNotHappen("setrlimit failed") }
   return old
 }
 
-private func restoreDescriptorLimit(_ old: rlimit) {
+private func restoreLimit(_ resource: Resource, _ old: rlimit) {
   var old = old
   // Up to what it was before, and so allowed; the call copies what it is given.
-  _ = unsafe setrlimit(descriptors, &old)
+  _ = unsafe setrlimit(resource, &old)
 }
 #endif

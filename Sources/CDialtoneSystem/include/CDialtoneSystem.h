@@ -253,6 +253,10 @@ struct csystem_refusal {
   unsigned char type, code;
 };
 
+// Finds such a message in the control messages of a datagram of the error queue (cmsg(3)). Returns 1, or 0 if there is
+// none. `control` is aligned as a `struct cmsghdr`.
+int csystem_read_refusal(const void *_Nonnull control, size_t length, struct csystem_refusal *_Nonnull refusal);
+
 // Takes the oldest such message from the queue. Returns 1, or 0 if there is none.
 int csystem_take_refusal(int socket, struct csystem_refusal *_Nonnull refusal);
 
@@ -267,6 +271,8 @@ int csystem_probe_socket(int family, int is_stream);
 // connect(2); EINPROGRESS if it goes on.
 int csystem_connect(int socket, int family, const unsigned char *_Nonnull address, unsigned short port,
                     unsigned int scope);
+// getsockname(2): the local address, 4 or 16 bytes in network order, and the port. Returns how many bytes, or 0.
+int csystem_local_endpoint(int socket, unsigned char *_Nonnull address, unsigned short *_Nonnull port);
 // SO_ERROR (socket(7)): why the connection failed; 0 if it was made.
 int csystem_socket_error(int socket);
 // TCP_MAXSEG (tcp(7)): the largest segment that either side sends, in bytes.
@@ -276,9 +282,20 @@ int csystem_forbid_fragments(int socket, int family);
 
 // A packet socket for all protocols that does not block (packet(7)), or -1 with errno: it needs CAP_NET_RAW.
 int csystem_packet_socket(void);
-// Receives a packet, from its IP header on. Returns its length, or -1 with errno.
-ssize_t csystem_receive_packet(int socket, void *_Nonnull buffer, size_t size, unsigned int *_Nonnull interface,
-                               int *_Nonnull is_outgoing);
+// A packet that was received (struct sockaddr_ll and struct tpacket_auxdata, packet(7)).
+struct csystem_packet {
+  // How many bytes it has, from its network header on.
+  size_t length;
+  unsigned int interface;
+  // The EtherType (if_ether.h).
+  unsigned short protocol;
+  // PACKET_OUTGOING: it leaves this machine. PACKET_HOST: it came in, for this machine's link-layer address.
+  int is_outgoing, is_to_this_host;
+  // Whether the kernel or the device has looked at the checksum of its transport header, or fills it in later.
+  int is_checked;
+};
+// Receives a packet, from its network header on. Returns how many bytes of it are in the buffer, or -1 with errno.
+ssize_t csystem_receive_packet(int socket, void *_Nonnull buffer, size_t size, struct csystem_packet *_Nonnull packet);
 
 // PACKET_STATISTICS (packet(7)): how many packets the socket lost since the last call.
 unsigned int csystem_lost_packets(int socket);

@@ -18,8 +18,8 @@ package protocol TimedState: MonitoredState {
   /// Nothing is known.
   static var unknown: Self { get }
 
-  /// Nothing can be known, since the system denies Dialtone what it needs.
-  static var denied: Self { get }
+  /// Nothing can be known, since the system denies Dialtone what it needs, or lacks it.
+  static func denied(for reason: Reachability.Reason) -> Self
 
   /// Nanoseconds since 1970-01-01T00:00:00Z.
   var realtime: Int64 { get set }

@@ -72,9 +72,9 @@ final class EngineCore: Sendable {
     waiter.wake()
   }
 
-  /// Gives up. Returns what another core needs to go on: all that is watched, the timers, and what has not been done
+  /// Ends. Returns what another core needs to go on: all that is watched, the timers, and what has not been done
   /// yet.
-  func surrender() -> [EngineCommand] {
+  func handOver() -> [EngineCommand] {
     // The engine's lock comes first: a turn under way ends before, and leaves its commands in the engine.
     let watched = state.withLock { state in
       let rest = inbox.withLock { inbox in
@@ -99,7 +99,7 @@ final class EngineCore: Sendable {
   enum Receipt {
     case taken
     /// It is taken, but the waiter is lost: the caller has the core replaced.
-    case takenInVain
+    case takenWithoutWaiter
     /// The core has ended.
     case refused
   }
@@ -109,7 +109,7 @@ final class EngineCore: Sendable {
   func post(_ command: EngineCommand) -> Receipt {
     let (isTaken, isFirst) = add(command)
     if !isTaken { return .refused }
-    return !isFirst || waiter.wake() ? .taken : .takenInVain
+    return !isFirst || waiter.wake() ? .taken : .takenWithoutWaiter
   }
 
   private func add(_ command: EngineCommand) -> (isTaken: Bool, isFirst: Bool) {

@@ -7,7 +7,8 @@ internal import Dispatch
 /// needs descriptors), or after the waiter was lost (somebody has closed its descriptors).
 ///
 /// Invariants:
-/// - While there is no core, all that is watched reads `denied`. A thread that needs no waiter calls handlers,
+/// - While there is no core, all that is watched reads as undetermined, and the reason says what is short. A thread
+///   that needs no waiter calls handlers,
 ///   keeps the time, and tries every five seconds to start a core. The core then takes over all that is watched.
 /// - If the system does not even give that thread, the caller that has something new for handlers calls them itself,
 ///   outside all locks. Every such call tries to start the thread again.
@@ -29,6 +30,8 @@ final class EngineStarter: Sendable {
     var isTryDue = false
     var hasThread = false
     var isStopped = false
+    /// Why there is no core.
+    var shortage = Reachability.Reason.denied
   }
 
   private let provider: EngineProvider
@@ -46,6 +49,9 @@ final class EngineStarter: Sendable {
 
   /// The core, if there is one. In a forked child there is none, since its threads do not exist there.
   var core: EngineCore? { isInherited ? nil : state.withLock { $0.core } }
+
+  /// Why there is no core, if there is none.
+  var shortage: Reachability.Reason { isInherited ? .denied : state.withLock { $0.shortage } }
 
   /// Whether this object was made by the process that this one was forked from. Then it is of no use, and none of its
   /// locks may be taken: a thread that does not exist here may hold them.
@@ -98,11 +104,11 @@ final class EngineStarter: Sendable {
         note(command, &state)
         return nil
       }
-      // A core that has surrendered meanwhile takes nothing. By now another one, or this object, has taken its place.
+      // A core that has ended meanwhile takes nothing. By now another one, or this object, has taken its place.
       guard let core, core !== former else { return }
       switch core.post(command) {
       case .taken: return
-      case .takenInVain:
+      case .takenWithoutWaiter:
         deliveries.add(replace(core))
         _ = haveDelivered()
         return
@@ -153,12 +159,16 @@ final class EngineStarter: Sendable {
       let core = try EngineCore(provider, deliveries, commands) { [weak self] core in
         if let self { self.deliver(self.replace(core)) }
       }
-      if !core.start() { return }
+      if !core.start() {
+        state.shortage = .outOfThreads
+        return
+      }
       state.core = core
       state.watched = [:]
       state.timers = TimerQueue()
     } catch {
-      // No waiter, as before. What is watched reads `denied`.
+      // No waiter, as before.
+      state.shortage = Reachability.Reason(shortage: error.errno)
     }
   }
 
@@ -177,7 +187,7 @@ final class EngineStarter: Sendable {
     switch command {
     case .watch(let subject, let epoch):
       state.watched[ObjectIdentifier(subject.cell)] = command
-      subject.cell.deny(epoch, realtime: provider.time.realtime())
+      subject.cell.deny(epoch, for: state.shortage, realtime: provider.time.realtime())
       _ = hasThread(&state)
     case .unwatch(let cell):
       state.watched[ObjectIdentifier(cell)] = nil
@@ -226,7 +236,7 @@ final class EngineStarter: Sendable {
     let watched = state.withLock { state -> [EngineCommand] in
       if state.core !== lost { return [] }
       state.core = nil
-      for command in lost.surrender() { take(command, &state) }
+      for command in lost.handOver() { take(command, &state) }
       let watched = Array(state.watched.values)
       start(&state)
       if state.core == nil {

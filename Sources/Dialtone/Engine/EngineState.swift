@@ -37,7 +37,7 @@ struct EngineState {
   /// Whether the last turn left something undecided, since answers were in doubt.
   private var isHeldBack = false
   /// How many polls in a row have not ended the doubt.
-  private var vainPolls = 0
+  private var pollsInDoubt = 0
   /// What the waiter's deadline was last set to.
   private var armedDeadline: Int64?
 
@@ -106,7 +106,7 @@ struct EngineState {
       outcome.isUnfinished = change.isUnfinished
       if !change.isEmpty {
         mark(change)
-        isHeldBack = change.isInDoubt && !(isPolled && vainPolls == Self.roundLimit)
+        isHeldBack = change.isInDoubt && !(isPolled && pollsInDoubt == Self.roundLimit)
         change = NetworkChange()
         if isHeldBack { break }
       }
@@ -118,9 +118,9 @@ struct EngineState {
       rounds += 1
     } while rounds < Self.roundLimit
     if rounds == Self.roundLimit { outcome.isUnfinished = true }
-    if !isHeldBack { vainPolls = 0 }
+    if !isHeldBack { pollsInDoubt = 0 }
     if isHeldBack {
-      if isPolled { vainPolls += 1 }
+      if isPolled { pollsInDoubt += 1 }
       paths.withdrawAnswers()
       names.startLookups(now: now)
       return outcome

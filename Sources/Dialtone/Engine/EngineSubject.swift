@@ -32,8 +32,8 @@ protocol EngineCell: AnyObject, Sendable {
   /// Begins a new epoch: nothing is known until its first state is stored.
   func beginEpoch(ofNewSubject: Bool)
 
-  /// Stores the denied state, if the epoch is the present one.
-  func deny(_ epoch: Epoch, realtime: Int64)
+  /// Stores that nothing can be known for this reason, if the epoch is the present one.
+  func deny(_ epoch: Epoch, for reason: Reachability.Reason, realtime: Int64)
 
   /// Lets receivers have a state that was held back, if the epoch is the present one.
   func release(_ epoch: Epoch)
@@ -45,8 +45,8 @@ protocol EngineCell: AnyObject, Sendable {
 extension StateCell: EngineCell where State: TimedState {
   func beginEpoch(ofNewSubject: Bool) { beginEpoch(.unknown, ofNewSubject: ofNewSubject) }
 
-  func deny(_ epoch: Epoch, realtime: Int64) {
-    var state = State.denied
+  func deny(_ epoch: Epoch, for reason: Reachability.Reason, realtime: Int64) {
+    var state = State.denied(for: reason)
     state.realtime = realtime
     if current != state { _ = publish(state, of: epoch) }
   }

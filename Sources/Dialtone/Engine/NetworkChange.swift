@@ -43,6 +43,11 @@ package struct NetworkChange {
       && firstPrefix == nil
   }
 
+  /// Whether an IPv6 route may have changed.
+  var touchesIPv6Routes: Bool {
+    touchesEverything || firstPrefix?.address.isIPv6 ?? false || morePrefixes.contains { $0.address.isIPv6 }
+  }
+
   /// A link, address, rule, nexthop or setting changed, or events were lost.
   package mutating func markEverything() {
     touchesEverything = true

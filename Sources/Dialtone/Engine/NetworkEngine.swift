@@ -34,7 +34,7 @@ package final class NetworkEngine: DeliveryExecutor {
   /// Returns what is true of a target now, asked on the calling thread. Waits for a turn that is under way, but never
   /// for the network.
   func answer(_ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration) -> Reachability {
-    starter.core?.answer(target, configuration) ?? .denied
+    starter.core?.answer(target, configuration) ?? .denied(for: starter.shortage)
   }
 
   /// Returns the addresses of a name that monitors have looked up within the last second, or `nil` if none has.

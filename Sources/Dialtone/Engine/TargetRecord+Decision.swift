@@ -65,14 +65,18 @@ extension TargetRecord {
     // None of the family asked for.
     case .addresses: return Reachability(status: .unreachable, reason: .nameNotResolved)
     case .noAddress: return Reachability(status: .unreachable, reason: .nameNotResolved)
-    case .failed, .overdue:
-      guard let path = Self.best(pathNodes) else { return nil }
-      if path.status == .reachable { return Reachability(status: .undetermined, reason: .nameNotResolved) }
-      var state = path
-      state.destination = nil
-      return state
+    case .failed, .overdue: return decideUnresolved(.nameNotResolved)
+    case .exhausted(let shortage): return decideUnresolved(shortage)
     case .pending: return nil
     }
+  }
+
+  /// Returns the state of a host that could not be looked up. Without a path, no lookup could have helped.
+  private func decideUnresolved(_ reason: Reachability.Reason) -> Reachability? {
+    guard var state = Self.best(pathNodes) else { return nil }
+    if state.status == .reachable { return Reachability(status: .undetermined, reason: reason) }
+    state.destination = nil
+    return state
   }
 
   // MARK: NAT64
@@ -110,7 +114,7 @@ extension TargetRecord {
     switch name.outcome {
     case .pending: return .unknown
     case .addresses where !translatedNodes.isEmpty: return Self.best(translatedNodes)
-    case .addresses, .noAddress, .failed, .overdue: return own
+    case .addresses, .noAddress, .failed, .exhausted, .overdue: return own
     }
   }
 }

@@ -8,7 +8,11 @@ internal import Netlink
 /// Asks connect(2) what no IPv6 route query tells: which source it chooses without a route, and whether there is a way
 /// from a source over one interface. With a source, a query takes RTA_OIF for a preference.
 ///
-/// Nothing is sent. Invariant: the kept socket is used only without source, interface and mark, since a socket keeps
+/// Nothing is sent: a TCP socket holds back its first segment (TCP Fast Open, RFC 7413). If the kernel might not do
+/// that,
+/// the sockets are UDP's, whose connect(2) sends nothing either; then rules by protocol are met as UDP.
+///
+/// Invariant: the kept socket is used only without source, interface and mark, since a socket keeps
 /// what it was once bound to, even when it is disconnected. Every other question has a socket of its own.
 final class ConnectProbe {
   enum Outcome {
@@ -22,19 +26,32 @@ final class ConnectProbe {
 
   /// It belongs to the network namespace in which it was made.
   private var kept: ProbeSocket?
+  /// Whether TCP can be trusted to send nothing.
+  private let isTCPSilent: Bool
 
   /// - Returns: `nil` if there is no IPv6, or no descriptor left.
   init?() {
-    kept = ProbeSocket(.tcp)
+    isTCPSilent = Self.isTCPSilent
+    kept = ProbeSocket(isTCPSilent ? .tcp : .udp)
     if kept == nil { return nil }
+  }
+
+  /// Whether the kernel never gives up Fast Open for a while after segments were lost, which it would do for the whole
+  /// network namespace: then connect(2) sends. Since Linux 5.14 that is off unless somebody switches it on
+  /// (tcp_fastopen_blackhole_timeout_sec, Documentation/networking/ip-sysctl.rst).
+  private static var isTCPSilent: Bool {
+    let text = SystemFile.text(at: "/proc/sys/net/ipv4/tcp_fastopen_blackhole_timeout_sec") ?? ""
+    return Int(text.prefix { $0 != "\n" }) == 0
   }
 
   /// Connects as a program would with a socket that has the destination's source, interface and mark.
   func connect(_ destination: KernelQueries.Destination) -> Outcome {
     // TCP refuses multicast addresses, whatever the routes are. For them the question is whether a datagram can leave.
-    let transport = IPAddress(destination.address).isMulticast ? .udp : destination.transport
-    if transport == .tcp, destination.source == nil, destination.output == nil, destination.mark == 0 {
-      if !(kept?.isOurs ?? false) { kept = ProbeSocket(.tcp) }
+    let isDatagram = !isTCPSilent || IPAddress(destination.address).isMulticast
+    let transport = isDatagram ? .udp : destination.transport
+    let isKeptOne = transport == .tcp || !isTCPSilent
+    if isKeptOne, destination.source == nil, destination.output == nil, destination.mark == 0 {
+      if !(kept?.isOurs ?? false) { kept = ProbeSocket(transport) }
       return kept?.connect(destination) ?? .unknown
     }
     guard let socket = ProbeSocket(transport) else { return .unknown }
@@ -64,10 +81,7 @@ private struct ProbeSocket: ~Copyable {
     if descriptor < 0 { return nil }
     let owner = OwnedDescriptor(descriptor)
     guard set(descriptor, CInt(IPPROTO_TCP), TCP_FASTOPEN_CONNECT, 1),
-      set(descriptor, CInt(IPPROTO_TCP), CInt(CSYSTEM_TCP_FASTOPEN_NO_COOKIE), 1),
-      // The kernel may have given up Fast Open for a while, after segments were lost. What it sends then goes no
-      // further than the next router.
-      set(descriptor, CInt(IPPROTO_IPV6), IPV6_UNICAST_HOPS, 1)
+      set(descriptor, CInt(IPPROTO_TCP), CInt(CSYSTEM_TCP_FASTOPEN_NO_COOKIE), 1)
     else { return nil }
     return owner
   }

@@ -18,6 +18,9 @@ struct GatewayTable {
 
   var isEmpty: Bool { gateways.isEmpty }
 
+  /// The gateways that are known not to answer.
+  var failed: [KernelFilter.Gateway] { gateways.filter(\.isFailed) }
+
   /// Takes in a gateway of an answer, or a failed neighbour. Returns whether it was added.
   mutating func add(_ address: IPAddressBits, on interface: UInt32, isFailed: Bool) -> Bool {
     guard address.isIPv6, position(address, interface) == nil else { return false }
@@ -43,15 +46,32 @@ struct GatewayTable {
 
 #if os(Linux)
 /// Follows the IPv6 gateways of the answers: has the kernel announce when one begins or ceases to count as failed.
+///
+/// One change is not announced: a packet to a failed gateway makes its entry incomplete (__neigh_event_send,
+/// net/core/neighbour.c), and the kernel prefers that gateway again until its probes go unanswered once more. A health
+/// check does that several times a second. So failed gateways are looked at again and again: soon after a change, then
+/// ever less often, but at least every ``longestSpacing``.
 final class GatewayWatch {
   /// What a change of a gateway touches: all of IPv6, as a change of a default route does.
   static let touched = NetworkChange.Prefix(IPAddressBits(ipv6High: 0, low: 0), length: 0)
   /// If there is no room, all gateways are forgotten, but at most once in this time.
   private static let resetSpacing: Int64 = 60_000_000_000
+  /// The time until failed gateways are looked at again: after a change, and when nothing has changed for long.
+  private static let shortestSpacing: Int64 = 25_000_000
+  static let longestSpacing: Int64 = 500_000_000
 
+  private let time: TimeSource
   private var table = GatewayTable()
+  private var spacing = GatewayWatch.shortestSpacing
+  /// When to look at the failed gateways again; `nil` if there are none.
+  private(set) var nextLook: Int64?
+  /// Whether a route has changed since the failed neighbours were read: it may have a gateway that was not watched.
+  private var areRoutesNew = false
   /// When all gateways were last forgotten for lack of room.
   private var lastReset: Int64?
+
+  /// - Parameter time: The clock of deadlines.
+  init(_ time: TimeSource) { self.time = time }
 
   /// Has changes of the replies' gateways announced. Returns whether all of IPv6 has to be asked again, since a change
   /// before the announcements begin may have been missed.
@@ -80,7 +100,38 @@ final class GatewayWatch {
     // Some may not be used any more. All are forgotten; when the queries are asked again, those in use come back.
     lastReset = now
     table = GatewayTable()
+    nextLook = nil
     return true
+  }
+
+  /// Takes in that an IPv6 route may have changed. A failed gateway that no answer has gone by may matter now.
+  func routesHaveChanged() {
+    if table.isEmpty { return }
+    areRoutesNew = true
+    nextLook = min(nextLook ?? .max, time.now())
+  }
+
+  /// Looks at the failed gateways, if it is time. Returns whether one does not count as failed any more, or another one
+  /// has been found.
+  func look(_ queries: KernelQueries, _ events: KernelEvents, now: Int64) -> Bool {
+    guard let nextLook, nextLook <= now else { return false }
+    if areRoutesNew {
+      let before = table.gateways
+      settle(queries, events, addingFailed: true)
+      return table.gateways != before
+    }
+    let failed = table.failed
+    var hasChanged = false
+    for (gateway, isFailed) in zip(failed, queries.areFailed(failed)) where isFailed == false {
+      hasChanged = table.update(gateway.address, on: gateway.interface, isFailed: false) || hasChanged
+    }
+    if hasChanged {
+      settle(queries, events, addingFailed: false)
+    } else {
+      spacing = min(2 * spacing, Self.longestSpacing)
+      self.nextLook = failed.isEmpty ? nil : now.addingClamped(spacing)
+    }
+    return hasChanged
   }
 
   /// Takes in a neighbour that was announced. Returns whether that changes a gateway.
@@ -101,6 +152,7 @@ final class GatewayWatch {
   func forget(_ events: KernelEvents?) {
     if table.isEmpty { return }
     table = GatewayTable()
+    nextLook = nil
     _ = events?.announceNeighbours([])
   }
 
@@ -109,6 +161,10 @@ final class GatewayWatch {
   /// The filter drops what happens between the reading of an announcement and the change of the filter. So the kernel
   /// is asked afterwards, until its answer agrees with the filter.
   private func settle(_ queries: KernelQueries, _ events: KernelEvents, addingFailed: Bool) {
+    defer {
+      spacing = Self.shortestSpacing
+      nextLook = table.failed.isEmpty ? nil : time.now().addingClamped(spacing)
+    }
     for _ in 0..<4 {
       // If listening is forbidden, a changed choice of gateway is noticed with the next event of another kind.
       guard events.announceNeighbours(table.gateways) else { return }
@@ -124,6 +180,7 @@ final class GatewayWatch {
 
   /// Watches the failed neighbours, too: the kernel passes over their routes, so no answer names them.
   private func addFailed(_ queries: KernelQueries, _ events: KernelEvents) {
+    areRoutesNew = false
     var isNew = false
     do throws(NetlinkError) {
       try queries.ipv6Neighbours { neighbour in

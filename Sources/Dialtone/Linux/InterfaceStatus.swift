@@ -48,7 +48,8 @@ extension LinuxNetwork {
 package func currentInterfaces() throws(ReachabilityError) -> [InterfaceStatus] {
   let network = LinuxNetwork()
   if network.isDenied {
-    throw ReachabilityError(.denied, "the system denies access to the network's state: netlink is refused")
+    let remark = network.denial == .denied ? ": netlink is refused" : ""
+    throw ReachabilityError(.denied, "\(network.denial)\(remark)")
   }
   return network.interfaces()
 }

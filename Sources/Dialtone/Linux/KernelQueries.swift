@@ -210,6 +210,16 @@ extension KernelQueries.Exchange {
   }
 }
 
+extension NetlinkError {
+  /// Whether the system refused, and will again.
+  var isRefusal: Bool {
+    switch errno {
+    case EPERM, EACCES, EAFNOSUPPORT, EOPNOTSUPP, ENOSYS: true
+    default: false
+    }
+  }
+}
+
 extension RouteReplies {
   /// Takes in one of the two answers.
   fileprivate mutating func take(_ answer: NetlinkAnswer, _ bytes: RawSpan, isMatch: Bool) {

@@ -8,8 +8,8 @@ extension LinuxNetwork {
 
   func path(_ configuration: PathConfiguration) -> PathAnswer {
     guard queries != nil, isSynchronised else {
-      pollAgain(after: Self.pollInterval)
-      return PathAnswer(.denied)
+      pollAgain()
+      return PathAnswer(.denied(for: denial))
     }
     // A change is announced once they are read.
     guard let servers = nameConfiguration.servers else { return .pending }

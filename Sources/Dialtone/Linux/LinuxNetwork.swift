@@ -11,11 +11,6 @@ internal import Netlink
 /// each time. If announcements were lost, the tables are read anew, at most ten times a second. Until then they are in
 /// doubt, and `drain` says so.
 final class LinuxNetwork: NetworkSource {
-  /// How often to poll if the kernel does not announce changes, or refuses altogether.
-  static let pollInterval: Int64 = 5_000_000_000
-  /// The least time between two readings of the tables.
-  private static let resynchronisationSpacing: Int64 = 100_000_000
-
   /// The descriptors that are awaited. The number is the descriptor's bit in `EventPoll.takeReady`.
   private enum Role: Int {
     case events, clock, radios, names, namesRead
@@ -28,6 +23,8 @@ final class LinuxNetwork: NetworkSource {
   private let poll: EventPoll?
   /// `nil` if netlink is refused.
   private(set) var queries: KernelQueries?
+  /// Why nothing can be known, while nothing can.
+  private(set) var denial = Reachability.Reason.denied
   /// `nil` if announcements are refused.
   private var events: KernelEvents?
   private var radios: RadioSwitches?
@@ -37,27 +34,20 @@ final class LinuxNetwork: NetworkSource {
   let tables = KernelTables()
   private let lookups: RouteLookups
   private(set) var isSynchronised = false
-  private var lastSynchronisation: Int64?
+  /// When to read the tables anew, and when to look for changes that were not announced.
+  private var schedule = ReadingSchedule()
   private var isPolled = false
   /// The destinations whose routes are announced, as the engine last asked.
   private var announced: [IPAddressBits]?
-  /// When to read the tables anew, since announcements were lost; `nil` if none were.
-  private var resynchronisationDeadline: Int64?
-  /// When to look for changes that were not announced.
-  private var pollDeadline: Int64?
-  /// When the socket of queries was lost.
-  private var lastLoss: Int64?
 
   var nextPoll: Int64? {
-    let next = min(lookups.nextExpiry ?? .max, tablesDeadline)
+    // In doubt nothing is asked before the tables are read anew.
+    let next = min(schedule.isInDoubt ? .max : lookups.deadline ?? .max, schedule.deadline)
     return next == .max ? nil : next
   }
 
-  /// When to read the tables; `.max` for never.
-  private var tablesDeadline: Int64 { min(pollDeadline ?? .max, resynchronisationDeadline ?? .max) }
-
   /// How often the tables were read anew because announcements were lost.
-  private(set) var resynchronisationCount = 0
+  var resynchronisationCount: Int { schedule.rereadCount }
   /// How many announcements were read.
   private(set) var messageCount = 0
   /// How many destinations the kernel was asked about; each is a pair of queries.
@@ -86,7 +76,7 @@ final class LinuxNetwork: NetworkSource {
     nameConfiguration = NameConfiguration(
       root: root, readServers: readNameServers ?? { NameServers.configured(root: root) }, hasNews: { woken?.wake() })
     connect()
-    if isPolled { pollAgain(after: Self.pollInterval) }
+    if isPolled { pollAgain() }
   }
 
   /// Has the descriptor awaited, if it is not already.
@@ -114,7 +104,8 @@ final class LinuxNetwork: NetworkSource {
         events = new
       }
     } catch {
-      // What could be opened stays open. Monitors read `denied`, or the kernel is polled.
+      // What could be opened stays open. Monitors read why nothing is known, or the kernel is polled.
+      denial = Reachability.Reason(shortage: error.errno)
     }
     // Somebody else may have closed a descriptor. Its number may be another file's by now, which is not to be awaited.
     if !(suspension?.isOpen ?? false) { suspension = SuspensionDetector() }
@@ -151,10 +142,7 @@ final class LinuxNetwork: NetworkSource {
     if queries?.isOpen ?? true { return }
     queries = nil
     isPolled = true
-    let now = time.now()
-    let isFirst = lastLoss.map { now - $0 > Self.pollInterval } ?? true
-    lastLoss = now
-    pollAgain(after: isFirst ? 0 : Self.pollInterval)
+    schedule.queriesWereLost(at: time.now())
   }
 
   // MARK: NetworkSource
@@ -187,13 +175,12 @@ final class LinuxNetwork: NetworkSource {
 
   func poll(into change: inout NetworkChange) {
     let now = time.now()
-    let ended = lookups.removeEnded(now: now)
-    for prefix in ended { change.markRoute(prefix) }
+    let isLookupDue = lookups.deadline.map { $0 <= now } ?? false
+    for prefix in lookups.passDeadlines(queries, events, now: now) { change.markRoute(prefix) }
     // Nothing else is due.
-    if !ended.isEmpty, tablesDeadline > now { return }
+    if isLookupDue, schedule.deadline > now, !schedule.isInDoubt { return }
     // What waits is older than the tables will be, and leaves room for what is announced while they are read.
-    if !takeInEvents(&change) || resynchronisationDeadline != nil { resynchronisationCount += 1 }
-    pollDeadline = nil
+    schedule.pollBegins(isLost: !takeInEvents(&change))
     connect()
     if nameConfiguration.hasToBePolled {
       // There may be a descriptor by now.
@@ -209,14 +196,12 @@ final class LinuxNetwork: NetworkSource {
       if suspension?.hasResumed() ?? false { change.markNames() }
       if radios?.read() ?? false { tables.searches.removeAll() }
     }
-    if isPolled || nameConfiguration.hasToBePolled { pollAgain(after: Self.pollInterval) }
+    if isPolled || nameConfiguration.hasToBePolled { pollAgain() }
     change.markEverything()
   }
 
-  /// Has `poll` called after this time, or before.
-  func pollAgain(after interval: Int64) {
-    pollDeadline = min(pollDeadline ?? .max, time.now().addingClamped(interval))
-  }
+  /// Has `poll` called in some seconds, or before.
+  func pollAgain() { schedule.poll(from: time.now()) }
 
   /// The decision by the tables as they are now.
   var decision: RouteDecision {
@@ -230,7 +215,7 @@ final class LinuxNetwork: NetworkSource {
       lookups.gateways.forget(events)
     }
     nameConfiguration.want(interest.includesNames)
-    if nameConfiguration.hasToBePolled { pollAgain(after: Self.pollInterval) }
+    if nameConfiguration.hasToBePolled { pollAgain() }
   }
 
   private func readNews(into change: inout NetworkChange) {
@@ -240,13 +225,13 @@ final class LinuxNetwork: NetworkSource {
     case .changed: change.markNames()
     }
     // By now it is known whether all files can be watched.
-    if nameConfiguration.hasToBePolled { pollAgain(after: Self.pollInterval) }
+    if nameConfiguration.hasToBePolled { pollAgain() }
   }
 
   func answer(_ asked: [RouteQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {
     guard queries != nil, isSynchronised else {
-      for position in asked.indices { receive(position, .denied) }
-      pollAgain(after: Self.pollInterval)
+      for position in asked.indices { receive(position, .denied(for: denial)) }
+      pollAgain()
       return
     }
     let decision = decision
@@ -266,8 +251,8 @@ final class LinuxNetwork: NetworkSource {
 
   func answer(_ query: RouteQuery) -> Reachability {
     if queries != nil, isSynchronised { return answer(query, decision) }
-    pollAgain(after: Self.pollInterval)
-    return .denied
+    pollAgain()
+    return .denied(for: denial)
   }
 
   private func answer(_ query: RouteQuery, _ decision: RouteDecision) -> Reachability {
@@ -292,7 +277,7 @@ final class LinuxNetwork: NetworkSource {
 
   /// A query that failed for lack of memory, or because it is forbidden, is asked again even if nothing changes.
   private func askAgainLater() {
-    pollAgain(after: Self.pollInterval)
+    pollAgain()
     giveUpLostQueries()
   }
 
@@ -300,22 +285,13 @@ final class LinuxNetwork: NetworkSource {
 
   private func readEvents(into change: inout NetworkChange) {
     if !takeInEvents(&change) {
-      let now = time.now()
-      if nextResynchronisation <= now {
-        resynchronisationCount += 1
+      if schedule.announcementsWereLost(at: time.now()) {
         synchronise()
         change.markEverything()
-      } else {
-        // They are read anew even if nothing else happens.
-        resynchronisationDeadline = nextResynchronisation
       }
     }
-    if resynchronisationDeadline != nil { change.markInDoubt() }
-  }
-
-  /// When the tables may be read anew because announcements were lost.
-  private var nextResynchronisation: Int64 {
-    lastSynchronisation?.addingClamped(Self.resynchronisationSpacing) ?? .min
+    if schedule.isInDoubt { change.markInDoubt() }
+    if change.touchesIPv6Routes { lookups.gateways.routesHaveChanged() }
   }
 
   /// Takes in the announcements that wait. Returns whether none was lost or could not be read.
@@ -330,17 +306,14 @@ final class LinuxNetwork: NetworkSource {
     case .incomplete: return false
     case .moreWaits:
       change.markUnfinished()
-      // Reported once the rest is read. If that takes long, the tables are read anew before.
-      if events.wasIncomplete, resynchronisationDeadline == nil {
-        resynchronisationDeadline = max(nextResynchronisation, time.now())
-      }
+      if events.wasIncomplete { schedule.announcementsWillBeLost(at: time.now()) }
       return isUnderstood
     case .unreadable:
       // Reading is forbidden, although listening was not, or somebody has closed the socket. The kernel is polled until
       // another socket can be read.
       self.events = nil
       isPolled = true
-      pollAgain(after: Self.pollInterval)
+      pollAgain()
       return false
     }
   }
@@ -361,8 +334,7 @@ final class LinuxNetwork: NetworkSource {
   /// Reads the tables anew. Announcements that wait then are taken in afterwards.
   private func synchronise() {
     let now = time.now()
-    lastSynchronisation = now
-    resynchronisationDeadline = nil
+    schedule.readingBegins(at: now)
     tables.markRulesStale()
     guard let queries else {
       isSynchronised = false
@@ -372,28 +344,19 @@ final class LinuxNetwork: NetworkSource {
       let areWhole = try tables.read(queries)
       isSynchronised = true
       if let events { lookups.gateways.refresh(queries, events) }
-      if !areWhole {
-        resynchronisationDeadline = now.addingClamped(Self.resynchronisationSpacing)
-      }
+      if !areWhole { schedule.readingWasInterrupted(at: now) }
     } catch {
       // If it is refused, nothing is known. If memory lacked for a moment, the tables before are the best there is.
-      if error.isRefusal { isSynchronised = false }
-      pollAgain(after: Self.pollInterval)
+      if error.isRefusal {
+        isSynchronised = false
+        denial = .denied
+      }
+      pollAgain()
       giveUpLostQueries()
     }
   }
 
   /// Whether the kernel does not answer at all.
   var isDenied: Bool { !isSynchronised }
-}
-
-extension NetlinkError {
-  /// Whether the system refused, and will again.
-  fileprivate var isRefusal: Bool {
-    switch errno {
-    case EPERM, EACCES, EAFNOSUPPORT, EOPNOTSUPP, ENOSYS: true
-    default: false
-    }
-  }
 }
 #endif

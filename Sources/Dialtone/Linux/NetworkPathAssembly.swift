@@ -99,9 +99,11 @@ struct NetworkPathAssembly {
     let families = verdict.filter(\.isReachable).compactMap { $0.destination?.family }
     path.supportsIPv4 = families.contains(.ipv4)
     path.supportsIPv6 = families.contains(.ipv6)
-    // A server on this machine asks others, so it counts only if the Internet can be reached.
-    path.supportsDNS = nameServers.contains {
-      $0.isReachable && (path.status == .satisfied || !$0.flags.contains(.isLocalAddress))
+    path.supportsDNS = nameServers.contains { server in
+      if !server.isReachable { return false }
+      // A server on this machine asks others, so it counts only if the Internet can be reached.
+      if server.flags.contains(.isLocalAddress) { return path.status == .satisfied }
+      return configuration.isUnrestricted || server.interface.flatMap { links[$0.index] }.map(counts) ?? false
     }
     path.interfaces = ways.filter { !$0.reachable.isEmpty || hasUsableAddress($0.link) }.map(interface)
     return path

@@ -15,22 +15,32 @@ final class RouteLookups {
     var replies: [RouteReplies] = []
   }
 
-  let gateways = GatewayWatch()
+  let gateways: GatewayWatch
   private let time: TimeSource
   private let probe = ConnectProbe()
   private var spareRoom = Room()
   /// When the routes of the answers end.
   private var expiries = RouteExpiries() { didSet { nextExpiry = expiries.next } }
-  /// When to ask again for what `removeEnded` returns then; `nil` if there is nothing.
-  private(set) var nextExpiry: Int64?
+  private var nextExpiry: Int64?
+
+  /// When to ask again for what ``passDeadlines(_:_:now:)`` returns then; `nil` if there is nothing.
+  var deadline: Int64? {
+    guard let nextLook = gateways.nextLook else { return nextExpiry }
+    return min(nextLook, nextExpiry ?? .max)
+  }
 
   /// - Parameter time: The clock of deadlines.
-  init(_ time: TimeSource) { self.time = time }
+  init(_ time: TimeSource) {
+    self.time = time
+    gateways = GatewayWatch(time)
+  }
 
-  /// Returns the prefixes whose routes have ended by `now`, each once.
-  func removeEnded(now: Int64) -> [NetworkChange.Prefix] {
-    guard let nextExpiry, nextExpiry <= now else { return [] }
-    return expiries.removeEnded(now: now)
+  /// Returns the prefixes whose routes have ended by `now`, or are chosen anew because of a gateway; each once.
+  func passDeadlines(_ queries: KernelQueries?, _ events: KernelEvents?, now: Int64) -> [NetworkChange.Prefix] {
+    var prefixes: [NetworkChange.Prefix] = []
+    if let nextExpiry, nextExpiry <= now { prefixes = expiries.removeEnded(now: now) }
+    if let queries, let events, gateways.look(queries, events, now: now) { prefixes.append(GatewayWatch.touched) }
+    return prefixes
   }
 
   /// Makes a lookup: mostly in one round. No array is made for it.

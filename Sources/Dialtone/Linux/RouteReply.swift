@@ -30,9 +30,21 @@ struct RouteReplies: Equatable, Sendable {
     self.severalHops = severalHops
   }
 
-  /// The route as it is configured, as far as the kernel can tell. If a route has more hops than fit into a reply (some
-  /// 200), the kernel answers EMSGSIZE. Then only the chosen hop is known.
-  var configured: RouteReply { match == .refusal(EMSGSIZE) ? plain : match }
+  /// The route as it is configured, as far as the kernel can tell.
+  ///
+  /// - If a route has more hops than fit into a reply (some 200), the kernel answers EMSGSIZE. Then only the chosen hop
+  ///   is known.
+  /// - An IPv4 packet to a multicast or broadcast address needs no route if it has a source or an interface
+  ///   (ip_route_output_key_hash_rcu, net/ipv4/route.c). Then there is no entry to show: EHOSTUNREACH.
+  var configured: RouteReply {
+    switch match {
+    case .refusal(EMSGSIZE): return plain
+    case .refusal(EHOSTUNREACH):
+      guard case .route(let route) = plain, route.type == .multicast || route.type == .broadcast else { return match }
+      return plain
+    default: return match
+    }
+  }
 
   /// Calls `body` with the hops of the route, in the kernel's order, until it returns something. A single hop needs no
   /// array.

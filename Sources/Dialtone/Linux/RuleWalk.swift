@@ -196,11 +196,11 @@ extension RuleMessage {
 }
 
 /// The names of the tables that every system has (linux/rtnetlink.h, `enum rt_class_t`).
-enum RouteTableName {
+package enum RouteTableName {
   static let main: UInt32 = 254
   static let local: UInt32 = 255
 
-  static func text(_ table: UInt32) -> String {
+  package static func text(_ table: UInt32) -> String {
     switch table {
     case 253: "default"
     case main: "main"

@@ -52,15 +52,15 @@ extension DeterminableState {
 }
 
 extension Reachability: DeterminableState {
-  /// Whether the system denies access to the network's state: the ``reason-swift.property`` is
-  /// ``Reason-swift.struct/denied``.
-  public var isDenied: Bool { reason == .denied }
+  /// Whether the system denies access to the network's state, or lacks what it takes to ask: the
+  /// ``reason-swift.property`` is ``Reason-swift.struct/denied`` or says what has run out.
+  public var isDenied: Bool { reason?.isDenial ?? false }
 }
 
 extension NetworkPath: DeterminableState {
-  /// Whether the system denies access to the network's state: the ``reason`` is
-  /// ``Reachability/Reason-swift.struct/denied``.
-  public var isDenied: Bool { reason == .denied }
+  /// Whether the system denies access to the network's state, or lacks what it takes to ask: the ``reason`` is
+  /// ``Reachability/Reason-swift.struct/denied`` or says what has run out.
+  public var isDenied: Bool { reason?.isDenial ?? false }
 
   /// Whether the path is known. An ``Status/undetermined`` path may still have a ``reason``.
   public var isDetermined: Bool { status != .undetermined }
@@ -83,7 +83,7 @@ extension StateMonitor where State: DeterminableState {
     let state = try await feed.wait(
       until: { $0.isDetermined || $0.isDenied }, timeout: timeout, goal: "\(feed.subject) was not determined")
     if state.isDetermined { return state }
-    throw ReachabilityError(.denied, "\(feed.subject) was not determined: \(Reachability.Reason.denied)")
+    throw ReachabilityError(.denied, "\(feed.subject): \(state)")
   }
 
   /// Runs `action` once, as soon as the state is determined: at once if it already is.

@@ -25,7 +25,7 @@ package enum NameLookupResult: Sendable, Equatable {
   case noAddress
   /// The lookup failed, for now.
   case failed
-  /// The lookup failed since the process or the system had run out of descriptors or memory (errno(3)).
+  /// The lookup failed since the process or the system had run out of descriptors, threads or memory (errno(3)).
   case exhausted(errno: CInt)
 }
 
@@ -35,7 +35,7 @@ package typealias NameLookup = @Sendable (_ name: String, _ family: IPAddress.Fa
 
 /// The system's lookup, getaddrinfo(3): hosts file, DNS, mDNS, as nsswitch.conf(5) says. It gets only A-labels, so that
 /// neither the locale nor a library of the system decides which name is asked for (``InternationalName``).
-func systemNameLookup(_ name: String, _ family: IPAddress.Family?) -> NameLookupResult {
+package func systemNameLookup(_ name: String, _ family: IPAddress.Family?) -> NameLookupResult {
   var hints = unsafe addrinfo()
   unsafe hints.ai_socktype = CInt(csystem_SOCK_STREAM)  // otherwise each address comes once for each type
   switch family {

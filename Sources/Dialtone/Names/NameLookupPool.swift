@@ -86,7 +86,10 @@ package final class NameLookupPool: Sendable {
       return state.queue.add(ticket, now: time.now())
     }
     // The system gave no thread. If others exist, they go on with what waits; if there is none, the lookup has failed.
-    if !start(demand), queue.withLock({ $0.queue.threads == 0 }) { cancel(ticket, thenAnswer: .failed) }
+    if !start(demand), queue.withLock({ $0.queue.threads == 0 }) {
+      // As pthread_create(3) says it.
+      cancel(ticket, thenAnswer: .exhausted(errno: EAGAIN))
+    }
     return ticket
   }
 

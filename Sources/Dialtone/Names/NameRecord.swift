@@ -13,6 +13,8 @@ enum NameOutcome: Equatable {
   case noAddress
   /// It could not be looked up, for now.
   case failed
+  /// The same, since the process or the system has run out of something.
+  case exhausted(Reachability.Reason)
 }
 
 /// What is known of a name, when it is looked up again, and its users, of which this type knows nothing.
@@ -34,11 +36,17 @@ final class NameRecord<User: AnyObject> {
   /// The time of the next lookup, unless something causes one before.
   var refresh: Int64?
   private var failures = 0
+  /// How many lookups in a row have found no address.
+  private var absences = 0
 
   /// The least time between the beginnings of two lookups of a name, whatever happens on the network.
   static var minimumSpacing: Int64 { 1_000_000_000 }
   /// How long an answer is used before the name is looked up again.
   static var lifetime: Int64 { 300_000_000_000 }
+  /// When to look again for a name that has no address: at first, and at most. It may begin to exist at any time, and
+  /// getaddrinfo(3) does not tell for how long that answer holds (RFC 2308).
+  static var firstAbsence: Int64 { 5_000_000_000 }
+  static var longestAbsence: Int64 { 60_000_000_000 }
   /// How long the first answer may take before receivers are told that it is not known.
   static var patience: Int64 { 1_000_000_000 }
 
@@ -72,19 +80,36 @@ final class NameRecord<User: AnyObject> {
       // RFC 4291, 2.5.2).
       let destinations = addresses.filter { !$0.unmapped.isUnspecified }
       outcome = destinations.isEmpty ? .noAddress : .addresses(destinations)
-      failures = 0
-    case .noAddress:
-      outcome = .noAddress
-      failures = 0
-    case .failed, .exhausted:
+    case .noAddress: outcome = .noAddress
+    case .failed:
       // Earlier addresses stay in use.
       if case .addresses = outcome {} else { outcome = .failed }
-      failures += 1
+    case .exhausted(let errno):
+      if case .addresses = outcome {} else { outcome = .exhausted(Reachability.Reason(shortage: errno)) }
     }
-    // After failures: 2 s, 4 s, 8 s, … and at most the lifetime of an answer.
-    let delay = failures == 0 ? Self.lifetime : min(Self.lifetime, 1_000_000_000 << Int64(min(failures, 30)))
-    refresh = now.addingClamped(delay)
+    refresh = now.addingClamped(delay(after: result))
     return outcome != old
+  }
+
+  /// How long to wait before the next lookup.
+  private func delay(after result: NameLookupResult) -> Int64 {
+    switch result {
+    case .failed, .exhausted:
+      failures += 1
+      absences = 0
+      // 2 s, 4 s, 8 s, … and at most the lifetime of an answer.
+      return min(Self.lifetime, 1_000_000_000 << Int64(min(failures, 30)))
+    // A network without a translator never has the name of RFC 7050. That is no absence to wait for.
+    case .noAddress where question != NAT64Prefix.discoveryName:
+      failures = 0
+      absences += 1
+      // 5 s, 10 s, 20 s, 40 s, 60 s.
+      return min(Self.longestAbsence, Self.firstAbsence << Int64(min(absences - 1, 10)))
+    case .noAddress, .addresses:
+      failures = 0
+      absences = 0
+      return Self.lifetime
+    }
   }
 
   /// The first answer takes long. Returns whether that changes anything.

@@ -159,7 +159,11 @@ public struct NetworkPath: Sendable {
   }
 
   package static let unknown = NetworkPath(.undetermined)
-  package static let denied = NetworkPath(.undetermined, reason: .denied)
+
+  /// The system does not say, or lacks what it takes to ask.
+  package static func denied(for reason: Reachability.Reason) -> NetworkPath {
+    NetworkPath(.undetermined, reason: reason)
+  }
 
   /// The interfaces that lead to the Internet, in order of preference; none if the path is not satisfied.
   var leading: [Interface] { status == .satisfied ? interfaces.filter(\.leadsToInternet) : [] }

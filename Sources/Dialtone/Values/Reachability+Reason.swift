@@ -1,6 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CDialtoneSystem
+
 extension Reachability {
   /// Why a target is not reachable, or why that is not known.
   ///
@@ -37,6 +39,12 @@ extension Reachability {
     public static let noSession = Reason(code: 12)
     /// The radio is blocked by rfkill, by a switch or by software.
     public static let radioBlocked = Reason(code: 13)
+    /// The process or the system has no file descriptor left to ask with (EMFILE, ENFILE).
+    public static let outOfDescriptors = Reason(code: 14)
+    /// The user, the control group or the system has no thread left to ask with (EAGAIN of pthread_create(3)).
+    public static let outOfThreads = Reason(code: 15)
+    /// The system has no memory left to ask with (ENOMEM, ENOBUFS).
+    public static let outOfMemory = Reason(code: 16)
 
     /// Each reason with its stable identifier and its words for a person.
     private static let table: [(reason: Reason, identifier: String, words: String)] = [
@@ -53,6 +61,15 @@ extension Reachability {
       (.dormant, "dormant", "the link is dormant: it waits to be let in"),
       (.noSession, "no-session", "the modem has no session"),
       (.radioBlocked, "radio-blocked", "the radio is blocked"),
+      (
+        .outOfDescriptors, "out-of-descriptors",
+        "no file descriptor is left: raise the limit of the process (ulimit -n) or of the system (fs.file-max)"
+      ),
+      (
+        .outOfThreads, "out-of-threads",
+        "no thread is left: raise the limit of the user (ulimit -u) or of the control group (pids.max)"
+      ),
+      (.outOfMemory, "out-of-memory", "the system has no memory left"),
     ]
 
     static let all: [Reason] = table.map(\.reason)
@@ -61,6 +78,25 @@ extension Reachability {
     public init?(identifier: some StringProtocol) {
       guard let row = Self.table.first(where: { $0.identifier == identifier }) else { return nil }
       self = row.reason
+    }
+
+    /// The reason for which a system call with this errno(3) leaves the state unknown.
+    package init(shortage errno: CInt) {
+      switch errno {
+      case EMFILE, ENFILE: self = .outOfDescriptors
+      case EAGAIN: self = .outOfThreads
+      case ENOMEM, ENOBUFS: self = .outOfMemory
+      default: self = .denied
+      }
+    }
+
+    /// Whether nothing can be known of any target, since the system refuses to say or lacks something to ask with.
+    /// Dialtone asks again every five seconds.
+    package var isDenial: Bool {
+      switch self {
+      case .denied, .outOfDescriptors, .outOfThreads, .outOfMemory: true
+      default: false
+      }
     }
 
     /// A short text that never changes, for files and other programs, such as `no-route`. For a

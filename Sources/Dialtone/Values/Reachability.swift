@@ -11,7 +11,7 @@
 /// memory nor locks.
 public struct Reachability: Sendable, BitwiseCopyable {
   /// What is known of a target.
-  public enum Status: Hashable, Sendable, BitwiseCopyable {
+  public enum Status: Hashable, Sendable, BitwiseCopyable, CaseIterable {
     /// Not known yet, or impossible to know; then ``Reachability/reason`` says why.
     case undetermined
     /// No packet for the target can leave.
@@ -68,7 +68,10 @@ public struct Reachability: Sendable, BitwiseCopyable {
   private var destinationZone = InlineName()
 
   /// The system does not say.
-  package static let denied = Reachability(status: .undetermined, reason: .denied)
+  package static let denied = denied(for: .denied)
+
+  /// The system does not say, or lacks what it takes to ask.
+  package static func denied(for reason: Reason) -> Reachability { Reachability(status: .undetermined, reason: reason) }
 
   /// Nobody has asked yet.
   package static let unknown = Reachability(status: .undetermined)
@@ -154,7 +157,8 @@ public struct Reachability: Sendable, BitwiseCopyable {
 
   /// When the kernel's event that led to this state was read; `nil` while nothing is known.
   ///
-  /// It is the time of the last change: a state that is read again and found equal keeps it.
+  /// It is the time of the last change: a state that is read again and found equal keeps it. The first state of a
+  /// monitor has the time at which it was found, since the kernel does not tell how long a route has been there.
   public var timestamp: UTCTimestamp? {
     realtime == 0 ? nil : UTCTimestamp(durationSince1970: .nanoseconds(realtime))
   }

@@ -54,6 +54,7 @@ extension ReachabilityTarget {
   /// caller vouches for the bytes.
   private static func port(_ socketAddress: UnsafeRawPointer?) -> UInt16? {
     let offset = MemoryLayout<sockaddr_in>.offset(of: \.sin_port) ?? 2
+    // Two bytes within the structure, which the caller vouches for.
     return unsafe socketAddress.map {
       UInt16(bigEndian: unsafe $0.loadUnaligned(fromByteOffset: offset, as: UInt16.self))
     }

@@ -68,6 +68,8 @@ public struct ReachabilityTarget: Hashable, Sendable {
 
   /// A host by its name, looked up in the background by getaddrinfo(3).
   ///
+  /// There is no string literal for a target. Where this throws, a literal could only end your program.
+  ///
   /// - Parameter text: A host name (up to 253 bytes, with an optional trailing dot) or the text of an IP address. Each
   ///   may have a port (`example.com:443`, `[2001:db8::1]:443`). Or a URL, whose host and port are the target; without
   ///   a port, http has 80, https 443, and other schemes none. Names with letters outside ASCII are looked up as RFC

@@ -118,6 +118,11 @@ struct lab_connected {
 /// socket could not be made as wanted.
 int lab_connect(const struct lab_connect *how, struct lab_connected *found);
 
+// packet.c
+
+/// Sends a frame as it is by the interface with that index, in the network namespace of the calling thread (packet(7)).
+int lab_send_frame(int index, const uint8_t *frame, size_t length);
+
 // spawn.c
 
 /// How to start a process. Descriptors that are -1 become /dev/null.

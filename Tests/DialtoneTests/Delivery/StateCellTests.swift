@@ -30,6 +30,30 @@ struct StateCellTests {
     #expect(cell.next(after: told, [])?.state == .unknown)
   }
 
+  @Test func whatIsHeldBackStaysSoUntilItIsReleased() throws {
+    cell.publish(reachable)
+    let told = try #require(cell.next(after: nil, []))
+    let unreachable = Reachability(status: .unreachable, reason: .noRoute)
+    #expect(cell.store(unreachable, of: cell.epoch, holdingBack: true))
+    #expect(cell.next(after: told, []) == nil)
+    // Another state before that: it does not let the receiver have what it has to wait for.
+    let other = Reachability(status: .unreachable, reason: .noCarrier)
+    #expect(cell.store(other, of: cell.epoch, holdingBack: false))
+    #expect(cell.next(after: told, []) == nil)
+    cell.release(cell.epoch)
+    #expect(cell.next(after: told, [])?.state == other)
+  }
+
+  @Test func aReceiverThatKnowsNothingYetDoesNotWaitForAStateThatSettles() throws {
+    let nothing = try #require(cell.next(after: nil, .unknown))
+    #expect(!nothing.state.isKnown)
+    #expect(cell.store(reachable, of: cell.epoch, holdingBack: true))
+    #expect(cell.next(after: nothing, .unknown)?.state == reachable)
+    // One that has had a state does.
+    let told = Told(state: Reachability(status: .unreachable, reason: .noRoute), subjectNumber: 0)
+    #expect(cell.next(after: told, .unknown) == nil)
+  }
+
   @Test func anEpochThatHasEndedStoresNothing() {
     let former = cell.epoch
     cell.beginEpoch(.unknown)

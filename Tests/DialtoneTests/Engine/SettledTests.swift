@@ -53,6 +53,6 @@ struct SettledTests {
     let network = waiters.network()
     let monitor = waiters.withoutMore { network.monitor() }
     await monitor.engine.settled()
-    #expect(monitor.current.isUndetermined(.denied))
+    #expect(monitor.current.isUndetermined(.outOfDescriptors))
   }
 }

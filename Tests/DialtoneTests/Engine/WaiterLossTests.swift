@@ -74,8 +74,8 @@ struct WaiterLossTests {
     try await path.waitUntilSatisfied()
     waiters.areOut = true
     waiters.lose()
-    try await log.wait("denied") { $0.isUndetermined(.denied) }
-    try await eventually("so is the path") { path.current.reason == .denied }
+    try await log.wait("denied") { $0.isUndetermined(.outOfDescriptors) }
+    try await eventually("so is the path") { path.current.reason == .outOfDescriptors }
     waiters.areOut = false
     // Looking at the network is a reason to try again.
     network.set(.numbered(2))

@@ -225,9 +225,9 @@ struct RetargetingTests {
     let network = waiters.network()
     network.set(.wifi)
     let monitor = waiters.withoutMore { network.monitor(.address(Self.a)) }
-    #expect(monitor.current.isUndetermined(.denied))
+    #expect(monitor.current.isUndetermined(.outOfDescriptors))
     monitor.target = .address(Self.b)
-    #expect(monitor.current.isUndetermined(.denied))
+    #expect(monitor.current.isUndetermined(.outOfDescriptors))
     // Once there can be an engine again, a pause helps.
     monitor.pause()
     monitor.resume()

@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+import CDialtoneSystem
 import Testing
 
 @testable import Dialtone
@@ -22,11 +23,55 @@ struct NameRecordTests {
   }
 
   @Test func anAnswerIsGoodForFiveMinutes() {
-    for result in [Self.addresses, .noAddress] {
-      let record = Self.record()
-      _ = record.finish(result, at: 1_000)
-      #expect(record.refresh == 1_000 + 5 * Self.minute)
+    let record = Self.record()
+    _ = record.finish(Self.addresses, at: 1_000)
+    #expect(record.refresh == 1_000 + 5 * Self.minute)
+  }
+
+  @Test func looksSoonerForANameThatDoesNotExist() {
+    let record = Self.record()
+    func delays(_ count: Int) -> [Int64] {
+      (0..<count).map { _ in
+        _ = record.finish(.noAddress, at: 1_000)
+        return ((record.refresh ?? 0) - 1_000) / 1_000_000_000
+      }
     }
+    #expect(delays(40) == [5, 10, 20, 40] + Array(repeating: 60, count: 36))
+    // An answer, or a failure, ends the series.
+    for other in [Self.addresses, .failed] {
+      _ = record.finish(other, at: 0)
+      #expect(delays(2) == [5, 10])
+    }
+  }
+
+  /// Filters of advertising say so, for as long as they answer at all.
+  @Test func anAnswerThatLeadsNowhereIsGoodForFiveMinutes() {
+    let record = Self.record()
+    _ = record.finish(.addresses([ip("0.0.0.0")]), at: 0)
+    #expect(record.outcome == .noAddress)
+    #expect(record.refresh == 5 * Self.minute)
+  }
+
+  @Test func theNameThatRevealsATranslatorIsNotWaitedFor() {
+    let record = NameRecord<AnyObject>(NAT64Prefix.discoveryName)
+    for _ in 0..<3 {
+      _ = record.finish(.noAddress, at: 0)
+      #expect(record.refresh == 5 * Self.minute)
+    }
+  }
+
+  @Test(arguments: [
+    (EMFILE, Reachability.Reason.outOfDescriptors), (ENFILE, .outOfDescriptors), (EAGAIN, .outOfThreads),
+    (ENOMEM, .outOfMemory),
+  ])
+  func aShortageIsNoAbsence(errno: CInt, reason: Reachability.Reason) {
+    let record = Self.record()
+    #expect(record.finish(.exhausted(errno: errno), at: 0))
+    #expect(record.outcome == .exhausted(reason))
+    #expect(record.refresh == 2_000_000_000)
+    // Earlier addresses stay in use.
+    _ = record.finish(Self.addresses, at: 0)
+    #expect(!record.finish(.exhausted(errno: errno), at: 0))
   }
 
   @Test func theSameAnswerIsNoChange() {

@@ -234,7 +234,7 @@ struct NowTests {
     let network = waiters.network()
     network.set(.wifi)
     let state = waiters.withoutMore { Reachability.now(environment: network.environment) }
-    #expect(state.isUndetermined(.denied))
+    #expect(state.isUndetermined(.outOfDescriptors))
     #expect(Reachability.now(environment: network.environment).isVia("wlan0"))
   }
 }

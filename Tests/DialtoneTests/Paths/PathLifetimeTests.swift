@@ -78,8 +78,8 @@ struct PathLifetimeTests {
   @Test func withoutAnEngineAPathIsDenied() async throws {
     let waiters = ScarceWaiters()
     let monitor = waiters.withoutMore { PathMonitor(environment: waiters.network().environment) }
-    #expect(monitor.current == NetworkPath(.undetermined, reason: .denied))
-    #expect(try await monitor.waitUntilKnown().reason == .denied)
+    #expect(monitor.current == NetworkPath(.undetermined, reason: .outOfDescriptors))
+    #expect(try await monitor.waitUntilKnown().reason == .outOfDescriptors)
     let log = Log<NetworkPath>()
     let token = monitor.observe { log.append($0) }
     try await eventually("told") { log.count == 1 }

@@ -203,8 +203,8 @@ struct PathPauseTests {
     let log = Log<NetworkPath>()
     let token = monitor.observe { log.append($0) }
     waiters.withoutMore { monitor.resume() }
-    #expect(monitor.current == NetworkPath(.undetermined, reason: .denied))
-    try await eventually("who listens is told") { log.last?.reason == .denied }
+    #expect(monitor.current == NetworkPath(.undetermined, reason: .outOfDescriptors))
+    try await eventually("who listens is told") { log.last?.reason == .outOfDescriptors }
     monitor.pause()
     monitor.resume()
     try await monitor.waitUntilSatisfied()

@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+import CDialtoneSystem
 import DialtoneTesting
 import TestSupport
 import Testing
@@ -65,19 +66,40 @@ struct Promise8DeniedTests {
     #expect(try await network.monitor(try .host("both.example")).waitUntilKnown().isVia("wlan0"))
   }
 
+  @Test(arguments: [
+    (EMFILE, Reachability.Reason.outOfDescriptors), (ENFILE, .outOfDescriptors), (ENOMEM, .outOfMemory),
+    (EPERM, .denied),
+  ])
+  func withoutAnEngineTheReasonSaysWhatIsShort(errno: CInt, reason: Reachability.Reason) async throws {
+    let waiters = ScarceWaiters()
+    waiters.errno = errno
+    let network = waiters.network()
+    let (monitor, path, now) = waiters.withoutMore {
+      (
+        network.monitor(), PathMonitor(environment: network.environment),
+        Reachability.now(environment: network.environment)
+      )
+    }
+    #expect(monitor.current.isUndetermined(reason) && monitor.current.isDenied)
+    #expect(path.current.reason == reason && path.current.isDenied)
+    #expect(now.isUndetermined(reason))
+    let error = await #expect(throws: ReachabilityError.self) { try await monitor.waitUntilDetermined() }
+    #expect(error?.code == .denied && "\(String(describing: error))".contains("\(reason)"))
+  }
+
   @Test func withoutAnEngineAllReceiversAreToldOnceAndNothingHangs() async throws {
     let waiters = ScarceWaiters()
     let monitor = waiters.withoutMore { waiters.network().monitor() }
-    #expect(monitor.current.isUndetermined(.denied))
+    #expect(monitor.current.isUndetermined(.outOfDescriptors))
     let logs = Receiver.allCases.map { _ in Log<Reachability>() }
     var receptions: [Reception] = []
     for (receiver, log) in zip(Receiver.allCases, logs) {
       receptions.append(await receiver.follow(monitor) { log.append($0) })
     }
-    for log in logs { try await log.wait("denied") { $0.isUndetermined(.denied) } }
+    for log in logs { try await log.wait("denied") { $0.isUndetermined(.outOfDescriptors) } }
     #expect(logs.allSatisfy { $0.count == 1 })
-    #expect(try await monitor.waitUntilKnown().isUndetermined(.denied))
-    #expect(try await monitor.waitUntilKnown(timeout: .seconds(60)).isUndetermined(.denied))
+    #expect(try await monitor.waitUntilKnown().isUndetermined(.outOfDescriptors))
+    #expect(try await monitor.waitUntilKnown(timeout: .seconds(60)).isUndetermined(.outOfDescriptors))
     await #expect(throws: ReachabilityError(.timedOut, "")) {
       try await monitor.waitUntilReachable(timeout: .milliseconds(1))
     }

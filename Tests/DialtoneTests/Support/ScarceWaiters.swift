@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+import CDialtoneSystem
 import DialtoneTesting
 import Synchronization
 import TestSupport
@@ -12,6 +13,7 @@ import TestSupport
 final class ScarceWaiters: Sendable {
   private struct State {
     var areOut = false
+    var errno = EMFILE
     var made: [Made] = []
   }
 
@@ -34,6 +36,12 @@ final class ScarceWaiters: Sendable {
     set { state.withLock { $0.areOut = newValue } }
   }
 
+  /// What the system says if there are no more of them (errno(3)).
+  var errno: CInt {
+    get { state.withLock { $0.errno } }
+    set { state.withLock { $0.errno = newValue } }
+  }
+
   /// Runs `body` while there are no more of them.
   func withoutMore<Result>(_ body: () throws -> Result) rethrows -> Result {
     areOut = true
@@ -50,7 +58,7 @@ final class ScarceWaiters: Sendable {
   private var made: [Made] { state.withLock { $0.made } }
 
   private func make(_ time: TimeSource) throws(SystemError) -> any EventWaiter {
-    if areOut { throw SystemError("a waiter") }
+    if areOut { throw SystemError("a waiter", errno: errno) }
     let waiter = LosableWaiter(try makeOther(time))
     let made = Made(waiter: waiter)
     state.withLock { $0.made.append(made) }

@@ -24,7 +24,8 @@ struct IdentifierTests {
     (.noRoute, "no-route"), (.unreachableRoute, "unreachable-route"), (.prohibited, "prohibited"),
     (.blackhole, "blackhole"), (.linkDown, "link-down"), (.noCarrier, "no-carrier"), (.noAddress, "no-address"),
     (.noInterface, "no-interface"), (.nameNotResolved, "name-not-resolved"), (.denied, "denied"), (.dormant, "dormant"),
-    (.noSession, "no-session"), (.radioBlocked, "radio-blocked"),
+    (.noSession, "no-session"), (.radioBlocked, "radio-blocked"), (.outOfDescriptors, "out-of-descriptors"),
+    (.outOfThreads, "out-of-threads"), (.outOfMemory, "out-of-memory"),
   ]
 
   @Test(arguments: 0..<reasons.count)

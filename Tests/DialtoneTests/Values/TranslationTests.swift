@@ -21,7 +21,15 @@ struct TranslationTests {
     ("reason.name-not-resolved", "the name could not be resolved"),
     ("reason.denied", "the system denies access to the network's state"),
     ("reason.dormant", "the link is dormant: it waits to be let in"), ("reason.no-session", "the modem has no session"),
-    ("reason.radio-blocked", "the radio is blocked"), ("kind.wifi", "Wi-Fi"), ("kind.cellular", "cellular"),
+    ("reason.radio-blocked", "the radio is blocked"),
+    (
+      "reason.out-of-descriptors",
+      "no file descriptor is left: raise the limit of the process (ulimit -n) or of the system (fs.file-max)"
+    ),
+    (
+      "reason.out-of-threads",
+      "no thread is left: raise the limit of the user (ulimit -u) or of the control group (pids.max)"
+    ), ("reason.out-of-memory", "the system has no memory left"), ("kind.wifi", "Wi-Fi"), ("kind.cellular", "cellular"),
     ("kind.wired", "wired"), ("kind.loopback", "loopback"), ("kind.tunnel", "tunnel"), ("kind.other", "other"),
     ("interface", "{kind} ({name})"), ("state", "{status}"), ("state.interface", "{status} via {interface}"),
     ("state.reason", "{status}: {reason}"), ("state.interface-and-reason", "{status} via {interface}: {reason}"),

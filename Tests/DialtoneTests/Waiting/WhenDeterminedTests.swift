@@ -76,8 +76,7 @@ struct WhenDeterminedTests {
     let token = monitor.whenDetermined { log.append($0) }
     let error = await #expect(throws: ReachabilityError.self) { try await monitor.waitUntilDetermined() }
     #expect(error?.code == .denied)
-    #expect(
-      error?.message == "internet was not determined: the system denies access to the network's state")
+    #expect(error?.message == "internet: undetermined: the system denies access to the network's state")
     #expect(monitor.current.isDenied && !monitor.current.isDetermined)
     #expect(log.count == 0)
     network.set(.wifi)

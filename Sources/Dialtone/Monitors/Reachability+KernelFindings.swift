@@ -3,40 +3,35 @@
 
 #if os(Linux)
 extension Reachability {
-  /// Returns in full why packets for a target can leave, or why not: link, address, rule, route, source and neighbour,
-  /// in the order in which a packet meets them.
+  /// Returns what the kernel knows of the way to a target: link, address, rule, route, source and neighbour, in the
+  /// order
+  /// in which a packet meets them. The first fault is the last finding about its address.
   ///
   /// ```swift
-  /// for step in try Reachability.reasons(for: .address(IPAddress("192.0.2.1")!)) { print(step) }
+  /// let findings = try Reachability.kernelFindings(for: .address(IPAddress("192.0.2.1")!))
+  /// if let fault = findings.first(where: \.isFault) { print(fault.result) }
   /// ```
   ///
   /// The kernel is asked on the calling thread, and nothing is sent. That takes some milliseconds, and more where a
   /// refused packet's tables have many routes. So the neighbour is what the kernel knew before: it may be out of date.
   ///
-  /// No name is looked up: a host has one step, `name`, which is skipped. The Internet has the steps of an address in
-  /// each family. If the kernel refuses to tell something, the step that would need it is skipped, and says so.
+  /// No name is looked up: a host has no findings. The Internet has those of an address in each family.
+  /// `DialtoneDiagnosis` puts findings into words, and adds what is sent and answered.
   ///
   /// - Parameters:
   ///   - target: What shall be reachable: an address or the Internet.
   ///   - configuration: Interface, mark, family, transport and port. Settling and NAT64 do not count.
-  /// - Returns: The steps; those of IPv4 come first.
+  /// - Returns: The findings; those of IPv4 come first.
   /// - Throws: ``ReachabilityError`` with the code `denied` if netlink is refused.
-  public static func reasons(
+  public static func kernelFindings(
     for target: ReachabilityTarget = .internet, configuration: ReachabilityConfiguration = .init()
-  ) throws(ReachabilityError) -> [DiagnosisStep] {
+  ) throws(ReachabilityError) -> [KernelFinding] {
     let addresses = target.explainedAddresses(configuration)
-    if addresses.isEmpty {
-      return [DiagnosisStep(.name, .skipped, "\(target) is no address, and no name is looked up")]
-    }
+    if addresses.isEmpty { return [] }
     var configuration = configuration
     configuration.port = target.port ?? configuration.port
     let witness = try KernelWitness()
-    return addresses.flatMap { address in
-      let evidence = witness.evidence(address, configuration)
-      let neighbour = NeighbourStep.step(
-        evidence.neighbour, NeighbourStep.Probe(), family: address.family, link: evidence.link)
-      return KernelSteps.steps(evidence) + [neighbour]
-    }
+    return addresses.flatMap { KernelFindings.findings(witness.evidence($0, configuration)) }
   }
 }
 #endif

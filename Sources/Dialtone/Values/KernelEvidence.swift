@@ -4,9 +4,9 @@
 package import Netlink
 
 /// What the kernel knows of the way to one address. Plain values, which tests make by hand.
-package struct KernelEvidence: Sendable {
+package struct KernelEvidence: Hashable, Sendable {
   /// A link, as far as it matters to the way.
-  package struct LinkFacts: Equatable, Sendable {
+  package struct LinkFacts: Hashable, Sendable {
     package var name: String
     package var index: UInt32
     package var kind: InterfaceKind
@@ -42,7 +42,7 @@ package struct KernelEvidence: Sendable {
   }
 
   /// An address of this machine.
-  package struct AddressFacts: Equatable, Sendable {
+  package struct AddressFacts: Hashable, Sendable {
     package var address: IPAddress
     package var prefixLength: Int
     package var link: UInt32
@@ -67,11 +67,11 @@ package struct KernelEvidence: Sendable {
     }
 
     /// Whether packets to other networks may come from it.
-    var isUsable: Bool { !isTentative && !isDuplicate && !address.isLinkLocal && !address.isLoopback }
+    package var isUsable: Bool { !isTentative && !isDuplicate && !address.isLinkLocal && !address.isLoopback }
   }
 
   /// One way of a route.
-  package struct HopFacts: Equatable, Sendable {
+  package struct HopFacts: Hashable, Sendable {
     package var gateway: IPAddress?
     package var link: String?
     /// Why nothing leaves by it; `nil` if packets do.
@@ -85,7 +85,7 @@ package struct KernelEvidence: Sendable {
   }
 
   /// The route that the kernel uses, or the one that refuses.
-  package struct RouteFacts: Equatable, Sendable {
+  package struct RouteFacts: Hashable, Sendable {
     package var table: UInt32
     package var type: RouteType
     package var destination: IPAddress?
@@ -112,7 +112,7 @@ package struct KernelEvidence: Sendable {
   }
 
   /// The routing rule that decided.
-  package struct RuleFacts: Equatable, Sendable {
+  package struct RuleFacts: Hashable, Sendable {
     package var priority: UInt32
     /// As ip-rule(8) prints it: "from all lookup main".
     package var text: String
@@ -127,7 +127,7 @@ package struct KernelEvidence: Sendable {
   }
 
   /// What the kernel knows of a neighbour.
-  package struct NeighbourFacts: Equatable, Sendable {
+  package struct NeighbourFacts: Hashable, Sendable {
     package var address: IPAddress
     package var link: String
     /// `nil` if there is no entry.
@@ -196,35 +196,3 @@ package enum LinkManager: String, Sendable, CaseIterable {
   case ifupdown = "ifupdown"
   case wpaSupplicant = "wpa_supplicant"
 }
-
-#if os(Linux)
-extension LinkManager {
-  /// Returns what manages a link: the first of them that has left a trace of it below `/run`.
-  ///
-  /// The traces are NetworkManager's `devices/INDEX`, networkd's `netif/links/INDEX` (sd-network), the pid files of
-  /// dhcpcd(8), `ifstate` of ifup(8), and the control socket of wpa_supplicant(8).
-  static func of(link name: String, index: UInt32, root: String = "") -> LinkManager? {
-    let run = root + "/run"
-    if let device = SystemFile.text(at: "\(run)/NetworkManager/devices/\(index)"),
-      !device.split(whereSeparator: \.isNewline).contains("managed=false")
-    {
-      return .networkManager
-    }
-    if let link = SystemFile.text(at: "\(run)/systemd/netif/links/\(index)"),
-      let state = link.split(whereSeparator: \.isNewline).first(where: { $0.hasPrefix("ADMIN_STATE=") }),
-      state != "ADMIN_STATE=unmanaged"
-    {
-      return .networkd
-    }
-    // A name may be any bytes except a slash.
-    if name.contains("/") { return nil }
-    let pids = ["dhcpcd/\(name).pid", "dhcpcd-\(name).pid", "dhcpcd/pid", "dhcpcd.pid"]
-    if pids.contains(where: { SystemFile.exists("\(run)/\($0)") }) { return .dhcpcd }
-    let states = SystemFile.text(at: "\(run)/network/ifstate") ?? ""
-    if states.split(whereSeparator: \.isNewline).contains(where: { $0 == name || $0.hasPrefix("\(name)=") }) {
-      return .ifupdown
-    }
-    return SystemFile.exists("\(run)/wpa_supplicant/\(name)") ? .wpaSupplicant : nil
-  }
-}
-#endif

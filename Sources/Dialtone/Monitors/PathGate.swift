@@ -1,0 +1,285 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+
+/// Waits until packets for a target can leave; returns at once if they can.
+///
+/// ```swift
+/// let server = try ReachabilityTarget.host("example.com:443")
+/// try await waitForPath(to: server, timeout: .seconds(30))
+/// ```
+///
+/// It asks ``PathGate/shared``, whose method of this name says more.
+@discardableResult
+public func waitForPath(
+  to target: ReachabilityTarget = .internet, timeout: Duration? = nil
+) async throws -> Reachability {
+  try await PathGate.shared.waitForPath(to: target, timeout: timeout)
+}
+
+/// A gate in front of work that needs the network: it lets work pass as long as there is a path to its target.
+///
+/// No attempt is made that has to fail, so no client begins to wait longer after each failure. Waiters for the same
+/// target share one monitor, which ends half a minute after the last use. You can use a gate from any thread and any
+/// isolation.
+public final class PathGate: Sendable {
+  /// How a gate lets waiters pass.
+  public struct Policy: Hashable, Sendable {
+    /// Within what time those that have waited go on, evenly spread in the order in which they came. The default is
+    /// 50 ms; a single waiter goes on at once.
+    public var spread: Duration = .milliseconds(50)
+
+    /// Whether a wait ends at once if somebody has to act before there can be a path. The default is `false`.
+    ///
+    /// That is so if a route or a rule forbids it, the interface is switched off, or a radio is blocked.
+    public var failsFast = false
+
+    /// Creates a policy with the defaults.
+    public init() {}
+  }
+
+  /// There was no path.
+  public struct Unavailable: Error, Hashable, Sendable {
+    /// Why a wait ended.
+    public enum Cause: Hashable, Sendable {
+      /// The timeout passed.
+      case timedOut
+      /// Somebody has to act first, and the policy asks to fail fast.
+      case needsIntervention
+      /// The gate was closed.
+      case closed
+    }
+
+    /// Why the wait ended.
+    public let cause: Cause
+    /// What could not be reached.
+    public let target: ReachabilityTarget
+    /// Why not, when the wait ended; `nil` if that was not known.
+    public let reason: Reachability.Reason?
+    /// How long the wait took.
+    public let waited: Duration
+  }
+
+  /// A gate for the whole program, with the default policy.
+  public static let shared = PathGate()
+
+  private struct Entry {
+    let monitor: ReachabilityMonitor
+    /// How many wait now, and how many came since the path was there last.
+    var waiters = 0
+    var arrivals = 0
+    var lastUse = ContinuousClock.now
+  }
+
+  private struct State {
+    var entries: [ReachabilityTarget: Entry] = [:]
+    var waits: [UInt64: Task<Reachability, any Error>] = [:]
+    var nextWait: UInt64 = 0
+    var isClosed = false
+    var isPurging = false
+  }
+
+  /// Sets how waiters pass.
+  public let policy: Policy
+  private let configuration: ReachabilityConfiguration
+  private let environment: ReachabilityEnvironment
+  private let state = Lock(State())
+  private static let lifetime = Duration.seconds(30)
+
+  /// Creates an open gate.
+  ///
+  /// - Parameters:
+  ///   - policy: How waiters pass.
+  ///   - configuration: How targets are looked at.
+  ///   - environment: Where the knowledge comes from; the system, except in tests.
+  public init(
+    policy: Policy = .init(), configuration: ReachabilityConfiguration = .init(),
+    environment: ReachabilityEnvironment = .system
+  ) {
+    self.policy = policy
+    self.configuration = configuration
+    self.environment = environment
+  }
+
+  /// How many wait now.
+  public var waiterCount: Int { state.withLock { $0.waits.count } }
+
+  /// Ends all waits with ``Unavailable/Cause/closed``, and those to come.
+  public func close() {
+    let waits = state.withLock { state in
+      state.isClosed = true
+      state.entries = [:]
+      return Array(state.waits.values)
+    }
+    for wait in waits { wait.cancel() }
+  }
+
+  /// Waits until packets for `target` can leave; returns at once if they can.
+  ///
+  /// If the system denies access to the network's state, nobody can say: then it returns at once, too, with an
+  /// undetermined state.
+  ///
+  /// - Parameters:
+  ///   - target: What the work needs.
+  ///   - timeout: How long to wait at most; `nil` for as long as it takes.
+  /// - Returns: The state that let the work pass.
+  /// - Throws: ``Unavailable``; `CancellationError` if the task is cancelled.
+  @discardableResult
+  public func waitForPath(
+    to target: ReachabilityTarget = .internet, timeout: Duration? = nil
+  ) async throws -> Reachability {
+    let start = now
+    let monitor = try enter(target)
+    let first = monitor.current
+    if passes(first) { return first }
+    try Task.checkCancellation()
+    var isFirst = true
+    while true {
+      let left = timeout.map { $0 - waited(since: start) }
+      let (state, place) = try await wait(for: monitor, target, timeout: left, since: start)
+      guard passes(state) else {
+        throw Unavailable(
+          cause: .needsIntervention, target: target, reason: state.reason, waited: waited(since: start))
+      }
+      // Who did not know yet has not waited for a path.
+      guard isFirst, first.isKnown, place > 0, policy.spread > .zero else { return state }
+      isFirst = false
+      try await Task.sleep(for: policy.spread * place)
+      let present = monitor.current
+      if passes(present) { return present }
+    }
+  }
+
+  /// The monitor that waiters for `target` share.
+  package func monitor(of target: ReachabilityTarget) throws(Unavailable) -> ReachabilityMonitor { try enter(target) }
+
+  // MARK: Waiting
+
+  /// The time of the environment's clock, which is also that of timeouts.
+  private var now: Int64 { environment.provider.time.now() }
+
+  private func waited(since start: Int64) -> Duration { .nanoseconds(now - start) }
+
+  private func passes(_ state: Reachability) -> Bool { state.isReachable || state.isDenied }
+
+  /// Waits for a state that ends the wait. Returns it, and the place among those who waited, from 0 to 1.
+  private func wait(
+    for monitor: ReachabilityMonitor, _ target: ReachabilityTarget, timeout: Duration?,
+    since start: Int64
+  ) async throws -> (Reachability, Double) {
+    let failsFast = policy.failsFast
+    let task = Task {
+      try await monitor.wait("reachable", timeout: timeout) {
+        $0.isReachable || $0.isDenied || failsFast && $0.reason?.needsIntervention == true
+      }
+    }
+    let (number, arrival) = try admit(task, target)
+    func place() -> Double {
+      let all = state.withLock { $0.entries[target]?.arrivals ?? 1 }
+      return Double(arrival) / Double(max(all, 1))
+    }
+    do {
+      let state = try await withTaskCancellationHandler {
+        try await task.value
+      } onCancel: {
+        task.cancel()
+      }
+      let place = place()
+      leave(number, target)
+      return (state, place)
+    } catch {
+      leave(number, target)
+      if Task.isCancelled { throw CancellationError() }
+      let isClosed = state.withLock { $0.isClosed }
+      guard isClosed || (error as? ReachabilityError)?.code == .timedOut else { throw error }
+      throw Unavailable(
+        cause: isClosed ? .closed : .timedOut, target: target, reason: monitor.current.reason,
+        waited: waited(since: start))
+    }
+  }
+
+  private func enter(_ target: ReachabilityTarget) throws(Unavailable) -> ReachabilityMonitor {
+    let (monitor, purges) = state.withLock { state -> (ReachabilityMonitor?, Bool) in
+      if state.isClosed { return (nil, false) }
+      let new = { ReachabilityMonitor(target, configuration: self.configuration, environment: self.environment) }
+      var entry = state.entries[target] ?? Entry(monitor: new())
+      entry.lastUse = .now
+      state.entries[target] = entry
+      defer { state.isPurging = true }
+      return (entry.monitor, !state.isPurging)
+    }
+    if purges { purgeLater() }
+    guard let monitor else { throw Unavailable(cause: .closed, target: target, reason: nil, waited: .zero) }
+    return monitor
+  }
+
+  private func admit(
+    _ task: Task<Reachability, any Error>, _ target: ReachabilityTarget
+  ) throws(Unavailable) -> (number: UInt64, arrival: Int) {
+    let admitted = state.withLock { state -> (UInt64, Int)? in
+      if state.isClosed { return nil }
+      state.nextWait += 1
+      state.waits[state.nextWait] = task
+      let arrival = state.entries[target]?.arrivals ?? 0
+      state.entries[target]?.waiters += 1
+      state.entries[target]?.arrivals += 1
+      return (state.nextWait, arrival)
+    }
+    guard let admitted else {
+      task.cancel()
+      throw Unavailable(cause: .closed, target: target, reason: nil, waited: .zero)
+    }
+    return admitted
+  }
+
+  private func leave(_ number: UInt64, _ target: ReachabilityTarget) {
+    state.withLock { state in
+      state.waits[number] = nil
+      guard var entry = state.entries[target] else { return }
+      entry.waiters -= 1
+      entry.lastUse = .now
+      if entry.waiters == 0 { entry.arrivals = 0 }
+      state.entries[target] = entry
+    }
+  }
+
+  /// Ends monitors that nobody has used for a while: a name would be looked up for ever.
+  private func purgeLater() {
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Int(Self.lifetime.components.seconds))) {
+      [weak self] in self?.purge()
+    }
+  }
+
+  private func purge() {
+    // Released outside of the lock: with its last monitor an engine ends.
+    let (unused, goesOn) = state.withLock { state in
+      let limit = ContinuousClock.now - Self.lifetime
+      let unused = state.entries.filter { $0.value.waiters == 0 && $0.value.lastUse <= limit }
+      for target in unused.keys { state.entries[target] = nil }
+      state.isPurging = !state.entries.isEmpty
+      return (unused, state.isPurging)
+    }
+    withExtendedLifetime(unused) {}
+    if goesOn { purgeLater() }
+  }
+}
+
+extension PathGate.Unavailable: CustomStringConvertible {
+  /// What was awaited, for how long, and why there is no path.
+  public var description: String {
+    let why = reason.map { ": \($0)" } ?? ""
+    return switch cause {
+    case .timedOut: "no path to \(target) within \(waited)\(why)"
+    case .needsIntervention: "no path to \(target) until somebody acts\(why)"
+    case .closed: "the wait for a path to \(target) was ended after \(waited): the gate is closed\(why)"
+    }
+  }
+}
+
+extension Reachability.Reason {
+  /// Whether it lasts until somebody acts.
+  fileprivate var needsIntervention: Bool {
+    [.prohibited, .blackhole, .unreachableRoute, .linkDown, .radioBlocked].contains(self)
+  }
+}

@@ -1,0 +1,65 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import NetworkLab
+import TestSupport
+import Testing
+
+@testable import Dialtone
+@testable import Netlink
+
+/// More IPv6 gateways than the kernel's filter can compare.
+struct GatewayTableTests {
+  private static let limit = KernelFilter.gatewayLimit
+  private static let second: Int64 = 1_000_000_000
+
+  private func gateway(_ number: Int) -> IPAddressBits { IPAddressBits(ipv6High: 0xfe80 << 48, low: UInt64(number)) }
+
+  private func reply(_ number: Int) throws -> RouteReplies {
+    RouteReplies(match: try BuiltMessages.route(.ipv6, over: 1, via: "fe80::\(String(number, radix: 16))"))
+  }
+
+  @Test func onlyAGatewayOfAnAnswerFindsTheTableTooSmall() {
+    var table = GatewayTable()
+    for number in 1...Self.limit {
+      let isAdded = table.add(gateway(number), on: 1, isFailed: false)
+      #expect(isAdded && !table.isOverfull)
+    }
+    // Neighbours that are failed are watched as far as there is room, and one that is there needs none.
+    for (number, isFailed) in [(100, true), (1, false)] {
+      let isAdded = table.add(gateway(number), on: 1, isFailed: isFailed)
+      #expect(!isAdded && !table.isOverfull)
+    }
+    for (number, isFailed) in [(100, false), (101, true)] {
+      let isAdded = table.add(gateway(number), on: 1, isFailed: isFailed)
+      #expect(!isAdded && table.isOverfull)
+    }
+    #expect(table.gateways.count == Self.limit)
+  }
+
+  @Test(
+    "all are forgotten for lack of room, so that those in use come back: at most once a minute",
+    .enabled(if: NetworkLab.isAvailable, "needs network namespaces"))
+  func gatewaysAreForgottenAtMostOnceAMinute() throws {
+    let lab = try NetworkLab()
+    try lab.run {
+      let (queries, events) = (try KernelQueries(), try KernelEvents())
+      let watch = GatewayWatch(TimeSource.system)
+      func isAskedAgain(_ numbers: ClosedRange<Int>, at seconds: Int64) throws -> Bool {
+        watch.note(try numbers.map(reply), queries, events, now: seconds * Self.second)
+      }
+      // New ones: a change may have been missed before they were watched.
+      #expect(try isAskedAgain(1...Self.limit, at: 0))
+      #expect(try !isAskedAgain(1...Self.limit, at: 1))
+      // One more: all are forgotten, and come back.
+      #expect(try isAskedAgain(Self.limit + 1...Self.limit + 1, at: 2))
+      #expect(try isAskedAgain(2...Self.limit + 1, at: 3))
+      // There are too many after all. Asking all the time would not help.
+      #expect(try !isAskedAgain(1...1, at: 4))
+      #expect(try !isAskedAgain(1...1, at: 61))
+      #expect(try isAskedAgain(1...1, at: 62))
+    }
+  }
+}
+#endif

@@ -1,0 +1,151 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Dialtone
+@testable import Netlink
+
+/// The rules that make findings of what the kernel knows, on evidence made by hand.
+struct KernelFindingsTests {
+  typealias Evidence = KernelEvidence
+
+  private static let target = IPAddress(ipv4: 0xC633_640A)  // 198.51.100.10
+  private static let own = IPAddress(ipv4: 0xC000_0202)  // 192.0.2.2
+  private static let gateway = IPAddress(ipv4: 0xC000_0201)  // 192.0.2.1
+  private static let interface = NetworkInterface(name: "eth0", index: 2, kind: .wired)
+
+  /// Everything works.
+  static var working: Evidence {
+    let link = Evidence.LinkFacts(name: "eth0")
+    let hop = Evidence.HopFacts(gateway: gateway, link: "eth0")
+    return Evidence(
+      target: target,
+      state: Reachability(
+        status: .reachable, flags: .reachable, interface: interface, source: own, gateway: gateway,
+        destination: target),
+      links: [link], link: link, addresses: [Evidence.AddressFacts(own)],
+      rule: Evidence.RuleFacts(priority: 32_766, text: "from all lookup main"),
+      route: Evidence.RouteFacts(hops: [hop]),
+      neighbour: Evidence.NeighbourFacts(gateway, link: "eth0", state: .reachable))
+  }
+
+  static func unreachable(_ reason: Reachability.Reason, change: (inout Evidence) -> Void = { _ in }) -> Evidence {
+    var evidence = working
+    evidence.state = Reachability(status: .unreachable, destination: target, reason: reason)
+    evidence.neighbour = nil
+    change(&evidence)
+    return evidence
+  }
+
+  @Test func findsNoFaultWhereNothingIsWrong() {
+    let found = KernelFindings.findings(Self.working)
+    #expect(
+      found.map(\.result) == [
+        .link(.works("eth0")), .address(.works(Self.own)), .rule(.passes(priority: 32_766)),
+        .route(.leads(gateway: Self.gateway, interface: "eth0")), .source(.address(Self.own)),
+        .neighbour(.answers(Self.gateway, isGateway: true)),
+      ])
+    #expect(found.allSatisfy { !$0.isFault && $0.target == Self.target })
+  }
+
+  @Test(
+    "a link that carries nothing is the last finding, with its own reason",
+    arguments: [Reachability.Reason.linkDown, .noCarrier, .dormant, .radioBlocked, .noSession])
+  func aLinkIsTheFault(reason: Reachability.Reason) {
+    let found = KernelFindings.findings(
+      Self.unreachable(reason) { evidence in
+        evidence.links[0].isOperating = false
+        evidence.links[0].reason = reason
+        evidence.link = evidence.links[0]
+      })
+    #expect(found.map(\.result) == [.link(.fails("eth0", reason, isNamed: true))])
+    #expect(found.allSatisfy { $0.isFault })
+  }
+
+  @Test("the first fault is the last finding, in the order of a packet's way", arguments: Self.faults)
+  func theFirstFaultIsFound(row: Row) {
+    let found = KernelFindings.findings(row.evidence)
+    #expect(found.last?.result == row.result, "\(found.map(\.result))")
+    #expect(found.filter(\.isFault).count == 1)
+  }
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let result: KernelFinding.Result
+    let evidence: Evidence
+  }
+
+  static let faults: [Row] = [
+    Row(
+      testDescription: "no interface", result: .link(.missing(nil)),
+      evidence: unreachable(.noRoute) {
+        $0.links = []
+        $0.link = nil
+      }),
+    Row(
+      testDescription: "another interface is asked for", result: .link(.missing("eth7")),
+      evidence: unreachable(.noInterface) {
+        $0.askedInterface = "eth7"
+        $0.link = nil
+      }),
+    Row(
+      testDescription: "loopback", result: .link(.loopbackDown),
+      evidence: unreachable(.linkDown) {
+        $0.target = IPAddress(ipv4: 0x7F00_0001)
+        $0.isLoopbackUp = false
+      }),
+    Row(
+      testDescription: "netlink is refused", result: .link(.denied), evidence: unreachable(.denied)),
+    Row(
+      testDescription: "no address", result: .address(.missing),
+      evidence: unreachable(.noRoute) { $0.addresses = [] }),
+    Row(
+      testDescription: "a link-local address", result: .address(.linkLocal(IPAddress(ipv4: 0xA9FE_0707))),
+      evidence: unreachable(.noRoute) { $0.addresses = [Evidence.AddressFacts(IPAddress(ipv4: 0xA9FE_0707))] }),
+    Row(
+      testDescription: "a tentative address", result: .address(.tentative(own)),
+      evidence: unreachable(.noAddress) { $0.addresses[0].isTentative = true }),
+    Row(
+      testDescription: "a duplicate address", result: .address(.duplicate(own)),
+      evidence: unreachable(.noAddress) { $0.addresses[0].isDuplicate = true }),
+    Row(
+      testDescription: "a rule", result: .rule(.refuses(priority: 100, isProven: true)),
+      evidence: unreachable(.prohibited) {
+        $0.rule = Evidence.RuleFacts(priority: 100, text: "from all prohibit", refuses: true)
+        $0.route = nil
+      }),
+    Row(
+      testDescription: "no route", result: .route(.missing),
+      evidence: unreachable(.noRoute) {
+        $0.route = nil
+        $0.rule = nil
+      }),
+    Row(
+      testDescription: "a route of type blackhole", result: .route(.refuses(.blackhole)),
+      evidence: unreachable(.blackhole) { $0.route?.type = .blackhole }),
+    Row(
+      testDescription: "several dead hops", result: .route(.dead),
+      evidence: unreachable(.noCarrier) {
+        $0.route?.hops = [
+          Evidence.HopFacts(gateway: gateway, link: "eth0", reason: .noCarrier),
+          Evidence.HopFacts(gateway: gateway, link: "w0", reason: .linkDown),
+        ]
+      }),
+  ]
+
+  @Test(
+    "a gateway is judged by the kernel's entry and by its own answer",
+    arguments: [
+      (NeighbourState.reachable, false, KernelFinding.Neighbour.answers(gateway, isGateway: true)),
+      (.permanent, false, .answers(gateway, isGateway: true)),
+      (.failed, false, .silent(gateway, isGateway: true, wasProbed: true)),
+      (.failed, true, .answers(gateway, isGateway: true)), (.stale, false, .answered(gateway, isGateway: true)),
+      (.incomplete, false, .asked(gateway, isGateway: true)),
+    ])
+  func aGatewayIsJudged(state: NeighbourState, hasAnswered: Bool, result: KernelFinding.Neighbour) {
+    let found = KernelFindings.neighbour(
+      Evidence.NeighbourFacts(Self.gateway, link: "eth0", state: state), wasProbed: true, hasAnswered: hasAnswered)
+    #expect(found == result)
+  }
+}

@@ -1,0 +1,91 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+@testable import Dialtone
+import NetworkLab
+import TestSupport
+import Testing
+
+/// IPv4's multicast addresses and 255.255.255.255: a packet with a source or an interface needs no route. A target's
+/// state is what a real socket finds.
+@Suite(
+  .enabled(if: NetworkLab.isAvailable && NetworkLab.hasIPRoute2, "needs network namespaces, and iproute2 as the judge"),
+  .timeLimit(.minutes(5)), .fewAtATime)
+struct MulticastTests {
+  private static let targets = ["224.0.0.251", "239.1.2.3", "255.255.255.255"]
+  /// A source and an interface; an empty text is none.
+  private static let ways = [("", ""), ("10.0.0.1", ""), ("10.1.0.1", ""), ("", "v0"), ("", "w0"), ("10.1.0.1", "w0")]
+
+  private func state(_ lab: NetworkLab, _ connection: LabConnection) throws -> Reachability {
+    let target = try address(connection.destination)
+    let source = try connection.source.map { try address($0) }
+    var configuration = ReachabilityConfiguration()
+    configuration.interface = connection.interface
+    configuration.transport = .udp
+    return try lab.run { [configuration] in
+      Reachability.now(
+        source.map { .address(target, from: $0) } ?? .address(target), configuration: configuration,
+        environment: .ofItsOwn())
+    }
+  }
+
+  private func connection(_ target: String, from source: String = "", over interface: String = "") -> LabConnection {
+    var connection = LabConnection(to: target)
+    connection.transport = .udp
+    connection.source = source.isEmpty ? nil : source
+    connection.interface = interface.isEmpty ? nil : interface
+    return connection
+  }
+
+  @Test("with a route or without one, by source and by interface", arguments: targets, [true, false])
+  func aDatagramLeavesWithoutARoute(target: String, hasDefault: Bool) async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try lab.makeW()
+    if !hasDefault { try lab.deleteRoute("default") }
+    try await lab.waitForCarriers()
+    for (source, interface) in Self.ways {
+      let connection = connection(target, from: source, over: interface)
+      let outcome = try lab.connect(connection)
+      let state = try state(lab, connection)
+      let words: Comment = "from \(source) over \(interface): \(state), but: \(outcome)"
+      #expect(state.isReachable == outcome.isSent, words)
+      #expect(state.interface?.name == outcome.link, words)
+      #expect(state.source?.description == outcome.source, words)
+      #expect(state.gateway == nil, words)
+      #expect(state.isReachable == state.flags.contains(.isDirect), words)
+    }
+  }
+
+  @Test("a rule, a route or a link that stops it is seen", arguments: targets)
+  func whatStopsADatagramIsSeen(target: String) async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try lab.makeW()
+    // This one is met only by what has neither source nor interface.
+    try lab.route(.replace, "default", kind: .prohibit)
+    try await lab.waitForCarriers()
+    let general = connection(target)
+    #expect(try lab.connect(general).error != 0)
+    #expect(try state(lab, general).status == .unreachable)
+    try lab.down("w1")
+    try await lab.waitUntilOperating("w0", false)
+    for connection in [connection(target, from: "10.1.0.1"), connection(target, over: "w0")] {
+      #expect(try state(lab, connection) == lab.unreachable(.noCarrier, "w0"))
+    }
+  }
+
+  @Test("what goes to multicast addresses meets no rule by its source", arguments: ["224.0.0.251", "255.255.255.255"])
+  func rulesBySourceDoNotMatter(target: String) async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try lab.addRule(priority: 50, .prohibit, from: "10.0.0.1/32")
+    try await lab.waitForCarriers()
+    let connection = connection(target)
+    #expect(try state(lab, connection).isVia("v0"))
+    let outcome = try lab.connect(connection)
+    #expect((outcome.error, outcome.source) == (0, "10.0.0.1"))
+  }
+}
+#endif
