@@ -1,5 +1,5 @@
-// A clock that is wrong by CLOCK_OFFSET seconds, for one process: LD_PRELOAD (ld.so(8)). Scripts/explain-faults builds
-// it for the faults of the clock, since a namespace has no wall clock of its own (time_namespaces(7)).
+// A clock that is wrong by CLOCK_OFFSET seconds, for one process: LD_PRELOAD (ld.so(8)). Scripts/faults builds it
+// for the faults of the clock, since a namespace has no wall clock of its own (time_namespaces(7)).
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

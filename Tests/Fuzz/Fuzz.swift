@@ -13,6 +13,12 @@ enum Subject: String, CaseIterable {
   case http
   /// Certificates and the names in them.
   case certificate
+  /// Packets that any neighbour sends, and what is made of them.
+  case packet
+  /// Answers of name servers.
+  case dns
+  /// What the kernel hands on of ICMP messages and of a connection.
+  case icmp
 
   func run(_ bytes: [UInt8]) {
     switch self {
@@ -20,6 +26,9 @@ enum Subject: String, CaseIterable {
     case .text: fuzzText(bytes)
     case .http: fuzzHTTP(bytes)
     case .certificate: fuzzCertificate(bytes)
+    case .packet: fuzzPacket(bytes)
+    case .dns: fuzzDNS(bytes)
+    case .icmp: fuzzICMP(bytes)
     }
   }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import Dialtone
+@testable import DialtoneDiagnosis
 @testable import DialtoneSites
 
 /// Reads the bytes as every text that a user or a file may give.
@@ -16,6 +17,9 @@ func fuzzText(_ bytes: [UInt8]) {
   let servers = NameServers.parse(text)
   require((1...3).contains(servers.count), "\(servers.count) name servers")
   for server in servers { require(!server.isUnspecified, "an unspecified name server") }
+  let resolver = ResolverConfiguration(resolver: text, switching: text, hosts: text)
+  require((0...15).contains(resolver.dots), "\(resolver.dots) dots")
+  _ = resolver.hostsAddresses(of: "localhost")
 }
 
 private func fuzzAddress(_ text: String) {

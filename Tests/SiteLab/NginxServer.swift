@@ -44,7 +44,7 @@ package final class NginxServer: Sendable {
     }
     do {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      try write(identity.chain.joined(), "chain.pem")
+      try write(identity.certificates, "chain.pem")
       try write(identity.key, "key.pem")
       try write(Self.configuration, "nginx.conf")
       try Data(Self.gzippedPage).write(to: folder.appendingPathComponent("compressed.gz"))

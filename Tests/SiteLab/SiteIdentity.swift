@@ -2,20 +2,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import Foundation
 import NIOSSL
+import TestSupport
 
-/// A certificate with the chain that a server sends, and its key.
+/// Certificates and their key, of a server or an authority.
 package struct SiteIdentity: Sendable {
-  /// The leaf first, each as PEM.
-  package let chain: [String]
-  /// As PEM.
+  /// What a server sends, its own first, or an authority's own, as PEM.
+  package let certificates: String
+  /// As PEM. Of an authority it is empty.
   package let key: String
-  /// The end of the leaf's validity, in seconds since 1970.
-  package let expires: Int
 
-  /// The same in RFC 3339, in UTC.
-  package var expiresText: String { Date(timeIntervalSince1970: Double(expires)).ISO8601Format() }
+  /// One of those that `make-certificates` made; it says what each is like.
+  package init(_ name: String) throws {
+    let lines = try sourceText("Tests/SiteLab/Certificates/\(name).pem").split(separator: "\n")
+    let key = lines.firstIndex(of: "-----BEGIN PRIVATE KEY-----") ?? lines.endIndex
+    certificates = lines[..<key].map { $0 + "\n" }.joined()
+    self.key = lines[key...].map { $0 + "\n" }.joined()
+  }
+
+  /// The end of all that are valid now, in seconds since 1970.
+  package static let end = 2_524_607_999
+  /// The same as `date -u -d @2524607999` has it.
+  package static let endText = "2049-12-31T23:59:59Z"
 
   /// The TLS context of a server with this identity.
   ///
@@ -25,9 +33,7 @@ package struct SiteIdentity: Sendable {
     clientAuthority: String? = nil
   ) throws -> NIOSSLContext {
     var configuration = TLSConfiguration.makeServerConfiguration(
-      certificateChain: try chain.map {
-        .certificate(try NIOSSLCertificate(bytes: Array($0.utf8), format: .pem))
-      },
+      certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(certificates.utf8)).map { .certificate($0) },
       privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem)))
     configuration.minimumTLSVersion = minimum
     configuration.maximumTLSVersion = maximum

@@ -3,18 +3,18 @@
 
 #if os(Linux)
 internal import CDialtoneSystem
-internal import Dialtone
+package import Dialtone
 internal import NIOCore
 internal import Netlink
 
 /// Who refused a connection, and how: the ICMP message (RFC 792, RFC 4443) that ended the attempt.
-struct ConnectionRefusal: Equatable {
+package struct ConnectionRefusal: Equatable {
   /// Who sent the message.
-  var offender: IPAddress
+  package var offender: IPAddress
   /// Whether that is this machine, whose kernel says so if nobody answers on the link.
-  var isOwn: Bool
-  var type: UInt8
-  var code: UInt8
+  package var isOwn: Bool
+  package var type: UInt8
+  package var code: UInt8
 
   /// Who says what, for a person. `gateway` is where the packets went first; `nil` if they went straight to the host.
   func words(gateway: IPAddress?) -> String {
@@ -24,10 +24,10 @@ struct ConnectionRefusal: Equatable {
     return "\(isOwn ? "this machine" : "\(offender)") says: \(message)"
   }
 
-  var isIPv6: Bool { offender.family == .ipv6 }
+  package var isIPv6: Bool { offender.family == .ipv6 }
 
   /// What the kernel says of a neighbour that does not answer (RFC 1122, 3.2.2.1; RFC 4861, 7.2.2).
-  var isHostUnreachable: Bool { isIPv6 ? (type, code) == (1, 3) : (type, code) == (3, 1) }
+  package var isHostUnreachable: Bool { isIPv6 ? (type, code) == (1, 3) : (type, code) == (3, 1) }
 
   private static let unreachable: [UInt8: String] = [
     0: "network unreachable", 1: "host unreachable", 2: "protocol unreachable", 3: "port unreachable",
@@ -86,7 +86,7 @@ final class RefusalReader {
 
 extension ConnectionRefusal {
   /// Takes the oldest refusal from the error queue of a socket; `nil` if there is none.
-  init?(takenFrom socket: CInt) {
+  package init?(takenFrom socket: CInt) {
     var refusal = csystem_refusal()
     // The function fills in the structure, and keeps no pointer to it.
     guard unsafe csystem_take_refusal(socket, &refusal) == 1 else { return nil }

@@ -4,14 +4,14 @@
 internal import Dialtone
 
 /// The proxies that the environment names: `http_proxy`, `https_proxy` and `no_proxy`, as curl(1) reads them.
-struct ProxySettings {
+package struct ProxySettings {
   /// By scheme; `nil` for none.
   var http: String?
   var https: String?
   var exceptions: String?
 
   /// The settings of this process.
-  static var environment: ProxySettings {
+  package static var environment: ProxySettings {
     // HTTP_PROXY is not read: a CGI program's client can set it by a header "Proxy" (httpoxy, CVE-2016-5385).
     ProxySettings(
       http: EnvironmentVariable["http_proxy"],
@@ -20,8 +20,8 @@ struct ProxySettings {
   }
 
   /// The proxy that `url` is to be asked by; `nil` for none. Throws if it cannot be read, before anything is sent.
-  func proxy(for url: SiteURL) throws(SiteError) -> ProxyServer? {
-    guard let text = url.isSecure ? https : http, !isException(url.host) else { return nil }
+  package func proxy(for url: SiteURL) throws(SiteError) -> ProxyServer? {
+    guard let text = url.isSecure ? https : http, !isException(url.host, port: url.port) else { return nil }
     return try Self.server(text, variable: url.isSecure ? "https_proxy" : "http_proxy")
   }
 
@@ -72,10 +72,18 @@ struct ProxySettings {
 
   // MARK: Exceptions
 
-  /// Whether the host is to be asked directly.
-  func isException(_ host: SiteURL.Host) -> Bool {
+  /// Whether the host is to be asked directly, at this port.
+  func isException(_ host: SiteURL.Host, port: UInt16) -> Bool {
     guard let exceptions else { return false }
-    return exceptions.split { $0 == "," || $0 == " " || $0 == "\t" }.contains { Self.covers($0, host) }
+    return exceptions.split { $0 == "," || $0 == " " || $0 == "\t" }.contains { entry in
+      if Self.covers(entry, host) { return true }
+      // With a port, an entry is about that one alone, as Go and Python have it; an IPv6 address stands in brackets.
+      guard let colon = entry.lastIndex(of: ":"), UInt16(entry[entry.index(after: colon)...]) == port else {
+        return false
+      }
+      let named = entry[..<colon]
+      return (!named.contains(":") || named.last == "]") && Self.covers(named, host)
+    }
   }
 
   private static func covers(_ entry: Substring, _ host: SiteURL.Host) -> Bool {
@@ -83,9 +91,12 @@ struct ProxySettings {
     switch host {
     case .name(let name):
       var domain = ASCII.folded(entry)[...]
+      let isWildcard = domain.hasPrefix("*.")
+      if isWildcard { domain.removeFirst() }
       while domain.first == "." { domain.removeFirst() }
       while domain.last == "." { domain.removeLast() }
-      return !domain.isEmpty && (name.text == domain || name.text.hasSuffix("." + domain))
+      if domain.isEmpty { return false }
+      return name.text == domain && !isWildcard || name.text.hasSuffix("." + domain)
     case .address(let address):
       let parts = entry.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
       let bare = parts[0].first == "[" && parts[0].last == "]" ? parts[0].dropFirst().dropLast() : parts[0]

@@ -34,6 +34,14 @@ extension SiteError {
     switch error {
     case .headerOverflow: self.init(.headersTooLarge, "the headers are longer than \(Limits.headers) bytes")
     case .invalidEOFState, .closedConnection: self.init(.connectionLost, "the connection was closed in mid-answer")
+    case .invalidHeaderToken:
+      self.init(.malformedResponse, "a line of the answer's headers is malformed: it has no colon, or a NUL")
+    case .unexpectedContentLength, .invalidContentLength:
+      self.init(.malformedResponse, "the answer's Content-Length is malformed: it is no number, or two that differ")
+    case .invalidStatus: self.init(.malformedResponse, "the answer's status is malformed: it has not three digits")
+    case .invalidChunkSize, .trailingGarbage:
+      self.init(.malformedResponse, "the answer's body is malformed: it is not in the chunks that its headers announce")
+    case .unknown: self.init(.malformedResponse, "the answer's Transfer-Encoding is malformed")
     default: self.init(.malformedResponse, "what came is not HTTP/1")
     }
   }

@@ -242,9 +242,10 @@ final class CheckRun {
 
   private func startRace(_ routes: [Route], isOpen: Bool) {
     precondition(race == nil && exchange == nil, "One connection at a time")
+    let options = SocketOptions(
+      port: port, interface: configuration.interface, maximumSegment: configuration.maximumSegment)
     let race = ConnectionRace(
-      routes, isOpen: isOpen, port: port, interface: configuration.interface,
-      maximumSegment: configuration.maximumSegment, loop
+      routes, isOpen: isOpen, loop, makeAttempt: { [loop] in SocketAttempt($0, options, loop) }
     ) { [self] result, last in
       self.race = nil
       switch result {

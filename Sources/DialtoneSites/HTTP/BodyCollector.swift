@@ -7,19 +7,19 @@ internal import NIOCore
 ///
 /// It is looked at as it comes: what its beginning decides neither waits for its end nor depends on it.
 struct BodyCollector {
-  private var search: TextSearch
+  private var searches: [TextSearch]
   private(set) var body = VerdictRules.Body()
 
-  /// Looks for `text`; `nil` for nothing.
-  init(_ text: String?) { search = TextSearch(text.map { Array($0.utf8) } ?? []) }
+  /// Looks for any of `texts`.
+  init(_ texts: [[UInt8]]) { searches = texts.map(TextSearch.init) }
 
   /// Takes in what came.
   mutating func append(_ buffer: ByteBuffer) {
     if body.isComplete { return }
     let part = buffer.readableBytesView.prefix(Limits.body - body.length)
     body.length += part.count
-    search.look(at: part)
-    body.hasText = search.isFound
+    for index in searches.indices { searches[index].look(at: part) }
+    body.hasText = searches.contains(where: \.isFound)
     body.isComplete = body.length == Limits.body
   }
 
@@ -30,7 +30,7 @@ struct BodyCollector {
 extension VerdictRules.Body {
   /// A body that has come to its end, as far as it is read, and whether `text` is in it.
   package init(whole text: String, lookingFor expected: String?) {
-    var collector = BodyCollector(expected)
+    var collector = BodyCollector(expected.map { [Array($0.utf8)] } ?? [])
     collector.append(ByteBuffer(string: text))
     collector.end()
     self = collector.body

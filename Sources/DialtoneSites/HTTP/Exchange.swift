@@ -21,6 +21,7 @@ final class Exchange {
   private let time: TimeSource
   private var tell: ((Event) -> Void)?
   private var method = SiteCheckConfiguration.Method.head
+  private let normalizer = HeadNormalizerHandler()
   private var body: BodyCollector?
   /// Whether the answer's headers have come.
   private(set) var hasHead = false
@@ -154,7 +155,7 @@ final class Exchange {
       try pipeline.addHandlers([
         HeaderLimit(self),
         HTTPRequestEncoder(),
-        HeadNormalizerHandler(),
+        normalizer,
         ByteToMessageHandler(HTTPResponseDecoder(limitConfiguration: decoder)),
         ResponseHandler(self),
       ])
@@ -188,15 +189,20 @@ final class Exchange {
 
   func headCame(_ head: HTTPResponseHead) {
     hasHead = true
+    let fields = normalizer.fields
     let observed = VerdictRules.Head(
-      method: method, status: Int(head.status.code), locations: head.headers["Location"],
+      method: method, status: Int(head.status.code), locations: fields.locations,
       contentLength: head.headers.first(name: "Content-Length").flatMap { Int($0) },
-      coding: ContentCoding(head.headers[canonicalForm: "Content-Encoding"]))
+      // A transfer coding is applied last, and chunks are read.
+      coding: ContentCoding(fields.contentCodings + fields.transferCodings.filter { $0 != "chunked" }),
+      charset: fields.charset)
     send(.head(observed, isHTTP1: head.version.major == 1))
   }
 
   /// Reports the body from now on, and whether `text` is in it.
-  func readBody(lookingFor text: String?) { body = BodyCollector(text) }
+  func readBody(lookingFor text: String?) {
+    body = BodyCollector(text.flatMap { TextEncoding.encodings(of: $0, charset: normalizer.fields.charset) } ?? [])
+  }
 
   func bodyCame(_ bytes: ByteBuffer) { bodyChanged { $0.append(bytes) } }
 

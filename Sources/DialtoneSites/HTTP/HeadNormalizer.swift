@@ -7,8 +7,11 @@ internal import NIOHTTP1
 
 /// Writes the heads of answers as NIO's decoder takes them. The decoder refuses more than a client has to: lines that
 /// end with LF alone (RFC 9112, 2.2), fields that go on in the next line (5.2), a length given twice, or beside a
-/// transfer coding that overrides it (6.3), spaces before the status or before a field's colon, a reason phrase of any
-/// bytes, and fields that cannot be read. The last two are left out.
+/// transfer coding that overrides it (6.3), spaces before the status or before a field's colon, CR alone in a field
+/// (2.2), a reason phrase of any bytes, and fields that cannot be read. The last two are left out.
+///
+/// What decides something is kept as it came (`DecidingFields`), since leaving it out would decide, too. A length or a
+/// transfer coding that cannot be read is refused: nobody knows where such an answer ends.
 ///
 /// It also takes less: a status line has to begin with `HTTP/1.` (RFC 9112, 2.3), while the decoder knows other
 /// protocols.
@@ -32,8 +35,8 @@ struct HeadNormalizer {
   private var field: [UInt8] = []
   /// The values of Content-Length.
   private var lengths: [[UInt8]] = []
-  /// What Transfer-Encoding lists last; `nil` if there is none.
-  private var transferCoding: [UInt8]?
+  /// The fields of the head that is being read, or of the last one.
+  private(set) var fields = DecidingFields()
   /// The chunks that the body is in, once it is reached; `nil` if it is in none.
   private var chunks: ChunkNormalizer?
 
@@ -84,26 +87,26 @@ struct HeadNormalizer {
         line += part
         if rest.isEmpty { return }
         rest = rest.dropFirst()
-        endLine(&output)
+        try endLine(&output)
       }
     }
   }
 
-  private mutating func endLine(_ output: inout ByteBuffer) {
+  private mutating func endLine(_ output: inout ByteBuffer) throws(HTTPParserError) {
     if line.last == Self.carriageReturn { line.removeLast() }
-    if line.isEmpty { return endHead(&output) }
+    if line.isEmpty { return try endHead(&output) }
     if !field.isEmpty, Self.isSpace(line[0]) {
       while let last = field.last, Self.isSpace(last) { field.removeLast() }
       field.append(UInt8(ascii: " "))
       field += line.drop(while: Self.isSpace)
     } else {
-      endField(&output)
+      try endField(&output)
       swap(&field, &line)
     }
     line.removeAll(keepingCapacity: true)
   }
 
-  private mutating func endField(_ output: inout ByteBuffer) {
+  private mutating func endField(_ output: inout ByteBuffer) throws(HTTPParserError) {
     if field.isEmpty { return }
     defer { field.removeAll(keepingCapacity: true) }
     // A line without a colon is no field. Nor is one with a NUL (RFC 9110, 5.5), or a continuation of no field.
@@ -112,22 +115,24 @@ struct HeadNormalizer {
     }
     // Spaces before the colon are for a proxy to remove (RFC 9112, 5.1), and harmless here.
     let name = Self.trimmed(field[..<colon])
-    let value = field[(colon + 1)...]
-    guard !name.isEmpty, name.allSatisfy(Self.isTokenCharacter), value.allSatisfy(Self.isValueCharacter) else { return }
-    if Self.isName(name, "content-length") {
-      lengths.append(Array(value))
-      return
+    // CR alone is a space (RFC 9112, 2.2).
+    let value = field[(colon + 1)...].map { $0 == Self.carriageReturn ? UInt8(ascii: " ") : $0 }[...]
+    guard !name.isEmpty, name.allSatisfy(Self.isTokenCharacter) else { return }
+    let folded = ASCII.folded(String(decoding: name, as: UTF8.self))
+    fields.take(folded, String(decoding: Self.trimmed(value), as: UTF8.self))
+    let isReadable = value.allSatisfy(Self.isValueCharacter)
+    switch folded {
+    case "content-length": lengths.append(Array(value))
+    case "transfer-encoding" where !isReadable: throw .unknown
+    case "transfer-encoding" where fields.transferCodings.isEmpty: break
+    default: if isReadable { Self.write(name + [UInt8(ascii: ":")] + value, &output) }
     }
-    if Self.isName(name, "transfer-encoding") {
-      transferCoding = Array(Self.trimmed(value.split(separator: UInt8(ascii: ",")).last ?? []))
-    }
-    Self.write(name + [UInt8(ascii: ":")] + value, &output)
   }
 
-  private mutating func endHead(_ output: inout ByteBuffer) {
-    endField(&output)
+  private mutating func endHead(_ output: inout ByteBuffer) throws(HTTPParserError) {
+    try endField(&output)
     // A transfer coding overrides a length.
-    if transferCoding == nil {
+    if fields.transferCodings.isEmpty {
       for length in Self.agreed(lengths).map({ [$0] }) ?? lengths {
         Self.write(Array("Content-Length:".utf8) + length, &output)
       }
@@ -135,11 +140,12 @@ struct HeadNormalizer {
     Self.write([], &output)
     // After an interim answer comes another one. With 101 the check has ended.
     let isInterim = statusLine.isInterim
-    let isChunked = Self.isName(transferCoding?[...] ?? [], "chunked")
+    let last = fields
     self = HeadNormalizer()
     if isInterim { return }
+    fields = last
     place = .body
-    if isChunked { chunks = ChunkNormalizer() }
+    if fields.transferCodings.last == "chunked" { chunks = ChunkNormalizer() }
   }
 
   private static func write(_ line: some Collection<UInt8>, _ output: inout ByteBuffer) {
@@ -177,10 +183,50 @@ struct HeadNormalizer {
 
   /// RFC 9110, 5.5: no control characters except tabs.
   private static func isValueCharacter(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || byte == 0x09 }
+}
 
-  /// Whether a field's name is `name`, which is in lower case.
-  private static func isName(_ text: ArraySlice<UInt8>, _ name: String) -> Bool {
-    text.count == name.utf8.count && zip(text, name.utf8).allSatisfy { ASCII.folded($0) == $1 }
+/// The fields of a head whose values decide something, whatever bytes are in them.
+struct DecidingFields: Equatable {
+  /// The values of Location.
+  private(set) var locations: [String] = []
+  /// The members of Content-Encoding, in lower case.
+  private(set) var contentCodings: [String] = []
+  /// The members of Transfer-Encoding, in lower case.
+  private(set) var transferCodings: [String] = []
+  /// The parameter `charset` of Content-Type, in lower case.
+  private(set) var charset: String?
+
+  /// - Parameters:
+  ///   - name: The field's name, in lower case.
+  ///   - value: Its value, without spaces around it.
+  mutating func take(_ name: String, _ value: String) {
+    switch name {
+    case "location": locations.append(value)
+    case "content-encoding": contentCodings += Self.members(value)
+    case "transfer-encoding": transferCodings += Self.members(value)
+    case "content-type": charset = Self.charset(value)
+    default: break
+    }
+  }
+
+  /// RFC 9110, 5.6.1: a list may have empty members.
+  private static func members(_ value: String) -> [String] {
+    ASCII.folded(value).split(separator: ",").map(trimmed).filter { !$0.isEmpty }
+  }
+
+  /// RFC 9110, 8.3.1.
+  private static func charset(_ value: String) -> String? {
+    for parameter in ASCII.folded(value).split(separator: ";").dropFirst() {
+      let parts = parameter.split(separator: "=", maxSplits: 1)
+      if parts.count == 2, trimmed(parts[0]) == "charset" { return trimmed(parts[1]).filter { $0 != "\"" } }
+    }
+    return nil
+  }
+
+  private static func trimmed(_ text: Substring) -> String {
+    let isSpace = { (character: Character) in character == " " || character == "\t" }
+    let start = text.drop(while: isSpace)
+    return String(start.prefix(upTo: start.lastIndex { !isSpace($0) }.map(start.index(after:)) ?? start.startIndex))
   }
 }
 
@@ -240,6 +286,9 @@ final class HeadNormalizerHandler: ChannelInboundHandler {
 
   private var normalizer = HeadNormalizer()
   private var hasFailed = false
+
+  /// The fields of the last head that decide something. They are there before the decoder has the head.
+  var fields: DecidingFields { normalizer.fields }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if normalizer.isDone { return context.fireChannelRead(data) }

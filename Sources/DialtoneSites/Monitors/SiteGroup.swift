@@ -132,9 +132,10 @@ public final class SiteGroup: StateMonitor {
   /// Whether a check of one of the sites is under way.
   public var isChecking: Bool { monitors.contains { $0.isChecking } }
 
-  /// Checks all sites now, except those without a path and those that are being checked; see ``SiteMonitor/check()``.
-  public func check() {
-    for monitor in monitors { monitor.check() }
+  /// Checks all sites now, except those without a path and those that are being checked; see
+  /// ``SiteMonitor/checkNow()``.
+  public func checkNow() {
+    for monitor in monitors { monitor.checkNow() }
   }
 
   // MARK: Once

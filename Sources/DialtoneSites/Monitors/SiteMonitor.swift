@@ -103,26 +103,24 @@ public final class SiteMonitor: StateMonitor {
   public var updates: MonitorUpdates<SiteVerdict> { MonitorUpdates(StateFeed(of: self, core.cell)) }
 
   /// The URL that is asked; the https URL if there are two.
+  public var url: SiteURL { core.sites.primary }
+
+  /// Asks another URL from now on, and that alone. Begins anew: nothing is known until it has been checked, and
+  /// ``current`` is never again a verdict on the former. Does nothing if the URL is the present one.
   ///
-  /// Setting another makes it the only one, and begins anew: nothing is known until it has been checked, and
-  /// ``current`` is never again a verdict on the former.
-  ///
-  /// Everything else throws for a mistake of the configuration. A property cannot throw when it is set, so here the
-  /// verdict says it: it is `failed`, with the code `invalidConfiguration`. There is one such mistake. The new URL
-  /// would be asked by the environment's proxy, and that cannot be read. To be told by an error, make a ``SiteCheck``
-  /// of the URL before.
-  public var url: SiteURL {
-    get { core.sites.primary }
-    set { core.change { sites, _ in sites = newValue == sites.primary ? sites : SitePair(primary: newValue) } }
+  /// - Parameter url: What is asked.
+  /// - Throws: ``SiteError`` with the code `invalidConfiguration` if the URL would be asked by the proxy of the
+  ///   process's environment, and that cannot be read. The monitor then goes on as before.
+  public func setURL(_ url: SiteURL) throws(SiteError) {
+    try configuration.validate(for: url)
+    core.change { sites, _ in sites = url == sites.primary ? sites : SitePair(primary: url) }
   }
 
   /// How the site is checked, and how often.
   public var configuration: SiteMonitorConfiguration { core.configuration }
 
-  /// Checks the site in another way from now on, and begins anew, as for ``url``. Does nothing if the configuration is
-  /// the present one.
-  ///
-  /// This is a method because a property cannot throw when it is set. It reports a mistake as the initialiser does.
+  /// Checks the site in another way from now on, and begins anew, as for ``setURL(_:)``. Does nothing if the
+  /// configuration is the present one.
   ///
   /// - Parameter configuration: How the site is checked, and how often.
   /// - Throws: ``SiteError`` with the code `invalidConfiguration` if the configuration contradicts itself, or if it
@@ -136,7 +134,7 @@ public final class SiteMonitor: StateMonitor {
   public var isChecking: Bool { core.isChecking }
 
   /// Checks the site now, if there is a path to it and no check is under way.
-  public func check() { core.check() }
+  public func checkNow() { core.check() }
 
   // MARK: Pausing
 

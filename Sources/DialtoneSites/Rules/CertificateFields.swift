@@ -67,16 +67,21 @@ struct CertificateFields {
     return purposes.contains { $0.elementsEqual(Self.serverPurpose) || $0.elementsEqual(Self.anyPurpose) }
   }
 
-  /// What is too weak in it, though the TLS library takes it: less than 112 bits of security (NIST SP 800-131A). The
-  /// CA/Browser Forum forbids that, and curl refuses it. `nil` if nothing is.
+  /// What is too weak in it, though the TLS library takes it: less than 112 bits of security (NIST SP 800-131A). curl
+  /// refuses that. `nil` if nothing is.
   var weakness: String? {
     // How a trusted certificate has signed itself does not matter: nothing depends on that.
     if !isSelfIssued, Self.signaturesWithSHA1.contains(where: signatureAlgorithm.elementsEqual) {
       return "the certificate is signed with SHA-1, which can be forged"
     }
-    if let bits = modulusBits, bits < 2048 { return "the certificate's RSA key of \(bits) bits is too short" }
+    if let bits = modulusBits, bits < Self.shortestKey {
+      return "the certificate's RSA key of \(bits) bits is too short"
+    }
     return nil
   }
+
+  /// The shortest RSA key of 112 bits of security, as OpenSSL 3 rounds the formula of SP 800-56B, appendix D.
+  private static let shortestKey = 1963
 
   /// The length of an RSA key (RFC 8017, A.1.1); `nil` for another.
   private var modulusBits: Int? {

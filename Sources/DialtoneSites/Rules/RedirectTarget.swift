@@ -6,7 +6,8 @@ internal import Dialtone
 /// Where a redirect leads. It is a stranger's text, read only to be reported; nothing is ever sent there.
 ///
 /// It is read as browsers read it (WHATWG URL): backslashes are slashes, tabs do not count. So a host that a browser
-/// would take for another is another one here.
+/// would take for another is another one here. A target with control characters is no URL (RFC 3986, 2), and curl
+/// refuses it: so it is never one of the same host.
 struct RedirectTarget: Equatable {
   /// The target made absolute, for reports; `nil` if it is no http or https URL.
   let location: String?
@@ -16,6 +17,22 @@ struct RedirectTarget: Equatable {
   /// Reads the header's text in an answer of `url`.
   init(_ header: String, from url: SiteURL) {
     let text = Self.cleaned(header)
+    if header.unicodeScalars.contains(where: {
+      $0.value < 0x20 && !"\t\r\n".unicodeScalars.contains($0) || $0.value == 0x7F
+    }) {
+      self.init(unreadable: text, from: url)
+    } else {
+      self.init(readable: text, from: url)
+    }
+  }
+
+  private init(unreadable text: Substring, from url: SiteURL) {
+    self.init(readable: text, from: url)
+    // What a browser would make of it is told, unless that were a page of the site.
+    if !isOtherHost { self.init(location: nil, isOtherHost: true) }
+  }
+
+  private init(readable text: Substring, from url: SiteURL) {
     if let (scheme, rest) = Self.splitScheme(text) {
       guard scheme == "http" || scheme == "https" else {
         self.init(location: nil, isOtherHost: true)

@@ -29,16 +29,19 @@ package struct VerdictRules {
     package var contentLength: Int?
     /// What the body is coded in.
     package var coding: ContentCoding
+    /// The charset of the body, in lower case, if there is one in Content-Type.
+    package var charset: String?
 
     package init(
       method: SiteCheckConfiguration.Method, status: Int, locations: [String] = [], contentLength: Int? = nil,
-      coding: ContentCoding = ContentCoding()
+      coding: ContentCoding = ContentCoding(), charset: String? = nil
     ) {
       self.method = method
       self.status = status
       self.locations = locations
       self.contentLength = contentLength
       self.coding = coding
+      self.charset = charset
     }
   }
 
@@ -104,7 +107,8 @@ package struct VerdictRules {
   /// Of several targets, one on another host: a browser may take any of them.
   private func redirect(to locations: [String]) -> RedirectTarget? {
     let targets = locations.lazy.map { RedirectTarget($0, from: url) }
-    return targets.first(where: \.isOtherHost) ?? targets.first
+    return targets.first { $0.isOtherHost && $0.location != nil } ?? targets.first(where: \.isOtherHost)
+      ?? targets.first
   }
 
   private func judgeStrayPage(_ head: Head) -> Decision {
@@ -117,9 +121,15 @@ package struct VerdictRules {
     }
   }
 
-  /// Reads the body, unless it is in a coding: then it says nothing, and the check has failed.
+  /// Reads the body, unless it is in a coding or a charset that cannot be read: then it says nothing, and the check has
+  /// failed.
   private func read(_ head: Head) -> Decision {
-    head.coding.isNone ? .readBody : .unreadableBody(head.coding.error)
+    if !head.coding.isNone { return .unreadableBody(head.coding.error) }
+    if let text = expectation.bodyText, TextEncoding.encodings(of: text, charset: head.charset) == nil {
+      let words = "the body is in a charset in which only ASCII is looked for; expect a text of ASCII"
+      return .unreadableBody(SiteError(.unreadableBody, words))
+    }
+    return .readBody
   }
 
   /// What an answer says with the part of its body that has come. Only after `judge(_:)` said `readBody`.
@@ -176,10 +186,8 @@ package struct VerdictRules {
 package struct ContentCoding: Equatable, Sendable {
   private let names: [String]
 
-  /// Takes the members of the headers Content-Encoding. `identity` is no coding, nor is an empty member.
-  package init(_ members: [some StringProtocol] = [] as [String]) {
-    names = members.map { ASCII.folded($0) }.filter { !$0.isEmpty && $0 != "identity" }
-  }
+  /// Takes the names of the codings, in lower case. `identity` is no coding.
+  package init(_ members: [String] = []) { names = members.filter { $0 != "identity" } }
 
   /// Whether the body is in no coding.
   var isNone: Bool { names.isEmpty }

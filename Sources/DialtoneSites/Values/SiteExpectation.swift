@@ -30,7 +30,8 @@ public struct SiteExpectation: Hashable, Sendable {
   /// Exactly this status, as for ``statuses(_:)``.
   public static func status(_ status: Int) -> SiteExpectation { SiteExpectation(.statuses([status])) }
 
-  /// A status from 200 to 299 with a body whose first 64 KiB contain `text` as UTF-8, byte for byte.
+  /// A status from 200 to 299 with a body whose first 64 KiB contain `text`, letter for letter, in the answer's
+  /// charset; <doc:Sites> lists those that are known.
   ///
   /// A body that the server compresses is not read: the verdict is then `failed`, at the stage `body`.
   public static func body(containing text: String) -> SiteExpectation { SiteExpectation(.body(text)) }

@@ -26,10 +26,10 @@ public struct SiteProxy: Hashable, Sendable {
 }
 
 /// A proxy that is asked in a site's place.
-struct ProxyServer: Equatable, Sendable {
+package struct ProxyServer: Equatable, Sendable {
   /// As it is looked up.
-  let host: SiteURL.Host
-  let port: UInt16
+  package let host: SiteURL.Host
+  package let port: UInt16
   /// What the header Proxy-Authorization says (RFC 7617); `nil` if the proxy's URL has no user.
-  let authorization: String?
+  package let authorization: String?
 }

@@ -35,6 +35,13 @@ struct ProxySettingsTests {
     ("http://a.example/", "*", true), ("http://a.example/", "", false), ("http://10.1.2.3/", "10.0.0.0/8", true),
     ("http://11.1.2.3/", "10.0.0.0/8", false), ("http://10.1.2.3/", "10.1.2.3", true),
     ("http://[2001:db8::1]/", "2001:db8::/32", true), ("http://[2001:db8::1]/", "[2001:db8::1]", true),
+    ("http://site.test:8080/", "site.test:8080", true), ("http://site.test:8081/", "site.test:8080", false),
+    ("http://a.site.test/", "site.test:80", true), ("http://10.5.0.1:8080/", "10.5.0.1:8080", true),
+    ("http://10.5.0.1/", "10.5.0.1:8080", false), ("http://10.5.0.1/", "10.5.0.0/16:80", true),
+    ("http://[2001:db8::1]:8080/", "[2001:db8::1]:8080", true),
+    ("http://[2001:db8::1]:8080/", "2001:db8::1:8080", false),
+    ("http://a.test/", "*.test", true), ("http://a.b.test/", "*.test", true), ("http://test/", "*.test", false),
+    ("http://a.test:81/", "*.test:80", false), ("http://a.test/", "a.*", false),
     ("http://[2001:db9::1]/", "2001:db8::/32", false), ("http://10.1.2.3/", "10.0.0.0/99", false),
   ])
   func leavesExceptionsAlone(_ url: String, _ exceptions: String, _ isException: Bool) throws {

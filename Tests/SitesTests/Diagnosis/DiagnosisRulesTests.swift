@@ -1,153 +1,232 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+import DialtoneSites
+import Netlink
 import Testing
 
 @testable import Dialtone
-@testable import DialtoneSites
+@testable import DialtoneDiagnosis
 
-/// The rule that makes a verdict of steps: the first cause counts, and not the last symptom.
+/// The rules that make a verdict of findings: sure only when proven, and the nearest cause, not the loudest.
 struct DiagnosisRulesTests {
-  private static func step(
-    _ kind: DiagnosisStep.Kind, _ family: IPAddress.Family? = nil, _ outcome: DiagnosisStep.Outcome = .ok,
-    _ cause: DiagnosisCause? = nil, _ confidence: DiagnosisConfidence = .certain
-  ) -> DiagnosisStep {
-    DiagnosisStep(kind, family: family, outcome, "a text", cause: cause, confidence: confidence)
+  private static let target = IPAddress(ipv4: 0xCB00_710A)
+  private static let target6 = IPAddress(IPAddressBits(ipv6High: 0x2001_0DB8_0000_0000, low: 0xA))
+  private static let router = IPAddress(ipv4: 0xC000_0201)
+  private static let router6 = IPAddress(IPAddressBits(ipv6High: 0x2001_0DB8_0001_0000, low: 1))
+  private static let root = IPAddress(ipv4: 0xC629_0004)
+  private static let server = IPAddress(ipv4: 0xC000_0235)
+
+  private static func address(_ family: IPAddress.Family) -> IPAddress { family == .ipv4 ? target : target6 }
+
+  /// A family in which everything up to the router works.
+  private static func way(_ family: IPAddress.Family = .ipv4) -> [Finding] {
+    [
+      kernel(.link(.works("eth0")), family), kernel(.route(.leads(gateway: nil, interface: "eth0")), family),
+      kernel(.neighbour(.answers(family == .ipv4 ? router : router6, isGateway: true)), family),
+    ]
   }
 
-  private static func silentServers(_ addresses: String...) -> DiagnosisStep {
-    NameStep.step(
-      NameEvidence(
-        name: "site.example",
-        servers: addresses.compactMap { IPAddress($0) }.map { address in
-          NameEvidence.Server(address: address, ipv4: .silent, ipv6: .silent)
-        }))
+  private static func kernel(_ result: KernelFinding.Result, _ family: IPAddress.Family = .ipv4) -> Finding {
+    .kernel(KernelFinding(result, target: address(family)))
   }
+
+  private static let noRouter6 = kernel(.neighbour(.silent(router6, isGateway: true, wasProbed: true)), .ipv6)
+
+  private static func connection(
+    _ outcome: ConnectionFinding.Outcome, _ family: IPAddress.Family = .ipv4
+  ) -> Finding {
+    var finding = ConnectionFinding(family, [ConnectionFinding.Attempt(address(family), port: 443, outcome)])
+    finding.gateway = family == .ipv4 ? router : router6
+    return .connection(finding)
+  }
+
+  private static let connected = connection(.accepted(milliseconds: 3))
+
+  private static func names(_ reply: NameFinding.Reply, _ servers: [IPAddress] = [server], isBeyond: Bool = false)
+    -> Finding
+  {
+    var finding = NameFinding(
+      name: "site.example",
+      servers: servers.map { NameFinding.Server($0, ipv4: reply, ipv6: reply, isBeyond: isBeyond) })
+    finding.addresses = reply.addresses
+    return .name(finding)
+  }
+
+  private static func rootNames(_ reply: NameFinding.Reply) -> Finding {
+    .name(NameFinding(name: "the root", servers: [NameFinding.Server(server, ipv4: reply)], isRootOnly: true))
+  }
+
+  private static func beyond(_ outcomes: BeyondFinding.Outcome...) -> Finding {
+    .beyond(BeyondFinding(outcomes.map { BeyondFinding.Question(root, $0) }))
+  }
+
+  private static let noRoute = BeyondFinding.Outcome.refused(NetworkStatement(.networkUnreachable, by: router))
+
+  private static func site(
+    _ kind: SiteVerdict.Kind, status: Int? = nil, stage: SiteVerdict.Stage? = nil, error: SiteError.Code? = nil
+  ) -> Finding {
+    .site(
+      SiteFinding(
+        SiteVerdict(
+          url: "https://site.example/", kind: kind, status: status, stage: stage,
+          error: error.map { SiteError($0, "w") }),
+        clock: SiteFinding.Clock(now: 1_000, isKept: true)))
+  }
+
+  private static let hijacked: Finding = {
+    var finding = NameFinding(name: "site.example")
+    let reply = NameFinding.Reply.answer(.success, [target])
+    finding.servers = [NameFinding.Server(server, ipv4: reply, control: reply)]
+    finding.addresses = [target]
+    return .name(finding)
+  }()
 
   struct Row: Sendable, CustomTestStringConvertible {
     let testDescription: String
+    let goal: DiagnosisGoal
     let cause: DiagnosisCause?
     let confidence: DiagnosisConfidence
-    let steps: [DiagnosisStep]
-
-    init(_ description: String, _ cause: DiagnosisCause?, _ steps: [DiagnosisStep]) {
-      self.init(description, cause, .certain, steps)
-    }
+    let findings: [Finding]
 
     init(
-      _ description: String, _ cause: DiagnosisCause?, _ confidence: DiagnosisConfidence, _ steps: [DiagnosisStep]
+      _ description: String, _ goal: DiagnosisGoal, _ cause: DiagnosisCause?, _ confidence: DiagnosisConfidence,
+      _ findings: [Finding]
     ) {
       testDescription = description
+      self.goal = goal
       self.cause = cause
       self.confidence = confidence
-      self.steps = steps
+      self.findings = findings
     }
   }
 
   private static let rows: [Row] = [
-    Row("nothing is wrong", nil, [step(.link, .ipv4), step(.connect, .ipv4), step(.http)]),
-    Row("nothing was found out", nil, .unknown, []),
+    Row("nothing was found out", .host, nil, .unknown, []),
+    Row("a connection was made", .host, nil, .certain, way() + [connected]),
+    Row("the way works, and nothing was asked", .host, nil, .unknown, way()),
+    Row("a connection is no answer of a site", .site, nil, .unknown, way() + [connected]),
+    Row("a site answers", .site, nil, .certain, way() + [connected, site(.available, status: 204)]),
     Row(
-      "the time was up", nil, .unknown,
-      [
-        step(.link, .ipv4), DiagnosisStep(.connect, .skipped, DiagnosisRules.timeIsUp),
+      "a site is asked for, and fails", .site, .siteFault, .certain,
+      way() + [connected, site(.available, status: 503)]),
+    Row("the time was up", .host, nil, .unknown, way() + [.unasked(.connect, .ipv4, .timeIsUp)]),
+    Row("a cable", .host, .noCarrier, .certain, [kernel(.link(.fails("eth0", .noCarrier, isNamed: true)))]),
+    Row(
+      "the likeliest of several links", .host, .noCarrier, .likely,
+      [kernel(.link(.fails("eth0", .noCarrier, isNamed: false)))]),
+    // ARP entries raise likelihood, never to certain.
+    Row(
+      "the nearer of two", .host, .gatewaySilent, .likely,
+      [kernel(.neighbour(.silent(router, isGateway: true, wasProbed: true))), names(.silent)]),
+    Row(
+      "the nearer of two, said later", .host, .nameServerSilent, .likely, way() + [connection(.reset), names(.silent)]),
+    Row("a refusal is a fault, on any port", .host, .refused, .likely, way() + [connection(.reset)]),
+    Row(
+      "a family that is not in use", .host, nil, .certain, way() + [connected, kernel(.address(.missing), .ipv6)]),
+    Row(
+      "a family that is broken", .host, .familyBroken, .likely,
+      way() + way(.ipv6) + [connected, connection(.silent, .ipv6)]),
+    Row("a family whose router is gone", .host, .familyBroken, .likely, way() + [connected, noRouter6]),
+    Row(
+      "a dead address of a family that works", .host, .addressDead, .likely,
+      way() + way(.ipv6) + [
+        connected, connection(.silent, .ipv6),
+        .beyond(
+          BeyondFinding([
+            BeyondFinding.Question(IPAddress(IPAddressBits(ipv6High: 0x2001_07FE_0000_0000, low: 0x53)), .answer)
+          ])),
       ]),
     Row(
-      "the nearer of two", .gatewaySilent,
-      [
-        step(.neighbour, .ipv4, .fault, .gatewaySilent), step(.name, nil, .fault, .nameServerSilent),
+      "a name that does not exist, and a family whose router is gone", .host, .nameUnknown, .likely,
+      way() + [noRouter6, names(.answer(.nameError, []))]),
+    Row(
+      "a silent name server of the family that works", .host, .nameServerSilent, .likely,
+      way() + [noRouter6, names(.silent)]),
+    Row(
+      "a silent name server of the broken family", .host, .familyBroken, .likely,
+      way() + [noRouter6, names(.silent, [router6])]),
+    Row(
+      "a bad certificate, and a family that is lost on the way", .site, .tlsCertificate, .certain,
+      way() + way(.ipv6) + [
+        connected, connection(.silent, .ipv6), site(.intercepted, error: .certificateNameMismatch),
       ]),
     Row(
-      "the nearer of two, said later", .nameServerSilent,
-      [
-        step(.connect, .ipv4, .fault, .refused), step(.name, nil, .fault, .nameServerSilent),
-      ]),
+      "a name that a certificate has proven", .site, nil, .certain,
+      way() + [hijacked, connected, site(.available, status: 200)]),
+    Row("a name that nobody has proven", .host, .nameHijacked, .likely, way() + [hijacked, connected]),
     Row(
-      "a family that is not in use", nil,
-      [
-        step(.connect, .ipv4), step(.address, .ipv6, .fault, .noAddress),
-      ]),
+      "a gateway that has not answered yet", .host, nil, .unknown,
+      [kernel(.link(.works("eth0"))), kernel(.neighbour(.asked(router, isGateway: true)))]),
+    Row("a fault without a cause", .host, nil, .unknown, way() + [connection(.failed(99))]),
     Row(
-      "a family that is broken", .familyBroken,
-      [
-        step(.connect, .ipv4), step(.connect, .ipv6, .fault, .silent),
-      ]),
+      "an answer of somebody else's router entry", .host, nil, .certain,
+      [kernel(.neighbour(.silent(router, isGateway: true, wasProbed: true))), connected]),
+    // Beyond the router.
     Row(
-      "a family whose router is gone", .familyBroken,
-      [
-        step(.connect, .ipv4), step(.neighbour, .ipv6, .fault, .gatewaySilent),
-      ]),
+      "a root server answers", .internet, nil, .certain, way() + [rootNames(.answer(.success, [])), beyond(.answer)]),
     Row(
-      "a name fault before a broken family", .nameHijacked,
-      [
-        step(.connect, .ipv4), step(.name, nil, .fault, .nameHijacked), step(.connect, .ipv6, .fault, .silent),
-      ]),
+      "a router's cache answers, and nobody beyond", .internet, nil, .unknown,
+      way() + [rootNames(.answer(.success, [])), beyond(.silent, .silent)]),
+    Row("nobody beyond was asked", .internet, nil, .unknown, way() + [rootNames(.answer(.success, []))]),
     Row(
-      "a name that does not exist, and a family whose router is gone", .nameUnknown,
-      [
-        step(.neighbour, .ipv4), step(.neighbour, .ipv6, .fault, .gatewaySilent),
-        step(.name, nil, .fault, .nameUnknown),
-      ]),
+      "somebody on the way answers for the root", .internet, nil, .unknown,
+      way() + [rootNames(.answer(.success, [])), beyond(.forged, .forged)]),
     Row(
-      "a bad certificate, and a family that is lost on the way", .tlsCertificate,
-      [
-        step(.connect, .ipv4), step(.connect, .ipv6, .fault, .silent, .likely),
-        step(.tls, nil, .fault, .tlsCertificate),
-      ]),
+      "a router's server fails, and nobody beyond answers", .internet, .uplinkDown, .likely,
+      way() + [rootNames(.answer(.serverFailure, [])), beyond(.silent, .silent)]),
     Row(
-      "a silent name server of the family that works", .nameServerSilent, .likely,
-      [
-        step(.neighbour, .ipv4), step(.neighbour, .ipv6, .fault, .gatewaySilent),
-        silentServers("192.0.2.53"),
-      ]),
+      "a router's server fails, and the root answers", .internet, .nameServerRefuses, .likely,
+      way() + [names(.answer(.serverFailure, [])), beyond(.silent, .answer)]),
     Row(
-      "a silent name server of either family", .nameServerSilent, .likely,
-      [
-        step(.neighbour, .ipv4), step(.neighbour, .ipv6, .fault, .gatewaySilent),
-        silentServers("2001:db8:2::53", "192.0.2.53"),
-      ]),
+      "the router says that it has no way", .internet, .routerNoRoute, .likely,
+      way() + [rootNames(.answer(.success, [])), beyond(noRoute, .silent)]),
     Row(
-      "a silent name server of the broken family", .familyBroken,
-      [
-        step(.neighbour, .ipv4), step(.neighbour, .ipv6, .fault, .gatewaySilent), silentServers("2001:db8:2::53"),
-      ]),
+      "neither names nor the target nor the root answer", .site, .uplinkDown, .likely,
+      way() + [names(.answer(.success, [target])), connection(.silent), beyond(.silent, .silent)]),
     Row(
-      "a proxy that is gone, and a family that is broken", .familyBroken,
-      [
-        step(.connect, .ipv4), step(.connect, .ipv6, .fault, .silent), step(.http),
-        step(.proxy, nil, .fault, .proxyUnreachable),
-      ]),
+      "a name server beyond answers, and the target does not", .site, .silent, .likely,
+      way() + [names(.answer(.success, [target]), isBeyond: true), connection(.silent), beyond(.silent, .silent)]),
     Row(
-      "the family that came further", .gatewaySilent,
-      [
-        step(.neighbour, .ipv4, .fault, .gatewaySilent), step(.address, .ipv6, .fault, .noAddress),
-      ]),
+      "names are silent, and the root answers", .site, .nameServerSilent, .likely,
+      way() + [names(.silent), beyond(.answer)]),
     Row(
-      "a name that a certificate has proven", nil,
-      [
-        step(.name, nil, .fault, .nameHijacked), step(.connect, .ipv4), step(.tls),
-      ]),
+      "names are silent, and so is the root", .site, .uplinkDown, .likely, way() + [names(.silent), beyond(.silent)]),
+    // Proxies.
     Row(
-      "a doubt", .nameServerSilent, .likely,
-      [
-        step(.name, nil, .doubtful, .nameServerSilent), step(.connect, .ipv4), step(.http),
-      ]),
+      "a proxy leads there, and nothing else does", .site, nil, .certain,
+      way() + [names(.silent), .proxy(ProxyFinding(variable: "https_proxy", server: "192.0.2.7:3128", .delivers))]),
     Row(
-      "a fault behind a doubt", .refused,
-      [
-        step(.name, nil, .doubtful, .nameServerSilent), step(.connect, .ipv4, .fault, .refused),
+      "a dead proxy beside a site that answers", .site, .proxyUnreachable, .likely,
+      way() + [
+        connected, site(.available, status: 200),
+        .proxy(ProxyFinding(variable: "all_proxy", server: "192.0.2.7:3128", .silent)),
       ]),
-    Row(
-      "a gateway that has not answered yet", nil, .unknown, [step(.link, .ipv4), step(.neighbour, .ipv4, .doubtful)]),
-    Row("a fault without a cause", nil, .unknown, [step(.connect, .ipv4, .fault)]),
-    Row("a likely fault", .silent, .likely, [step(.connect, .ipv4, .fault, .silent, .likely)]),
   ]
 
-  @Test("the first cause counts", arguments: rows)
-  func theFirstCauseCounts(row: Row) {
-    let verdict = DiagnosisVerdict(of: "example.com", steps: row.steps)
+  @Test("a verdict follows from findings", arguments: rows)
+  func aVerdictFollows(row: Row) {
+    let verdict = DiagnosisVerdict(of: "site.example", goal: row.goal, findings: row.findings)
     #expect(verdict.cause == row.cause && verdict.confidence == row.confidence, "\(verdict.summary)")
     #expect(verdict.isFine == (row.cause == nil && row.confidence == .certain))
+    #expect((verdict.proof == nil) == (row.cause == nil || row.confidence != .certain))
+  }
+
+  /// The law, over all that was made up here in any order and number: certain takes a proof, fine takes a success.
+  @Test func nothingIsCertainWithoutAProof() {
+    var random = SystemRandomNumberGenerator()
+    let all = Self.rows.flatMap(\.findings)
+    for _ in 0..<5_000 {
+      let findings = (0..<Int.random(in: 0...8, using: &random)).compactMap { _ in all.randomElement(using: &random) }
+      for goal in [DiagnosisGoal.internet, .host, .site] {
+        let verdict = DiagnosisVerdict(of: "site.example", goal: goal, findings: findings)
+        if verdict.isFine { #expect(Success(of: goal, in: findings) != nil, "\(findings)") }
+        if verdict.confidence == .certain, let cause = verdict.cause {
+          #expect(verdict.proof.map { cause.witnesses.contains($0.witness) } == true, "\(findings)")
+        }
+        #expect(!verdict.summary.isEmpty && verdict.steps.allSatisfy { !$0.text.isEmpty })
+      }
+    }
   }
 
   @Test func eachCauseHasItsIdentifier() {
@@ -156,10 +235,37 @@ struct DiagnosisRulesTests {
     #expect(DiagnosisCause(identifier: "nothing") == nil)
   }
 
-  @Test func aStepWithoutAFaultHasNoCause() {
-    for outcome in [DiagnosisStep.Outcome.ok, .skipped] {
-      let step = DiagnosisStep(.link, outcome, "a text", cause: .linkDown, advice: "ip link set eth0 up")
-      #expect(step.cause == nil && step.advice == nil)
+  // MARK: Words
+
+  /// E12: what a stranger has named is quoted, and never capitalised.
+  @Test func quotesForAShell() {
+    #expect(Advice.shell("eth0") == "eth0" && Advice.shell("2001:db8::1%eth0") == "2001:db8::1%eth0")
+    #expect(Advice.shell("e;reboot") == "'e;reboot'" && Advice.shell("$(id)") == "'$(id)'")
+    #expect(Advice.shell("a'b") == "'a'\\''b'" && Advice.shell("") == "''")
+  }
+
+  @Test func namesTheCommandOfTheProgramThatManagesTheLink() throws {
+    let commands: [(LinkManager?, String)] = [
+      (.networkManager, "nmcli"), (.networkd, "networkctl"), (.ifupdown, "ifup"), (nil, "ip link set"),
+    ]
+    for (manager, command) in commands {
+      let link = KernelEvidence.LinkFacts(
+        name: "e;reboot", isUp: false, isOperating: false, reason: .linkDown, manager: manager)
+      let evidence = KernelEvidence(
+        target: Self.target, state: Reachability(status: .unreachable, destination: Self.target, reason: .linkDown),
+        links: [link], link: link)
+      let findings = KernelFindings.findings(evidence).map(Finding.kernel)
+      let verdict = DiagnosisVerdict(of: "site.example", goal: .host, findings: findings)
+      let advice = try #require(verdict.advice)
+      #expect(advice.hasPrefix(command) && advice.contains("'e;reboot'"), "\(advice)")
     }
+  }
+
+  @Test func doesNotCapitaliseNames() {
+    let unknown = DiagnosisVerdict(
+      of: "site", goal: .host, findings: Self.way() + [Self.names(.answer(.nameError, []))])
+    #expect(unknown.summary.hasPrefix("The name site.example does not exist"), "\(unknown.summary)")
+    let loopback = DiagnosisVerdict(of: "127.0.0.1", goal: .host, findings: [Self.kernel(.link(.loopbackDown))])
+    #expect(loopback.summary.hasPrefix("The interface lo is down"), "\(loopback.summary)")
   }
 }

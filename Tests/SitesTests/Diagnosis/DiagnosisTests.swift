@@ -3,7 +3,7 @@
 
 #if os(Linux)
 import Dialtone
-import DialtoneSites
+import DialtoneDiagnosis
 import SiteLab
 import TestSupport
 import Testing
@@ -16,20 +16,20 @@ struct DiagnosisTests {
     return Diagnosis(of: target, configuration: DiagnosisConfiguration(timeout: timeout))
   }
 
-  @Test func stepsComeInOrderAndTheVerdictLast() async throws {
+  @Test func findingsComeBeforeTheVerdict() async throws {
     let listener = try DeafListener()
-    var steps: [DiagnosisStep] = []
+    var findings: [Finding] = []
     var verdict: DiagnosisVerdict?
     for await event in try diagnosis(listener, timeout: .milliseconds(200)) {
       #expect(verdict == nil)
       switch event {
       case .began: break
-      case .step(let step): steps.append(step)
+      case .finding(let finding): findings.append(finding)
       case .verdict(let found): verdict = found
       }
     }
     let found = try #require(verdict)
-    #expect(found.steps == steps && steps.first?.kind == .link)
+    #expect(Set(found.findings) == Set(findings) && found.steps.contains { $0.kind == .link })
     // Nobody has answered, and nobody had the time to.
     #expect(found.cause == nil && found.confidence == .unknown, "\(found)")
     #expect(found.elapsed < .patience)
@@ -66,6 +66,55 @@ struct DiagnosisTests {
     #expect(verdict.steps.contains { $0.kind == .route && $0.outcome == .ok }, "\(verdict.steps)")
     #expect(verdict.steps.filter { $0.kind == .connect }.allSatisfy { $0.outcome == .skipped })
     #expect(verdict.cause == nil && verdict.confidence == .unknown)
+  }
+
+  // MARK: Played in a test
+
+  private func cable() throws -> Finding {
+    .kernel(
+      KernelFinding(
+        .link(.fails("eth0", .noCarrier, isNamed: true)), target: try #require(IPAddress("198.41.0.4"))))
+  }
+
+  @Test func aScriptPlaysADiagnosis() async throws {
+    let verdict = try await Diagnosis(environment: ScriptedEvidence([cable()])).verdict()
+    #expect(verdict.cause == .noCarrier && verdict.confidence == .certain && verdict.proof?.witness == .kernel)
+    #expect(verdict.advice?.contains("eth0") == true)
+  }
+
+  /// A question that hangs costs no more than the time there is, and is said to be unanswered.
+  @Test func endsInTimeIfAQuestionHangs() async throws {
+    for question in DiagnosisQuestion.allCases where question != .way {
+      let evidence = ScriptedEvidence([], hanging: [question])
+      let configuration = DiagnosisConfiguration(timeout: .milliseconds(100))
+      let verdict = try await Diagnosis(
+        of: .address(try #require(IPAddress("192.0.2.7")), port: 443), configuration: configuration,
+        environment: evidence
+      ).verdict()
+      #expect(verdict.cause == nil && verdict.confidence == .unknown, "\(question)")
+    }
+  }
+
+  /// Whatever it waits for, it ends with its task, at once: 50 ms, as a median of tries on a busy machine.
+  @Test(arguments: DiagnosisQuestion.allCases)
+  func endsWithinFiftyMilliseconds(question: DiagnosisQuestion) async throws {
+    var times: [Duration] = []
+    for _ in 0..<9 {
+      let hasBegun = Box(false)
+      let evidence = ScriptedEvidence([], hanging: [question])
+      let diagnosis = Diagnosis(
+        configuration: DiagnosisConfiguration(timeout: .seconds(600)), environment: evidence)
+      let task = Task {
+        for await event in diagnosis { if case .began = event { hasBegun.value = true } }
+      }
+      try await eventually("it begins") { hasBegun.value }
+      let clock = ContinuousClock()
+      let start = clock.now
+      task.cancel()
+      await task.value
+      times.append(start.duration(to: clock.now))
+    }
+    #expect(times.sorted()[times.count / 2] < .milliseconds(50), "\(times)")
   }
 }
 #endif

@@ -101,7 +101,7 @@ struct DescriptorTests {
       try await Task.sleep(for: .seconds(2))
       #expect(DescriptorTests.groupCount == 2)
       try await withoutDescriptors {
-        monitor.check()
+        monitor.checkNow()
         try await eventually("the loss is told") { monitor.current.kind == .failed }
       }
       DescriptorTests.expectFailure(monitor.current)

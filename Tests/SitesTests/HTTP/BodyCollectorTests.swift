@@ -14,7 +14,7 @@ struct BodyCollectorTests {
   ])
   func findsTextHoweverItIsCut(_ text: String, _ body: String, _ isFound: Bool) {
     for size in 1...max(1, body.utf8.count) {
-      var collector = BodyCollector(text)
+      var collector = BodyCollector([Array(text.utf8)])
       var rest = Array(body.utf8)[...]
       while !rest.isEmpty {
         collector.append(ByteBuffer(bytes: rest.prefix(size)))
@@ -29,7 +29,7 @@ struct BodyCollectorTests {
   @Test(.timeLimit(.minutes(5)), .fewAtATime)
   func aPartOfOneByteCostsOneByte() {
     let text = String(repeating: "a", count: 30_000)
-    var collector = BodyCollector(text + "b")
+    var collector = BodyCollector([Array((text + "b").utf8)])
     let start = ContinuousClock.now
     for _ in 0..<65_536 where start.duration(to: .now) < .seconds(20) {
       collector.append(ByteBuffer(bytes: [UInt8(ascii: "a")]))

@@ -73,8 +73,13 @@ struct HeadNormalizerTests {
     Head("a reason of any bytes", "HTTP/1.1 200 \u{1}\0\r\u{F6}\n\n", short + "\r\n"),
     Head("a status at its reason", "HTTP/1.1 200OK\n\n", short + "\r\n"),
     Head(
-      "what is no name or value", line + "A\u{F6}: b\r\nC(d): e\r\nf g: h\r\n: i\r\nJ: \u{7F}\r\nK: l\rm\r\n\r\n",
+      "what is no name or value", line + "A\u{F6}: b\r\nC(d): e\r\nf g: h\r\n: i\r\nJ: \u{7F}\r\n\r\n",
       short + "\r\n"),
+    Head("CR alone", line + "A: b\rc\r\r\n\r\n", short + "A: b c \r\n\r\n"),
+    Head("a length that cannot be read", short + "Content-Length:5\u{1B}\r\n\r\n"),
+    Head(
+      "no transfer coding", line + "Transfer-Encoding: ,\r\nContent-Length: 5\r\n\r\n",
+      short + "Content-Length:5\r\n\r\n"),
     Head("what is no field", short + "nothing\r\n\0\r\nA: \0\r\n\r\n"),
   ])
   func givesTheDecoderWhatItTakes(_ head: Head) throws {
@@ -84,6 +89,24 @@ struct HeadNormalizerTests {
       var normalizer = HeadNormalizer()
       let output = try normalizer.string([came[..<cut], came[cut...]])
       #expect(output == head.given, "cut at \(cut)")
+    }
+  }
+
+  /// What decides something is there as it came, whatever bytes are in it.
+  @Test func keepsWhatDecides() throws {
+    let head =
+      "HTTP/1.1 103\r\nLocation: /early\r\n\r\n" + Self.line
+      + "location : /\u{1B}\r\nLOCATION:\thttp://a/ \rb\r\r\nContent-Encoding: GZIP,, br\u{7}\r\n"
+      + "Content-Type: text/html; x=y ;\tCharset=\"UTF-8\"\r\nTransfer-Encoding: gzip , Chunked\r\n\r\n0\r\n\r\n"
+    let came = Array(head.utf8)
+    for size in 1...came.count {
+      var normalizer = HeadNormalizer()
+      _ = try normalizer.string(
+        stride(from: 0, to: came.count, by: size).map { came[$0..<min($0 + size, came.count)] })
+      let fields = normalizer.fields
+      #expect(fields.locations == ["/\u{1B}", "http://a/  b"])
+      #expect(fields.contentCodings == ["gzip", "br\u{7}"] && fields.transferCodings == ["gzip", "chunked"])
+      #expect(fields.charset == "utf-8")
     }
   }
 
@@ -109,6 +132,13 @@ struct HeadNormalizerTests {
     let came = Array((Self.chunked + body).utf8)
     for size in 1...came.count {
       #expect(throws: HTTPParserError.invalidChunkSize) { try normalized(came, partsOf: size) }
+    }
+  }
+
+  @Test func refusesATransferCodingThatCannotBeRead() {
+    let came = Array("HTTP/1.1 200\r\nTransfer-Encoding: chunked\u{1B}\r\n\r\n".utf8)
+    for size in 1...came.count {
+      #expect(throws: HTTPParserError.unknown) { try normalized(came, partsOf: size) }
     }
   }
 

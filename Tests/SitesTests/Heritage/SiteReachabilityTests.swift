@@ -50,7 +50,7 @@ struct SiteReachabilityTests {
     let monitor = try monitor()
     #expect(try await monitor.waitUntilKnown().kind == .offline)
     #expect(!monitor.isChecking)
-    monitor.check()
+    monitor.checkNow()
     try await network.settle()
     #expect(site.count == 0)
   }
@@ -122,7 +122,7 @@ struct SiteReachabilityTests {
     var verdicts = monitor.updates.makeAsyncIterator()
     let former = try await site.request(0)
     #expect(former.configuration.timeout == .seconds(15))
-    monitor.url = "https://192.0.2.7/new"
+    try monitor.setURL("https://192.0.2.7/new")
     let new = try await site.request(1)
     #expect(new.url == "https://192.0.2.7/new")
     try await eventually("the former check is cancelled") { former.wasCancelled }
@@ -199,12 +199,15 @@ struct SiteReachabilityTests {
         group.addTask {
           for round in 0..<100 {
             switch (worker + round) % 5 {
-            case 0: monitor.url = worker % 2 == 0 ? "https://192.0.2.7/even" : "https://192.0.2.7/odd"
+            case 0:
+              #expect(throws: Never.self) {
+                try monitor.setURL(worker % 2 == 0 ? "https://192.0.2.7/even" : "https://192.0.2.7/odd")
+              }
             case 1:
               #expect(throws: Never.self) {
                 try monitor.reconfigure(SiteMonitorConfiguration(check: .init(timeout: .seconds(1 + round))))
               }
-            case 2: monitor.check()
+            case 2: monitor.checkNow()
             case 3: withExtendedLifetime(monitor.observe { _ in }) {}
             default: #expect(monitor.current.url.text.hasPrefix("https://192.0.2.7/"))
             }
@@ -212,7 +215,7 @@ struct SiteReachabilityTests {
         }
       }
     }
-    monitor.url = "https://192.0.2.7/last"
+    try monitor.setURL("https://192.0.2.7/last")
     let verdict = try await monitor.waitUntilAvailable()
     #expect(verdict.url == "https://192.0.2.7/last")
   }

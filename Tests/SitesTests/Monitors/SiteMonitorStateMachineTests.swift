@@ -225,6 +225,39 @@ struct SiteMonitorStateMachineTests {
   }
 
   /// Its delays may be zero: a machine that used them would never rest.
+  @Test func pausesBeginAnewAfterAChangeOfThePath() {
+    var machine = availableMachine { $0.failuresBeforeLoss = 100 }
+    _ = machine.checkWasAskedFor(now: 0)
+    _ = machine.checkEnded(2, failed, now: 0, random: 0.5)
+    for number in 3...5 as ClosedRange<UInt64> {
+      let now = machine.deadline ?? 0
+      _ = machine.timePassed(now: now)
+      _ = machine.checkEnded(number, failed, now: now, random: 0.5)
+    }
+    let before = machine.deadline ?? 0
+    // 1, 2 and 4 seconds have passed, and 8 would follow.
+    #expect(before == 15 * Self.second)
+    _ = machine.pathChanged(overWiFi, now: before, random: 0)
+    let now = machine.deadline ?? 0
+    #expect(machine.timePassed(now: now) == [.startCheck(6)])
+    _ = machine.checkEnded(6, failed, now: now, random: 0.5)
+    #expect(machine.deadline == now + Self.second)
+  }
+
+  /// A check that finds no path knows it for certain: no further failure is waited for.
+  @Test func aCheckThatFindsNoPathIsToldAtOnce() {
+    let offline = SiteVerdict(url: Self.url, kind: .offline)
+    var machine = availableMachine { $0.failuresBeforeLoss = 5 }
+    _ = machine.checkWasAskedFor(now: 0)
+    #expect(machine.checkEnded(2, offline, now: 0, random: 0.5) == [.report(offline)])
+    // The path is back, and the check still finds none.
+    _ = machine.pathChanged(gone, now: 1, random: 0)
+    _ = machine.pathChanged(overWiFi, now: 2, random: 0)
+    let now = machine.deadline ?? 0
+    #expect(machine.timePassed(now: now) == [.startCheck(3)])
+    #expect(machine.checkEnded(3, offline, now: now, random: 0.5) == [.report(offline)])
+  }
+
   @Test func aConfigurationThatContradictsItselfIsToldOnceAndNotTriedAgain() {
     var machine = machine { $0.retryDelay = .zero }
     let invalid = SiteVerdict(

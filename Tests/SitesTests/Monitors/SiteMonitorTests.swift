@@ -71,7 +71,7 @@ import Testing
     let monitor = try monitor()
     await site.answer(.failed)
     #expect(try await monitor.waitUntilKnown().kind == .failed)
-    monitor.url = "http://192.0.2.2/"
+    try monitor.setURL("http://192.0.2.2/")
     #expect(monitor.current.kind == .undetermined && monitor.current.url == "http://192.0.2.2/")
     await site.answer(.available)
     #expect(try await monitor.waitUntilAvailable().url == "http://192.0.2.2/")
@@ -87,7 +87,7 @@ import Testing
     let (hasBegun, isOver) = (NIOLockedValueBox(false), NIOLockedValueBox(false))
     async let urlsLost = Self.losses { number in
       while !hasBegun.withLockedValue(\.self) {}
-      monitor.url = urls[number % 2]
+      #expect(throws: Never.self) { try monitor.setURL(urls[number % 2]) }
       if number < rounds { return { monitor.url != urls[number % 2] } }
       isOver.withLockedValue { $0 = true }
       return nil
@@ -206,7 +206,7 @@ import Testing
     monitor.pause()
     monitor.pause()
     #expect(monitor.isPaused && !monitor.isChecking && monitor.current.kind == .undetermined)
-    monitor.check()
+    monitor.checkNow()
     network.clock.advance(by: .seconds(1_000))
     network.set(.unreachable())
     try await network.settle()
@@ -224,7 +224,7 @@ import Testing
     let monitor = try monitor()
     await site.begun()
     monitor.pause()
-    monitor.url = "http://192.0.2.2/"
+    try monitor.setURL("http://192.0.2.2/")
     await site.answer(.available)
     try await network.settle()
     #expect(monitor.current.kind == .undetermined && monitor.current.url == "http://192.0.2.2/")
@@ -241,7 +241,7 @@ import Testing
     await site.answer(.failed)
     try await monitor.waitUntilKnown()
     await #expect(throws: ReachabilityError.self) { try await monitor.waitUntilAvailable(timeout: .zero) }
-    monitor.check()
+    monitor.checkNow()
     await site.answer(.available)
     var iterator = runs.makeAsyncIterator()
     await iterator.next()
@@ -293,7 +293,7 @@ import Testing
     var updates = monitor.updates.makeAsyncIterator()
     await site.answer(.captivePortal)
     #expect(await updates.next()?.kind == .captivePortal)
-    monitor.check()
+    monitor.checkNow()
     await site.answer(.available)
     #expect(await updates.next()?.kind == .available)
     network.set(.unreachable())

@@ -9,6 +9,15 @@ import Testing
 
 /// Each transition of a check, and late events.
 struct CheckStateMachineTests {
+  /// Over TLS the site itself has answered, whatever stands between.
+  @Test(arguments: [502, 407, 500]) func anErrorThroughATunnelIsTheSites(_ status: Int) throws {
+    var check = ScriptedCheck("https://192.0.2.1/", by: .proxy).exchanging()
+    #expect(check.take(.tunnelOpened) == [.startTLS])
+    _ = check.take(.tlsAgreed(.good))
+    let verdict = try check.verdict(of: .head(.status(status), isHTTP1: true))
+    #expect(verdict.kind == .available && verdict.status == status)
+  }
+
   @Test func plainSiteFromTheNameToTheVerdict() throws {
     var check = ScriptedCheck("http://site.example/")
     #expect(check.start().suffix(3) == [.watchPathToInternet, .lookUp(check.name, [.ipv6, .ipv4]), .deadline(15)])

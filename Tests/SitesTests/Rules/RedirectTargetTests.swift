@@ -27,6 +27,7 @@ struct RedirectTargetTests {
     ("ht\ttp://login.example/", "http://login.example/", true),
     ("  http://login.example/ ", "http://login.example/", true),
     ("http://example.com@login.example/", "http://example.com@login.example/", true),
+    ("http://a@example.com:x@login.example/", "http://a@example.com:x@login.example/", true),
     ("http://169.254.169.254/latest", "http://169.254.169.254/latest", true),
     ("http://[::1]/", "http://[::1]/", true),
     ("http://wwwexample.com/", "http://wwwexample.com/", true),

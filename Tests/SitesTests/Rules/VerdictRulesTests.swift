@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+import Dialtone
 import Testing
 
 @testable import DialtoneSites
@@ -141,6 +142,19 @@ struct VerdictRulesTests {
     let coding = ContentCoding(["gzip"])
     let head = VerdictRules.Head(method: .get, status: 200, coding: coding)
     #expect(rules("http://a/", expectation).judge(head) == .unreadableBody(coding.error))
+  }
+
+  /// "Within" the least lifetime is less than it.
+  @Test(arguments: [(99, true), (100, false), (101, false)]) func aCertificateMayEndAsSoonAsIsAllowed(
+    _ seconds: Int, _ isTooSoon: Bool
+  ) {
+    var configuration = SiteCheckConfiguration()
+    configuration.minimumCertificateLifetime = .seconds(100)
+    let rules = VerdictRules(url: "https://a/", configuration: configuration)
+    let error = rules.lifetimeError(
+      certificateExpires: UTCTimestamp(durationSince1970: .seconds(1_000 + seconds)),
+      now: UTCTimestamp(durationSince1970: .seconds(1_000)))
+    #expect((error?.code == .certificateExpiresSoon) == isTooSoon)
   }
 
   @Test func asksByHeadUnlessABodyIsNeeded() {

@@ -246,7 +246,7 @@ struct ScriptedSitesTests {
       return group.current.isOnline && !group.isChecking
     }
     let counts = group.urls.map { sites.checkCount(of: $0) }
-    group.check()
+    group.checkNow()
     for (url, count) in zip(group.urls, counts) { try await sites.waitUntilChecked(url, times: count + 1) }
     try await eventually("they have ended") { !group.isChecking }
     #expect(group.current.isOnline)

@@ -4,6 +4,7 @@
 #if os(Linux)
 import Dialtone
 import DialtoneSites
+import Glibc
 import NetworkLab
 import SiteLab
 import TestSupport
@@ -14,72 +15,49 @@ import Testing
 @Suite(.timeLimit(.minutes(5)), .fewAtATime)
 struct CertificateTests {
   struct Impostor: CustomTestStringConvertible {
-    let name: String
-    var host = "127.0.0.1"
-    var versions: ClosedRange<SiteTLSVersion> = .modern
+    let testDescription: String
+    let identity: String
     let code: SiteError.Code
-    let identity: @Sendable (SiteAuthority) throws -> SiteIdentity
+    let host: String
+    let versions: ClosedRange<SiteTLSVersion>
 
-    var testDescription: String { name }
+    init(
+      _ description: String, _ identity: String, _ code: SiteError.Code, host: String = "127.0.0.1",
+      _ versions: ClosedRange<SiteTLSVersion> = .modern
+    ) {
+      testDescription = description
+      self.identity = identity
+      self.code = code
+      self.host = host
+      self.versions = versions
+    }
   }
 
   static let impostors: [Impostor] = [
-    Impostor(name: "another address", code: .certificateNameMismatch) {
-      try $0.identity(for: ["127.0.0.2", "localhost", "::1"])
-    },
-    Impostor(name: "another name", host: "localhost", code: .certificateNameMismatch) {
-      try $0.identity(for: ["localhost.example", "127.0.0.1", "*.localhost"])
-    },
-    Impostor(name: "a wildcard for everything", host: "localhost", code: .certificateNameMismatch) {
-      try $0.identity(for: ["*"])
-    },
-    Impostor(name: "an address as a name", code: .certificateNameMismatch) {
-      // A host name of digits and dots is no IP alternative name (RFC 9525, 6.5).
-      try $0.identity(for: ["*.0.0.1"])
-    },
-    Impostor(name: "the name in the subject alone", host: "localhost", code: .certificateNameMismatch) {
-      try $0.identity(withCommonName: "localhost")
-    },
-    Impostor(name: "expired", code: .certificateExpired) { try $0.identity(for: ["127.0.0.1"], .expired) },
-    Impostor(name: "not valid yet", code: .certificateNotYetValid) { try $0.identity(for: ["127.0.0.1"], .notYet) },
-    Impostor(name: "self-signed", code: .certificateUntrusted) { _ in try SiteAuthority.selfSigned(for: ["127.0.0.1"])
-    },
-    Impostor(name: "of an unknown authority", code: .certificateUntrusted) { _ in
-      try SiteAuthority(name: "Nobody").identity(for: ["127.0.0.1"])
-    },
-    Impostor(name: "of an unknown authority of the same name", code: .certificateUntrusted) { _ in
-      try SiteAuthority().identity(for: ["127.0.0.1"])
-    },
-    Impostor(name: "without its intermediate", code: .certificateUntrusted) {
-      try $0.identity(for: ["127.0.0.1"], .now, .intermediateMissing)
-    },
-    Impostor(name: "with an expired intermediate", code: .certificateUntrusted) {
-      try $0.identity(for: ["127.0.0.1"], .now, .intermediateExpired)
-    },
-    Impostor(name: "of an authority for other names", host: "localhost", code: .certificateUntrusted) {
-      try $0.identity(for: ["localhost"], .now, .intermediateForOtherNames)
-    },
-    Impostor(name: "for clients", code: .certificateUntrusted) {
-      try $0.identity(for: ["127.0.0.1"], purpose: .client)
-    },
-    Impostor(name: "of a short key", code: .certificateUntrusted) {
-      try $0.identity(for: ["127.0.0.1"], key: .rsa1024)
-    },
-    Impostor(name: "for another use", code: .certificateUntrusted) {
-      try $0.identityThatMayNotSign(for: ["127.0.0.1"])
-    },
-    Impostor(name: "for another use, TLS 1.2", versions: .tls12 ... .tls12, code: .certificateUntrusted) {
-      try $0.identityThatMayNotSign(for: ["127.0.0.1"])
-    },
-    Impostor(name: "self-signed, TLS 1.2", versions: .tls12 ... .tls12, code: .certificateUntrusted) { _ in
-      try SiteAuthority.selfSigned(for: ["127.0.0.1"])
-    },
+    Impostor("another address", "other-address", .certificateNameMismatch),
+    Impostor("another name", "other-name", .certificateNameMismatch, host: "localhost"),
+    Impostor("a wildcard for everything", "any-name", .certificateNameMismatch, host: "localhost"),
+    // A host name of digits and dots is no IP alternative name (RFC 9525, 6.5).
+    Impostor("an address as a name", "address-as-name", .certificateNameMismatch),
+    Impostor("the name in the subject alone", "common-name", .certificateNameMismatch, host: "localhost"),
+    Impostor("expired", "expired", .certificateExpired),
+    Impostor("not valid yet", "not-yet", .certificateNotYetValid),
+    Impostor("self-signed", "self-signed", .certificateUntrusted),
+    Impostor("of an unknown authority", "of-nobody", .certificateUntrusted),
+    Impostor("of an unknown authority of the same name", "of-namesake", .certificateUntrusted),
+    Impostor("without its intermediate", "chain-missing", .certificateUntrusted),
+    Impostor("with an expired intermediate", "chain-expired", .certificateUntrusted),
+    Impostor("of an authority for other names", "chain-constrained", .certificateUntrusted, host: "localhost"),
+    Impostor("for clients", "client", .certificateUntrusted),
+    Impostor("of a short key", "key-rsa1024", .certificateUntrusted),
+    Impostor("for another use", "cannot-sign", .certificateUntrusted),
+    Impostor("for another use, TLS 1.2", "cannot-sign", .certificateUntrusted, .tls12 ... .tls12),
+    Impostor("self-signed, TLS 1.2", "self-signed", .certificateUntrusted, .tls12 ... .tls12),
   ]
 
   @Test(arguments: impostors)
   func aServerThatCannotProveToBeTheSiteIsIntercepted(by impostor: Impostor) async throws {
-    let server = try await SiteServer(
-      .answer(200), as: impostor.identity(try Trust.authority.get()), tls: impostor.versions)
+    let server = try await SiteServer(.answer(200), as: SiteIdentity(impostor.identity), tls: impostor.versions)
     let verdict = try await check(server.url(.secure, host: impostor.host))
     #expect(verdict.kind == .intercepted, "\(verdict)")
     #expect(verdict.error?.code == impostor.code, "\(verdict)")
@@ -92,39 +70,22 @@ struct CertificateTests {
   }
 
   /// The words for a chain that is not believed. The TLS library does not tell which of these it is.
-  @Test(
-    arguments: [
-      (
-        "the authority is unknown, or a certificate between is missing, has expired or may not vouch",
-        .intermediateExpired
-      ),
-      (
-        "the authority is unknown, or a certificate between is missing, has expired or may not vouch",
-        .intermediateMissing
-      ),
-      (
-        "the authority is unknown, or a certificate between is missing, has expired or may not vouch",
-        .intermediateForOtherNames
-      ),
-    ] as [(String, SiteAuthority.Chain)])
-  func saysWhatMayBeWrongWithAChain(_ words: String, _ chain: SiteAuthority.Chain) async throws {
-    let identity = try Trust.authority.get().identity(for: ["localhost"], .now, chain)
-    let server = try await SiteServer(.answer(200), as: identity)
+  @Test(arguments: ["chain-expired", "chain-missing", "chain-constrained"])
+  func saysWhatMayBeWrongWithAChain(_ identity: String) async throws {
+    let server = try await SiteServer(.answer(200), as: SiteIdentity(identity))
     let message = try await check(server.url(.secure, host: "localhost")).error?.message
+    let words = "the authority is unknown, or a certificate between is missing, has expired or may not vouch"
     #expect(message?.contains(words) == true, "\(message ?? "nothing")")
     #expect(message?.hasSuffix("(CERTIFICATE_VERIFY_FAILED)") == true, "\(message ?? "nothing")")
   }
 
   @Test func saysWhatIsWrongWithALeaf() async throws {
-    let authority = try Trust.authority.get()
     for (words, identity) in [
-      ("the certificate is not made for a server", try authority.identity(for: ["127.0.0.1"], purpose: .client)),
-      ("the certificate is self-signed", try SiteAuthority.selfSigned(for: ["127.0.0.1"])),
-      (
-        "the certificate's RSA key of 1024 bits is too short", try authority.identity(for: ["127.0.0.1"], key: .rsa1024)
-      ),
+      ("the certificate is not made for a server", "client"),
+      ("the certificate is self-signed", "self-signed"),
+      ("the certificate's RSA key of 1024 bits is too short", "key-rsa1024"),
     ] {
-      let server = try await SiteServer(.answer(200), as: identity)
+      let server = try await SiteServer(.answer(200), as: SiteIdentity(identity))
       let message = try await check(server.url(.secure)).error?.message
       #expect(message?.hasPrefix(words) == true, "\(message ?? "nothing")")
     }
@@ -134,39 +95,36 @@ struct CertificateTests {
 
   /// curl shows whether a kind of key is accepted.
   @Test(
-    .enabled(if: Curl.path != nil, "curl is not installed"), arguments: SiteAuthority.Key.allCases,
-    [SiteTLSVersion.tls12, .tls13])
-  func believesTheKeysThatCurlBelieves(_ key: SiteAuthority.Key, _ version: SiteTLSVersion) async throws {
-    let authority = try Trust.authority.get()
-    try await Self.judge(
-      try await SiteServer(
-        .answer(200), as: try authority.identity(for: ["127.0.0.1"], key: key), tls: version...version), authority)
+    .enabled(if: Curl.path != nil, "curl is not installed"),
+    arguments: [
+      "server", "key-p384", "key-p521", "key-ed25519", "key-rsa1024", "key-rsa1962", "key-rsa1963", "key-rsa2047",
+      "key-rsa2048",
+    ], [SiteTLSVersion.tls12, .tls13])
+  func believesTheKeysThatCurlBelieves(_ identity: String, _ version: SiteTLSVersion) async throws {
+    let server = try await SiteServer(.answer(200), as: SiteIdentity(identity), tls: version...version)
+    try await Self.judge(server, try Trust.authority.get())
   }
 
   @Test(.enabled(if: Curl.path != nil, "curl is not installed"), arguments: [SiteTLSVersion.tls12, .tls13])
   func exchangesKeysAsCurlDoes(_ version: SiteTLSVersion) async throws {
-    let authority = try Trust.authority.get()
     let server = try await SiteServer(
-      .answer(200), as: try authority.identity(for: ["127.0.0.1"]), tls: version...version, keyExchange: .p521)
-    try await Self.judge(server, authority)
+      .answer(200), as: try Trust.identity.get(), tls: version...version, keyExchange: .p521)
+    try await Self.judge(server, try Trust.authority.get())
     #expect(try await check(server.url(.secure)).kind == .available)
   }
 
   @Test(.enabled(if: Curl.path != nil, "curl is not installed"))
   func believesTheSignaturesThatCurlBelieves() async throws {
-    let authority = try SiteAuthority(key: .rsa2048)
-    for identity in [
-      try authority.identity(for: ["127.0.0.1"]), try authority.identitySignedWithSHA1(for: ["127.0.0.1"]),
-      try authority.identity(for: ["127.0.0.1"], .now, .intermediate),
-    ] {
-      try await Self.judge(try await SiteServer(.answer(200), as: identity), authority)
+    for identity in ["rsa-signed", "sha1", "rsa-chained"] {
+      let server = try await SiteServer(.answer(200), as: SiteIdentity(identity))
+      try await Self.judge(server, try SiteIdentity("root-rsa").certificates)
     }
   }
 
   @Test func saysThatASignatureIsWeak() async throws {
-    let authority = try SiteAuthority(key: .rsa2048)
-    let server = try await SiteServer(.answer(200), as: try authority.identitySignedWithSHA1(for: ["127.0.0.1"]))
-    let verdict = try await check(server.url(.secure)) { $0.trust = .pem(authority.root) }
+    let authority = try SiteIdentity("root-rsa").certificates
+    let server = try await SiteServer(.answer(200), as: SiteIdentity("sha1"))
+    let verdict = try await check(server.url(.secure)) { $0.trust = .pem(authority) }
     #expect(verdict.kind == .intercepted && verdict.error?.code == .certificateUntrusted, "\(verdict)")
     #expect(verdict.error?.message == "the certificate is signed with SHA-1, which can be forged", "\(verdict)")
     #expect(server.connections.allSatisfy { $0.received.isEmpty })
@@ -174,16 +132,16 @@ struct CertificateTests {
 
   /// A self-signed certificate that is trusted is its own authority: its signature does not matter, for curl neither.
   @Test func aTrustedSelfSignedCertificateIsBelieved() async throws {
-    let identity = try SiteAuthority.selfSigned(for: ["127.0.0.1"])
+    let identity = try SiteIdentity("self-signed")
     let server = try await SiteServer(.answer(200), as: identity)
-    let verdict = try await check(server.url(.secure)) { $0.trust = .pem(identity.chain[0]) }
+    let verdict = try await check(server.url(.secure)) { $0.trust = .pem(identity.certificates) }
     #expect(verdict.kind == .available, "\(verdict)")
   }
 
-  private static func judge(_ server: SiteServer, _ authority: SiteAuthority) async throws {
+  private static func judge(_ server: SiteServer, _ authority: String) async throws {
     let url = try server.url(.secure)
-    let judge = try await Curl.get(url.text, trusting: authority.root)
-    let verdict = try await check(url) { $0.trust = .pem(authority.root) }
+    let judge = try await Curl.get(url.text, trusting: authority)
+    let verdict = try await check(url) { $0.trust = .pem(authority) }
     #expect((verdict.kind == .available) == (judge.status == 0), "\(verdict), \(judge)")
     // CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION.
     #expect([0, 35, 60].contains(judge.status), "\(judge)")
@@ -220,7 +178,7 @@ struct CertificateTests {
   func saysThatAClientCertificateIsAskedFor(_ version: SiteTLSVersion) async throws {
     let server = try await SiteServer(
       .answer(200), as: try Trust.identity.get(), tls: version...version,
-      clientAuthority: try Trust.authority.get().root)
+      clientAuthority: try Trust.authority.get())
     let verdict = try await check(server.url(.secure))
     #expect(verdict.kind == .failed && verdict.stage == .tls && verdict.error?.code == .tlsFailed, "\(verdict)")
     #expect(verdict.error?.message.contains("client certificate") == true, "\(verdict)")
@@ -230,13 +188,16 @@ struct CertificateTests {
   // MARK: When it ends
 
   /// The server's own certificate counts, whatever the verdict.
-  @Test(arguments: [SiteAuthority.Validity.now, .expired, .notYet])
-  func tellsWhenTheCertificateEnds(_ validity: SiteAuthority.Validity) async throws {
-    let identity = try Trust.authority.get().identity(for: ["127.0.0.1"], validity, .intermediate)
-    let server = try await SiteServer(.answer(200), as: identity)
+  @Test(arguments: [
+    ("chained", SiteIdentity.end), ("not-yet", SiteIdentity.end), ("other-address", SiteIdentity.end),
+    // 2001-12-31T23:59:59Z
+    ("expired", 1_009_843_199),
+  ])
+  func tellsWhenTheCertificateEnds(_ identity: String, _ end: Int) async throws {
+    let server = try await SiteServer(.answer(200), as: SiteIdentity(identity))
     for host in ["127.0.0.1", "localhost"] {
       let verdict = try await check(server.url(.secure, host: host))
-      #expect(verdict.certificateExpires?.durationSince1970 == .seconds(identity.expires), "\(verdict)")
+      #expect(verdict.certificateExpires?.durationSince1970 == .seconds(end), "\(verdict)")
     }
   }
 
@@ -246,21 +207,19 @@ struct CertificateTests {
     #expect(try await check(server.url(.secure)).certificateExpires == nil)
   }
 
-  /// The trials' certificates last for 30 days.
   @Test func aCertificateThatEndsTooSoonIsNotWhatIsExpected() async throws {
-    let identity = try Trust.identity.get()
-    let server = try await SiteServer(.answer(200), as: identity)
-    for (days, isEnough) in [(0, true), (29, true), (31, false)] {
-      let verdict = try await check(server.url(.secure)) {
-        $0.minimumCertificateLifetime = .seconds(days * 24 * 60 * 60)
-      }
+    let server = try await SiteServer(.answer(200), .secure)
+    // An hour is longer than any test.
+    let left = SiteIdentity.end - time(nil)
+    for (seconds, isEnough) in [(0, true), (left - 3600, true), (left + 3600, false)] {
+      let verdict = try await check(server.url(.secure)) { $0.minimumCertificateLifetime = .seconds(seconds) }
       #expect(verdict.kind == (isEnough ? .available : .unexpectedResponse) && verdict.status == 200, "\(verdict)")
       #expect(verdict.error?.code == (isEnough ? nil : .certificateExpiresSoon), "\(verdict)")
-      #expect(isEnough || verdict.error?.message == "the certificate expires at \(identity.expiresText)", "\(verdict)")
+      #expect(isEnough || verdict.error?.message == "the certificate expires at \(SiteIdentity.endText)", "\(verdict)")
     }
     // A check that fails for another reason says that reason.
     let unexpected = try await check(server.url(.secure)) {
-      $0.minimumCertificateLifetime = .seconds(31 * 24 * 60 * 60)
+      $0.minimumCertificateLifetime = .seconds(left + 3600)
       $0.expectation = .status(204)
     }
     #expect(unexpected.kind == .unexpectedResponse && unexpected.error == nil, "\(unexpected)")
@@ -269,10 +228,9 @@ struct CertificateTests {
     #expect(verdict.kind == .available, "\(verdict)")
   }
 
-  @Test(arguments: [SiteAuthority.Chain.direct, .intermediate], ["127.0.0.1", "localhost"])
-  func aServerThatProvesToBeTheSiteIsBelieved(_ chain: SiteAuthority.Chain, host: String) async throws {
-    let identity = try Trust.authority.get().identity(for: ["localhost", "127.0.0.1", "::1"], .now, chain)
-    let server = try await SiteServer(.answer(200), as: identity)
+  @Test(arguments: ["server", "chained"], ["127.0.0.1", "localhost"])
+  func aServerThatProvesToBeTheSiteIsBelieved(_ identity: String, host: String) async throws {
+    let server = try await SiteServer(.answer(200), as: SiteIdentity(identity))
     let verdict = try await check(server.url(.secure, host: host))
     #expect(verdict.kind == .available, "\(verdict)")
   }
@@ -280,8 +238,7 @@ struct CertificateTests {
   /// A wildcard stands for one label.
   @Test(arguments: [("a.trial.localhost", true), ("a.b.trial.localhost", false), ("trial.localhost", false)])
   func aWildcardStandsForOneLabel(host: String, isMeant: Bool) async throws {
-    let identity = try Trust.authority.get().identity(for: ["*.trial.localhost"])
-    let server = try await SiteServer(.answer(200), as: identity)
+    let server = try await SiteServer(.answer(200), as: SiteIdentity("wildcard"))
     let names = SiteNames([host: ["127.0.0.1"]])
     let verdict = try await check(server.url(.secure, host: host), in: names.environment)
     #expect(verdict.kind == (isMeant ? .available : .intercepted), "\(verdict)")
@@ -337,7 +294,7 @@ struct CertificateTests {
   ])
   func trustWithABrokenCertificateNamesItsPlace(_ broken: String, _ words: String) async throws {
     let server = try await SiteServer(.answer(200), .secure)
-    let root = try Trust.authority.get().root
+    let root = try Trust.authority.get()
     let verdict = try await check(server.url(.secure)) { $0.trust = .pem(root + broken + root) }
     #expect(verdict.kind == .failed && verdict.error?.code == .trustUnreadable, "\(verdict)")
     #expect(verdict.error?.message.hasSuffix(words) == true, "\(verdict)")

@@ -21,6 +21,7 @@ struct CompressionTests {
     ("gzip", "(gzip)"), ("X-GZIP", "(gzip)"), ("deflate", "(deflate)"), ("br", "(Brotli)"), ("zstd", "(Zstandard)"),
     ("gzip, br", "(gzip, then Brotli)"), ("gzip, gzip", "(gzip, then gzip)"), ("GZIP, identity", "(gzip)"),
     ("br\r\nContent-Encoding: gzip", "(Brotli, then gzip)"), ("mystery", "(an unknown coding)"),
+    ("foo\u{1B}", "(an unknown coding)"), ("foo\u{7F}\r", "(an unknown coding)"),
   ]
 
   @Test(arguments: codings)
@@ -41,6 +42,19 @@ struct CompressionTests {
     #expect(verdict.kind == .failed && verdict.stage == .body && verdict.status == nil, "\(verdict)")
     #expect(verdict.error?.code == .unreadableBody, "\(verdict)")
     #expect(verdict.error?.message.contains(words) == true, "\(verdict)")
+  }
+
+  /// Nobody asked for a transfer coding, and chunks alone are read (RFC 9112, 7.4). curl fails, too.
+  @Test(arguments: ["gzip, chunked", "gzip", "foo, chunked"]) func aTransferCodingIsNotRead(_ coding: String)
+    async throws
+  {
+    let body = coding.hasSuffix("chunked") ? "9\r\nscrambled\r\n0\r\n\r\n" : "scrambled"
+    let server = try await SiteServer(.text("HTTP/1.1 200 OK\r\nTransfer-Encoding: \(coding)\r\n\r\n\(body)"), .plain)
+    for expectation in [SiteExpectation.body(containing: "scrambled"), .status(204)] {
+      let verdict = try await check(server.url(.plain)) { $0.expectation = expectation }
+      #expect(verdict.kind == .failed && verdict.stage == .body, "\(verdict)")
+      #expect(verdict.error?.code == .unreadableBody, "\(verdict)")
+    }
   }
 
   @Test(arguments: codings.map(\.0))

@@ -3,6 +3,7 @@
 
 #if os(Linux)
 import DialtoneSites
+import Foundation
 import SiteLab
 import TestSupport
 import Testing
@@ -65,7 +66,78 @@ struct HeadTests {
     #expect(verdict.kind == .failed && verdict.error?.code == .malformedResponse, "\(verdict)")
   }
 
-  /// A redirect in a field that cannot be read is ignored. The other fields count.
+  @Test(arguments: [
+    ("HTTP/1.1 200 OK\r\nX: a\0b\r\n\r\n", "a NUL"), ("HTTP/1.1 200 OK\r\nnothing\r\n\r\n", "no colon"),
+    ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello", "Content-Length"),
+    ("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello", "Content-Length"),
+    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello", "chunks"),
+    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chun\u{1B}ked\r\n\r\nhello", "Transfer-Encoding"),
+    ("HTTP/1.1 20 OK\r\n\r\n", "status"), ("ICY 200 OK\r\n\r\n", "not HTTP/1"),
+  ])
+  func saysWhatIsMalformed(_ answer: String, _ words: String) async throws {
+    let server = try await SiteServer(.text(answer), .plain)
+    let verdict = try await check(server.url(.plain)) {
+      $0.method = .get
+      $0.expectation = .body(containing: "hello")
+    }
+    #expect(verdict.kind == .failed && verdict.error?.code == .malformedResponse, "\(verdict)")
+    #expect(verdict.error?.message.contains(words) == true, "\(verdict)")
+  }
+
+  /// No URL has control characters (RFC 3986, 2), and curl -L goes to none of these.
+  @Test(
+    arguments: [
+      ("/\u{1B}", nil), ("/a\u{7F}b", nil), ("?\u{7}", nil), ("http://127.0.0.1\u{1}/", "http://127.0.0.1%01/"),
+      ("http://login.example/\u{1B}[2J", "http://login.example/%1B[2J"),
+      ("http://login.example/\u{7F}", "http://login.example/%7F"),
+    ] as [(String, String?)], [302, 307])
+  func aRedirectThatCannotBeReadLeadsElsewhere(_ redirect: (String, String?), _ status: Int) async throws {
+    let server = try await SiteServer(.redirect(status, to: redirect.0), .plain)
+    let verdict = try await check(server.url(.plain))
+    #expect(verdict.kind == .captivePortal && verdict.status == status, "\(verdict)")
+    #expect(verdict.location == redirect.1)
+  }
+
+  /// CR alone is a space (RFC 9112, 2.2), also for curl -L.
+  @Test(
+    arguments: [
+      ("/here\r", nil), ("/he\rre", nil), ("http://login.example/\r", "http://login.example/"),
+      ("http://login.example/a\rb", "http://login.example/a%20b"),
+    ] as [(String, String?)])
+  func aCarriageReturnInARedirectIsASpace(_ target: String, _ location: String?) async throws {
+    let server = try await SiteServer(.redirect(to: target), .plain)
+    let verdict = try await check(server.url(.plain))
+    #expect(
+      verdict.kind == (location == nil ? .available : .captivePortal) && verdict.location == location, "\(verdict)")
+  }
+
+  @Test(
+    arguments: [
+      ("text/html; charset=ISO-8859-1", .isoLatin1, "Grüße", .available),
+      ("text/html;Charset=\"windows-1252\"", .windowsCP1252, "„Grüße“: 5 €", .available),
+      ("text/plain; charset=utf-8", .utf8, "Grüße, 日本", .available),
+      ("text/plain; charset=utf-16", .utf16, "Grüße, 日本", .available),
+      ("text/plain; charset=utf-16be", .utf16BigEndian, "OK", .available),
+      ("text/html", .isoLatin1, "Grüße", .available),
+      ("text/html", .utf8, "Grüße", .available), ("text/html; charset=shift_jis", .shiftJIS, "OK", .available),
+      // What cannot be looked for says nothing.
+      ("text/html; charset=shift_jis", .shiftJIS, "日本", .failed),
+      // There is no such character in it.
+      ("text/html; charset=iso-8859-1", .utf8, "日本", .captivePortal),
+      ("text/html; charset=utf-8", .isoLatin1, "Grüße", .captivePortal),
+    ] as [(String, String.Encoding, String, SiteVerdict.Kind)])
+  func theCharsetOfAnAnswerCounts(
+    _ type: String, _ encoding: String.Encoding, _ text: String, _ kind: SiteVerdict.Kind
+  ) async throws {
+    let body = Array(try #require("<html>\(text)</html>".data(using: encoding)))
+    let server = try await SiteServer(
+      SiteBehaviour { request in [.answer(200, to: request, fields: ["Content-Type: \(type)"], body: body), .close] },
+      .plain)
+    let verdict = try await check(server.url(.plain)) { $0.expectation = .body(containing: text) }
+    #expect(verdict.kind == kind && (kind == .failed) == (verdict.error?.code == .unreadableBody), "\(verdict)")
+  }
+
+  /// Of two redirects, one that can be read is told.
   @Test func anUnreadableFieldIsLeftOut() async throws {
     let server = try await SiteServer(
       .text("HTTP/1.1 302 Found\r\nLocation: /\u{1}\r\nLocation : http://login.example/\r\n\r\n"), .plain)

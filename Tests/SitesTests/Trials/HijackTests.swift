@@ -94,7 +94,7 @@ struct HijackTests {
     "57: a name hijacked to somebody else's server: over TLS intercepted, and nothing is told", arguments: ["127.0.0.1"]
   )
   func hijackedOverTLS(to address: String) async throws {
-    let impostor = try await SiteServer(.answer(200), as: try Trust.authority.get().identity(for: ["other.example"]))
+    let impostor = try await SiteServer(.answer(200), as: try SiteIdentity("other-site"))
     let names = SiteNames(["site.example": [address]])
     let verdict = try await check(impostor.url(.secure, host: "site.example"), in: names.environment)
     #expect(verdict.kind == .intercepted, "\(verdict)")

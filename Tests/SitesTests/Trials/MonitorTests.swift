@@ -29,7 +29,7 @@ struct MonitorTests {
   @Test("51: HTTP fine, HTTPS blocked: partial; neither blocked: available; both: failed")
   func partial() async throws {
     let cable = try LabCable()
-    let identity = try Trust.authority.get().identity(for: ["192.0.2.80"])
+    let identity = try SiteIdentity("lab")
     let plain = try await SiteServer(.answer(204), at: "192.0.2.80", port: 80, in: cable.server)
     let sites = try LabSites(cable.client)
     let monitor = try sites.monitor("http://192.0.2.80/", "https://192.0.2.80/")
@@ -39,10 +39,10 @@ struct MonitorTests {
     let secure = try await SiteServer(.answer(204), as: identity, at: "192.0.2.80", port: 443, in: cable.server)
     try await recording.wait(for: .available)
     try await secure.stopListening()
-    monitor.check()
+    monitor.checkNow()
     try await recording.wait(for: .partial)
     try await plain.stopListening()
-    monitor.check()
+    monitor.checkNow()
     try await recording.wait(for: .failed)
     #expect(recording.kinds == [.partial, .available, .partial, .failed])
   }
@@ -51,7 +51,7 @@ struct MonitorTests {
     "51: HTTPS blackholed, or in an impostor's hands: partial, too; HTTP captive: a portal", arguments: [true, false])
   func partialWithoutAnAnswer(isBlackholed: Bool) async throws {
     let cable = try LabCable()
-    let impostor = try SiteAuthority.selfSigned(for: ["192.0.2.80"])
+    let impostor = try SiteIdentity("self-signed")
     let plain = try await SiteServer(.answer(204), at: "192.0.2.80", port: 80, in: cable.server)
     let secure =
       isBlackholed
@@ -65,7 +65,7 @@ struct MonitorTests {
     try await plain.stopListening()
     let portal = try await SiteServer(
       .redirect(to: "http://login.example/"), at: "192.0.2.80", port: 80, in: cable.server)
-    monitor.check()
+    monitor.checkNow()
     try await recording.wait(for: .captivePortal)
     #expect(portal.requests.count >= 1)
   }
@@ -98,7 +98,7 @@ struct MonitorTests {
     let monitor = try sites.monitor("http://192.0.2.80/") { $0.check.expectation = .success }
     let recording = VerdictRecording(monitor)
     try await recording.wait(for: .available)
-    monitor.check()
+    monitor.checkNow()
     try await recording.wait(for: .failed)
     #expect(recording.kinds == [.available, .failed])
     #expect(server.requests.count >= 3)
@@ -147,7 +147,7 @@ struct MonitorTests {
     try await recording.wait(for: .offline)
     // Packets sent before the loss have arrived by the time that a packet sent now would.
     let before = server.connectionCount
-    monitor.check()
+    monitor.checkNow()
     #expect(!monitor.isChecking)
     try cable.bringUp()
     try await recording.wait(for: .available)

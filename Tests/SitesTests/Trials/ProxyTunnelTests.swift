@@ -67,9 +67,27 @@ struct ProxyTunnelTests {
     }
   }
 
+  /// The monitor goes on as before.
+  @Test func aURLThatCannotBeAskedIsRefused() async {
+    await #expect(processExitsWith: .success) {
+      unsafe unsetenv("no_proxy")
+      unsafe unsetenv("https_proxy")
+      unsafe setenv("http_proxy", "ftp://user:secret@proxy/", 1)
+      var configuration = SiteMonitorConfiguration()
+      configuration.check.proxy = .environment
+      let monitor = try SiteMonitor("https://192.0.2.1/", configuration: configuration)
+      let error = #expect(throws: SiteError.self) { try monitor.setURL("http://192.0.2.2/") }
+      #expect(
+        error?.code == .invalidConfiguration && error?.message.contains("secret") == false, "\(error?.message ?? "")")
+      #expect(monitor.url == "https://192.0.2.1/")
+      try monitor.setURL("https://192.0.2.2/")
+      #expect(monitor.url == "https://192.0.2.2/", "another URL, of a scheme that has no proxy")
+    }
+  }
+
   @Test func anImpostorBehindAProxyIsIntercepted() async {
     await #expect(processExitsWith: .success) {
-      let identity = try Trust.authority.get().identity(for: ["127.0.0.1", "localhost"])
+      let identity = try SiteIdentity("chained")
       let server = try await SiteServer(.answer(204), as: identity)
       let proxy = try await TunnelProxy(to: server.port)
       Self.use(proxy)

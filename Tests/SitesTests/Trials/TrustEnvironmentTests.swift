@@ -61,10 +61,10 @@ struct TrustEnvironmentTests {
     await #expect(processExitsWith: .success) {
       let server = try await SiteServer(.answer(204), .secure)
       let folder = try Folder()
-      unsafe setenv("SSL_CERT_FILE", try folder.write(Trust.authority.get().root, "root.pem"), 1)
+      unsafe setenv("SSL_CERT_FILE", try folder.write(Trust.authority.get(), "root.pem"), 1)
       #expect(try await Self.verdict(server).kind == .available)
       // The file is read anew if it has changed. From then on its new certificates count.
-      try folder.write(SiteAuthority(name: "Another").root, "root.pem")
+      try folder.write(SiteIdentity("nobody").certificates, "root.pem")
       #expect(try await Self.verdict(server).kind == .intercepted)
       unsafe unsetenv("SSL_CERT_FILE")
       #expect(try await Self.verdict(server).kind != .available)
@@ -88,7 +88,7 @@ struct TrustEnvironmentTests {
       let server = try await SiteServer(.answer(204), .secure)
       let folder = try Folder()
       let elsewhere = try Folder()
-      let root = try Trust.authority.get().root
+      let root = try Trust.authority.get()
       try folder.write(root, try Self.hashedName(of: elsewhere.write(root, "root.pem")))
       unsafe setenv("SSL_CERT_DIR", folder.path, 1)
       #expect(try await Self.verdict(server).kind == .available)
@@ -104,7 +104,7 @@ struct TrustEnvironmentTests {
       let server = try await SiteServer(.answer(204), .secure)
       let empty = try Folder()
       let folder = try Folder()
-      try folder.write(Trust.authority.get().root, "00000000.0")
+      try folder.write(Trust.authority.get(), "00000000.0")
       unsafe setenv("SSL_CERT_DIR", "/nowhere:\(empty.path):\(folder.path)", 1)
       #expect(try await Self.verdict(server).kind == .available)
       unsafe setenv("SSL_CERT_DIR", "/nowhere:\(empty.path)", 1)
@@ -142,7 +142,7 @@ struct TrustEnvironmentTests {
         })
       #expect(failure.words.contains("ca-certificates"), "\(failure)")
       for name in ["b.pem", "00000000.0"] {
-        let file = try folder.write(Trust.authority.get().root, name)
+        let file = try folder.write(Trust.authority.get(), name)
         #expect(throws: Never.self) { _ = try TrustSource(.system, places: places).configuration() }
         try FileManager.default.removeItem(atPath: file)
       }

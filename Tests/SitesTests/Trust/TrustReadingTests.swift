@@ -29,6 +29,21 @@ struct TrustReadingTests {
     #expect(server.connections.allSatisfy { $0.received.isEmpty })
   }
 
+  /// openssl-rehash(1): eight hexadecimal digits of a hash, a dot, and a number.
+  @Test func onlyFilesNamedByAHashAreLookedFor() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("dialtone-hashes-\(UUID())").path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: folder) } }
+    for name in [
+      "abc.0", "5ad8a5d.0", "5ad8a5d6f.0", "5ad8a5dg.0", "5ad8a5d6", "5ad8a5d6.", "5ad8a5d6.r0", "5ad8a5d6.0.0",
+      "5ad8a5d6.0", "00000000.12",
+    ] {
+      #expect(FileManager.default.createFile(atPath: "\(folder)/\(name)", contents: nil))
+    }
+    #expect(CertificateDirectory.files(in: folder) == ["\(folder)/00000000.12", "\(folder)/5ad8a5d6.0"])
+    #expect(CertificateDirectory.files(in: "\(folder)/nothing").isEmpty)
+  }
+
   /// A file on a network that hangs: anything but `pem` is read only when the latch opens.
   private static func environment(_ latch: Latch) -> SiteEnvironment {
     let store = TrustStore { source in

@@ -1,0 +1,142 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+
+/// One diagnosis: which question is asked when. It knows the source of evidence only by its questions.
+final class DiagnosisRun: Sendable {
+  private let subject: DiagnosisSubject
+  private let configuration: DiagnosisConfiguration
+  private let source: any EvidenceSource
+  private let emit: @Sendable (Diagnosis.Event) -> Void
+  private let start = TimeSource.system.now()
+  private let found = Lock<[Finding]>([])
+
+  init(
+    _ subject: DiagnosisSubject, _ configuration: DiagnosisConfiguration, _ source: any EvidenceSource,
+    emit: @escaping @Sendable (Diagnosis.Event) -> Void
+  ) {
+    self.subject = subject
+    self.configuration = configuration
+    self.source = source
+    self.emit = emit
+  }
+
+  func run() async {
+    tell([.history(recent)].filter { $0 != .history([]) })
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await self.walk() }
+      group.addTask { await self.askBeyond(after: Self.patience) }
+      if subject.goal == .internet {
+        group.addTask { await self.ask(.names) }
+      }
+      // The walk is the first to matter: once it has succeeded, nobody beyond has to be asked.
+      while await group.next() != nil {
+        if isSuccessful, subject.goal != .internet { group.cancelAll() }
+      }
+    }
+    if Task.isCancelled { return }
+    await askBeyond(after: .zero)
+    if Task.isCancelled { return }
+    emit(.verdict(verdict))
+  }
+
+  /// How long what was asked for may take before somebody beyond the router is asked, too.
+  private static let patience = Duration.milliseconds(1_200)
+
+  private var verdict: DiagnosisVerdict {
+    DiagnosisVerdict(
+      of: subject.text, goal: subject.goal, findings: found.withLock { $0 },
+      elapsed: .nanoseconds(TimeSource.system.now() - start))
+  }
+
+  // MARK: The order of questions
+
+  private func walk() async {
+    if subject.goal != .internet { await ask(.names) }
+    await ask(.way)
+    if inquiry.isCutOff { return }
+    async let proxy: Void = subject.goal == .site ? ask(.proxy) : ()
+    async let neighbours: Void = askNeighbours()
+    if subject.goal != .internet, !inquiry.addresses.isEmpty { await ask(.connections) }
+    _ = await (proxy, neighbours)
+    if subject.goal == .site, inquiry.mayExchange { await ask(.exchange) }
+  }
+
+  private func askNeighbours() async {
+    async let tunnels: Void = ask(.tunnels)
+    await ask(.neighbours)
+    await tunnels
+  }
+
+  /// Asks beyond the router, once: if the target is the Internet, or if what was asked for has not succeeded.
+  private func askBeyond(after pause: Duration) async {
+    if subject.goal != .internet, pause > .zero {
+      do {
+        try await Task.sleep(for: pause)
+      } catch {
+        return
+      }
+    }
+    let isWanted = found.withLock { found in
+      !found.contains { finding in
+        switch finding {
+        case .beyond, .unasked(.beyond, _, _): true
+        default: false
+        }
+      }
+    }
+    if !isWanted || isSuccessful { return }
+    if !configuration.asksBeyondRouter { return tell([.unasked(.beyond, nil, .notWanted)]) }
+    // What stands straight on the link needs no router.
+    let ways = inquiry.openWays
+    let needsRouter = ways.isEmpty || ways.contains { $0.state.gateway != nil || $0.neighbour?.isResolved != true }
+    if inquiry.isCutOff || !needsRouter { return }
+    await ask(.beyond)
+  }
+
+  private var isSuccessful: Bool { Success(of: subject.goal, in: found.withLock { $0 }) != nil }
+
+  // MARK: Questions
+
+  private var inquiry: DiagnosisInquiry {
+    DiagnosisInquiry(
+      subject: subject, configuration: configuration, findings: found.withLock { $0 },
+      deadline: start.addingClamped(configuration.timeout.nanosecondsClamped))
+  }
+
+  private func ask(_ question: DiagnosisQuestion) async {
+    if Task.isCancelled { return }
+    let inquiry = inquiry
+    // The kernel answers at once.
+    if question != .way, inquiry.deadline <= TimeSource.system.now(), !inquiry.isKnownWithoutTime(question) {
+      return tell([.unasked(question.kind, nil, .timeIsUp)])
+    }
+    emit(.began(question.kind))
+    let findings = await source.findings(for: question, in: inquiry)
+    if !Task.isCancelled { tell(findings) }
+  }
+
+  private func tell(_ findings: [Finding]) {
+    for finding in findings {
+      found.withLock { $0.append(finding) }
+      emit(.finding(finding))
+    }
+  }
+
+  /// The states of the last minute.
+  private var recent: [Reachability] {
+    let now = UTCTimestamp.now.durationSince1970
+    return configuration.history.filter { state in
+      state.timestamp.map { (0...60).contains((now - $0.durationSince1970).secondsClamped) } ?? false
+    }
+  }
+}
+
+extension DiagnosisInquiry {
+  /// Whether a question is answered without anything being sent.
+  fileprivate func isKnownWithoutTime(_ question: DiagnosisQuestion) -> Bool {
+    if question == .names, case .address = subject.host { return true }
+    return false
+  }
+}

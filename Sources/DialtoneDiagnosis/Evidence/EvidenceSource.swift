@@ -1,0 +1,162 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+
+/// What a diagnosis asks a source of evidence.
+public enum DiagnosisQuestion: Hashable, Sendable, CaseIterable {
+  /// What the name servers say of the name.
+  case names
+  /// What the kernel knows of the way.
+  case way
+  /// Whether the neighbours that get packets first are there.
+  case neighbours
+  /// What is at the other end of tunnels.
+  case tunnels
+  /// Whether somebody beyond the router answers.
+  case beyond
+  /// Whether the target takes connections.
+  case connections
+  /// What the site answers.
+  case exchange
+  /// Whether the proxy that other programs use leads to the target.
+  case proxy
+
+  /// The step that is under way meanwhile.
+  var kind: DiagnosisStep.Kind {
+    switch self {
+    case .names: .name
+    case .way: .link
+    case .neighbours: .neighbour
+    case .tunnels: .tunnel
+    case .beyond: .beyond
+    case .connections: .connect
+    case .exchange: .http
+    case .proxy: .proxy
+    }
+  }
+}
+
+/// What a source of evidence is asked about, and what is known so far.
+public struct DiagnosisInquiry: Sendable {
+  /// What the diagnosis is about.
+  public let subject: DiagnosisSubject
+  /// How it is made.
+  public let configuration: DiagnosisConfiguration
+  /// What was found so far.
+  public let findings: [Finding]
+  /// When the time is up, in nanoseconds of the system's clock.
+  let deadline: Int64
+
+  /// The families that count.
+  var families: [IPAddress.Family] { configuration.family.map { [$0] } ?? [.ipv4, .ipv6] }
+
+  /// What is known of the name; `nil` before it was looked up.
+  var name: NameFinding? {
+    for case .name(let name) in findings { return name }
+    return nil
+  }
+
+  /// The target's addresses, in the order in which programs try them; none if they are not known.
+  var addresses: [IPAddress] {
+    guard let name, !name.isRootOnly else { return [] }
+    var known = name.addresses
+    if case .addresses(let system)? = name.system, !system.isEmpty { known = system }
+    // 0.0.0.0 and :: are what filters of names answer, and nobody's address.
+    return known.filter { !$0.isUnspecified && families.contains($0.family) }
+  }
+
+  /// What the kernel knows of the way, in each family that no fault stops.
+  var openWays: [KernelEvidence] {
+    families.compactMap { family in
+      let ofFamily = findings.compactMap { finding -> KernelFinding? in
+        if case .kernel(let kernel) = finding, kernel.target.family == family { kernel } else { nil }
+      }
+      return ofFamily.contains(where: \.isFault) ? nil : ofFamily.last?.evidence
+    }
+  }
+
+  /// Whether a fault is known in each family that has a way at all, so that nothing can be sent.
+  var isCutOff: Bool {
+    let families = Set(
+      findings.compactMap { finding -> IPAddress.Family? in
+        if case .kernel(let kernel) = finding { kernel.target.family } else { nil }
+      })
+    return !families.isEmpty
+      && families.allSatisfy { family in
+        findings.contains {
+          if case .kernel(let kernel) = $0 { kernel.isFault && kernel.target.family == family } else { false }
+        }
+      }
+  }
+
+  /// Whether a connection was made, or refused in a way that a portal would.
+  var mayExchange: Bool {
+    findings.contains { finding in
+      guard case .connection(let connection) = finding else { return false }
+      return connection.attempts.contains { $0.isAccepted || $0.tries.contains(.reset) }
+    }
+  }
+}
+
+/// Where a diagnosis has its findings from: the system, or your script.
+public protocol EvidenceSource: Sendable {
+  /// Finds the answer to a question. If the task is cancelled, it returns at once what it has.
+  ///
+  /// - Parameters:
+  ///   - question: What is asked.
+  ///   - inquiry: What it is asked about.
+  /// - Returns: What is found.
+  func findings(for question: DiagnosisQuestion, in inquiry: DiagnosisInquiry) async -> [Finding]
+}
+
+/// Findings that you choose, to play a diagnosis in a test.
+///
+/// ```swift
+/// let cable = KernelFinding(.link(.fails("eth0", .noCarrier, isNamed: true)), target: address)
+/// let diagnosis = Diagnosis(environment: ScriptedEvidence([.kernel(cable)]))
+/// #expect(try await diagnosis.verdict().cause == .noCarrier)
+/// ```
+public struct ScriptedEvidence: EvidenceSource {
+  /// What is found. Each finding answers the question that it belongs to.
+  public var findings: [Finding]
+  /// Questions that get no answer until the time is up or the diagnosis is cancelled.
+  public var hanging: Set<DiagnosisQuestion>
+
+  /// Makes a script.
+  public init(_ findings: [Finding], hanging: Set<DiagnosisQuestion> = []) {
+    self.findings = findings
+    self.hanging = hanging
+  }
+
+  /// Returns the findings of your script that answer the question.
+  public func findings(for question: DiagnosisQuestion, in inquiry: DiagnosisInquiry) async -> [Finding] {
+    if hanging.contains(question) {
+      let rest = max(0, inquiry.deadline - TimeSource.system.now())
+      do {
+        try await Task.sleep(for: .nanoseconds(rest))
+      } catch {
+        // It is cancelled: nobody wants the answer any more.
+      }
+      return [.unasked(question.kind, nil, .timeIsUp)]
+    }
+    return findings.filter { $0.question == question }
+  }
+}
+
+extension Finding {
+  /// The question that it answers; `nil` for what you have told.
+  var question: DiagnosisQuestion? {
+    switch self {
+    case .history: nil
+    case .kernel(let kernel): if case .neighbour = kernel.result { .neighbours } else { .way }
+    case .tunnel: .tunnels
+    case .beyond: .beyond
+    case .name: .names
+    case .connection, .largePackets: .connections
+    case .site: .exchange
+    case .proxy: .proxy
+    case .unasked(let kind, _, _): DiagnosisQuestion.allCases.first { $0.kind == kind }
+    }
+  }
+}

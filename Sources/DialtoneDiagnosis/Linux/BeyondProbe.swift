@@ -1,0 +1,115 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+internal import CDialtoneSystem
+internal import Dialtone
+internal import Netlink
+
+/// Asks two root servers of each usable family for the root's name servers (RFC 9609): the smallest question that the
+/// Internet itself answers for anybody. Belongs to one thread.
+struct BeyondProbe {
+  /// The root servers (IANA, root hints), a to m.
+  private static let servers: [IPAddress.Family: [String]] = [
+    .ipv4: [
+      "198.41.0.4", "170.247.170.2", "192.33.4.12", "199.7.91.13", "192.203.230.10", "192.5.5.241", "192.112.36.4",
+      "198.97.190.53", "192.36.148.17", "192.58.128.30", "193.0.14.129", "199.7.83.42", "202.12.27.33",
+    ],
+    .ipv6: [
+      "2001:503:ba3e::2:30", "2801:1b8:10::b", "2001:500:2::c", "2001:500:2d::d", "2001:500:a8::e", "2001:500:2f::f",
+      "2001:500:12::d0d", "2001:500:1::53", "2001:7fe::53", "2001:503:c27::2:30", "2001:7fd::1", "2001:500:9f::42",
+      "2001:dc3::35",
+    ],
+  ]
+  /// How many servers of a family are asked.
+  private static let serverCount = 2
+  /// When a question is sent again, and when a server counts as silent, in milliseconds.
+  private static let resends: [Int64] = [0, 1_000, 2_000]
+  private static let end: Int64 = 3_000
+
+  private struct Question {
+    let server: IPAddress
+    let id: UInt16
+    let socket: ProbeSocket?
+    var outcome: BeyondFinding.Outcome?
+  }
+
+  private let inquiry: DiagnosisInquiry
+  private let patience: Patience
+
+  init(_ inquiry: DiagnosisInquiry, _ patience: Patience) {
+    self.inquiry = inquiry
+    self.patience = patience
+  }
+
+  func finding(_ witness: KernelWitness) -> BeyondFinding {
+    var questions = inquiry.families.flatMap { family in
+      (Self.servers[family] ?? []).compactMap { IPAddress($0) }.shuffled().prefix(Self.serverCount)
+    }.compactMap { server -> Question? in
+      let way = witness.evidence(server, inquiry.path(.udp, port: 53))
+      guard way.state.isReachable else { return nil }
+      let interface = inquiry.configuration.interface == nil ? nil : way.link?.index
+      return Question(
+        server: server, id: .random(in: 1...UInt16.max),
+        socket: ProbeSocket(server, port: 53, isStream: false, interface: interface))
+    }
+    ask(&questions)
+    return BeyondFinding(questions.map { BeyondFinding.Question($0.server, $0.outcome ?? .silent) })
+  }
+
+  private func ask(_ questions: inout [Question]) {
+    let start = TimeSource.system.now()
+    var sent = 0
+    while questions.contains(where: { $0.outcome == nil }), !patience.isOver {
+      let elapsed = (TimeSource.system.now() - start) / 1_000_000
+      if elapsed >= Self.end { return }
+      if sent < Self.resends.count, elapsed >= Self.resends[sent] {
+        sent += 1
+        for index in questions.indices where questions[index].outcome == nil { send(&questions[index]) }
+      }
+      let next = sent < Self.resends.count ? Self.resends[sent] : Self.end
+      let open = questions.indices.filter { questions[$0].outcome == nil }
+      let list = open.map { (questions[$0].socket?.descriptor ?? -1, wantsWriting: false) }
+      for event in patience.wait(list, until: patience.moment(in: max(1, next - elapsed))) {
+        if event.position < 0 { return }
+        take(&questions[open[event.position]], hasError: event.hasError)
+      }
+      // One that answers is enough to know of its family.
+      for question in questions where question.outcome == .answer {
+        questions.removeAll { $0.outcome == nil && $0.server.family == question.server.family }
+      }
+    }
+  }
+
+  private func send(_ question: inout Question) {
+    guard let socket = question.socket,
+      let bytes = DNSMessage.question("", .nameServer, id: question.id, wantsRecursion: false)
+    else {
+      question.outcome = .failed(EMFILE)
+      return
+    }
+    if socket.start != 0 {
+      question.outcome = .failed(socket.start)
+      return
+    }
+    let errno = socket.send(bytes)
+    if errno != 0, errno != EAGAIN { question.outcome = refusal(socket, errno) }
+  }
+
+  private func take(_ question: inout Question, hasError: Bool) {
+    guard let socket = question.socket else { return }
+    while let bytes = socket.receive() {
+      guard let isOfRoot = DNSMessage.isOfRoot(bytes, id: question.id) else { continue }
+      question.outcome = isOfRoot ? .answer : .forged
+      return
+    }
+    if hasError { question.outcome = refusal(socket, socket.takeError()) }
+  }
+
+  private func refusal(_ socket: ProbeSocket, _ errno: CInt) -> BeyondFinding.Outcome {
+    guard let statement = socket.takeRefusal()?.statement else { return .failed(errno == 0 ? ECONNREFUSED : errno) }
+    // The kernel has asked for the router, and got no answer.
+    return statement.isOwn && statement.meaning == .hostUnreachable ? .silent : .refused(statement)
+  }
+}
+#endif

@@ -1,0 +1,135 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+internal import CDialtoneSystem
+internal import Dialtone
+internal import Netlink
+
+/// Connects to the target's addresses, again where a try failed. Belongs to one thread.
+struct ConnectionProbe {
+  /// How many addresses of a family are connected to: a check tries no more in its time.
+  private static let addressLimit = 6
+  /// How many of those that failed are tried again, and how often.
+  private static let retriedLimit = 3
+  private static let retries = 2
+  /// How long a further try may take, in milliseconds: longer than a first segment that is sent again.
+  private static let retryPatience: Int64 = 1_300
+
+  private let inquiry: DiagnosisInquiry
+  private let patience: Patience
+
+  init(_ inquiry: DiagnosisInquiry, _ patience: Patience) {
+    self.inquiry = inquiry
+    self.patience = patience
+  }
+
+  private var subject: DiagnosisSubject { inquiry.subject }
+
+  func findings(_ witness: KernelWitness) -> [Finding] {
+    let ways = inquiry.openWays
+    var found: [Finding] = ways.filter(\.leadsToMany).map { .unasked(.connect, $0.target.family, .leadsToMany) }
+    let open = ways.filter { !$0.leadsToMany }
+    guard let first = open.first else { return found }
+    let tried = open.flatMap { way in
+      inquiry.addresses.filter { $0.family == way.target.family }.prefix(Self.addressLimit)
+    }
+    let interface = inquiry.configuration.interface == nil ? nil : first.link?.index
+    let connector = Connector(tried, ports: subject.ports, interface: interface, patience)
+    connector.wait(upTo: Connector.silence) { isEnough(connector, open) }
+    // A router that was known may have gone: the kernel takes some eight seconds to be sure (DELAY, then three probes).
+    let isUnsure = { (way: KernelEvidence) in connector.isSilent(way.target.family) && self.isUnsure(way, witness) }
+    if open.contains(where: isUnsure) { connector.wait(upTo: 9_000) { !open.contains(where: isUnsure) } }
+    for way in open {
+      var finding = self.finding(way, connector, interface, witness)
+      tryAgain(&finding, interface)
+      found.append(.connection(finding))
+      if subject.url == nil, let working = finding.attempts.first(where: \.isAccepted), !finding.isOwn,
+        let mtu = way.link?.mtu
+      {
+        found.append(
+          .largePackets(
+            DatagramProbe.largePackets(to: working.address, mtu: mtu, interface: interface, patience)))
+      }
+    }
+    return found
+  }
+
+  /// Whether each family has a connection, so that the rest need not be waited for as long.
+  private func isEnough(_ connector: Connector, _ ways: [KernelEvidence]) -> Bool {
+    connector.elapsed > Self.retryPatience && ways.allSatisfy { connector.isConnected($0.target.family) }
+  }
+
+  /// Whether the kernel is still finding out whether the neighbour is there.
+  private func isUnsure(_ way: KernelEvidence, _ witness: KernelWitness) -> Bool {
+    guard let neighbour = way.neighbour, let link = way.link, neighbour.isResolved else { return false }
+    return witness.neighbourState(neighbour.address, link: link.index).map {
+      !$0.isDisjoint(with: [.stale, .delay, .probe, .incomplete])
+    } ?? false
+  }
+
+  private func finding(
+    _ way: KernelEvidence, _ connector: Connector, _ interface: UInt32?, _ witness: KernelWitness
+  ) -> ConnectionFinding {
+    let family = way.target.family
+    var finding = ConnectionFinding(family, connector.results(family) { witness.linkName($0) })
+    finding.isAnyPort = subject.port == nil
+    finding.isHurried = connector.isHurried
+    finding.isOwn = way.target.isLoopback || way.state.flags.contains(.isLocalAddress)
+    finding.gateway = way.state.gateway
+    if let neighbour = way.neighbour, let link = way.link, neighbour.isResolved {
+      finding.isNeighbourFailed =
+        witness.neighbourState(neighbour.address, link: link.index)?.contains(.failed) ?? false
+    }
+    if connector.isSilent(family), let first = finding.attempts.first {
+      finding.isDatagramForbidden = DatagramProbe.isForbidden(first.address, port: first.port, interface: interface)
+    }
+    if let link = way.link, link.kind == .tunnel {
+      finding.tunnel = link.name
+      finding.hasTunnelAnswered =
+        inquiry.name?.servers.contains { server in
+          server.hasAnswered && server.address.family == family
+            && witness.evidence(server.address, inquiry.path(.udp, port: 53)).link?.name == link.name
+        } ?? false
+    }
+    return finding
+  }
+
+  /// Tries again what failed, unless the system itself has refused it: what fails at one time only is unreliable.
+  private func tryAgain(_ finding: inout ConnectionFinding, _ interface: UInt32?) {
+    let hasConnection = finding.attempts.contains(where: \.isAccepted)
+    // A target that uses any port is there if one of them answers.
+    if finding.isAnyPort && hasConnection || finding.isOwn || finding.isHurried || finding.isNeighbourFailed { return }
+    let failed = finding.attempts.indices.filter { index in
+      switch finding.attempts[index].outcome {
+      case .reset: true
+      case .silent: finding.attempts[index].sight?.hasLeft != false
+      case .refused(let statement): !statement.isOwn
+      default: false
+      }
+    }.prefix(Self.retriedLimit)
+    if failed.isEmpty { return }
+    for _ in 0..<Self.retries {
+      if patience.rest < Self.retryPatience * 1_000_000 { return }
+      let attempts = failed.map { finding.attempts[$0] }
+      let connectors = attempts.map { Connector([$0.address], ports: [$0.port], interface: interface, patience) }
+      for (index, connector) in zip(failed, connectors) {
+        connector.wait(upTo: Self.retryPatience)
+        guard let again = connector.results(finding.family).first?.outcome else { continue }
+        finding.attempts[index].tries.append(again)
+      }
+      if !hasConnection, failed.allSatisfy({ !finding.attempts[$0].isAccepted }), finding.isSilent { return }
+    }
+  }
+}
+
+extension ConnectionFinding {
+  /// Whether nothing has come of any try.
+  fileprivate var isSilent: Bool { attempts.allSatisfy { $0.tries.allSatisfy { $0 == .silent } } }
+}
+
+extension KernelEvidence {
+  /// Whether the target is a broadcast address or a multicast group.
+  fileprivate var leadsToMany: Bool { route.map { [.broadcast, .multicast].contains($0.type) } ?? false }
+}
+#endif

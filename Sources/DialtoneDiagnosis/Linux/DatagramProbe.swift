@@ -1,0 +1,81 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+internal import CDialtoneSystem
+internal import Dialtone
+internal import DialtoneSites
+
+/// What datagrams tell, on ports on which nothing listens: the answer is an ICMP message, or none. Runs on a thread of
+/// its own.
+enum DatagramProbe {
+  /// The discard port (RFC 863): who listens there answers nothing.
+  static let discardPort: UInt16 = 9
+  /// The first port of traceroute(8), on which nothing listens.
+  private static let tracePort: UInt16 = 33_434
+
+  /// Has the kernel ask for a neighbour. Returns the socket, on which the neighbour's answer may come.
+  static func wake(_ neighbour: IPAddress, link: UInt32) -> ProbeSocket? {
+    guard let socket = ProbeSocket(neighbour, port: discardPort, isStream: false, interface: link), socket.start == 0
+    else { return nil }
+    _ = socket.send([0])
+    return socket
+  }
+
+  /// Whether the neighbour that was sent something has refused it, and so is there.
+  static func hasAnswered(_ socket: ProbeSocket?, _ neighbour: IPAddress) -> Bool {
+    guard let socket, socket.takeError() != 0, let refusal = socket.takeRefusal() else { return false }
+    return !refusal.isOwn && refusal.offender.bits == neighbour.bits
+  }
+
+  /// Whether this machine itself forbids a datagram to an address: EPERM is netfilter's verdict on what it sends.
+  static func isForbidden(_ address: IPAddress, port: UInt16, interface: UInt32?) -> Bool {
+    guard let socket = ProbeSocket(address, port: port, isStream: false, interface: interface), socket.start == 0 else {
+      return false
+    }
+    return socket.send([]) == EPERM
+  }
+
+  /// Tries whether datagrams as large as the link's MTU are answered as small ones are.
+  static func largePackets(
+    to address: IPAddress, mtu: UInt32, interface: UInt32?, _ patience: Patience
+  ) -> LargePacketsFinding {
+    let headers = address.family == .ipv6 ? 48 : 28
+    let size = Int(min(mtu, 9_000))
+    guard size > headers + 100, let small = socket(address, interface),
+      answers(small, byteCount: 1, patience) == .answered, let large = socket(address, interface)
+    else { return LargePacketsFinding(address.family, nil, byteCount: size) }
+    return LargePacketsFinding(
+      address.family, answers(large, byteCount: size - headers, patience), byteCount: size)
+  }
+
+  private static func socket(_ address: IPAddress, _ interface: UInt32?) -> ProbeSocket? {
+    let socket = ProbeSocket(address, port: tracePort, isStream: false, interface: interface)
+    socket?.forbidFragments()
+    return socket?.start == 0 ? socket : nil
+  }
+
+  /// Sends a datagram up to three times.
+  private static func answers(
+    _ socket: ProbeSocket, byteCount: Int, _ patience: Patience
+  ) -> LargePacketsFinding.Outcome {
+    for _ in 0..<3 {
+      if patience.isOver { break }
+      let errno = socket.send([UInt8](repeating: 0, count: byteCount))
+      // The kernel knows already that it is too large (EMSGSIZE).
+      if errno != 0, errno != ECONNREFUSED { return .refused }
+      let deadline = patience.moment(in: 400)
+      while true {
+        let events = patience.wait([(socket.descriptor, wantsWriting: false)], until: deadline)
+        if events.isEmpty { break }
+        if events.contains(where: { $0.position < 0 }) { return .vanished }
+        _ = socket.takeError()
+        guard let statement = socket.takeRefusal()?.statement else { continue }
+        return statement.sender.bits == socket.address.bits && statement.meaning == .portUnreachable
+          ? .answered : .refused
+      }
+    }
+    return .vanished
+  }
+}
+#endif

@@ -1,0 +1,289 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+internal import CDialtoneSystem
+internal import Dialtone
+internal import DialtoneSites
+
+/// Asks the configured name servers for one name, each by itself, to see which of them does what. Runs on a thread of
+/// its own.
+struct NameInquiry {
+  /// When a question is sent again, and when a server that does not answer counts as silent, in milliseconds.
+  private static let resends: [Int64] = [0, 1_000, 2_000]
+  private static let end: Int64 = 3_000
+  /// How long a server may take for the question that cannot have an answer, once it has answered the others.
+  private static let controlPatience: Int64 = 400
+  /// How long the kernel may take with a datagram that has come in.
+  private static let handOver: Int64 = 50
+
+  private enum Kind: Hashable {
+    case ipv4, ipv6, control
+  }
+
+  /// What is asked of one server.
+  private struct Conversation {
+    let socket: ProbeSocket
+    let position: Int
+    var open: [UInt16: Kind] = [:]
+    /// How many datagrams came, whatever is in them.
+    var receivedCount = 0
+  }
+
+  let configuration: ResolverConfiguration
+  let patience: Patience
+  /// What the kernel knows of the way to a server.
+  let way: (IPAddress) -> KernelEvidence
+
+  /// Finds the addresses of a name, or only whether the servers answer for the root if the name is empty.
+  func evidence(_ name: String, families: [IPAddress.Family]) -> NameFinding {
+    if name.isEmpty {
+      var evidence = NameFinding(name: "the root")
+      evidence.isRootOnly = true
+      evidence.servers = ask("", families: [.ipv4], &evidence.isHurried)
+      return evidence
+    }
+    var evidence = NameFinding(name: name)
+    let known = configuration.hostsAddresses(of: name).filter { families.contains($0.family) }
+    if !known.isEmpty {
+      evidence.source = .hosts
+      evidence.addresses = known
+      return evidence
+    }
+    for candidate in configuration.candidates(for: name) {
+      evidence.tried.append(candidate)
+      let servers = ask(candidate, families: families, &evidence.isHurried)
+      if evidence.isHurried, !servers.contains(where: \.hasAnswered) { break }
+      // What the name itself was answered says more than what a search domain was.
+      if evidence.servers.isEmpty || candidate == name || servers.contains(where: { !$0.addresses.isEmpty }) {
+        evidence.servers = servers
+      }
+      if let found = servers.first(where: { !$0.addresses.isEmpty }) {
+        evidence.foundAs = candidate
+        evidence.addresses = found.addresses
+        return evidence
+      }
+      // If no server answers, another name gets no answer either.
+      if !servers.contains(where: \.hasAnswered) { break }
+    }
+    return evidence
+  }
+
+  // MARK: The servers
+
+  // `isHurried` becomes true if the time is up before the servers had theirs.
+  private func ask(
+    _ name: String, families: [IPAddress.Family], _ isHurried: inout Bool
+  ) -> [NameFinding.Server] {
+    if patience.isOver {
+      isHurried = true
+      return []
+    }
+    var servers = configuration.servers.map { NameFinding.Server($0) }
+    var conversations: [Conversation] = []
+    // It has to look before anything is sent.
+    let witness = PacketWitness()
+    let start = TimeSource.system.now()
+    for position in servers.indices {
+      let address = servers[position].address
+      func fail(_ reply: NameFinding.Reply) { set(&servers[position], families, reply) }
+      let way = way(address)
+      servers[position].isBeyond = way.state.gateway != nil
+      if !way.state.isReachable, way.state.status != .undetermined {
+        if let fault = KernelFindings.findings(way).last(where: \.isFault) {
+          fail(.noWay(fault))
+          continue
+        }
+      }
+      guard let socket = ProbeSocket(address, port: 53, isStream: false, interface: nil) else {
+        fail(.failed(EMFILE))
+        continue
+      }
+      if socket.start != 0 {
+        fail(.failed(socket.start))
+        continue
+      }
+      var conversation = Conversation(socket: socket, position: position)
+      var kinds: [Kind] = families.map { $0 == .ipv4 ? .ipv4 : .ipv6 }
+      if !name.isEmpty { kinds.append(.control) }
+      for kind in kinds { conversation.open[UInt16.random(in: 1...UInt16.max)] = kind }
+      conversations.append(conversation)
+    }
+    let control = "dialtone-\(String(UInt64.random(in: 0...UInt64.max), radix: 36)).invalid"
+    var sent = 0
+    while true {
+      let elapsed = (TimeSource.system.now() - start) / 1_000_000
+      if sent < Self.resends.count, elapsed >= Self.resends[sent] {
+        sent += 1
+        for index in conversations.indices {
+          send(&conversations[index], name, control, families, &servers)
+        }
+      }
+      if isDone(conversations, servers, families, elapsed) || elapsed >= Self.end { break }
+      if patience.isOver {
+        isHurried = true
+        break
+      }
+      let next = sent < Self.resends.count ? Self.resends[sent] : Self.end
+      // Where only the control question is open, it is not waited for so long.
+      let pause = isAnswered(servers) ? min(next - elapsed, 50) : next - elapsed
+      var list = conversations.map { ($0.socket.descriptor, wantsWriting: false) }
+      if let witness { list.append((witness.descriptor, wantsWriting: false)) }
+      for event in patience.wait(list, until: patience.moment(in: max(1, pause))) {
+        if event.position < 0 { return finished(conversations, servers, families) }
+        if event.position == conversations.count {
+          witness?.read()
+        } else {
+          take(&conversations[event.position], &servers, since: start, hasError: event.hasError)
+        }
+      }
+    }
+    var isStopped: Set<Int> = []
+    if let witness {
+      witness.read()
+      for index in conversations.indices
+      where isStoppedHere(&conversations[index], witness, &servers, since: start) {
+        isStopped.insert(conversations[index].position)
+      }
+    }
+    var found = finished(conversations, servers, families)
+    // It has answered, and no program gets the answer.
+    for position in isStopped where found[position].replies.allSatisfy({ $0 == .silent }) {
+      found[position].ipv4 = found[position].ipv4.map { _ in .dropped }
+      found[position].ipv6 = found[position].ipv6.map { _ in .dropped }
+    }
+    return found
+  }
+
+  /// Whether more answers came in to the socket's port than the socket has got.
+  private func isStoppedHere(
+    _ conversation: inout Conversation, _ witness: PacketWitness, _ servers: inout [NameFinding.Server],
+    since start: Int64
+  ) -> Bool {
+    guard let sight = witness.sight(of: conversation.socket), sight.answerCount > conversation.receivedCount else {
+      return false
+    }
+    // The kernel may be about to hand one over.
+    let deadline = patience.moment(in: Self.handOver)
+    while sight.answerCount > conversation.receivedCount {
+      let events = patience.wait([(conversation.socket.descriptor, wantsWriting: false)], until: deadline)
+      guard let event = events.first, event.position == 0 else { break }
+      take(&conversation, &servers, since: start, hasError: event.hasError)
+    }
+    return sight.answerCount > conversation.receivedCount
+  }
+
+  /// Whether the first server, which programs believe, has answered all there is to ask.
+  private func isAnswered(_ servers: [NameFinding.Server]) -> Bool {
+    servers.first.map { $0.hasAnswered && ![$0.ipv4, $0.ipv6].contains(.silent) } ?? true
+  }
+
+  private func isDone(
+    _ conversations: [Conversation], _ servers: [NameFinding.Server], _ families: [IPAddress.Family],
+    _ elapsed: Int64
+  ) -> Bool {
+    let open = conversations.flatMap { conversation in conversation.open.values.map { (conversation.position, $0) } }
+    if open.isEmpty { return true }
+    // The first server, which programs believe, has said all.
+    guard let first = servers.first, first.hasAnswered, !first.saysNo else { return false }
+    let ofFirst = open.filter { $0.0 == 0 }
+    if ofFirst.isEmpty { return true }
+    let time = Int64(first.milliseconds ?? 0)
+    return ofFirst.allSatisfy { $0.1 == .control } && elapsed > time + Self.controlPatience
+  }
+
+  private func send(
+    _ conversation: inout Conversation, _ name: String, _ control: String, _ families: [IPAddress.Family],
+    _ servers: inout [NameFinding.Server]
+  ) {
+    for (id, kind) in conversation.open {
+      let type: DNSMessage.RecordType = name.isEmpty ? .nameServer : kind == .ipv6 ? .aaaa : .a
+      guard let question = DNSMessage.question(kind == .control ? control : name, type, id: id) else {
+        conversation.open[id] = nil
+        continue
+      }
+      let errno = conversation.socket.send(question)
+      if errno == 0 || errno == EAGAIN { continue }
+      // EPERM is netfilter's verdict on what this machine sends.
+      let reply: NameFinding.Reply = errno == EPERM ? .forbidden : refusal(conversation.socket, errno)
+      conversation.open = [:]
+      set(&servers[conversation.position], families, reply)
+      return
+    }
+  }
+
+  private func take(
+    _ conversation: inout Conversation, _ servers: inout [NameFinding.Server], since start: Int64, hasError: Bool
+  ) {
+    let position = conversation.position
+    while let bytes = conversation.socket.receive() {
+      conversation.receivedCount += 1
+      guard let answer = DNSMessage.answer(bytes), let kind = conversation.open.removeValue(forKey: answer.id) else {
+        continue
+      }
+      let reply =
+        answer.isTruncated && answer.addresses.isEmpty
+        ? NameFinding.Reply.truncated : .answer(answer.code, answer.addresses)
+      switch kind {
+      case .ipv4: servers[position].ipv4 = reply
+      case .ipv6: servers[position].ipv6 = reply
+      case .control: servers[position].control = reply
+      }
+      if kind != .control {
+        servers[position].milliseconds = Double(TimeSource.system.now() - start) / 1_000_000
+      }
+    }
+    if !hasError { return }
+    let errno = conversation.socket.takeError()
+    let reply = refusal(conversation.socket, errno)
+    let kinds = conversation.open.values
+    conversation.open = [:]
+    for kind in kinds {
+      switch kind {
+      case .ipv4: servers[position].ipv4 = reply
+      case .ipv6: servers[position].ipv6 = reply
+      case .control: servers[position].control = reply
+      }
+    }
+  }
+
+  private func refusal(_ socket: ProbeSocket, _ errno: CInt) -> NameFinding.Reply {
+    guard let refusal = socket.takeRefusal() else {
+      return .failed(errno == 0 ? ECONNREFUSED : errno)
+    }
+    // The kernel has asked for the neighbour, in vain.
+    if refusal.isOwn, refusal.isHostUnreachable { return .silent }
+    if refusal.isOwn, !socket.address.isLoopback { return .forbidden }
+    return .refused(refusal.statement)
+  }
+
+  private func set(
+    _ server: inout NameFinding.Server, _ families: [IPAddress.Family], _ reply: NameFinding.Reply
+  ) {
+    if families.contains(.ipv4), server.ipv4 == nil { server.ipv4 = reply }
+    if families.contains(.ipv6), server.ipv6 == nil { server.ipv6 = reply }
+  }
+
+  /// What was asked and not answered is silence, unless another server has been believed before.
+  private func finished(
+    _ conversations: [Conversation], _ servers: [NameFinding.Server], _ families: [IPAddress.Family]
+  ) -> [NameFinding.Server] {
+    var servers = servers
+    let isFirstEnough =
+      servers.first.map { first in
+        first.hasAnswered && !first.saysNo
+          && !conversations.contains { $0.position == 0 && $0.open.values.contains { $0 != .control } }
+      } ?? false
+    for conversation in conversations where !(isFirstEnough && conversation.position > 0) {
+      for kind in conversation.open.values {
+        switch kind {
+        case .ipv4: servers[conversation.position].ipv4 = servers[conversation.position].ipv4 ?? .silent
+        case .ipv6: servers[conversation.position].ipv6 = servers[conversation.position].ipv6 ?? .silent
+        case .control: servers[conversation.position].control = .silent
+        }
+      }
+    }
+    return servers
+  }
+}
+#endif

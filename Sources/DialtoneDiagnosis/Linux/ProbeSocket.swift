@@ -1,0 +1,147 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+internal import CDialtoneSystem
+internal import Dialtone
+internal import DialtoneSites
+internal import Netlink
+
+/// A socket that is connected to one address, for one probe. It does not block. Belongs to one thread.
+final class ProbeSocket {
+  private let owner: OwnedDescriptor
+  let address: IPAddress
+  /// What connect(2) said; 0 or EINPROGRESS if it goes on.
+  let start: CInt
+  /// The two ends of what it sends; `nil` if it has no port of its own.
+  let flow: PacketRecord.Flow?
+
+  /// Begins to connect over TCP if it `isStream`, else UDP, by `interface` alone if it is given. `nil` if the system
+  /// has no descriptor for it.
+  init?(_ address: IPAddress, port: UInt16, isStream: Bool, interface: UInt32?) {
+    let address = address.unmapped
+    let family = address.family == .ipv6 ? AF_INET6 : AF_INET
+    let descriptor = csystem_probe_socket(family, isStream ? 1 : 0)
+    if descriptor < 0 { return nil }
+    owner = OwnedDescriptor(descriptor)
+    self.address = address
+    // if_nametoindex(3) reads the name and keeps nothing.
+    let scope = address.zone.map { zone in unsafe UInt32(zone) ?? if_nametoindex(zone) }
+    if let interface { _ = csystem_bind_to_interface(descriptor, family, interface) }
+    // The call reads as many bytes as the family has.
+    start = unsafe csystem_connect(descriptor, family, address.networkBytes, port, scope ?? interface ?? 0)
+    // At once: what failed gives its port back.
+    flow = Self.endpoints(descriptor, address, port).map { PacketRecord.Flow(endpoints: $0, isStream: isStream) }
+  }
+
+  private static func endpoints(
+    _ descriptor: CInt, _ peer: IPAddress, _ port: UInt16
+  ) -> ObservedPacket.Endpoints? {
+    var local = [UInt8](repeating: 0, count: 16)
+    var localPort: UInt16 = 0
+    // The call writes at most 16 bytes and the port.
+    let count = unsafe csystem_local_endpoint(descriptor, &local, &localPort)
+    var reader = NetworkByteReader(local[...])
+    guard count > 0, localPort != 0, let source = reader.address(isIPv6: count == 16) else { return nil }
+    return ObservedPacket.Endpoints(
+      source: source, sourcePort: localPort, destination: peer.bits, destinationPort: port)
+  }
+
+  var descriptor: CInt { owner.rawValue }
+
+  /// Sends a datagram. Returns 0, or the errno.
+  func send(_ bytes: [UInt8]) -> CInt {
+    // The call reads as many bytes as it is told.
+    let result = unsafe bytes.withUnsafeBytes { buffer in
+      unsafe CDialtoneSystem.send(descriptor, buffer.baseAddress, buffer.count, CInt(MSG_NOSIGNAL))
+    }
+    return result >= 0 ? 0 : csystem_errno()
+  }
+
+  /// Receives a datagram; `nil` if there is none.
+  func receive() -> [UInt8]? {
+    var result = -1
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4_096) { buffer, count in
+      // The call writes at most as many bytes as it is told there is room for.
+      result = unsafe recv(descriptor, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT))
+      count = max(0, result)
+    }
+    return result >= 0 ? bytes : nil
+  }
+
+  /// Why it failed; 0 if it did not. Asking takes the error away.
+  func takeError() -> CInt { csystem_socket_error(descriptor) }
+
+  /// Who refused a packet; `nil` if nobody did.
+  func takeRefusal() -> ConnectionRefusal? { ConnectionRefusal(takenFrom: descriptor) }
+
+  /// Has datagrams never split on the way.
+  func forbidFragments() {
+    _ = csystem_forbid_fragments(descriptor, address.family == .ipv6 ? AF_INET6 : AF_INET)
+  }
+}
+
+extension IPAddress {
+  /// 4 or 16 bytes in network order.
+  var networkBytes: [UInt8] {
+    let numbers = bits.isIPv6 ? [bits.high, bits.low] : [bits.low << 32]
+    let bytes = numbers.flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) } }
+    return Array(bytes.prefix(bits.byteCount))
+  }
+}
+
+/// How long a diagnosis may take, and whether it is still wanted. For any thread.
+final class Patience: Sendable {
+  private let end: Int64
+  /// Readable once the diagnosis is cancelled.
+  private let wake: OwnedDescriptor
+
+  /// - Parameter end: When the time is up, in nanoseconds of the system's clock.
+  init(until end: Int64) {
+    self.end = end
+    wake = OwnedDescriptor(eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK)))
+  }
+
+  func cancel() { _ = eventfd_write(wake.rawValue, 1) }
+
+  var isCancelled: Bool { !wait([], until: 0).isEmpty }
+
+  /// Nanoseconds until the time is up; never negative.
+  var rest: Int64 { max(0, end - TimeSource.system.now()) }
+  var isOver: Bool { rest == 0 || isCancelled }
+
+  /// A time of the system's clock that is so many milliseconds away, or the end.
+  func moment(in milliseconds: Int64) -> Int64 {
+    min(end, TimeSource.system.now().addingClamped(milliseconds * 1_000_000))
+  }
+
+  /// What became of a descriptor.
+  struct Event {
+    let position: Int
+    let isReadable: Bool
+    let isWritable: Bool
+    let hasError: Bool
+  }
+
+  /// Sleeps until a descriptor is readable, writable if that is wanted, or has an error, or until a time. A
+  /// cancellation is an event at position -1.
+  func wait(_ descriptors: [(CInt, wantsWriting: Bool)], until deadline: Int64) -> [Event] {
+    var list = descriptors.map { descriptor, wantsWriting in
+      pollfd(fd: descriptor, events: Int16(POLLIN) | (wantsWriting ? Int16(POLLOUT) : 0), revents: 0)
+    }
+    list.append(pollfd(fd: wake.rawValue, events: Int16(POLLIN), revents: 0))
+    let pause = max(0, deadline - TimeSource.system.now())
+    // Rounded up: it would otherwise wake a little too soon, again and again.
+    let milliseconds = CInt(clamping: pause / 1_000_000 + (pause > 0 ? 1 : 0))
+    // The call fills in the events of as many entries as it is told.
+    guard unsafe poll(&list, nfds_t(list.count), milliseconds) > 0 else { return [] }
+    return list.enumerated().compactMap { position, entry in
+      if entry.revents == 0 { return nil }
+      let events = CInt(entry.revents)
+      return Event(
+        position: position == descriptors.count ? -1 : position, isReadable: events & POLLIN != 0,
+        isWritable: events & POLLOUT != 0, hasError: events & (POLLERR | POLLHUP | POLLNVAL) != 0)
+    }
+  }
+}
+#endif

@@ -1,0 +1,89 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+
+/// How this machine looks names up: resolv.conf(5), hosts(5) and nsswitch.conf(5). Pure, except for reading the files.
+struct ResolverConfiguration: Equatable, Sendable {
+  /// The name servers, in the order in which they are asked.
+  var servers: [IPAddress]
+  /// The domains that are appended to short names.
+  var searchDomains: [String] = []
+  /// A name with at least so many dots is first asked for as it is.
+  var dots = 1
+  /// What the system asks, in its order: `files`, `dns`, `mdns4_minimal` and so on.
+  var sources: [String] = ["files", "dns"]
+  /// The text of the hosts file.
+  var hosts = ""
+
+  /// Reads the files below `root`. One that cannot be read counts as empty.
+  init(root: String = "") {
+    self.init(
+      resolver: Self.text(root + "/etc/resolv.conf"), switching: Self.text(root + "/etc/nsswitch.conf"),
+      hosts: Self.text(root + "/etc/hosts"))
+  }
+
+  init(resolver: String, switching: String = "", hosts: String = "") {
+    #if os(Linux)  // libc's file, elsewhere another service
+    servers = NameServers.parse(resolver)
+    #else
+    servers = []
+    #endif
+    self.hosts = hosts
+    for line in resolver.split(whereSeparator: \.isNewline) {
+      let words = Self.words(line)
+      switch words.first {
+      // The last of them counts (resolv.conf(5)).
+      case "search", "domain": searchDomains = words.dropFirst().map { $0.last == "." ? String($0.dropLast()) : $0 }
+      case "options":
+        for option in words.dropFirst() where option.hasPrefix("ndots:") {
+          dots = min(15, Int(option.dropFirst("ndots:".count)) ?? 1)
+        }
+      default: break
+      }
+    }
+    for line in switching.split(whereSeparator: \.isNewline) {
+      let words = Self.words(line.prefix { $0 != "#" })
+      if words.first == "hosts:" { sources = words.dropFirst().filter { !$0.hasPrefix("[") && !$0.hasSuffix("]") } }
+    }
+  }
+
+  private static func words(_ line: Substring) -> [String] { line.split { $0 == " " || $0 == "\t" }.map(String.init) }
+
+  private static func text(_ path: String) -> String {
+    do throws(SystemFile.Failure) {
+      return String(decoding: try SystemFile.bytes(at: path, limit: 1 << 20), as: UTF8.self)
+    } catch {
+      return ""
+    }
+  }
+
+  /// The addresses that the hosts file gives a name.
+  func hostsAddresses(of name: String) -> [IPAddress] {
+    if !sources.contains("files") { return [] }
+    let wanted = ASCII.folded(name.last == "." ? String(name.dropLast()) : name)
+    var addresses: [IPAddress] = []
+    for line in hosts.split(whereSeparator: \.isNewline) {
+      let words = Self.words(line.prefix { $0 != "#" })
+      guard words.dropFirst().contains(where: { ASCII.folded($0) == wanted }), let address = IPAddress(words[0]) else {
+        continue
+      }
+      if !addresses.contains(address) { addresses.append(address) }
+    }
+    return addresses
+  }
+
+  /// The names to ask for, in their order (resolv.conf(5), search and ndots).
+  func candidates(for name: String) -> [String] {
+    if name.last == "." { return [String(name.dropLast())] }
+    let count = name.utf8.count { $0 == UInt8(ascii: ".") }
+    let searched = searchDomains.filter { !$0.isEmpty }.map { "\(name).\($0)" }
+    return count >= dots ? [name] + searched : searched + [name]
+  }
+
+  /// Whether the system asks name servers at all, directly or by a daemon.
+  var asksServers: Bool { sources.contains { !["files", "myhostname"].contains($0) } }
+
+  /// Whether the system also asks others than the hosts file and name servers, such as mDNS.
+  var hasOtherSources: Bool { sources.contains { !["files", "dns", "myhostname"].contains($0) } }
+}

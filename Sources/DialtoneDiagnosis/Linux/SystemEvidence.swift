@@ -1,0 +1,208 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+internal import CDialtoneSystem
+public import Dialtone
+public import DialtoneSites
+internal import Netlink
+
+/// What the system, and whom it reaches, tell. Every diagnosis has its findings from here unless it is given others.
+public struct SystemEvidence: EvidenceSource {
+  init() {}
+
+  /// Finds out what a question asks, on a thread of its own if that blocks.
+  public func findings(for question: DiagnosisQuestion, in inquiry: DiagnosisInquiry) async -> [Finding] {
+    if question == .exchange { return await SiteExchange(inquiry).findings() }
+    let patience = Patience(until: inquiry.deadline)
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isStarted = Thread.start(named: "dialtone-why") {
+          continuation.resume(returning: SystemQuestion(inquiry, patience).findings(for: question))
+        }
+        if !isStarted { continuation.resume(returning: [.unasked(question.kind, nil, .shortage)]) }
+      }
+    } onCancel: {
+      patience.cancel()
+    }
+  }
+}
+
+extension EvidenceSource where Self == SystemEvidence {
+  /// What the system, and whom it reaches, tell.
+  public static var system: SystemEvidence { SystemEvidence() }
+}
+
+extension Diagnosis {
+  /// Makes a diagnosis of a target, which begins when you iterate.
+  ///
+  /// - Parameters:
+  ///   - target: The Internet, a host or an address, perhaps with a port. The local network is taken as the Internet.
+  ///   - configuration: How it is made.
+  public init(of target: ReachabilityTarget = .internet, configuration: DiagnosisConfiguration = .init()) {
+    self.init(of: target, configuration: configuration, environment: .system)
+  }
+
+  /// Makes a diagnosis of a site, which is asked over HTTP, too.
+  ///
+  /// - Parameters:
+  ///   - url: The site.
+  ///   - configuration: How it is made.
+  public init(of url: SiteURL, configuration: DiagnosisConfiguration = .init()) {
+    self.init(of: url, configuration: configuration, environment: .system)
+  }
+}
+
+/// One question to the system. Belongs to one thread, which it blocks.
+struct SystemQuestion {
+  let inquiry: DiagnosisInquiry
+  let patience: Patience
+
+  init(_ inquiry: DiagnosisInquiry, _ patience: Patience) {
+    self.inquiry = inquiry
+    self.patience = patience
+  }
+
+  func findings(for question: DiagnosisQuestion) -> [Finding] {
+    do throws(ReachabilityError) {
+      let witness = try KernelWitness()
+      switch question {
+      case .names: return [.name(names(witness))]
+      case .way: return ways(witness)
+      case .neighbours: return NeighbourProbe(inquiry, patience).findings(witness)
+      case .tunnels: return tunnels(witness)
+      case .beyond: return [.beyond(BeyondProbe(inquiry, patience).finding(witness))]
+      case .connections: return ConnectionProbe(inquiry, patience).findings(witness)
+      case .proxy: return [ProxyProbe(inquiry, patience).finding(witness)]
+      case .exchange: return []
+      }
+    } catch {
+      if question != .way { return [] }
+      let addresses = ReachabilityTarget.internet.explainedAddresses(.init())
+      return addresses.filter { inquiry.families.contains($0.family) }.map {
+        .kernel(KernelFinding(.link(.denied), target: $0))
+      }
+    }
+  }
+
+  // MARK: Names
+
+  private func names(_ witness: KernelWitness) -> NameFinding {
+    let resolver = ResolverConfiguration()
+    let nameInquiry = NameInquiry(configuration: resolver, patience: patience) { server in
+      witness.evidence(server, inquiry.path(.udp, port: 53))
+    }
+    switch inquiry.subject.host {
+    case .address(let address):
+      return NameFinding(name: address.description, source: .literal, addresses: [address])
+    case .internet: return nameInquiry.evidence("", families: inquiry.families)
+    case .name(let name):
+      // What programs get is asked for at the same time.
+      let system = SystemLookup(name, families: inquiry.families)
+      var finding = nameInquiry.evidence(name.ascii, families: inquiry.families)
+      finding.system = system.reply(patience)
+      if case .addresses(let addresses)? = finding.system, finding.addresses.isEmpty {
+        // mDNS, LDAP and the like: the system's resolver alone asks them.
+        finding.source = .system
+        finding.addresses = addresses
+      } else if finding.addresses.isEmpty, !resolver.asksServers {
+        finding.source = .none
+      } else if finding.source == .dns, !resolver.asksServers {
+        finding.source = .none
+        finding.addresses = []
+      }
+      return finding
+    }
+  }
+
+  // MARK: The kernel
+
+  private func ways(_ witness: KernelWitness) -> [Finding] {
+    var addresses = inquiry.addresses
+    if addresses.isEmpty { addresses = ReachabilityTarget.internet.explainedAddresses(.init()) }
+    return inquiry.families.flatMap { family -> [Finding] in
+      guard let address = addresses.first(where: { $0.family == family }) else { return [] }
+      let evidence = witness.evidence(address, inquiry.path(port: inquiry.subject.ports.first))
+      return KernelFindings.findings(evidence).compactMap { finding in
+        // Whether the neighbour is there is asked for.
+        if case .neighbour = finding.result { nil } else { .kernel(finding) }
+      }
+    }
+  }
+
+  // MARK: Tunnels
+
+  private func tunnels(_ witness: KernelWitness) -> [Finding] {
+    inquiry.openWays.compactMap { way in
+      guard let link = way.link, link.kind == .tunnel, way.state.isReachable else { return nil }
+      var peer = TunnelFinding.Peer.unknown
+      if link.infoKind == "wireguard" {
+        switch witness.wireGuard(link.name) {
+        case .denied: peer = .denied
+        case .unknown: peer = .unknown
+        case .device(let device): peer = self.peer(of: device, for: way.target, witness)
+        }
+      }
+      return .tunnel(
+        TunnelFinding(way.target.family, interface: link.name, kind: link.infoKind ?? "tunnel", peer: peer))
+    }
+  }
+
+  private func peer(
+    of device: WireGuardDevice, for target: IPAddress, _ witness: KernelWitness
+  ) -> TunnelFinding.Peer {
+    guard let peer = device.peer(for: target.bits) else { return .none }
+    let age =
+      peer.lastHandshake == 0 ? nil : max(0, UTCTimestamp.now.durationSince1970.secondsClamped - peer.lastHandshake)
+    guard let endpoint = peer.endpoint.map({ IPAddress($0) }) else {
+      return .known(endpoint: nil, port: 0, handshakeAge: age, beneath: nil)
+    }
+    var outer = ReachabilityConfiguration()
+    outer.mark = device.mark
+    outer.transport = .udp
+    outer.port = peer.port
+    let beneath = KernelFindings.findings(witness.evidence(endpoint, outer)).first(where: \.isFault)
+    return .known(endpoint: endpoint, port: peer.port, handshakeAge: age, beneath: beneath)
+  }
+}
+
+extension DiagnosisInquiry {
+  func path(
+    _ transport: ReachabilityConfiguration.Transport = .tcp, port: UInt16?
+  ) -> ReachabilityConfiguration {
+    var path = ReachabilityConfiguration()
+    path.interface = configuration.interface
+    path.transport = transport
+    path.port = port
+    return path
+  }
+}
+
+/// Asks the system's resolver for a name, as programs do, on a thread that cannot be stopped.
+private final class SystemLookup: Sendable {
+  private let answer = Lock<NameLookupResult?>(nil)
+  /// Readable once the answer is there.
+  private let wake = OwnedDescriptor(eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK)))
+
+  init(_ name: HostName, families: [IPAddress.Family]) {
+    let question = NameQuestion(name: name.ascii, family: families.count == 1 ? families[0] : nil)
+    _ = NameLookupPool.shared.submit(question, by: systemNameLookup) { [self] result in
+      answer.withLock { $0 = result }
+      _ = eventfd_write(wake.rawValue, 1)
+    }
+  }
+
+  /// How long programs wait for a name as a rule, in milliseconds.
+  private static let longest: Int64 = 2_500
+
+  /// Returns what programs get. It waits for a while if there is nothing yet.
+  func reply(_ patience: Patience) -> NameFinding.SystemReply {
+    _ = patience.wait([(wake.rawValue, wantsWriting: false)], until: patience.moment(in: Self.longest))
+    return switch answer.withLock({ $0 }) {
+    case .addresses(let addresses)?: .addresses(addresses.map(\.unmapped))
+    case .noAddress?, .failed?, .exhausted?: .failed
+    case nil: .silent
+    }
+  }
+}
+#endif

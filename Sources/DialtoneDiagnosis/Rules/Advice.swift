@@ -1,0 +1,184 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+internal import DialtoneSites
+
+/// One command or act that fits a cause, for the program that manages the link, if that is known. Pure.
+///
+/// What a stranger chose, such as the name of an interface, is quoted for a shell.
+enum Advice {
+  /// Returns what to try; `nil` if nothing helps.
+  static func act(on cause: DiagnosisCause, _ reading: Reading, target: String) -> String? {
+    let evidence = evidence(reading)
+    let link = evidence?.likeliestLink
+    let address = evidence?.target
+    switch cause {
+    case .linkDown, .noCarrier, .dormant, .radioBlocked, .noSession:
+      return act(on: cause, link, interface(reading))
+    case .noInterface: return "List the interfaces: ip link"
+    case .loopbackDown: return "ip link set lo up"
+    case .denied: return "Run it outside of the sandbox that forbids netlink."
+    case .noAddress: return link.map { giveAddress($0, evidence?.target.family) }
+    case .duplicateAddress:
+      return "Give this machine another address, or switch off the host that has this one."
+    case .noRoute:
+      let family = address?.family == .ipv6 ? "-6 " : ""
+      return "Add a route: ip \(family)route add default via ROUTER\(link.map { " dev \(shell($0.name))" } ?? "")"
+    case .routeRefuses, .routeDead:
+      return address.map { "See the route: ip \($0.family == .ipv6 ? "-6 " : "")route get fibmatch \(shell("\($0)"))" }
+    case .ruleRefuses: return "See the rules: ip \(address?.family == .ipv6 ? "-6 " : "")rule"
+    case .gatewaySilent:
+      return "Switch the router on, or check its address\(link.map { " and the cable of \(shell($0.name))" } ?? "")."
+    case .hostAbsent: return "Switch the target on, or check its address."
+    case .uplinkDown, .routerNoRoute: return "Look at the router's WAN light, or call the provider."
+    case .routingLoop: return "See where packets go round: traceroute \(shell(host(reading) ?? target))"
+    case .prohibited: return "Ask who runs the firewall on the way to let \(shell(target)) through."
+    case .silent: return "Ask who runs the target whether it is on, and what filters packets before it."
+    case .refused: return "Start the service there, or check the port."
+    case .unreliable: return "Watch for loss: ping -c 50 \(shell(host(reading) ?? target))"
+    case .addressDead: return "Tell who runs the target that one of its addresses is dead."
+    case .familyBroken: return "Use the other family meanwhile, with -4 or -6."
+    case .localFirewall: return localFirewall(reading)
+    case .tunnelSilent: return tunnel(reading)
+    case .pathMTU:
+      let name = link?.name ?? interface(reading)
+      return "Lower the MTU, such as 1400: ip link set dev \(name.map(shell) ?? "NAME") mtu 1400"
+    case .nameServerSilent, .nameServerRefuses, .nameUnknown, .nameHijacked, .nameWrong: return name(cause, reading)
+    case .tlsCertificate, .clockWrong, .captivePortal, .siteFault: return site(cause, reading)
+    case .proxyUnreachable, .proxyRefuses:
+      guard case .proxy(let proxy) = reading.finding else { return nil }
+      return "Start the proxy, or do without it: unset \(shell(proxy.variable))"
+    default: return nil
+    }
+  }
+
+  /// A word as a shell takes it: quoted if it has more than harmless characters.
+  static func shell(_ word: String) -> String {
+    let harmless = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:/@%+-")
+    if !word.isEmpty, word.allSatisfy(harmless.contains) { return word }
+    return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+  }
+
+  // MARK: What a reading names
+
+  private static func evidence(_ reading: Reading) -> KernelEvidence? {
+    switch reading.finding {
+    case .kernel(let kernel): return kernel.evidence
+    case .tunnel(let tunnel):
+      if case .known(_, _, _, let beneath) = tunnel.peer { return beneath?.evidence }
+      return nil
+    default:
+      if case .name(.noWay(_, let fault)) = reading.meaning { return fault.evidence }
+      return nil
+    }
+  }
+
+  private static func interface(_ reading: Reading) -> String? {
+    guard case .kernel(let kernel) = reading.finding, case .link(.fails(let name, _, _)) = kernel.result else {
+      return nil
+    }
+    return name
+  }
+
+  private static func host(_ reading: Reading) -> String? {
+    guard case .connection(let connection) = reading.finding else { return nil }
+    return connection.attempts.first.map { "\($0.address)" }
+  }
+
+  // MARK: Links and addresses
+
+  private static func act(
+    on cause: DiagnosisCause, _ link: KernelEvidence.LinkFacts?, _ named: String?
+  ) -> String? {
+    guard let name = (link?.name ?? named).map(shell) else { return nil }
+    let manager = link?.manager
+    switch cause {
+    case .linkDown:
+      switch manager {
+      case .networkManager: return "nmcli device connect \(name)"
+      case .networkd: return "networkctl up \(name)"
+      case .ifupdown: return "ifup \(name)"
+      case .dhcpcd, .wpaSupplicant, nil: return "ip link set dev \(name) up"
+      }
+    case .noCarrier:
+      if link?.kind == .wifi {
+        return manager == .networkManager ? "nmcli device connect \(name)" : "wpa_cli -i \(name) reconnect"
+      }
+      if link?.kind == .tunnel { return "Start the program that serves the tunnel \(name)." }
+      return "Plug in the cable of \(name), or switch on what is at its other end."
+    case .dormant:
+      let who = link?.kind == .wifi || manager == .wpaSupplicant ? "the access point" : "the switch (802.1X)"
+      return "See why \(who) does not let \(name) in: wpa_cli -i \(name) status"
+    case .radioBlocked:
+      return "Switch the radio on, or: rfkill unblock \(link?.kind == .cellular ? "wwan" : "wifi")"
+    default:
+      return manager == .networkManager
+        ? "nmcli device connect \(name)" : "Start a session: mmcli -m any --simple-connect"
+    }
+  }
+
+  private static func giveAddress(_ link: KernelEvidence.LinkFacts, _ family: IPAddress.Family?) -> String {
+    let name = shell(link.name)
+    return switch link.manager {
+    case .networkManager: "nmcli device connect \(name)"
+    case .networkd: "networkctl renew \(name)"
+    case .dhcpcd: "dhcpcd -n \(name)"
+    case .ifupdown: "ifdown \(name) && ifup \(name)"
+    case .wpaSupplicant, nil:
+      "Start a DHCP client on \(name), or: ip address add ADDRESS/\(family == .ipv6 ? "64" : "24") dev \(name)"
+    }
+  }
+
+  private static func localFirewall(_ reading: Reading) -> String {
+    if case .connection(.otherWay(_, let interface)) = reading.meaning {
+      return "See the reverse path filter: sysctl \(shell("net.ipv4.conf.\(interface).rp_filter"))"
+    }
+    return "See what this machine's own firewall has: nft list ruleset"
+  }
+
+  private static func tunnel(_ reading: Reading) -> String? {
+    switch (reading.finding, reading.meaning) {
+    case (.tunnel(let tunnel), _): "Check the keys, the endpoint and the peer: wg show \(shell(tunnel.interface))"
+    case (_, .connection(.tunnelSilent(let tunnel))):
+      "Restart the tunnel \(shell(tunnel)), and check its other end."
+    default: nil
+    }
+  }
+
+  // MARK: Names and sites
+
+  private static func name(_ cause: DiagnosisCause, _ reading: Reading) -> String? {
+    guard case .name(let name) = reading.finding, case .name(let meaning) = reading.meaning else { return nil }
+    switch meaning {
+    case .nobodysByHosts: return "Take the line out of /etc/hosts: grep -n -w -- \(shell(name.name)) /etc/hosts"
+    case .neverAsked: return "Add dns to the line \"hosts:\" of /etc/nsswitch.conf."
+    case .hijacked: return "Log in to the network in a browser, or set another name server in /etc/resolv.conf."
+    case .nobodysByServer: return "See whether a filter of names blocks \(shell(name.name))."
+    case .unknown: return "Check the spelling of \(shell(name.name)), and the search domains in /etc/resolv.conf."
+    case .unknownToFirst(_, let other): return "Put \(other) first in /etc/resolv.conf."
+    case .needsTCP(let server): return "See what filters TCP to port 53 of \(server)."
+    case .lostInSystem: return "See the line \"options\" of /etc/resolv.conf (resolv.conf(5))."
+    case .foundBehind(let silent), .oneServerSilent(let silent): return "Take \(silent) out of /etc/resolv.conf."
+    case .noServer: return "Name a name server in /etc/resolv.conf."
+    default: return "Set another name server in /etc/resolv.conf."
+    }
+  }
+
+  private static func site(_ cause: DiagnosisCause, _ reading: Reading) -> String? {
+    guard case .site(let site) = reading.finding, case .site(let meaning) = reading.meaning else { return nil }
+    let url = SiteRules.judged(site).url
+    let code = SiteRules.judged(site).error?.code
+    switch cause {
+    case .clockWrong: return "Set the clock: timedatectl set-ntp true"
+    case .captivePortal: return "Log in to the network: open http://\(url.authority)/ in a browser."
+    case .tlsCertificate:
+      if meaning == .trustUnreadable { return "Install the system's certificates (ca-certificates)." }
+      let isAboutDates = code == .certificateExpired || code == .certificateNotYetValid
+      return isAboutDates
+        ? "Ask who runs \(url.authority) to renew its certificate."
+        : "Do not trust it; ask who runs \(url.authority), or the network."
+    default: return "Ask who runs \(url.authority)."
+    }
+  }
+}

@@ -1,0 +1,202 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CDialtoneSystem
+internal import Dialtone
+
+/// What is said of connections to the target in one family.
+enum ConnectionMeaning: Hashable, Sendable {
+  case untried
+  case hurried
+  case accepted(ConnectionFinding.Attempt, milliseconds: Double)
+  case addressesDead(working: ConnectionFinding.Attempt, dead: [ConnectionFinding.Attempt])
+  case unreliable(ConnectionFinding.Attempt, failures: Int, of: Int)
+  case refused(ConnectionFinding.Attempt)
+  case statement(ConnectionFinding.Attempt, NetworkStatement)
+  case forbidden(ConnectionFinding.Attempt)
+  case neverLeaves(ConnectionFinding.Attempt)
+  case answersDropped(ConnectionFinding.Attempt)
+  case otherWay(ConnectionFinding.Attempt, interface: String)
+  case cannotSend(ConnectionFinding.Attempt, errno: Int32)
+  case gatewaySilent(IPAddress)
+  case hostAbsent(IPAddress)
+  case tunnelSilent(String)
+  case silent(ConnectionFinding.Attempt)
+}
+
+/// The rule about connections to the target in one family. Pure.
+enum ConnectionRules {
+  static func read(_ finding: ConnectionFinding) -> Reading {
+    let (meaning, outcome, cause) = judge(finding)
+    let proof = attempt(of: meaning).flatMap { DiagnosisProof(finding, $0) }
+    return Reading(
+      .connection(finding), .connect, outcome, .connection(meaning), charge: cause.map { Charge($0, proof) })
+  }
+
+  /// What an ICMP message about a packet to an address is the sign of.
+  static func cause(of statement: NetworkStatement, from address: IPAddress) -> DiagnosisCause {
+    switch statement.meaning {
+    case .prohibited: .prohibited
+    case .lifetimeEnded: .routingLoop
+    case .portUnreachable, .protocolUnreachable: statement.sender.bits == address.bits ? .refused : .prohibited
+    case .hostUnreachable: .hostAbsent
+    case .networkUnreachable: .routerNoRoute
+    case .tooLarge: .pathMTU
+    case .other: .prohibited
+    }
+  }
+
+  private typealias Judgement = (ConnectionMeaning, DiagnosisStep.Outcome, DiagnosisCause?)
+
+  private static func attempt(of meaning: ConnectionMeaning) -> ConnectionFinding.Attempt? {
+    switch meaning {
+    case .refused(let attempt), .statement(let attempt, _), .forbidden(let attempt), .neverLeaves(let attempt),
+      .answersDropped(let attempt), .otherWay(let attempt, _), .cannotSend(let attempt, _), .silent(let attempt):
+      attempt
+    default: nil
+    }
+  }
+
+  private static func judge(_ finding: ConnectionFinding) -> Judgement {
+    if let working = finding.attempts.first(where: \.isAccepted) { return judge(finding, working) }
+    guard let attempt = finding.attempts.max(by: { weight($0) < weight($1) }) else { return (.untried, .skipped, nil) }
+    if attempt.sight?.hasLeft == false, attempt.outcome == .silent || attempt.outcome == .reset {
+      return (.neverLeaves(attempt), .fault, .localFirewall)
+    }
+    switch attempt.outcome {
+    case .accepted(let milliseconds): return (.accepted(attempt, milliseconds: milliseconds), .ok, nil)
+    case .reset:
+      // A reset that did not come from outside is this machine's.
+      if attempt.sight?.hasReturned == false, !finding.isOwn {
+        return (.forbidden(attempt), .fault, .localFirewall)
+      }
+      return (.refused(attempt), .fault, .refused)
+    case .refused(let statement): return judge(finding, attempt, statement)
+    case .failed(let errno):
+      switch errno {
+      case EPERM, EACCES: return (.forbidden(attempt), .fault, .localFirewall)
+      case ENETUNREACH, EHOSTUNREACH: return (.cannotSend(attempt, errno: errno), .fault, .noRoute)
+      // Others are about this machine, such as a lack of ports, and no cause is named.
+      default: return (.cannotSend(attempt, errno: errno), .fault, nil)
+      }
+    case .silent: return judgeSilence(finding, attempt)
+    }
+  }
+
+  /// What a family with a connection has beside it.
+  private static func judge(
+    _ finding: ConnectionFinding, _ working: ConnectionFinding.Attempt
+  ) -> Judgement {
+    for attempt in finding.attempts {
+      let failures = attempt.tries.count { !$0.isAccepted }
+      if failures > 0, failures < attempt.tries.count {
+        return (.unreliable(attempt, failures: failures, of: attempt.tries.count), .doubtful, .unreliable)
+      }
+    }
+    let alive = Set(finding.attempts.filter(\.isAccepted).map(\.address))
+    var dead: [ConnectionFinding.Attempt] = []
+    for attempt in finding.attempts
+    where !alive.contains(attempt.address) && !dead.contains(where: { $0.address == attempt.address }) {
+      dead.append(attempt)
+    }
+    if !dead.isEmpty { return (.addressesDead(working: working, dead: dead), .doubtful, .addressDead) }
+    guard case .accepted(let milliseconds) = working.outcome else { return (.untried, .skipped, nil) }
+    return (.accepted(working, milliseconds: milliseconds), .ok, nil)
+  }
+
+  private static func judge(
+    _ finding: ConnectionFinding, _ attempt: ConnectionFinding.Attempt, _ statement: NetworkStatement
+  ) -> Judgement {
+    if !statement.isOwn {
+      return (.statement(attempt, statement), .fault, cause(of: statement, from: attempt.address))
+    }
+    if finding.isOwn { return (.refused(attempt), .fault, .refused) }
+    // The kernel says so if nobody answers on the link (RFC 1122, 3.2.2.1; RFC 4861, 7.2.2).
+    guard statement.meaning == .hostUnreachable else { return (.forbidden(attempt), .fault, .localFirewall) }
+    return finding.gateway.map { (.gatewaySilent($0), .fault, .gatewaySilent) }
+      ?? (.hostAbsent(attempt.address), .fault, .hostAbsent)
+  }
+
+  private static func judgeSilence(
+    _ finding: ConnectionFinding, _ attempt: ConnectionFinding.Attempt
+  ) -> Judgement {
+    if let other = attempt.sight?.otherWay { return (.otherWay(attempt, interface: other), .fault, .localFirewall) }
+    if attempt.sight?.hasReturned == true { return (.answersDropped(attempt), .fault, .localFirewall) }
+    if finding.isDatagramForbidden, attempt.sight?.hasLeft != true {
+      return (.neverLeaves(attempt), .fault, .localFirewall)
+    }
+    if finding.isNeighbourFailed {
+      return finding.gateway.map { (.gatewaySilent($0), .fault, .gatewaySilent) }
+        ?? (.hostAbsent(attempt.address), .fault, .hostAbsent)
+    }
+    if finding.isHurried { return (.hurried, .skipped, nil) }
+    if let tunnel = finding.tunnel, !finding.hasTunnelAnswered {
+      return (.tunnelSilent(tunnel), .fault, .tunnelSilent)
+    }
+    return (.silent(attempt), .fault, .silent)
+  }
+
+  /// How much an attempt says: a refusal says more than silence.
+  private static func weight(_ attempt: ConnectionFinding.Attempt) -> Int {
+    switch attempt.outcome {
+    case .accepted: 4
+    case .refused: 3
+    case .reset: 2
+    case .failed: 1
+    case .silent: 0
+    }
+  }
+}
+
+/// What is said of what lies beyond the router.
+enum BeyondMeaning: Hashable, Sendable {
+  case answers(IPAddress)
+  /// Somebody on the way answers in a root server's place.
+  case intercepted
+  /// A router says that it has no way.
+  case routerSays(NetworkStatement)
+  /// This machine's firewall lets no question out.
+  case forbidden
+  /// Nothing beyond answers, whoever was asked.
+  case nothing
+  /// The root servers do not answer, and that alone says nothing.
+  case silent
+  case untried
+}
+
+/// The rule about what lies beyond the router. Pure.
+enum BeyondRules {
+  static func read(_ finding: BeyondFinding, _ context: Reading.Context) -> Reading {
+    let (meaning, outcome, cause) = judge(finding, context)
+    return Reading(.beyond(finding), .beyond, outcome, .beyond(meaning), charge: cause.map { Charge($0, nil) })
+  }
+
+  private static func judge(
+    _ finding: BeyondFinding, _ context: Reading.Context
+  ) -> (BeyondMeaning, DiagnosisStep.Outcome, DiagnosisCause?) {
+    if let answer = finding.questions.first(where: { $0.outcome == .answer }) {
+      return (.answers(answer.server), .ok, nil)
+    }
+    if finding.questions.isEmpty { return (.untried, .skipped, nil) }
+    if finding.questions.contains(where: { $0.outcome == .forged }) {
+      // Port 53 leads to somebody else: what lies beyond was not asked.
+      return (.intercepted, .doubtful, nil)
+    }
+    for question in finding.questions {
+      guard case .refused(let statement) = question.outcome, !statement.isOwn else { continue }
+      let isBlamed = !context.hasAnswerFromBeyond
+      let cause = ConnectionRules.cause(of: statement, from: question.server)
+      // A filter of port 53 alone is no fault of what was asked for.
+      if cause == .prohibited { return (.routerSays(statement), .doubtful, nil) }
+      return (
+        .routerSays(statement), isBlamed ? .fault : .doubtful,
+        isBlamed ? cause == .hostAbsent ? .routerNoRoute : cause : nil
+      )
+    }
+    if finding.questions.allSatisfy({ $0.outcome == .failed(EPERM) }) { return (.forbidden, .doubtful, nil) }
+    if finding.questions.contains(where: { $0.outcome == .silent }), !context.hasAnswerFromBeyond {
+      return context.hasSilenceBeyond ? (.nothing, .fault, .uplinkDown) : (.silent, .doubtful, nil)
+    }
+    return (.silent, .doubtful, nil)
+  }
+}

@@ -1,0 +1,156 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+
+/// What is said of the target's name.
+enum NameMeaning: Hashable, Sendable {
+  case literal
+  case found
+  /// It has an address, and a server before does not answer.
+  case foundBehind(silent: IPAddress)
+  /// It has an address, and the server does not answer for records of a type.
+  case foundInPart(server: IPAddress, lacksIPv6: Bool)
+  /// The server also gives an address to a name that cannot exist.
+  case foundByLiar(server: IPAddress, control: [IPAddress])
+  /// Servers answer at all.
+  case serversAnswer
+  case oneServerSilent(IPAddress)
+  /// hosts(5) has an address that is nobody's.
+  case nobodysByHosts
+  case nobodysByServer(IPAddress)
+  case hijacked(server: IPAddress)
+  case unknown(server: IPAddress, exists: Bool)
+  case unknownToFirst(IPAddress, knownTo: IPAddress)
+  /// nsswitch.conf(5) has programs ask no name server.
+  case neverAsked
+  /// Servers know it, and programs get no answer.
+  case lostInSystem(server: IPAddress, milliseconds: Double?)
+  case needsTCP(IPAddress)
+  case mismatched(IPAddress)
+  case says(NameFinding.ResponseCode, server: IPAddress)
+  case forbidden
+  case dropped
+  case noWay(server: IPAddress, KernelFinding)
+  case refused(server: IPAddress, NetworkStatement)
+  case cannotSend(server: IPAddress, errno: Int32)
+  case noServer
+  case silent
+  case hurried
+}
+
+/// The rule about the target's name. Pure.
+enum NameRules {
+  static func read(_ finding: NameFinding) -> Reading {
+    let (meaning, outcome, cause) = judge(finding)
+    let charge: Charge? =
+      if case .noWay(_, let fault) = meaning {
+        // What stops the question is what the kernel says of it.
+        Reading.readings([.kernel(fault)]).first?.charge
+      } else {
+        cause.map { Charge($0, DiagnosisProof(finding)) }
+      }
+    return Reading(.name(finding), .name, outcome, .name(meaning), charge: charge)
+  }
+
+  private typealias Judgement = (NameMeaning, DiagnosisStep.Outcome, DiagnosisCause?)
+
+  private static func judge(_ finding: NameFinding) -> Judgement {
+    switch finding.source {
+    case .literal: return (.literal, .skipped, nil)
+    case .hosts:
+      return finding.addresses.allSatisfy(\.isUnspecified) ? (.nobodysByHosts, .fault, .nameWrong) : (.found, .ok, nil)
+    case .system: return (.found, .ok, nil)
+    case .none: return (.neverAsked, .fault, .nameWrong)
+    case .dns: break
+    }
+    let servers = finding.servers
+    let silent = servers.filter(\.isSilent)
+    if finding.isRootOnly {
+      if servers.contains(where: { $0.hasAnswered && !$0.saysNo }) {
+        return silent.first.map { (.oneServerSilent($0.address), .doubtful, .nameServerSilent) }
+          ?? (.serversAnswer, .ok, nil)
+      }
+    } else if let found = servers.first(where: { !$0.addresses.isEmpty }) {
+      return judge(finding, found, silent)
+    }
+    return judgeUnfound(finding, silent)
+  }
+
+  private static func judge(
+    _ finding: NameFinding, _ found: NameFinding.Server, _ silent: [NameFinding.Server]
+  ) -> Judgement {
+    let control = found.control?.addresses ?? []
+    if !control.isEmpty, found.addresses.allSatisfy({ control.contains($0) }) {
+      return (.hijacked(server: found.address), .fault, .nameHijacked)
+    }
+    if found.addresses.allSatisfy(\.isUnspecified) {
+      return (.nobodysByServer(found.address), .fault, .nameHijacked)
+    }
+    if let first = finding.servers.first, first.address != found.address, first.saysUnknown {
+      return (.unknownToFirst(first.address, knownTo: found.address), .fault, .nameUnknown)
+    }
+    // Silent servers and types explain by themselves why programs wait.
+    let isLate = finding.system == .silent && silent.isEmpty && !found.replies.contains(.silent)
+    if isLate || finding.system == .failed {
+      return (.lostInSystem(server: found.address, milliseconds: found.milliseconds), .fault, .nameServerSilent)
+    }
+    if let late = silent.first { return (.foundBehind(silent: late.address), .doubtful, .nameServerSilent) }
+    if found.replies.contains(.silent) {
+      return (
+        .foundInPart(server: found.address, lacksIPv6: found.ipv6 == .silent), .doubtful, .nameServerSilent
+      )
+    }
+    if !control.isEmpty { return (.foundByLiar(server: found.address, control: control), .doubtful, nil) }
+    return (.found, .ok, nil)
+  }
+
+  private static func judgeUnfound(_ finding: NameFinding, _ silent: [NameFinding.Server]) -> Judgement {
+    let servers = finding.servers
+    func first(_ isMatch: (NameFinding.Reply) -> Bool) -> (IPAddress, NameFinding.Reply)? {
+      for server in servers {
+        if let reply = server.replies.first(where: isMatch) { return (server.address, reply) }
+      }
+      return nil
+    }
+    if let unknown = servers.first(where: \.saysUnknown), !finding.isRootOnly {
+      let exists = unknown.replies.allSatisfy { $0.code != .nameError }
+      return (.unknown(server: unknown.address, exists: exists), .fault, .nameUnknown)
+    }
+    if let long = servers.first(where: \.needsTCP) { return (.needsTCP(long.address), .fault, .nameServerRefuses) }
+    if let no = servers.first(where: \.saysNo), let code = no.replies.compactMap(\.code).first {
+      return (.says(code, server: no.address), .fault, .nameServerRefuses)
+    }
+    if !servers.isEmpty, servers.allSatisfy({ $0.replies.contains(.forbidden) }) {
+      return (.forbidden, .fault, .localFirewall)
+    }
+    if !servers.isEmpty, servers.allSatisfy({ $0.replies.contains(.dropped) }) {
+      return (.dropped, .fault, .localFirewall)
+    }
+    if let (server, _) = first({ $0 == .mismatched }) { return (.mismatched(server), .fault, .nameServerRefuses) }
+    // If one cannot be asked and another is silent, programs wait for the silent one.
+    if silent.isEmpty {
+      for server in servers {
+        for reply in server.replies {
+          switch reply {
+          case .noWay(let fault): return (.noWay(server: server.address, fault), .fault, nil)
+          case .refused(let statement):
+            return (
+              .refused(server: server.address, statement), .fault,
+              ConnectionRules.cause(of: statement, from: server.address) == .refused
+                ? .nameServerRefuses : ConnectionRules.cause(of: statement, from: server.address)
+            )
+          case .failed(let errno): return (.cannotSend(server: server.address, errno: errno), .fault, nil)
+          default: continue
+          }
+        }
+      }
+    }
+    if finding.isHurried { return (.hurried, .skipped, nil) }
+    if servers.isEmpty {
+      if finding.isRootOnly || finding.system == nil { return (.noServer, .skipped, nil) }
+      return (.noServer, .fault, .nameServerSilent)
+    }
+    return (.silent, .fault, .nameServerSilent)
+  }
+}

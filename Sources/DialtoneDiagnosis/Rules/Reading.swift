@@ -1,0 +1,238 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+internal import DialtoneSites
+
+/// One finding as the rules read it: what it says of one step, and what would be wrong by it alone.
+struct Reading: Hashable, Sendable {
+  /// What a finding says, if it takes more than the finding itself to tell.
+  enum Meaning: Hashable, Sendable {
+    case plain
+    case name(NameMeaning)
+    case connection(ConnectionMeaning)
+    case beyond(BeyondMeaning)
+    case site(SiteMeaning)
+  }
+
+  let finding: Finding
+  let kind: DiagnosisStep.Kind
+  let meaning: Meaning
+  let outcome: DiagnosisStep.Outcome
+  /// What is wrong, by this finding alone; `nil` if nothing is, or if no cause follows.
+  let charge: Charge?
+
+  init(
+    _ finding: Finding, _ kind: DiagnosisStep.Kind, _ outcome: DiagnosisStep.Outcome, _ meaning: Meaning = .plain,
+    charge: Charge? = nil
+  ) {
+    self.finding = finding
+    self.kind = kind
+    self.meaning = meaning
+    self.outcome = outcome
+    self.charge = outcome == .fault || outcome == .doubtful ? charge : nil
+  }
+
+  /// The family that it is about; `nil` if it is about both, or about none.
+  var family: IPAddress.Family? {
+    switch finding {
+    case .kernel(let kernel): kernel.target.family
+    case .tunnel(let tunnel): tunnel.family
+    case .connection(let connection): connection.family
+    case .largePackets(let packets): packets.family
+    case .unasked(_, let family, _): family
+    default: nil
+    }
+  }
+
+  var isFault: Bool { outcome == .fault }
+
+  /// Where it stands on the way of a packet.
+  var position: Int { DiagnosisStep.Kind.all.firstIndex(of: kind) ?? DiagnosisStep.Kind.all.count }
+
+  /// Reads findings. What one says may depend on the others.
+  static func readings(_ findings: [Finding]) -> [Reading] {
+    let context = Context(findings)
+    return findings.flatMap { finding -> [Reading] in
+      switch finding {
+      case .history: [Reading(finding, .history, .ok)]
+      case .kernel(let kernel): [read(kernel, context)]
+      case .tunnel(let tunnel): [read(tunnel)]
+      case .beyond(let beyond): [BeyondRules.read(beyond, context)]
+      case .name(let name): [NameRules.read(name)]
+      case .connection(let connection): [ConnectionRules.read(connection)]
+      case .largePackets(let packets): [read(packets)]
+      case .site(let site): SiteRules.read(site)
+      case .proxy(let proxy): [read(proxy)]
+      case .unasked(let kind, _, _): [Reading(finding, kind, .skipped)]
+      }
+    }
+  }
+
+  /// What of all findings matters to one.
+  struct Context {
+    /// Whether somebody beyond the router of a family has answered anything.
+    let hasAnswerFromBeyond: Bool
+    /// Whether something that was asked beyond the router got no answer.
+    let hasSilenceBeyond: Bool
+    /// The families in which somebody beyond the router has answered.
+    let answeredBeyond: Set<IPAddress.Family>
+
+    init(_ findings: [Finding]) {
+      var hasAnswer = false
+      var hasSilence = false
+      var beyondRouter: Set<IPAddress.Family> = []
+      for finding in findings {
+        switch finding {
+        case .beyond(let beyond):
+          hasAnswer = hasAnswer || beyond.hasAnswer
+          for question in beyond.questions where question.outcome == .answer {
+            beyondRouter.insert(question.server.family)
+          }
+        case .connection(let connection):
+          let hasConnection = connection.attempts.contains(where: \.isAccepted)
+          guard connection.gateway != nil else { continue }
+          if hasConnection { beyondRouter.insert(connection.family) }
+          hasAnswer = hasAnswer || hasConnection || connection.attempts.contains { $0.tries.contains(.reset) }
+          hasSilence = hasSilence || !hasConnection
+        case .name(let name):
+          // A server on the link answers from its cache, or that it cannot.
+          hasSilence = hasSilence || name.servers.contains { $0.replies.contains(where: \.isHelpless) }
+          for server in name.servers where server.hasAnswered {
+            if server.isBeyond { beyondRouter.insert(server.address.family) }
+            hasAnswer = hasAnswer || server.isBeyond
+          }
+        case .site(let site): hasAnswer = hasAnswer || site.usual.contains(where: SiteFinding.isAnswered)
+        case .proxy(let proxy): hasAnswer = hasAnswer || proxy.outcome == .delivers
+        default: break
+        }
+      }
+      hasAnswerFromBeyond = hasAnswer
+      hasSilenceBeyond = hasSilence
+      answeredBeyond = beyondRouter
+    }
+  }
+
+  // MARK: Kernel
+
+  private static func read(_ finding: KernelFinding, _ context: Context) -> Reading {
+    let proof = DiagnosisProof(finding)
+    func reading(
+      _ kind: DiagnosisStep.Kind, _ outcome: DiagnosisStep.Outcome, _ cause: DiagnosisCause? = nil
+    ) -> Reading {
+      Reading(.kernel(finding), kind, outcome, charge: cause.map { Charge($0, proof) })
+    }
+    switch finding.result {
+    case .link(let link):
+      switch link {
+      case .works, .loopback: return reading(.link, .ok)
+      case .failsAmongOthers, .unclear: return reading(.link, .doubtful)
+      case .fails(_, let reason, _): return reading(.link, .fault, cause(of: reason))
+      case .missing: return reading(.link, .fault, .noInterface)
+      case .loopbackDown: return reading(.link, .fault, .loopbackDown)
+      case .denied: return reading(.link, .fault, .denied)
+      }
+    case .address(let address):
+      switch address {
+      case .works, .notNeeded: return reading(.address, .ok)
+      case .deprecated: return reading(.address, .doubtful)
+      case .missing, .linkLocal, .tentative: return reading(.address, .fault, .noAddress)
+      case .duplicate: return reading(.address, .fault, .duplicateAddress)
+      }
+    case .rule(let rule):
+      switch rule {
+      case .passes, .none: return reading(.rule, .ok)
+      case .refuses: return reading(.rule, .fault, .ruleRefuses)
+      case .unknown: return reading(.rule, .skipped)
+      }
+    case .route(let route):
+      switch route {
+      case .leads: return reading(.route, .ok)
+      case .missing: return reading(.route, .fault, .noRoute)
+      case .refuses, .unexplained: return reading(.route, .fault, .routeRefuses)
+      case .dead: return reading(.route, .fault, .routeDead)
+      }
+    case .source(let source):
+      switch source {
+      case .address: return reading(.source, .ok)
+      case .foreign: return reading(.source, .doubtful)
+      case .missing: return reading(.source, .fault, .noAddress)
+      case .refused: return reading(.source, .fault, .noRoute)
+      case .unknown: return reading(.source, .skipped)
+      }
+    case .neighbour(let neighbour):
+      switch neighbour {
+      case .answers, .answered: return reading(.neighbour, .ok)
+      case .silent(_, let isGateway, _):
+        // An entry can fail while answers pass: a firewall of this machine that drops ARP, or an old entry.
+        if context.answeredBeyond.contains(finding.target.family) { return reading(.neighbour, .doubtful) }
+        return reading(.neighbour, .fault, isGateway ? .gatewaySilent : .hostAbsent)
+      case .asked: return reading(.neighbour, .doubtful)
+      case .unknown, .notAsked, .none: return reading(.neighbour, .skipped)
+      }
+    }
+  }
+
+  private static func cause(of reason: Reachability.Reason) -> DiagnosisCause? {
+    switch reason {
+    case .linkDown: .linkDown
+    case .noCarrier: .noCarrier
+    case .dormant: .dormant
+    case .noSession: .noSession
+    case .radioBlocked: .radioBlocked
+    default: nil
+    }
+  }
+
+  // MARK: Tunnels, large packets, the proxy
+
+  /// REJECT_AFTER_TIME of WireGuard: keys that are older are not used any more (wireguard.com/protocol).
+  static let handshakeLimit: Int64 = 180
+
+  private static func read(_ finding: TunnelFinding) -> Reading {
+    func reading(_ outcome: DiagnosisStep.Outcome, _ charge: Charge? = nil) -> Reading {
+      Reading(.tunnel(finding), .tunnel, outcome, charge: charge)
+    }
+    let silent = Charge(.tunnelSilent, DiagnosisProof(finding))
+    switch finding.peer {
+    case .unknown, .denied: return reading(.skipped)
+    case .none: return reading(.fault, silent)
+    case .known(_, _, _, let beneath?):
+      return reading(.fault, read(beneath, Context([])).charge ?? silent)
+    case .known(nil, _, _, nil), .known(_, _, nil, nil): return reading(.doubtful, silent)
+    case .known(_, _, let age?, nil): return reading(age > handshakeLimit ? .doubtful : .ok)
+    }
+  }
+
+  private static func read(_ finding: LargePacketsFinding) -> Reading {
+    switch finding.outcome {
+    case nil: Reading(.largePackets(finding), .pathMTU, .skipped)
+    case .answered, .refused: Reading(.largePackets(finding), .pathMTU, .ok)
+    case .vanished: Reading(.largePackets(finding), .pathMTU, .fault, charge: Charge(.pathMTU, nil))
+    }
+  }
+
+  private static func read(_ finding: ProxyFinding) -> Reading {
+    func reading(_ outcome: DiagnosisStep.Outcome, _ cause: DiagnosisCause? = nil) -> Reading {
+      Reading(.proxy(finding), .proxy, outcome, charge: cause.map { Charge($0, DiagnosisProof(finding)) })
+    }
+    switch finding.outcome {
+    case .delivers, .connects: return reading(.ok)
+    case .notTried: return reading(.skipped)
+    case .refuses, .malformed: return reading(.fault, .proxyRefuses)
+    case .unknownName, .unansweredName, .reset, .unreachable, .failed, .silent, .unreadable:
+      return reading(.fault, .proxyUnreachable)
+    }
+  }
+}
+
+extension NameFinding.Reply {
+  /// Whether a server says that it could not find out, or whom to ask it could not.
+  var isHelpless: Bool {
+    switch self {
+    case .answer(.serverFailure, _), .silent: true
+    case .refused(let statement): !statement.isOwn
+    default: false
+    }
+  }
+}

@@ -1,0 +1,134 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+internal import DialtoneSites
+
+/// What is said of an exchange with the site.
+enum SiteMeaning: Hashable, Sendable {
+  // Large packets.
+  case largePass
+  case largeUntold
+  case smallFail
+  case largeVanish
+  /// Some tries succeeded, some did not.
+  case unreliable(failures: Int, of: Int)
+  // TLS.
+  case proven
+  case plain
+  case tlsStalled
+  case tlsFails
+  case trustUnreadable
+  case certificate
+  case clock(SiteFinding.Clock.Fault)
+  case noTLS
+  // The answer.
+  case answers(status: Int?)
+  case unexpected
+  case serverFault(status: Int)
+  case loginWanted
+  case redirected
+  /// Somebody answers for a name that cannot exist, and the site does not prove who it is.
+  case impostor
+  case stalled
+  case malformed
+  case noRequest
+}
+
+/// The rules about large packets, TLS and the answer. Pure.
+enum SiteRules {
+  static func read(_ finding: SiteFinding) -> [Reading] {
+    let judged = judged(finding)
+    let large = largePackets(finding)
+    if large.1 == .fault { return [reading(finding, .pathMTU, large, nil)] }
+    let proof = DiagnosisProof(finding, judged)
+    return [
+      reading(finding, .pathMTU, large, nil), reading(finding, .tls, tls(finding, judged), proof),
+      reading(finding, .http, http(finding, judged), proof),
+    ]
+  }
+
+  /// The verdict that TLS and the answer are judged by: the latest with an answer to a usual check, or the first.
+  static func judged(_ finding: SiteFinding) -> SiteVerdict {
+    finding.usual.last(where: SiteFinding.isGood) ?? finding.usual.last(where: SiteFinding.isAnswered)
+      ?? finding.verdict
+  }
+
+  private typealias Judgement = (SiteMeaning, DiagnosisStep.Outcome, DiagnosisCause?)
+
+  private static func reading(
+    _ finding: SiteFinding, _ kind: DiagnosisStep.Kind, _ judgement: Judgement, _ proof: DiagnosisProof?
+  ) -> Reading {
+    Reading(
+      .site(finding), kind, judgement.1, .site(judgement.0), charge: judgement.2.map { Charge($0, proof) })
+  }
+
+  // MARK: Large packets
+
+  private static func largePackets(_ finding: SiteFinding) -> Judgement {
+    let failures = finding.usual.count - finding.successes
+    if finding.successes > 0, failures > 0 {
+      return (.unreliable(failures: failures, of: finding.usual.count), .doubtful, .unreliable)
+    }
+    guard finding.hasStalled else {
+      return SiteFinding.isAnswered(finding.verdict) ? (.largePass, .ok, nil) : (.largeUntold, .skipped, nil)
+    }
+    let small = finding.smallVerdicts.map(SiteFinding.isAnswered)
+    if small.isEmpty { return (.largeUntold, .skipped, nil) }
+    if !small.contains(true) { return (.smallFail, .ok, nil) }
+    // Small packets fail, too, at times: it is not their size.
+    if small.contains(false) {
+      let all = finding.usual.count + small.count
+      return (.unreliable(failures: failures + small.count { !$0 }, of: all), .fault, .unreliable)
+    }
+    // An answer to a later large one that is no success.
+    if finding.laterVerdicts.contains(where: SiteFinding.isAnswered) {
+      return (.unreliable(failures: 1, of: finding.usual.count), .doubtful, .unreliable)
+    }
+    return (.largeVanish, .fault, .pathMTU)
+  }
+
+  // MARK: TLS
+
+  private static func tls(_ finding: SiteFinding, _ verdict: SiteVerdict) -> Judgement {
+    guard verdict.url.isSecure else { return (.plain, .skipped, nil) }
+    switch verdict.kind {
+    case .available, .unexpectedResponse, .captivePortal: return (.proven, .ok, nil)
+    case .intercepted: return certificate(finding, verdict)
+    case .failed where verdict.stage == .tls:
+      if SiteFinding.isStalled(verdict) { return (.tlsStalled, .fault, .siteFault) }
+      if verdict.error?.code == .trustUnreadable { return (.trustUnreadable, .fault, .tlsCertificate) }
+      return finding.isImpostorAnswered == true
+        ? (.impostor, .fault, .captivePortal) : (.tlsFails, .fault, .siteFault)
+    default:
+      return finding.isImpostorAnswered == true
+        ? (.impostor, .fault, .captivePortal) : (.noTLS, .skipped, nil)
+    }
+  }
+
+  private static func certificate(_ finding: SiteFinding, _ verdict: SiteVerdict) -> Judgement {
+    let code = verdict.error?.code
+    if code == .certificateExpired || code == .certificateNotYetValid {
+      if let fault = finding.clock?.fault { return (.clock(fault), .fault, .clockWrong) }
+    } else if finding.isImpostorAnswered == true {
+      return (.impostor, .fault, .captivePortal)
+    }
+    return (.certificate, .fault, .tlsCertificate)
+  }
+
+  // MARK: The answer
+
+  private static func http(_ finding: SiteFinding, _ verdict: SiteVerdict) -> Judgement {
+    switch verdict.kind {
+    case .available, .unexpectedResponse:
+      if let status = verdict.status, status >= 500 { return (.serverFault(status: status), .fault, .siteFault) }
+      return verdict.kind == .unexpectedResponse && verdict.error != nil
+        ? (.unexpected, .doubtful, nil) : (.answers(status: verdict.status), .ok, nil)
+    case .captivePortal:
+      return (verdict.status == 511 ? .loginWanted : .redirected, .fault, .captivePortal)
+    case .failed where [.request, .response, .body].contains(verdict.stage):
+      return SiteFinding.isStalled(verdict) ? (.stalled, .fault, .siteFault) : (.malformed, .fault, .siteFault)
+    default: return (.noRequest, .skipped, nil)
+    }
+  }
+}

@@ -1,0 +1,154 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+internal import DialtoneSites
+
+/// The words of a verdict.
+extension Words {
+  func verdict(_ conclusion: Conclusion) -> VerdictWords {
+    var words = VerdictWords(steps: readings.map(step))
+    words.works = works
+    words.others = others
+    switch conclusion {
+    case .works(let success): words.summary = summary(success)
+    case .wrong(let charge, let ground):
+      words.summary = summary(charge, ground)
+      if let beside = ground.beside, let family = beside.family {
+        words.details.append("\(Self.name(family)) does not work either: \(text(beside)).")
+      }
+      if let success = ground.success { words.details.append(doubt(success)) }
+      if charge.cause == .routerNoRoute { words.details.append("The router's uplink is probably down.") }
+      words.advice = Advice.act(on: ground.reading.charge?.cause ?? charge.cause, ground.reading, target: target)
+    case .unknown(let unknown):
+      words.summary = summary(unknown)
+      words.advice = advice(unknown)
+    }
+    return words
+  }
+
+  // MARK: Summaries
+
+  private func summary(_ success: Success) -> String {
+    switch success.kind {
+    case .site(let verdict):
+      "Nothing is wrong: \(verdict.url.authority) answers\(verdict.status.map { " \($0)" } ?? "")."
+    case .connection(let address, let port, let milliseconds):
+      "Nothing is wrong: \(Self.endpoint(address, port)) answers in \(Self.time(milliseconds))."
+    case .beyond(let server): "The Internet is reachable: the root server \(server) answers."
+    case .proxy(let server): "Nothing is wrong: the proxy \(server) leads to \(subject)."
+    }
+  }
+
+  private func summary(_ charge: Charge, _ ground: Conclusion.Ground) -> String {
+    if let family = ground.brokenFamily {
+      let other: IPAddress.Family = family == .ipv4 ? .ipv6 : .ipv4
+      return "\(Self.name(family)) does not work, and \(Self.name(other)) does: \(text(ground.reading))."
+    }
+    switch charge.cause {
+    case .uplinkDown: return "\(Self.capitalised(subject)) is not reachable beyond \(router)."
+    case .routerNoRoute:
+      guard let statement = statement(ground.reading) else { break }
+      return "\(Self.capitalised(subject)) is not reachable: the router \(statement.sender) says "
+        + "\(Self.text(statement))."
+    default: break
+    }
+    return Self.capitalised(text(ground.reading)) + "."
+  }
+
+  private func statement(_ reading: Reading) -> NetworkStatement? {
+    switch reading.meaning {
+    case .beyond(.routerSays(let statement)), .connection(.statement(_, let statement)),
+      .name(.refused(_, let statement)):
+      statement
+    default: nil
+    }
+  }
+
+  private func doubt(_ success: Success) -> String {
+    switch success.kind {
+    case .site(let verdict): "Yet \(verdict.url.authority) answered a check."
+    case .connection(let address, let port, _): "Yet \(Self.endpoint(address, port)) takes connections."
+    case .beyond(let server): "Yet the root server \(server) answers."
+    case .proxy(let server): "Yet the proxy \(server) leads to \(subject)."
+    }
+  }
+
+  private func summary(_ unknown: Conclusion.Unknown) -> String {
+    switch unknown {
+    case .nothingFound: "Nothing was found out."
+    case .timeIsUp(let kind): "The time was up before \(kind) was looked at."
+    case .beyondUnknown(let wasAsked):
+      "Nothing wrong was found up to \(router). What lies beyond it is unknown: "
+        + (wasAsked ? "the root servers do not answer, and a filter may be why." : "nobody there was asked.")
+    case .doubt(let reading): Self.capitalised(text(reading)) + "."
+    case .untried: "Nothing wrong was found on the way to \(target), and whether it answers is not known."
+    }
+  }
+
+  private func advice(_ unknown: Conclusion.Unknown) -> String? {
+    switch unknown {
+    case .beyondUnknown: "Name a site: dialtone explain https://example.com/"
+    case .timeIsUp: "Give it more time: dialtone explain --timeout 20 \(Advice.shell(target))"
+    default: nil
+    }
+  }
+
+  /// The target as the subject of a sentence. It begins with a word of ours.
+  private var subject: String { goal == .internet ? "the Internet" : "the target \(target)" }
+
+  private var router: String {
+    for reading in readings {
+      guard case .kernel(let kernel) = reading.finding, case .neighbour(let neighbour) = kernel.result else { continue }
+      switch neighbour {
+      case .answers(let address, isGateway: true), .answered(let address, isGateway: true):
+        return "your router \(address)"
+      default: continue
+      }
+    }
+    return "your router"
+  }
+
+  static func capitalised(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
+
+  // MARK: What works, and what else does not
+
+  private var works: [String] {
+    var words: [String] = []
+    func add(_ text: String) { if !words.contains(text) { words.append(text) } }
+    for reading in readings where reading.outcome == .ok {
+      switch reading.finding {
+      case .kernel(let kernel):
+        switch kernel.result {
+        case .link(.works(let name)): add("\(name) up")
+        case .address(.works(let own)): add(Facts.prefix(own, kernel.evidence))
+        case .route(.leads(let gateway?, _)): add("default via \(gateway)")
+        case .neighbour(.answers(let address, isGateway: true)): add("router \(address) answers")
+        default: continue
+        }
+      case .beyond: add("the Internet answers")
+      case .name(let name):
+        if name.isRootOnly { add("name server answers") } else { add("\(name.name) is \(Self.list(name.addresses))") }
+      case .connection, .site: if reading.kind != .pathMTU { add(text(reading)) }
+      default: continue
+      }
+    }
+    return words
+  }
+
+  private var others: [String] {
+    var words: [String] = []
+    let families = Set(readings.filter { $0.outcome == .ok && $0.kind == .neighbour }.compactMap(\.family))
+    for reading in readings {
+      guard case .kernel(let kernel) = reading.finding, let family = reading.family, reading.isFault,
+        !families.isEmpty, !families.contains(family)
+      else { continue }
+      switch kernel.result {
+      case .address(.missing), .address(.linkLocal), .route(.missing):
+        words.append("\(Self.name(family)) is not set up here (not counted)")
+      default: continue
+      }
+    }
+    return words
+  }
+}

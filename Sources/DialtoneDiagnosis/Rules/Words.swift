@@ -1,0 +1,375 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+internal import DialtoneSites
+
+/// All words of a diagnosis. They are made at the very end, of readings and a conclusion: nothing reads them.
+///
+/// What is wrong begins with a word of ours, never with a name, so that its first letter can become a capital.
+struct Words {
+  let target: String
+  let goal: DiagnosisGoal
+  let readings: [Reading]
+
+  // MARK: Steps
+
+  func step(_ reading: Reading) -> DiagnosisStep {
+    DiagnosisStep(
+      reading.kind, family: reading.family, reading.outcome, text(reading), evidence: Facts.of(reading),
+      charge: reading.charge, advice: reading.charge.flatMap { Advice.act(on: $0.cause, reading, target: target) })
+  }
+
+  func text(_ reading: Reading) -> String {
+    switch (reading.finding, reading.meaning) {
+    case (.history(let states), _): history(states)
+    case (.kernel(let kernel), _): Self.text(kernel)
+    case (.tunnel(let tunnel), _): text(tunnel)
+    case (_, .beyond(let meaning)): text(meaning)
+    case (.name(let name), .name(let meaning)): text(meaning, name)
+    case (.connection(let connection), .connection(let meaning)): text(meaning, connection)
+    case (.largePackets(let packets), _): text(packets)
+    case (.site(let site), .site(let meaning)): text(meaning, site)
+    case (.proxy(let proxy), _): text(proxy)
+    case (.unasked(_, _, let gap), _): text(gap)
+    default: ""
+    }
+  }
+
+  private func text(_ gap: Finding.Gap) -> String {
+    switch gap {
+    case .timeIsUp: "the time was up"
+    case .notWanted: "not asked, as you wanted"
+    case .behindFault: "not tried: a fault comes before it"
+    case .leadsToMany: "not tried: TCP connects to one host, not to many"
+    case .shortage: "this machine has no thread or descriptor left"
+    case .notNeeded: "not needed here"
+    }
+  }
+
+  private func history(_ states: [Reachability]) -> String {
+    states.last.map { "last: \($0)" } ?? "nothing has changed in the last minute"
+  }
+
+  // MARK: The kernel
+
+  static func text(_ finding: KernelFinding) -> String {
+    let target = finding.target
+    let evidence = finding.evidence
+    let family = Self.name(target.family)
+    switch finding.result {
+    case .link(let link): return text(link, target, evidence)
+    case .address(let address):
+      let on = evidence?.link.map { " on \($0.name)" } ?? ""
+      switch address {
+      case .works(let own): return Facts.words(own, evidence)
+      case .deprecated(let own): return "\(own) is deprecated, and there is no better one"
+      case .notNeeded: return "none is needed to reach \(target)"
+      case .missing: return "there is no \(family) address\(on)"
+      case .linkLocal(let own): return "there is only a link-local \(family) address\(on), \(own)"
+      case .tentative(let own): return "the address \(own)\(on) is tentative: it is still looked for elsewhere"
+      case .duplicate(let own): return "another host has the address \(own), which this machine would have\(on)"
+      }
+    case .rule(let rule):
+      let words = evidence?.rule.map { ": \($0.text)" } ?? ""
+      switch rule {
+      case .passes(let priority): return "\(priority)\(words)"
+      case .none: return "no rule refuses packets to \(target)"
+      case .refuses(let priority, _): return "the rule \(priority)\(words) refuses packets to \(target)"
+      case .unknown: return "the rules could not be followed to the end"
+      }
+    case .route(let route):
+      switch route {
+      case .leads(let gateway, let interface):
+        return Facts.words(evidence)
+          ?? [gateway.map { "via \($0)" }, interface.map { "dev \($0)" }].compactMap(\.self).joined(separator: " ")
+      case .missing: return "there is no route to \(target)"
+      case .refuses(let reason):
+        return "the route \(Facts.words(evidence) ?? "to \(target)") refuses the packets: \(reason)"
+      case .unexplained(let reason): return "a route or a rule refuses packets to \(target): \(reason)"
+      case .dead: return "no next hop of the route \(Facts.words(evidence) ?? "to \(target)") works"
+      }
+    case .source(let source):
+      switch source {
+      case .address(let own): return "\(own)"
+      case .foreign(let own, let interface):
+        return "\(own), which belongs to \(interface), while packets leave by another interface"
+      case .missing: return "no address of this machine can be the source of packets to \(target)"
+      case .refused(let reason): return "the kernel sends nothing to \(target): \(reason)"
+      case .unknown: return "the kernel names none"
+      }
+    case .neighbour(let neighbour): return text(neighbour, evidence?.link?.name)
+    }
+  }
+
+  private static func text(
+    _ link: KernelFinding.Link, _ target: IPAddress, _ evidence: KernelEvidence?
+  ) -> String {
+    switch link {
+    case .works(let name): "\(Facts.link(name, evidence)) is up\(Facts.details(name, evidence))"
+    case .fails(let name, let reason, _): "the interface \(Facts.link(name, evidence)) carries nothing: \(reason)"
+    case .failsAmongOthers(let name, let reason): "\(Facts.link(name, evidence)): \(reason)"
+    case .missing(let name?): "there is no interface \(name)"
+    case .missing(nil): "there is no interface besides lo"
+    case .loopback: "\(target) is this machine, over lo"
+    case .loopbackDown: "the interface lo is down: this machine cannot reach itself"
+    case .unclear: "no interface can be told to be the one"
+    case .denied: "the kernel does not say: netlink is refused"
+    }
+  }
+
+  private static func text(_ neighbour: KernelFinding.Neighbour, _ link: String?) -> String {
+    let on = link.map { " on \($0)" } ?? ""
+    func who(_ address: IPAddress, _ isGateway: Bool) -> String {
+      isGateway ? "the router \(address)" : "the host \(address)"
+    }
+    switch neighbour {
+    case .answers(let address, let isGateway): return "\(who(address, isGateway)) answers\(on)"
+    case .answered(let address, let isGateway):
+      return "\(who(address, isGateway)) was there\(on); whether it still is, is not known"
+    case .silent(let address, let isGateway, _): return "\(who(address, isGateway)) does not answer\(on)"
+    case .asked(let address, let isGateway): return "\(who(address, isGateway)) has not answered\(on) yet"
+    case .unknown(let address, let isGateway): return "\(who(address, isGateway)) was not asked for\(on)"
+    case .notAsked: return "the link has no neighbours to ask for"
+    case .none: return "the packets go to no neighbour"
+    }
+  }
+
+  // MARK: Tunnels, and beyond the router
+
+  private func text(_ tunnel: TunnelFinding) -> String {
+    let name = tunnel.interface
+    switch tunnel.peer {
+    case .unknown: return "\(name) is a tunnel, and the kernel does not know its other end"
+    case .denied: return "the other end of \(name) cannot be seen without CAP_NET_ADMIN"
+    case .none: return "no peer of the tunnel \(name) takes packets for the target"
+    case .known(_, _, _, let beneath?): return "beneath the tunnel \(name): \(Self.text(beneath))"
+    case .known(nil, _, _, nil): return "the peer of the tunnel \(name) has no endpoint: it has to begin"
+    case .known(let end?, let port, nil, nil):
+      return "the peer \(Self.endpoint(end, port)) of the tunnel \(name) has never answered"
+    case .known(let end?, let port, let age?, nil):
+      return age > Reading.handshakeLimit
+        ? "the peer \(Self.endpoint(end, port)) of the tunnel \(name) last answered \(age) s ago"
+        : "the peer \(Self.endpoint(end, port)) of the tunnel \(name) answered \(age) s ago"
+    }
+  }
+
+  private func text(_ meaning: BeyondMeaning) -> String {
+    switch meaning {
+    case .answers(let server): "the root server \(server) answers"
+    case .intercepted: "somebody on the way answers in place of the root servers"
+    case .routerSays(let statement): "the router \(statement.sender) says of the root servers: \(Self.text(statement))"
+    case .forbidden: "this machine's own firewall lets no question out to the root servers"
+    case .nothing: "nothing beyond the router answers"
+    case .silent: "the root servers do not answer; that alone says little, as a filter may stop DNS"
+    case .untried: "nobody was asked"
+    }
+  }
+
+  // MARK: Names
+
+  private func text(_ meaning: NameMeaning, _ name: NameFinding) -> String {
+    let subject = "the name \(name.name)"
+    let servers = Self.list(name.servers.map(\.address))
+    let isOne = name.servers.count == 1
+    let known = "\(name.foundAs ?? name.name) is \(Self.list(name.addresses))"
+    switch meaning {
+    case .literal: return "\(name.name) is an address"
+    case .found:
+      switch name.source {
+      case .hosts: return "\(known), by /etc/hosts"
+      case .system: return "\(known), by the system's resolver"
+      default:
+        let server = name.servers.first { !$0.addresses.isEmpty }
+        let time = server?.milliseconds.map { " in \(Self.time($0))" } ?? ""
+        return "\(known), by \(server.map { "\($0.address)" } ?? "a name server")\(time)"
+      }
+    case .foundBehind(let silent):
+      return "the name server \(silent) does not answer, so that lookups take long; \(known), by another"
+    case .foundInPart(let server, let lacksIPv6):
+      let type = lacksIPv6 ? "AAAA" : "A"
+      return "the name server \(server) does not answer for \(type) records, so that lookups take long"
+    case .foundByLiar(let server, let control):
+      return "\(known), by \(server); it gives a name that cannot exist the address \(Self.list(control))"
+    case .serversAnswer: return "\(servers) \(isOne ? "answers" : "answer")"
+    case .oneServerSilent(let server): return "the name server \(server) does not answer, and another does"
+    case .nobodysByHosts:
+      return "the file /etc/hosts gives \(name.name) the address \(Self.list(name.addresses)), which is nobody's"
+    case .nobodysByServer(let server):
+      return "the name server \(server) gives \(name.name) the address \(Self.list(name.addresses)): a filter does that"
+    case .hijacked(let server):
+      return "the name server \(server) gives \(name.name) and a name that cannot exist the same address, "
+        + Self.list(name.addresses)
+    case .unknown(let server, let exists):
+      return "\(subject) \(exists ? "has no address" : "does not exist"), says the name server \(server)"
+    case .unknownToFirst(let first, let other):
+      return "the name server \(first) does not know \(name.name), and \(other) does; programs believe the first"
+    case .neverAsked:
+      return "the file /etc/nsswitch.conf has programs ask no name server, and /etc/hosts does not know \(name.name)"
+    case .lostInSystem(let server, let milliseconds):
+      let time = milliseconds.map { " after \(Self.time($0))" } ?? ""
+      return "the name server \(server) knows \(name.name)\(time), but the system's resolver gives programs no address"
+    case .needsTCP(let server): return "the name server \(server) wants to be asked over TCP, and that gets no answer"
+    case .mismatched(let server):
+      return "the name server \(server) answers another question than the one that was asked"
+    case .says(let code, let server): return "the name server \(server) answers \(code)"
+    case .forbidden: return "this machine's own firewall lets no question out to \(servers)"
+    case .dropped: return "this machine drops the answers of \(servers)"
+    case .noWay(let server, let fault):
+      return "this machine has no way to the name server \(server): \(Self.text(fault))"
+    case .refused(let server, let statement):
+      return "asking the name server \(server) fails: \(Self.who(statement)) says: \(Self.text(statement))"
+    case .cannotSend(let server, let errno):
+      return "asking the name server \(server) fails: \(Self.text(errno: errno))"
+    case .noServer: return "there is no name server to ask"
+    case .silent:
+      return "\(isOne ? "the name server" : "the name servers") \(servers) \(isOne ? "does" : "do") not answer"
+    case .hurried: return text(.timeIsUp)
+    }
+  }
+
+  // MARK: Connections
+
+  private func text(_ meaning: ConnectionMeaning, _ connection: ConnectionFinding) -> String {
+    switch meaning {
+    case .untried: "there is no address to connect to"
+    case .hurried: text(.timeIsUp)
+    case .accepted(let attempt, let milliseconds): "\(Self.endpoint(attempt)) answers in \(Self.time(milliseconds))"
+    case .addressesDead(let working, let dead):
+      "the address \(Self.list(dead.map(\.address))) does not answer, and \(working.address) does"
+    case .unreliable(let attempt, let failures, let count):
+      "connecting to \(Self.endpoint(attempt)) failed \(failures) of \(count) times"
+    case .refused(let attempt):
+      connection.isOwn
+        ? "nothing on this machine listens on port \(attempt.port)"
+        : "a refusal comes back from \(Self.endpoint(attempt)): nothing listens there, or a firewall on the way says so"
+    case .statement(let attempt, let statement):
+      "\(Self.who(statement)) says of \(Self.endpoint(attempt)): \(Self.text(statement))"
+    case .forbidden(let attempt): "this machine's own firewall refuses \(Self.endpoint(attempt))"
+    case .neverLeaves(let attempt):
+      "packets to \(Self.endpoint(attempt)) do not leave this machine: its own firewall stops them"
+    case .answersDropped(let attempt):
+      "answers of \(Self.endpoint(attempt)) come to this machine, and its own firewall drops them"
+    case .otherWay(let attempt, let interface):
+      "answers of \(Self.endpoint(attempt)) come in by \(interface), packets leave by another interface, and this "
+        + "machine drops the answers"
+    case .cannotSend(let attempt, let errno):
+      "connecting to \(Self.endpoint(attempt)) fails at once: \(Self.text(errno: errno))"
+    case .gatewaySilent(let gateway): "the router \(gateway) does not answer"
+    case .hostAbsent(let address): "nobody on the link has the address \(address)"
+    case .tunnelSilent(let tunnel): "nothing answers through the tunnel \(tunnel)"
+    case .silent(let attempt):
+      "no answer comes from \(Self.endpoint(attempt)), and nobody says why; "
+        + (attempt.sight?.hasLeft == true
+          ? "the packets leave this machine"
+          : "whether this machine's own firewall drops them cannot be seen without CAP_NET_RAW")
+    }
+  }
+
+  private func text(_ packets: LargePacketsFinding) -> String {
+    switch packets.outcome {
+    case nil: "the target answers no datagrams to tell by"
+    case .answered: "packets of \(packets.byteCount) bytes pass"
+    case .refused: "packets of \(packets.byteCount) bytes are too large, and the sender is told"
+    case .vanished: "packets of \(packets.byteCount) bytes vanish on the way, and small ones pass"
+    }
+  }
+
+  // MARK: The site
+
+  private func text(_ meaning: SiteMeaning, _ finding: SiteFinding) -> String {
+    let verdict = SiteRules.judged(finding)
+    let site = verdict.url.authority
+    let reason = verdict.error?.message ?? "no reason is known"
+    switch meaning {
+    case .largePass: return "what the site sent came through"
+    case .largeUntold: return "there was no exchange to tell by"
+    case .smallFail: return "small packets get no answer either"
+    case .largeVanish: return "large packets vanish on the way, and small ones pass"
+    case .unreliable(let failures, let count): return "asking \(site) failed \(failures) of \(count) times"
+    case .proven: return "the certificate proves that it is \(site)"
+    case .plain: return "the URL is http"
+    case .tlsStalled: return "the site \(site) takes the connection, and says nothing"
+    case .tlsFails: return "setting up TLS with \(site) fails: \(reason)"
+    case .trustUnreadable: return "this machine trusts nobody: \(reason)"
+    case .certificate: return "the certificate of \(site) does not prove who it is: \(reason)"
+    case .clock(let fault):
+      let words =
+        fault == .behind ? "it is behind this machine's own files" : "it is years ahead of this machine's own files"
+      return "this machine's clock is wrong: \(words), and the certificate of \(site) seems to be out of date"
+    case .noTLS: return "it did not come to TLS"
+    case .answers(let status): return "\(site) answers\(status.map { " \($0)" } ?? "")"
+    case .unexpected: return "\(site) answers\(verdict.status.map { " \($0)" } ?? ""): \(reason)"
+    case .serverFault(let status): return "the site \(site) answers \(status): something is wrong with it"
+    case .loginWanted: return "the network says that it wants a login (status 511)"
+    case .redirected: return "the answer of \(site) leads to another host, as a portal's does"
+    case .impostor: return "somebody answers for names that cannot exist, as a portal does, and not as \(site)"
+    case .stalled: return "the site \(site) takes the request, and does not answer"
+    case .malformed: return "the site \(site) gives no proper answer: \(reason)"
+    case .noRequest: return "it did not come to a request"
+    }
+  }
+
+  private func text(_ proxy: ProxyFinding) -> String {
+    if proxy.outcome == .unreadable { return "the proxy that \(proxy.variable) names cannot be read" }
+    let who = "the proxy \(proxy.server), which other programs use (\(proxy.variable)),"
+    return switch proxy.outcome {
+    case .delivers: "\(who) leads to the target"
+    case .connects: "\(who) takes connections"
+    case .refuses(let status): "\(who) refuses to lead to the target (\(status))"
+    case .unknownName: "\(who) has a name that does not exist"
+    case .unansweredName: "\(who) has a name for which no name server gives an address"
+    case .reset: "\(who) refuses connections"
+    case .unreachable(let statement): "\(who) is not reached: \(Self.who(statement)) says: \(Self.text(statement))"
+    case .failed(let errno): "\(who) is not reached: \(Self.text(errno: errno))"
+    case .malformed: "\(who) does not speak the protocol of a proxy"
+    case .silent: "\(who) does not answer"
+    case .unreadable, .notTried: "\(who) was not tried"
+    }
+  }
+}
+
+// MARK: Parts
+
+extension Words {
+  static func name(_ family: IPAddress.Family) -> String { family == .ipv4 ? "IPv4" : "IPv6" }
+
+  static func text(_ statement: NetworkStatement) -> String {
+    switch statement.meaning {
+    case .networkUnreachable: "network unreachable"
+    case .hostUnreachable: "host unreachable"
+    case .portUnreachable: "port unreachable"
+    case .protocolUnreachable: "protocol unreachable"
+    case .prohibited: "prohibited"
+    case .lifetimeEnded: "the packet's lifetime ended on the way"
+    case .tooLarge: "the packet is too large"
+    case .other(let type, let code): "ICMP type \(type), code \(code)"
+    }
+  }
+
+  static func who(_ statement: NetworkStatement) -> String {
+    statement.isOwn ? "this machine" : "the host \(statement.sender)"
+  }
+
+  static func text(errno: Int32) -> String {
+    let text = SystemError.text(of: errno)
+    return ASCII.folded(text.prefix(1)) + text.dropFirst()
+  }
+
+  static func endpoint(_ address: IPAddress, _ port: UInt16) -> String {
+    address.family == .ipv6 ? "[\(address)]:\(port)" : "\(address):\(port)"
+  }
+
+  static func endpoint(_ attempt: ConnectionFinding.Attempt) -> String { endpoint(attempt.address, attempt.port) }
+
+  static func time(_ milliseconds: Double) -> String {
+    milliseconds < 10 ? "\((milliseconds * 10).rounded() / 10) ms" : "\(Int(milliseconds.rounded())) ms"
+  }
+
+  static func list(_ addresses: [IPAddress]) -> String {
+    var seen: [String] = []
+    for address in addresses.map(\.description) where !seen.contains(address) { seen.append(address) }
+    let shown = seen.prefix(4).joined(separator: ", ")
+    return seen.count > 4 ? "\(shown) and \(seen.count - 4) more" : shown
+  }
+}

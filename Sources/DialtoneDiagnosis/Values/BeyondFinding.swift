@@ -1,0 +1,44 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+public import Dialtone
+
+/// Whether somebody beyond the router answers, whatever names do: root servers of the DNS were asked for the root's own
+/// name servers (RFC 9609).
+public struct BeyondFinding: Hashable, Sendable {
+  /// What came of one question.
+  public enum Outcome: Hashable, Sendable {
+    /// An answer that only a root server gives: with authority, without recursion, its time to live whole.
+    case answer
+    /// An answer that somebody on the way gave in its place.
+    case forged
+    /// An ICMP message came instead.
+    case refused(NetworkStatement)
+    /// The system could not send, for this errno(3).
+    case failed(Int32)
+    /// Nothing came.
+    case silent
+  }
+
+  /// One server that was asked.
+  public struct Question: Hashable, Sendable {
+    /// The server.
+    public let server: IPAddress
+    /// What came of it.
+    public let outcome: Outcome
+
+    /// Makes a question.
+    public init(_ server: IPAddress, _ outcome: Outcome) {
+      self.server = server
+      self.outcome = outcome
+    }
+  }
+
+  /// Who was asked, and what came of it.
+  public let questions: [Question]
+
+  /// Makes a finding.
+  public init(_ questions: [Question]) { self.questions = questions }
+
+  var hasAnswer: Bool { questions.contains { $0.outcome == .answer } }
+}

@@ -1,0 +1,171 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CDialtoneSystem
+internal import Dialtone
+internal import DialtoneSites
+
+/// Who proves a cause. Without one, a cause is likely at most.
+///
+/// Only the evidence itself makes a proof, in this file: an address that somebody claims, an ICMP message, a TCP reset
+/// and an answer of the DNS can come from anybody on the way, so nothing here takes one.
+public struct DiagnosisProof: Hashable, Sendable {
+  /// Who can prove something.
+  public enum Witness: String, Hashable, Sendable, CaseIterable {
+    /// The kernel, about this machine.
+    case kernel
+    /// A file or variable of this machine, about what its programs do.
+    case configuration
+    /// A signature that was checked, or a key that only the target has.
+    case cryptography
+  }
+
+  /// Who it is.
+  public let witness: Witness
+
+  private init(_ witness: Witness) { self.witness = witness }
+
+  /// What the kernel says of this machine: `nil` for a neighbour, of which others say what the kernel repeats.
+  init?(_ finding: KernelFinding) {
+    switch finding.result {
+    case .link(.fails(_, _, isNamed: true)), .link(.missing), .link(.loopbackDown), .link(.denied): break
+    case .address(.missing), .address(.linkLocal), .address(.tentative), .address(.duplicate): break
+    case .rule(.refuses(_, isProven: true)), .route(.missing), .route(.refuses), .route(.dead): break
+    case .source(.missing): break
+    default: return nil
+    }
+    self.init(.kernel)
+  }
+
+  /// What this machine refuses itself: its own port, or netfilter's verdict (EPERM) on what it sends.
+  init?(_ finding: ConnectionFinding, _ attempt: ConnectionFinding.Attempt) {
+    switch attempt.outcome {
+    case .failed(EPERM), .failed(EACCES): break
+    case .reset where finding.isOwn: break
+    case .refused(let statement) where finding.isOwn && statement.isOwn: break
+    case .silent where finding.isDatagramForbidden && attempt.sight?.hasLeft == false: break
+    default: return nil
+    }
+    self.init(.kernel)
+  }
+
+  /// What this machine's files say, or netfilter of each question.
+  init?(_ finding: NameFinding) {
+    if finding.source == .none {
+      self.init(.configuration)
+    } else if finding.source == .hosts, finding.addresses.allSatisfy(\.isUnspecified) {
+      self.init(.configuration)
+    } else if finding.source == .dns, !finding.servers.isEmpty,
+      finding.servers.allSatisfy({ server in !server.replies.isEmpty && server.replies.allSatisfy { $0 == .forbidden } }
+      )
+    {
+      self.init(.kernel)
+    } else {
+      return nil
+    }
+  }
+
+  /// That WireGuard has no peer for the target, or what stops the packets beneath.
+  init?(_ finding: TunnelFinding) {
+    switch finding.peer {
+    case .none: self.init(.kernel)
+    case .known(_, _, _, let beneath?): self.init(beneath)
+    default: return nil
+    }
+  }
+
+  /// A certificate that was checked and does not prove who it should; an answer of a target that has proven itself.
+  init?(_ finding: SiteFinding, _ verdict: SiteVerdict) {
+    guard verdict.url.isSecure else { return nil }
+    switch verdict.kind {
+    case .intercepted:
+      let code = verdict.error?.code
+      if code == .certificateExpired || code == .certificateNotYetValid {
+        let expiry = verdict.certificateExpires?.durationSince1970.components.seconds
+        guard finding.clock?.isSure(ofExpiry: code == .certificateExpired ? expiry : nil) ?? false else { return nil }
+      }
+    case .available, .unexpectedResponse: break
+    default: return nil
+    }
+    self.init(.cryptography)
+  }
+
+  /// That the environment names a proxy that cannot be one.
+  init?(_ finding: ProxyFinding) {
+    guard finding.outcome == .unreadable else { return nil }
+    self.init(.configuration)
+  }
+}
+
+/// That what was asked for has just succeeded, in the way that a program takes. Only a success makes one, and without
+/// one there is no verdict of "nothing wrong".
+struct Success: Hashable, Sendable {
+  /// What was asked for.
+  enum Kind: Hashable, Sendable {
+    case site(SiteVerdict)
+    case connection(IPAddress, port: UInt16, milliseconds: Double)
+    case beyond(IPAddress)
+    case proxy(String)
+  }
+
+  let kind: Kind
+
+  private init(_ kind: Kind) { self.kind = kind }
+
+  /// The success of a goal among findings; `nil` if there is none.
+  init?(of goal: DiagnosisGoal, in findings: [Finding]) {
+    for finding in findings {
+      switch (goal, finding) {
+      case (.site, .site(let site)):
+        guard let verdict = site.usual.first(where: SiteFinding.isGood) else { continue }
+        self.init(.site(verdict))
+        return
+      case (.host, .connection(let connection)):
+        for attempt in connection.attempts {
+          guard case .accepted(let milliseconds) = attempt.outcome else { continue }
+          self.init(.connection(attempt.address, port: attempt.port, milliseconds: milliseconds))
+          return
+        }
+      case (.internet, .beyond(let beyond)):
+        guard let answer = beyond.questions.first(where: { $0.outcome == .answer }) else { continue }
+        self.init(.beyond(answer.server))
+        return
+      case (_, .proxy(let proxy)) where goal != .host && proxy.outcome == .delivers:
+        self.init(.proxy(proxy.server))
+        return
+      default: continue
+      }
+    }
+    return nil
+  }
+}
+
+/// A cause, and its proof if it has one.
+struct Charge: Hashable, Sendable {
+  let cause: DiagnosisCause
+  let proof: DiagnosisProof?
+
+  /// Drops a proof whose witness cannot know of this cause.
+  init(_ cause: DiagnosisCause, _ proof: DiagnosisProof?) {
+    self.cause = cause
+    self.proof = proof.flatMap { cause.witnesses.contains($0.witness) ? $0 : nil }
+  }
+
+  /// The same, likely at most: something was seen that it does not explain.
+  var inDoubt: Charge { Charge(cause, nil) }
+}
+
+extension DiagnosisCause {
+  /// Who can prove it. Whoever else says it makes it likely.
+  var witnesses: Set<DiagnosisProof.Witness> {
+    switch self {
+    case .noInterface, .linkDown, .noCarrier, .dormant, .radioBlocked, .noSession, .loopbackDown, .denied: [.kernel]
+    case .noAddress, .duplicateAddress, .noRoute, .routeRefuses, .ruleRefuses, .routeDead: [.kernel]
+    case .localFirewall, .tunnelSilent, .familyBroken: [.kernel]
+    case .refused: [.kernel]
+    case .nameWrong, .nameUnknown, .proxyUnreachable: [.configuration]
+    case .tlsCertificate, .siteFault: [.cryptography]
+    default: []
+    }
+  }
+}

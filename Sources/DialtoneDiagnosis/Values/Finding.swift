@@ -1,0 +1,84 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+public import Dialtone
+
+/// One thing that was found on the way to a target.
+///
+/// Findings are values without words. The rules make a ``DiagnosisVerdict`` of them, and words at the very end. Make
+/// some yourself to play a diagnosis in a test.
+public enum Finding: Hashable, Sendable {
+  /// States that were seen before, as you have told them, the oldest first.
+  case history([Reachability])
+  /// What the kernel knows.
+  case kernel(KernelFinding)
+  /// The other end of a tunnel.
+  case tunnel(TunnelFinding)
+  /// Whether somebody beyond the router answers.
+  case beyond(BeyondFinding)
+  /// The target's name, and the servers that were asked for it.
+  case name(NameFinding)
+  /// Connections to the target in one family.
+  case connection(ConnectionFinding)
+  /// Whether large datagrams pass as small ones do.
+  case largePackets(LargePacketsFinding)
+  /// What a check of the site came to.
+  case site(SiteFinding)
+  /// The proxy that other programs would use.
+  case proxy(ProxyFinding)
+  /// Something was not looked at.
+  case unasked(DiagnosisStep.Kind, IPAddress.Family?, Gap)
+
+  /// Why something was not looked at.
+  public enum Gap: Hashable, Sendable {
+    /// The time was up.
+    case timeIsUp
+    /// You have asked for a diagnosis that sends nothing beyond what was asked about.
+    case notWanted
+    /// A fault comes before it.
+    case behindFault
+    /// TCP connects to one host, and the address is that of many.
+    case leadsToMany
+    /// This machine has no thread or descriptor left.
+    case shortage
+    /// The finding does not apply to this target.
+    case notNeeded
+  }
+}
+
+/// What an ICMP message says (RFC 792, RFC 1812, RFC 4443). Anybody on the way can have sent it.
+public struct NetworkStatement: Hashable, Sendable {
+  /// What it says.
+  public enum Meaning: Hashable, Sendable {
+    /// There is no way to the network.
+    case networkUnreachable
+    /// There is no way to the host, or nobody has its address.
+    case hostUnreachable
+    /// Nothing listens on the port.
+    case portUnreachable
+    /// The host does not speak the protocol.
+    case protocolUnreachable
+    /// A filter forbids it.
+    case prohibited
+    /// The packet went through too many routers: it goes round in a circle.
+    case lifetimeEnded
+    /// The packet is too large for the next link.
+    case tooLarge
+    /// Something else.
+    case other(type: UInt8, code: UInt8)
+  }
+
+  /// Who sent it.
+  public let sender: IPAddress
+  /// Whether this machine itself sent it.
+  public let isOwn: Bool
+  /// What it says.
+  public let meaning: Meaning
+
+  /// Makes a statement.
+  public init(_ meaning: Meaning, by sender: IPAddress, isOwn: Bool = false) {
+    self.meaning = meaning
+    self.sender = sender
+    self.isOwn = isOwn
+  }
+}

@@ -1,0 +1,163 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+public import Dialtone
+
+/// What was found out about a name.
+public struct NameFinding: Hashable, Sendable {
+  /// Where the name's addresses come from.
+  public enum Source: String, Hashable, Sendable {
+    /// The target is an address.
+    case literal
+    /// hosts(5).
+    case hosts
+    /// A name server.
+    case dns
+    /// The system's resolver, by something else than the two.
+    case system
+    /// Nothing: nsswitch.conf(5) lets programs ask no name server.
+    case none
+  }
+
+  /// How a name server answered (RFC 1035, 4.1.1).
+  public struct ResponseCode: Hashable, Sendable {
+    /// The number on the wire.
+    public let number: UInt8
+
+    /// Makes a code of its number.
+    public init(_ number: UInt8) { self.number = number }
+
+    /// NOERROR.
+    public static let success = Self(0)
+    /// SERVFAIL.
+    public static let serverFailure = Self(2)
+    /// NXDOMAIN.
+    public static let nameError = Self(3)
+    /// REFUSED.
+    public static let refused = Self(5)
+  }
+
+  /// What came of one question to a name server.
+  public enum Reply: Hashable, Sendable {
+    /// It answered.
+    case answer(ResponseCode, [IPAddress])
+    /// Its answer does not fit into a datagram, and has to be asked for over TCP (RFC 1035, 4.2.1).
+    case truncated
+    /// It answered another question than the one that was asked: programs drop that.
+    case mismatched
+    /// An ICMP message came instead.
+    case refused(NetworkStatement)
+    /// This machine has no way to it.
+    case noWay(KernelFinding)
+    /// The system could not send, for this errno(3).
+    case failed(Int32)
+    /// Netfilter refused to send (EPERM).
+    case forbidden
+    /// The answer came to this machine, and no program gets it.
+    case dropped
+    /// Nothing came.
+    case silent
+  }
+
+  /// What one name server said.
+  public struct Server: Hashable, Sendable {
+    /// The server.
+    public var address: IPAddress
+    /// Its reply for A records; `nil` if it was not asked.
+    public var ipv4: Reply?
+    /// Its reply for AAAA records.
+    public var ipv6: Reply?
+    /// Its reply for a name that cannot exist (`.invalid`, RFC 6761, 6.4).
+    public var control: Reply?
+    /// How long its answer took, in milliseconds.
+    public var milliseconds: Double?
+    /// Whether packets to it go by a router: then its answer came from beyond that.
+    public var isBeyond: Bool
+
+    /// Makes a server.
+    public init(
+      _ address: IPAddress, ipv4: Reply? = nil, ipv6: Reply? = nil, control: Reply? = nil, milliseconds: Double? = nil,
+      isBeyond: Bool = false
+    ) {
+      self.address = address
+      self.isBeyond = isBeyond
+      self.ipv4 = ipv4
+      self.ipv6 = ipv6
+      self.control = control
+      self.milliseconds = milliseconds
+    }
+  }
+
+  /// What the system's resolver said, which programs ask.
+  public enum SystemReply: Hashable, Sendable {
+    /// The name's addresses, in the order in which programs try them.
+    case addresses([IPAddress])
+    /// It knows no address.
+    case failed
+    /// It had not answered when the time was up.
+    case silent
+  }
+
+  /// The name as it was asked for.
+  public var name: String
+  /// Where its addresses come from.
+  public var source: Source
+  /// The name with the search domain for which there was an answer.
+  public var foundAs: String?
+  /// All names that were asked for.
+  public var tried: [String]
+  /// The name servers of this machine, in their order.
+  public var servers: [Server]
+  /// The addresses of the name that servers and files have.
+  public var addresses: [IPAddress]
+  /// What programs get; `nil` if the system's resolver was not asked.
+  public var system: SystemReply?
+  /// Whether only the root was asked for, to see whether the servers answer at all.
+  public var isRootOnly: Bool
+  /// Whether the time was up before a server had its time to answer.
+  public var isHurried: Bool
+
+  /// Makes a finding.
+  public init(
+    name: String, source: Source = .dns, foundAs: String? = nil, tried: [String] = [], servers: [Server] = [],
+    addresses: [IPAddress] = [], system: SystemReply? = nil, isRootOnly: Bool = false, isHurried: Bool = false
+  ) {
+    self.name = name
+    self.source = source
+    self.foundAs = foundAs
+    self.tried = tried
+    self.servers = servers
+    self.addresses = addresses
+    self.system = system
+    self.isRootOnly = isRootOnly
+    self.isHurried = isHurried
+  }
+}
+
+extension NameFinding.ResponseCode: CustomStringConvertible {
+  /// The name as resolvers print it.
+  public var description: String {
+    let names = ["NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED"]
+    return Int(number) < names.count ? names[Int(number)] : "code \(number)"
+  }
+}
+
+extension NameFinding.Reply {
+  var addresses: [IPAddress] { if case .answer(_, let addresses) = self { addresses } else { [] } }
+  var code: NameFinding.ResponseCode? { if case .answer(let code, _) = self { code } else { nil } }
+}
+
+extension NameFinding.Server {
+  var replies: [NameFinding.Reply] { [ipv4, ipv6].compactMap(\.self) }
+  var addresses: [IPAddress] { replies.flatMap(\.addresses) }
+  var hasAnswered: Bool { replies.contains { $0.code != nil } || needsTCP }
+  var isSilent: Bool { !replies.isEmpty && replies.allSatisfy { $0 == .silent } }
+  /// Whether what it knows is to be had over TCP alone.
+  var needsTCP: Bool { addresses.isEmpty && replies.contains(.truncated) }
+  /// Whether it says that the name does not exist, or has no address.
+  var saysUnknown: Bool {
+    !needsTCP && addresses.isEmpty && replies.contains { $0.code == .nameError || $0.code == .success }
+  }
+  /// Whether it answers that it does not want to, or cannot, look the name up.
+  var saysNo: Bool { hasAnswered && addresses.isEmpty && !saysUnknown && !needsTCP }
+}

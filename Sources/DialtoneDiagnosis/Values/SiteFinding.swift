@@ -1,0 +1,138 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+public import Dialtone
+public import DialtoneSites
+
+/// What checks of the site came to.
+public struct SiteFinding: Hashable, Sendable {
+  /// What is known of the clock of this machine.
+  public struct Clock: Hashable, Sendable {
+    /// Seconds since 1970, as the clock says.
+    public var now: Int64
+    /// Whether something keeps it right; `nil` if the system does not say.
+    public var isKept: Bool?
+    /// When this machine last changed one of the files that it changes often, in seconds since 1970; `nil` if there is
+    /// none of them.
+    public var lastChange: Int64?
+
+    /// Makes a reading of a clock.
+    public init(now: Int64, isKept: Bool? = nil, lastChange: Int64? = nil) {
+      self.now = now
+      self.isKept = isKept
+      self.lastChange = lastChange
+    }
+  }
+
+  /// How far a request came that got no answer, as TCP tells (TCP_INFO, tcp(7)).
+  public enum Progress: Hashable, Sendable {
+    /// The target's TCP acknowledged all of the request: the path took it.
+    case acknowledged
+    /// It did not acknowledge it, however often it was sent.
+    case unacknowledged
+  }
+
+  /// The verdict of the first check, which is a usual one.
+  public var verdict: SiteVerdict
+  /// The verdicts of checks in which both sides sent small segments alone.
+  public var smallVerdicts: [SiteVerdict]
+  /// The verdicts of further usual checks, if the first failed and something else did not.
+  public var laterVerdicts: [SiteVerdict]
+  /// How far the first request came, if it got no answer; `nil` if that is not known.
+  public var progress: Progress?
+  /// What is known of this machine's clock.
+  public var clock: Clock?
+  /// Whether a name that cannot exist, asked over http, was answered: only a portal, or a proxy, does that.
+  public var isImpostorAnswered: Bool?
+
+  /// Makes a finding.
+  public init(
+    _ verdict: SiteVerdict, small: [SiteVerdict] = [], later: [SiteVerdict] = [], progress: Progress? = nil,
+    clock: Clock? = nil, isImpostorAnswered: Bool? = nil
+  ) {
+    self.verdict = verdict
+    smallVerdicts = small
+    laterVerdicts = later
+    self.progress = progress
+    self.clock = clock
+    self.isImpostorAnswered = isImpostorAnswered
+  }
+}
+
+extension SiteFinding {
+  /// Whether a request got no answer in time, although a connection was made.
+  static func isStalled(_ verdict: SiteVerdict) -> Bool {
+    verdict.kind == .failed && verdict.error?.code == .timedOut
+      && [.tls, .request, .response, .body].contains(verdict.stage)
+  }
+
+  /// Whether a verdict rests on an answer, though a bad one.
+  static func isAnswered(_ verdict: SiteVerdict) -> Bool {
+    switch verdict.kind {
+    case .available, .captivePortal, .unexpectedResponse, .intercepted: true
+    default: verdict.kind == .failed && verdict.error?.code != .timedOut && verdict.stage != .connect
+    }
+  }
+
+  var hasStalled: Bool { Self.isStalled(verdict) }
+  /// All usual checks, in their order.
+  var usual: [SiteVerdict] { [verdict] + laterVerdicts }
+  var successes: Int { usual.count(where: Self.isGood) }
+
+  /// Whether the site itself answered, and not that something is wrong with it.
+  static func isGood(_ verdict: SiteVerdict) -> Bool {
+    [.available, .unexpectedResponse].contains(verdict.kind) && (verdict.status ?? 200) < 500
+  }
+}
+
+extension SiteFinding.Clock {
+  private static let day: Int64 = 86_400
+
+  /// Whether a date that has passed, or has not come, is not the clock's fault: something keeps the clock right, or the
+  /// date had passed when this machine last changed a file.
+  func isSure(ofExpiry expiry: Int64?) -> Bool {
+    if isKept == true { return true }
+    guard let expiry, let lastChange else { return false }
+    return expiry < lastChange
+  }
+
+  /// How the clock looks wrong.
+  enum Fault: Hashable, Sendable {
+    case behind, ahead
+  }
+
+  /// How the clock looks wrong; `nil` if it does not.
+  var fault: Fault? {
+    guard let lastChange else { return nil }
+    if now < lastChange - Self.day { return .behind }
+    // A machine that was off for so long has no certificates that are valid either.
+    return now > lastChange + 3 * 365 * Self.day ? .ahead : nil
+  }
+}
+
+/// Whether datagrams as large as the link's MTU are answered as small ones are.
+public struct LargePacketsFinding: Hashable, Sendable {
+  /// The family of the datagrams.
+  public let family: IPAddress.Family
+  /// What came of the large ones.
+  public enum Outcome: Hashable, Sendable {
+    /// They were answered.
+    case answered
+    /// Somebody said that they are too large: the sender learns it.
+    case refused
+    /// They vanished, and small ones were answered.
+    case vanished
+  }
+
+  /// What came of the large ones; `nil` if the small ones were not answered either.
+  public let outcome: Outcome?
+  /// The bytes of a large one, with its IP header.
+  public let byteCount: Int
+
+  /// Makes a finding.
+  public init(_ family: IPAddress.Family, _ outcome: Outcome?, byteCount: Int = 1_500) {
+    self.family = family
+    self.outcome = outcome
+    self.byteCount = byteCount
+  }
+}

@@ -1,0 +1,212 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import DialtoneSites
+import Testing
+
+@testable import Dialtone
+@testable import DialtoneDiagnosis
+
+/// The rules about connections, exchanges, proxies and tunnels, on findings made by hand.
+struct ConnectionRulesTests {
+  private static let target = IPAddress(ipv4: 0xCB00_710A)
+  private static let other = IPAddress(ipv4: 0xCB00_710B)
+  private static let router = IPAddress(ipv4: 0xC000_0201)
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let cause: DiagnosisCause?
+    let proof: DiagnosisProof.Witness?
+    let finding: ConnectionFinding
+
+    init(_ description: String, _ cause: DiagnosisCause?, _ finding: ConnectionFinding) {
+      self.init(description, cause, nil, finding)
+    }
+
+    init(
+      _ description: String, _ cause: DiagnosisCause?, _ proof: DiagnosisProof.Witness?, _ finding: ConnectionFinding
+    ) {
+      testDescription = description
+      self.cause = cause
+      self.proof = proof
+      self.finding = finding
+    }
+  }
+
+  private typealias Sight = ConnectionFinding.Sight
+
+  private static func finding(
+    _ outcome: ConnectionFinding.Outcome, _ sight: ConnectionFinding.Sight? = nil,
+    _ change: (inout ConnectionFinding) -> Void = { _ in }
+  ) -> ConnectionFinding {
+    var finding = ConnectionFinding(
+      .ipv4, [ConnectionFinding.Attempt(target, port: 443, outcome, sight: sight)])
+    finding.gateway = router
+    change(&finding)
+    return finding
+  }
+
+  private static func statement(
+    _ meaning: NetworkStatement.Meaning, by sender: IPAddress = router, isOwn: Bool = false
+  ) -> ConnectionFinding.Outcome {
+    .refused(NetworkStatement(meaning, by: sender, isOwn: isOwn))
+  }
+
+  private static let rows: [Row] = [
+    Row("connected", nil, finding(.accepted(milliseconds: 3))),
+    // A reset can come from anybody on the way: never certain.
+    Row("reset", .refused, finding(.reset)),
+    Row("reset, seen", .refused, finding(.reset, Sight(hasLeft: true, hasReturned: true))),
+    Row("reset by this machine's port", .refused, .kernel, finding(.reset) { $0.isOwn = true }),
+    Row("reset by this machine's firewall", .localFirewall, finding(.reset, Sight(hasLeft: true, hasReturned: false))),
+    Row("never left", .localFirewall, finding(.silent, Sight(hasLeft: false, hasReturned: false))),
+    Row(
+      "never left, and netfilter says so", .localFirewall, .kernel,
+      finding(.silent, Sight(hasLeft: false, hasReturned: false)) { $0.isDatagramForbidden = true }),
+    Row("whether it left cannot be told", .silent, finding(.silent, Sight(hasLeft: nil))),
+    Row("answers dropped", .localFirewall, finding(.silent, Sight(hasLeft: true, hasReturned: true))),
+    Row(
+      "answers by another link", .localFirewall,
+      finding(.silent, Sight(hasLeft: true, hasReturned: true, otherWay: "eth1"))),
+    Row("datagrams are forbidden", .localFirewall, finding(.silent) { $0.isDatagramForbidden = true }),
+    Row("silent", .silent, finding(.silent, Sight(hasLeft: true, hasReturned: false))),
+    Row("silent, unseen", .silent, finding(.silent)),
+    Row("the router has gone", .gatewaySilent, finding(.silent) { $0.isNeighbourFailed = true }),
+    Row("this machine finds no router", .gatewaySilent, finding(statement(.hostUnreachable, by: target, isOwn: true))),
+    Row(
+      "this machine finds no host on the link", .hostAbsent,
+      finding(statement(.hostUnreachable, by: target, isOwn: true)) { $0.gateway = nil }),
+    Row("this machine prohibits", .localFirewall, finding(statement(.prohibited, isOwn: true))),
+    Row("a router prohibits", .prohibited, finding(statement(.prohibited))),
+    Row("a router has no way", .routerNoRoute, finding(statement(.networkUnreachable))),
+    Row("a router finds no host", .hostAbsent, finding(statement(.hostUnreachable))),
+    Row("packets go round in a circle", .routingLoop, finding(statement(.lifetimeEnded))),
+    Row("the target's port is closed", .refused, finding(statement(.portUnreachable, by: target))),
+    Row("connect(2) is forbidden", .localFirewall, .kernel, finding(.failed(1))),
+    // EADDRNOTAVAIL: no segment has left, and no firewall is to blame.
+    Row("no port is left", nil, finding(.failed(99), Sight(hasLeft: false))),
+    Row("a silent tunnel", .tunnelSilent, finding(.silent) { $0.tunnel = "wg0" }),
+    Row(
+      "a tunnel that works", .silent,
+      finding(.silent) {
+        $0.tunnel = "wg0"
+        $0.hasTunnelAnswered = true
+      }),
+    Row("refused on any port", .refused, finding(.reset) { $0.isAnyPort = true }),
+    Row(
+      "one of two addresses is dead", .addressDead,
+      finding(.accepted(milliseconds: 3)) {
+        $0.attempts.append(ConnectionFinding.Attempt(other, port: 443, tries: [.silent, .silent, .silent]))
+      }),
+    Row(
+      "it fails at one time, and not at another", .unreliable,
+      finding(.reset) { $0.attempts[0].tries = [.reset, .accepted(milliseconds: 3), .reset] }),
+  ]
+
+  @Test("the cause follows from who answered, and how", arguments: rows)
+  func theCauseFollows(row: Row) {
+    let reading = ConnectionRules.read(row.finding)
+    #expect(reading.charge?.cause == row.cause, "\(reading.meaning)")
+    #expect(reading.charge?.proof?.witness == row.proof, "\(reading.meaning)")
+  }
+
+  @Test func aHurriedSilenceHasNoFault() {
+    let reading = ConnectionRules.read(Self.finding(.silent) { $0.isHurried = true })
+    #expect(reading.outcome == .skipped && reading.meaning == .connection(.hurried))
+  }
+
+  // MARK: Exchanges
+
+  private func verdict(
+    _ kind: SiteVerdict.Kind, status: Int? = nil, stage: SiteVerdict.Stage? = nil, error: SiteError.Code? = nil,
+    url: SiteURL = "https://site.example/"
+  ) -> SiteVerdict {
+    SiteVerdict(url: url, kind: kind, status: status, stage: stage, error: error.map { SiteError($0, "words") })
+  }
+
+  private func causes(_ finding: SiteFinding) -> [DiagnosisCause] {
+    SiteRules.read(finding).compactMap(\.charge?.cause)
+  }
+
+  @Test func largePacketsAreToBlameIfSmallOnesPass() {
+    let answer = verdict(.available, status: 200)
+    let silence = verdict(.failed, stage: .tls, error: .timedOut)
+    #expect(causes(SiteFinding(silence, small: [answer, answer], later: [silence])) == [.pathMTU])
+    // A backend of two that hangs: small packets hang, too, at times.
+    #expect(causes(SiteFinding(silence, small: [answer, silence])) == [.unreliable])
+    #expect(causes(SiteFinding(silence, small: [answer, answer], later: [answer])) == [.unreliable])
+    #expect(causes(SiteFinding(silence, small: [silence])) == [.siteFault])
+    #expect(causes(SiteFinding(answer)).isEmpty)
+  }
+
+  @Test func datesAreTheClocksFaultIfTheClockLooksWrong() {
+    let day: Int64 = 86_400
+    let right = SiteFinding.Clock(now: 1_000 * day, isKept: true, lastChange: 999 * day)
+    let behind = SiteFinding.Clock(now: 100 * day, isKept: false, lastChange: 999 * day)
+    let ahead = SiteFinding.Clock(now: 5_000 * day, isKept: false, lastChange: 999 * day)
+    for code in [SiteError.Code.certificateExpired, .certificateNotYetValid] {
+      #expect(causes(SiteFinding(verdict(.intercepted, error: code), clock: right)) == [.tlsCertificate])
+      for clock in [behind, ahead] {
+        #expect(causes(SiteFinding(verdict(.intercepted, error: code), clock: clock)) == [.clockWrong])
+      }
+    }
+    let name = verdict(.intercepted, error: .certificateNameMismatch)
+    #expect(causes(SiteFinding(name, clock: behind)) == [.tlsCertificate])
+    // Somebody answers for any name: a portal, and not the site.
+    #expect(causes(SiteFinding(name, isImpostorAnswered: true)) == [.captivePortal])
+  }
+
+  /// A date is the certificate's fault for certain if the clock is kept right, or was right after that date.
+  @Test func datesAreCertainOnlyIfTheClockIs() {
+    let unkept = SiteFinding.Clock(now: 2_000, isKept: false, lastChange: 1_000)
+    #expect(unkept.isSure(ofExpiry: 900) && !unkept.isSure(ofExpiry: 1_500) && !unkept.isSure(ofExpiry: nil))
+    #expect(SiteFinding.Clock(now: 2_000, isKept: true).isSure(ofExpiry: nil))
+    #expect(!SiteFinding.Clock(now: 2_000).isSure(ofExpiry: 900))
+    let early = SiteFinding(verdict(.intercepted, error: .certificateNotYetValid), clock: unkept)
+    #expect(SiteRules.read(early).compactMap(\.charge) == [Charge(.tlsCertificate, nil)])
+  }
+
+  @Test func anAnswerIsJudgedByItsStatusAndItsProof() {
+    #expect(causes(SiteFinding(verdict(.available, status: 200))).isEmpty)
+    #expect(causes(SiteFinding(verdict(.available, status: 404))).isEmpty)
+    let proven = SiteRules.read(SiteFinding(verdict(.available, status: 503))).compactMap(\.charge)
+    #expect(proven.map(\.cause) == [.siteFault] && proven[0].proof?.witness == .cryptography)
+    // Over http anybody on the way may have answered.
+    let open = SiteRules.read(SiteFinding(verdict(.available, status: 503, url: "http://site.example/")))
+    #expect(open.compactMap(\.charge) == [Charge(.siteFault, nil)])
+    for status in [302, 511] {
+      let portal = SiteFinding(verdict(.captivePortal, status: status, url: "http://site.example/"))
+      #expect(SiteRules.read(portal).compactMap(\.charge) == [Charge(.captivePortal, nil)])
+    }
+  }
+
+  // MARK: Proxies and tunnels
+
+  @Test func aProxyIsAFaultIfItDoesNotLeadThere() {
+    let outcomes: [(ProxyFinding.Outcome, DiagnosisCause?)] = [
+      (.delivers, nil), (.connects, nil), (.notTried, nil), (.unknownName, .proxyUnreachable),
+      (.reset, .proxyUnreachable), (.silent, .proxyUnreachable), (.unansweredName, .proxyUnreachable),
+      (.unreadable, .proxyUnreachable), (.refuses(403), .proxyRefuses), (.malformed, .proxyRefuses),
+    ]
+    for (outcome, cause) in outcomes {
+      let finding = ProxyFinding(variable: "https_proxy", server: "192.0.2.7:3128", outcome)
+      let charge = Reading.readings([.proxy(finding)])[0].charge
+      #expect(charge?.cause == cause)
+      #expect(charge?.proof?.witness == (outcome == .unreadable ? .configuration : nil))
+    }
+  }
+
+  @Test func aTunnelIsJudgedByItsPeerAndWhatIsBeneath() {
+    func reading(_ peer: TunnelFinding.Peer) -> Reading {
+      Reading.readings([.tunnel(TunnelFinding(.ipv4, interface: "wg0", kind: "wireguard", peer: peer))])[0]
+    }
+    func known(_ age: Int64?, _ beneath: KernelFinding? = nil) -> TunnelFinding.Peer {
+      .known(endpoint: Self.other, port: 51_820, handshakeAge: age, beneath: beneath)
+    }
+    #expect(reading(known(20)).outcome == .ok)
+    #expect(reading(known(20, KernelFinding(.route(.missing), target: Self.other))).charge?.cause == .noRoute)
+    #expect(reading(known(nil)).charge == Charge(.tunnelSilent, nil))
+    #expect(reading(.none).charge?.cause == .tunnelSilent && reading(.none).charge?.proof != nil)
+    #expect(reading(.denied).outcome == .skipped)
+  }
+}

@@ -1,0 +1,183 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Dialtone
+@testable import DialtoneDiagnosis
+
+/// The rule about names, on findings made by hand, and what it reads of files and servers.
+struct NameRulesTests {
+  typealias Reply = NameFinding.Reply
+
+  private static let address = IPAddress(ipv4: 0xCB00_710A)
+  private static let first = IPAddress(ipv4: 0xC000_0235)
+  private static let second = IPAddress(ipv4: 0xC000_0236)
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let outcome: DiagnosisStep.Outcome
+    let cause: DiagnosisCause?
+    /// What each server says of A and AAAA, and of the name that cannot exist.
+    let servers: [(Reply, Reply, Reply?)]
+  }
+
+  private static let known = Reply.answer(.success, [address])
+  private static let empty = Reply.answer(.success, [])
+  private static let unknown = Reply.answer(.nameError, [])
+  private static let no = Reply.answer(.refused, [])
+  private static let failing = Reply.answer(.serverFailure, [])
+
+  private static let router = IPAddress(ipv4: 0xC000_0201)
+  private static let closed = Reply.refused(NetworkStatement(.portUnreachable, by: first))
+  private static let prohibited = Reply.refused(NetworkStatement(.prohibited, by: router))
+  private static let unreachable = Reply.refused(NetworkStatement(.networkUnreachable, by: router))
+  private static let noWay = Reply.noWay(KernelFinding(.route(.missing), target: first))
+
+  private static let rows: [Row] = [
+    Row(testDescription: "known", outcome: .ok, cause: nil, servers: [(known, empty, unknown)]),
+    Row(testDescription: "unknown", outcome: .fault, cause: .nameUnknown, servers: [(unknown, unknown, unknown)]),
+    Row(testDescription: "no address", outcome: .fault, cause: .nameUnknown, servers: [(empty, empty, unknown)]),
+    Row(testDescription: "silent", outcome: .fault, cause: .nameServerSilent, servers: [(.silent, .silent, .silent)]),
+    Row(testDescription: "refused", outcome: .fault, cause: .nameServerRefuses, servers: [(no, no, no)]),
+    Row(testDescription: "failing", outcome: .fault, cause: .nameServerRefuses, servers: [(failing, failing, failing)]),
+    Row(
+      testDescription: "nothing listens", outcome: .fault, cause: .nameServerRefuses,
+      servers: [(closed, closed, .silent)]),
+    Row(
+      testDescription: "a router prohibits", outcome: .fault, cause: .prohibited,
+      servers: [(prohibited, prohibited, .silent)]),
+    Row(
+      testDescription: "a router has no way", outcome: .fault, cause: .routerNoRoute,
+      servers: [(unreachable, unreachable, .silent)]),
+    Row(
+      testDescription: "this machine has no way", outcome: .fault, cause: .noRoute,
+      servers: [(noWay, noWay, nil)]),
+    Row(
+      testDescription: "answers of another question", outcome: .fault, cause: .nameServerRefuses,
+      servers: [(.mismatched, .mismatched, .silent)]),
+    Row(
+      testDescription: "this machine drops the answers", outcome: .fault, cause: .localFirewall,
+      servers: [(.dropped, .dropped, .silent)]),
+    Row(
+      testDescription: "the local firewall", outcome: .fault, cause: .localFirewall,
+      servers: [(.forbidden, .forbidden, .forbidden)]),
+    Row(testDescription: "hijacked", outcome: .fault, cause: .nameHijacked, servers: [(known, empty, known)]),
+    Row(
+      testDescription: "blocked", outcome: .fault, cause: .nameHijacked,
+      servers: [(.answer(.success, [IPAddress(ipv4: 0)]), empty, unknown)]),
+    Row(
+      testDescription: "TCP leads to nothing", outcome: .fault, cause: .nameServerRefuses,
+      servers: [(.truncated, empty, unknown)]),
+    Row(
+      testDescription: "the first is silent", outcome: .doubtful, cause: .nameServerSilent,
+      servers: [(.silent, .silent, .silent), (known, empty, unknown)]),
+    Row(
+      testDescription: "AAAA is dropped", outcome: .doubtful, cause: .nameServerSilent,
+      servers: [(known, .silent, unknown)]),
+    Row(
+      testDescription: "only the second knows it", outcome: .fault, cause: .nameUnknown,
+      servers: [(unknown, unknown, unknown), (known, empty, unknown)]),
+  ]
+
+  @Test("the name's fault follows from what the servers say", arguments: rows)
+  func theFaultFollows(row: Row) {
+    var finding = NameFinding(name: "site.example")
+    finding.servers = zip([Self.first, Self.second], row.servers).map { address, replies in
+      NameFinding.Server(address, ipv4: replies.0, ipv6: replies.1, control: replies.2)
+    }
+    finding.addresses = finding.servers.flatMap(\.addresses)
+    let reading = NameRules.read(finding)
+    #expect(reading.outcome == row.outcome && reading.charge?.cause == row.cause, "\(reading.meaning)")
+  }
+
+  /// Silence says nothing if the time was up before.
+  @Test func aHurriedLookupHasNoFault() {
+    var finding = NameFinding(name: "site.example")
+    finding.isHurried = true
+    finding.servers = [NameFinding.Server(Self.first, ipv4: .silent, ipv6: .silent)]
+    let reading = NameRules.read(finding)
+    #expect(reading.outcome == .skipped && reading.meaning == .name(.hurried))
+  }
+
+  /// getaddrinfo(3) is what programs ask: a server's answer that they never get is no answer.
+  @Test func whatProgramsDoNotGetIsAFault() {
+    var finding = NameFinding(name: "site.example", servers: [NameFinding.Server(Self.first, ipv4: Self.known)])
+    finding.addresses = [Self.address]
+    for reply in [NameFinding.SystemReply.failed, .silent] {
+      finding.system = reply
+      #expect(NameRules.read(finding).charge?.cause == .nameServerSilent)
+    }
+    finding.system = .addresses([Self.address])
+    #expect(NameRules.read(finding).outcome == .ok)
+  }
+
+  /// What a file of this machine says is certain; what a server says is not.
+  @Test func filesProveWhatServersDoNot() {
+    let nobody = IPAddress(ipv4: 0)
+    let hosts = NameRules.read(NameFinding(name: "site.example", source: .hosts, addresses: [nobody]))
+    #expect(hosts.charge?.cause == .nameWrong && hosts.charge?.proof?.witness == .configuration)
+    let never = NameRules.read(NameFinding(name: "site.example", source: .none))
+    #expect(never.charge?.cause == .nameWrong && never.charge?.proof?.witness == .configuration)
+    let unknown = NameRules.read(
+      NameFinding(name: "site.example", servers: [NameFinding.Server(Self.first, ipv4: Self.unknown)]))
+    #expect(unknown.charge?.cause == .nameUnknown && unknown.charge?.proof == nil)
+  }
+
+  // MARK: Files
+
+  /// resolv.conf(5): the last list of domains counts, and a name with enough dots is asked for first.
+  @Test func readsResolverFiles() {
+    let configuration = ResolverConfiguration(
+      resolver: "nameserver 192.0.2.53\ndomain old.example\nsearch a.example b.example\noptions ndots:2 rotate\n",
+      switching: "passwd: files\nhosts: files mdns4_minimal [NOTFOUND=return] dns # a comment\n",
+      hosts: "127.0.0.1 localhost\n203.0.113.10 Site.example site # a comment\n2001:db8::10 site.example\n")
+    #expect(configuration.servers == [IPAddress(ipv4: 0xC000_0235)])
+    #expect(configuration.candidates(for: "www.x") == ["www.x.a.example", "www.x.b.example", "www.x"])
+    #expect(configuration.candidates(for: "a.b.c") == ["a.b.c", "a.b.c.a.example", "a.b.c.b.example"])
+    #expect(configuration.candidates(for: "www.") == ["www"])
+    #expect(configuration.hasOtherSources && configuration.asksServers)
+    #expect(!ResolverConfiguration(resolver: "", switching: "hosts: files\n").asksServers)
+    #expect(configuration.hostsAddresses(of: "SITE.example.").map(\.description) == ["203.0.113.10", "2001:db8::10"])
+    #expect(configuration.hostsAddresses(of: "other").isEmpty)
+  }
+
+  // MARK: Messages
+
+  /// RFC 1035, 4.1.1 and 4.1.2.
+  @Test func asksAsTheStandardSays() throws {
+    let question = try #require(DNSMessage.question("a.bc", .aaaa, id: 0x1234))
+    #expect(question == [0x12, 0x34, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 97, 2, 98, 99, 0, 0, 28, 0, 1])
+    #expect(DNSMessage.question(String(repeating: "a", count: 64), .a, id: 1) == nil)
+    #expect(DNSMessage.question("", .nameServer, id: 1)?.count == 17)
+  }
+
+  /// RFC 1035, 4.1.3 and 4.1.4: the answer's name is a pointer to the question's.
+  @Test func readsAnswers() throws {
+    let head: [UInt8] = [0x12, 0x34, 0x81, 0x80, 0, 1, 0, 2, 0, 0, 0, 0, 1, 97, 0, 0, 1, 0, 1]
+    let alias: [UInt8] = [0xC0, 12, 0, 5, 0, 1, 0, 0, 0, 60, 0, 2, 0xC0, 12]
+    let address: [UInt8] = [0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 203, 0, 113, 10]
+    let answer = try #require(DNSMessage.answer(head + alias + address))
+    #expect(answer.id == 0x1234 && answer.code == .success && answer.addresses == [Self.address])
+    for count in 0..<(head + alias + address).count {
+      #expect(DNSMessage.answer(Array((head + alias + address).prefix(count))) == nil, "\(count) bytes")
+    }
+  }
+
+  /// RFC 9609: an answer of a root server has authority, no recursion, and the zone's own time to live.
+  @Test func tellsARootServerFromACache() {
+    func answer(flags: [UInt8], lifetime: UInt32) -> [UInt8] {
+      let bytes = (0..<4).map { UInt8(truncatingIfNeeded: lifetime >> (24 - 8 * $0)) }
+      return [0x12, 0x34] + flags + [0, 1, 0, 1, 0, 0, 0, 0] + [0, 0, 2, 0, 1] + [0, 0, 2, 0, 1] + bytes + [
+        0, 3, 1, 97, 0,
+      ]
+    }
+    #expect(DNSMessage.isOfRoot(answer(flags: [0x84, 0], lifetime: 518_400), id: 0x1234) == true)
+    #expect(DNSMessage.isOfRoot(answer(flags: [0x84, 0x80], lifetime: 518_400), id: 0x1234) == false)
+    #expect(DNSMessage.isOfRoot(answer(flags: [0x80, 0], lifetime: 518_400), id: 0x1234) == false)
+    #expect(DNSMessage.isOfRoot(answer(flags: [0x84, 0], lifetime: 518_399), id: 0x1234) == false)
+    #expect(DNSMessage.isOfRoot(answer(flags: [0x84, 0], lifetime: 518_400), id: 0x1235) == nil)
+    let whole = answer(flags: [0x84, 0], lifetime: 518_400)
+    for count in 0..<whole.count { #expect(DNSMessage.isOfRoot(Array(whole.prefix(count)), id: 0x1234) != true) }
+  }
+}
