@@ -8,7 +8,7 @@ internal import Dialtone
 ///
 /// Invariants:
 /// - "Was determined" is announced at most once for a target.
-/// - Two "did change" in a row never have equal states.
+/// - Two "did change" in a row are never the same in what is asked for.
 /// - Nothing is announced once the registration has ended, even if a listener to the first of two has ended it.
 /// - No lock is held while listeners run.
 final class AnnouncementSequence: Sendable {
@@ -33,10 +33,16 @@ final class AnnouncementSequence: Sendable {
   }
 
   private let state = Lock(State())
+  private let isSame: @Sendable (Reachability, Reachability) -> Bool
   private let wasDetermined: Announcement
   private let didChange: Announcement
 
-  init(wasDetermined: @escaping Announcement, didChange: @escaping Announcement) {
+  /// `isSame` says whether a second state is no change of the first.
+  init(
+    isSame: @escaping @Sendable (Reachability, Reachability) -> Bool, wasDetermined: @escaping Announcement,
+    didChange: @escaping Announcement
+  ) {
+    self.isSame = isSame
     self.wasDetermined = wasDetermined
     self.didChange = didChange
   }
@@ -56,7 +62,8 @@ final class AnnouncementSequence: Sendable {
       let wasDetermined = state.isDetermined && last?.subjectNumber == new.subjectNumber
       state.last = new
       state.isDetermined = wasDetermined || new.state.isDetermined
-      return (new.state.isDetermined && !wasDetermined, new.state != last?.state)
+      let isUnchanged = last.map { isSame($0.state, new.state) } ?? false
+      return (new.state.isDetermined && !wasDetermined, !isUnchanged)
     }
     if isFirst {
       wasDetermined(new.state, monitor)

@@ -17,7 +17,7 @@ extension Notification {
 
 extension Notification.Name {
   /// A monitor's state is known, or has changed: see
-  /// ``Dialtone/ReachabilityMonitor/postNotifications(to:named:whenDetermined:)``.
+  /// ``Dialtone/ReachabilityMonitor/postNotifications(of:to:named:whenDetermined:)``.
   public static let reachabilityDidChange = Notification.Name("DialtoneReachabilityDidChange")
 
   /// A monitor's state has been determined; posted once for each of its targets, before the ``reachabilityDidChange``

@@ -33,8 +33,8 @@ extension ReachabilityMonitor {
 
   /// Posts typed messages: a ``WasDeterminedMessage`` once for each target, and a ``DidChangeMessage`` for each state.
   ///
-  /// They come when ``postNotifications(to:named:whenDetermined:)`` posts its notifications. Unlike those, you can hand
-  /// them to other isolations.
+  /// They come when ``postNotifications(of:to:named:whenDetermined:)`` posts its notifications. Unlike those, you can
+  /// hand them to other isolations.
   ///
   /// The subject is the monitor. The center calls the listeners later, in tasks of its own, one message after another.
   ///
@@ -46,7 +46,7 @@ extension ReachabilityMonitor {
   ///   still reach listeners.
   public func postMessages(to center: NotificationCenter) -> ReachabilityObservation {
     let sequence = AnnouncementSequence(
-      wasDetermined: { center.post(WasDeterminedMessage(reachability: $0), subject: $1) },
+      isSame: ==, wasDetermined: { center.post(WasDeterminedMessage(reachability: $0), subject: $1) },
       didChange: { center.post(DidChangeMessage(reachability: $0), subject: $1) })
     return sequence.begin(statesOfEachTarget.observe { [weak self] state in sequence.announce(state, of: self) })
   }

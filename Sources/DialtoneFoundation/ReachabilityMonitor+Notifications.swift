@@ -28,6 +28,9 @@ extension ReachabilityMonitor {
   /// state. It is posted once more for each new target of the monitor. If the new target's state is equal to the last
   /// posted one, no "did change" follows. Both are posted for this registration even if the state is already known.
   ///
+  /// If only some changes concern your listeners, name a property: `postNotifications(of: \.flags)` posts no "did
+  /// change" when the reason alone has changed.
+  ///
   /// A state may be undetermined for a reason, such as a name that cannot be looked up for now. It is posted as a
   /// change and does not count as determined.
   ///
@@ -35,58 +38,65 @@ extension ReachabilityMonitor {
   /// repeat what it has posted; a later listener reads `current`.
   ///
   /// - Parameters:
+  ///   - property: What a "did change" is posted for a change of, such as `\.flags`.
   ///   - center: Where to post. It is kept until the registration ends.
   ///   - name: The name of the notifications of each state.
   ///   - determinedName: The name of the one notification that the state was determined.
   /// - Returns: The registration, which keeps the monitor. Notifications come until you cancel or release it. Two
   ///   registrations with one center post everything twice.
-  public func postNotifications(
+  public func postNotifications<Value: Equatable & Sendable>(
+    of property: any KeyPath<Reachability, Value> & Sendable = \Reachability.self,
     to center: NotificationCenter = .default, named name: Notification.Name = .reachabilityDidChange,
     whenDetermined determinedName: Notification.Name = .reachabilityWasDetermined
   ) -> ReachabilityObservation {
-    let sequence = Self.notifications(to: center, named: name, whenDetermined: determinedName)
+    let sequence = Self.notifications(of: property, to: center, named: name, whenDetermined: determinedName)
     return sequence.begin(statesOfEachTarget.observe { [weak self] state in sequence.announce(state, of: self) })
   }
 
-  /// Like ``postNotifications(to:named:whenDetermined:)``, but on a dispatch queue; one notification at a time, even if
-  /// the queue is concurrent.
+  /// Like ``postNotifications(of:to:named:whenDetermined:)``, but on a dispatch queue; one notification at a time, even
+  /// if the queue is concurrent.
   ///
   /// - Parameters:
+  ///   - property: What a "did change" is posted for a change of, such as `\.flags`.
   ///   - center: Where to post. It is kept until the registration ends.
   ///   - name: The name of the notifications of each state.
   ///   - determinedName: The name of the one notification that the state was determined.
   ///   - queue: The queue of the listeners, except those that gave the center a queue of their own.
   /// - Returns: The registration. Notifications come until you cancel or release it.
-  public func postNotifications(
+  public func postNotifications<Value: Equatable & Sendable>(
+    of property: any KeyPath<Reachability, Value> & Sendable = \Reachability.self,
     to center: NotificationCenter = .default, named name: Notification.Name = .reachabilityDidChange,
     whenDetermined determinedName: Notification.Name = .reachabilityWasDetermined, on queue: DispatchQueue
   ) -> ReachabilityObservation {
-    let sequence = Self.notifications(to: center, named: name, whenDetermined: determinedName)
+    let sequence = Self.notifications(of: property, to: center, named: name, whenDetermined: determinedName)
     return sequence.begin(
       statesOfEachTarget.observe(on: queue) { [weak self] state in sequence.announce(state, of: self) })
   }
 
-  /// Like ``postNotifications(to:named:whenDetermined:)``, but on the main actor: safe for user interfaces.
+  /// Like ``postNotifications(of:to:named:whenDetermined:)``, but on the main actor: safe for user interfaces.
   ///
   /// If you call it on the main actor, it posts nothing before the caller ends or comes to an `await`: listeners that
   /// are added until then miss nothing. If you cancel on the main actor, it posts nothing more.
   ///
   /// - Parameters:
+  ///   - property: What a "did change" is posted for a change of, such as `\.flags`.
   ///   - center: Where to post. It is kept until the registration ends.
   ///   - name: The name of the notifications of each state.
   ///   - determinedName: The name of the one notification that the state was determined.
   /// - Returns: The registration. Notifications come until you cancel or release it.
-  public func postNotificationsOnMainActor(
+  public func postNotificationsOnMainActor<Value: Equatable & Sendable>(
+    of property: any KeyPath<Reachability, Value> & Sendable = \Reachability.self,
     to center: NotificationCenter = .default, named name: Notification.Name = .reachabilityDidChange,
     whenDetermined determinedName: Notification.Name = .reachabilityWasDetermined
   ) -> ReachabilityObservation {
-    let sequence = Self.notifications(to: center, named: name, whenDetermined: determinedName)
+    let sequence = Self.notifications(of: property, to: center, named: name, whenDetermined: determinedName)
     return sequence.begin(
       statesOfEachTarget.observeOnMainActor { [weak self] state in sequence.announce(state, of: self) })
   }
 
-  private static func notifications(
-    to center: NotificationCenter, named name: Notification.Name, whenDetermined determinedName: Notification.Name
+  private static func notifications<Value: Equatable & Sendable>(
+    of property: any KeyPath<Reachability, Value> & Sendable, to center: NotificationCenter,
+    named name: Notification.Name, whenDetermined determinedName: Notification.Name
   ) -> AnnouncementSequence {
     let post: @Sendable (Notification.Name, Reachability, ReachabilityMonitor) -> Void = { name, state, monitor in
       center.post(
@@ -98,6 +108,7 @@ extension ReachabilityMonitor {
         ])
     }
     return AnnouncementSequence(
-      wasDetermined: { post(determinedName, $0, $1) }, didChange: { post(name, $0, $1) })
+      isSame: { $0[keyPath: property] == $1[keyPath: property] }, wasDetermined: { post(determinedName, $0, $1) },
+      didChange: { post(name, $0, $1) })
   }
 }

@@ -33,6 +33,29 @@ struct NotificationContentTests {
     withExtendedLifetime(token) {}
   }
 
+  @Test(arguments: [false, true])
+  func aPropertyThatHasNotChangedIsNotPosted(isOnMainActor: Bool) async throws {
+    let network = ScriptedNetwork()
+    network.set(.unreachable(.noCarrier))
+    let monitor = network.monitor()
+    let center = NotificationCenter()
+    let listener = Listener(center, to: [.reachabilityDidChange])
+    let all = Listener(center, to: [Notification.Name("all")])
+    let everything = monitor.postNotifications(to: center, named: Notification.Name("all"))
+    let token =
+      isOnMainActor
+      ? monitor.postNotificationsOnMainActor(of: \.flags, to: center)
+      : monitor.postNotifications(of: \.flags, to: center)
+    try await listener.hear { $0.flags == [] }
+    try await all.hear { $0.state?.reason == .noCarrier }
+    network.set(.unreachable(.linkDown))
+    try await all.hear { $0.state?.reason == .linkDown }
+    network.set(.wired)
+    try await listener.hear { $0.flags == .reachable }
+    #expect(listener.heard.map(\.flags) == [[], .reachable])
+    withExtendedLifetime((token, everything)) {}
+  }
+
   @Test func userInfoCanBeReadWithoutTheTypedAccessors() async throws {
     let network = ScriptedNetwork()
     network.set(.wifi)

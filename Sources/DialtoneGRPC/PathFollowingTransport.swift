@@ -1,0 +1,258 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if GRPC
+public import Dialtone
+public import DialtoneNIO
+public import GRPCCore
+public import GRPCNIOTransportHTTP2Posix
+internal import NIOCore
+internal import Synchronization
+
+/// A client's HTTP/2 transport whose calls wait for a path, and whose connections follow theirs.
+///
+/// ~~~swift
+/// let transport = try PathFollowingTransport(to: .host("greeter.example.com:443")) { config in
+///   try .http2NIOPosix(target: .dns(host: "greeter.example.com"), transportSecurity: .tls, config: config)
+/// }
+/// try await withGRPCClient(transport: transport) { client in … }
+/// ~~~
+///
+/// A call begins once there is a path, within its own timeout. So gRPC makes no attempt to connect that has to fail,
+/// and its back-off, which grows to two minutes, does not build up. If an outage leaves the transport without any
+/// connection, a new one takes its place as soon as the path is back; calls that had not begun go there.
+///
+/// gRPC's `waitForReady` waits for a connection, and this for the path to it; with both, a call waits for both. Calls
+/// are only repeated by gRPC itself, as the service's retry policy says.
+public final class PathFollowingTransport: ClientTransport {
+  /// The bytes of the wrapped transport.
+  public typealias Bytes = HTTP2ClientTransport.Posix.Bytes
+
+  /// Makes the wrapped transport with a configuration that follows paths.
+  public typealias Maker =
+    @Sendable (HTTP2ClientTransport.Posix.Config) throws -> HTTP2ClientTransport.Posix
+
+  private struct State {
+    var transport: HTTP2ClientTransport.Posix
+    var generation = 0
+    var isShutDown = false
+  }
+
+  private let target: ReachabilityTarget
+  private let gate: PathGate
+  private let registry: ConnectionRegistry
+  private let monitor: ReachabilityMonitor
+  private let make: @Sendable () throws -> HTTP2ClientTransport.Posix
+  private let state: Mutex<State>
+  private let shutdowns: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
+
+  /// Creates a transport.
+  ///
+  /// - Parameters:
+  ///   - target: What calls wait for: the server, or the proxy in front of it.
+  ///   - config: The configuration to follow paths with; `onCreateTCPConnection` and `onCreateHTTP2Stream` still run.
+  ///   - policy: What is done about connections whose path has changed.
+  ///   - gate: Where calls wait.
+  ///   - environment: Where the knowledge comes from; the system, except in tests.
+  ///   - make: Makes the wrapped transport with the configuration it is given.
+  /// - Throws: What `make` throws.
+  public init(
+    to target: ReachabilityTarget, config: HTTP2ClientTransport.Posix.Config = .defaults,
+    policy: ConnectionPolicy = .init(), gate: PathGate = .shared, environment: ReachabilityEnvironment = .system,
+    _ make: @escaping Maker
+  ) throws {
+    self.target = target
+    self.gate = gate
+    let registry = ConnectionRegistry(policy: policy, environment: environment)
+    self.registry = registry
+    monitor = ReachabilityMonitor(target, environment: environment)
+    shutdowns = AsyncStream.makeStream()
+    let calls = CallCount()
+    self.calls = calls
+    self.make = {
+      var config = config
+      config.followPath(in: registry) { calls.current.withLock { $0 } > 0 }
+      return try make(config)
+    }
+    state = Mutex(State(transport: try self.make()))
+  }
+
+  /// Calls under way that gRPC does not repeat, shared with the connections.
+  private final class CallCount: Sendable {
+    let current = Mutex(0)
+  }
+
+  private let calls: CallCount
+
+  /// The registry that counts the transport's connections.
+  public var connections: ConnectionRegistry { registry }
+
+  /// That of the wrapped transport.
+  public var retryThrottle: RetryThrottle? { state.withLock { $0.transport }.retryThrottle }
+
+  /// That of the wrapped transport.
+  public func config(forMethod descriptor: MethodDescriptor) -> MethodConfig? {
+    state.withLock { $0.transport }.config(forMethod: descriptor)
+  }
+
+  /// Connects as soon as there is a path, and keeps connected until shutdown.
+  public func connect() async throws {
+    do {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await self.gate.waitForPath(to: self.target) }
+        group.addTask { for await _ in self.shutdowns.stream {} }
+        try await group.next()
+        group.cancelAll()
+      }
+    } catch let error as PathGate.Unavailable {
+      throw RPCError(code: .unavailable, message: "\(error)", cause: error)
+    }
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      group.addTask { try await self.connectCurrent() }
+      group.addTask {
+        await self.follow()
+        return false
+      }
+      // The one that follows ends when it is cancelled, or to have the next transport connected.
+      while let isConnection = try await group.next() {
+        if state.withLock({ $0.isShutDown }) {
+          group.cancelAll()
+          continue
+        }
+        if isConnection { continue }
+        if Task.isCancelled { break }
+        group.addTask { try await self.connectCurrent() }
+        group.addTask {
+          await self.follow()
+          return false
+        }
+      }
+    }
+  }
+
+  private func connectCurrent() async throws -> Bool {
+    try await state.withLock { $0.transport }.connect()
+    return true
+  }
+
+  /// Returns once an outage has left the transport without a connection, and another one has taken its place.
+  private func follow() async {
+    var wasLost = false
+    for await update in monitor.updates {
+      if !update.isReachable {
+        wasLost = true
+        continue
+      }
+      guard wasLost else { continue }
+      wasLost = false
+      if registry.counts.isEmpty, renew() { return }
+    }
+  }
+
+  private func renew() -> Bool {
+    guard let new = try? make() else { return false }
+    let old = state.withLock { state -> HTTP2ClientTransport.Posix? in
+      if state.isShutDown { return nil }
+      defer {
+        state.transport = new
+        state.generation += 1
+      }
+      return state.transport
+    }
+    old?.beginGracefulShutdown()
+    return old != nil
+  }
+
+  /// Lets calls under way end, and begins no others.
+  public func beginGracefulShutdown() {
+    let transport = state.withLock { state in
+      state.isShutDown = true
+      return state.transport
+    }
+    shutdowns.continuation.finish()
+    transport.beginGracefulShutdown()
+  }
+
+  /// Begins a call once there is a path, within the call's timeout.
+  ///
+  /// - Throws: `RPCError` with the code `deadlineExceeded` if there was no path in time; what the wrapped transport
+  ///   throws.
+  @concurrent
+  public func withStream<T: Sendable>(
+    descriptor: MethodDescriptor, options: CallOptions,
+    _ closure: @concurrent (_ stream: RPCStream<Inbound, Outbound>, _ context: ClientContext) async throws -> T
+  ) async throws -> T {
+    let start = ContinuousClock.now
+    let timeout = options.timeout ?? config(forMethod: descriptor)?.timeout
+    let mayRepeat = (options.executionPolicy ?? config(forMethod: descriptor)?.executionPolicy) != nil
+    if !mayRepeat { calls.current.withLock { $0 += 1 } }
+    defer { if !mayRepeat { calls.current.withLock { $0 -= 1 } } }
+    while true {
+      var options = options
+      if let timeout { options.timeout = timeout - (ContinuousClock.now - start) }
+      do {
+        try await gate.waitForPath(to: target, timeout: options.timeout)
+      } catch let error as PathGate.Unavailable {
+        let code: RPCError.Code = error.cause == .timedOut ? .deadlineExceeded : .unavailable
+        throw RPCError(code: code, message: "\(error)", cause: error)
+      }
+      let (transport, generation) = state.withLock { ($0.transport, $0.generation) }
+      var hasBegun = false
+      do {
+        return try await transport.withStream(descriptor: descriptor, options: options) { stream, context in
+          hasBegun = true
+          return try await closure(stream, context)
+        }
+      } catch {
+        // A transport that made way for another one refuses calls that have not begun.
+        let isReplaced = state.withLock { $0.generation != generation && !$0.isShutDown }
+        guard isReplaced, !hasBegun, !Task.isCancelled else { throw error }
+      }
+    }
+  }
+}
+
+extension HTTP2ClientTransport.Posix.Config {
+  /// Has each connection of the transport follow its path.
+  ///
+  /// Callbacks that are set already run first. A connection without a stream is idle; what is under way on others must
+  /// not be repeated.
+  ///
+  /// - Parameter registry: Where the connections are counted, and whose policy they follow.
+  public mutating func followPath(in registry: ConnectionRegistry = .shared) {
+    followPath(in: registry) { true }
+  }
+
+  mutating func followPath(in registry: ConnectionRegistry, isBusy: @escaping @Sendable () -> Bool) {
+    let onConnection = channelDebuggingCallbacks.onCreateTCPConnection
+    channelDebuggingCallbacks.onCreateTCPConnection = { channel in
+      let first = onConnection?(channel) ?? channel.eventLoop.makeSucceededVoidFuture()
+      return first.hop(to: channel.eventLoop).flatMapThrowing {
+        let handler = PathHandler(registry)
+        handler.count()
+        try channel.pipeline.syncOperations.addHandler(handler, position: .first)
+      }
+    }
+    let onStream = channelDebuggingCallbacks.onCreateHTTP2Stream
+    channelDebuggingCallbacks.onCreateHTTP2Stream = { channel in
+      let first = onStream?(channel) ?? channel.eventLoop.makeSucceededVoidFuture()
+      return first.hop(to: channel.eventLoop).map { Self.count(channel, isBusy: isBusy()) }
+    }
+  }
+
+  private static func count(_ channel: any Channel, isBusy: Bool) {
+    guard let parent = channel.parent else { return }
+    let handler: PathHandler
+    do {
+      handler = try parent.pipeline.syncOperations.handler(type: PathHandler.self)
+    } catch {
+      // The connection is closing: nothing is left to follow.
+      return
+    }
+    handler.count(repeatable: isBusy ? 0 : 1, others: isBusy ? 1 : 0)
+    channel.closeFuture.assumeIsolated().whenComplete { _ in
+      handler.count(repeatable: isBusy ? 0 : -1, others: isBusy ? -1 : 0)
+    }
+  }
+}
+#endif

@@ -1,0 +1,119 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if HTTPClient
+public import AsyncHTTPClient
+public import DialtoneNIO
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOHTTP2
+
+extension HTTPClient.Configuration {
+  /// Has each connection of the client follow its path.
+  ///
+  /// ~~~swift
+  /// var configuration = HTTPClient.Configuration()
+  /// configuration.followPath()
+  /// let client = HTTPClient(configuration: configuration)
+  /// ~~~
+  ///
+  /// A connection whose path is gone for good is closed, so that a request on it fails at once and the next one has a
+  /// new connection. What is under way is known: a connection without a request is idle, and a request that RFC 9110
+  /// (9.2.1) calls safe may be repeated.
+  ///
+  /// Debug initialisers that are set already run first. Set your own before you call this. Through a proxy, the path to
+  /// the proxy is followed.
+  ///
+  /// - Parameter registry: Where the connections are counted, and whose policy they follow.
+  public mutating func followPath(in registry: ConnectionRegistry = .shared) {
+    http1_1ConnectionDebugInitializer = Self.after(http1_1ConnectionDebugInitializer) { channel in
+      let sync = channel.pipeline.syncOperations
+      let handler = PathHandler(registry)
+      handler.count()
+      try sync.addHandler(handler, position: .first)
+      let decoder = try sync.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+      try sync.addHandler(RequestCounter(handler), position: .after(decoder))
+    }
+    http2ConnectionDebugInitializer = Self.after(http2ConnectionDebugInitializer) { channel in
+      let handler = PathHandler(registry)
+      handler.count()
+      try channel.pipeline.syncOperations.addHandler(handler, position: .first)
+    }
+    http2StreamChannelDebugInitializer = Self.after(http2StreamChannelDebugInitializer) { channel in
+      guard let parent = channel.parent else { return }
+      let handler: PathHandler
+      do {
+        handler = try parent.pipeline.syncOperations.handler(type: PathHandler.self)
+      } catch {
+        // The connection is closing: nothing is left to follow.
+        return
+      }
+      let sync = channel.pipeline.syncOperations
+      let codec = try sync.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
+      try sync.addHandler(RequestCounter(handler), position: .after(codec))
+    }
+  }
+
+  private typealias Initializer = @Sendable (any Channel) -> EventLoopFuture<Void>
+
+  private static func after(
+    _ first: Initializer?, _ body: @escaping @Sendable (any Channel) throws -> Void
+  ) -> Initializer {
+    { channel in
+      guard let first else { return channel.eventLoop.submit { try body(channel) } }
+      return first(channel).hop(to: channel.eventLoop).flatMapThrowing { try body(channel) }
+    }
+  }
+}
+
+/// Counts requests of a connection, or the one of a stream, for the handler that follows the connection's path.
+private final class RequestCounter: ChannelDuplexHandler {
+  typealias InboundIn = HTTPClientResponsePart
+  typealias InboundOut = HTTPClientResponsePart
+  typealias OutboundIn = HTTPClientRequestPart
+  typealias OutboundOut = HTTPClientRequestPart
+
+  private let handler: PathHandler
+  /// Whether the request under way may be repeated; `nil` if there is none.
+  private var isRepeatable: Bool?
+
+  init(_ handler: PathHandler) { self.handler = handler }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    if case .head(let head) = unwrapOutboundIn(data) {
+      finish()
+      let isSafe = [.GET, .HEAD, .OPTIONS, .TRACE].contains(head.method)
+      isRepeatable = isSafe
+      handler.count(repeatable: isSafe ? 1 : 0, others: isSafe ? 0 : 1)
+    }
+    context.write(data, promise: promise)
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    // Something of the answer is given out from here on, and a client that has it cannot repeat the request.
+    switch unwrapInboundIn(data) {
+    case .head(let head) where head.status.code >= 200: begin(isRepeatable: false)
+    case .end: finish()
+    default: break
+    }
+    context.fireChannelRead(data)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    finish()
+    context.fireChannelInactive()
+  }
+
+  private func begin(isRepeatable new: Bool) {
+    guard let old = isRepeatable, old != new else { return }
+    isRepeatable = new
+    handler.count(repeatable: new ? 1 : -1, others: new ? -1 : 1)
+  }
+
+  private func finish() {
+    guard let isRepeatable else { return }
+    self.isRepeatable = nil
+    handler.count(repeatable: isRepeatable ? -1 : 0, others: isRepeatable ? 0 : -1)
+  }
+}
+#endif

@@ -1,0 +1,112 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if NIO
+public import Dialtone
+internal import NIOCore
+internal import Synchronization
+
+/// The connections of a program, or of a part of it, that follow their paths.
+///
+/// ```swift
+/// let registry = ConnectionRegistry { change in
+///   print(change.local, "to", change.remote, "is", change.condition)
+/// }
+/// ```
+///
+/// Connections with the same pair of addresses share what is watched. The registry holds no channel open, and ends by
+/// itself with its last connection. You can use it from any thread.
+public final class ConnectionRegistry: Sendable {
+  /// The registry for programs that need one only, with the default policy.
+  public static let shared = ConnectionRegistry()
+
+  /// What is done about connections whose path has changed.
+  public let policy: ConnectionPolicy
+
+  let environment: ReachabilityEnvironment
+  private let onChange: (@Sendable (ConnectionChange) -> Void)?
+  private let state = Mutex(State())
+
+  private struct State {
+    var watches: [PathWatch.Key: PathWatch] = [:]
+    var counts: [ConnectionCondition: Int] = [:]
+    var closed: [ConnectionCondition: Int] = [:]
+  }
+
+  /// Creates a registry without connections.
+  ///
+  /// - Parameters:
+  ///   - policy: What is done about connections whose path has changed.
+  ///   - environment: Where the knowledge comes from; the system, except in tests.
+  ///   - onChange: Is called on a connection's event loop, with each change of its condition: keep it short.
+  public init(
+    policy: ConnectionPolicy = .init(), environment: ReachabilityEnvironment = .system,
+    onChange: (@Sendable (ConnectionChange) -> Void)? = nil
+  ) {
+    self.policy = policy
+    self.environment = environment
+    self.onChange = onChange
+  }
+
+  /// How many open connections are in each condition.
+  public var counts: [ConnectionCondition: Int] { state.withLock { $0.counts.filter { $0.value > 0 } } }
+
+  /// How many connections Dialtone has closed so far, by the condition that they were closed for.
+  public var closed: [ConnectionCondition: Int] { state.withLock { $0.closed } }
+
+  /// How many connections Dialtone has closed so far.
+  package var lossCount: Int { state.withLock { $0.closed.values.reduce(0, +) } }
+
+  /// How many pairs of addresses are watched.
+  package var watchCount: Int { state.withLock { $0.watches.count } }
+
+  // MARK: Handlers
+
+  func watch(_ key: PathWatch.Key, for follower: PathWatch.Follower) -> PathWatch {
+    let (watch, isNew) = state.withLock { state in
+      let known = state.watches[key]
+      let watch = known ?? PathWatch(key, in: environment)
+      state.watches[key] = watch
+      // Under this lock, so that the last other follower cannot end the watch meanwhile.
+      watch.add(follower)
+      return (watch, known == nil)
+    }
+    if isNew { watch.start() }
+    return watch
+  }
+
+  func end(_ watch: PathWatch, for handler: PathHandler) {
+    // Released outside of the lock, since that ends monitors.
+    let ended = state.withLock { watch.remove(handler) ? $0.watches.removeValue(forKey: watch.key) : nil }
+    withExtendedLifetime(ended) {}
+  }
+
+  func changed(from former: ConnectionCondition?, to condition: ConnectionCondition?) {
+    state.withLock {
+      if let former { $0.counts[former, default: 0] -= 1 }
+      if let condition { $0.counts[condition, default: 0] += 1 }
+    }
+  }
+
+  func tell(_ change: ConnectionChange) {
+    if change.isClosed { state.withLock { $0.closed[change.condition, default: 0] += 1 } }
+    onChange?(change)
+  }
+}
+
+/// A change of what is known of a connection.
+public struct ConnectionChange: Hashable, Sendable {
+  /// The address of this machine that the connection has.
+  public let local: IPAddress
+  /// The address at the other end.
+  public let remote: IPAddress
+  /// The port at the other end.
+  public let port: Int?
+  /// What is known now.
+  public let condition: ConnectionCondition
+  /// Why the connection's packets cannot leave; `nil` if they can.
+  public let reason: Reachability.Reason?
+  /// Whether Dialtone closes the connection for this.
+  public let isClosed: Bool
+}
+#endif

@@ -1,0 +1,254 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if NIO
+internal import Dialtone
+
+/// What routes say about one connection: about its pair of addresses, and about its remote address from any source.
+struct ConnectionRoutes: Hashable {
+  enum Answer: Hashable {
+    case unknown
+    case reachable(interface: UInt32)
+    case unreachable(Reachability.Reason)
+
+    init(_ state: Reachability) {
+      switch state.status {
+      case .undetermined: self = .unknown
+      case .reachable: self = .reachable(interface: state.interface?.index ?? 0)
+      case .unreachable, .requiresConnection: self = .unreachable(state.reason ?? .noRoute)
+      }
+    }
+
+    var isReachable: Bool { if case .reachable = self { true } else { false } }
+  }
+
+  var pair: Answer
+  var remote: Answer
+}
+
+/// Classifies one connection. It is pure: facts come in, and what to do comes out.
+///
+/// *A connection is closed only if its routes say that it cannot work, or that it may not, and the socket has not shown
+/// since that it does.* What made progress while its routes said that it could not is never judged again.
+struct ConnectionStateMachine {
+  /// What is to be done now.
+  enum Action: Equatable {
+    /// Nothing, until the facts change.
+    case wait
+    /// Ask again at that time, if nothing happens before.
+    case lookAgain(Nanoseconds)
+    /// Read the socket's figures, and give them to ``measured(_:activity:at:)``.
+    case measure
+    /// Close the connection, because of this condition.
+    case close(ConnectionCondition)
+  }
+
+  /// A time of the caller's clock.
+  typealias Nanoseconds = Int64
+
+  private enum State: Equatable {
+    /// The first answer is awaited.
+    case starting
+    case unjudged
+    case fine
+    case waiting
+    case doubtful(since: Nanoseconds)
+    /// The path is back; what was lost meanwhile may be outstanding.
+    case returned(isFarAway: Bool)
+    /// `hasAddress`: the local address is still there.
+    case dead(since: Nanoseconds, hasAddress: Bool)
+    case closed
+  }
+
+  private var state = State.starting
+  /// The interface that packets left by when the connection last made progress.
+  private var interface: UInt32 = 0
+  /// The interface that they leave by now.
+  private var present: UInt32 = 0
+  /// The socket's figures when the present state began.
+  private var start: SocketProgress?
+
+  let policy: ConnectionPolicy
+
+  init(_ policy: ConnectionPolicy) { self.policy = policy }
+
+  var condition: ConnectionCondition {
+    switch state {
+    case .starting: .unknown
+    case .unjudged: .unjudged
+    case .fine, .returned(isFarAway: false): .fine
+    case .waiting: .waiting
+    case .doubtful: .doubtful
+    case .returned(isFarAway: true): .stalled
+    case .dead, .closed: .dead
+    }
+  }
+
+  /// Whether the socket is to be probed as long as nothing is outstanding on it.
+  var wantsProbes: Bool {
+    if case .doubtful = state, start != nil { policy.probesDoubtful } else { false }
+  }
+
+  /// Takes in what the routes or the user say now, or that a time has come.
+  mutating func take(
+    _ routes: ConnectionRoutes, activity: ConnectionActivity, at now: Nanoseconds
+  ) -> Action {
+    switch state {
+    case .closed, .unjudged: return .wait
+    case .starting: return begin(routes)
+    default: break
+    }
+    switch (routes.pair, routes.remote) {
+    case (.unknown, _): return .wait
+    case (.reachable(let interface), _): return passable(by: interface, at: now)
+    case (.unreachable(let reason), .reachable):
+      return cut(hasAddress: reason != .noAddress, activity: activity, at: now)
+    case (.unreachable, _):
+      enter(.waiting)
+      return .wait
+    }
+  }
+
+  private mutating func begin(_ routes: ConnectionRoutes) -> Action {
+    switch routes.pair {
+    case .unknown: break
+    // The connection is established. So our question is not its question.
+    case .unreachable: enter(.unjudged)
+    case .reachable(let interface):
+      self.interface = interface
+      present = interface
+      enter(.fine)
+    }
+    return .wait
+  }
+
+  /// Packets of the connection can leave.
+  private mutating func passable(by interface: UInt32, at now: Nanoseconds) -> Action {
+    if interface != self.interface {
+      if case .doubtful = state, interface == present { return .measure }
+      present = interface
+      enter(.doubtful(since: now))
+      return .measure
+    }
+    present = interface
+    switch state {
+    case .fine: return .wait
+    case .returned: return .measure
+    default:
+      enter(.returned(isFarAway: false))
+      return .measure
+    }
+  }
+
+  /// The connection's own path is gone, and there is another one.
+  private mutating func cut(hasAddress: Bool, activity: ConnectionActivity, at now: Nanoseconds) -> Action {
+    if !hasAddress, activity != .busy { return close(.dead) }
+    if case .dead(let since, _) = state {
+      state = .dead(since: since, hasAddress: hasAddress)
+      return now >= since + policy.grace.nanoseconds ? .measure : .lookAgain(since + policy.grace.nanoseconds)
+    }
+    enter(.dead(since: now, hasAddress: hasAddress))
+    return .measure
+  }
+
+  /// Takes in the socket's figures, which are `nil` if it cannot be asked.
+  mutating func measured(
+    _ progress: SocketProgress?, activity: ConnectionActivity, at now: Nanoseconds
+  ) -> Action {
+    switch state {
+    case .dead(let since, let hasAddress): judgeDead(progress, hasAddress: hasAddress, since: since, at: now)
+    case .doubtful(let since): judgeDoubtful(progress, since: since, activity: activity, at: now)
+    case .returned: judgeReturned(progress, activity: activity, at: now)
+    case .starting, .unjudged, .fine, .waiting, .closed: .wait
+    }
+  }
+
+  private mutating func judgeDead(
+    _ progress: SocketProgress?, hasAddress: Bool, since: Nanoseconds, at now: Nanoseconds
+  ) -> Action {
+    if let progress, let start {
+      // Without its address it cannot get anything, and without a route nothing it sends can be answered: then what
+      // the routes say is not about it.
+      let works =
+        hasAddress ? progress.shows(sinceChange: start, age: now - since) : progress.segmentsIn != start.segmentsIn
+      if works {
+        enter(.unjudged)
+        return .wait
+      }
+    }
+    start = start ?? progress
+    let end = since + policy.grace.nanoseconds
+    return now >= end ? close(.dead) : .lookAgain(end)
+  }
+
+  private mutating func judgeDoubtful(
+    _ progress: SocketProgress?, since: Nanoseconds, activity: ConnectionActivity, at now: Nanoseconds
+  ) -> Action {
+    guard let progress else { return .wait }
+    guard let start else {
+      start = progress
+      return .lookAgain(now + 50_000_000)
+    }
+    let roundTrips = 4 * Int64(progress.roundTrip) * 1_000
+    let age = now - since
+    if progress.shows(sinceChange: start, age: age) {
+      interface = present
+      enter(.fine)
+      return .wait
+    }
+    let limit = activity == .busy ? max(policy.doubt, policy.grace) : policy.doubt
+    let end = max(limit.nanoseconds, roundTrips)
+    let isSilent = progress.bytesAcknowledged == start.bytesAcknowledged
+    if age >= end, isSilent, progress.attempts(since: start) >= 2 { return close(.doubtful) }
+    // After an outage the next retransmission may be minutes away.
+    if progress.isOutstanding, activity != .busy, progress.nextTransmission > max(policy.doubt, .seconds(1)).nanoseconds
+    {
+      return close(.stalled)
+    }
+    // Soon at first: most answers come within a round trip.
+    return .lookAgain(now + min(max(age / 2, 50_000_000), 500_000_000))
+  }
+
+  private mutating func judgeReturned(
+    _ progress: SocketProgress?, activity: ConnectionActivity, at now: Nanoseconds
+  ) -> Action {
+    guard let progress, progress.isOutstanding else {
+      enter(.fine)
+      return .wait
+    }
+    if let start, progress.bytesAcknowledged != start.bytesAcknowledged {
+      enter(.fine)
+      return .wait
+    }
+    start = start ?? progress
+    let remaining = progress.nextTransmission
+    let isFarAway = remaining > policy.stall.nanoseconds
+    state = .returned(isFarAway: isFarAway)
+    if isFarAway, activity != .busy { return close(.stalled) }
+    // A retransmission that is lost again makes the next one's time twice as far.
+    return .lookAgain(now + max(remaining, 20_000_000) + 20_000_000)
+  }
+
+  private mutating func close(_ condition: ConnectionCondition) -> Action {
+    guard policy.closes.contains(condition) else { return .wait }
+    state = .closed
+    return .close(condition)
+  }
+
+  private mutating func enter(_ new: State) {
+    if state == new { return }
+    state = new
+    start = nil
+  }
+}
+
+extension Duration {
+  /// The time in nanoseconds, as far as they go.
+  var nanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    if overflow { return seconds < 0 ? .min / 4 : .max / 4 }
+    return min(max(whole + attoseconds / 1_000_000_000, .min / 4), .max / 4)
+  }
+}
+#endif

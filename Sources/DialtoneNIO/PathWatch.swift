@@ -1,0 +1,103 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if NIO
+internal import Dialtone
+internal import NIOCore
+internal import Synchronization
+
+/// Follows the routes of one pair of addresses, for all connections that have it.
+///
+/// *A handler that was removed is not called any more:* it is removed on its event loop, where it would be called, and
+/// no event loop is given work under this lock once its last handler is gone.
+final class PathWatch: Sendable {
+  /// What the kernel's answer depends on. Of ports, only rules look at the remote one.
+  struct Key: Hashable, Sendable {
+    var local: IPAddress
+    var remote: IPAddress
+    var port: UInt16?
+    var socket: SocketRouting
+  }
+
+  typealias Follower = NIOLoopBound<PathHandler>
+
+  let key: Key
+  private let pair: ReachabilityMonitor
+  private let remote: ReachabilityMonitor
+  private let environment: ReachabilityEnvironment
+  private let confirmed = Mutex<(ConnectionRoutes, ContinuousClock.Instant)?>(nil)
+  private let followers = Mutex<[ObjectIdentifier: Follower]>([:])
+  private let observations = Mutex<[ReachabilityObservation]>([])
+
+  init(_ key: Key, in environment: ReachabilityEnvironment) {
+    self.key = key
+    self.environment = environment
+    pair = ReachabilityMonitor(key.pairTarget, configuration: key.configuration, environment: environment)
+    remote = ReachabilityMonitor(key.remoteTarget, configuration: key.configuration, environment: environment)
+  }
+
+  /// Begins to tell followers of changes. Apart from the initialiser, since observers may be called before it returns.
+  func start() {
+    let tell: @Sendable (Reachability) -> Void = { [weak self] _ in self?.tell() }
+    let both = [pair.observe(tell), remote.observe(tell)]
+    observations.withLock { $0 = both }
+  }
+
+  /// What was decided last.
+  var routes: ConnectionRoutes { ConnectionRoutes(pair: .init(pair.current), remote: .init(remote.current)) }
+
+  /// What the kernel says at this moment. The two answers of ``routes`` may be of different moments, since monitors are
+  /// told one after the other.
+  ///
+  /// Connections that ask in the same moment get one answer.
+  func confirmedRoutes() -> ConnectionRoutes {
+    confirmed.withLock { confirmed in
+      let now = ContinuousClock.now
+      if let (routes, time) = confirmed, now < time + .milliseconds(1) { return routes }
+      let routes = ask()
+      confirmed = (routes, .now)
+      return routes
+    }
+  }
+
+  private func ask() -> ConnectionRoutes {
+    func now(_ target: ReachabilityTarget) -> ConnectionRoutes.Answer {
+      .init(Reachability.now(target, configuration: key.configuration, environment: environment))
+    }
+    return ConnectionRoutes(pair: now(key.pairTarget), remote: now(key.remoteTarget))
+  }
+
+  func add(_ follower: Follower) { followers.withLock { $0[ObjectIdentifier(follower.value)] = follower } }
+
+  /// Returns whether no follower is left.
+  func remove(_ handler: PathHandler) -> Bool {
+    followers.withLock { followers in
+      followers[ObjectIdentifier(handler)] = nil
+      return followers.isEmpty
+    }
+  }
+
+  private func tell() {
+    followers.withLock { followers in
+      var lists: [ObjectIdentifier: [Follower]] = [:]
+      for follower in followers.values { lists[ObjectIdentifier(follower.eventLoop), default: []].append(follower) }
+      for list in lists.values {
+        list[0].eventLoop.execute { for follower in list { follower.value.routesChanged() } }
+      }
+    }
+  }
+}
+
+extension PathWatch.Key {
+  var configuration: ReachabilityConfiguration {
+    var configuration = ReachabilityConfiguration()
+    configuration.interface = socket.interface
+    configuration.mark = socket.mark
+    configuration.nat64 = .off
+    return configuration
+  }
+
+  var pairTarget: ReachabilityTarget { .address(remote, from: local, port: port) }
+  var remoteTarget: ReachabilityTarget { .address(remote, port: port) }
+}
+#endif

@@ -1,0 +1,213 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import Dialtone
+@testable import DialtoneNIO
+import Testing
+
+/// The classes of the page "Connections", each by the facts that make it.
+struct ConnectionStateMachineTests {
+  private static let second: Int64 = 1_000_000_000
+  private static let first = ConnectionRoutes(pair: .reachable(interface: 2), remote: .reachable(interface: 2))
+  private static let none = ConnectionRoutes(pair: .unreachable(.noRoute), remote: .unreachable(.noRoute))
+  private static let gone = ConnectionRoutes(pair: .unreachable(.noAddress), remote: .reachable(interface: 3))
+  private static let cut = ConnectionRoutes(pair: .unreachable(.noRoute), remote: .reachable(interface: 3))
+  private static let moved = ConnectionRoutes(pair: .reachable(interface: 3), remote: .reachable(interface: 3))
+  private static let unknown = ConnectionRoutes(pair: .unknown, remote: .unknown)
+
+  /// A machine of a connection that is established and fine.
+  private func fine(_ policy: ConnectionPolicy = .init()) -> ConnectionStateMachine {
+    var machine = ConnectionStateMachine(policy)
+    _ = machine.take(Self.first, activity: .busy, at: 0)
+    return machine
+  }
+
+  private func figures(_ change: (inout SocketProgress) -> Void = { _ in }) -> SocketProgress {
+    var figures = SocketProgress()
+    figures.roundTrip = 10_000
+    figures.retransmissionTimeout = 210_000
+    figures.bytesAcknowledged = 100
+    change(&figures)
+    return figures
+  }
+
+  @Test("dead: closed at once if nothing is lost, else after the grace", arguments: [true, false])
+  func dead(_ isBusy: Bool) {
+    var machine = fine()
+    if !isBusy {
+      #expect(machine.take(Self.gone, activity: .repeatable, at: 5) == .close(.dead))
+      return
+    }
+    #expect(machine.take(Self.gone, activity: .busy, at: 5) == .measure)
+    #expect(machine.measured(figures(), activity: .busy, at: 5) == .lookAgain(5 + 2 * Self.second))
+    #expect(machine.take(Self.gone, activity: .busy, at: 6) == .lookAgain(5 + 2 * Self.second))
+    #expect(machine.take(Self.gone, activity: .busy, at: 5 + 2 * Self.second) == .measure)
+    #expect(machine.measured(figures(), activity: .busy, at: 5 + 2 * Self.second) == .close(.dead))
+    #expect(machine.take(Self.first, activity: .busy, at: 6 * Self.second) == .wait)
+  }
+
+  @Test("dead, and it becomes idle within the grace: closed then")
+  func deadAndIdle() {
+    var machine = fine()
+    _ = machine.take(Self.gone, activity: .busy, at: 0)
+    #expect(machine.take(Self.gone, activity: .idle, at: Self.second) == .close(.dead))
+  }
+
+  @Test("cut off with its address still there: the grace counts, even if nothing is lost")
+  func cutOff() {
+    var machine = fine()
+    #expect(machine.take(Self.cut, activity: .idle, at: 0) == .measure)
+    #expect(machine.measured(nil, activity: .idle, at: 0) == .lookAgain(2 * Self.second))
+    // It returns within the grace.
+    #expect(machine.take(Self.first, activity: .idle, at: Self.second) == .measure)
+    #expect(machine.measured(figures(), activity: .idle, at: Self.second) == .wait)
+    #expect(machine.condition == .fine)
+  }
+
+  @Test("what gets packets although its routes say that it cannot is never judged again")
+  func worksInSpiteOfTheRoutes() {
+    var machine = fine()
+    _ = machine.take(Self.gone, activity: .busy, at: 0)
+    _ = machine.measured(figures(), activity: .busy, at: 0)
+    _ = machine.take(Self.gone, activity: .busy, at: 2 * Self.second)
+    #expect(machine.measured(figures { $0.segmentsIn = 1 }, activity: .busy, at: 2 * Self.second) == .wait)
+    #expect(machine.condition == .unjudged)
+    #expect(machine.take(Self.gone, activity: .idle, at: 9 * Self.second) == .wait)
+  }
+
+  @Test("not reachable when it is registered: never judged, whatever comes")
+  func unjudged() {
+    var machine = ConnectionStateMachine(.init())
+    #expect(machine.take(Self.unknown, activity: .idle, at: 0) == .wait)
+    #expect(machine.condition == .unknown)
+    #expect(machine.take(Self.gone, activity: .idle, at: 1) == .wait)
+    #expect(machine.condition == .unjudged)
+    for routes in [Self.first, Self.gone, Self.moved, Self.none] {
+      #expect(machine.take(routes, activity: .idle, at: 9 * Self.second) == .wait)
+      #expect(machine.condition == .unjudged)
+    }
+  }
+
+  @Test("waiting: kept for as long as it takes, and while nothing is known, too")
+  func waiting() {
+    var machine = fine()
+    for hour in 1..<10 {
+      #expect(machine.take(Self.none, activity: .idle, at: Int64(hour) * 3600 * Self.second) == .wait)
+      #expect(machine.take(Self.unknown, activity: .idle, at: Int64(hour) * 3600 * Self.second) == .wait)
+      #expect(machine.condition == .waiting)
+    }
+    // Too long only counts once a path is back.
+    #expect(machine.take(Self.gone, activity: .idle, at: 36_000 * Self.second) == .close(.dead))
+  }
+
+  @Test("doubtful: what is acknowledged after two round trips shows that it works")
+  func doubtfulWorks() {
+    var machine = fine()
+    #expect(machine.take(Self.moved, activity: .busy, at: 0) == .measure)
+    #expect(machine.condition == .doubtful)
+    let start = figures { $0.unacknowledged = 1 }
+    guard case .lookAgain(let next) = machine.measured(start, activity: .busy, at: 0) else {
+      Issue.record("it is not looked at again")
+      return
+    }
+    #expect(machine.wantsProbes)
+    // Soon after the change an acknowledgement may have been under way before it.
+    #expect(machine.measured(figures { $0.bytesAcknowledged = 101 }, activity: .busy, at: 1_000_000) != .wait)
+    #expect(machine.condition == .doubtful)
+    #expect(machine.take(Self.moved, activity: .busy, at: next) == .measure)
+    #expect(machine.measured(figures { $0.bytesAcknowledged = 101 }, activity: .busy, at: next) == .wait)
+    #expect(machine.condition == .fine && !machine.wantsProbes)
+    // From now on this interface is the one it works on.
+    #expect(machine.take(Self.moved, activity: .busy, at: next + 1) == .wait)
+  }
+
+  @Test(
+    "doubtful: closed after two attempts without an answer, and not before its time",
+    arguments: [(ConnectionActivity.idle, Int64(1)), (.repeatable, 1), (.busy, 2)])
+  func doubtfulIsSilent(_ activity: ConnectionActivity, _ seconds: Int64) {
+    var machine = fine()
+    _ = machine.take(Self.moved, activity: activity, at: 0)
+    _ = machine.measured(figures { $0.unacknowledged = 1 }, activity: activity, at: 0)
+    func silent(_ attempts: UInt32) -> SocketProgress {
+      figures {
+        $0.unacknowledged = 1
+        $0.totalRetransmissions = attempts
+      }
+    }
+    let end = seconds * Self.second
+    #expect(machine.measured(silent(2), activity: activity, at: end - 1) != .close(.doubtful))
+    #expect(machine.measured(silent(1), activity: activity, at: end) != .close(.doubtful))
+    #expect(machine.measured(silent(2), activity: activity, at: end) == .close(.doubtful))
+  }
+
+  @Test("doubtful, and the socket cannot be asked: kept")
+  func doubtfulWithoutFigures() {
+    var machine = fine()
+    _ = machine.take(Self.moved, activity: .idle, at: 0)
+    #expect(machine.measured(nil, activity: .idle, at: 0) == .wait)
+    #expect(machine.take(Self.moved, activity: .idle, at: 9 * Self.second) == .measure)
+    #expect(machine.measured(nil, activity: .idle, at: 9 * Self.second) == .wait)
+  }
+
+  @Test(
+    "stalled: closed if all may be repeated, else kept",
+    arguments: [(ConnectionActivity.repeatable, true), (.busy, false)])
+  func stalled(_ activity: ConnectionActivity, _ isClosed: Bool) {
+    var machine = fine()
+    _ = machine.take(Self.none, activity: activity, at: 0)
+    #expect(machine.take(Self.first, activity: activity, at: 60 * Self.second) == .measure)
+    // 1 s and 6 doublings, 4 s ago: 60 s are left.
+    let far = figures {
+      $0.unsentBytes = 10
+      $0.backoff = 6
+      $0.retransmissionTimeout = 1_000_000
+      $0.lastSent = 4_000
+    }
+    #expect(far.nextTransmission == 60 * Self.second)
+    let action = machine.measured(far, activity: activity, at: 60 * Self.second)
+    #expect((action == .close(.stalled)) == isClosed)
+    if !isClosed { #expect(machine.condition == .stalled) }
+  }
+
+  @Test("the path is back, and the next retransmission is near: kept")
+  func notStalled() {
+    var machine = fine()
+    _ = machine.take(Self.none, activity: .repeatable, at: 0)
+    _ = machine.take(Self.first, activity: .repeatable, at: Self.second)
+    let near = figures {
+      $0.unacknowledged = 1
+      $0.lastSent = 150
+    }
+    #expect(near.nextTransmission == 60_000_000)
+    #expect(machine.measured(near, activity: .repeatable, at: Self.second) == .lookAgain(Self.second + 80_000_000))
+    #expect(machine.measured(figures(), activity: .repeatable, at: 2 * Self.second) == .wait)
+    #expect(machine.condition == .fine)
+  }
+
+  @Test("the policy closes nothing: nothing is closed")
+  func watchesOnly() {
+    var policy = ConnectionPolicy()
+    policy.closes = []
+    var machine = fine(policy)
+    #expect(machine.take(Self.gone, activity: .idle, at: 0) == .wait)
+  }
+
+  @Test("the kernel's structure is read where linux/tcp.h has its members")
+  func readsTheStructure() throws {
+    var bytes = [UInt8](repeating: 0, count: 232)
+    func put(_ value: some FixedWidthInteger, at offset: Int) {
+      for byte in 0..<value.bitWidth / 8 { bytes[offset + byte] = UInt8(truncatingIfNeeded: value >> (8 * byte)) }
+    }
+    put(UInt32(300_000), at: 8)
+    put(UInt32(20_000), at: 68)
+    put(UInt64(1 << 40), at: 120)
+    put(UInt32(7), at: 140)
+    put(UInt32(9), at: 144)
+    let figures = try #require(unsafe SocketProgress(bytes.span.bytes))
+    #expect(figures.retransmissionTimeout == 300_000 && figures.roundTrip == 20_000)
+    #expect(figures.bytesAcknowledged == 1 << 40 && figures.segmentsIn == 7 && figures.unsentBytes == 9)
+    #expect(unsafe SocketProgress([UInt8](repeating: 0, count: 104).span.bytes) == nil)
+  }
+}
+#endif

@@ -1,0 +1,163 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import Dialtone
+import DialtoneNIO
+import NetworkLab
+import Synchronization
+import TestSupport
+import Testing
+
+/// Connections over real links. What has to come of each is what an untouched twin beside it shows: a connection that
+/// is closed has a twin that gets no answer, and one whose twin gets an answer is kept.
+@Suite(
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(3)), .fewAtATime)
+struct ConnectionTests {
+  @Test("its address is gone, and another uplink is there: closed at once if nothing is lost, else after the grace")
+  func anAddressIsGone() async throws {
+    let lab = try await ConnectionLab()
+    let registry = lab.registry()
+    let idle = try await lab.connect(registry)
+    let busy = try await lab.connect(registry)
+    let twin = try await lab.connect()
+    for end in [idle, busy, twin] { try await end.echo("an answer") }
+    idle.set(.idle)
+    try lab.client.deleteAddress("10.0.0.1/24", "u0")
+    let start = ContinuousClock.now
+    twin.send()
+    busy.send()
+    try await eventually("the idle one is closed") { !idle.isOpen }
+    #expect(busy.isOpen && ContinuousClock.now - start < .seconds(2))
+    #expect(idle.lost?.condition == .dead && idle.lost?.reason == .noAddress)
+    try await eventually("the busy one is closed") { !busy.isOpen }
+    #expect(ContinuousClock.now - start >= .seconds(2))
+    // The twin still waits for its answer, and a new connection works.
+    #expect(twin.received.withLock { $0 } == 1)
+    let next = try await lab.connect(registry)
+    try await next.echo("a new connection works")
+    #expect(registry.closed == [.dead: 2])
+    #expect(idle.events.withLock { $0 }.contains("\(NetworkEvents.ViabilityUpdate(isViable: false))"))
+    try await lab.stop()
+  }
+
+  @Test("its address is gone and there is no other uplink: kept, and it lives on once the address is back")
+  func anAddressReturns() async throws {
+    let lab = try await ConnectionLab(second: false)
+    let registry = lab.registry()
+    let end = try await lab.connect(registry)
+    try await end.echo("an answer")
+    end.set(.idle)
+    try lab.client.deleteAddress("10.0.0.1/24", "u0")
+    try await eventually("it waits") { registry.counts == [.waiting: 1] }
+    try lab.client.addAddress("10.0.0.1/24", "u0")
+    try lab.client.addRoute("default", via: "10.0.0.2", dev: "u0", metric: 100)
+    try await eventually("it is fine") { registry.counts == [.fine: 1] }
+    try await end.echo("the same connection goes on")
+    #expect(registry.closed.isEmpty)
+    try await lab.stop()
+  }
+
+  @Test(
+    "the route, the link, the carrier or an unreachable route comes and goes: kept",
+    arguments: ["route", "unreachable", "carrier"])
+  func anOutageWithoutAnotherUplink(_ what: String) async throws {
+    let lab = try await ConnectionLab(second: false)
+    let registry = lab.registry()
+    let end = try await lab.connect(registry)
+    try await end.echo("an answer")
+    switch what {
+    case "route": try lab.client.deleteRoute("default", via: "10.0.0.2", dev: "u0", metric: 100)
+    case "unreachable": try lab.client.addRoute("192.0.2.80/32", kind: .unreachable)
+    default: try lab.server.down("s0")
+    }
+    try await eventually("it waits") { registry.counts == [.waiting: 1] }
+    end.send()
+    switch what {
+    case "route": try lab.client.addRoute("default", via: "10.0.0.2", dev: "u0", metric: 100)
+    case "unreachable": try lab.client.deleteRoute("192.0.2.80/32", kind: .unreachable)
+    default: try lab.server.up("s0")
+    }
+    try await eventually("what was sent meanwhile is answered") { end.received.withLock { $0 } == 2 }
+    try await eventually("it is fine") { registry.counts == [.fine: 1] }
+    #expect(registry.closed.isEmpty)
+    try await lab.stop()
+  }
+
+  @Test("the default moves and the old source still works: kept, idle or busy", arguments: [false, true])
+  func theOldSourceWorks(_ isBusy: Bool) async throws {
+    let lab = try await ConnectionLab()
+    let seen = Mutex<[ConnectionCondition]>([])
+    let registry = lab.registry { change in seen.withLock { $0.append(change.condition) } }
+    let end = try await lab.connect(registry)
+    try await end.echo("an answer")
+    end.set(isBusy ? .busy : .idle)
+    try lab.client.addRoute("default", via: "10.0.1.2", dev: "u1", metric: 10)
+    if isBusy { end.send() }
+    try await eventually("it was in doubt") { seen.withLock { $0.contains(.doubtful) } }
+    // Until then, the kernel has to have probed it, or the byte has to be acknowledged.
+    try await eventually("it has shown that it works") { registry.counts == [.fine: 1] }
+    try await end.echo("the same connection goes on")
+    #expect(registry.closed.isEmpty)
+    try await lab.stop()
+  }
+
+  @Test("the default moves and the router drops the old source: closed, idle or busy", arguments: [false, true])
+  func theOldSourceIsDropped(_ isBusy: Bool) async throws {
+    let lab = try await ConnectionLab()
+    // What comes in by the second uplink has to have its addresses.
+    try lab.server.sysctl("ipv4/conf/s1/rp_filter", 1)
+    let registry = lab.registry()
+    let end = try await lab.connect(registry)
+    let twin = try await lab.connect()
+    for end in [end, twin] { try await end.echo("an answer") }
+    end.set(isBusy ? .busy : .idle)
+    try lab.client.addRoute("default", via: "10.0.1.2", dev: "u1", metric: 10)
+    twin.send()
+    if isBusy { end.send() }
+    try await eventually("it is closed") { !end.isOpen }
+    #expect(end.lost?.condition == .doubtful)
+    #expect(twin.received.withLock { $0 } == 1)
+    try await lab.stop()
+  }
+
+  @Test("links, addresses and routes that do not concern it come and go: nothing is told, and nothing is closed")
+  func whatDoesNotConcernItIsNotTold() async throws {
+    let lab = try await ConnectionLab()
+    let changes = Mutex(0)
+    let registry = lab.registry { _ in changes.withLock { $0 += 1 } }
+    let end = try await lab.connect(registry)
+    try await end.echo("an answer")
+    end.set(.idle)
+    try await eventually("it is known") { registry.counts == [.fine: 1] }
+    let before = (changes.withLock { $0 }, end.events.withLock { $0 })
+    for round in 0..<20 {
+      try lab.client.addVeth("x\(round)", "y\(round)")
+      try lab.client.up("x\(round)", "y\(round)")
+      try lab.client.addAddress("10.9.\(round).1/24", "x\(round)")
+      try lab.client.addRoute("198.51.100.0/24", via: "10.9.\(round).2", dev: "x\(round)", metric: 5)
+      try lab.client.deleteLink("x\(round)")
+    }
+    // A second address, and another metric of the same route.
+    try lab.client.addAddress("10.0.0.77/24", "u0")
+    try lab.client.addRoute("default", via: "10.0.0.2", dev: "u0", metric: 50)
+    try await end.echo("it goes on")
+    _ = try await lab.anchor.waitUntilDetermined()
+    #expect(changes.withLock { $0 } == before.0)
+    #expect(end.events.withLock { $0 } == before.1)
+    #expect(registry.closed.isEmpty)
+    try await lab.stop()
+  }
+
+  @Test("over loopback nothing is judged, and nothing is watched")
+  func loopbackIsNotJudged() async throws {
+    let lab = try await ConnectionLab()
+    let group = lab.registry()
+    let listenerless = try await ConnectionLabLoopback(lab, group)
+    #expect(listenerless.condition == .unjudged)
+    #expect(group.counts == [.unjudged: 1])
+    try await listenerless.close()
+    try await lab.stop()
+  }
+}
+#endif

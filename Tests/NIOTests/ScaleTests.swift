@@ -1,0 +1,92 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import CTestSupport
+import Dialtone
+@testable import DialtoneNIO
+import DialtoneTesting
+import NIOCore
+import NIOEmbedded
+import Synchronization
+import TestSupport
+import Testing
+
+/// Ten thousand connections, each in a process of its own: what they cost, and how soon all are told.
+@Suite(.timeLimit(.minutes(10)), .fewAtATime)
+struct ScaleTests {
+  private static let count = 10_000
+
+  /// Channels that are connected, without a handler. They share an event loop, as connections do.
+  private static func channels(_ remote: (Int) -> UInt32) async throws -> [NIOAsyncTestingChannel] {
+    let loop = NIOAsyncTestingEventLoop()
+    var channels: [NIOAsyncTestingChannel] = []
+    for number in 0..<count {
+      let channel = NIOAsyncTestingChannel(loop: loop)
+      channel.localAddress = try SocketAddress(ipAddress: "10.0.0.1", port: 1024 + number)
+      let address = "\(IPAddress(ipv4: remote(number)))"
+      try await channel.connect(to: SocketAddress(ipAddress: address, port: 443)).get()
+      channels.append(channel)
+    }
+    return channels
+  }
+
+  private static func follow(_ channels: [NIOAsyncTestingChannel], _ registry: ConnectionRegistry) async throws {
+    for channel in channels { try await channel.followPath(in: registry).get() }
+    try await eventually("all are known") {
+      await channels[0].testingEventLoop.run()
+      return registry.counts == [.fine: count]
+    }
+  }
+
+  @Test("memory of each: 1.5 KiB to shared remotes, 6 KiB to different ones", arguments: [true, false])
+  func memory(_ isShared: Bool) async {
+    await #expect(processExitsWith: .success) { [isShared] in
+      let network = ScriptedNetwork()
+      network.set(.wired)
+      let registry = ConnectionRegistry(environment: network.environment)
+      let channels = try await ScaleTests.channels { 0xC612_0000 + UInt32(isShared ? $0 % 10 : $0) }
+      // The engine, and what is made once.
+      let anchor = ReachabilityMonitor(.internet, environment: network.environment)
+      _ = try await anchor.waitUntilDetermined()
+      ctestsupport_trim_heap()
+      let before = ctestsupport_heap_in_use()
+      try await ScaleTests.follow(channels, registry)
+      ctestsupport_trim_heap()
+      let each = (ctestsupport_heap_in_use() - before) / ScaleTests.count
+      print("bytes a connection, shared remotes \(isShared): \(each)")
+      if !isSanitized { #expect(each <= (isShared ? 1_536 : 6_144), "\(each) bytes") }
+      #expect(registry.watchCount == (isShared ? 10 : ScaleTests.count))
+      for channel in channels { try await channel.close().get() }
+      await channels[0].testingEventLoop.run()
+      #expect(registry.counts.isEmpty && registry.watchCount == 0)
+      withExtendedLifetime(anchor) {}
+    }
+  }
+
+  @Test("an event that touches all is told to all within 100 ms, and one that touches none is not told")
+  func allAreTold() async {
+    await #expect(processExitsWith: .success) {
+      let network = ScriptedNetwork()
+      network.set(.wired)
+      let changes = Mutex(0)
+      let registry = ConnectionRegistry(environment: network.environment) { _ in changes.withLock { $0 += 1 } }
+      let channels = try await ScaleTests.channels { 0xC612_0000 + UInt32($0 % 10) }
+      try await ScaleTests.follow(channels, registry)
+      changes.withLock { $0 = 0 }
+      network.set(.wifi, for: IPAddress(ipv4: 0xC633_6401))
+      try await network.settle()
+      await channels[0].testingEventLoop.run()
+      #expect(changes.withLock { $0 } == 0)
+      let start = ContinuousClock.now
+      network.set(.unreachable(.noCarrier))
+      try await eventually("all are told") {
+        await channels[0].testingEventLoop.run()
+        return registry.counts == [.waiting: ScaleTests.count]
+      }
+      print("told \(ScaleTests.count) connections within \(ContinuousClock.now - start)")
+      for channel in channels { try await channel.close().get() }
+    }
+  }
+}
+#endif
