@@ -7,11 +7,14 @@
 #if defined(__linux__)
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <poll.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -52,7 +55,7 @@ int command_send_local(const char *name, const void *bytes, size_t count) {
   if (name[0] == '@') address.sun_path[0] = 0;
   int file = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (file < 0) return -1;
-  ssize_t sent = sendto(file, bytes, count, MSG_NOSIGNAL, (struct sockaddr *)&address,
+  ssize_t sent = sendto(file, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT, (struct sockaddr *)&address,
                         (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
   int error = errno;
   close(file);
@@ -77,6 +80,57 @@ long command_receive(int socket, void *buffer, size_t size, int milliseconds) {
   return count > 0 ? (long)recv(socket, buffer, size, MSG_DONTWAIT) : -1;
 }
 
+int command_can_write(int file, int milliseconds) {
+  struct pollfd event = {.fd = file, .events = POLLOUT};
+  return poll(&event, 1, milliseconds) == 1 && (event.revents & POLLOUT) != 0;
+}
+
+// linux/ethtool.h and linux/sockios.h, which some libcs are without.
+#define COMMAND_SIOCETHTOOL 0x8946
+#define COMMAND_ETHTOOL_GSET 1U
+#define COMMAND_ETHTOOL_GDRVINFO 3U
+#define COMMAND_SPEED_UNKNOWN 0xFFFFFFFFU
+struct ethtool_settings {
+  uint32_t command, supported, advertising;
+  uint16_t speed;
+  uint8_t duplex, port, address, transceiver, autonegotiation, mdio;
+  uint32_t packets[2];
+  uint16_t speed_high;
+  uint8_t rest[14];
+};
+struct ethtool_driver {
+  uint32_t command;
+  char driver[32], rest[160];
+};
+_Static_assert(sizeof(struct ethtool_settings) == 44 && sizeof(struct ethtool_driver) == 196, "as the kernel has them");
+
+static int ask_link(int file, const char *name, void *question) {
+  struct ifreq request;
+  memset(&request, 0, sizeof request);
+  memcpy(request.ifr_name, name, strnlen(name, sizeof request.ifr_name - 1));
+  request.ifr_data = question;
+  return ioctl(file, COMMAND_SIOCETHTOOL, &request);
+}
+
+unsigned int command_link_speed(const char *name) {
+  int file = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (file < 0) return 0;
+  struct ethtool_settings settings = {.command = COMMAND_ETHTOOL_GSET};
+  int status = ask_link(file, name, &settings);
+  close(file);
+  unsigned int speed = settings.speed | (unsigned int)settings.speed_high << 16;
+  return status != 0 || speed == COMMAND_SPEED_UNKNOWN || speed == 0xFFFF ? 0 : speed;
+}
+
+int command_is_bridge(const char *name) {
+  int file = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (file < 0) return 0;
+  struct ethtool_driver driver = {.command = COMMAND_ETHTOOL_GDRVINFO};
+  int status = ask_link(file, name, &driver);
+  close(file);
+  return status == 0 && strncmp(driver.driver, "bridge", sizeof driver.driver) == 0;
+}
+
 // Whether it is the path of a thread's status: /proc/NUMBER/stat.
 static int is_thread_status(const char *path) {
   static const char folder[] = "/proc/";
@@ -87,6 +141,10 @@ static int is_thread_status(const char *path) {
 }
 
 // What `open` leads to in the executables of Scripts/package (ld(1), --wrap); the name is the linker's.
+//
+// If there is more to do than Dispatch's threads take on, it looks once a second whether they run, in /proc/THREAD/stat
+// (proc(5)), and ends the process if there is no such file. Here it opens an empty file instead. Then it takes its
+// threads for ones that wait, and starts another.
 int __wrap_open(const char *path, int flags, ...) {
   unsigned int mode = 0;
   if ((flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE) {
@@ -98,15 +156,6 @@ int __wrap_open(const char *path, int flags, ...) {
   int file = openat(AT_FDCWD, path, flags, (mode_t)mode);
   if (file >= 0 || errno != ENOENT || !is_thread_status(path)) return file;
   return command_memory_file(NULL, 0);
-}
-
-int command_dispatch_finds_threads(void) {
-  char path[32];
-  snprintf(path, sizeof path, "/proc/%d/stat", (int)getpid());
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  close(file);
-  return 1;
 }
 
 static int has_set_root;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import CDialtoneSystem
 internal import Dialtone
 
 /// What the command tells the shell when it ends by itself.
@@ -23,6 +24,12 @@ enum ExitStatus: Int32, Sendable {
 
   /// What a call that failed means.
   init(for error: SystemError) { self = error.call == StandardStream.outputName ? .inputOutput : .system }
+
+  /// Says what failed, and ends the process.
+  static func end(for error: SystemError) -> Never {
+    Output.note("dialtone: \(error)\(Shortage.remedy(for: error).map { "; \($0)" } ?? "")")
+    CDialtoneSystem.exit(ExitStatus(for: error).rawValue)
+  }
 }
 
 /// Arguments that are well-formed one by one, and wrong together.

@@ -69,29 +69,27 @@ struct CheckProcessTests {
     #expect(expected.ending == .exited(0) && expected.output.contains("  available  500 in "), "\(expected.output)")
   }
 
-  /// The trials' certificates last for 30 days.
   @Test func tellsWhenACertificateEnds() async throws {
     let lab = try NetworkLab()
-    let authority = try SiteAuthority()
-    let identity = try authority.identity(for: ["127.0.0.1"])
-    let server = try await SiteServer(.answer(200), as: identity, in: lab)
+    let server = try await SiteServer(.answer(200), as: SiteIdentity("server"), in: lab)
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("dialtone-root-\(UUID()).pem")
-    try authority.root.write(to: file, atomically: true, encoding: .utf8)
+    try SiteIdentity("root").certificates.write(to: file, atomically: true, encoding: .utf8)
     defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: file) } }
     func check(_ arguments: String...) async throws -> Tool.Result {
       try await Tool.run(
         ["check"] + arguments + ["https://127.0.0.1:\(server.port)/"], in: lab,
         environment: ["SSL_CERT_FILE": file.path])
     }
-    let enough = try await check("--json", "--cert-expiry", "29d")
+    let days = (SiteIdentity.end - time(nil)) / (24 * 60 * 60)
+    let enough = try await check("--json", "--cert-expiry", "\(days - 1)d")
     #expect(enough.ending == .exited(0), "\(enough)")
-    #expect(enough.output.contains(#""certificateExpires":"\#(identity.expiresText)""#), "\(enough.output)")
-    let short = try await check("--json", "--cert-expiry", "31d")
+    #expect(enough.output.contains(#""certificateExpires":"\#(SiteIdentity.endText)""#), "\(enough.output)")
+    let short = try await check("--json", "--cert-expiry", "\(days + 1)d")
     #expect(short.ending == .exited(1) && short.output.contains(#""verdict":"unexpected-response","status":200"#))
-    #expect(short.output.contains(#""error":"the certificate expires at \#(identity.expiresText)""#), "\(short.output)")
-    let text = try await check("--cert-expiry", "31d")
+    #expect(short.output.contains(#""error":"the certificate expires at \#(SiteIdentity.endText)""#), "\(short.output)")
+    let text = try await check("--cert-expiry", "\(days + 1)d")
     #expect(text.output.contains("  unexpected-response  200 in "), "\(text.output)")
-    #expect(text.output.contains(": the certificate expires at \(identity.expiresText), via "), "\(text.output)")
+    #expect(text.output.contains(": the certificate expires at \(SiteIdentity.endText), via "), "\(text.output)")
   }
 
   @Test func endsEachCheckAtItsTimeout() async throws {

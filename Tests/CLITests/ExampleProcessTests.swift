@@ -75,7 +75,7 @@ struct ExampleProcessTests {
   @Test func siteStatusStartsStopsAndShowsTheState() async throws {
     let lab = try NetworkLab()
     let site = try await LabSite(LabSite.fine, in: lab)
-    let process = try start("SiteStatus", [site.url], in: lab)
+    let process = try start("SiteStatus", [site.url], in: lab, terminal: LabTerminal())
     let available = "available (204), over loopback"
     func read(until text: String) async throws {
       var line = ""
@@ -102,11 +102,13 @@ struct ExampleProcessTests {
     listener + String(repeating: " ", count: 14 - listener.count) + text
   }
 
-  /// Gives the sample a terminal, as a user does: only then is each line written at once.
-  private func start(_ name: String, _ arguments: [String] = [], in lab: NetworkLab) throws -> LabProcess {
+  /// Its lines go into a pipe, each at once. With a terminal, text can be typed.
+  private func start(
+    _ name: String, _ arguments: [String] = [], in lab: NetworkLab, terminal: LabTerminal? = nil
+  ) throws -> LabProcess {
     let folder = Tool.path.dropLast("dialtone".count)
     return try lab.spawn(
-      folder + name, arguments, environment: ["ASAN_OPTIONS": "detect_leaks=0"], terminal: LabTerminal())
+      folder + name, arguments, environment: ["ASAN_OPTIONS": "detect_leaks=0"], terminal: terminal)
   }
 
   private func end(_ process: LabProcess) async throws {

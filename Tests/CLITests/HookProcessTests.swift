@@ -85,8 +85,81 @@ struct HookProcessTests {
     #expect(lines.last?.hasPrefix("dialtone: --exec: sh: was ended after ") == true, "\(result.error)")
     for word in lines.first?.split(separator: " ") ?? [] {
       let number = try #require(Int32(word))
-      try await eventually("the process \(number) is gone") { kill(number, 0) != 0 }
+      try await eventually("the process \(number) is gone") { !ProcessTable.isAlive(number) }
     }
+  }
+
+  /// The program itself ends when asked, and what it has started does not.
+  @Test func killsWhatIgnoresItsEnd() async throws {
+    let lab = try makeLab()
+    let script = "trap 'exit 0' TERM; (trap '' TERM; sleep 1000 & echo $!; wait; sleep 1000) & echo $!; wait"
+    let result = try await Tool.run(
+      ["watch", "--count", "1", "--settling", "0", "--exec-timeout", "500ms", "--exec", "sh", "-c", script], in: lab)
+    #expect(result.ending == .exited(0))
+    #expect(result.error.contains("was ended after 500 ms"), "\(result.error)")
+    for line in result.error.split(separator: "\n").prefix(2) {
+      let number = try #require(Int32(line), "\(result.error)")
+      #expect(!ProcessTable.isAlive(number), "the process \(number) is left")
+    }
+  }
+
+  /// What the program leaves behind belongs to the run.
+  @Test func endsWhatTheProgramLeavesBehind() async throws {
+    let lab = try makeLab()
+    let result = try await Tool.run(
+      [
+        "watch", "--count", "1", "--settling", "0", "--exec-timeout", "500ms", "--exec", "sh", "-c",
+        "sleep 1000 & echo $!",
+      ], in: lab)
+    #expect(result.ending == .exited(0))
+    let number = try #require(Int32(result.error.prefix { $0 != "\n" }), "\(result.error)")
+    #expect(!ProcessTable.isAlive(number), "the process \(number) is left")
+  }
+
+  /// However the command ends, nothing that its hook has started stays, whether that ignores SIGTERM, or is stopped.
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGKILL])
+  func nothingOutlivesTheCommand(signal: CInt) async throws {
+    let lab = try makeLab()
+    let script =
+      "trap '' TERM INT HUP; sleep 1000 & echo $!; (kill -STOP $(exec sh -c 'echo $PPID')) & echo $! $$; wait"
+    let process = try Tool.start(["watch", "--settling", "0", "--exec", "sh", "-c", script], in: lab)
+    var numbers: [Int32] = []
+    while numbers.count < 3 {
+      numbers += try await process.error.nextLine(within: .seconds(60)).split(separator: " ").compactMap { Int32($0) }
+    }
+    for number in numbers { #expect(ProcessTable.isAlive(number)) }
+    try process.signal(signal)
+    #expect(try await process.exit(within: .seconds(60)) == .signalled(signal))
+    for number in numbers {
+      try await eventually("the process \(number) is gone") { !ProcessTable.isAlive(number) }
+    }
+  }
+
+  @Test(arguments: [1, 2, 255])
+  func saysHowAProgramFailed(status: Int) async throws {
+    let lab = try makeLab()
+    let result = try await Tool.run(
+      ["watch", "--count", "1", "--settling", "0", "--exec", "sh", "-c", "exit \(status)"], in: lab)
+    #expect(result.error == "dialtone: --exec: sh: exit status \(status)\n")
+    let killed = try await Tool.run(
+      ["watch", "--count", "1", "--settling", "0", "--exec", "sh", "-c", "kill -9 $$"], in: lab)
+    #expect(killed.error == "dialtone: --exec: sh: ended by signal 9\n")
+  }
+
+  /// The program starts as the command itself did: no signal is blocked, the same are ignored (proc_pid_status(5)), and
+  /// no descriptor but the three is open.
+  @Test func startsAProgramAfresh() async throws {
+    let lab = try makeLab()
+    let script = "grep -E '^Sig(Blk|Ign)' /proc/self/status; ls /proc/$$/fd | tr '\n' ' '; echo; cat"
+    let result = try await Tool.run(
+      ["watch", "--count", "1", "--settling", "0", "--exec", "sh", "-c", script], in: lab)
+    let lines = result.error.split(separator: "\n")
+    try #require(lines.count == 4, "\(result.error)")
+    let grep = try lab.spawn("/bin/grep", ["-E", "^SigIgn", "/proc/self/status"])
+    let own = try await grep.output.text()
+    #expect(lines[0] == "SigBlk:\t0000000000000000" && lines[1] + "\n" == own, "\(result.error), \(own)")
+    #expect(lines[2] == "0 1 2 ")
+    #expect(lines[3].hasPrefix("{"))
   }
 
   /// A zombie is a child that has ended and was not waited for (proc_pid_stat(5), state Z).
@@ -109,6 +182,7 @@ struct HookProcessTests {
 
   @Test(arguments: [
     (["watch", "--exec", "no-such-program-anywhere"], "PATH"), (["watch", "--exec", "/etc/passwd"], "program"),
+    (["watch", "--exec", "/etc"], "program"),
     (["watch", "--exec-on", "reachable"], "--exec"), (["watch", "--exec-timeout", "5s"], "--exec"),
   ])
   func refusesWhatCannotBeRun(arguments: [String], word: String) async throws {
@@ -120,6 +194,18 @@ struct HookProcessTests {
 
 /// What the kernel says of processes.
 private enum ProcessTable {
+  /// Whether it runs, or could: not if it is gone, or a zombie whose parent is slow (proc_pid_stat(5)).
+  static func isAlive(_ number: Int32) -> Bool {
+    guard let file = unsafe fopen("/proc/\(number)/stat", "r") else { return false }
+    defer { unsafe fclose(file) }
+    var bytes = [CChar](repeating: 0, count: 1024)
+    // Reads one less than it is told, and ends with a zero.
+    guard unsafe fgets(&bytes, CInt(bytes.count), file) != nil else { return false }
+    let text = String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let state = text[(text.lastIndex(of: ")") ?? text.startIndex)...].dropFirst(2).first
+    return state != "Z" && state != "X"
+  }
+
   /// The children that are listed in a file of proc(5).
   static func children(_ path: String) -> [Substring] {
     guard let file = unsafe fopen(path, "r") else { return [] }

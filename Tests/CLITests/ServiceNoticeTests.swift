@@ -39,6 +39,46 @@ struct NotifyProcessTests {
     #expect(try await process.exit() == .signalled(SIGTERM))
   }
 
+  /// A service manager that reads nothing holds up nothing, and is told once it reads: readiness, and the newest state.
+  @Test func goesOnWhileTheServiceManagerReadsNothing() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    let socket = try ManagerSocket()
+    try socket.fill()
+    let ended = try await Tool.run(
+      ["watch", "--notify", "--count", "1"], in: lab, environment: ["NOTIFY_SOCKET": socket.path])
+    #expect(ended.ending == .exited(0))
+    #expect(ended.output.contains("reachable"))
+    let process = try Tool.start(["watch", "--notify"], in: lab, environment: ["NOTIFY_SOCKET": socket.path])
+    #expect(try await process.output.nextLine().contains("reachable"))
+    try lab.down("v1")
+    #expect(try await process.output.nextLine().contains("no carrier"))
+    var message = ""
+    repeat { message = try await socket.message() } while message == ManagerSocket.filling
+    #expect(message == "READY=1\nSTATUS=internet: wired (v0), no carrier")
+    try process.signal(SIGTERM)
+    #expect(try await process.exit() == .signalled(SIGTERM))
+    #expect(try await process.error.text() == "")
+  }
+
+  /// Neither does a reader of the lines who takes none: the pipe is full (pipe(7), 65,536 bytes).
+  @Test func goesOnWhileNobodyReadsTheLines() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    let socket = try ManagerSocket()
+    let addresses = (0..<600).map { "10.0.\($0 / 200 + 1).\($0 % 200 + 1)" }
+    let process = try Tool.start(
+      ["watch", "--json", "--notify", "--timeout", "30"] + addresses, in: lab,
+      environment: ["NOTIFY_SOCKET": socket.path])
+    var message = ""
+    repeat { message = try await socket.message() } while !message.hasSuffix("STATUS=600 of 600 fine")
+    try lab.down("v1")
+    repeat { message = try await socket.message() } while !message.hasPrefix("STATUS=0 of 600 fine")
+    // Its time ends it, although lines are left.
+    #expect(try await process.exit(within: .seconds(60)) == .exited(74))
+    #expect(try await process.error.text() == "dialtone: standard output: its reader takes nothing; lines are lost\n")
+  }
+
   @Test func doesWithoutAServiceManager() async throws {
     let lab = try NetworkLab()
     try lab.makeB()
@@ -72,6 +112,28 @@ private final class ManagerSocket: Sendable {
   deinit {
     close(descriptor)
     unsafe unlink(path)  // only read, for the call
+  }
+
+  static let filling = "STATUS=filled"
+
+  /// Sends to itself until there is no more room (unix(7), net.unix.max_dgram_qlen).
+  func fill() throws {
+    let sender = csystem_datagram_socket(AF_UNIX)
+    try #require(sender >= 0)
+    defer { close(sender) }
+    var address = [UInt8](repeating: 0, count: 110)
+    unsafe withUnsafeBytes(of: sa_family_t(AF_UNIX)) { unsafe address.replaceSubrange(0..<2, with: $0) }
+    address.replaceSubrange(2..<2 + path.utf8.count, with: path.utf8)
+    let text = Array(Self.filling.utf8)
+    var count = 0
+    // Both are only read, as long as they are told to be.
+    while unsafe address.withUnsafeBytes({ bytes in
+      unsafe sendto(
+        sender, text, text.count, CInt(MSG_DONTWAIT),
+        bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self),
+        socklen_t(bytes.count))
+    }) >= 0 { count += 1 }
+    try #require(csystem_errno() == EAGAIN && count > 0)
   }
 
   /// The next message.

@@ -7,6 +7,10 @@ import Testing
 @testable import DialtoneCLI
 
 struct SessionTests {
+  private static func watch(_ targets: Int, _ limit: Int?) -> WatchSession<Reachability> {
+    WatchSession(targetCount: targets, countLimit: limit, goal: "to become known", isKnown: \.isDetermined)
+  }
+
   private let reachable = Reachability(status: .reachable, flags: .reachable)
   private let unreachable = Reachability(status: .unreachable, reason: .noRoute)
   private let unresolved = Reachability(status: .undetermined, reason: .nameNotResolved)
@@ -31,7 +35,7 @@ struct SessionTests {
   // MARK: watch
 
   @Test func watchReportsTheFirstStateAndEachChange() {
-    var session = WatchSession(targetCount: 2, countLimit: nil)
+    var session = Self.watch(2, nil)
     #expect(session.waiting?.targets == [0, 1])
     #expect(session.receive(reachable, of: 1, at: .seconds(1)) == [Report(target: 1, state: reachable)])
     #expect(session.receive(unreachable, of: 0, at: .seconds(2)) == [Report(target: 0, state: unreachable)])
@@ -43,14 +47,14 @@ struct SessionTests {
   }
 
   @Test func watchDoesNotRepeatAState() {
-    var session = WatchSession(targetCount: 1, countLimit: 2)
+    var session = Self.watch(1, 2)
     _ = session.receive(reachable, of: 0, at: .zero)
     #expect(session.receive(reachable, of: 0, at: .seconds(1)).isEmpty)
     #expect(session.ending == nil)
   }
 
   @Test func watchEndsWithItsLines() {
-    var session = WatchSession(targetCount: 1, countLimit: 2)
+    var session = Self.watch(1, 2)
     _ = session.receive(reachable, of: 0, at: .zero)
     #expect(session.ending == nil)
     _ = session.receive(unreachable, of: 0, at: .zero)
@@ -60,7 +64,7 @@ struct SessionTests {
 
   @Test func watchIsUndeterminedAtItsEndIfATargetIs() {
     for states in [[], [denied], [reachable, unresolved]] {
-      var session = WatchSession(targetCount: 1, countLimit: nil)
+      var session = Self.watch(1, nil)
       for state in states { _ = session.receive(state, of: 0, at: .zero) }
       #expect(session.timeOut().isEmpty)
       #expect(session.ending == .undetermined)
@@ -69,7 +73,7 @@ struct SessionTests {
 
   @Test(arguments: [1, nil])
   func watchIsUndeterminedAtTheTimeoutIfATargetNeverReported(countLimit: Int?) {
-    var session = WatchSession(targetCount: 2, countLimit: countLimit)
+    var session = Self.watch(2, countLimit)
     _ = session.receive(reachable, of: 0, at: .zero)
     #expect(session.ending == (countLimit == nil ? nil : .holds))
     _ = session.timeOut()
@@ -77,7 +81,7 @@ struct SessionTests {
   }
 
   @Test func watchIsUndeterminedAtItsLastLineIfATargetIs() {
-    var session = WatchSession(targetCount: 3, countLimit: 2)
+    var session = Self.watch(3, 2)
     _ = session.receive(unresolved, of: 1, at: .zero)
     _ = session.receive(reachable, of: 0, at: .zero)
     #expect(session.ending == .undetermined)

@@ -15,7 +15,47 @@ struct SignalProcessTests {
     _ = try await process.output.nextLine()
     try process.signal(signal)
     #expect(try await process.exit(within: .seconds(60)) == .signalled(signal))
-    #expect(try await process.error.text() == "")
+    let error = try await process.error.text()
+    // Control-C is a person's, who is told what was seen, as by ping(8).
+    #expect(error.isEmpty == (signal != SIGINT), "\(error)")
+  }
+
+  @Test func sumsUpWhatItHasSeen() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    let process = try Tool.start(["watch", "internet", "10.77.0.1", "127.0.0.1"], in: lab)
+    for _ in 0..<3 { _ = try await process.output.nextLine() }
+    let start = ContinuousClock.now
+    for _ in 0..<2 {
+      try lab.deleteRoute("default")
+      for _ in 0..<2 { #expect(try await process.output.nextLine().contains("  unreachable  ")) }
+      try lab.addRoute("default", via: "10.0.0.2")
+      for _ in 0..<2 { #expect(try await process.output.nextLine().contains("  reachable  ")) }
+    }
+    try process.signal(SIGINT)
+    #expect(try await process.exit(within: .seconds(60)) == .signalled(SIGINT))
+    let lines = try await process.error.text().split(separator: "\n")
+    try #require(lines.count == 3, "\(lines)")
+    let outages = /: reachable (\d+(\.\d)?) % of [\d.]+ (ms|s|min)( \d+ s)?; 2 outages, the longest [\d.<]+ (ms|s)/
+    for (line, name) in zip(lines, ["internet", "10.77.0.1"]) {
+      let match = try #require(String(line.dropFirst(name.count)).wholeMatch(of: outages), "\(line)")
+      #expect(line.hasPrefix(name) && (Double(match.1) ?? 100) < 100, "\(line), \(start.duration(to: .now))")
+    }
+    #expect(lines[2].hasPrefix("127.0.0.1: reachable 100 % of ") && lines[2].hasSuffix("; no outage"), "\(lines[2])")
+  }
+
+  /// Control-S stops a terminal (termios(3), IXON): what is written there waits. A signal that ends does not.
+  @Test(arguments: [SIGINT, SIGTERM])
+  func endsWhileTheTerminalIsStopped(signal: CInt) async throws {
+    let lab = try NetworkLab()
+    let process = try Tool.start(["wait"], in: lab, terminal: LabTerminal())
+    try await eventually(within: .seconds(30), "it shows that it waits") {
+      try process.type("\n")
+      return try await process.output.nextLine().contains("waiting for internet to be reachable")
+    }
+    try process.type("\u{13}")
+    try process.signal(signal)
+    #expect(try await process.exit(within: .seconds(60)) == .signalled(signal))
   }
 
   /// A connection was attempted: from then on swift-nio ignores SIGPIPE.
@@ -26,7 +66,7 @@ struct SignalProcessTests {
     #expect(try await process.output.nextLine().contains("connection refused"))
     try process.signal(signal)
     #expect(try await process.exit(within: .seconds(60)) == .signalled(signal))
-    #expect(try await process.error.text() == "")
+    #expect(try await process.error.text().isEmpty == (signal != SIGINT))
   }
 
   @Test func isNeverSuccessfulWhenInterrupted() async throws {

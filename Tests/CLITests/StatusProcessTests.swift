@@ -55,8 +55,12 @@ struct StatusProcessTests {
     let result = try await Tool.run(["interfaces"], in: lab)
     #expect(result.ending == .exited(0))
     let lines = result.output.split(separator: "\n")
-    #expect(lines.contains { $0.hasPrefix("lo     loopback  up         127.0.0.1/8") }, "\(result.output)")
-    #expect(lines.contains { $0.hasPrefix("v0     wired     up         10.0.0.1/24") }, "\(result.output)")
+    #expect(
+      lines.contains { $0.hasPrefix("lo     loopback  up         -          -         127.0.0.1/8") },
+      "\(result.output)")
+    #expect(
+      lines.contains { $0.hasPrefix("v0 *   wired     up         10 Gbit/s  10.0.0.2  10.0.0.1/24") },
+      "\(result.output)")
     #expect(lines.contains { $0.hasPrefix("down0  wired     link-down") }, "\(result.output)")
 
     let index = try lab.index(of: "down0")
@@ -64,7 +68,7 @@ struct StatusProcessTests {
     #expect(
       json.contains(
         #"{"name":"down0","index":\#(index),"kind":"wired","up":false,"operating":false,"reason":"link-down","#
-          + #""addresses":[]}"#), "\(json)")
+          + #""default":false,"gateways":[],"speed":null,"addresses":[]}"#), "\(json)")
     #expect(json.contains { $0.hasPrefix(#"{"name":"v0","#) && $0.contains(#""addresses":["10.0.0.1/24""#) })
   }
 

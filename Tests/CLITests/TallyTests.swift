@@ -6,6 +6,37 @@ import Testing
 
 @testable import DialtoneCLI
 
+struct WatchRecordTests {
+  @Test func sumsUp() {
+    var record = WatchRecord()
+    #expect(record.words("reachable", at: .seconds(5)) == "not known yet")
+    record.note(.holds, at: .seconds(10))
+    #expect(record.words("reachable", at: .seconds(70)) == "reachable 100 % of 1 min; no outage")
+    record.note(.fails, at: .seconds(110))
+    #expect(record.words("reachable", at: .seconds(111)) == "reachable 99 % of 1 min 41 s; 1 outage of 1.0 s")
+    // Another reason for the same outage, which then lasts 100 s.
+    record.note(.fails, at: .seconds(150))
+    record.note(.holds, at: .seconds(210))
+    #expect(record.words("reachable", at: .seconds(210)) == "reachable 50 % of 3 min 20 s; 1 outage of 1 min 40 s")
+    // What is not known is no time at all.
+    record.note(.unknown, at: .seconds(210))
+    record.note(.fails, at: .seconds(1000))
+    record.note(.holds, at: .seconds(1001))
+    let words = record.words("available", at: .seconds(100_000))
+    #expect(words == "available 99.8 % of 1 d 3 h; 2 outages, the longest 1 min 40 s")
+  }
+
+  /// It is never rounded up to all of the time.
+  @Test func anOutageIsNeverAllOfTheTime() {
+    var record = WatchRecord()
+    record.note(.holds, at: .zero)
+    record.note(.fails, at: .seconds(1_000_000))
+    record.note(.holds, at: .seconds(1_000_000) + .microseconds(1))
+    #expect(
+      record.words("reachable", at: .seconds(2_000_000)).hasPrefix("reachable 99.9 % of 23 d 3 h; 1 outage of <1 ms"))
+  }
+}
+
 struct TallyTests {
   /// The expected value is computed anew from all targets.
   @Test(arguments: [0, 1, 2, 5])

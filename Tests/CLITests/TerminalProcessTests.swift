@@ -38,7 +38,7 @@ struct TerminalProcessTests {
     let lab = try NetworkLab()
     let result = try await Tool.run(["watch", "--count", "1"], in: lab)
     #expect(!result.output.contains("\u{1B}"))
-    let expected = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  internet  unreachable  no route to the destination\n/
+    let expected = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00:00  internet  unreachable  no route to the destination\n/
     #expect(result.output.wholeMatch(of: expected) != nil, "\(result.output)")
   }
 

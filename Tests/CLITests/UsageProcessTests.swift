@@ -23,7 +23,7 @@ struct UsageProcessTests {
     (["-4", "-6"], "-4 and -6"), (["-4", "2001:db8::1"], "-4"), (["-6", "192.0.2.1"], "-6"), (["-7"], "-7"),
     (["--nonsense"], "--nonsense"), (["statsu"], "statsu"), (["--json", "status"], "status"), (["check"], "check"),
     (["local_network"], "local-network"), (["version"], "--version"),
-    (["status", "--count", "1"], "--count"), (["interfaces", "eth0"], "eth0"),
+    (["status", "--count", "1"], "--count"), (["interfaces", "eth/0"], "eth/0"),
     (["--port", "80", "host:80"], "--port"), (["--port", "0"], "--port"), (["help", "nosuch"], "nosuch"),
     (["--timeout", "5x"], "--timeout"), (["wait", "-t", "1m30"], "-t"),
     (["wait", "--unreachable", "--not-cellular"], "--not-cellular"), (["wait", "--timeout", "x"], "--timeout"),

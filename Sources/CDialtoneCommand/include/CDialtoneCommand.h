@@ -12,21 +12,25 @@
 // beginning, closed in programs that this process starts. Returns a descriptor, or -1 with errno.
 int command_memory_file(const void *_Nullable bytes, size_t count);
 
-// Sends a datagram to a local socket: a path, or a name after an '@' (unix(7)). Returns 0, or -1 with errno.
+// Sends a datagram to a local socket: a path, or a name after an '@' (unix(7)). Returns 0, or -1 with errno; EAGAIN if
+// its reader has taken too few of those before.
 int command_send_local(const char *_Nonnull name, const void *_Nullable bytes, size_t count);
+
+// Waits for so many milliseconds at most until a pipe or a terminal takes 4,096 bytes without blocking (poll(2),
+// pipe(7), PIPE_BUF). Returns whether it does; a file always does.
+int command_can_write(int file, int milliseconds);
+
+// The speed of a link in Mbit/s, as the driver tells it (linux/ethtool.h, ETHTOOL_GSET); 0 if it does not.
+unsigned int command_link_speed(const char *_Nonnull name);
+
+// Whether the link is a bridge (ETHTOOL_GDRVINFO), whose carrier is that of its ports.
+int command_is_bridge(const char *_Nonnull name);
 
 // A UDP socket connected to the address. Returns a descriptor, or -1 with errno.
 int command_connect_datagram(const void *_Nonnull address, size_t length);
 
 // Waits for a datagram for so many milliseconds at most. Returns how many bytes it had, or -1 with errno.
 long command_receive(int socket, void *_Nonnull buffer, size_t size, int milliseconds);
-
-// Whether Dispatch finds its threads. If there is more to do than its threads take on, it looks once a second whether
-// they run, in /proc/THREAD/stat (proc(5)), and ends the process if there is no such file.
-//
-// The executables of Scripts/package do without /proc: they are linked so that Dispatch opens an empty file instead.
-// Then it takes its threads for ones that wait, and starts another.
-int command_dispatch_finds_threads(void);
 
 // Call it first. It does two things for an executable that was linked statically.
 //
@@ -37,4 +41,42 @@ int command_dispatch_finds_threads(void);
 // modules of the machine's own glibc, and crash if that is of another version.
 void command_prepare(void);
 
+
+// A program to run. It reads `input`, and its output goes to standard error.
+struct command_program {
+  // Its name or path, its arguments, and its variables, each list with NULL at its end.
+  char *_Nullable const *_Nonnull arguments;
+  char *_Nullable const *_Nonnull environment;
+  int input;
+  // How long it may take, and how long it has to end after SIGTERM, in milliseconds.
+  long long timeout, grace;
+};
+
+// A run of a program, with the process that watches over it.
+struct command_run {
+  int channel;
+  int guard;
+};
+
+enum {
+  COMMAND_EXITED = 1,   // with a status
+  COMMAND_SIGNALLED,    // by a signal
+  COMMAND_NOT_STARTED,  // errno says why
+  COMMAND_TOO_LONG,     // and is asked to end
+};
+
+struct command_event {
+  int kind, value;
+};
+
+// Starts a program in a process group of its own. The run lasts until the last process of the group has ended; it is
+// ended (SIGTERM, after the time of grace SIGKILL) when its time is over, and when this process ends, however that is.
+// Returns 0, or -1 with errno.
+int command_start_program(const struct command_program *_Nonnull program, struct command_run *_Nonnull run);
+
+// Waits for an event of the run. Returns 0 if there is none any more, because the run is over.
+int command_next_event(const struct command_run *_Nonnull run, struct command_event *_Nonnull event);
+
+// Takes the guard's ending; a run that is not over is ended.
+void command_end_run(const struct command_run *_Nonnull run);
 #endif

@@ -79,10 +79,8 @@ struct TargetRequest: Equatable, Sendable {
   /// What makes lines of the targets' states.
   func formatter(json: Bool, showsTime: Bool) -> any ReportFormatter<Reachability> {
     if json { return JSONReportFormatter(targets: targets) }
-    let isTerminal = StandardStream.output.isTerminal
     return TextReportFormatter(
-      targets: targets, interface: configuration.interface, style: Environment.style(isTerminal: isTerminal),
-      columns: isTerminal ? { StandardStream.output.columns } : nil, showsTime: showsTime)
+      targets: targets, interface: configuration.interface, screen: { .output }, showsTime: showsTime)
   }
 
   static func name(_ family: IPAddress.Family) -> String { family == .ipv4 ? "IPv4" : "IPv6" }

@@ -12,14 +12,14 @@ struct DialtoneCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "dialtone",
     abstract:
-      "Tell whether the network is there: over which interface, since when, and why not; and whether sites answer.",
+      "Tell whether the network is reachable, over which interface, and if not, why; and whether sites answer.",
     usage: """
       dialtone [watch] [<options>] [<target> ...]
       dialtone status [<options>] [<target> ...]
       dialtone wait [<options>] [<target> ...]
       dialtone check [<options>] <url> ...
       dialtone explain [<options>] [<target> | <url>]
-      dialtone interfaces [--json]
+      dialtone interfaces [<options>] [<name> ...]
       """,
     discussion: """
       The answer is the kernel's own: nothing is sent except name lookups. A target is reachable if a packet for it \
@@ -72,11 +72,9 @@ struct DialtoneCommand: ParsableCommand {
         try end(with: error, typed: arguments)
       }
     } catch let error as SystemError {
-      StandardStream.error.writeIgnoringErrors(
-        "dialtone: \(error)\(Shortage.remedy(for: error).map { "; \($0)" } ?? "")\n")
-      CDialtoneSystem.exit(ExitStatus(for: error).rawValue)
+      ExitStatus.end(for: error)
     } catch {
-      StandardStream.error.writeIgnoringErrors("dialtone: \(error)\n")
+      Output.note("dialtone: \(error)")
       CDialtoneSystem.exit(ExitStatus.inputOutput.rawValue)
     }
   }
@@ -90,8 +88,8 @@ struct DialtoneCommand: ParsableCommand {
       parsed = try parseAsRoot(folded.arguments)
     } catch {
       if folded.arguments == arguments { throw error }
-      let message = folded.unfolded(message: fullMessage(for: error))
-      throw WholeMessage(description: message, status: exitCode(for: error))
+      let (message, status) = parserMessage(for: error)
+      throw WholeMessage(description: folded.unfolded(message: message), status: status)
     }
     guard var checked = parsed as? any CheckedCommand else {
       return (
@@ -126,19 +124,30 @@ struct DialtoneCommand: ParsableCommand {
     let message = TypedArguments.withoutSecrets(description, arguments)
     let text = TerminalText.visible(message, keepingLineBreaks: true)
     if status.isSuccess {
-      try Output.line(text)
+      try Output.line(Screen.output.paragraphs(text))
     } else {
-      StandardStream.error.writeIgnoringErrors(text + "\n")
+      Output.note(text)
     }
     CDialtoneSystem.exit(status.rawValue)
   }
+
+  /// The parser's text and exit status. It lays its text out for a terminal, and cannot for a narrow one; there,
+  /// `Screen` breaks its lines.
+  private static func parserMessage(for error: any Error) -> (text: String, status: ExitCode) {
+    let columns = Environment.value(of: "COLUMNS").flatMap { Int($0) } ?? Screen.output.columns ?? leastColumns
+    // The process ends with this text. Both texts are copied (setenv(3)).
+    if columns < leastColumns { unsafe setenv("COLUMNS", "\(leastColumns)", 1) }
+    return (fullMessage(for: error), exitCode(for: error))
+  }
+
+  private static let leastColumns = 60
 
   private static func described(_ error: any Error) -> (text: String, status: ExitCode) {
     switch error {
     case let error as UsageError: (error.description, ExitCode(ExitStatus.usage.rawValue))
     case let error as InputError: ("Error: \(error)", ExitCode(ExitStatus.noInput.rawValue))
     case let error as WholeMessage: (error.description, error.status)
-    default: (fullMessage(for: error), exitCode(for: error))
+    default: parserMessage(for: error)
     }
   }
 }

@@ -3,6 +3,7 @@
 
 internal import ArgumentParser
 internal import Dialtone
+internal import DialtoneDiagnosis
 internal import DialtoneSites
 
 /// `dialtone explain`.
@@ -12,8 +13,9 @@ struct ExplainCommand: CheckedCommand {
     abstract: "Find out what is wrong between this machine and a target, and what to try.",
     usage: "dialtone explain [<options>] [<target> | <url>]",
     discussion: """
-      It looks at what a packet meets, in that order: interface, addresses, rule, route, source, neighbour, name, \
-      connection, large packets, TLS and the answer. The first fault is the cause, and not the last symptom.
+      It looks at what a packet meets: interface, addresses, rule, route, source, neighbour, what lies beyond the \
+      router, name, connection, large packets, TLS, the answer and the proxy. The nearest cause counts. It is \
+      "certain" only if it is proven, and "nothing is wrong" is said only if the target has just answered.
 
       WHAT IT SENDS
         to the gateway        one datagram to port 9
@@ -21,9 +23,12 @@ struct ExplainCommand: CheckedCommand {
         to the target         connections on its port, else on 443 and 80; to a
                               URL a check, to others datagrams to port 33434
         to the proxy          of the environment: a connection
+        to root servers       two for each family: a question for the root, if
+                              the target is the Internet or fails (--no-probe
+                              leaves it out)
       Nothing goes to anybody else. It needs no privileges, and says what it could not see without them.
 
-      Exit status: 0 nothing is wrong, 1 a cause was found, 2 something may be wrong, and no cause was found.
+      Exit status: 0 nothing is wrong, 1 a cause was found, 2 no cause was found, and it is not known to work.
 
       EXAMPLES
         dialtone explain
@@ -42,6 +47,12 @@ struct ExplainCommand: CheckedCommand {
 
   @Flag(help: "Print JSON, one object.")
   var json = false
+
+  @Flag(help: "Also print each step.")
+  var verbose = false
+
+  @Flag(name: .customLong("no-probe"), help: "Ask nobody beyond the router but the target.")
+  var noProbe = false
 
   @Option(
     name: [.customShort("i", allowingJoined: true), .customLong("interface")], parsing: .unconditional,
@@ -69,8 +80,10 @@ struct ExplainCommand: CheckedCommand {
     var configuration = DiagnosisConfiguration(timeout: timeout ?? .seconds(10))
     configuration.interface = interface
     configuration.family = families.family
+    configuration.asksBeyondRouter = !noProbe
     let (name, diagnosis) = try diagnosis(configuration)
-    let runner = ExplainRunner(target: name, diagnosis: diagnosis, json: json, isQuiet: quiet.isQuiet)
+    let runner = ExplainRunner(
+      target: name, diagnosis: diagnosis, json: json, isVerbose: verbose, isQuiet: quiet.isQuiet)
     return { try runner.run() }
   }
 

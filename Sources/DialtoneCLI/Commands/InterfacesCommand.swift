@@ -2,22 +2,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import CDialtoneCommand
 internal import Dialtone
 
 /// `dialtone interfaces`.
 struct InterfacesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "interfaces",
-    abstract: "List the network interfaces: kind, state and addresses.",
+    abstract: "List the network interfaces: kind, state, speed, gateway and addresses.",
+    usage: "dialtone interfaces [<options>] [<name> ...]",
     discussion: """
-      The state is "up" if the interface carries packets, and otherwise says why it does not.
+      An asterisk marks the interface by which packets for the Internet leave, or would if it had a carrier. The \
+      state is "up" if the interface carries packets, "idle" if it is a bridge without a port that does, and \
+      otherwise says why not. IPv6's link-local addresses, which every interface has, are listed with --all.
 
-      Exit status: 0, or 2 if the system refuses to say.
+      Exit status: 0, 1 if there is no interface of a name that was given, or 2 if the system refuses to say.
 
       EXAMPLES
         dialtone interfaces
+        dialtone interfaces --all eth0
         dialtone interfaces --json
       """)
+
+  @Argument(
+    help: ArgumentHelp("Only these interfaces, by name, alternative name or index.", valueName: "name"),
+    completion: .custom { _, _, _ in InterfaceName.completions() }, transform: InterfaceName.parse)
+  var names: [String] = []
+
+  @Flag(name: .shortAndLong, help: "List IPv6's link-local addresses, too. JSON has them always.")
+  var all = false
 
   @Flag(help: "Print JSON, one object a line.")
   var json = false
@@ -27,13 +40,46 @@ struct InterfacesCommand: ParsableCommand {
     do {
       interfaces = try currentInterfaces()
     } catch {
-      StandardStream.error.writeIgnoringErrors("dialtone: \(Shortage.now() ?? "\(error)")\n")
+      Output.note("dialtone: \(Shortage.now() ?? "\(error)")")
       throw ExitCode(ExitStatus.undetermined.rawValue)
     }
-    let isTerminal = StandardStream.output.isTerminal
-    let formatter = InterfaceFormatter(
-      style: Environment.style(isTerminal: isTerminal), columns: isTerminal ? StandardStream.output.columns : nil)
-    let lines = json ? interfaces.map(InterfaceFormatter.json) : formatter.lines(for: interfaces)
+    let wanted = names.isEmpty ? interfaces : interfaces.filter { status in names.contains { status.isCalled($0) } }
+    let facts = facts(wanted)
+    let formatter = InterfaceFormatter(screen: .output, showsAll: all)
+    let lines = json ? facts.map(InterfaceFormatter.json) : formatter.lines(for: facts)
     if !lines.isEmpty { try Output.line(lines.joined(separator: "\n")) }
+    let missing = names.filter { name in !interfaces.contains { $0.isCalled(name) } }
+    let known = interfaces.flatMap { [$0.interface.name] + $0.alternativeNames }
+    for name in missing { Output.note("dialtone: \(InterfaceHint.missing(name, among: known))") }
+    if !missing.isEmpty { throw ExitCode(ExitStatus.fails.rawValue) }
+  }
+
+  /// Asks the kernel by which interface packets for the Internet leave, and what leads there over each.
+  private func facts(_ interfaces: [InterfaceStatus]) -> [InterfaceFacts] {
+    // While somebody watches, each question is one message.
+    let observation = ReachabilityMonitor(.internet).observe { _ in }
+    defer { withExtendedLifetime(observation) {} }
+    func state(_ family: IPAddress.Family, over interface: String? = nil) -> Reachability {
+      var configuration = ReachabilityConfiguration()
+      configuration.family = family
+      configuration.interface = interface
+      return Reachability.now(configuration: configuration)
+    }
+    let families: [IPAddress.Family] = [.ipv4, .ipv6]
+    let defaults = families.compactMap { state($0).interface?.index }
+    return interfaces.map { status in
+      let name = status.interface.name
+      let speed = status.isOperating ? unsafe command_link_speed(name) : 0
+      return InterfaceFacts(
+        status: status, isDefault: defaults.contains(status.interface.index),
+        gateways: families.compactMap { state($0, over: name).gateway }, speed: speed == 0 ? nil : speed,
+        isBridge: unsafe command_is_bridge(name) != 0)
+    }
+  }
+}
+
+extension InterfaceStatus {
+  fileprivate func isCalled(_ name: String) -> Bool {
+    interface.name == name || alternativeNames.contains(name) || UInt32(name) == interface.index
   }
 }

@@ -83,9 +83,11 @@ struct WatchCommand: TargetCommand {
   private func watch(_ request: TargetRequest, _ hook: Hook?) throws -> ExitStatus {
     var runner = Runner(
       request: request,
-      session: WatchSession(targetCount: request.targets.count, countLimit: count),
+      session: WatchSession(
+        targetCount: request.targets.count, countLimit: count, goal: "to become known", isKnown: \.isDetermined),
       formatter: request.formatter(json: options.json, showsTime: true), timeout: timeout, endsWithReader: true,
       namesExplain: true)
+    runner.summary = WatchSummary(names: request.targets.map(\.typed), word: "reachable")
     runner.notice = notice(request.targets.map(\.typed))
     runner.hook = hook.map { hook in
       HookRunner(hook, trigger: hookOptions.trigger ?? .change) { [targets = request.targets] report in
@@ -98,9 +100,11 @@ struct WatchCommand: TargetCommand {
   private func watch(_ request: SiteRequest, _ hook: Hook?) throws -> ExitStatus {
     var runner = Runner(
       request: request,
-      session: SiteWatchSession(siteCount: request.urls.count, countLimit: count),
+      session: WatchSession(
+        targetCount: request.urls.count, countLimit: count, goal: "to answer", isKnown: { _ in true }),
       formatter: SiteFormatter.make(for: request, json: options.json, showsTime: true), timeout: timeout,
       endsWithReader: true, namesExplain: true, watch: SiteWatcher(request: request).start)
+    runner.summary = WatchSummary(names: request.urls.map(\.text), word: "available")
     runner.notice = notice(request.urls.map(\.text))
     runner.hook = hook.map { HookRunner($0, trigger: hookOptions.trigger ?? .change) { HookFacts($0) } }
     return try runner.run()

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dialtone
-internal import DialtoneSites
+internal import DialtoneDiagnosis
 
-/// The lines of `explain` for a person: a line for each step, and the verdict. Pure.
+/// The lines of `explain` for a person: the verdict, and a line for each step if they are wanted. Pure.
 struct ExplainFormatter {
   let style: Style
   /// How many columns the terminal has; `nil` if there is none.
@@ -38,19 +38,35 @@ struct ExplainFormatter {
     }
   }
 
-  /// The verdict, in lines of their own: what is wrong, how sure that is, and what to try.
+  /// The verdict: what is wrong, what to try, what works and what else does not, and how sure the cause is.
   func lines(for verdict: DiagnosisVerdict) -> String {
-    let look: Style.Look = verdict.cause != nil ? .bad : verdict.isFine ? .good : .middling
-    var lines = [style.text(TerminalText.visible(verdict.summary), look)]
+    let (mark, look): (String, Style.Look) =
+      verdict.cause != nil ? ("✗", .bad) : verdict.isFine ? ("✓", .good) : ("?", .middling)
+    var lines = wrapped(verdict.summary, indent: 2)
+    lines[0] = mark + lines[0].dropFirst()
+    lines = lines.map { style.text($0, look) }
+    for detail in verdict.details { lines += wrapped(detail, indent: 2) }
+    if let advice = verdict.advice { lines += labelled("try", [advice]) }
+    if !verdict.works.isEmpty { lines += labelled("works", verdict.works) }
+    if !verdict.others.isEmpty { lines += labelled("not", verdict.others) }
     if let cause = verdict.cause {
       lines.append("cause: \(cause.identifier) (\(verdict.confidence.identifier))")
     }
-    if let advice = verdict.advice { lines.append("try:   \(TerminalText.visible(advice))") }
-    guard let columns else { return lines.joined(separator: "\n") }
-    return lines.flatMap { line in
-      TerminalText.columns(line) <= columns || line.contains("\u{1B}")
-        ? [line] : TerminalText.wrapped(line, to: columns, indent: 0)
-    }.joined(separator: "\n")
+    return lines.joined(separator: "\n")
+  }
+
+  private static let labelColumns = 9
+
+  private func labelled(_ label: String, _ texts: [String]) -> [String] {
+    var lines = wrapped(texts.joined(separator: " · "), indent: Self.labelColumns)
+    let head = TerminalText.padded("  \(label)", to: Self.labelColumns)
+    lines[0] = style.text(head, .faint) + lines[0].dropFirst(Self.labelColumns)
+    return lines
+  }
+
+  private func wrapped(_ text: String, indent: Int) -> [String] {
+    let lines = TerminalText.wrapped(TerminalText.visible(text), to: columns ?? .max, indent: indent)
+    return lines.isEmpty ? [String(repeating: " ", count: indent)] : lines
   }
 
   /// The whole as one object.
@@ -61,6 +77,10 @@ struct ExplainFormatter {
       writer.field("confidence", verdict.confidence.identifier)
       writer.field("summary", verdict.summary)
       writer.field("advice", verdict.advice)
+      writer.field("proof", verdict.proof?.witness.rawValue)
+      writer.field("details", verdict.details)
+      writer.field("works", verdict.works)
+      writer.field("others", verdict.others)
       writer.key("steps")
       writer.array { writer in
         for step in verdict.steps {
@@ -68,6 +88,8 @@ struct ExplainFormatter {
             writer.field("step", step.kind.identifier)
             writer.field("outcome", step.outcome.identifier)
             writer.field("text", step.text)
+            writer.field("cause", step.cause?.identifier)
+            writer.field("confidence", step.confidence?.identifier)
             writer.key("evidence")
             writer.object { writer in write(step, &writer) }
           }

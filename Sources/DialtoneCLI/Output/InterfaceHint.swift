@@ -16,16 +16,16 @@ enum InterfaceHint {
       // The C library looks up no names longer than an interface's own.
       let names = names()
       if !names.contains(interface) {
-        StandardStream.error.writeIgnoringErrors("dialtone: \(missing(interface, among: names))\n")
+        Output.note("dialtone: --interface: \(missing(interface, among: names, isAwaited: true))")
       }
     }
     for target in targets where target.isPlainName && target.typed.utf8.count <= InlineName.capacity {
-      if exists(target.typed) { StandardStream.error.writeIgnoringErrors("dialtone: \(misplaced(target.typed))\n") }
+      if exists(target.typed) { Output.note("dialtone: \(misplaced(target.typed))") }
     }
   }
 
   /// The words for an interface that does not exist.
-  static func missing(_ name: String, among names: [String]) -> String {
+  static func missing(_ name: String, among names: [String], isAwaited: Bool = false) -> String {
     let shown = TerminalText.visible(name)
     let near = EditDistance.nearest(to: name, among: names).map { TerminalText.visible($0) }
     let end =
@@ -36,13 +36,15 @@ enum InterfaceHint {
       } else {
         "there is \(names.map { TerminalText.visible($0) }.joined(separator: ", "))"
       }
-    return "--interface: there is no interface \"\(shown)\" yet; \(end)"
+    return "there is no interface \"\(shown)\"\(isAwaited ? " yet" : ""); \(end)"
   }
 
   /// The words for an interface that is given in place of a host.
   static func misplaced(_ name: String) -> String {
     let shown = TerminalText.visible(name)
-    return "\"\(shown)\" is taken for a host name; for the interface of that name, write: --interface \(shown)"
+    return
+      "\"\(shown)\" is taken for a host name; for the interface of that name, write: --interface "
+      + ShellWord.quoted(shown)
   }
 
   private static func exists(_ name: String) -> Bool {

@@ -28,14 +28,15 @@ final class Progress: Sendable {
     if isShown.exchange(false, ordering: .relaxed) { Self.write("\r\u{1B}[K") }
   }
 
-  private static func write(_ text: String) { StandardStream.error.writeIgnoringErrors(text) }
+  private static func write(_ text: String) { StandardStream.error.offer(text) }
 }
 
 /// The line that says what is being waited for.
 enum ProgressText {
   /// Such as "waiting for example.com to be reachable: wired (eth0), no carrier, 12 s of 30 s".
   ///
-  /// Names are cut first, then what was asked for is left out; the reason and the time stay.
+  /// It is one line, whatever the terminal has room for. Names are cut first, then what was asked for is left out, then
+  /// the names; then the reason is cut at its end. That it waits, and how long, stays.
   static func line(
     _ waiting: Waiting, names: ShortenedNames, reason: (Int) -> String?, elapsed: Duration, limit: Duration?,
     columns: Int = 80
@@ -45,9 +46,14 @@ enum ProgressText {
     let cause = words(waiting, names, reason)
     let end = (cause.map { ": \($0.named)" } ?? "") + ", \(timeOfLimit)"
     var lines = [columns, 24, 16, 10].map { "waiting for \(list(waiting, names, columns: $0)) \(waiting.goal)\(end)" }
-    lines.append("waiting for \(list(waiting, names, columns: 10))\(end)")
-    if let cause { lines += ["\(cause.named), \(time)", "\(cause.words), \(time)"] }
-    return lines.first { TerminalText.columns($0) <= columns } ?? lines[lines.count - 1]
+    lines += [24, 10].map { "waiting for \(list(waiting, names, columns: $0))\(end)" }
+    if let cause {
+      lines.append("waiting: \(cause.words), \(time)")
+      let room = columns - TerminalText.columns("waiting: , \(time)")
+      if room > 8 { lines.append("waiting: \(TerminalText.taken(cause.words, columns: room - 1))…, \(time)") }
+    }
+    lines += ["waiting, \(time)", time]
+    return lines.first { TerminalText.columns($0) <= columns } ?? ""
   }
 
   private static func list(_ waiting: Waiting, _ names: ShortenedNames, columns: Int) -> String {
@@ -82,7 +88,7 @@ struct Obstacles {
   /// The line to write; `nil` if that reason has been told.
   mutating func note(_ name: String, _ goal: String, _ words: String) -> String? {
     guard told.count < Self.limit, told.insert(words).inserted else { return nil }
-    return "dialtone: waiting for \(TerminalText.visible(name)) \(goal): \(words)\n"
+    return "dialtone: waiting for \(TerminalText.visible(name)) \(goal): \(words)"
   }
 
   var isComplete: Bool { told.count >= Self.limit }

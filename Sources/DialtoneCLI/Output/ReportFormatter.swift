@@ -26,7 +26,7 @@ protocol ReportFormatter<State> {
   associatedtype State: Equatable & Sendable
 
   /// The line without its end.
-  mutating func line(for report: StateReport<State>) -> String
+  func line(for report: StateReport<State>) -> String
 }
 
 /// Which form the lines about sites have.
@@ -35,10 +35,8 @@ enum SiteFormatter {
     for request: SiteRequest, json: Bool, showsTime: Bool
   ) -> any ReportFormatter<SiteVerdict> {
     if json { return SiteJSONFormatter() }
-    let isTerminal = StandardStream.output.isTerminal
     return SiteTextFormatter(
-      urls: request.urls.map(\.text), style: Environment.style(isTerminal: isTerminal),
-      columns: isTerminal ? { StandardStream.output.columns } : nil, showsTime: showsTime,
+      urls: request.urls.map(\.text), screen: { .output }, showsTime: showsTime,
       anyAnswerCounts: request.configuration.check.expectation == .answer)
   }
 }

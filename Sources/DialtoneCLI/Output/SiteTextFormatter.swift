@@ -7,39 +7,35 @@ internal import DialtoneSites
 /// A line about a site for a person: time, URL, verdict, and what led to it.
 struct SiteTextFormatter: ReportFormatter {
   private let names: ShortenedNames
-  private let style: Style
-  /// How many columns the terminal has; `nil` if there is none.
-  private let columns: (() -> Int)?
+  /// What the lines are written to, as it is now.
+  private let screen: () -> Screen
   private let showsTime: Bool
   /// Whether any answer of the site's own makes it available.
   private let anyAnswerCounts: Bool
-  /// Grows if a longer word comes, which is seldom.
-  private var verdictColumns = "available".count
 
   init(
-    urls: [String], style: Style, columns: (() -> Int)?, showsTime: Bool, anyAnswerCounts: Bool = false
+    urls: [String], screen: @escaping () -> Screen, showsTime: Bool, anyAnswerCounts: Bool = false
   ) {
     names = ShortenedNames(urls)
-    self.style = style
-    self.columns = columns
+    self.screen = screen
     self.showsTime = showsTime
     self.anyAnswerCounts = anyAnswerCounts
   }
 
-  mutating func line(for report: StateReport<SiteVerdict>) -> String {
+  func line(for report: StateReport<SiteVerdict>) -> String {
     let verdict = report.state
-    verdictColumns = max(verdictColumns, verdict.kind.identifier.count)
-    let room = columns?()
+    let screen = screen()
     // Where a redirect leads is a stranger's text, and may be long.
-    let details = (room == nil ? [nil] : [60, 40, 24]).map {
+    let details = (screen.columns == nil ? [nil] : [60, 40, 24]).map {
       Self.details(of: verdict, locationLimit: $0, anyAnswerCounts: anyAnswerCounts)
     }
-    let former = report.former.map { [Self.words(for: $0, before: verdict), nil] } ?? [nil]
+    var wordings: [TerminalLine.Wording] = details.map { ($0, nil) }
+    if let former = report.former { wordings.insert((details[0], Self.words(for: former, before: verdict)), at: 0) }
     let line = TerminalLine(
-      time: showsTime ? TimeText.local(verdict.timestamp ?? .now, withDay: room == nil) : nil, target: report.target,
-      status: verdict.kind.identifier, look: Self.look(of: verdict.kind), statusColumns: verdictColumns,
-      wordings: former.flatMap { former in details.map { ($0, former) } }, leastName: 20)
-    return line.text(names: names, columns: room, style: style)
+      time: showsTime ? TimeText.local(verdict.timestamp ?? .now, isForPerson: screen.columns != nil) : nil,
+      target: report.target, status: verdict.kind.identifier, look: Self.look(of: verdict.kind),
+      statusColumns: "available".count, wordings: wordings)
+    return line.text(names: names, on: screen)
   }
 
   private static func words(for former: StateReport<SiteVerdict>.Former, before verdict: SiteVerdict) -> String {

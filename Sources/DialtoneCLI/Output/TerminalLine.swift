@@ -3,60 +3,58 @@
 
 /// A line about a target: time, name, status, details, and how long the former state lasted.
 ///
-/// On a terminal it takes no more columns than there are: the name is cut first, then the former state is left out.
-/// What is said of the present is never cut: if it has no room, it goes on in lines of its own.
+/// On a terminal, columns stay where they are: that of names is as wide as the longest, or a quarter of the line, to
+/// which a longer name is cut in its middle. If a line has no room, the former state is said in fewer words, then left
+/// out; then the details stand below, and the name has the rest of the first line.
 struct TerminalLine {
-  /// The details and the former state, from the longest to the shortest.
+  /// The details and the former state.
   typealias Wording = (details: String, former: String?)
 
   let time: String?
   let target: Int
   let status: String
   let look: Style.Look
-  /// How many columns the widest status has.
+  /// How many columns the usual statuses have; a longer one moves what follows it, in its line alone.
   let statusColumns: Int
+  /// The first has all of it, and each has less than the one before.
   let wordings: [Wording]
-  /// The fewest columns that a name is cut to, before something else is left out.
-  let leastName: Int
 
-  /// The text, for a terminal of this many columns, or for a file.
-  func text(names: ShortenedNames, columns: Int?, style: Style) -> String {
-    guard let columns else { return line(names.name(target, to: nil), names.widest, wordings[0], style).styled }
-    let usual = Self.nameLimit(names, columns)
-    for wording in wordings {
-      let full = line(names.name(target, to: usual), usual, wording, style)
-      if full.columns <= columns { return full.styled }
-      // In steps of two: for each width of a name, all of them are told apart.
-      let room = (usual - (full.columns - columns)) & ~1
-      if room < min(leastName, names.widest) { continue }
-      return line(names.name(target, to: room), room, wording, style).styled
+  /// The fewest columns to which a name is cut.
+  private static let leastName = 8
+  /// The fewest to which it is cut so that the details stand in the same line.
+  private static let legibleName = 12
+
+  func text(names: ShortenedNames, on screen: Screen) -> String {
+    guard let columns = screen.columns else {
+      return screen.paragraph(spans(names.name(target, to: nil), names.widest, wordings[0]))
     }
-    return lines(names, usual, columns, style)
+    let timeColumns = time.map { TerminalText.columns($0) + 2 } ?? 0
+    let nameColumns = min(names.widest, max(Self.leastName, (columns - timeColumns) / 4))
+    let name = names.name(target, to: nameColumns)
+    // To a few letters no name is cut for the sake of one line.
+    let isLegible = nameColumns >= Self.legibleName || name == names.name(target, to: nil)
+    for wording in wordings where isLegible {
+      let spans = spans(name, nameColumns, wording)
+      if spans.reduce(0, { $0 + TerminalText.columns($1.text) }) <= columns { return screen.paragraph(spans) }
+    }
+    let room = columns - timeColumns - status.count - 2
+    let whole = names.name(target, to: room < Self.leastName ? nil : room)
+    let head = screen.paragraph(spans(whole, 0, ("", nil)))
+    let indent = "  "
+    return head + "\n" + screen.paragraph(indent + wordings[0].details, hanging: indent.count)
   }
 
-  /// How many columns a name has at most, if nothing asks for less: three tenths of the line.
-  private static func nameLimit(_ names: ShortenedNames, _ columns: Int) -> Int { min(names.widest, columns * 3 / 10) }
-
-  private func line(
-    _ name: String, _ nameColumns: Int, _ wording: Wording, _ style: Style
-  ) -> (styled: String, columns: Int) {
-    var parts: [(text: String, look: Style.Look?)] = []
-    if let time { parts.append((time, .faint)) }
-    parts.append((TerminalText.padded(name, to: nameColumns), nil))
-    parts.append((status, look))
-    let padding = String(repeating: " ", count: max(0, statusColumns - status.count))
-    if !wording.details.isEmpty { parts.append((padding + wording.details, nil)) }
-    if let former = wording.former { parts.append((former, .faint)) }
-    let styled = parts.map { part in part.look.map { style.text(part.text, $0) } ?? part.text }.joined(separator: "  ")
-    return (styled, TerminalText.columns(parts.map(\.text).joined(separator: "  ")))
-  }
-
-  /// All of it, with the details below.
-  private func lines(_ names: ShortenedNames, _ usual: Int, _ columns: Int, _ style: Style) -> String {
-    let head = (time.map { TerminalText.columns($0) + 2 } ?? 0) + status.count + 2
-    let room = max(1, min(usual, columns - head))
-    let first = line(names.name(target, to: room), room, ("", nil), style).styled
-    let rest = TerminalText.wrapped(wordings[0].details, to: columns, indent: 2)
-    return ([first] + rest).joined(separator: "\n")
+  private func spans(_ name: String, _ nameColumns: Int, _ wording: Wording) -> [Screen.Span] {
+    var parts: [[Screen.Span]] = []
+    if let time { parts.append([Screen.Span(time, .faint)]) }
+    parts.append([Screen.Span(TerminalText.padded(name, to: nameColumns))])
+    var state = [Screen.Span(status, look)]
+    if !wording.details.isEmpty {
+      state.append(Screen.Span(String(repeating: " ", count: max(0, statusColumns - status.count) + 2)))
+      state.append(Screen.Span(wording.details))
+    }
+    parts.append(state)
+    if let former = wording.former { parts.append([Screen.Span(former, .faint)]) }
+    return Array(parts.joined(separator: [Screen.Span("  ")]))
   }
 }

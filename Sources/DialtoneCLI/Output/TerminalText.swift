@@ -37,31 +37,11 @@ enum TerminalText {
     text + String(repeating: " ", count: max(0, width - columns(text)))
   }
 
-  /// `text` in lines of at most `limit` columns, each indented, broken at spaces if there are any.
+  /// `text` in lines of at most `limit` columns, each indented, broken as `Screen` says.
   static func wrapped(_ text: String, to limit: Int, indent: Int) -> [String] {
-    let room = max(1, limit - indent)
-    var lines: [String] = []
-    var line = ""
-    for word in text.split(separator: " ") {
-      var word = String(word)
-      if !line.isEmpty {
-        if columns(line) + 1 + columns(word) <= room {
-          line += " " + word
-          continue
-        }
-        lines.append(line)
-      }
-      while columns(word) > room {
-        let part = taken(word, columns: room)
-        // A character that is wider than the line.
-        if part.isEmpty { break }
-        lines.append(part)
-        word.removeFirst(part.count)
-      }
-      line = word
-    }
-    if !line.isEmpty { lines.append(line) }
-    return lines.map { String(repeating: " ", count: indent) + $0 }
+    if text.isEmpty { return [] }
+    return Screen(columns: max(1, limit - indent)).paragraph(text, hanging: 0).split(separator: "\n")
+      .map { String(repeating: " ", count: indent) + $0 }
   }
 
   /// As many characters from the beginning of `text` as take at most `limit` columns.

@@ -3,45 +3,37 @@
 
 internal import Dialtone
 
-/// A line for a person: time, target, status, the way or why there is none, and how long the former state lasted.
-///
-/// Columns are as wide as the widest text in them; two spaces stand between. See `TerminalLine`.
+/// A line for a person: time, target, status, the way or why there is none, and how long the former state lasted. See
+/// `TerminalLine`.
 struct TextReportFormatter: ReportFormatter {
   private let names: ShortenedNames
   /// Whether any wired or Wi-Fi interface would do for the target.
   private let takesAnyInterface: [Bool]
-  private let style: Style
-  /// How many columns the terminal has; `nil` if there is none.
-  private let columns: (() -> Int)?
+  /// What the lines are written to, as it is now: its size may change.
+  private let screen: () -> Screen
   private let showsTime: Bool
-  /// Grows if a longer word comes, which is seldom.
-  private var statusColumns = "unreachable".count
 
-  /// On a terminal, names are cut to what it has room for, and the day is left out of the time.
-  ///
   /// `interface` is the one asked for.
   init(
-    targets: [WatchedTarget], interface: String? = nil, style: Style, columns: (() -> Int)?, showsTime: Bool
+    targets: [WatchedTarget], interface: String? = nil, screen: @escaping () -> Screen, showsTime: Bool
   ) {
     takesAnyInterface = targets.map { $0.takesAnyInterface && interface == nil }
     names = ShortenedNames(targets.map(\.typed))
-    self.style = style
-    self.columns = columns
+    self.screen = screen
     self.showsTime = showsTime
   }
 
-  mutating func line(for report: Report) -> String {
+  func line(for report: Report) -> String {
     let state = report.state
-    let status = state.status.identifier
-    statusColumns = max(statusColumns, status.count)
+    let screen = screen()
     let details = Self.details(of: state, takesAnyInterface: takesAnyInterface[report.target])
     // The former state has a line further up.
     let former = report.former.map { [Self.words(for: $0, before: state), Self.words(for: $0), nil] } ?? [nil]
     let line = TerminalLine(
-      time: showsTime ? TimeText.local(state.timestamp ?? .now, withDay: columns == nil) : nil, target: report.target,
-      status: status, look: Self.look(of: state.status), statusColumns: statusColumns,
-      wordings: former.map { (details, $0) }, leastName: 12)
-    return line.text(names: names, columns: columns?(), style: style)
+      time: showsTime ? TimeText.local(state.timestamp ?? .now, isForPerson: screen.columns != nil) : nil,
+      target: report.target, status: state.status.identifier, look: Self.look(of: state.status),
+      statusColumns: "unreachable".count, wordings: former.map { (details, $0) })
+    return line.text(names: names, on: screen)
   }
 
   private static func look(of status: Reachability.Status) -> Style.Look {
@@ -71,7 +63,7 @@ struct TextReportFormatter: ReportFormatter {
   /// The reason up to where its explanation begins: "no carrier".
   static func words(for reason: Reachability.Reason, takesAnyInterface: Bool) -> String {
     if takesAnyInterface, reason == .noInterface { return "there is no wired or Wi-Fi interface" }
-    if reason == .denied, let shortage = Shortage.now() { return shortage }
+    if reason.isDenial, let shortage = Shortage.now() { return shortage }
     return String(reason.description.prefix { $0 != ":" })
   }
 

@@ -4,6 +4,8 @@
 /// What a service manager is told (sd_notify(3)): readiness once each target is known, and a status line in words.
 /// Pure.
 struct ServiceNotice {
+  static let ready = "READY=1"
+
   private var words: [String?]
   private var holds: [TruthValue]
   private var isReady = false
@@ -22,7 +24,7 @@ struct ServiceNotice {
     var lines: [String] = []
     if !isReady, self.words.allSatisfy({ $0 != nil }) {
       isReady = true
-      lines.append("READY=1")
+      lines.append(Self.ready)
     }
     lines.append("STATUS=\(status)")
     return lines.joined(separator: "\n")

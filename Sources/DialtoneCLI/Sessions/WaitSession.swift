@@ -64,7 +64,7 @@ struct WaitSession: Session {
       return report { !anySuffices || met[$0] == .holds }
     }
     // The system will not tell later what it refuses to tell now.
-    if state.reason == .denied { return timeOut() }
+    if state.isDenied { return timeOut() }
     return []
   }
 

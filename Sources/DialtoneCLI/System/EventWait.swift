@@ -6,7 +6,7 @@ internal import Dialtone
 internal import Netlink
 
 /// Waits for letters, announcements, a closed pipe, or a time: epoll(7).
-final class EventWait {
+final class EventWait: Sendable {
   struct Outcome {
     var hasLetters = false
     /// Nobody reads the output any more.

@@ -2,19 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dialtone
+internal import DialtoneDiagnosis
 internal import DialtoneSites
 internal import Dispatch
 
-/// Runs a diagnosis, and prints its steps as they come, or one object at its end.
+/// Runs a diagnosis, and prints its verdict. If it is interrupted, it prints the verdict so far.
 struct ExplainRunner {
   let target: String
   let diagnosis: Diagnosis
   let json: Bool
+  let isVerbose: Bool
   let isQuiet: Bool
 
   private struct Result {
     var status = ExitStatus.undetermined
     var error: SystemError?
+    var findings: [Finding] = []
+    /// Whether the verdict is printed, or being printed.
+    var isTold = false
   }
 
   /// Blocks until it is done.
@@ -30,16 +35,18 @@ struct ExplainRunner {
     let isTerminal = StandardStream.output.isTerminal
     let progress = Progress(
       isEnabled: !isQuiet && StandardStream.error.isTerminal && !Environment.isDumb)
-    Signals.onEnd { progress.erase() }
     let formatter = ExplainFormatter(
       style: Environment.style(isTerminal: isTerminal), columns: isTerminal ? StandardStream.output.columns : nil)
     let result = Lock(Result())
+    let start = TimeSource.system.now()
+    Signals.onEnd { _ in
+      progress.erase()
+      tellSoFar(result, formatter, elapsed: .nanoseconds(TimeSource.system.now() - start))
+    }
     let isDone = DispatchSemaphore(value: 0)
     Task.detached {
       do throws(SystemError) {
-        for await event in diagnosis {
-          if let status = try show(event, formatter, progress) { result.withLock { $0.status = status } }
-        }
+        for await event in diagnosis { try take(event, result, formatter, progress) }
       } catch {
         result.withLock { $0.error = error }
       }
@@ -52,36 +59,58 @@ struct ExplainRunner {
     return end.status
   }
 
-  /// Prints what an event tells. Returns the exit status, with the last event.
-  private func show(
-    _ event: Diagnosis.Event, _ formatter: ExplainFormatter, _ progress: Progress
-  ) throws(SystemError) -> ExitStatus? {
+  /// Notes what an event tells, or prints the verdict.
+  private func take(
+    _ event: Diagnosis.Event, _ result: borrowing Lock<Result>, _ formatter: ExplainFormatter, _ progress: Progress
+  ) throws(SystemError) {
     switch event {
-    case .began(let kind):
-      progress.show("\(Self.words(kind))…")
-      return nil
-    case .step(let step):
-      if json || isQuiet { return nil }
-      progress.erase()
-      try Output.line(formatter.line(for: step))
-      return nil
+    case .began(let kind): progress.show("\(Self.words(kind))…")
+    case .finding(let finding): result.withLock { $0.findings.append(finding) }
     case .verdict(let verdict):
       progress.erase()
-      if !isQuiet {
-        try Output.line(json ? ExplainFormatter.json(verdict, target: target) : "\n" + formatter.lines(for: verdict))
+      let isFirst = result.withLock { result in
+        defer { result.isTold = true }
+        result.status = verdict.cause != nil ? .fails : verdict.isFine ? .holds : .undetermined
+        return !result.isTold
       }
-      return verdict.cause != nil ? .fails : verdict.isFine ? .holds : .undetermined
+      if isFirst { try tell(verdict, formatter) }
     }
+  }
+
+  /// Prints the verdict of what was found before a signal ends the process.
+  private func tellSoFar(_ result: borrowing Lock<Result>, _ formatter: ExplainFormatter, elapsed: Duration) {
+    let findings = result.withLock { result -> [Finding]? in
+      defer { result.isTold = true }
+      return result.isTold ? nil : result.findings
+    }
+    guard let findings, !findings.isEmpty else { return }
+    let verdict = DiagnosisVerdict(
+      of: diagnosis.subject.text, goal: diagnosis.subject.goal, findings: findings, elapsed: elapsed)
+    do {
+      try tell(verdict, formatter)
+    } catch {
+      // Nobody reads any more, and the process ends.
+    }
+  }
+
+  private func tell(_ verdict: DiagnosisVerdict, _ formatter: ExplainFormatter) throws(SystemError) {
+    if isQuiet { return }
+    if json { return try Output.line(ExplainFormatter.json(verdict, target: target)) }
+    try Output.line(formatter.lines(for: verdict))
+    if !isVerbose { return }
+    try Output.line("")
+    for step in verdict.steps { try Output.line(formatter.line(for: step)) }
   }
 
   private static func words(_ kind: DiagnosisStep.Kind) -> String {
     switch kind {
-    case .name: "asking the name servers"
-    case .neighbour: "asking for the gateway"
-    case .connect: "connecting"
+    case .name: "waiting for the name servers"
+    case .neighbour: "waiting for the router"
+    case .beyond: "waiting for somebody beyond the router"
+    case .connect: "waiting for the target to take a connection"
     case .pathMTU: "trying large and small packets"
-    case .tls, .http: "asking the site"
-    case .proxy: "trying the proxy"
+    case .tls, .http: "waiting for the site's answer"
+    case .proxy: "waiting for the proxy"
     default: "looking at the \(kind)"
     }
   }

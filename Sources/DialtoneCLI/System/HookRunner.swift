@@ -6,9 +6,6 @@ internal import CDialtoneSystem
 internal import Dialtone
 internal import Dispatch
 internal import Netlink
-internal import Subprocess
-internal import Synchronization
-internal import SystemPackage
 
 /// Runs a hook for changes, one run at a time. For any thread.
 final class HookRunner<State: Equatable & Sendable>: Sendable {
@@ -32,10 +29,10 @@ final class HookRunner<State: Equatable & Sendable>: Sendable {
     }
     guard let first else { return }
     runs.enter()
-    Task.detached { [self] in
+    let isStarted = Thread.start(named: "dialtone-exec") { [self] in
       var next: StateReport<State>? = first
       while let report = next {
-        await hook.run(facts(report))
+        hook.run(facts(report))
         next = queue.withLock { queue in
           queue.ended()
           return queue.next()
@@ -43,6 +40,10 @@ final class HookRunner<State: Equatable & Sendable>: Sendable {
       }
       runs.leave()
     }
+    if isStarted { return }
+    hook.say("could not be run: the system has no thread left")
+    queue.withLock { $0.ended() }
+    runs.leave()
   }
 
   /// Waits until no run is under way or due. Each ends within the hook's time-out and the time that it has to end.
@@ -61,86 +62,73 @@ struct HookFacts: Sendable {
 struct Hook: Sendable {
   /// How long a hook that is asked to end (SIGTERM) has for it, before it is killed.
   private static let timeToEnd = Duration.seconds(5)
-  /// The process group of the hook that runs; 0 if none does.
-  private static let running = Atomic<pid_t>(0)
 
   let program: String
   let arguments: [String]
   let timeout: Duration
 
-  /// Asks a hook that runs to end, because the command itself does.
-  static func end() {
-    let group = running.load(ordering: .relaxed)
-    if group > 0 { kill(-group, SIGTERM) }
-  }
-
   /// Whether the program is there, in PATH or by its path.
   var exists: Bool {
-    // access(2) reads the path during the call.
-    if program.contains("/") { return unsafe access(program, X_OK) == 0 }
+    if program.contains("/") { return Self.isProgram(program) }
     let path = Environment.value(of: "PATH") ?? "/usr/local/bin:/usr/bin:/bin"
-    return path.split(separator: ":").contains { unsafe access("\($0)/\(program)", X_OK) == 0 }
+    return path.split(separator: ":").contains { Self.isProgram("\($0)/\(program)") }
   }
 
-  /// Runs it to its end. What goes wrong is said on standard error.
-  func run(_ facts: HookFacts) async {
-    do {
-      let (status, isTooLong) = try await status(facts)
-      if isTooLong {
-        say("was ended after \(DurationText.words(timeout)); --exec-timeout gives it longer")
-      } else {
-        switch status {
-        case .exited(0): break
-        case .exited(let code): say("exit status \(code)")
-        case .signaled(let signal): say("ended by signal \(signal)")
-        }
+  private static func isProgram(_ path: String) -> Bool {
+    var information = stat()
+    // Both read the path during the call; stat(2) fills the rest.
+    return unsafe stat(path, &information) == 0 && information.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG)
+      && access(path, X_OK) == 0
+  }
+
+  /// How a run ended.
+  private struct Outcome {
+    var ending: command_event?
+    var isTooLong = false
+  }
+
+  /// Runs it to its end, and blocks the thread. What goes wrong is said on standard error.
+  func run(_ facts: HookFacts) {
+    do throws(SystemError) {
+      let outcome = try outcome(facts)
+      if outcome.isTooLong {
+        return say("was ended after \(DurationText.words(timeout)); --exec-timeout gives it longer")
+      }
+      guard let ending = outcome.ending else { return say("its end is not known: what watched over it was killed") }
+      switch Int(ending.kind) {
+      case COMMAND_NOT_STARTED: say("could not be run: \(SystemError.text(of: ending.value))")
+      case COMMAND_SIGNALLED: say("ended by signal \(ending.value)")
+      case _ where ending.value != 0: say("exit status \(ending.value)")
+      default: break
       }
     } catch {
       say("could not be run: \(error)")
     }
   }
 
-  private func status(_ facts: HookFacts) async throws -> (TerminationStatus, isTooLong: Bool) {
-    try await withThrowingTaskGroup(of: TerminationStatus?.self) { group in
-      group.addTask { try await process(facts) }
-      group.addTask {
-        // The hook's own time, which the user gives it: nothing else is waited for by the clock.
-        try await Task.sleep(for: timeout)
-        return nil
+  private func outcome(_ facts: HookFacts) throws(SystemError) -> Outcome {
+    let input = OwnedDescriptor(try Self.file(facts.json + "\n"))
+    let words = CStrings([program] + arguments)
+    let settings = CStrings(facts.environment.map { "\($0)=\($1)" })
+    var run = command_run()
+    // The lists end with a null pointer, and live until the call returns: it copies the process, and them with it.
+    let status = withExtendedLifetime(input) {
+      withExtendedLifetime((words, settings)) {
+        var program = unsafe command_program(
+          arguments: words.pointers, environment: settings.pointers, input: input.rawValue,
+          timeout: timeout.nanosecondsClamped / 1_000_000, grace: Self.timeToEnd.nanosecondsClamped / 1_000_000)
+        return unsafe command_start_program(&program, &run)
       }
-      defer { group.cancelAll() }
-      if let status = try await group.next() ?? nil { return (status, false) }
-      // To be cancelled, a run ends its process by the steps that it was given.
-      group.cancelAll()
-      guard let status = try await group.next() ?? nil else { throw CancellationError() }
-      return (status, true)
     }
-  }
-
-  private func process(_ facts: HookFacts) async throws -> TerminationStatus {
-    var options = PlatformOptions()
-    // A group of its own: what the hook starts ends with it.
-    options.processGroupID = 0
-    options.teardownSequence = [
-      .send(signal: .terminate, toProcessGroup: true, allowedDurationToNextStep: Self.timeToEnd)
-    ]
-    var environment: [Subprocess.Environment.Key: String?] = [:]
-    for (name, value) in facts.environment {
-      guard let key = Subprocess.Environment.Key(rawValue: name) else { continue }
-      environment[key] = .some(value)
+    if status != 0 { throw SystemError("fork") }
+    var outcome = Outcome()
+    var event = command_event()
+    // Filled by the call.
+    while unsafe command_next_event(&run, &event) != 0 {
+      if event.kind == COMMAND_TOO_LONG { outcome.isTooLong = true } else { outcome.ending = outcome.ending ?? event }
     }
-    let input = try Self.file(facts.json + "\n")
-    let result = try await Subprocess.run(
-      program.contains("/") ? .path(FilePath(program)) : .name(program), arguments: Arguments(arguments),
-      environment: .inherit.updating(environment), platformOptions: options,
-      input: .fileDescriptor(FileDescriptor(rawValue: input), closeAfterSpawningProcess: true),
-      // Standard output has the lines of `watch`, perhaps for a program.
-      output: .currentStandardError, error: .currentStandardError
-    ) { execution in
-      Self.running.store(execution.processIdentifier.value, ordering: .relaxed)
-    }
-    Self.running.store(0, ordering: .relaxed)
-    return result.terminationStatus
+    unsafe command_end_run(&run)
+    return outcome
   }
 
   /// A file in memory with the text, to be read from its beginning. Unlike a pipe, it takes all of it at once, whether
@@ -153,7 +141,25 @@ struct Hook: Sendable {
     return descriptor
   }
 
-  private func say(_ words: String) {
-    StandardStream.error.writeIgnoringErrors("dialtone: --exec: \(TerminalText.visible(program)): \(words)\n")
+  fileprivate func say(_ words: String) { Output.note("dialtone: --exec: \(TerminalText.visible(program)): \(words)") }
+}
+
+/// A list of C strings with a null pointer at its end, as exec(3) takes it.
+@safe private final class CStrings {
+  let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+  private let count: Int
+
+  init(_ texts: [String]) {
+    count = texts.count
+    // One more than there are texts, for the null pointer.
+    unsafe pointers = .allocate(capacity: count + 1)
+    for (position, text) in texts.enumerated() { unsafe (pointers + position).initialize(to: strdup(text)) }
+    unsafe (pointers + count).initialize(to: nil)
+  }
+
+  deinit {
+    // Each was allocated by strdup(3).
+    for position in 0..<count { unsafe free(pointers[position]) }
+    unsafe pointers.deallocate()
   }
 }

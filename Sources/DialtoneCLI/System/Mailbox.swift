@@ -60,6 +60,8 @@ final class Mailbox<State: Sendable>: Sendable {
     for _ in 0..<8 where eventfd_write(descriptor, 1) == 0 { return }
   }
 
+  var isEmpty: Bool { heap.withLock { $0.count == 0 } }
+
   func takeAll() -> [Letter] {
     var count: eventfd_t = 0
     // Emptied first, so that a letter posted meanwhile makes it readable again.

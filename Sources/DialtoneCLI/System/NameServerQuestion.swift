@@ -62,7 +62,7 @@ struct NameServerWatch {
         _ = unsafe nanosleep(&time, nil)
       }
     }
-    if !isStarted { mailbox.post(Reachability(status: .undetermined, reason: .denied), for: position) }
+    if !isStarted { mailbox.post(Reachability(status: .undetermined, reason: .outOfThreads), for: position) }
   }
 
   /// Asks one server, and waits for its answer for a second.

@@ -7,9 +7,17 @@ internal import Dialtone
 internal import Netlink
 
 /// The service manager that has started the command, if it wants to be told: sd_notify(3), without its library.
-struct ServiceManager: Sendable {
+///
+/// It is never waited for. What it does not take at once is sent again later, the newest status alone, and readiness
+/// with it.
+struct ServiceManager {
+  private static let firstPause = Duration.milliseconds(50)
+  private static let longestPause = Duration.seconds(2)
+
   /// The path of a socket, or its name after an `@` (unix(7), abstract sockets).
   private let socket: String
+  private var pending: (message: String, at: Duration)?
+  private var pause = firstPause
 
   /// `nil` if nobody asks to be told.
   init?() {
@@ -17,12 +25,34 @@ struct ServiceManager: Sendable {
     self.socket = socket
   }
 
-  /// Sends a message; says on standard error if that fails.
-  func send(_ message: String) {
+  /// When what is pending is to be sent again; `nil` if nothing is.
+  var next: Duration? { pending?.at }
+
+  /// Sends a message, with the readiness of one that was not taken.
+  mutating func send(_ message: String, at now: Duration) {
+    let ready = ServiceNotice.ready + "\n"
+    let isReady = pending.map { $0.message.hasPrefix(ready) && !message.hasPrefix(ready) } ?? false
+    pending = (isReady ? ready + message : message, now)
+    retry(at: now)
+  }
+
+  /// Sends what is pending, if it is time; says on standard error if that fails.
+  mutating func retry(at now: Duration) {
+    guard let (message, time) = pending, time <= now else { return }
+    pending = nil
     let bytes = Array(message.utf8)
     // Both are read during the call, as many bytes as it is told.
     let status = unsafe bytes.withUnsafeBytes { unsafe command_send_local(socket, $0.baseAddress, $0.count) }
-    if status == 0 { return }
-    StandardStream.error.writeIgnoringErrors("dialtone: --notify: \(SystemError("NOTIFY_SOCKET"))\n")
+    if status == 0 {
+      pause = Self.firstPause
+      return
+    }
+    let error = SystemError("NOTIFY_SOCKET")
+    if [EAGAIN, ENOBUFS].contains(error.errno) {
+      pending = (message, now + pause)
+      pause = min(pause * 2, Self.longestPause)
+    } else {
+      Output.remark("dialtone: --notify: \(error)")
+    }
   }
 }

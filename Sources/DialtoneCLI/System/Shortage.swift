@@ -3,19 +3,36 @@
 
 internal import CDialtoneSystem
 internal import Dialtone
+internal import Dispatch
 internal import Netlink
 
 /// What a system that has nothing left ran out of, and what to do about it.
 enum Shortage {
   /// As many descriptors as the library needs at least: sockets of netlink, and what wakes its threads.
   private static let needed = 8
+  /// As many threads as the library needs at least.
+  private static let neededThreads = 3
 
   /// What the system has run out of; `nil` if nothing. If the state of the network was refused for lack of it, it was
   /// not denied.
   static func now() -> String? {
     let socket = csystem_socket(NETLINK_ROUTE)
     if socket < 0 { return remedy(for: SystemError("socket")) }
-    return withExtendedLifetime(OwnedDescriptor(socket)) { shortage(of: needed - 1, like: socket) }
+    return withExtendedLifetime(OwnedDescriptor(socket)) { shortage(of: needed - 1, like: socket) } ?? threads()
+  }
+
+  /// What is missing for the library's threads, which have ended if not all of them could be started.
+  private static func threads() -> String? {
+    let end = DispatchSemaphore(value: 0)
+    var started = 0
+    defer { for _ in 0..<started { end.signal() } }
+    for _ in 0..<neededThreads {
+      guard Thread.start(named: "dialtone-probe", { end.wait() }) else {
+        return "the system lets the user start no more threads; raise the limit (ulimit -u)"
+      }
+      started += 1
+    }
+    return nil
   }
 
   /// What is missing for `count` more descriptors at once; `nil` if nothing.

@@ -13,13 +13,14 @@ enum Signals {
   ///
   /// SIGQUIT is among them, because Swift's runtime treats it as a crash and prints all threads.
   private static let ending = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE]
-  private static let cleanUp = Lock<(@Sendable () -> Void)?>(nil)
+  private static let cleanUp = Lock<(@Sendable (CInt) -> Void)?>(nil)
 
-  /// From now on such a signal first does `action`, and then ends the process in its usual way: a shell sees 128 + n.
+  /// From now on such a signal first does `action`, which must not wait for anybody, and then ends the process in its
+  /// usual way: a shell sees 128 + n.
   ///
   /// Call it before other threads are started: they inherit the mask. Signals that the process was started to ignore
   /// (nohup(1)) stay ignored.
-  static func onEnd(_ action: @escaping @Sendable () -> Void) {
+  static func onEnd(_ action: @escaping @Sendable (CInt) -> Void) {
     var set = sigset_t()
     // None of these calls keeps a pointer.
     unsafe sigemptyset(&set)
@@ -49,6 +50,8 @@ enum Signals {
     unsafe sigaddset(&set, signal)
     unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
     raise(signal)
+    // The first process of a PID namespace, as in a container, is not ended by it (pid_namespaces(7)).
+    _exit(128 + signal)
   }
 
   private static func waitAndEnd() {
@@ -57,7 +60,7 @@ enum Signals {
     unsafe pthread_sigmask(SIG_BLOCK, nil, &set)
     var signal: CInt = 0
     while unsafe sigwait(&set, &signal) != 0 {}
-    cleanUp.withLock { $0 }?()
+    cleanUp.withLock { $0 }?(signal)
     end(by: signal)
   }
 

@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CDialtoneCommand
 internal import CDialtoneSystem
 internal import Dialtone
 internal import Netlink
@@ -67,6 +68,13 @@ struct StandardStream: Sendable {
     }
   }
 
+  /// Writes up to 4,096 bytes if that blocks nobody, and nothing otherwise.
+  func offer(_ text: String) {
+    if command_can_write(descriptor, 0) == 0 { return }
+    // A pipe that can be written to takes as much at once (pipe(7), PIPE_BUF).
+    writeIgnoringErrors(String(decoding: text.utf8.prefix(4096), as: UTF8.self))
+  }
+
   /// Waits if somebody else has made the stream non-blocking.
   private func waitUntilWritable() throws(SystemError) {
     let number = epoll_create1(CInt(EPOLL_CLOEXEC))
@@ -81,7 +89,7 @@ struct StandardStream: Sendable {
   }
 }
 
-/// Lines on standard output.
+/// Lines on standard output, and notes on standard error.
 enum Output {
   /// Writes a line, at once.
   ///
@@ -93,6 +101,26 @@ enum Output {
       if error.errno == EPIPE { Signals.end(by: SIGPIPE) }
       throw error
     }
+  }
+
+  /// Writes a line to standard error, in as many as the terminal needs.
+  static func note(_ text: String) {
+    StandardStream.error.writeIgnoringErrors(Screen.error.paragraphs(text) + "\n")
+  }
+
+  /// The same while something is under way that must not wait for a reader of standard error: if it takes nothing, the
+  /// line is lost.
+  static func remark(_ text: String) { StandardStream.error.offer(Screen.error.paragraphs(text) + "\n") }
+}
+
+/// A word of a command line that a person is told to type.
+enum ShellWord {
+  /// Quoted if a shell would read it otherwise (POSIX, Shell Command Language, 2.2).
+  static func quoted(_ word: String) -> String {
+    let isPlain = word.unicodeScalars.allSatisfy {
+      $0.properties.isAlphabetic || ("0"..."9").contains($0) || "%+,-./:=@_".unicodeScalars.contains($0)
+    }
+    return isPlain && !word.isEmpty ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"
   }
 }
 
