@@ -6,4 +6,5 @@
 @_exported public import Network
 #else
 @_exported public import Dispatch
+@_exported public import SocketAddressLengths
 #endif

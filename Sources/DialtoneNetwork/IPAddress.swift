@@ -3,6 +3,7 @@
 
 #if !canImport(Darwin)
 public import FoundationEssentials
+internal import CDialtoneSystem
 internal import Dialtone
 internal import Netlink
 
@@ -64,16 +65,19 @@ public struct IPv4Address: IPAddress {
     self.interface = interface
   }
 
-  /// Reads dotted decimal with four parts; `nil` if `string` is something else.
+  /// Reads what inet_aton(3) reads: dotted decimal, and older forms such as `127.1`; `nil` if `string` is something
+  /// else.
   public init?(_ string: String) {
-    guard let address = Dialtone.IPAddress(string), !address.bits.isIPv6 else { return nil }
-    self.init(address.bits)
+    var address = in_addr()
+    // What follows a space or a zero would not be read.
+    guard string.utf8.allSatisfy({ $0 > 0x20 }), unsafe inet_aton(string, &address) != 0 else { return nil }
+    self.init(UInt32(bigEndian: address.s_addr))
   }
 
   /// The bytes of the address in network order.
   public var rawValue: Data { Data((0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) }) }
-  /// Whether it is of 127/8.
-  public var isLoopback: Bool { value >> 24 == 127 }
+  /// Whether it is 127.0.0.1, bound to no interface. No other address of 127/8 is, as on Apple's platforms.
+  public var isLoopback: Bool { self == .loopback }
   /// Whether it is of 169.254/16 (RFC 3927).
   public var isLinkLocal: Bool { value >> 16 == 0xA9FE }
   /// Whether it is of 224/4.
@@ -113,6 +117,8 @@ public struct IPv6Address: IPAddress {
 
   /// `::`.
   public static let any = IPv6Address(high: 0, low: 0)
+  /// `::`: IPv6 has no broadcast, and Apple's has this value.
+  public static let broadcast = any
   /// `::1`.
   public static let loopback = IPv6Address(high: 0, low: 1)
   /// `ff01::1`.
@@ -159,11 +165,10 @@ public struct IPv6Address: IPAddress {
   /// Whether it is of fc00::/7 (RFC 4193).
   public var isUniqueLocal: Bool { high >> 57 == 0x7E }
 
-  /// The IPv4 address in a mapped, compatible or 6to4 address; `nil` in others.
+  /// The IPv4 address in a mapped or compatible address; `nil` in others.
   public var asIPv4: IPv4Address? {
-    if isIPv4Mapped || isIPv4Compatabile { return IPv4Address(IPAddressBits(ipv4: UInt32(truncatingIfNeeded: low))) }
-    if is6to4 { return IPv4Address(IPAddressBits(ipv4: UInt32(truncatingIfNeeded: high >> 16))) }
-    return nil
+    guard isIPv4Mapped || isIPv4Compatabile else { return nil }
+    return IPv4Address(IPAddressBits(ipv4: UInt32(truncatingIfNeeded: low)), over: interface)
   }
 
   /// How far a multicast address reaches; `nil` for other addresses and scopes.

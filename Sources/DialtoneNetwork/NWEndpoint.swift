@@ -3,12 +3,12 @@
 
 #if !canImport(Darwin)
 public import FoundationEssentials
+internal import CDialtoneSystem
 internal import Dialtone
 
 /// One end of a connection, as in Apple's `Network`.
 ///
-/// Monitors deliver `hostPort` alone: the gateways of a path. Apple's case `opaque`, for endpoints of its C interface,
-/// does not exist.
+/// Monitors deliver `hostPort` alone: the gateways of a path.
 public enum NWEndpoint: Hashable, Sendable {
   /// A host and a port.
   case hostPort(host: Host, port: Port)
@@ -18,6 +18,8 @@ public enum NWEndpoint: Hashable, Sendable {
   case unix(path: String)
   /// A URL.
   case url(URL)
+  /// An endpoint of Apple's C interface. There is none here.
+  case opaque(Never)
 
   /// A name or an address.
   public enum Host: Hashable, Sendable {
@@ -28,12 +30,12 @@ public enum NWEndpoint: Hashable, Sendable {
     /// An IPv6 address.
     case ipv6(IPv6Address)
 
-    /// An address if `string` is one, otherwise a name.
+    /// An address if `string` is one, otherwise a name. A mapped address (`::ffff:192.0.2.1`) is an IPv4 address.
     public init(_ string: String) {
       if let address = IPv4Address(string) {
         self = .ipv4(address)
       } else if let address = IPv6Address(string) {
-        self = .ipv6(address)
+        self = address.isIPv4Mapped ? address.asIPv4.map { .ipv4($0) } ?? .ipv6(address) : .ipv6(address)
       } else {
         self = .name(string, nil)
       }
@@ -69,14 +71,32 @@ public enum NWEndpoint: Hashable, Sendable {
     /// The port with this number; never `nil`. (Apple's initialiser can fail, too.)
     public init?(rawValue: UInt16) { self.init(rawValue) }
 
-    /// Reads a decimal number, or the name of one of the ports below; `nil` if `service` is neither.
+    /// Reads a decimal number, the name of one of the ports below, or that of a service of services(5); `nil` if
+    /// `service` is none of these.
     public init?(_ service: String) {
       let known: [String: Port] = [
         "ssh": .ssh, "smtp": .smtp, "http": .http, "pop3": .pop, "imap": .imap, "https": .https, "imaps": .imaps,
         "socks": .socks,
       ]
-      guard let port = known[service] ?? UInt16(service).map({ Port($0) }) else { return nil }
+      guard let port = known[service] ?? UInt16(service).map({ Port($0) }) ?? Self.listed(service) else { return nil }
       self = port
+    }
+
+    /// The port of a service of TCP in services(5).
+    private static func listed(_ service: String) -> Port? {
+      // A number that is no port was refused above. getaddrinfo(3) would cut it.
+      guard service.utf8.contains(where: { !(0x30...0x39).contains($0) }), !service.utf8.contains(0) else { return nil }
+      var hints = unsafe addrinfo()
+      unsafe hints.ai_family = AF_INET6
+      unsafe hints.ai_flags = AI_PASSIVE
+      unsafe hints.ai_socktype = CInt(csystem_SOCK_STREAM)
+      var found: UnsafeMutablePointer<addrinfo>?
+      // The list is valid until it is freed below; an address of this family is a sockaddr_in6.
+      guard unsafe getaddrinfo(nil, service, &hints, &found) == 0, let list = unsafe found else { return nil }
+      defer { unsafe freeaddrinfo(list) }
+      guard let address = unsafe list.pointee.ai_addr, unsafe address.pointee.sa_family == AF_INET6 else { return nil }
+      let port = unsafe UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in6.self).sin6_port
+      return Port(UInt16(bigEndian: port))
     }
 
     /// 0: no particular port.
@@ -104,7 +124,7 @@ public enum NWEndpoint: Hashable, Sendable {
     switch self {
     case .hostPort(let host, _): host.interface
     case .service(_, _, _, let interface): interface
-    case .unix, .url: nil
+    case .unix, .url, .opaque: nil
     }
   }
 }

@@ -26,6 +26,8 @@ public final class NWPathMonitor: Sendable {
     var monitor: PathMonitor?
     /// Holds this object, which holds it: a started monitor lives until it is cancelled.
     var observation: ReachabilityObservation?
+    /// What the handler was called with last.
+    var delivered: NWPath?
     var iterations: [ObjectIdentifier: AsyncStream<NWPath>.Continuation] = [:]
     /// The path before the start, and after the cancellation.
     var resting = NWPath(.unknown)
@@ -108,8 +110,13 @@ public final class NWPathMonitor: Sendable {
     if isCancelled { observation.cancel() }
   }
 
+  /// Some changes of a path, such as that of a reason, do not show in Apple's words.
   private func deliver(_ path: NWPath) {
-    let handler = state.withLock { $0.isCancelled ? nil : $0.handler }
+    let handler = state.withLock { state in
+      if state.isCancelled || state.delivered == path { return nil as (@Sendable (NWPath) -> Void)? }
+      state.delivered = path
+      return state.handler
+    }
     handler?(path)
   }
 
@@ -166,7 +173,15 @@ public final class NWPathMonitor: Sendable {
       continuation.finish()
       return nil
     }
-    return monitor.observe { continuation.yield(NWPath($0)) }
+    let last = Lock<NWPath?>(nil)
+    return monitor.observe { path in
+      let path = NWPath(path)
+      let isNew = last.withLock { last in
+        defer { last = path }
+        return last != path
+      }
+      if isNew { continuation.yield(path) }
+    }
   }
 
   func endIteration(_ key: ObjectIdentifier) { _ = state.withLock { $0.iterations.removeValue(forKey: key) } }

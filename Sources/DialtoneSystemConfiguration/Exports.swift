@@ -10,6 +10,7 @@
 @_exported public import CoreFoundation
 @_exported public import Dispatch
 @_exported public import Foundation
+@_exported public import SocketAddressLengths
 #if canImport(Musl)
 @_exported public import Musl
 #else

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if !canImport(Darwin)
-internal import Foundation
+public import Foundation
 
 /// Success.
 public var kSCStatusOK: Int { 0 }
@@ -36,6 +36,21 @@ public func SCErrorString(_ status: CInt) -> UnsafePointer<CChar> {
     }
   // A static string is a C string: it ends with a zero. Both types are one byte.
   return unsafe UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
+}
+
+/// An error of Core Foundation. On Linux it is Foundation's.
+public typealias CFError = NSError
+
+/// The domain of ``SCCopyLastError()``.
+public var kCFErrorDomainSystemConfiguration: CFString { NSString(string: "com.apple.SystemConfiguration") }
+
+/// Returns ``SCError()`` as an error, with its text.
+public func SCCopyLastError() -> CFError {
+  let status = SCError()
+  // The text lives as long as the program.
+  let text = unsafe String(cString: SCErrorString(status))
+  return NSError(
+    domain: "com.apple.SystemConfiguration", code: Int(status), userInfo: [NSLocalizedDescriptionKey: text])
 }
 
 /// The last error of each thread.

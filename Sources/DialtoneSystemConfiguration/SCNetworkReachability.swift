@@ -4,6 +4,7 @@
 #if !canImport(Darwin)
 internal import Dialtone
 internal import DialtoneFoundation
+public import CoreFoundation
 
 /// A name, an address or a pair of addresses whose reachability can be asked and followed, as in Apple's
 /// SystemConfiguration.
@@ -119,7 +120,8 @@ public final class SCNetworkReachability {
     case .name, .nobody, .defaultPath: flags.subtract([.isDirect, .isLocalAddress])
     }
     if flags.contains(.connectionRequired) { flags.insert(.transientConnection) }
-    return Signature(flags: flags, interface: state.interface?.index, isDenied: state.isDenied)
+    // By which interface nothing can leave is no news.
+    return Signature(flags: flags, interface: flags.isEmpty ? nil : state.interface?.index, isDenied: state.isDenied)
   }
 
   // MARK: The callback
@@ -256,6 +258,9 @@ struct Reference: @unchecked Sendable {
 
 @available(*, unavailable)
 extension SCNetworkReachability: Sendable {}
+
+/// Returns the number of the type. On Linux these are no objects of Core Foundation, so no object there has it.
+public func SCNetworkReachabilityGetTypeID() -> CFTypeID { 0 }
 
 extension SCNetworkReachability: Hashable {
   /// Returns whether both are the same object.

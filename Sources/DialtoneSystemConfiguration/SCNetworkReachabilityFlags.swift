@@ -33,6 +33,9 @@ public struct SCNetworkReachabilityFlags: OptionSet, Hashable, Sendable {
   public static let isWWAN = SCNetworkReachabilityFlags(rawValue: 1 << 18)
 }
 
+/// The older name of the flags.
+public typealias SCNetworkConnectionFlags = SCNetworkReachabilityFlags
+
 // The older names of SCNetwork.h. The importer gives constants of C enumerations without a name as `Int`.
 
 /// ``SCNetworkReachabilityFlags/transientConnection``

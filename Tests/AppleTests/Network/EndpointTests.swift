@@ -16,7 +16,11 @@ import Testing
     #expect(address.rawValue == Data([192, 0, 2, 7]))
     #expect(IPv4Address(Data([192, 0, 2, 7])) == address)
     #expect("\(address)" == "192.0.2.7")
-    #expect(IPv4Address("192.0.2") == nil && IPv4Address("::1") == nil && IPv4Address(Data([1])) == nil)
+    #expect(IPv4Address("192.0.2.x") == nil && IPv4Address("::1") == nil && IPv4Address(Data([1])) == nil)
+    #expect(IPv4Address("") == nil && IPv4Address("192.0.2.7 ") == nil && IPv4Address("192.0.2.7\0") == nil)
+    // inet_aton(3)
+    #expect(IPv4Address("127.1") == .loopback && IPv4Address("0xC0.0.519") == address)
+    #expect(try !#require(IPv4Address("127.0.0.2")).isLoopback)
     #expect(IPv4Address("127.0.0.1") == .loopback && IPv4Address.loopback.isLoopback)
     #expect(IPv4Address.mdnsGroup.isMulticast && "\(IPv4Address.mdnsGroup)" == "224.0.0.251")
     #expect(try #require(IPv4Address("169.254.3.4")).isLinkLocal && !address.isLinkLocal)
@@ -38,23 +42,35 @@ import Testing
     #expect(try #require(IPv6Address("ff0e::1")).multicastScope == .global && address.multicastScope == nil)
   }
 
-  @Test("finds the IPv4 address in an IPv6 one", arguments: ["::ffff:192.0.2.7", "::192.0.2.7", "2002:c000:207::1"])
+  @Test("finds the IPv4 address in an IPv6 one", arguments: ["::ffff:192.0.2.7", "::192.0.2.7"])
   func findsIPv4(text: String) throws {
     #expect(try #require(IPv6Address(text)).asIPv4 == IPv4Address("192.0.2.7"))
+    let translated = try #require(IPv6Address("2002:c000:207::1"))
+    #expect(translated.is6to4 && translated.asIPv4 == nil)
   }
 
   @Test("reads hosts and ports")
   func readsHosts() throws {
     #expect(NWEndpoint.Host("192.0.2.7") == .ipv4(try #require(IPv4Address("192.0.2.7"))))
     #expect(NWEndpoint.Host("::1") == .ipv6(.loopback))
+    #expect(NWEndpoint.Host("::ffff:192.0.2.7") == NWEndpoint.Host("192.0.2.7"))
+    #expect(NWEndpoint.Host("127.1") == .ipv4(.loopback) && IPv6Address.broadcast == .any)
     #expect(NWEndpoint.Host("example.com") == .name("example.com", nil))
     #expect(NWEndpoint.Port("https") == .https && NWEndpoint.Port("8080")?.rawValue == 8080)
-    #expect(NWEndpoint.Port("nonsense") == nil && NWEndpoint.Port("65536") == nil)
+    #expect(NWEndpoint.Port("nonsense") == nil && NWEndpoint.Port("65536") == nil && NWEndpoint.Port("") == nil)
     #expect(NWEndpoint.Port(integerLiteral: 22) == .ssh)
     #expect(try #require(NWEndpoint.Port(rawValue: 443)) == .https)
     #expect("\(NWEndpoint.hostPort(host: "192.0.2.7", port: 443))" == "192.0.2.7:443")
     #expect("\(NWEndpoint.hostPort(host: "2001:db8::7", port: 443))" == "2001:db8::7.443")
     #expect(NWEndpoint.hostPort(host: "::1", port: .any).interface == nil)
+  }
+
+  @Test(
+    "services have their ports",
+    .enabled(if: FileManager.default.fileExists(atPath: "/etc/services"), "no services(5)"),
+    arguments: [("domain", 53), ("ftp", 21), ("telnet", 23)] as [(String, UInt16)])
+  func readsServices(name: String, number: UInt16) throws {
+    #expect(NWEndpoint.Port(name)?.rawValue == number)
   }
 
   @Test("tells the interfaces apart as Apple does")

@@ -56,6 +56,50 @@ struct PathMonitorTests {
     monitor.cancel()
   }
 
+  @Test("a name server over a prohibited interface is none")
+  func aNameServerBeyondTheRestrictionIsNone() async throws {
+    let folder = try ResolverFolder(server: "192.0.2.53")
+    let network = try NetworkLab()
+    try network.makeB()
+    let lab = try AppleLab(network, nameConfigurationRoot: folder.root)
+    let all = start(lab.within { NWPathMonitor() })
+    try await all.wait("dns by the wire") { $0.status == .satisfied && $0.supportsDNS }
+    let others = start(lab.within { NWPathMonitor(prohibitedInterfaceTypes: [.wiredEthernet]) })
+    try await others.wait("nothing") { $0.status == .unsatisfied && !$0.supportsDNS }
+    let wired = start(lab.within { NWPathMonitor(requiredInterfaceType: .wiredEthernet) })
+    try await wired.wait("dns by the wire that is asked for") { $0.status == .satisfied && $0.supportsDNS }
+    #expect(!others.all.contains { $0.supportsDNS })
+    withExtendedLifetime(folder) {}
+  }
+
+  /// Unsatisfied for another reason, which `NWPath` does not tell.
+  @Test("two paths in a row are never equal")
+  func aChangeThatDoesNotShowIsNotTold() async throws {
+    let lab = try AppleLab.b()
+    let monitor = lab.within { NWPathMonitor() }
+    let log = start(monitor)
+    let iterated = Log<NWPath>()
+    let reasons = Log<Reachability.Reason?>()
+    let iteration = Task { for await path in monitor { iterated.append(path) } }
+    let observation = PathMonitor(environment: lab.environment).observe { reasons.append($0.reason) }
+    try await log.wait("satisfied") { $0.status == .satisfied }
+    try await iterated.wait("satisfied") { $0.status == .satisfied }
+    try lab.lab.down("v0")
+    try await log.wait("unsatisfied") { $0.status == .unsatisfied }
+    try await iterated.wait("unsatisfied") { $0.status == .unsatisfied }
+    let first = reasons.last
+    try lab.lab.deleteLink("v0")
+    try await reasons.wait("another reason") { $0 != first }
+    try lab.lab.makeW(metric: 50)
+    for log in [log, iterated] {
+      try await log.wait("satisfied again") { $0.status == .satisfied }
+      #expect(zip(log.all, log.all.dropFirst()).allSatisfy { $0 != $1 }, "\(log.all)")
+    }
+    monitor.cancel()
+    await iteration.value
+    observation.cancel()
+  }
+
   @Test("it follows a link that is lost, gained, and another that is preferred")
   func followsTheLinks() async throws {
     let lab = try AppleLab.b(metric: 100)

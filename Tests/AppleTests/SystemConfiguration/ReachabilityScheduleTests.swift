@@ -76,6 +76,24 @@ struct ReachabilityScheduleTests {
     SCNetworkReachabilitySetDispatchQueue(target, nil)
   }
 
+  @Test("what cannot leave by another interface is no news")
+  func isCalledOnceForNothing() async throws {
+    let lab = try AppleLab.b()
+    let reachability = try lab.within { try Scheduled(addressTarget("203.0.113.9"), on: queue) }
+    let reasons = Log<Reachability.Reason?>()
+    let monitor = ReachabilityMonitor(.address(try address("203.0.113.9")), environment: lab.environment)
+    let observation = monitor.observe { reasons.append($0.reason) }
+    try lab.lab.down("v0")
+    try await reachability.log.wait("lost") { $0.isEmpty }
+    let first = reasons.last
+    try lab.lab.deleteLink("v0")
+    try await reasons.wait("another reason") { $0 != first }
+    try lab.lab.makeW(metric: 50)
+    try await reachability.log.wait("reachable") { $0 == .reachable }
+    #expect(reachability.log.all == [[], .reachable])
+    observation.cancel()
+  }
+
   @Test("the context is retained once, and released when it is replaced")
   func keepsTheContext() throws {
     let lab = try AppleLab.b()

@@ -37,6 +37,21 @@ struct WrapperTests {
     }
   }
 
+  @Test("older names and structures compile and work in both modes")
+  func knowsOlderNames() throws {
+    let lab = try AppleLab.b()
+    for flags in [try lab.within(AppleWrappers.localNetworkFlags), try lab.within(AppleWrappers5.localNetworkFlags)] {
+      #expect(flags == [.reachable, .isDirect])
+    }
+    let thrown = AppleWrappers.emptyNameError()
+    let error = try #require(thrown) as NSError
+    #expect(error.domain == "com.apple.SystemConfiguration" && error.code == kSCStatusInvalidArgument)
+    #expect(error.localizedDescription == "Invalid argument")
+    #expect(AppleWrappers.typeID == AppleWrappers5.typeID)
+    #expect(AppleWrappers.addressLengths() == [16, 28] && AppleWrappers5.addressLengths() == [16, 28])
+    #expect(AppleWrappers.text(of: .hostPort(host: "::ffff:192.0.2.7", port: 80)) == "192.0.2.7 80")
+  }
+
   @Test("a weak box as info: the default path, lost and gained, stopped and restarted", arguments: Mode.allCases)
   func followsTheDefaultPath(mode: Mode) async throws {
     let lab = try AppleLab.b()

@@ -1,11 +1,20 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-#if !canImport(Darwin)
-public import Foundation
+#if os(Linux) || os(Android)  // other systems have them
+#if canImport(Glibc)
+public import Glibc
+#elseif canImport(Musl)
+public import Musl
+#elseif canImport(Android)
+public import Android
+#endif
 
 // Apple's socket addresses begin with their length. Those of Linux have none: setting it does nothing, and reading it
-// gives what it would be.
+// gives what it would be. `DialtoneNetwork` and `DialtoneSystemConfiguration` bring this module along.
+
+/// 169.254.0.0, the network of link-local addresses (RFC 3927), in host order, as in Apple's netinet/in.h.
+public var IN_LINKLOCALNETNUM: UInt32 { 0xA9FE_0000 }
 
 extension sockaddr {
   /// How many bytes an address of this family has; 0 for a family other than IPv4 and IPv6.
