@@ -11,6 +11,7 @@
 // Pull the cable while it runs: it goes on from there as soon as there is such a path again.
 
 import Dialtone
+import Foundation
 
 @main
 struct BackupOffCellular {
@@ -18,7 +19,7 @@ struct BackupOffCellular {
     let target = try ReachabilityTarget(hostOrInternet: CommandLine.arguments.dropFirst().first)
     let monitor = ReachabilityMonitor(target)
     // Told of one property, and so only when another kind of interface leads to the target.
-    let kinds = monitor.observe(\.interface?.kind) { kind in print("path: \(kind.map { "\($0)" } ?? "none")") }
+    let kinds = monitor.observe(\.interface?.kind) { kind in say("path: \(kind.map { "\($0)" } ?? "none")") }
 
     try await monitor.waitUntilReachable(over: .nonCellular)
     let backup = Backup(monitor, parts: CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 3)
@@ -26,10 +27,10 @@ struct BackupOffCellular {
     policy.maximumAttempts = .max
     do {
       try await monitor.retryOnPathChange(over: .nonCellular, policy: policy) { try await backup.run() }
-      print("all is sent")
+      say("all is sent")
     } catch let error as ReachabilityError where error.code == .pathLost {
       // The policy's five minutes are over.
-      print(error)
+      say("\(error)")
     }
     withExtendedLifetime(kinds) {}
   }
@@ -53,11 +54,17 @@ actor Backup {
       // Your upload goes here. A path may change under it: ask before each part, so that none goes over a phone.
       try await Task.sleep(for: .seconds(1))
       guard ReachabilityMonitor.InterfaceRequirement.nonCellular.isMet(by: monitor.current) else {
-        print("    interrupted before part \(sent + 1)")
+        say("    interrupted before part \(sent + 1)")
         throw Interrupted()
       }
       sent += 1
-      print("    sent part \(sent) of \(parts)")
+      say("    sent part \(sent) of \(parts)")
     }
   }
+}
+
+/// Prints a line at once, also into a pipe.
+func say(_ line: String) {
+  print(line)
+  fflush(nil)  // all streams (fflush(3))
 }

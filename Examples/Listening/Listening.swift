@@ -43,7 +43,7 @@ struct Listening {
     follow(ObservableReachability(monitor))
 
     // Once.
-    let once = monitor.whenReachable(over: .nonCellular) { print("once          reachable, and not by phone: go!") }
+    let once = monitor.whenReachable(over: .nonCellular) { show("once", "reachable, and not by phone: go!") }
 
     // An asynchronous sequence: what you want most of the time.
     for await state in monitor.updates { show("updates", state) }
@@ -59,7 +59,7 @@ actor Journal {
   func note(_ state: Reachability) {
     show("actor", state)
     changes += 1
-    print("actor         that was number \(changes)")
+    show("actor", "that was number \(changes)")
   }
 }
 
@@ -73,6 +73,7 @@ func follow(_ network: ObservableReachability) {
   }
 }
 
-func show(_ listener: String, _ state: Reachability) {
-  print(listener.padding(toLength: 14, withPad: " ", startingAt: 0) + state.description)
+func show(_ listener: String, _ words: some CustomStringConvertible) {
+  print(listener.padding(toLength: 14, withPad: " ", startingAt: 0) + words.description)
+  fflush(nil)  // at once, also into a pipe
 }

@@ -10,24 +10,25 @@
 
 import Dialtone
 import DialtoneSites
+import Foundation
 
 @main
 struct SiteStatus {
   static func main() throws {
     guard let text = CommandLine.arguments.dropFirst().first else {
-      print("Name a site: swift run SiteStatus https://example.com/")
+      say("Name a site: swift run SiteStatus https://example.com/")
       return
     }
     let checking = SiteChecking(try SiteURL(text))
     try checking.start()
-    print("Type start, stop, state or quit.")
+    say("Type start, stop, state or quit.")
     while let command = readLine() {
       switch command {
       case "start": try checking.start()
       case "stop": checking.stop()
-      case "state": print(checking.state)
+      case "state": say(checking.state)
       case "quit": return
-      default: print("Type start, stop, state or quit.")
+      default: say("Type start, stop, state or quit.")
       }
     }
   }
@@ -51,7 +52,7 @@ final class SiteChecking {
     if monitor != nil { return }
     let configuration = SiteMonitorConfiguration(check: SiteCheckConfiguration(timeout: .seconds(5)))
     let monitor = try SiteMonitor(url, configuration: configuration)
-    observation = monitor.observe { verdict in print("now: " + Self.words(verdict)) }
+    observation = monitor.observe { verdict in say("now: " + Self.words(verdict)) }
     self.monitor = monitor
   }
 
@@ -63,4 +64,10 @@ final class SiteChecking {
   private static func words(_ verdict: SiteVerdict) -> String {
     verdict.interface.map { "\(verdict), over \($0.kind)" } ?? "\(verdict)"
   }
+}
+
+/// Prints a line at once, also into a pipe.
+func say(_ line: String) {
+  // Not fflush(3) of all streams: it would wait for the line that is being read.
+  FileHandle.standardOutput.write(Data((line + "\n").utf8))
 }

@@ -8,6 +8,7 @@
 // Pull the cable while it runs: measurements are kept. Plug it in again: they are sent, in their order, at once.
 
 import Dialtone
+import Foundation
 
 @main
 struct SyncWhenBack {
@@ -15,10 +16,10 @@ struct SyncWhenBack {
     let monitor = ReachabilityMonitor(.internet)
     let outbox = Outbox { measurement in
       // Your upload goes here. It may throw: a packet that can leave may still not arrive.
-      print("    sent \(measurement)")
+      say("    sent \(measurement)")
     }
     let observation = monitor.observe(on: outbox) { outbox, reachability in
-      print(reachability)
+      say("\(reachability)")
       outbox.isOpen = reachability.isReachable
     }
 
@@ -44,7 +45,7 @@ actor Outbox {
 
   func add(_ item: String) {
     unsent.append(item)
-    if isOpen { startSending() } else { print("    kept \(item); \(unsent.count) to send") }
+    if isOpen { startSending() } else { say("    kept \(item); \(unsent.count) to send") }
   }
 
   private func startSending() {
@@ -62,9 +63,15 @@ actor Outbox {
         unsent.removeFirst()
       } catch {
         // It stays the first, until something is added or the network changes.
-        print("    not sent \(item): \(error)")
+        say("    not sent \(item): \(error)")
         return
       }
     }
   }
+}
+
+/// Prints a line at once, also into a pipe.
+func say(_ line: String) {
+  print(line)
+  fflush(nil)  // all streams (fflush(3))
 }

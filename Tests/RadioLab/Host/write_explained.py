@@ -7,7 +7,7 @@
 import pathlib
 import sys
 
-PAGE = pathlib.Path("Sources/DialtoneSites/DialtoneSites.docc/Explain.md")
+PAGE = next(pathlib.Path("Sources").glob("*/*.docc/FaultsTried.md"))
 BEGIN, END = "<!-- radios: Scripts/radio-lab --write -->", "<!-- end of radios -->"
 
 lines = ["| what was done | cause | sure | how it is said |", "|---|---|---|---|"]
