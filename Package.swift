@@ -32,6 +32,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     // A clone has none of these: they are fetched for the traits HTTPClient, GRPC and Services.
@@ -48,7 +49,7 @@ let package = Package(
 
 /// Products of another package, which is fetched for a trait alone.
 func products(of package: String, _ names: String..., trait: String? = nil) -> [Target.Dependency] {
-  let isOfCommand = package == "swift-argument-parser"
+  let isOfCommand = ["swift-argument-parser", "Yams"].contains(package)
   return names.map {
     .product(name: $0, package: package, condition: .when(traits: [trait ?? (isOfCommand ? "Command" : "Sites")]))
   }
@@ -221,10 +222,32 @@ if Context.environment["DIALTONE_CORE_ALONE"] == nil {
   package.targets += [
     // What the command needs of libc and the kernel beyond the library. No logic.
     .target(name: "CDialtoneCommand"),
+    // What outages there were: a journal of them, and what it tells.
+    .target(name: "DialtoneJournal", dependencies: ["CDialtoneSystem", "Dialtone", "DialtoneDiagnosis"]),
+    .testTarget(
+      name: "JournalTests",
+      dependencies: [
+        "CDialtoneSystem", "CTestSupport", "Dialtone", "DialtoneDiagnosis", "DialtoneJournal", "DialtoneTesting",
+        "TestSupport",
+      ]),
+    // What Prometheus reads: probes as blackbox_exporter has them, and metrics.
+    .target(
+      name: "DialtoneExporter",
+      dependencies: ["CDialtoneSystem", "Dialtone", "DialtoneDiagnosis", "DialtoneSites"]
+        + products(of: "swift-nio", "NIOCore", "NIOHTTP1", "NIOPosix", trait: "Command")
+        + products(of: "swift-nio-ssl", "NIOSSL", trait: "Command")
+        + products(of: "Yams", "Yams")),
+    .testTarget(
+      name: "ExporterTests",
+      dependencies: [
+        "CDialtoneSystem", "CTestSupport", "Dialtone", "DialtoneExporter", "DialtoneSites", "DialtoneTesting",
+        "NetworkLab", "SiteLab", "TestSupport",
+      ] + products(of: "swift-nio", "NIOCore", "NIOHTTP1", "NIOPosix")),
     .executableTarget(
       name: "DialtoneCLI",
       dependencies: [
-        "CDialtoneCommand", "CDialtoneSystem", "Dialtone", "DialtoneDiagnosis", "DialtoneSites", "Netlink",
+        "CDialtoneCommand", "CDialtoneSystem", "Dialtone", "DialtoneDiagnosis", "DialtoneExporter", "DialtoneJournal",
+        "DialtoneSites", "Netlink",
       ] + products(of: "swift-argument-parser", "ArgumentParser")),
     .testTarget(
       name: "CLITests",
