@@ -4,6 +4,10 @@
 // Compares API.md with the symbol graphs of the libraries. Scripts/api compiles and calls it:
 //
 //   api (check | write) PAGE GRAPHS MODULE…
+//   api (freeze | compare) DECLARATIONS GRAPHS MODULE…
+//
+// The second form writes the declarations of all public names into a file, a line each, or names those of the file that
+// are gone.
 //
 // The page has a heading of the second level for each module, and one of the third for each public type and each type
 // of another module that is extended. Below the latter stands a line that says why the type is public, then a table:
@@ -15,9 +19,11 @@ import Foundation
 struct SymbolGraph: Decodable {
   struct Symbol: Decodable {
     struct Kind: Decodable { var identifier: String }
+    struct Fragment: Decodable { var spelling: String }
     var kind: Kind
     var pathComponents: [String]
     var accessLevel: String
+    var declarationFragments: [Fragment]?
   }
   var symbols: [Symbol]
 }
@@ -29,24 +35,41 @@ let kindsOfTypes: Set = [
   "swift.class", "swift.struct", "swift.enum", "swift.protocol", "swift.actor", "swift.extension",
 ]
 
-func names(of module: String, in graphs: String) throws -> Names {
-  var names: Names = [:]
+/// The public symbols of a module, those that it adds to another's types included.
+func symbols(of module: String, in graphs: String) throws -> [SymbolGraph.Symbol] {
+  var symbols: [SymbolGraph.Symbol] = []
   for file in try FileManager.default.subpathsOfDirectory(atPath: graphs) {
     let name = (file as NSString).lastPathComponent
     guard name == "\(module).symbols.json" || name.hasPrefix("\(module)@") && name.hasSuffix(".symbols.json") else {
       continue
     }
     let data = try Data(contentsOf: URL(fileURLWithPath: "\(graphs)/\(file)"))
-    for symbol in try JSONDecoder().decode(SymbolGraph.self, from: data).symbols where symbol.accessLevel == "public" {
-      if kindsOfTypes.contains(symbol.kind.identifier) {
-        names[symbol.pathComponents.joined(separator: "."), default: []].formUnion([])
-      } else {
-        let type = symbol.pathComponents.dropLast().joined(separator: ".")
-        names[type.isEmpty ? "(global)" : type, default: []].insert(symbol.pathComponents.last ?? "")
-      }
+    symbols += try JSONDecoder().decode(SymbolGraph.self, from: data).symbols.filter { $0.accessLevel == "public" }
+  }
+  return symbols
+}
+
+func names(of module: String, in graphs: String) throws -> Names {
+  var names: Names = [:]
+  for symbol in try symbols(of: module, in: graphs) {
+    if kindsOfTypes.contains(symbol.kind.identifier) {
+      names[symbol.pathComponents.joined(separator: "."), default: []].formUnion([])
+    } else {
+      let type = symbol.pathComponents.dropLast().joined(separator: ".")
+      names[type.isEmpty ? "(global)" : type, default: []].insert(symbol.pathComponents.last ?? "")
     }
   }
   return names
+}
+
+/// A line for each public name: the name, a tab, and the declaration.
+func declarations(of module: String, in graphs: String) throws -> Set<String> {
+  Set(
+    try symbols(of: module, in: graphs).filter { $0.kind.identifier != "swift.extension" }.map { symbol in
+      let name = ([module] + symbol.pathComponents).joined(separator: ".")
+      let words = (symbol.declarationFragments ?? []).map(\.spelling).joined()
+      return name + "\t" + words.split { $0 == "\n" || $0 == " " }.joined(separator: " ")
+    })
 }
 
 /// A row of a table: members, and why they are public.
@@ -202,6 +225,16 @@ var arguments = CommandLine.arguments.dropFirst()
 guard arguments.count >= 4, let mode = arguments.popFirst(), let path = arguments.popFirst(),
   let graphs = arguments.popFirst()
 else { fatalError("Scripts/api calls this") }
+if mode == "freeze" || mode == "compare" {
+  let present = try Set(arguments.flatMap { try declarations(of: $0, in: graphs) })
+  if mode == "freeze" {
+    try (present.sorted().joined(separator: "\n") + "\n").write(toFile: path, atomically: true, encoding: .utf8)
+  } else {
+    let former = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(String.init)
+    for line in former where !present.contains(line) { print(line) }
+  }
+  exit(0)
+}
 var page = Page(try String(contentsOfFile: path, encoding: .utf8))
 var problems: [String] = []
 for module in arguments {
