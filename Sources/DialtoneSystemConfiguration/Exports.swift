@@ -11,9 +11,11 @@
 @_exported public import Dispatch
 @_exported public import Foundation
 @_exported public import SocketAddressLengths
-#if canImport(Musl)
-@_exported public import Musl
-#else
+#if canImport(Glibc)
 @_exported public import Glibc
+#elseif canImport(Musl)
+@_exported public import Musl
+#elseif canImport(Android)
+@_exported public import Android
 #endif
 #endif

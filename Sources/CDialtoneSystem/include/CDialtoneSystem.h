@@ -72,8 +72,10 @@ enum { csystem_SOCK_STREAM = SOCK_STREAM };
 enum { csystem_EAI_NODATA = -5, csystem_EAI_ADDRFAMILY = -9 };
 #elif defined(__linux__)
 enum { csystem_EAI_NODATA = -5, csystem_EAI_ADDRFAMILY = 0 };
-#else
+#elif defined(EAI_NODATA) && defined(EAI_ADDRFAMILY)
 enum { csystem_EAI_NODATA = EAI_NODATA, csystem_EAI_ADDRFAMILY = EAI_ADDRFAMILY };
+#else
+enum { csystem_EAI_NODATA = 0, csystem_EAI_ADDRFAMILY = 0 };
 #endif
 
 // pthread_t is a number in one libc and a pointer in another: pthread_self(3), and pthread_create(3) with
@@ -122,12 +124,18 @@ static inline void csystem_set_address_length(void *_Nonnull address, unsigned c
 }
 
 // Keeps a socket to the interface with this index: SO_BINDTOIFINDEX (socket(7)), or IP_BOUND_IF and IPV6_BOUND_IF
-// (netinet/in.h, netinet6/in6.h). Returns 0, or -1 with errno.
+// (netinet/in.h, netinet6/in6.h). Returns 0, or -1 with errno: ENOTSUP where a system has neither.
 static inline int csystem_bind_to_interface(int socket, int family, unsigned int index) {
 #if defined(__linux__)
   int value = (int)index;
   (void)family;
   return setsockopt(socket, SOL_SOCKET, SO_BINDTOIFINDEX, &value, sizeof value);
+#elif !defined(__APPLE__)
+  (void)socket;
+  (void)family;
+  (void)index;
+  errno = ENOTSUP;
+  return -1;
 #else
   return family == AF_INET ? setsockopt(socket, IPPROTO_IP, IP_BOUND_IF, &index, sizeof index)
                            : setsockopt(socket, IPPROTO_IPV6, IPV6_BOUND_IF, &index, sizeof index);
@@ -145,6 +153,21 @@ static inline void csystem_futex_wait(const void *_Nonnull word, unsigned int va
 }
 static inline void csystem_futex_wake(const void *_Nonnull word) {
   os_sync_wake_by_address_any((void *)word, sizeof(unsigned int), OS_SYNC_WAKE_BY_ADDRESS_NONE);
+}
+#endif
+
+#if defined(__FreeBSD__)
+#include <pthread_np.h>
+#include <sys/umtx.h>
+
+static inline void csystem_name_thread(const char *_Nonnull name) { pthread_set_name_np(pthread_self(), name); }
+
+// What futex(2) is on Linux (below): _umtx_op(2).
+static inline void csystem_futex_wait(const void *_Nonnull word, unsigned int value) {
+  _umtx_op((void *)word, UMTX_OP_WAIT_UINT_PRIVATE, value, NULL, NULL);
+}
+static inline void csystem_futex_wake(const void *_Nonnull word) {
+  _umtx_op((void *)word, UMTX_OP_WAKE_PRIVATE, 1, NULL, NULL);
 }
 #endif
 

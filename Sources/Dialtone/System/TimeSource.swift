@@ -21,13 +21,15 @@ package struct TimeSource: Sendable {
     self.now = now
   }
 
-  /// CLOCK_BOOTTIME, like Swift's `ContinuousClock` (clock_gettime(2)); CLOCK_MONOTONIC_RAW if the system has no such
-  /// clock.
+  /// CLOCK_BOOTTIME, like Swift's `ContinuousClock` (clock_gettime(2)); CLOCK_MONOTONIC_RAW on Apple's platforms, where
+  /// that clock goes on during a suspension. Elsewhere CLOCK_MONOTONIC, which may stop.
   package static let system = TimeSource(passes: true) {
     #if os(Linux)  // the clock that counts suspension has another name elsewhere
     nanoseconds(CLOCK_BOOTTIME)
-    #else
+    #elseif canImport(Darwin)
     nanoseconds(CLOCK_MONOTONIC_RAW)
+    #else
+    nanoseconds(CLOCK_MONOTONIC)
     #endif
   }
 
@@ -39,8 +41,10 @@ package struct TimeSource: Sendable {
   package static func suspended() -> Int64 {
     #if os(Linux)  // as above
     nanoseconds(CLOCK_BOOTTIME) - nanoseconds(CLOCK_MONOTONIC)
-    #else
+    #elseif canImport(Darwin)
     nanoseconds(CLOCK_MONOTONIC_RAW) - nanoseconds(CLOCK_UPTIME_RAW)
+    #else
+    0
     #endif
   }
 

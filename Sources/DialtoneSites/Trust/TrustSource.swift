@@ -23,10 +23,10 @@ struct TrustSource: Hashable, Sendable {
       guard unsafe stat(path, &status) == 0 else { return nil }
       inode = UInt64(status.st_ino)
       size = Int64(status.st_size)
-      #if os(Linux)  // the field has another name elsewhere
-      let time = status.st_mtim
-      #else
+      #if canImport(Darwin)  // the field has a name of its own there
       let time = status.st_mtimespec
+      #else
+      let time = status.st_mtim
       #endif
       seconds = Int(time.tv_sec)
       nanoseconds = Int(time.tv_nsec)
@@ -93,7 +93,7 @@ struct TrustSource: Hashable, Sendable {
     configuration.applicationProtocols = ["http/1.1"]
     // The answer is complete: nothing waits for the peer's close_notify.
     configuration.shutdownTimeout = .nanoseconds(0)
-    #if !os(Linux)  // elsewhere the system judges certificates by itself
+    #if canImport(Darwin)  // there the system judges certificates by itself
     if isDistributions { return configuration }
     #endif
     configuration.trustRoots = .certificates(try certificates())
