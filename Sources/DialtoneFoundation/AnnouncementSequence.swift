@@ -27,7 +27,7 @@ final class AnnouncementSequence: Sendable {
 
   private struct State {
     var registration = Registration.beingMade
-    var last: Told<Reachability>?
+    var last: Snapshot<Reachability>?
     /// Whether a state of the last state's target was determined.
     var isDetermined = false
   }
@@ -55,7 +55,7 @@ final class AnnouncementSequence: Sendable {
 
   /// Announces a state, if it differs from the last one, or is the first determined one of its target. Called one at a
   /// time, in the order of change. Without a monitor, the registration has ended.
-  func announce(_ new: Told<Reachability>, of monitor: ReachabilityMonitor?) {
+  func announce(_ new: Snapshot<Reachability>, of monitor: ReachabilityMonitor?) {
     guard let monitor else { return }
     let (isFirst, hasChanged) = state.withLock { state in
       let last = state.last

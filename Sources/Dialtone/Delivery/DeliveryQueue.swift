@@ -1,15 +1,42 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A receiver whose handler a thread of the executor calls.
-package protocol Deliverable: AnyObject, Sendable {
-  /// Calls the handler, if there is something new. Returns whether there is more by now, so that this has to be called
-  /// again.
-  func deliver() -> Bool
+/// The call of a receiver's handler, for a thread of the engine.
+package struct Delivery: Sendable {
+  let place: DeliveryPlace
+  /// Calls the handler, if there is something new. Returns whether there is more by now, so that this has to run again.
+  let run: @Sendable () -> Bool
+}
 
-  /// Offers it this slot of a queue to wait in. Returns whether it takes the slot: not if it is cancelled. If it is
-  /// cancelled later, it leaves by `DeliveryQueue.leave`.
-  func takes(_ slot: Int, of queue: DeliveryQueue) -> Bool
+/// Where a receiver waits for a thread of the engine. It has one place, which it leaves when it is cancelled.
+final class DeliveryPlace: Sendable {
+  private enum State {
+    /// It has not waited yet.
+    case unused
+    /// It waits in this slot, or waited there last.
+    case slot(Int, DeliveryQueue)
+    case cancelled
+  }
+
+  private let state = Lock(State.unused)
+
+  /// Offers it this slot. Returns whether it takes the slot: not if it is cancelled.
+  fileprivate func takes(_ slot: Int, of queue: DeliveryQueue) -> Bool {
+    state.withLock { state in
+      if case .cancelled = state { return false }
+      state = .slot(slot, queue)
+      return true
+    }
+  }
+
+  /// Takes the receiver out of its queue, and lets it wait in none any more.
+  func cancel() {
+    let former = state.withLock { state in
+      defer { state = .cancelled }
+      return state
+    }
+    if case .slot(let slot, let queue) = former { queue.leave(slot, self) }
+  }
 }
 
 /// The handlers that wait for a thread of the engine.
@@ -20,7 +47,7 @@ package protocol Deliverable: AnyObject, Sendable {
 /// - No cancelled receiver waits here. So receivers that come and go while a handler blocks leave nothing behind.
 package final class DeliveryQueue: Sendable {
   private struct State {
-    var waiting = SlotList<any Deliverable>()
+    var waiting = SlotList<Delivery>()
     var isDelivering = false
   }
 
@@ -28,32 +55,28 @@ package final class DeliveryQueue: Sendable {
 
   var isEmpty: Bool { state.withLock { $0.waiting.isEmpty } }
 
-  /// Adds handlers. The caller then has `deliver()` called, by itself or by another thread.
-  func add(_ handlers: [any Deliverable]) {
-    if handlers.isEmpty { return }
+  /// Adds what is to be run. The caller then has `deliver()` called, by itself or by another thread.
+  func add(_ deliveries: [Delivery]) {
+    if deliveries.isEmpty { return }
     state.withLock { state in
-      for handler in handlers { add(handler, &state) }
+      for delivery in deliveries { add(delivery, &state) }
     }
   }
 
-  /// Adds one handler; see above.
-  func add(_ handler: any Deliverable) { state.withLock { add(handler, &$0) } }
-
-  private func add(_ handler: any Deliverable, _ state: inout State) {
+  private func add(_ delivery: Delivery, _ state: inout State) {
     // Under the lock: a receiver cancelled at this moment either does not take the slot, or leaves it afterwards.
-    if handler.takes(state.waiting.nextSlot, of: self) { state.waiting.append(handler) }
+    if delivery.place.takes(state.waiting.nextSlot, of: self) { state.waiting.append(delivery) }
   }
 
-  /// Takes the handler out of its slot, if it still waits there.
-  func leave(_ slot: Int, _ handler: some Deliverable) {
+  fileprivate func leave(_ slot: Int, _ place: DeliveryPlace) {
     let left = state.withLock { state in
-      // By now the slot may be another handler's.
-      state.waiting[slot] === handler ? state.waiting.remove(at: slot) : nil
+      // By now the slot may be another receiver's.
+      state.waiting[slot]?.place === place ? state.waiting.remove(at: slot) : nil
     }
     withExtendedLifetime(left) {}
   }
 
-  /// Runs the waiting handlers. If another thread is doing so, that one runs them, too.
+  /// Runs what waits. If another thread is doing so, that one runs it, too.
   func deliver() {
     let isOurs = state.withLock { state in
       if state.isDelivering || state.waiting.isEmpty { return false }
@@ -61,17 +84,17 @@ package final class DeliveryQueue: Sendable {
       return true
     }
     if !isOurs { return }
-    // One at a time, so that the handlers behind it can leave while it runs.
-    while let handler = next() {
-      if handler.deliver() { state.withLock { add(handler, &$0) } }
+    // One at a time, so that the receivers behind it can leave while it runs.
+    while let delivery = next() {
+      if delivery.run() { state.withLock { add(delivery, &$0) } }
     }
   }
 
-  private func next() -> (any Deliverable)? {
+  private func next() -> Delivery? {
     state.withLock { state in
-      let handler = state.waiting.popFirst()
-      if handler == nil { state.isDelivering = false }
-      return handler
+      let delivery = state.waiting.popFirst()
+      if delivery == nil { state.isDelivering = false }
+      return delivery
     }
   }
 }

@@ -195,10 +195,10 @@ final class EngineCore: Sendable {
     guard let outcome else { return }
     // Before any handler, since one may block: the other thread goes on with what is left.
     if outcome.isUnfinished { wake() }
-    if let cell = outcome.firstTarget { cell.wakeReceivers { deliveries.add($0) } }
+    if let cell = outcome.firstTarget { deliveries.add(cell.wakeReceivers()) }
     guard let rest = outcome.rest else { return }
-    for cell in rest.targets { cell.wakeReceivers { deliveries.add($0) } }
-    for cell in rest.paths { cell.wakeReceivers { deliveries.add($0) } }
+    for cell in rest.targets { deliveries.add(cell.wakeReceivers()) }
+    for cell in rest.paths { deliveries.add(cell.wakeReceivers()) }
     for timer in rest.fired { timer.fire() }
   }
 

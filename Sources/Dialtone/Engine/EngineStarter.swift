@@ -119,7 +119,7 @@ final class EngineStarter: Sendable {
 
   /// Has handlers called soon by a thread of the engine. If the system gives no thread, they are called before this
   /// returns, and so are others that found none. Call it outside all locks.
-  func deliver(_ handlers: [any Deliverable]) {
+  func deliver(_ handlers: [Delivery]) {
     if isInherited { return }
     deliveries.add(handlers)
     if !deliveries.isEmpty, !haveDelivered() { deliveries.deliver() }
@@ -186,11 +186,11 @@ final class EngineStarter: Sendable {
     if state.isStopped { return }
     switch command {
     case .watch(let subject, let epoch):
-      state.watched[ObjectIdentifier(subject.cell)] = command
-      subject.cell.deny(epoch, for: state.shortage, realtime: provider.time.realtime())
+      state.watched[subject.identifier] = command
+      subject.deny(epoch, for: state.shortage, realtime: provider.time.realtime())
       _ = hasThread(&state)
-    case .unwatch(let cell):
-      state.watched[ObjectIdentifier(cell)] = nil
+    case .unwatch(let subject):
+      state.watched[subject.identifier] = nil
     case .schedule(let timer):
       let rest = max(0, timer.deadline.addingClamped(-provider.time.now()))
       state.timers.add(timer, at: TimeSource.system.now().addingClamped(rest))
@@ -231,7 +231,7 @@ final class EngineStarter: Sendable {
   }
 
   /// Replaces a core whose waiter is lost, by another one or by this object. Returns the handlers to call.
-  private func replace(_ lost: EngineCore) -> [any Deliverable] {
+  private func replace(_ lost: EngineCore) -> [Delivery] {
     if isInherited { return [] }
     let watched = state.withLock { state -> [EngineCommand] in
       if state.core !== lost { return [] }
@@ -251,14 +251,14 @@ final class EngineStarter: Sendable {
   /// Like `note`, but another core may follow at once: nothing is denied.
   private func take(_ command: EngineCommand, _ state: inout State) {
     guard case .watch(let subject, let epoch) = command else { return note(command, &state) }
-    state.watched[ObjectIdentifier(subject.cell)] = command
-    subject.cell.release(epoch)
+    state.watched[subject.identifier] = command
+    subject.release(epoch)
   }
 }
 
 extension EngineCommand {
   /// The receivers to wake of what the command watches.
-  fileprivate var wokenReceivers: [any Deliverable] {
-    if case .watch(let subject, _) = self { subject.cell.wakeReceivers() } else { [] }
+  fileprivate var wokenReceivers: [Delivery] {
+    if case .watch(let subject, _) = self { subject.wakeReceivers() } else { [] }
   }
 }

@@ -142,13 +142,13 @@ struct EngineState {
       add(TargetRecord(question, cell, epoch), at: ObjectIdentifier(cell), now: now)
     case .watch(.path(let configuration, let cell), let epoch):
       paths.add(PathRecord(configuration, cell, epoch), &queries)
-    case .unwatch(let cell):
-      if let record = targets.removeValue(forKey: ObjectIdentifier(cell)) {
+    case .unwatch(let subject):
+      if let record = targets.removeValue(forKey: subject.identifier) {
         record.isWatched = false
         remove(record)
       }
       // A timer may be left that would ask whether it has settled.
-      if let record = paths.remove(cell, &queries), record.publication.isSettling { forgetTimer() }
+      if let record = paths.remove(subject.identifier, &queries), record.publication.isSettling { forgetTimer() }
     case .schedule(let timer):
       timers.add(.call(timer), at: timer.deadline)
     case .forgetTimer:

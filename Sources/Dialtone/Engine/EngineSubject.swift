@@ -6,11 +6,60 @@ enum EngineSubject: Sendable {
   case target(TargetQuestion, StateCell<Reachability>)
   indirect case path(PathConfiguration, StateCell<NetworkPath>)
 
-  var cell: any EngineCell {
+  /// The cell's identity: a monitor has one cell, whatever it watches.
+  var identifier: ObjectIdentifier {
     switch self {
-    case .target(_, let cell): cell
-    case .path(_, let cell): cell
+    case .target(_, let cell): ObjectIdentifier(cell)
+    case .path(_, let cell): ObjectIdentifier(cell)
     }
+  }
+
+  /// The cell's present epoch.
+  var epoch: Epoch {
+    switch self {
+    case .target(_, let cell): cell.epoch
+    case .path(_, let cell): cell.epoch
+    }
+  }
+
+  /// Begins a new epoch: nothing is known until its first state is stored.
+  func beginEpoch(ofNewSubject: Bool = false) {
+    switch self {
+    case .target(_, let cell): cell.beginEpoch(.unknown, ofNewSubject: ofNewSubject)
+    case .path(_, let cell): cell.beginEpoch(.unknown, ofNewSubject: ofNewSubject)
+    }
+  }
+
+  /// Stores that nothing can be known for this reason, if the epoch is the present one.
+  func deny(_ epoch: Epoch, for reason: Reachability.Reason, realtime: Int64) {
+    switch self {
+    case .target(_, let cell): cell.deny(epoch, for: reason, realtime: realtime)
+    case .path(_, let cell): cell.deny(epoch, for: reason, realtime: realtime)
+    }
+  }
+
+  /// Lets receivers have a state that was held back, if the epoch is the present one.
+  func release(_ epoch: Epoch) {
+    switch self {
+    case .target(_, let cell): cell.release(epoch)
+    case .path(_, let cell): cell.release(epoch)
+    }
+  }
+
+  /// Has every receiver look for a newer state. Returns what a thread of the engine has to run.
+  func wakeReceivers() -> [Delivery] {
+    switch self {
+    case .target(_, let cell): cell.wakeReceivers()
+    case .path(_, let cell): cell.wakeReceivers()
+    }
+  }
+}
+
+extension StateCell where State: TimedState {
+  fileprivate func deny(_ epoch: Epoch, for reason: Reachability.Reason, realtime: Int64) {
+    var state = State.denied(for: reason)
+    state.realtime = realtime
+    if current != state { _ = publish(state, of: epoch) }
   }
 }
 
@@ -25,40 +74,13 @@ final class TargetQuestion: Sendable {
   }
 }
 
-/// A cell of any state that the engine decides.
-protocol EngineCell: AnyObject, Sendable {
-  var epoch: Epoch { get }
-
-  /// Begins a new epoch: nothing is known until its first state is stored.
-  func beginEpoch(ofNewSubject: Bool)
-
-  /// Stores that nothing can be known for this reason, if the epoch is the present one.
-  func deny(_ epoch: Epoch, for reason: Reachability.Reason, realtime: Int64)
-
-  /// Lets receivers have a state that was held back, if the epoch is the present one.
-  func release(_ epoch: Epoch)
-
-  /// Has every receiver look for a newer state. Returns those that need a thread of the engine.
-  func wakeReceivers() -> [any Deliverable]
-}
-
-extension StateCell: EngineCell where State: TimedState {
-  func beginEpoch(ofNewSubject: Bool) { beginEpoch(.unknown, ofNewSubject: ofNewSubject) }
-
-  func deny(_ epoch: Epoch, for reason: Reachability.Reason, realtime: Int64) {
-    var state = State.denied(for: reason)
-    state.realtime = realtime
-    if current != state { _ = publish(state, of: epoch) }
-  }
-}
-
 /// What other threads ask of the engine. One of its own threads performs it, in order.
 enum EngineCommand: Sendable {
   /// Watch the subject, and publish its states as states of the epoch. Both are the monitor's at the moment of the
   /// command; a pause or another subject may begin the next epoch before it is performed.
   case watch(EngineSubject, Epoch)
-  /// Stop watching the subject of this cell.
-  case unwatch(any EngineCell)
+  /// Stop watching what the subject's cell belongs to.
+  case unwatch(EngineSubject)
   /// Fire a timer at its deadline.
   case schedule(DeliveryTimer)
   /// A timer was cancelled.

@@ -4,7 +4,7 @@
 /// What monitors hold of the engine. It runs while a monitor holds it, and ends when the last one releases it.
 ///
 /// In a child of fork(2) the engine of the parent does nothing any more. Monitors get another one (``Watch``).
-package final class NetworkEngine: DeliveryExecutor {
+package final class NetworkEngine: Sendable {
   private let starter: EngineStarter
   package let time: TimeSource
 
@@ -23,13 +23,13 @@ package final class NetworkEngine: DeliveryExecutor {
 
   /// Has the subject's states published, as states of its cell's present epoch. The caller must wake its receivers,
   /// outside all locks.
-  func watch(_ subject: EngineSubject) { starter.post(.watch(subject, subject.cell.epoch)) }
+  func watch(_ subject: EngineSubject) { starter.post(.watch(subject, subject.epoch)) }
 
-  func unwatch(_ subject: EngineSubject) { starter.post(.unwatch(subject.cell)) }
+  func unwatch(_ subject: EngineSubject) { starter.post(.unwatch(subject)) }
 
   /// Has receivers' handlers run soon, since the caller has something new for them. The caller holds no lock. A thread
   /// of the engine runs them, or the caller's if the system has no thread to give.
-  package func deliver(_ handlers: [any Deliverable]) { starter.deliver(handlers) }
+  package func deliver(_ deliveries: [Delivery]) { starter.deliver(deliveries) }
 
   /// Returns what is true of a target now, asked on the calling thread. Waits for a turn that is under way, but never
   /// for the network.

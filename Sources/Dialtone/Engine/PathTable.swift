@@ -54,9 +54,9 @@ struct PathTable {
     if watched.isEmpty { watchRoutes(to: [], &queries) }
   }
 
-  /// Returns what was removed, or `nil` if the cell is none of a path.
-  mutating func remove(_ cell: any EngineCell, _ queries: inout QueryTable) -> PathRecord? {
-    guard let record = records.removeValue(forKey: ObjectIdentifier(cell)) else { return nil }
+  /// Returns what was removed, or `nil` if the cell with this identity is none of a path.
+  mutating func remove(_ identifier: ObjectIdentifier, _ queries: inout QueryTable) -> PathRecord? {
+    guard let record = records.removeValue(forKey: identifier) else { return nil }
     if records.isEmpty {
       for query in watched { queries.detachPaths(from: query) }
       self = PathTable()

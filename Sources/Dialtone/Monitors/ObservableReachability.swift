@@ -57,9 +57,9 @@ public final class ObservableReachability {
 
   /// Follows `monitor`.
   public init(_ monitor: ReachabilityMonitor) {
-    let feed = StateFeed(of: monitor, monitor.cell, .unknown)
-    let told = feed.newest
-    let state = told?.state ?? .unknown
+    let feed = StateFeed(of: monitor, monitor.cell, .unknownStates)
+    let newest = feed.newest
+    let state = newest?.state ?? .unknown
     self.monitor = monitor
     current = state
     status = state.status
@@ -70,10 +70,10 @@ public final class ObservableReachability {
     interface = state.interface
     gateway = state.gateway
     reason = state.reason
-    observation = feed.observe(after: told) { [weak self] told, isCancelled in
+    observation = feed.observe(after: newest) { [weak self] given, isCancelled in
       await MainActor.run {
         if isCancelled() { return false }
-        self?.take(told.state)
+        self?.take(given.state)
         return true
       }
     }

@@ -22,8 +22,6 @@ public final class PathMonitor: StateMonitor, DeliveryOwner {
   /// The engine that watches; while paused, the environment's.
   package var engine: NetworkEngine { watch.engine }
 
-  package var executor: any DeliveryExecutor { engine }
-
   package func followFork() { watch.followFork() }
 
   package var subject: String { "the path" }

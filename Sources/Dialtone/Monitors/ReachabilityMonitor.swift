@@ -29,8 +29,6 @@ public final class ReachabilityMonitor: StateMonitor, DeliveryOwner {
   /// The engine that watches; while paused, the environment's.
   package var engine: NetworkEngine { watch.engine }
 
-  package var executor: any DeliveryExecutor { engine }
-
   package func followFork() { watch.followFork() }
 
   package var subject: String { "\(target)" }

@@ -42,11 +42,11 @@ extension StateMonitor {
   public func observe<Isolation: Actor>(
     on actor: Isolation, _ handler: @escaping @Sendable (isolated Isolation, State) -> Void
   ) -> ReachabilityObservation {
-    updates.feed.observe { [weak actor] told, isCancelled in
+    updates.feed.observe { [weak actor] given, isCancelled in
       guard let actor else { return false }
       return await Self.call(on: actor) { actor in
         if isCancelled() { return false }
-        handler(actor, told.state)
+        handler(actor, given.state)
         return true
       }
     }

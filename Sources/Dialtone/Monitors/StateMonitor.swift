@@ -8,7 +8,7 @@
 /// any thread and any isolation.
 public protocol StateMonitor<State>: AnyObject, Sendable {
   /// What is monitored.
-  associatedtype State: Sendable
+  associatedtype State: Equatable & Sendable
 
   /// The newest state. Never blocks.
   var current: State { get }

@@ -38,7 +38,7 @@ struct Watch: ~Copyable, Sendable {
   }
 
   /// What is watched, and the epoch of its states. For any thread; never waits for an engine.
-  var assignment: (subject: EngineSubject, epoch: Epoch) { present.withLock { ($0, $0.cell.epoch) } }
+  var assignment: (subject: EngineSubject, epoch: Epoch) { present.withLock { ($0, $0.epoch) } }
 
   /// The engine that watches; while paused, the environment's.
   var engine: NetworkEngine {
@@ -55,58 +55,58 @@ struct Watch: ~Copyable, Sendable {
   }
 
   private func watchAnew() {
-    let engines = state.withLock { state -> (old: NetworkEngine, new: NetworkEngine, cell: any EngineCell)? in
+    let engines = state.withLock { state -> (old: NetworkEngine, new: NetworkEngine, subject: EngineSubject)? in
       if forkCount.load(ordering: .relaxed) == ForkCount.current { return nil }
-      state.subject.cell.beginEpoch(ofNewSubject: false)
+      state.subject.beginEpoch()
       // Last, so that a thread that finds this number reads nothing from before the fork.
       defer { forkCount.store(ForkCount.current, ordering: .releasing) }
       guard let old = state.engine else { return nil }
       let new = environment.provider.engine()
       new.watch(state.subject)
       state.engine = new
-      return (old, new, state.subject.cell)
+      return (old, new, state.subject)
     }
-    if let (_, engine, cell) = engines { engine.deliver(cell.wakeReceivers()) }
+    if let (_, engine, subject) = engines { engine.deliver(subject.wakeReceivers()) }
   }
 
   /// Watches something else, if `change` returns another subject, which must have the same cell.
   func restart(_ change: (EngineSubject) -> EngineSubject?) {
     followFork()
-    let engine = state.withLock { state -> (NetworkEngine, any EngineCell)? in
+    let engine = state.withLock { state -> (NetworkEngine, EngineSubject)? in
       guard let new = change(state.subject) else { return nil }
-      new.cell.beginEpoch(ofNewSubject: true)
+      new.beginEpoch(ofNewSubject: true)
       state.engine?.unwatch(state.subject)
       state.subject = new
       present.withLock { $0 = new }
       state.engine?.watch(new)
-      return state.engine.map { ($0, new.cell) }
+      return state.engine.map { ($0, new) }
     }
-    if let (engine, cell) = engine { engine.deliver(cell.wakeReceivers()) }
+    if let (engine, subject) = engine { engine.deliver(subject.wakeReceivers()) }
   }
 
   func pause() {
     followFork()
-    let ended = state.withLock { state -> (NetworkEngine, any EngineCell)? in
+    let ended = state.withLock { state -> (NetworkEngine, EngineSubject)? in
       guard let engine = state.engine else { return nil }
       state.engine = nil
-      state.subject.cell.beginEpoch(ofNewSubject: false)
+      state.subject.beginEpoch()
       engine.unwatch(state.subject)
-      return (engine, state.subject.cell)
+      return (engine, state.subject)
     }
     // This may be the last reference, whose release ends the engine: outside the lock.
-    if let (engine, cell) = ended { engine.deliver(cell.wakeReceivers()) }
+    if let (engine, subject) = ended { engine.deliver(subject.wakeReceivers()) }
   }
 
   func resume() {
     followFork()
-    let begun = state.withLock { state -> (NetworkEngine, any EngineCell)? in
+    let begun = state.withLock { state -> (NetworkEngine, EngineSubject)? in
       if state.engine != nil { return nil }
       let engine = environment.provider.engine()
       engine.watch(state.subject)
       state.engine = engine
-      return (engine, state.subject.cell)
+      return (engine, state.subject)
     }
     // If the system gives nothing for an engine, receivers are told so at once.
-    if let (engine, cell) = begun { engine.deliver(cell.wakeReceivers()) }
+    if let (engine, subject) = begun { engine.deliver(subject.wakeReceivers()) }
   }
 }

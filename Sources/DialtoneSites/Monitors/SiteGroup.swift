@@ -118,10 +118,10 @@ public final class SiteGroup: StateMonitor {
   private func observe(_ epoch: Epoch) {
     guard let round = verdicts.beginRound(in: epoch) else { return }
     let observations = monitors.enumerated().map { position, monitor in
-      let executor = monitor.executor
+      let engine = monitor.engine
       return monitor.observe { [verdicts] verdict in
         verdicts.set(verdict, at: position, of: round)
-        executor.deliver(verdicts.cell.wakeReceivers())
+        engine.deliver(verdicts.cell.wakeReceivers())
       }
     }
     verdicts.keep(observations, of: round)
@@ -160,7 +160,7 @@ public final class SiteGroup: StateMonitor {
 }
 
 extension SiteGroup: DeliveryOwner {
-  package var executor: any DeliveryExecutor { monitors[0].executor }
+  package var engine: NetworkEngine { monitors[0].engine }
 }
 
 extension SiteGroup {

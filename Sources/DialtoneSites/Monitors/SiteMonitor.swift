@@ -177,7 +177,7 @@ public final class SiteMonitor: StateMonitor {
 }
 
 extension SiteMonitor: DeliveryOwner {
-  package var executor: any DeliveryExecutor { core.engine }
+  package var engine: NetworkEngine { core.engine }
   package var subject: String { "\(url)" }
 }
 

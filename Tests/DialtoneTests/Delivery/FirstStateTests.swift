@@ -9,40 +9,34 @@ import Testing
 
 /// A thread that waits for a first state until a deadline.
 struct FirstStateTests {
-  /// Has a state from the second question on, and never wakes anybody: as if the state came at the deadline.
-  private final class LateSource: StateSource {
-    private let asked = Counter()
+  /// Has one state for each question, in order; the last one for all further ones.
+  private final class ScriptedStore: StateStore {
+    let states: Lock<[Reachability]>
 
-    func next(after last: Told<Int>?, _ interest: StateInterest) -> Told<Int>? {
-      asked.add()
-      return asked.value == 1 ? nil : Told(state: 7, subjectNumber: 0)
+    init(_ states: [Reachability]) { self.states = Lock(states) }
+
+    func load() -> Snapshot<Reachability> {
+      Snapshot(states.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] })
     }
 
-    func add(_ receiver: Subscription<Int>) {}
-    func remove(_ receiver: Subscription<Int>) {}
-  }
-
-  /// Has a state for the first question alone, which is that of another thread.
-  private final class BriefSource: StateSource {
-    let states = Lock<[Int?]>([nil, 7])
-
-    func next(after last: Told<Int>?, _ interest: StateInterest) -> Told<Int>? {
-      states.withLock { $0.isEmpty ? nil : $0.removeFirst() }.map { Told(state: $0, subjectNumber: 0) }
+    func store(_ snapshot: Snapshot<Reachability>) -> Snapshot<Reachability>? {
+      preconditionFailure("nobody publishes here")
     }
-
-    func add(_ receiver: Subscription<Int>) {}
-    func remove(_ receiver: Subscription<Int>) {}
   }
 
+  private static let known = Reachability(status: .unreachable, reason: .noCarrier)
+
+  /// It wakes nobody: as if the state came at the deadline.
   @Test func aStateThatComesAtTheDeadlineIsReturned() {
-    let subscription = Subscription<Int>(LateSource(), [])
-    #expect(subscription.first(by: .now())?.state == 7)
+    let subscription = Subscription(StateCell(ScriptedStore([.unknown, Self.known])), [])
+    #expect(subscription.first(by: .now())?.state == Self.known)
   }
 
   @Test func aStateThatAnotherThreadWasWokenForIsReturned() async throws {
-    let source = BriefSource()
-    let subscription = Subscription<Int>(source, [])
-    let found = Box<Int?>(nil)
+    // The state is there for the second question alone, which is that of the other thread.
+    let store = ScriptedStore([.unknown, Self.known, .unknown])
+    let subscription = Subscription(StateCell(store), [])
+    let found = Box<Reachability?>(nil)
     let hasEnded = Latch()
     let isStarted = Thread.start(named: "waiting") {
       found.value = subscription.first(by: .distantFuture)?.state
@@ -50,9 +44,9 @@ struct FirstStateTests {
     }
     try #require(isStarted)
     // Wakes it as soon as it has looked by itself, and found nothing.
-    try await eventually("it has looked") { source.states.withLock { $0.count < 2 } }
+    try await eventually("it has looked") { store.states.withLock { $0.count < 3 } }
     _ = subscription.wake()
     hasEnded.wait()
-    #expect(found.value == 7)
+    #expect(found.value == Self.known)
   }
 }

@@ -18,7 +18,7 @@ struct StateCellTests {
     cell.beginEpoch(.unknown)
     cell.release(cell.epoch)
     #expect(cell.next(after: told, []) == nil)
-    #expect(cell.next(after: told, .unknown)?.state == .unknown)
+    #expect(cell.next(after: told, .unknownStates)?.state == .unknown)
   }
 
   @Test func aReceiverOfEachSubjectIsNeverToldOfAnUnknownState() throws {
@@ -45,13 +45,13 @@ struct StateCellTests {
   }
 
   @Test func aReceiverThatKnowsNothingYetDoesNotWaitForAStateThatSettles() throws {
-    let nothing = try #require(cell.next(after: nil, .unknown))
+    let nothing = try #require(cell.next(after: nil, .unknownStates))
     #expect(!nothing.state.isKnown)
     #expect(cell.store(reachable, of: cell.epoch, holdingBack: true))
-    #expect(cell.next(after: nothing, .unknown)?.state == reachable)
+    #expect(cell.next(after: nothing, .unknownStates)?.state == reachable)
     // One that has had a state does.
-    let told = Told(state: Reachability(status: .unreachable, reason: .noRoute), subjectNumber: 0)
-    #expect(cell.next(after: told, .unknown) == nil)
+    let told = Snapshot(Reachability(status: .unreachable, reason: .noRoute))
+    #expect(cell.next(after: told, .unknownStates) == nil)
   }
 
   @Test func anEpochThatHasEndedStoresNothing() {

@@ -57,7 +57,7 @@ struct EngineStateTests {
     source.changes = [Self.everything()]
     _ = state.turn([])
     #expect(state.deadline == 3_600_000_000_000)
-    _ = state.turn(cells.map { .unwatch($0) })
+    _ = state.turn(cells.map { .unwatch(.path(configuration, $0)) })
     #expect(state.deadline == nil)
   }
 }

@@ -3,62 +3,80 @@
 
 package import Dispatch
 
+/// What a feed needs of a monitor.
+package protocol DeliveryOwner: AnyObject, Sendable {
+  /// Its threads and timers serve the receivers. A caller keeps it as long as it has work there.
+  var engine: NetworkEngine { get }
+
+  /// Has its states watched anew, if this process was forked since.
+  func followFork()
+
+  /// What the monitor is about, in the words of an error.
+  var subject: String { get }
+}
+
+extension DeliveryOwner {
+  package var subject: String { "the state" }
+
+  package func followFork() {}
+}
+
 /// All that a receiver of a monitor's states needs: the monitor, which it keeps alive, the states, and the threads and
 /// timers that serve it. Every way to listen is built on this, once for all kinds of monitors.
-package struct StateFeed<State: Sendable>: Sendable {
+package struct StateFeed<State: Equatable & Sendable>: Sendable {
   private let monitor: any DeliveryOwner
-  private let source: any StateSource<State>
-  private let interest: StateInterest
+  private let cell: StateCell<State>
+  private let options: ReceiverOptions
 
-  /// The `interest` says what receivers are told besides known states that differ.
-  package init(of monitor: any DeliveryOwner, _ source: any StateSource<State>, _ interest: StateInterest = []) {
+  /// The `options` say what receivers get besides known states that differ.
+  package init(of monitor: any DeliveryOwner, _ cell: StateCell<State>, _ options: ReceiverOptions = []) {
     self.monitor = monitor
-    self.source = source
-    self.interest = interest
+    self.cell = cell
+    self.options = options
     monitor.followFork()
   }
 
   /// What the states are about, in the words of an error.
   var subject: String { monitor.subject }
 
-  /// What a new receiver is told now: the newest state, if it is known or the interest includes the unknown one.
-  package var newest: Told<State>? { source.next(after: nil, interest) }
+  /// What a new receiver is given now: the newest state, if it is known or the options include the unknown one.
+  package var newest: Snapshot<State>? { cell.next(after: nil, options) }
 
   // MARK: Handlers
 
-  package func observe(_ handler: @escaping @Sendable (Told<State>) -> Void) -> ReachabilityObservation {
-    observe(Subscription(source, interest, handler: handler))
+  package func observe(_ handler: @escaping @Sendable (Snapshot<State>) -> Void) -> ReachabilityObservation {
+    observe(Subscription(cell, options, handler: handler))
   }
 
   package func observe(
-    on queue: DispatchQueue, _ handler: @escaping @Sendable (Told<State>) -> Void
+    on queue: DispatchQueue, _ handler: @escaping @Sendable (Snapshot<State>) -> Void
   ) -> ReachabilityObservation {
-    observe(Subscription(source, interest, queue: queue, handler: handler))
+    observe(Subscription(cell, options, queue: queue, handler: handler))
   }
 
   private func observe(_ subscription: Subscription<State>) -> ReachabilityObservation {
     let lease = ReachabilityObservation.Lease(monitor)
     lease.onEnd { subscription.cancel() }
-    source.add(subscription)
+    cell.add(subscription)
     // The present state, if it is known.
-    if subscription.wake() { monitor.executor.deliver([subscription]) }
+    if let delivery = subscription.wake() { monitor.engine.deliver([delivery]) }
     return ReachabilityObservation(lease)
   }
 
   /// Calls `body` with each state, in one task for the whole observation, so that calls keep the order of changes.
-  /// `body` returns whether to go on. The receiver is treated as if it had been told of `last`.
+  /// `body` returns whether to go on. The receiver is treated as if it had been given `last`.
   package func observe(
-    after last: Told<State>? = nil,
-    _ body: @escaping @Sendable (Told<State>, _ isCancelled: @Sendable () -> Bool) async -> Bool
+    after last: Snapshot<State>? = nil,
+    _ body: @escaping @Sendable (Snapshot<State>, _ isCancelled: @Sendable () -> Bool) async -> Bool
   ) -> ReachabilityObservation {
     let lease = ReachabilityObservation.Lease(monitor)
-    let subscription = Subscription(source, interest, after: last)
-    source.add(subscription)
+    let subscription = Subscription(cell, options, after: last)
+    cell.add(subscription)
     lease.onEnd { subscription.cancel() }
     // Detached: task-local values of the caller must not reach later calls.
     Task.detached {
-      while let told = await subscription.next() {
-        guard await body(told, { lease.hasEnded }) else { break }
+      while let given = await subscription.next() {
+        guard await body(given, { lease.hasEnded }) else { break }
       }
       lease.end()
     }
@@ -66,12 +84,12 @@ package struct StateFeed<State: Sendable>: Sendable {
   }
 
   package func observeOnMainActor(
-    _ handler: @escaping @MainActor @Sendable (Told<State>) -> Void
+    _ handler: @escaping @MainActor @Sendable (Snapshot<State>) -> Void
   ) -> ReachabilityObservation {
-    observe { told, isCancelled in
+    observe { given, isCancelled in
       await MainActor.run {
         if isCancelled() { return false }
-        handler(told)
+        handler(given)
         return true
       }
     }
@@ -86,8 +104,8 @@ package struct StateFeed<State: Sendable>: Sendable {
 
     fileprivate init(_ feed: StateFeed) {
       self.feed = feed
-      subscription = Subscription(feed.source, feed.interest)
-      feed.source.add(subscription)
+      subscription = Subscription(feed.cell, feed.options)
+      feed.cell.add(subscription)
     }
 
     deinit { subscription.cancel() }
@@ -102,28 +120,28 @@ package struct StateFeed<State: Sendable>: Sendable {
     until isMet: (State) -> Bool, timeout: Duration?, goal: @autoclosure () -> String
   ) async throws -> State {
     try Task.checkCancellation()
-    let subscription = Subscription(source, interest)
-    source.add(subscription)
+    let subscription = Subscription(cell, options)
+    cell.add(subscription)
     defer { subscription.cancel() }
     // Without time to wait, or a timer to end the wait, only the present state counts.
     func present(_ remark: String) throws -> State {
-      if let told = source.next(after: nil, interest), isMet(told.state) { return told.state }
+      if let given = cell.next(after: nil, options), isMet(given.state) { return given.state }
       throw ReachabilityError(.timedOut, "\(goal()) at once, and \(remark)")
     }
-    // First, since asking for the executor of a paused monitor may start an engine.
+    // First, since asking for the engine of a paused monitor may start an engine.
     if let timeout, timeout <= .zero { return try present("there was no time to wait") }
     var timer: DeliveryTimer?
     defer { timer?.cancel() }
-    // The executor keeps the time, so it has to live as long as this waits.
-    let executor = timeout == nil ? nil : monitor.executor
-    defer { withExtendedLifetime(executor) {} }
+    // The engine keeps the time, so it has to live as long as this waits.
+    let engine = timeout == nil ? nil : monitor.engine
+    defer { withExtendedLifetime(engine) {} }
     if let timeout {
       // Ends the subscription, and so the loop below.
-      timer = executor?.schedule(after: timeout) { subscription.cancel() }
+      timer = engine?.schedule(after: timeout) { subscription.cancel() }
       if timer == nil { return try present("the system has no thread to give to wait with") }
     }
-    while let told = await subscription.next() {
-      if isMet(told.state) { return told.state }
+    while let given = await subscription.next() {
+      if isMet(given.state) { return given.state }
     }
     try Task.checkCancellation()
     throw ReachabilityError(.timedOut, "\(goal()) within \(timeout ?? .zero)")
@@ -132,7 +150,7 @@ package struct StateFeed<State: Sendable>: Sendable {
   /// Blocks the thread until a state is known. `goal` says what the wait is for, in the words of an error.
   func block(timeout: Duration, goal: @autoclosure () -> String) throws(ReachabilityError) -> State {
     let lease = subscribe()
-    // Not by a timer of the executor: its clock may be a test's, and this thread must be released in any case.
+    // Not by a timer of the engine: its clock may be a test's, and this thread must be released in any case.
     let nanoseconds = Int(clamping: max(0, timeout.nanosecondsClamped))
     let first = withExtendedLifetime(lease) { lease.subscription.first(by: .now() + .nanoseconds(nanoseconds)) }
     if let first { return first.state }
@@ -144,14 +162,14 @@ package struct StateFeed<State: Sendable>: Sendable {
     _ isMet: @escaping @Sendable (State) -> Bool, _ action: @escaping @Sendable (State) async -> Void
   ) -> ReachabilityObservation {
     let lease = ReachabilityObservation.Lease(monitor)
-    let subscription = Subscription(source, interest)
-    source.add(subscription)
+    let subscription = Subscription(cell, options)
+    cell.add(subscription)
     lease.onEnd { subscription.cancel() }
     Task.detached {
-      while let told = await subscription.next() {
-        guard isMet(told.state) else { continue }
+      while let given = await subscription.next() {
+        guard isMet(given.state) else { continue }
         // Only one ends the lease, this or a cancellation.
-        if lease.end() { await action(told.state) }
+        if lease.end() { await action(given.state) }
         return
       }
     }
