@@ -19,7 +19,7 @@ import time
 
 import acts
 import names
-from network import OTHERS, WORDS, Capture, Network
+from network import OTHERS, ROOTS, WORDS, Capture, Network
 from sites import MARK, Proxy, Site, context
 
 SETTINGS = {"dns", "provider", "root", "zone", "serve", "wire", "proxy", "env", "resolv", "hosts", "nsswitch", "clock"}
@@ -263,6 +263,11 @@ raise error
 
 # MARK: The capture
 
+# Who is asked beside the target: what becomes of that is no failure of what was asked for.
+BESIDE = {socket.inet_pton(socket.AF_INET6 if ":" in a else socket.AF_INET, a)
+          for pair in [*ROOTS.values(), ("198.51.100.254", "3fff::fffe")] for a in pair}
+
+
 def questions(frames):
     """What was asked of others, each once, and how many tries were seen to fail. Frames: (time, outgoing, bytes)."""
     asked, flows, queries, errors = {}, {}, {}, 0
@@ -299,7 +304,7 @@ def questions(frames):
                 seen["got"] += data > 0
         elif protocol == 17 and outgoing:
             asked["udp", flow, body[8:]] = "dns" if ports[1] == 53 else "datagram"
-            if ports[1] == 53:
+            if ports[1] == 53 and ends[1] not in BESIDE:
                 queries.setdefault(body[20:], when)
         elif protocol == 17 and ports[0] == 53 and len(body) >= 12 and body[11] & 15 in (0, 3):
             # The question comes back with the answer; who was asked first does not matter.
@@ -313,14 +318,16 @@ def questions(frames):
             # The packet that it is about follows: a connection, or a question to a name server.
             quoted = body[8 + 4 * (body[8] & 15):] if protocol == 1 else body[48:]
             about = body[17] if protocol == 1 else body[14]
-            errors += about == 6 or about == 17 and quoted[2:4] == b"\0\x35"
+            target = body[24:28] if protocol == 1 else body[32:48]
+            errors += target not in BESIDE and (about == 6 or about == 17 and quoted[2:4] == b"\0\x35")
 
     def went_wrong(f):
         silent = f["syn"] > 1 and not f["answered"] or f["sent"] > 1 and not f["got"]
         cut = f["reset"] and not f["got"] and (f["sent"] > 0 or not f["answered"])
         return f["syn"] > 0 and (silent or cut)
 
-    failed = errors + sum(map(went_wrong, flows.values())) + sum(end - when > 1 for when in queries.values())
+    judged = [seen for flow, seen in flows.items() if flow[2] not in BESIDE]
+    failed = errors + sum(map(went_wrong, judged)) + sum(end - when > 1 for when in queries.values())
     kinds = list(asked.values())
     return {"asked": {kind: kinds.count(kind) for kind in sorted(set(kinds))}, "failed": failed}
 

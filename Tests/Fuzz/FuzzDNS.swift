@@ -6,7 +6,7 @@
 
 /// Reads the bytes as the answer of a name server, and of a root server.
 func fuzzDNS(_ bytes: [UInt8]) {
-  let answer = DNSMessage.answer(bytes)
+  let answer = DNSMessage.answer(bytes, to: "a.example", .a)
   if let answer {
     // A record of an address has at least 16 bytes.
     require(answer.addresses.count * 16 <= bytes.count, "more addresses than fit")

@@ -129,6 +129,8 @@ public struct KernelFinding: Hashable, Sendable {
     case answered(IPAddress, isGateway: Bool)
     /// The kernel asked for it and got no answer. `wasProbed`: something was sent so that it would ask.
     case silent(IPAddress, isGateway: Bool, wasProbed: Bool)
+    /// This machine stops what is asked of it, or what it answers: a filter of its own.
+    case stopped(IPAddress, isGateway: Bool, hasLeft: Bool)
     /// The kernel asks, and has no answer yet.
     case asked(IPAddress, isGateway: Bool)
     /// The kernel has not asked.
@@ -147,7 +149,7 @@ public struct KernelFinding: Hashable, Sendable {
     case .rule(.refuses): true
     case .route(.missing), .route(.refuses), .route(.unexplained), .route(.dead): true
     case .source(.missing), .source(.refused): true
-    case .neighbour(.silent): true
+    case .neighbour(.silent), .neighbour(.stopped): true
     default: false
     }
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dialtone
+internal import DialtoneSites
 
 /// One diagnosis: which question is asked when. It knows the source of evidence only by its questions.
 final class DiagnosisRun: Sendable {
@@ -26,9 +27,10 @@ final class DiagnosisRun: Sendable {
     tell([.history(recent)].filter { $0 != .history([]) })
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.walk() }
-      group.addTask { await self.askBeyond(after: Self.patience) }
+      group.addTask { await self.askBeyond(after: self.subject.goal == .internet ? .zero : Self.patience) }
       if subject.goal == .internet {
         group.addTask { await self.ask(.names) }
+        group.addTask { await self.ask(.proxy) }
       }
       // The walk is the first to matter: once it has succeeded, nobody beyond has to be asked.
       while await group.next() != nil {
@@ -37,6 +39,7 @@ final class DiagnosisRun: Sendable {
     }
     if Task.isCancelled { return }
     await askBeyond(after: .zero)
+    await askNeighboursAgain()
     if Task.isCancelled { return }
     emit(.verdict(verdict))
   }
@@ -53,14 +56,20 @@ final class DiagnosisRun: Sendable {
   // MARK: The order of questions
 
   private func walk() async {
+    // A proxy looks names up itself, and takes the place of the way.
+    if subject.goal == .site { await ask(.proxy) }
+    if inquiry.hasProxyDelivered { return await ask(.way) }
     if subject.goal != .internet { await ask(.names) }
     await ask(.way)
     if inquiry.isCutOff { return }
-    async let proxy: Void = subject.goal == .site ? ask(.proxy) : ()
+    // One that wants an address was not asked yet.
+    async let proxy: Void = subject.goal == .site && !hasFound(.proxy) ? ask(.proxy) : ()
+    // Over http, whoever answers may be somebody else.
+    async let portal: Void = subject.url?.isSecure == false ? askPortal() : ()
     async let neighbours: Void = askNeighbours()
     if subject.goal != .internet, !inquiry.addresses.isEmpty { await ask(.connections) }
-    _ = await (proxy, neighbours)
-    if subject.goal == .site, inquiry.mayExchange { await ask(.exchange) }
+    _ = await (proxy, portal, neighbours)
+    if subject.goal == .site, !hasFound(.exchange), inquiry.mayExchange { await ask(.exchange) }
   }
 
   private func askNeighbours() async {
@@ -69,30 +78,44 @@ final class DiagnosisRun: Sendable {
     await tunnels
   }
 
+  /// Looks at neighbours again that were there before and may have gone: the kernel takes its time to be sure.
+  private func askNeighboursAgain() async {
+    if isSuccessful || Task.isCancelled { return }
+    let inquiry = inquiry
+    if inquiry.openWays.contains(where: { inquiry.isUnsure($0.target.family) }) { await ask(.neighbours) }
+  }
+
+  private func askPortal() async {
+    if configuration.asksBeyondRouter, needsRouter, !hasFound(.portal) { await ask(.portal) }
+  }
+
   /// Asks beyond the router, once: if the target is the Internet, or if what was asked for has not succeeded.
   private func askBeyond(after pause: Duration) async {
-    if subject.goal != .internet, pause > .zero {
+    if pause > .zero {
       do {
         try await Task.sleep(for: pause)
       } catch {
         return
       }
     }
-    let isWanted = found.withLock { found in
-      !found.contains { finding in
-        switch finding {
-        case .beyond, .unasked(.beyond, _, _): true
-        default: false
-        }
-      }
-    }
-    if !isWanted || isSuccessful { return }
+    // The kernel answers at once, and who may be asked follows from it.
+    if subject.goal == .internet, !hasFound(.way) { await ask(.way) }
+    if hasFound(.beyond) || isSuccessful || inquiry.hasProxyDelivered { return }
     if !configuration.asksBeyondRouter { return tell([.unasked(.beyond, nil, .notWanted)]) }
-    // What stands straight on the link needs no router.
-    let ways = inquiry.openWays
-    let needsRouter = ways.isEmpty || ways.contains { $0.state.gateway != nil || $0.neighbour?.isResolved != true }
     if inquiry.isCutOff || !needsRouter { return }
+    async let portal: Void = askPortal()
     await ask(.beyond)
+    await portal
+  }
+
+  /// What stands straight on the link needs no router.
+  private var needsRouter: Bool {
+    let ways = inquiry.openWays
+    return ways.isEmpty || ways.contains { $0.state.gateway != nil || $0.neighbour?.isResolved != true }
+  }
+
+  private func hasFound(_ question: DiagnosisQuestion) -> Bool {
+    found.withLock { $0.contains { $0.question == question } }
   }
 
   private var isSuccessful: Bool { Success(of: subject.goal, in: found.withLock { $0 }) != nil }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dialtone
+internal import DialtoneSites
 
 /// What a diagnosis asks a source of evidence.
 public enum DiagnosisQuestion: Hashable, Sendable, CaseIterable {
@@ -13,6 +14,8 @@ public enum DiagnosisQuestion: Hashable, Sendable, CaseIterable {
   case neighbours
   /// What is at the other end of tunnels.
   case tunnels
+  /// Whether a network that wants a login answers in others' place.
+  case portal
   /// Whether somebody beyond the router answers.
   case beyond
   /// Whether the target takes connections.
@@ -29,6 +32,7 @@ public enum DiagnosisQuestion: Hashable, Sendable, CaseIterable {
     case .way: .link
     case .neighbours: .neighbour
     case .tunnels: .tunnel
+    case .portal: .portal
     case .beyond: .beyond
     case .connections: .connect
     case .exchange: .http
@@ -88,6 +92,32 @@ public struct DiagnosisInquiry: Sendable {
           if case .kernel(let kernel) = $0 { kernel.isFault && kernel.target.family == family } else { false }
         }
       }
+  }
+
+  /// Whether a proxy has led to the site, whatever the site said.
+  var hasProxyDelivered: Bool {
+    findings.contains { if case .proxy(let proxy) = $0 { proxy.outcome == .delivers } else { false } }
+  }
+
+  /// Whether a neighbour of a family is known from before, and nobody has been heard by it since.
+  func isUnsure(_ family: IPAddress.Family) -> Bool {
+    var isKnown = false
+    for finding in findings {
+      switch finding {
+      case .kernel(let kernel) where kernel.target.family == family:
+        switch kernel.result {
+        case .neighbour(.answers(_, isGateway: true)), .neighbour(.answered(_, isGateway: true)): isKnown = true
+        default: continue
+        }
+      default: if finding.isHeard(family) { return false }
+      }
+    }
+    return isKnown
+  }
+
+  /// Whether the neighbours have been asked for before, and the kernel was not sure of them.
+  var isSecondLook: Bool {
+    findings.contains { if case .kernel(let kernel) = $0, case .neighbour = kernel.result { true } else { false } }
   }
 
   /// Whether a connection was made, or refused in a way that a portal would.
@@ -151,12 +181,46 @@ extension Finding {
     case .history: nil
     case .kernel(let kernel): if case .neighbour = kernel.result { .neighbours } else { .way }
     case .tunnel: .tunnels
+    case .portal: .portal
     case .beyond: .beyond
     case .name: .names
     case .connection, .largePackets: .connections
     case .site: .exchange
     case .proxy: .proxy
     case .unasked(let kind, _, _): DiagnosisQuestion.allCases.first { $0.kind == kind }
+    }
+  }
+}
+
+extension Finding {
+  /// Whether somebody of a family has said anything, however bad, from beyond this machine.
+  fileprivate func isHeard(_ family: IPAddress.Family) -> Bool {
+    switch self {
+    case .beyond(let beyond):
+      if beyond.trace.map({ $0 != .silent }) ?? false { return true }
+      return beyond.questions.contains { question in
+        guard question.server.family == family else { return false }
+        if case .failed = question.outcome { return false }
+        return question.outcome != .silent
+      }
+    case .name(let name):
+      return name.servers.contains { server in
+        server.address.family == family
+          && server.replies.contains { reply in
+            if case .refused(let statement) = reply { return !statement.isOwn }
+            return server.hasAnswered || [.dropped, .mismatched].contains(reply)
+          }
+      }
+    case .connection(let connection):
+      return connection.family == family
+        && connection.attempts.contains { attempt in
+          if case .refused(let statement) = attempt.outcome { return !statement.isOwn }
+          return attempt.isAccepted || attempt.outcome == .reset || attempt.sight?.hasReturned == true
+        }
+    case .site(let site): return site.usual.contains(where: SiteFinding.isAnswered)
+    case .proxy(let proxy): return [.delivers, .connects].contains(proxy.outcome)
+    case .portal(let portal): return portal.status != nil
+    default: return false
     }
   }
 }

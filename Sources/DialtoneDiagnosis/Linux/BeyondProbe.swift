@@ -43,36 +43,52 @@ struct BeyondProbe {
   }
 
   func finding(_ witness: KernelWitness) -> BeyondFinding {
-    var questions = inquiry.families.flatMap { family in
-      (Self.servers[family] ?? []).compactMap { IPAddress($0) }.shuffled().prefix(Self.serverCount)
-    }.compactMap { server -> Question? in
-      let way = witness.evidence(server, inquiry.path(.udp, port: 53))
-      guard way.state.isReachable else { return nil }
-      let interface = inquiry.configuration.interface == nil ? nil : way.link?.index
-      return Question(
-        server: server, id: .random(in: 1...UInt16.max),
-        socket: ProbeSocket(server, port: 53, isStream: false, interface: interface))
+    var traces: [HopTrace] = []
+    var questions: [Question] = []
+    for family in inquiry.families {
+      let servers = (Self.servers[family] ?? []).compactMap { IPAddress($0) }.shuffled().prefix(Self.serverCount)
+      for server in servers {
+        let way = witness.evidence(server, inquiry.path(.udp, port: 53))
+        guard way.state.isReachable else { continue }
+        let interface = inquiry.configuration.interface == nil ? nil : way.link?.index
+        if server == servers.first {
+          traces.append(HopTrace(to: server, interface: interface, gateway: way.state.gateway))
+        }
+        questions.append(
+          Question(
+            server: server, id: .random(in: 1...UInt16.max),
+            socket: ProbeSocket(server, port: 53, isStream: false, interface: interface)))
+      }
     }
-    ask(&questions)
-    return BeyondFinding(questions.map { BeyondFinding.Question($0.server, $0.outcome ?? .silent) })
+    ask(&questions, &traces)
+    return BeyondFinding(
+      questions.map { BeyondFinding.Question($0.server, $0.outcome ?? .silent) }, trace: HopTrace.result(traces))
   }
 
-  private func ask(_ questions: inout [Question]) {
+  private func ask(_ questions: inout [Question], _ traces: inout [HopTrace]) {
     let start = TimeSource.system.now()
     var sent = 0
     while questions.contains(where: { $0.outcome == nil }), !patience.isOver {
       let elapsed = (TimeSource.system.now() - start) / 1_000_000
       if elapsed >= Self.end { return }
       if sent < Self.resends.count, elapsed >= Self.resends[sent] {
+        // Whoever has not answered a question the first time may lie behind a filter of such questions.
+        if sent == 1 { for index in traces.indices { traces[index].begin() } }
         sent += 1
         for index in questions.indices where questions[index].outcome == nil { send(&questions[index]) }
       }
       let next = sent < Self.resends.count ? Self.resends[sent] : Self.end
       let open = questions.indices.filter { questions[$0].outcome == nil }
-      let list = open.map { (questions[$0].socket?.descriptor ?? -1, wantsWriting: false) }
+      let list =
+        open.map { (questions[$0].socket?.descriptor ?? -1, wantsWriting: false) }
+        + traces.flatMap(\.descriptors).map { ($0, wantsWriting: true) }
       for event in patience.wait(list, until: patience.moment(in: max(1, next - elapsed))) {
         if event.position < 0 { return }
-        take(&questions[open[event.position]], hasError: event.hasError)
+        if event.position < open.count {
+          take(&questions[open[event.position]], hasError: event.hasError)
+        } else {
+          for index in traces.indices { traces[index].take(list[event.position].0) }
+        }
       }
       // One that answers is enough to know of its family.
       for question in questions where question.outcome == .answer {

@@ -10,6 +10,7 @@ enum DNSMessage {
   enum RecordType: UInt16, Sendable {
     case a = 1
     case nameServer = 2
+    case alias = 5
     case aaaa = 28
   }
 
@@ -20,6 +21,8 @@ enum DNSMessage {
     var addresses: [IPAddress]
     /// Whether the answer did not fit into a datagram.
     var isTruncated: Bool
+    /// Whether it repeats the question that was asked (RFC 5452, 9.1): programs drop it if not.
+    var isToQuestion: Bool
   }
 
   /// Returns a question as it is sent; `nil` if the name does not fit. The empty name is the root.
@@ -44,51 +47,72 @@ enum DNSMessage {
     return bytes
   }
 
-  /// Reads an answer; `nil` if the bytes are none.
-  static func answer(_ bytes: [UInt8]) -> Answer? {
-    func number(_ offset: Int) -> UInt16? {
-      offset + 2 <= bytes.count ? UInt16(bytes[offset]) << 8 | UInt16(bytes[offset + 1]) : nil
-    }
-    guard let id = number(0), let flags = number(2), flags & 0x8000 != 0, let questions = number(4),
-      let answers = number(6), bytes.count >= 12
+  /// Reads an answer to the question for a name; `nil` if the bytes are none. Only addresses that belong to the name,
+  /// or to what it is an alias of, are taken.
+  static func answer(_ bytes: [UInt8], to name: String, _ type: RecordType) -> Answer? {
+    var reader = NetworkByteReader(bytes[...])
+    guard let id = reader.uint16(), let flags = reader.uint16(), flags & 0x8000 != 0, let questions = reader.uint16(),
+      let answers = reader.uint16(), bytes.count >= 12
     else { return nil }
     var answer = Answer(
-      id: id, code: NameFinding.ResponseCode(UInt8(flags & 0xF)), addresses: [], isTruncated: flags & 0x0200 != 0)
+      id: id, code: NameFinding.ResponseCode(UInt8(flags & 0xF)), addresses: [], isTruncated: flags & 0x0200 != 0,
+      isToQuestion: false)
+    var owner = name.split(separator: ".").map { Array(ASCII.folded($0).utf8) }
     var offset = 12
     for _ in 0..<questions {
-      guard let end = skipName(bytes, offset) else { return nil }
-      offset = end + 4
+      guard let asked = self.name(bytes, offset), asked.end + 4 <= bytes.count else { return nil }
+      answer.isToQuestion = asked.labels == owner && number(bytes, asked.end) == type.rawValue
+      offset = asked.end + 4
     }
+    // One that cannot read the question says so without it (RFC 1035, 4.1.1: format error).
+    if questions != 1 { answer.isToQuestion = questions == 0 && answer.code != .success }
     for _ in 0..<answers {
-      guard let end = skipName(bytes, offset), let type = number(end), let length = number(end + 8) else {
+      guard let (record, end) = record(bytes, offset) else {
         // What does not fit is left out, as the flag says.
         return answer.isTruncated ? answer : nil
       }
-      let data = end + 10
-      guard data + Int(length) <= bytes.count else { return answer.isTruncated ? answer : nil }
-      if let address = address(bytes[data..<data + Int(length)], type), !answer.addresses.contains(address) {
+      offset = end
+      if record.owner != owner { continue }
+      if record.type == RecordType.alias.rawValue, let alias = self.name(bytes, record.data.startIndex) {
+        owner = alias.labels
+      } else if let address = address(record.data, record.type), !answer.addresses.contains(address) {
         answer.addresses.append(address)
       }
-      offset = data + Int(length)
     }
     return answer
+  }
+
+  private struct Record {
+    var owner: [[UInt8]]
+    var type: UInt16
+    var data: ArraySlice<UInt8>
+  }
+
+  private static func record(_ bytes: [UInt8], _ start: Int) -> (Record, end: Int)? {
+    guard let owner = name(bytes, start), let type = number(bytes, owner.end), let length = number(bytes, owner.end + 8)
+    else { return nil }
+    let data = owner.end + 10
+    guard data + Int(length) <= bytes.count else { return nil }
+    return (Record(owner: owner.labels, type: type, data: bytes[data..<data + Int(length)]), data + Int(length))
+  }
+
+  /// Two bytes as a number; `nil` behind the end.
+  static func number(_ bytes: [UInt8], _ offset: Int) -> UInt16? {
+    offset + 2 <= bytes.count ? UInt16(bytes[offset]) << 8 | UInt16(bytes[offset + 1]) : nil
   }
 
   /// Whether an answer to a question for the root's name servers is one that only a root server gives: with authority
   /// (AA), without recursion (RA), and its time to live whole, which no cache has (RFC 9609). `nil` if it is none.
   static func isOfRoot(_ bytes: [UInt8], id: UInt16) -> Bool? {
-    func number(_ offset: Int) -> UInt32? {
-      offset + 2 <= bytes.count ? UInt32(bytes[offset]) << 8 | UInt32(bytes[offset + 1]) : nil
-    }
-    // The header, the root (one byte), its type and class, and of the first record the same and its time to live.
-    guard let answer = answer(bytes), answer.id == id, number(4) == 1, bytes[12] == 0,
-      number(13) == UInt32(RecordType.nameServer.rawValue), let flags = number(2), let count = number(6)
+    // The header, then the root (one byte), its type and class.
+    guard let answer = answer(bytes, to: "", .nameServer), answer.id == id, answer.isToQuestion,
+      let flags = number(bytes, 2)
     else { return nil }
-    guard answer.code == .success, count > 0, flags & 0x0400 != 0, flags & 0x0080 == 0,
-      let owner = skipName(bytes, 17), number(owner) == UInt32(RecordType.nameServer.rawValue),
-      let high = number(owner + 4), let low = number(owner + 6)
+    guard answer.code == .success, flags & 0x0400 != 0, flags & 0x0080 == 0, let (first, end) = record(bytes, 17),
+      first.type == RecordType.nameServer.rawValue, let lifetime = number(bytes, end - first.data.count - 6),
+      let rest = number(bytes, end - first.data.count - 4)
     else { return false }
-    return high << 16 | low == rootLifetime
+    return UInt32(lifetime) << 16 | UInt32(rest) == rootLifetime
   }
 
   /// The time to live of the root's NS records, in seconds: six days (the root zone, IANA).
@@ -104,15 +128,23 @@ enum DNSMessage {
     }
   }
 
-  /// Returns where a name ends. A pointer ends it, too (RFC 1035, 4.1.4).
-  private static func skipName(_ bytes: [UInt8], _ start: Int) -> Int? {
+  /// Reads a name in small letters, and where it ends. Pointers lead back (RFC 1035, 4.1.4), so that none goes round.
+  private static func name(_ bytes: [UInt8], _ start: Int) -> (labels: [[UInt8]], end: Int)? {
+    var labels: [[UInt8]] = []
+    var end: Int?
     var offset = start
     while offset < bytes.count {
-      let length = bytes[offset]
-      if length == 0 { return offset + 1 }
-      if length & 0xC0 == 0xC0 { return offset + 2 <= bytes.count ? offset + 2 : nil }
-      if length & 0xC0 != 0 { return nil }
-      offset += 1 + Int(length)
+      let length = Int(bytes[offset])
+      if length == 0 { return (labels, end ?? offset + 1) }
+      if length & 0xC0 == 0xC0 {
+        guard let pointer = number(bytes, offset).map({ Int($0 & 0x3FFF) }), pointer < offset else { return nil }
+        end = end ?? offset + 2
+        offset = pointer
+        continue
+      }
+      guard length & 0xC0 == 0, offset + 1 + length <= bytes.count, labels.count < 128 else { return nil }
+      labels.append(bytes[offset + 1..<offset + 1 + length].map { ASCII.folded($0) })
+      offset += 1 + length
     }
     return nil
   }

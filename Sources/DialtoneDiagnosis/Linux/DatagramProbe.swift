@@ -22,10 +22,11 @@ enum DatagramProbe {
     return socket
   }
 
-  /// Whether the neighbour that was sent something has refused it, and so is there.
-  static func hasAnswered(_ socket: ProbeSocket?, _ neighbour: IPAddress) -> Bool {
-    guard let socket, socket.takeError() != 0, let refusal = socket.takeRefusal() else { return false }
-    return !refusal.isOwn && refusal.offender.bits == neighbour.bits
+  /// Whether the neighbour that was sent something has refused or accepted it, and so is there.
+  static func hasAnswered(_ socket: ProbeSocket, _ neighbour: IPAddress) -> Bool {
+    let errno = socket.takeError()
+    if let refusal = socket.takeRefusal() { return !refusal.isOwn && refusal.offender.bits == neighbour.bits }
+    return socket.flow?.isStream == true && (errno == ECONNREFUSED || errno == 0 && socket.isConnected)
   }
 
   /// Whether this machine itself forbids a datagram to an address: EPERM is netfilter's verdict on what it sends.

@@ -17,7 +17,7 @@ struct NameInquiry {
   /// How long the kernel may take with a datagram that has come in.
   private static let handOver: Int64 = 50
 
-  private enum Kind: Hashable {
+  fileprivate enum Kind: Hashable {
     case ipv4, ipv6, control
   }
 
@@ -25,9 +25,21 @@ struct NameInquiry {
   private struct Conversation {
     let socket: ProbeSocket
     let position: Int
+    /// The name that is asked for, empty for the root, and one that cannot exist.
+    let name: String
+    let control: String
+    /// The type of the question for the latter, of which the former has an address if it has any.
+    let controlType: DNSMessage.RecordType
     var open: [UInt16: Kind] = [:]
     /// How many datagrams came, whatever is in them.
     var receivedCount = 0
+
+    func name(_ kind: Kind) -> String { kind == .control ? control : name }
+
+    func type(_ kind: Kind) -> DNSMessage.RecordType {
+      if name.isEmpty { return .nameServer }
+      return kind == .control ? controlType : kind == .ipv6 ? .aaaa : .a
+    }
   }
 
   let configuration: ResolverConfiguration
@@ -69,6 +81,41 @@ struct NameInquiry {
     return evidence
   }
 
+  /// Asks again, twice, or once if there are several servers, if replies contradict each other or what programs get.
+  /// What differs from time to time is unsteady, and what does not is as it is.
+  func unsteady(
+    _ finding: NameFinding, families: [IPAddress.Family], system: () -> NameFinding.SystemReply
+  ) -> NameFinding.Unsteady? {
+    let isFailing = finding.servers.contains { $0.replies.contains(where: \.isUseless) }
+    let isSystemOdd = !finding.addresses.isEmpty ? finding.lacksInSystem : finding.system?.families.isEmpty == false
+    guard finding.source == .dns, !finding.isHurried, let name = finding.foundAs ?? finding.tried.last,
+      isSystemOdd && (isFailing || !finding.addresses.isEmpty) || finding.servers.contains(where: \.contradictsItself)
+    else { return nil }
+    var rounds = [finding.servers]
+    var systems = [finding.system].compactMap { $0?.families }
+    for _ in 0..<(finding.servers.count > 1 ? 1 : 2) where !patience.isOver {
+      var isHurried = false
+      let again = ask(name, families: families, &isHurried)
+      if isHurried { break }
+      rounds.append(again)
+      if isSystemOdd { systems.append(system().families) }
+    }
+    if Set(systems).count > 1 {
+      let full = systems.map(\.count).max() ?? 0
+      return NameFinding.Unsteady(nil, failures: systems.count { $0.count < full }, tries: systems.count)
+    }
+    for position in finding.servers.indices {
+      for reply in [\NameFinding.Server.ipv4, \.ipv6, \.control] {
+        let replies = rounds.compactMap { $0[position][keyPath: reply] }
+        let failures = replies.count(where: \.isUseless)
+        if failures > 0, failures < replies.count {
+          return NameFinding.Unsteady(finding.servers[position].address, failures: failures, tries: replies.count)
+        }
+      }
+    }
+    return nil
+  }
+
   // MARK: The servers
 
   // `isHurried` becomes true if the time is up before the servers had theirs.
@@ -81,6 +128,7 @@ struct NameInquiry {
     }
     var servers = configuration.servers.map { NameFinding.Server($0) }
     var conversations: [Conversation] = []
+    let control = "dialtone-\(String(UInt64.random(in: 0...UInt64.max), radix: 36)).invalid"
     // It has to look before anything is sent.
     let witness = PacketWitness()
     let start = TimeSource.system.now()
@@ -103,20 +151,21 @@ struct NameInquiry {
         fail(.failed(socket.start))
         continue
       }
-      var conversation = Conversation(socket: socket, position: position)
+      var conversation = Conversation(
+        socket: socket, position: position, name: name, control: control,
+        controlType: families.contains(.ipv4) ? .a : .aaaa)
       var kinds: [Kind] = families.map { $0 == .ipv4 ? .ipv4 : .ipv6 }
       if !name.isEmpty { kinds.append(.control) }
       for kind in kinds { conversation.open[UInt16.random(in: 1...UInt16.max)] = kind }
       conversations.append(conversation)
     }
-    let control = "dialtone-\(String(UInt64.random(in: 0...UInt64.max), radix: 36)).invalid"
     var sent = 0
     while true {
       let elapsed = (TimeSource.system.now() - start) / 1_000_000
       if sent < Self.resends.count, elapsed >= Self.resends[sent] {
         sent += 1
         for index in conversations.indices {
-          send(&conversations[index], name, control, families, &servers)
+          send(&conversations[index], families, &servers)
         }
       }
       if isDone(conversations, servers, families, elapsed) || elapsed >= Self.end { break }
@@ -193,12 +242,10 @@ struct NameInquiry {
   }
 
   private func send(
-    _ conversation: inout Conversation, _ name: String, _ control: String, _ families: [IPAddress.Family],
-    _ servers: inout [NameFinding.Server]
+    _ conversation: inout Conversation, _ families: [IPAddress.Family], _ servers: inout [NameFinding.Server]
   ) {
     for (id, kind) in conversation.open {
-      let type: DNSMessage.RecordType = name.isEmpty ? .nameServer : kind == .ipv6 ? .aaaa : .a
-      guard let question = DNSMessage.question(kind == .control ? control : name, type, id: id) else {
+      guard let question = DNSMessage.question(conversation.name(kind), conversation.type(kind), id: id) else {
         conversation.open[id] = nil
         continue
       }
@@ -218,17 +265,19 @@ struct NameInquiry {
     let position = conversation.position
     while let bytes = conversation.socket.receive() {
       conversation.receivedCount += 1
-      guard let answer = DNSMessage.answer(bytes), let kind = conversation.open.removeValue(forKey: answer.id) else {
-        continue
-      }
-      let reply =
-        answer.isTruncated && answer.addresses.isEmpty
-        ? NameFinding.Reply.truncated : .answer(answer.code, answer.addresses)
-      switch kind {
-      case .ipv4: servers[position].ipv4 = reply
-      case .ipv6: servers[position].ipv6 = reply
-      case .control: servers[position].control = reply
-      }
+      guard let id = DNSMessage.number(bytes, 0), let kind = conversation.open[id],
+        let answer = DNSMessage.answer(bytes, to: conversation.name(kind), conversation.type(kind))
+      else { continue }
+      conversation.open[id] = nil
+      let reply: NameFinding.Reply =
+        if !answer.isToQuestion {
+          .mismatched
+        } else if answer.isTruncated && answer.addresses.isEmpty {
+          .truncated
+        } else {
+          .answer(answer.code, answer.addresses)
+        }
+      servers[position].set(kind, reply)
       if kind != .control {
         servers[position].milliseconds = Double(TimeSource.system.now() - start) / 1_000_000
       }
@@ -238,13 +287,7 @@ struct NameInquiry {
     let reply = refusal(conversation.socket, errno)
     let kinds = conversation.open.values
     conversation.open = [:]
-    for kind in kinds {
-      switch kind {
-      case .ipv4: servers[position].ipv4 = reply
-      case .ipv6: servers[position].ipv6 = reply
-      case .control: servers[position].control = reply
-      }
-    }
+    for kind in kinds { servers[position].set(kind, reply) }
   }
 
   private func refusal(_ socket: ProbeSocket, _ errno: CInt) -> NameFinding.Reply {
@@ -275,15 +318,19 @@ struct NameInquiry {
           && !conversations.contains { $0.position == 0 && $0.open.values.contains { $0 != .control } }
       } ?? false
     for conversation in conversations where !(isFirstEnough && conversation.position > 0) {
-      for kind in conversation.open.values {
-        switch kind {
-        case .ipv4: servers[conversation.position].ipv4 = servers[conversation.position].ipv4 ?? .silent
-        case .ipv6: servers[conversation.position].ipv6 = servers[conversation.position].ipv6 ?? .silent
-        case .control: servers[conversation.position].control = .silent
-        }
-      }
+      for kind in conversation.open.values { servers[conversation.position].set(kind, .silent) }
     }
     return servers
+  }
+}
+
+extension NameFinding.Server {
+  fileprivate mutating func set(_ kind: NameInquiry.Kind, _ reply: NameFinding.Reply) {
+    switch kind {
+    case .ipv4: ipv4 = reply
+    case .ipv6: ipv6 = reply
+    case .control: control = reply
+    }
   }
 }
 #endif

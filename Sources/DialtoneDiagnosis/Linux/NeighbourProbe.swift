@@ -12,64 +12,118 @@ struct NeighbourProbe {
   private struct Way {
     var kernel: KernelEvidence
     var hasAnswered = false
-    var socket: ProbeSocket?
+    var sockets: [ProbeSocket] = []
+    /// Whether the kernel has begun to ask, so that it knows anew in the end.
+    var isAskedAnew = false
+    /// When the kernel was first and last seen to ask without an answer, in nanoseconds.
+    var incomplete: ClosedRange<Int64>?
+
+    var state: NeighbourState? { kernel.neighbour?.state }
+    /// Whether the kernel is still finding out.
+    var isOpen: Bool { !hasAnswered && state.map { !$0.isDisjoint(with: Self.open) } ?? true }
+
+    private static let open: NeighbourState = [.incomplete, .delay, .probe]
   }
 
   /// How long a neighbour that was never known may take: the kernel asks three times, a second apart (arp(7)).
   private static let longest: Int64 = 3_600
   /// How long a neighbour that was known may take to refuse a datagram; it need not.
   private static let usual: Int64 = 150
+  /// How long one may take to refuse a connection if nobody has been heard by it, and how long the kernel may take to
+  /// be sure of it: five seconds, and three tries a second apart.
+  private static let patient: Int64 = 1_300
+  private static let sure: Int64 = 9_000
+  /// A little more than the kernel's pause between two questions, in nanoseconds (arp(7), retrans_time_ms).
+  private static let interval: Int64 = 1_200_000_000
+  /// A router's own name server, as a rule; who has none refuses.
+  private static let port: UInt16 = 53
 
   private let inquiry: DiagnosisInquiry
   private let patience: Patience
+  private let isSecondLook: Bool
 
   init(_ inquiry: DiagnosisInquiry, _ patience: Patience) {
     self.inquiry = inquiry
     self.patience = patience
+    isSecondLook = inquiry.isSecondLook
   }
 
   func findings(_ witness: KernelWitness) -> [Finding] {
-    var ways = inquiry.openWays.map { Way(kernel: $0) }
+    // It has to look before anything is sent.
+    let packets = PacketWitness()
+    var ways = inquiry.openWays.filter { !isSecondLook || inquiry.isUnsure($0.target.family) }.map { Way(kernel: $0) }
     for index in ways.indices {
       guard let neighbour = ways[index].kernel.neighbour, neighbour.isResolved, let link = ways[index].kernel.link
       else { continue }
-      ways[index].socket = DatagramProbe.wake(neighbour.address, link: link.index)
+      ways[index].sockets = [DatagramProbe.wake(neighbour.address, link: link.index)].compactMap(\.self)
+      if isSecondLook,
+        let socket = ProbeSocket(neighbour.address, port: Self.port, isStream: true, interface: link.index)
+      {
+        ways[index].sockets.append(socket)
+      }
     }
     watch(&ways, witness)
-    return ways.map { way in
-      let result = KernelFindings.neighbour(
-        way.kernel.neighbour, wasProbed: way.socket != nil, hasAnswered: way.hasAnswered)
-      return .kernel(KernelFinding(.neighbour(result), way.kernel))
+    packets?.read()
+    return ways.map { .kernel(KernelFinding(.neighbour(result($0, packets?.record)), $0.kernel)) }
+  }
+
+  private func result(_ way: Way, _ record: PacketRecord?) -> KernelFinding.Neighbour {
+    let usual = KernelFindings.neighbour(
+      way.kernel.neighbour, wasProbed: !way.sockets.isEmpty, hasAnswered: way.hasAnswered)
+    guard let neighbour = way.kernel.neighbour, neighbour.isResolved, !way.hasAnswered, !way.sockets.isEmpty else {
+      return usual
     }
+    let (address, isGateway) = (neighbour.address, neighbour.isGateway)
+    if !neighbour.isConfirmed, let sight = record?.neighbour(address.bits) {
+      // The kernel asks again after a second: one of its questions would have been seen.
+      let hasWatched = way.incomplete.map { $0.upperBound - $0.lowerBound > Self.interval } ?? false
+      if sight.isAnswered || !sight.isAsked && hasWatched {
+        return .stopped(address, isGateway: isGateway, hasLeft: sight.isAsked)
+      }
+    }
+    // It has said nothing, and what the kernel has heard of it is from before.
+    let isStale = isSecondLook && !(way.isAskedAnew && neighbour.isConfirmed)
+    return isStale ? .silent(address, isGateway: isGateway, wasProbed: true) : usual
   }
 
   private func watch(_ ways: inout [Way], _ witness: KernelWitness) {
-    let usual = patience.moment(in: Self.usual)
-    let longest = patience.moment(in: Self.longest)
+    let start = TimeSource.system.now()
     while !patience.isOver {
+      let elapsed = (TimeSource.system.now() - start) / 1_000_000
       var isOpen = false
-      let now = TimeSource.system.now()
-      for index in ways.indices where ways[index].socket != nil && !ways[index].hasAnswered {
+      for index in ways.indices where !ways[index].sockets.isEmpty && !ways[index].hasAnswered {
         look(&ways[index], witness)
-        let state = ways[index].kernel.neighbour?.state
-        let isSettled = state.map { !$0.isDisjoint(with: [.reachable, .permanent, .noARP]) } ?? false
-        if ways[index].hasAnswered || isSettled { continue }
-        // A failed entry from before is asked for anew by what was sent.
-        let isFailed = state?.contains(.failed) ?? false
-        if isFailed, now > usual { continue }
-        let isAsked = state?.contains(.incomplete) ?? true
-        if isAsked || isFailed ? now < longest : now < usual { isOpen = true }
+        if isAwaited(ways[index], elapsed) { isOpen = true }
       }
       if !isOpen { return }
-      let list = ways.compactMap { $0.socket.map { ($0.descriptor, wantsWriting: false) } }
-      if patience.wait(list, until: patience.moment(in: 50)).contains(where: { $0.position < 0 }) { return }
+      // The kernel tells nobody of an entry without being asked.
+      if !patience.wait([], until: patience.moment(in: 50)).isEmpty { return }
     }
+  }
+
+  private func isAwaited(_ way: Way, _ elapsed: Int64) -> Bool {
+    if way.hasAnswered { return false }
+    if isSecondLook { return elapsed < Self.patient || way.isOpen && elapsed < Self.sure }
+    if way.kernel.neighbour?.isConfirmed == true { return false }
+    // A failed entry from before is asked for anew by what was sent.
+    if way.state?.contains(.failed) == true { return elapsed < Self.usual }
+    return elapsed < (way.state?.contains(.incomplete) ?? true ? Self.longest : Self.usual)
   }
 
   private func look(_ way: inout Way, _ witness: KernelWitness) {
     guard let neighbour = way.kernel.neighbour, let link = way.kernel.link else { return }
-    if DatagramProbe.hasAnswered(way.socket, neighbour.address) { way.hasAnswered = true }
+    if way.sockets.contains(where: { DatagramProbe.hasAnswered($0, neighbour.address) }) { way.hasAnswered = true }
     way.kernel.neighbour?.state = witness.neighbourState(neighbour.address, link: link.index)
+    if way.isOpen { way.isAskedAnew = true }
+    if way.state?.contains(.incomplete) == true {
+      let now = TimeSource.system.now()
+      way.incomplete = (way.incomplete?.lowerBound ?? now)...now
+    }
   }
+}
+
+extension KernelEvidence.NeighbourFacts {
+  /// Whether the kernel counts it as there.
+  fileprivate var isConfirmed: Bool { state.map { !$0.isDisjoint(with: [.reachable, .permanent, .noARP]) } ?? false }
 }
 #endif

@@ -17,8 +17,8 @@ final class ProbeSocket {
   let flow: PacketRecord.Flow?
 
   /// Begins to connect over TCP if it `isStream`, else UDP, by `interface` alone if it is given. `nil` if the system
-  /// has no descriptor for it.
-  init?(_ address: IPAddress, port: UInt16, isStream: Bool, interface: UInt32?) {
+  /// has no descriptor for it. With `hops`, its packets die behind so many routers.
+  init?(_ address: IPAddress, port: UInt16, isStream: Bool, interface: UInt32?, hops: CInt? = nil) {
     let address = address.unmapped
     let family = address.family == .ipv6 ? AF_INET6 : AF_INET
     let descriptor = csystem_probe_socket(family, isStream ? 1 : 0)
@@ -27,6 +27,11 @@ final class ProbeSocket {
     self.address = address
     // if_nametoindex(3) reads the name and keeps nothing.
     let scope = address.zone.map { zone in unsafe UInt32(zone) ?? if_nametoindex(zone) }
+    if var hops {
+      // IPPROTO_IPV6 and IPPROTO_IP. The call reads the number.
+      let (level, name) = family == AF_INET6 ? (CInt(41), IPV6_UNICAST_HOPS) : (0, IP_TTL)
+      _ = unsafe setsockopt(descriptor, level, name, &hops, socklen_t(MemoryLayout<CInt>.size))
+    }
     if let interface { _ = csystem_bind_to_interface(descriptor, family, interface) }
     // The call reads as many bytes as the family has.
     start = unsafe csystem_connect(descriptor, family, address.networkBytes, port, scope ?? interface ?? 0)
@@ -71,6 +76,16 @@ final class ProbeSocket {
 
   /// Why it failed; 0 if it did not. Asking takes the error away.
   func takeError() -> CInt { csystem_socket_error(descriptor) }
+
+  /// Whether a connection has been made (getpeername(2)).
+  var isConnected: Bool {
+    var address = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    // The call writes at most so many bytes of an address, whatever its family.
+    return unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getpeername(descriptor, $0, &length) }
+    } == 0
+  }
 
   /// Who refused a packet; `nil` if nobody did.
   func takeRefusal() -> ConnectionRefusal? { ConnectionRefusal(takenFrom: descriptor) }

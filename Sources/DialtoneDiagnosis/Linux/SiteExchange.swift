@@ -11,11 +11,11 @@ struct SiteExchange: Sendable {
   private static let longest = Duration.seconds(30)
   /// What is left for the verdict, in nanoseconds.
   private static let margin: Int64 = 100_000_000
-  /// Fits into the smallest packet that each IPv4 host takes (RFC 791, 3.1: 576 bytes), and into IPv6's.
-  private static let smallSegment = 500
+  /// Packets of 256 bytes pass where larger ones vanish: each IPv4 host takes 576 (RFC 791, 3.1), IPv6's 1,280.
+  private static let smallSegment = 216
 
   private let inquiry: DiagnosisInquiry
-  private var rest: Int64 { max(0, inquiry.deadline - TimeSource.system.now()) }
+  private var rest: Int64 { inquiry.rest.nanosecondsClamped }
 
   init(_ inquiry: DiagnosisInquiry) { self.inquiry = inquiry }
 

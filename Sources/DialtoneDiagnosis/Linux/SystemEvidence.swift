@@ -13,7 +13,11 @@ public struct SystemEvidence: EvidenceSource {
 
   /// Finds out what a question asks, on a thread of its own if that blocks.
   public func findings(for question: DiagnosisQuestion, in inquiry: DiagnosisInquiry) async -> [Finding] {
-    if question == .exchange { return await SiteExchange(inquiry).findings() }
+    switch question {
+    case .exchange: return await SiteExchange(inquiry).findings()
+    case .proxy: return await ProxyExchange(inquiry).findings()
+    default: break
+    }
     let patience = Patience(until: inquiry.deadline)
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -71,10 +75,10 @@ struct SystemQuestion {
       case .way: return ways(witness)
       case .neighbours: return NeighbourProbe(inquiry, patience).findings(witness)
       case .tunnels: return tunnels(witness)
+      case .portal: return [.portal(PortalProbe(inquiry, patience).finding(witness))]
       case .beyond: return [.beyond(BeyondProbe(inquiry, patience).finding(witness))]
       case .connections: return ConnectionProbe(inquiry, patience).findings(witness)
-      case .proxy: return [ProxyProbe(inquiry, patience).finding(witness)]
-      case .exchange: return []
+      case .exchange, .proxy: return []
       }
     } catch {
       if question != .way { return [] }
@@ -101,6 +105,9 @@ struct SystemQuestion {
       let system = SystemLookup(name, families: inquiry.families)
       var finding = nameInquiry.evidence(name.ascii, families: inquiry.families)
       finding.system = system.reply(patience)
+      finding.unsteady = nameInquiry.unsteady(finding, families: inquiry.families) {
+        SystemLookup(name, families: inquiry.families).reply(patience)
+      }
       if case .addresses(let addresses)? = finding.system, finding.addresses.isEmpty {
         // mDNS, LDAP and the like: the system's resolver alone asks them.
         finding.source = .system
@@ -167,6 +174,9 @@ struct SystemQuestion {
 }
 
 extension DiagnosisInquiry {
+  /// How much time is left.
+  var rest: Duration { .nanoseconds(max(0, deadline - TimeSource.system.now())) }
+
   func path(
     _ transport: ReachabilityConfiguration.Transport = .tcp, port: UInt16?
   ) -> ReachabilityConfiguration {

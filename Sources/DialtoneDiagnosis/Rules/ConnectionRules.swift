@@ -151,6 +151,8 @@ enum ConnectionRules {
 /// What is said of what lies beyond the router.
 enum BeyondMeaning: Hashable, Sendable {
   case answers(IPAddress)
+  /// Servers of one family answer, and none of the other.
+  case answersInPart(IPAddress, silent: IPAddress.Family)
   /// Somebody on the way answers in a root server's place.
   case intercepted
   /// A router says that it has no way.
@@ -159,6 +161,9 @@ enum BeyondMeaning: Hashable, Sendable {
   case forbidden
   /// Nothing beyond answers, whoever was asked.
   case nothing
+  case tunnelSilent(String)
+  /// The root servers do not answer, and others beyond the router do: a filter of questions may be why.
+  case others(IPAddress)
   /// The root servers do not answer, and that alone says nothing.
   case silent
   case untried
@@ -175,7 +180,11 @@ enum BeyondRules {
     _ finding: BeyondFinding, _ context: Reading.Context
   ) -> (BeyondMeaning, DiagnosisStep.Outcome, DiagnosisCause?) {
     if let answer = finding.questions.first(where: { $0.outcome == .answer }) {
-      return (.answers(answer.server), .ok, nil)
+      let silent = finding.questions.first { question in
+        question.server.family != answer.server.family && question.isLost
+      }
+      return silent.map { (.answersInPart(answer.server, silent: $0.server.family), .doubtful, .familyBroken) }
+        ?? (.answers(answer.server), .ok, nil)
     }
     if finding.questions.isEmpty { return (.untried, .skipped, nil) }
     if finding.questions.contains(where: { $0.outcome == .forged }) {
@@ -194,9 +203,11 @@ enum BeyondRules {
       )
     }
     if finding.questions.allSatisfy({ $0.outcome == .failed(EPERM) }) { return (.forbidden, .doubtful, nil) }
-    if finding.questions.contains(where: { $0.outcome == .silent }), !context.hasAnswerFromBeyond {
-      return context.hasSilenceBeyond ? (.nothing, .fault, .uplinkDown) : (.silent, .doubtful, nil)
-    }
-    return (.silent, .doubtful, nil)
+    // If the router is silent, so is all behind it.
+    if context.hasAnswerFromBeyond || context.isRouterSilent { return (.silent, .doubtful, nil) }
+    if case .leadsOn(let last)? = finding.trace { return (.others(last), .doubtful, nil) }
+    if let tunnel = context.tunnel { return (.tunnelSilent(tunnel), .fault, .tunnelSilent) }
+    let isNothing = context.hasSilenceBeyond || finding.trace == .silent
+    return isNothing ? (.nothing, .fault, .uplinkDown) : (.silent, .doubtful, nil)
   }
 }

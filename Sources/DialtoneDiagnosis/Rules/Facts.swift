@@ -14,6 +14,7 @@ enum Facts {
     case .tunnel(let tunnel): of(tunnel)
     case .beyond(let beyond):
       [list("questions", beyond.questions.map { "\($0.server): \(words($0.outcome))" })]
+    case .portal(let portal): [number("status", portal.status)]
     case .name(let name): of(name)
     case .connection(let connection): of(connection)
     case .largePackets(let packets):
@@ -183,7 +184,7 @@ enum Facts {
       return [
         text("error", verdict.error?.code.identifier),
         text("certificateExpires", verdict.certificateExpires?.description),
-        flag("clockIsKept", site.clock?.isKept), flag("isImpostorAnswered", site.isImpostorAnswered),
+        flag("clockIsKept", site.clock?.isKept),
       ]
     default:
       return [

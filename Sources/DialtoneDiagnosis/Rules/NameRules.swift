@@ -10,7 +10,9 @@ enum NameMeaning: Hashable, Sendable {
   /// It has an address, and a server before does not answer.
   case foundBehind(silent: IPAddress)
   /// It has an address, and the server does not answer for records of a type.
-  case foundInPart(server: IPAddress, lacksIPv6: Bool)
+  case foundInPart(server: IPAddress, NameFinding.Reply, lacksIPv6: Bool)
+  /// The same question fails at one time, and not at another.
+  case unreliable(NameFinding.Unsteady)
   /// The server also gives an address to a name that cannot exist.
   case foundByLiar(server: IPAddress, control: [IPAddress])
   /// Servers answer at all.
@@ -66,6 +68,7 @@ enum NameRules {
     }
     let servers = finding.servers
     let silent = servers.filter(\.isSilent)
+    if let unsteady = finding.unsteady { return (.unreliable(unsteady), .fault, .unreliable) }
     if finding.isRootOnly {
       if servers.contains(where: { $0.hasAnswered && !$0.saysNo }) {
         return silent.first.map { (.oneServerSilent($0.address), .doubtful, .nameServerSilent) }
@@ -81,28 +84,41 @@ enum NameRules {
     _ finding: NameFinding, _ found: NameFinding.Server, _ silent: [NameFinding.Server]
   ) -> Judgement {
     let control = found.control?.addresses ?? []
-    if !control.isEmpty, found.addresses.allSatisfy({ control.contains($0) }) {
+    let comparable = found.addresses.filter { $0.family == control.first?.family }
+    if !comparable.isEmpty, comparable.allSatisfy(control.contains) {
       return (.hijacked(server: found.address), .fault, .nameHijacked)
     }
     if found.addresses.allSatisfy(\.isUnspecified) {
-      return (.nobodysByServer(found.address), .fault, .nameHijacked)
+      return (.nobodysByServer(found.address), .fault, .nameWrong)
     }
     if let first = finding.servers.first, first.address != found.address, first.saysUnknown {
       return (.unknownToFirst(first.address, knownTo: found.address), .fault, .nameUnknown)
     }
     // Silent servers and types explain by themselves why programs wait.
+    let lacking = [found.ipv4, found.ipv6].compactMap(\.self).first { $0.isUseless && $0.addresses.isEmpty }
     let isLate = finding.system == .silent && silent.isEmpty && !found.replies.contains(.silent)
     if isLate || finding.system == .failed {
       return (.lostInSystem(server: found.address, milliseconds: found.milliseconds), .fault, .nameServerSilent)
     }
     if let late = silent.first { return (.foundBehind(silent: late.address), .doubtful, .nameServerSilent) }
-    if found.replies.contains(.silent) {
+    if let lacking {
       return (
-        .foundInPart(server: found.address, lacksIPv6: found.ipv6 == .silent), .doubtful, .nameServerSilent
+        .foundInPart(server: found.address, lacking, lacksIPv6: found.ipv6 == lacking), .doubtful,
+        lacking == .silent ? .nameServerSilent : .nameServerRefuses
       )
     }
     if !control.isEmpty { return (.foundByLiar(server: found.address, control: control), .doubtful, nil) }
     return (.found, .ok, nil)
+  }
+
+  /// What an ICMP message about a question to a name server is the sign of.
+  private static func cause(of statement: NetworkStatement, from server: IPAddress) -> DiagnosisCause {
+    switch ConnectionRules.cause(of: statement, from: server) {
+    case .refused: .nameServerRefuses
+    // Nobody has the address, so that nobody answers there.
+    case .hostAbsent: .nameServerSilent
+    case let other: other
+    }
   }
 
   private static func judgeUnfound(_ finding: NameFinding, _ silent: [NameFinding.Server]) -> Judgement {
@@ -117,7 +133,7 @@ enum NameRules {
       let exists = unknown.replies.allSatisfy { $0.code != .nameError }
       return (.unknown(server: unknown.address, exists: exists), .fault, .nameUnknown)
     }
-    if let long = servers.first(where: \.needsTCP) { return (.needsTCP(long.address), .fault, .nameServerRefuses) }
+    if let long = servers.first(where: \.needsTCP) { return (.needsTCP(long.address), .fault, .nameServerSilent) }
     if let no = servers.first(where: \.saysNo), let code = no.replies.compactMap(\.code).first {
       return (.says(code, server: no.address), .fault, .nameServerRefuses)
     }
@@ -135,11 +151,7 @@ enum NameRules {
           switch reply {
           case .noWay(let fault): return (.noWay(server: server.address, fault), .fault, nil)
           case .refused(let statement):
-            return (
-              .refused(server: server.address, statement), .fault,
-              ConnectionRules.cause(of: statement, from: server.address) == .refused
-                ? .nameServerRefuses : ConnectionRules.cause(of: statement, from: server.address)
-            )
+            return (.refused(server: server.address, statement), .fault, cause(of: statement, from: server.address))
           case .failed(let errno): return (.cannotSend(server: server.address, errno: errno), .fault, nil)
           default: continue
           }

@@ -58,6 +58,7 @@ struct Reading: Hashable, Sendable {
       case .history: [Reading(finding, .history, .ok)]
       case .kernel(let kernel): [read(kernel, context)]
       case .tunnel(let tunnel): [read(tunnel)]
+      case .portal(let portal): [read(portal)]
       case .beyond(let beyond): [BeyondRules.read(beyond, context)]
       case .name(let name): [NameRules.read(name)]
       case .connection(let connection): [ConnectionRules.read(connection)]
@@ -75,12 +76,18 @@ struct Reading: Hashable, Sendable {
     let hasAnswerFromBeyond: Bool
     /// Whether something that was asked beyond the router got no answer.
     let hasSilenceBeyond: Bool
+    /// Whether no router is there, so that nothing behind it says anything.
+    let isRouterSilent: Bool
+    /// The tunnel that packets to the Internet leave by.
+    let tunnel: String?
     /// The families in which somebody beyond the router has answered.
     let answeredBeyond: Set<IPAddress.Family>
 
     init(_ findings: [Finding]) {
       var hasAnswer = false
       var hasSilence = false
+      var tunnel: String?
+      var routers: [Bool] = []
       var beyondRouter: Set<IPAddress.Family> = []
       for finding in findings {
         switch finding {
@@ -89,7 +96,16 @@ struct Reading: Hashable, Sendable {
           for question in beyond.questions where question.outcome == .answer {
             beyondRouter.insert(question.server.family)
           }
+        case .tunnel(let found): tunnel = found.interface
+        case .kernel(let kernel):
+          switch kernel.result {
+          case .neighbour(.silent), .neighbour(.stopped), .neighbour(.asked): routers.append(false)
+          case .neighbour(.answers), .neighbour(.answered): routers.append(true)
+          default: break
+          }
         case .connection(let connection):
+          // What came in to this machine came from beyond, whatever became of it here.
+          if connection.attempts.contains(where: { $0.sight?.hasReturned == true }) { hasAnswer = true }
           let hasConnection = connection.attempts.contains(where: \.isAccepted)
           guard connection.gateway != nil else { continue }
           if hasConnection { beyondRouter.insert(connection.family) }
@@ -102,13 +118,16 @@ struct Reading: Hashable, Sendable {
             if server.isBeyond { beyondRouter.insert(server.address.family) }
             hasAnswer = hasAnswer || server.isBeyond
           }
+          if name.servers.contains(where: { $0.replies.contains(.dropped) }) { hasAnswer = true }
         case .site(let site): hasAnswer = hasAnswer || site.usual.contains(where: SiteFinding.isAnswered)
-        case .proxy(let proxy): hasAnswer = hasAnswer || proxy.outcome == .delivers
+        case .proxy(let proxy): hasAnswer = hasAnswer || [.delivers, .connects].contains(proxy.outcome)
         default: break
         }
       }
       hasAnswerFromBeyond = hasAnswer
       hasSilenceBeyond = hasSilence
+      self.tunnel = tunnel
+      isRouterSilent = routers.contains(false) && !routers.contains(true)
       answeredBeyond = beyondRouter
     }
   }
@@ -167,6 +186,7 @@ struct Reading: Hashable, Sendable {
         // An entry can fail while answers pass: a firewall of this machine that drops ARP, or an old entry.
         if context.answeredBeyond.contains(finding.target.family) { return reading(.neighbour, .doubtful) }
         return reading(.neighbour, .fault, isGateway ? .gatewaySilent : .hostAbsent)
+      case .stopped: return reading(.neighbour, .fault, .localFirewall)
       case .asked: return reading(.neighbour, .doubtful)
       case .unknown, .notAsked, .none: return reading(.neighbour, .skipped)
       }
@@ -204,6 +224,12 @@ struct Reading: Hashable, Sendable {
     }
   }
 
+  private static func read(_ finding: PortalFinding) -> Reading {
+    Reading(
+      .portal(finding), .portal, finding.isPortal ? .fault : .ok,
+      charge: finding.isPortal ? Charge(.captivePortal, nil) : nil)
+  }
+
   private static func read(_ finding: LargePacketsFinding) -> Reading {
     switch finding.outcome {
     case nil: Reading(.largePackets(finding), .pathMTU, .skipped)
@@ -219,9 +245,8 @@ struct Reading: Hashable, Sendable {
     switch finding.outcome {
     case .delivers, .connects: return reading(.ok)
     case .notTried: return reading(.skipped)
-    case .refuses, .malformed: return reading(.fault, .proxyRefuses)
-    case .unknownName, .unansweredName, .reset, .unreachable, .failed, .silent, .unreadable:
-      return reading(.fault, .proxyUnreachable)
+    case .refuses: return reading(.fault, .proxyRefuses)
+    case .unresolved, .unreachable, .unreadable: return reading(.fault, .proxyUnreachable)
     }
   }
 }

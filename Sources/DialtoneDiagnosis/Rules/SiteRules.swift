@@ -13,6 +13,8 @@ enum SiteMeaning: Hashable, Sendable {
   case largeVanish
   /// Some tries succeeded, some did not.
   case unreliable(failures: Int, of: Int)
+  /// It took a connection before, and none for the exchange.
+  case unconnected
   // TLS.
   case proven
   case plain
@@ -28,8 +30,6 @@ enum SiteMeaning: Hashable, Sendable {
   case serverFault(status: Int)
   case loginWanted
   case redirected
-  /// Somebody answers for a name that cannot exist, and the site does not prove who it is.
-  case impostor
   case stalled
   case malformed
   case noRequest
@@ -98,11 +98,8 @@ enum SiteRules {
     case .failed where verdict.stage == .tls:
       if SiteFinding.isStalled(verdict) { return (.tlsStalled, .fault, .siteFault) }
       if verdict.error?.code == .trustUnreadable { return (.trustUnreadable, .fault, .tlsCertificate) }
-      return finding.isImpostorAnswered == true
-        ? (.impostor, .fault, .captivePortal) : (.tlsFails, .fault, .siteFault)
-    default:
-      return finding.isImpostorAnswered == true
-        ? (.impostor, .fault, .captivePortal) : (.noTLS, .skipped, nil)
+      return (.tlsFails, .fault, .siteFault)
+    default: return (.noTLS, .skipped, nil)
     }
   }
 
@@ -110,8 +107,6 @@ enum SiteRules {
     let code = verdict.error?.code
     if code == .certificateExpired || code == .certificateNotYetValid {
       if let fault = finding.clock?.fault { return (.clock(fault), .fault, .clockWrong) }
-    } else if finding.isImpostorAnswered == true {
-      return (.impostor, .fault, .captivePortal)
     }
     return (.certificate, .fault, .tlsCertificate)
   }
@@ -128,6 +123,7 @@ enum SiteRules {
       return (verdict.status == 511 ? .loginWanted : .redirected, .fault, .captivePortal)
     case .failed where [.request, .response, .body].contains(verdict.stage):
       return SiteFinding.isStalled(verdict) ? (.stalled, .fault, .siteFault) : (.malformed, .fault, .siteFault)
+    case .failed where [.name, .connect].contains(verdict.stage): return (.unconnected, .fault, .unreliable)
     default: return (.noRequest, .skipped, nil)
     }
   }

@@ -13,24 +13,30 @@ struct VerdictRules {
   private let context: Reading.Context
 
   static func conclude(_ goal: DiagnosisGoal, _ findings: [Finding], _ readings: [Reading]) -> Conclusion {
-    VerdictRules(
-      readings: readings, findings: findings, success: Success(of: goal, in: findings), goal: goal,
-      context: Reading.Context(findings)
+    let isByProxy = findings.contains { if case .proxy(let proxy) = $0 { proxy.outcome == .delivers } else { false } }
+    // A proxy that leads to the site takes the place of the way there.
+    let ofProxy: Set<DiagnosisStep.Kind> = [.proxy, .pathMTU, .tls, .http]
+    return VerdictRules(
+      readings: isByProxy ? readings.filter { ofProxy.contains($0.kind) } : readings, findings: findings,
+      success: Success(of: goal, in: findings), goal: goal, context: Reading.Context(findings)
     ).conclusion
   }
 
   private var conclusion: Conclusion {
     if findings.isEmpty { return .unknown(.nothingFound) }
     if let success { return conclude(success) }
+    if let portal, let charge = portal.charge { return .wrong(charge, Conclusion.Ground(reading: portal)) }
     let broken = brokenFamily
     if let broken, areNamesAskedOnly(by: broken.family) { return familyBroken(broken) }
-    if let portal, let charge = portal.charge { return .wrong(charge, Conclusion.Ground(reading: portal)) }
     let counting = faults.filter { fault in
+      if isNamePartial, isMissing(fault) { return false }
       guard let family = fault.family else { return true }
       return !workingFamilies.contains { $0 != family }
     }
     if let first = nearest(counting) {
-      if let charge = first.charge {
+      if var charge = first.charge {
+        // Whoever should have led on to the Internet is not there.
+        if goal == .internet, charge.cause == .hostAbsent { charge = Charge(.gatewaySilent, nil) }
         return .wrong(charge, Conclusion.Ground(reading: first, beside: broken.flatMap { $0 == first ? nil : $0 }))
       }
       return .unknown(.doubt(first))
@@ -42,15 +48,13 @@ struct VerdictRules {
   // MARK: What was asked for has succeeded
 
   private func conclude(_ success: Success) -> Conclusion {
-    // If the proxy leads there, nothing else has to.
-    if case .proxy = success.kind, readings.allSatisfy({ $0.kind != .http || !$0.isFault }) { return .works(success) }
     let isProven = readings.contains { $0.kind == .tls && $0.outcome == .ok }
     var suspects: [(reading: Reading, charge: Charge, family: IPAddress.Family?)] = []
     for reading in readings {
-      guard let charge = reading.charge, !isAbsence(reading), reading.kind != .beyond else { continue }
-      // If a certificate proves who answered, the name led to the right place, however the name server came to it.
-      if isProven, charge.cause == .nameHijacked { continue }
-      if reading.isFault, let family = reading.family, workingFamilies.contains(where: { $0 != family }) {
+      guard let charge = reading.charge, !isAbsence(reading), !isHarmless(reading, isProven) else { continue }
+      if case .beyond(.answersInPart(_, let family)) = reading.meaning {
+        suspects.append((reading, charge, family))
+      } else if reading.isFault, let family = reading.family, workingFamilies.contains(where: { $0 != family }) {
         // Others of the family answer: it is the target's address that is dead.
         let isDead = reading.kind == .connect && context.answeredBeyond.contains(family)
         suspects.append((reading, isDead ? Charge(.addressDead, nil) : Charge(.familyBroken, charge.proof), family))
@@ -66,6 +70,18 @@ struct VerdictRules {
     return .wrong(isOwn ? first.charge : first.charge.inDoubt, ground)
   }
 
+  /// Whether what was asked for succeeded in spite of it, and will.
+  private func isHarmless(_ reading: Reading, _ isProven: Bool) -> Bool {
+    switch reading.meaning {
+    case .beyond(.answersInPart): false
+    case .beyond: true
+    // Programs take the addresses of the other type.
+    case .name(.foundInPart(_, let reply, _)): reply != .silent
+    // If a certificate proves who answered, it was the site, whatever lies on the way.
+    default: isProven && [.nameHijacked, .captivePortal].contains(reading.charge?.cause)
+    }
+  }
+
   // MARK: Families
 
   private var faults: [Reading] { readings.filter(\.isFault) }
@@ -78,11 +94,29 @@ struct VerdictRules {
 
   /// Whether a fault only says that this machine does not use the family.
   private func isAbsence(_ reading: Reading) -> Bool {
-    guard reading.family != nil, case .kernel(let kernel) = reading.finding else { return false }
-    guard workingFamilies.contains(where: { $0 != reading.family }) else { return false }
+    isMissing(reading) && workingFamilies.contains { $0 != reading.family }
+  }
+
+  /// Whether a fault says that this machine has nothing of the family.
+  private func isMissing(_ reading: Reading) -> Bool {
+    guard case .kernel(let kernel) = reading.finding else { return false }
     switch kernel.result {
     case .address(.missing), .address(.linkLocal), .route(.missing), .link(.missing), .source(.missing): return true
     default: return false
+    }
+  }
+
+  /// Whether the name may have addresses of another family, which no server told.
+  private var isNamePartial: Bool {
+    findings.contains { finding in
+      guard case .name(let name) = finding else { return false }
+      if name.addresses.isEmpty { return false }
+      if name.lacksInSystem { return true }
+      return [IPAddress.Family.ipv4, .ipv6].contains { family in
+        !name.addresses.contains { $0.family == family }
+          && name.servers.contains { $0.reply(family) != nil }
+          && name.servers.contains { !$0.replies.isEmpty && ($0.reply(family)?.isUseless ?? true) }
+      }
     }
   }
 
@@ -110,26 +144,34 @@ struct VerdictRules {
 
   // MARK: The nearest cause
 
-  /// A portal that answers in the site's place explains the reset, the certificate and the address.
-  private var portal: Reading? {
-    guard let portal = readings.first(where: { $0.meaning == .site(.impostor) }) else { return nil }
-    let explained: Set<DiagnosisCause> = [.refused, .tlsCertificate, .nameHijacked, .siteFault, .captivePortal]
-    return faults.allSatisfy { fault in
-      isAbsence(fault) || fault.charge.map { explained.contains($0.cause) } ?? false
-    } ? portal : nil
+  /// A portal that answers in others' place explains whatever lies behind it.
+  private var portal: Reading? { readings.first { $0.kind == .portal && $0.isFault } }
+
+  /// Which of two faults is nearer: they stand in the order of a packet's way, and a proxy comes before names and the
+  /// target, as programs ask it in their place.
+  private func rank(_ fault: Reading) -> Int {
+    func rank(_ kind: DiagnosisStep.Kind) -> Int { 3 * (DiagnosisStep.Kind.all.firstIndex(of: kind) ?? 0) }
+    switch (fault.finding, fault.meaning) {
+    case (.proxy(let proxy), _): return proxy.outcome == .unresolved ? rank(.name) + 1 : rank(.beyond) + 1
+    // That this machine has no way to a name server is its own matter.
+    case (_, .name(.noWay)): return rank(.route)
+    // A network that lets nothing but its proxy through is silent otherwise.
+    case (_, .beyond(.nothing)): return rank(.beyond) + 2
+    default: return rank(fault.kind)
+    }
   }
 
   /// The nearest fault. If each family has one, the family that came further counts: the other one may not be in use.
   private func nearest(_ faults: [Reading]) -> Reading? {
     let ofFamilies = [IPAddress.Family.ipv4, .ipv6].compactMap { family in
-      faults.filter { $0.family == family }.min { $0.position < $1.position }
+      faults.filter { $0.family == family }.min { rank($0) < rank($1) }
     }
-    let furthest = ofFamilies.map(\.position).max().flatMap { position in
-      ofFamilies.first { $0.position == position }
+    let furthest = ofFamilies.max { a, b in
+      (rank(a), isMissing(a) ? 0 : 1) < (rank(b), isMissing(b) ? 0 : 1)
     }
-    let common = faults.filter { $0.family == nil }.min { $0.position < $1.position }
+    let common = faults.filter { $0.family == nil }.min { rank($0) < rank($1) }
     guard let furthest, let common else { return furthest ?? common }
-    return common.position < furthest.position ? common : furthest
+    return rank(common) < rank(furthest) ? common : furthest
   }
 
   // MARK: No fault and no success
@@ -164,7 +206,8 @@ extension DiagnosisVerdict {
   ///   - findings: What was found.
   ///   - elapsed: How long it took.
   public init(of target: String, goal: DiagnosisGoal, findings: [Finding], elapsed: Duration = .zero) {
-    let order = findings.enumerated().sorted { a, b in
+    let order = findings.enumerated().filter { !$0.element.isRepeated(in: findings[($0.offset + 1)...]) }.sorted {
+      a, b in
       (a.element.position, a.offset) < (b.element.position, b.offset)
     }
     let sorted = order.map(\.element)
@@ -180,6 +223,15 @@ extension DiagnosisVerdict {
 }
 
 extension Finding {
+  /// Whether a neighbour was looked at again later.
+  func isRepeated(in later: ArraySlice<Finding>) -> Bool {
+    guard case .kernel(let kernel) = self, case .neighbour = kernel.result else { return false }
+    return later.contains { finding in
+      guard case .kernel(let other) = finding, case .neighbour = other.result else { return false }
+      return other.target == kernel.target
+    }
+  }
+
   /// Where it stands on the way of a packet: findings come in any order.
   var position: Int {
     let kind: DiagnosisStep.Kind =
@@ -195,6 +247,7 @@ extension Finding {
         case .neighbour: .neighbour
         }
       case .tunnel: .tunnel
+      case .portal: .portal
       case .beyond: .beyond
       case .name: .name
       case .connection: .connect

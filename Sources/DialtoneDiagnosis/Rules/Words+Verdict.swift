@@ -11,7 +11,9 @@ extension Words {
     words.works = works
     words.others = others
     switch conclusion {
-    case .works(let success): words.summary = summary(success)
+    case .works(let success):
+      words.summary = summary(success)
+      if let proxy { words.details.append("The proxy \(proxy.server) led there (\(proxy.variable)).") }
     case .wrong(let charge, let ground):
       words.summary = summary(charge, ground)
       if let beside = ground.beside, let family = beside.family {
@@ -19,12 +21,21 @@ extension Words {
       }
       if let success = ground.success { words.details.append(doubt(success)) }
       if charge.cause == .routerNoRoute { words.details.append("The router's uplink is probably down.") }
-      words.advice = Advice.act(on: ground.reading.charge?.cause ?? charge.cause, ground.reading, target: target)
+      let cause = charge.cause == .familyBroken ? ground.reading.charge?.cause ?? charge.cause : charge.cause
+      words.advice = Advice.act(on: cause, ground.reading, target: target)
     case .unknown(let unknown):
       words.summary = summary(unknown)
       words.advice = advice(unknown)
     }
     return words
+  }
+
+  /// The proxy that led to the site.
+  private var proxy: ProxyFinding? {
+    for reading in readings {
+      if case .proxy(let proxy) = reading.finding, proxy.outcome == .delivers { return proxy }
+    }
+    return nil
   }
 
   // MARK: Summaries
@@ -36,7 +47,6 @@ extension Words {
     case .connection(let address, let port, let milliseconds):
       "Nothing is wrong: \(Self.endpoint(address, port)) answers in \(Self.time(milliseconds))."
     case .beyond(let server): "The Internet is reachable: the root server \(server) answers."
-    case .proxy(let server): "Nothing is wrong: the proxy \(server) leads to \(subject)."
     }
   }
 
@@ -70,7 +80,6 @@ extension Words {
     case .site(let verdict): "Yet \(verdict.url.authority) answered a check."
     case .connection(let address, let port, _): "Yet \(Self.endpoint(address, port)) takes connections."
     case .beyond(let server): "Yet the root server \(server) answers."
-    case .proxy(let server): "Yet the proxy \(server) leads to \(subject)."
     }
   }
 

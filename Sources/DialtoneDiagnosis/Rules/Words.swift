@@ -26,6 +26,10 @@ struct Words {
     case (.kernel(let kernel), _): Self.text(kernel)
     case (.tunnel(let tunnel), _): text(tunnel)
     case (_, .beyond(let meaning)): text(meaning)
+    case (.portal(let portal), _):
+      portal.isPortal
+        ? "somebody answers for an address that nobody has, as a network does that wants a login"
+        : "nobody answers for an address that nobody has"
     case (.name(let name), .name(let meaning)): text(meaning, name)
     case (.connection(let connection), .connection(let meaning)): text(meaning, connection)
     case (.largePackets(let packets), _): text(packets)
@@ -128,6 +132,10 @@ struct Words {
     case .answered(let address, let isGateway):
       return "\(who(address, isGateway)) was there\(on); whether it still is, is not known"
     case .silent(let address, let isGateway, _): return "\(who(address, isGateway)) does not answer\(on)"
+    case .stopped(let address, let isGateway, let hasLeft):
+      return hasLeft
+        ? "\(who(address, isGateway)) answers\(on), and this machine's own firewall drops that"
+        : "this machine's own firewall lets no question for \(who(address, isGateway)) out"
     case .asked(let address, let isGateway): return "\(who(address, isGateway)) has not answered\(on) yet"
     case .unknown(let address, let isGateway): return "\(who(address, isGateway)) was not asked for\(on)"
     case .notAsked: return "the link has no neighbours to ask for"
@@ -157,10 +165,15 @@ struct Words {
   private func text(_ meaning: BeyondMeaning) -> String {
     switch meaning {
     case .answers(let server): "the root server \(server) answers"
+    case .answersInPart(let server, let family):
+      "the root server \(server) answers, and none over \(Self.name(family))"
     case .intercepted: "somebody on the way answers in place of the root servers"
     case .routerSays(let statement): "the router \(statement.sender) says of the root servers: \(Self.text(statement))"
     case .forbidden: "this machine's own firewall lets no question out to the root servers"
     case .nothing: "nothing beyond the router answers"
+    case .tunnelSilent(let tunnel): "nothing answers through the tunnel \(tunnel)"
+    case .others(let address):
+      "the root servers do not answer, and \(address) beyond the router does: a filter may stop questions to them"
     case .silent: "the root servers do not answer; that alone says little, as a filter may stop DNS"
     case .untried: "nobody was asked"
     }
@@ -186,9 +199,14 @@ struct Words {
       }
     case .foundBehind(let silent):
       return "the name server \(silent) does not answer, so that lookups take long; \(known), by another"
-    case .foundInPart(let server, let lacksIPv6):
+    case .foundInPart(let server, let reply, let lacksIPv6):
       let type = lacksIPv6 ? "AAAA" : "A"
-      return "the name server \(server) does not answer for \(type) records, so that lookups take long"
+      return reply == .silent
+        ? "the name server \(server) does not answer for \(type) records, so that lookups take long"
+        : "the name server \(server) fails for \(type) records\(reply.code.map { " (\($0))" } ?? "")"
+    case .unreliable(let unsteady):
+      let who = unsteady.server.map { "the name server \($0)" } ?? "the system's resolver"
+      return "\(who) failed \(unsteady.failures) of \(unsteady.tries) times for \(name.name)"
     case .foundByLiar(let server, let control):
       return "\(known), by \(server); it gives a name that cannot exist the address \(Self.list(control))"
     case .serversAnswer: return "\(servers) \(isOne ? "answers" : "answer")"
@@ -287,6 +305,7 @@ struct Words {
     case .smallFail: return "small packets get no answer either"
     case .largeVanish: return "large packets vanish on the way, and small ones pass"
     case .unreliable(let failures, let count): return "asking \(site) failed \(failures) of \(count) times"
+    case .unconnected: return "the site \(site) took a connection at one time, and not at another: \(reason)"
     case .proven: return "the certificate proves that it is \(site)"
     case .plain: return "the URL is http"
     case .tlsStalled: return "the site \(site) takes the connection, and says nothing"
@@ -303,7 +322,6 @@ struct Words {
     case .serverFault(let status): return "the site \(site) answers \(status): something is wrong with it"
     case .loginWanted: return "the network says that it wants a login (status 511)"
     case .redirected: return "the answer of \(site) leads to another host, as a portal's does"
-    case .impostor: return "somebody answers for names that cannot exist, as a portal does, and not as \(site)"
     case .stalled: return "the site \(site) takes the request, and does not answer"
     case .malformed: return "the site \(site) gives no proper answer: \(reason)"
     case .noRequest: return "it did not come to a request"
@@ -316,14 +334,9 @@ struct Words {
     return switch proxy.outcome {
     case .delivers: "\(who) leads to the target"
     case .connects: "\(who) takes connections"
-    case .refuses(let status): "\(who) refuses to lead to the target (\(status))"
-    case .unknownName: "\(who) has a name that does not exist"
-    case .unansweredName: "\(who) has a name for which no name server gives an address"
-    case .reset: "\(who) refuses connections"
-    case .unreachable(let statement): "\(who) is not reached: \(Self.who(statement)) says: \(Self.text(statement))"
-    case .failed(let errno): "\(who) is not reached: \(Self.text(errno: errno))"
-    case .malformed: "\(who) does not speak the protocol of a proxy"
-    case .silent: "\(who) does not answer"
+    case .unresolved: "\(who) has a name that leads to no address"
+    case .unreachable(let error): "\(who) is not reached: \(error.message)"
+    case .refuses(let error): "\(who) does not lead to the target: \(error.message)"
     case .unreadable, .notTried: "\(who) was not tried"
     }
   }

@@ -34,11 +34,37 @@ public struct BeyondFinding: Hashable, Sendable {
     }
   }
 
+  /// What came of connections to a root server, some of which die behind a few routers, as traceroute(8) has it.
+  public enum Trace: Hashable, Sendable {
+    /// Nobody beyond the router has said anything.
+    case silent
+    /// One router beyond the first has answered, and nobody behind it.
+    case endsBehind(IPAddress)
+    /// Several have, or the server itself: packets come far.
+    case leadsOn(IPAddress)
+  }
+
   /// Who was asked, and what came of it.
   public let questions: [Question]
+  /// How far packets come; `nil` if a root server answered before that was tried.
+  public let trace: Trace?
 
   /// Makes a finding.
-  public init(_ questions: [Question]) { self.questions = questions }
+  public init(_ questions: [Question], trace: Trace? = nil) {
+    self.questions = questions
+    self.trace = trace
+  }
 
   var hasAnswer: Bool { questions.contains { $0.outcome == .answer } }
+}
+
+extension BeyondFinding.Question {
+  /// Whether nothing came of it, and no filter is known to be why.
+  var isLost: Bool {
+    switch outcome {
+    case .silent: true
+    case .refused(let statement): statement.meaning != .prohibited
+    default: false
+    }
+  }
 }

@@ -95,6 +95,8 @@ extension ConnectionFinding.Outcome {
 
 extension ConnectionFinding.Attempt {
   var isAccepted: Bool { tries.contains(where: \.isAccepted) }
-  /// What counts of the tries: the first, or that one of them was accepted.
-  var outcome: ConnectionFinding.Outcome { tries.first(where: \.isAccepted) ?? tries.first ?? .silent }
+  /// What counts of the tries: that one of them was accepted, else the first that says something.
+  var outcome: ConnectionFinding.Outcome {
+    tries.first(where: \.isAccepted) ?? tries.first { $0 != .silent } ?? .silent
+  }
 }

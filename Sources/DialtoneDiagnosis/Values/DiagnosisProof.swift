@@ -105,7 +105,6 @@ struct Success: Hashable, Sendable {
     case site(SiteVerdict)
     case connection(IPAddress, port: UInt16, milliseconds: Double)
     case beyond(IPAddress)
-    case proxy(String)
   }
 
   let kind: Kind
@@ -129,9 +128,6 @@ struct Success: Hashable, Sendable {
       case (.internet, .beyond(let beyond)):
         guard let answer = beyond.questions.first(where: { $0.outcome == .answer }) else { continue }
         self.init(.beyond(answer.server))
-        return
-      case (_, .proxy(let proxy)) where goal != .host && proxy.outcome == .delivers:
-        self.init(.proxy(proxy.server))
         return
       default: continue
       }
@@ -163,7 +159,7 @@ extension DiagnosisCause {
     case .noAddress, .duplicateAddress, .noRoute, .routeRefuses, .ruleRefuses, .routeDead: [.kernel]
     case .localFirewall, .tunnelSilent, .familyBroken: [.kernel]
     case .refused: [.kernel]
-    case .nameWrong, .nameUnknown, .proxyUnreachable: [.configuration]
+    case .nameWrong, .proxyUnreachable: [.configuration]
     case .tlsCertificate, .siteFault: [.cryptography]
     default: []
     }

@@ -87,6 +87,8 @@ public struct DiagnosisStep: Hashable, Sendable {
     public static let neighbour = Kind("neighbour")
     /// The other end of a tunnel, if the packets leave by one.
     public static let tunnel = Kind("tunnel")
+    /// Whether a network that wants a login answers in others' place.
+    public static let portal = Kind("portal")
     /// Whether somebody beyond the router answers.
     public static let beyond = Kind("beyond")
     /// The target's name, and the servers that were asked for it.
@@ -104,7 +106,8 @@ public struct DiagnosisStep: Hashable, Sendable {
 
     /// All kinds, in the order in which packets meet them.
     public static let all: [Kind] = [
-      history, link, address, rule, route, source, neighbour, tunnel, beyond, name, connect, pathMTU, tls, http, proxy,
+      history, link, address, rule, route, source, neighbour, tunnel, portal, beyond, name, connect, pathMTU, tls, http,
+      proxy,
     ]
   }
 }

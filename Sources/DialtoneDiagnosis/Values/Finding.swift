@@ -16,6 +16,8 @@ public enum Finding: Hashable, Sendable {
   case tunnel(TunnelFinding)
   /// Whether somebody beyond the router answers.
   case beyond(BeyondFinding)
+  /// Whether a network that wants a login answers in others' place.
+  case portal(PortalFinding)
   /// The target's name, and the servers that were asked for it.
   case name(NameFinding)
   /// Connections to the target in one family.

@@ -98,6 +98,23 @@ public struct NameFinding: Hashable, Sendable {
     case silent
   }
 
+  /// A question that one server answered well at one time, and not at another.
+  public struct Unsteady: Hashable, Sendable {
+    /// The server; `nil` for the system's resolver.
+    public var server: IPAddress?
+    /// How often it failed.
+    public var failures: Int
+    /// How often it was asked.
+    public var tries: Int
+
+    /// Makes a record of tries.
+    public init(_ server: IPAddress?, failures: Int, tries: Int) {
+      self.server = server
+      self.failures = failures
+      self.tries = tries
+    }
+  }
+
   /// The name as it was asked for.
   public var name: String
   /// Where its addresses come from.
@@ -112,6 +129,8 @@ public struct NameFinding: Hashable, Sendable {
   public var addresses: [IPAddress]
   /// What programs get; `nil` if the system's resolver was not asked.
   public var system: SystemReply?
+  /// What came of asking again, if a first answer did not fit another.
+  public var unsteady: Unsteady?
   /// Whether only the root was asked for, to see whether the servers answer at all.
   public var isRootOnly: Bool
   /// Whether the time was up before a server had its time to answer.
@@ -142,15 +161,46 @@ extension NameFinding.ResponseCode: CustomStringConvertible {
   }
 }
 
+extension NameFinding.SystemReply {
+  /// The families of which it has an address that is somebody's.
+  var families: Set<IPAddress.Family> {
+    guard case .addresses(let addresses) = self else { return [] }
+    return Set(addresses.filter { !$0.isUnspecified }.map(\.family))
+  }
+}
+
+extension NameFinding {
+  /// Whether programs get no address of a family of which servers have one; not, if they wait for ever.
+  var lacksInSystem: Bool {
+    guard let system, system != .silent else { return false }
+    return !Set(addresses.filter { !$0.isUnspecified }.map(\.family)).isSubset(of: system.families)
+  }
+}
+
 extension NameFinding.Reply {
+  /// Whether a program has nothing of it: a failure, silence, or the address of nobody.
+  var isUseless: Bool {
+    switch self {
+    case .truncated: false
+    case .answer(let code, let addresses):
+      ![.success, .nameError].contains(code) || !addresses.isEmpty && addresses.allSatisfy(\.isUnspecified)
+    default: true
+    }
+  }
   var addresses: [IPAddress] { if case .answer(_, let addresses) = self { addresses } else { [] } }
   var code: NameFinding.ResponseCode? { if case .answer(let code, _) = self { code } else { nil } }
 }
 
 extension NameFinding.Server {
+  func reply(_ family: IPAddress.Family) -> NameFinding.Reply? { family == .ipv4 ? ipv4 : ipv6 }
   var replies: [NameFinding.Reply] { [ipv4, ipv6].compactMap(\.self) }
   var addresses: [IPAddress] { replies.flatMap(\.addresses) }
   var hasAnswered: Bool { replies.contains { $0.code != nil } || needsTCP }
+  /// Whether one of its replies is of use, and another one is not.
+  var contradictsItself: Bool {
+    let all = replies + [control].compactMap(\.self)
+    return all.contains(where: \.isUseless) && !all.allSatisfy(\.isUseless) && !all.contains(.silent)
+  }
   var isSilent: Bool { !replies.isEmpty && replies.allSatisfy { $0 == .silent } }
   /// Whether what it knows is to be had over TCP alone.
   var needsTCP: Bool { addresses.isEmpty && replies.contains(.truncated) }

@@ -42,20 +42,17 @@ public struct SiteFinding: Hashable, Sendable {
   public var progress: Progress?
   /// What is known of this machine's clock.
   public var clock: Clock?
-  /// Whether a name that cannot exist, asked over http, was answered: only a portal, or a proxy, does that.
-  public var isImpostorAnswered: Bool?
 
   /// Makes a finding.
   public init(
     _ verdict: SiteVerdict, small: [SiteVerdict] = [], later: [SiteVerdict] = [], progress: Progress? = nil,
-    clock: Clock? = nil, isImpostorAnswered: Bool? = nil
+    clock: Clock? = nil
   ) {
     self.verdict = verdict
     smallVerdicts = small
     laterVerdicts = later
     self.progress = progress
     self.clock = clock
-    self.isImpostorAnswered = isImpostorAnswered
   }
 }
 

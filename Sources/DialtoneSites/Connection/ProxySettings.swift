@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dialtone
+package import Dialtone
 
 /// The proxies that the environment names: `http_proxy`, `https_proxy` and `no_proxy`, as curl(1) reads them.
 package struct ProxySettings {
@@ -9,6 +9,8 @@ package struct ProxySettings {
   var http: String?
   var https: String?
   var exceptions: String?
+  /// For both schemes, if they have none of their own. Only a diagnosis asks for it.
+  var all: String?
 
   /// The settings of this process.
   package static var environment: ProxySettings {
@@ -16,7 +18,8 @@ package struct ProxySettings {
     ProxySettings(
       http: EnvironmentVariable["http_proxy"],
       https: EnvironmentVariable["https_proxy"] ?? EnvironmentVariable["HTTPS_PROXY"],
-      exceptions: EnvironmentVariable["no_proxy"] ?? EnvironmentVariable["NO_PROXY"])
+      exceptions: EnvironmentVariable["no_proxy"] ?? EnvironmentVariable["NO_PROXY"],
+      all: EnvironmentVariable["all_proxy"] ?? EnvironmentVariable["ALL_PROXY"])
   }
 
   /// The proxy that `url` is to be asked by; `nil` for none. Throws if it cannot be read, before anything is sent.
@@ -25,20 +28,40 @@ package struct ProxySettings {
     return try Self.server(text, variable: url.isSecure ? "https_proxy" : "http_proxy")
   }
 
+  /// The text of the proxy that curl(1) would ask for `url`, and the variable that names it: also one of SOCKS, and
+  /// that of `all_proxy`. `nil` for none.
+  package func setting(for url: SiteURL) -> (variable: String, text: String)? {
+    if isException(url.host, port: url.port) { return nil }
+    if let text = url.isSecure ? https : http { return (url.isSecure ? "https_proxy" : "http_proxy", text) }
+    return all.map { ("all_proxy", $0) }
+  }
+
   /// Reads a proxy's URL. It may have a user and a password; neither is ever repeated.
-  static func server(_ text: String, variable: String) throws(SiteError) -> ProxyServer {
+  ///
+  /// With `sites`, one of SOCKS 5 may be read, too: `socks5` wants the site's address, which is the first of them.
+  package static func server(
+    _ text: String, variable: String, socksTo sites: [IPAddress]? = nil
+  ) throws(SiteError) -> ProxyServer {
     var rest = text[...]
+    var socks: ProxyServer.Socks?
+    var wantsAddress = false
     if let scheme = rest.unicodeScalars.firstRange(of: "://".unicodeScalars) {
-      guard ASCII.folded(rest[..<scheme.lowerBound]) == "http" else {
-        throw SiteError(.invalidConfiguration, "the proxy in \(variable) has to be an http URL")
+      switch (ASCII.folded(rest[..<scheme.lowerBound]), sites) {
+      case ("http", _): break
+      case ("socks5", let sites?): (socks, wantsAddress) = (ProxyServer.Socks(target: sites.first), true)
+      case ("socks5h", _?): socks = ProxyServer.Socks()
+      default: throw SiteError(.invalidConfiguration, "the proxy in \(variable) has to be an http URL")
       }
       rest = rest[scheme.upperBound...]
     }
     rest = Substring(rest.unicodeScalars.prefix { $0 != "/" })
     var authorization: String?
     if let at = rest.unicodeScalars.lastIndex(of: "@") {
-      let user = Self.percentDecoded(rest[..<at])
-      authorization = "Basic " + Base64.encode(user)
+      let user = rest[..<at]
+      authorization = "Basic " + Base64.encode(Self.percentDecoded(user))
+      let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      socks?.user = Self.percentDecoded(parts[0])
+      socks?.password = parts.count > 1 ? Self.percentDecoded(parts[1]) : []
       rest = rest[rest.unicodeScalars.index(after: at)...]
     }
     do {
@@ -46,7 +69,9 @@ package struct ProxySettings {
       // curl's default: 1080 if the proxy has no port.
       let hasPort =
         rest.unicodeScalars.lastIndex(of: ":").map { rest[$0...].unicodeScalars.allSatisfy { $0 != "]" } } ?? false
-      return ProxyServer(host: url.lookupHost, port: hasPort ? url.port : 1_080, authorization: authorization)
+      return ProxyServer(
+        host: url.lookupHost, port: hasPort ? url.port : 1_080, authorization: authorization, socks: socks,
+        wantsAddress: wantsAddress)
     } catch {
       throw SiteError(.invalidConfiguration, "the proxy in \(variable) has no host and port that could be read")
     }
@@ -111,7 +136,8 @@ package struct ProxySettings {
 extension SiteCheckConfiguration {
   /// The proxy that `url` is to be asked by.
   func proxyServer(for url: SiteURL) throws(SiteError) -> ProxyServer? {
-    proxy == .environment ? try ProxySettings.environment.proxy(for: url) : nil
+    if let proxyServer { return proxyServer }
+    return proxy == .environment ? try ProxySettings.environment.proxy(for: url) : nil
   }
 
   /// Throws if the configuration contradicts itself, or if the proxy that `url` would be asked by cannot be read.

@@ -66,10 +66,12 @@ final class Exchange {
     attempt {
       let pipeline = channel.pipeline.syncOperations
       try pipeline.addHandler(ByteMeter())
-      try pipeline.addHandler(
-        ProxyTunnelHandler(to: url, by: proxy, agent: userAgent) { [weak self] error in
-          self?.send(error.map { .lost($0) } ?? .tunnelOpened)
-        })
+      let end: (SiteError?) -> Void = { [weak self] error in self?.send(error.map { .lost($0) } ?? .tunnelOpened) }
+      if let socks = proxy.socks {
+        try pipeline.addHandler(SocksTunnelHandler(to: url, socks, end))
+      } else {
+        try pipeline.addHandler(ProxyTunnelHandler(to: url, by: proxy, agent: userAgent, end))
+      }
     }
   }
 
@@ -179,7 +181,7 @@ final class Exchange {
     ])
     if let userAgent { headers.add(name: "User-Agent", value: userAgent) }
     var target = url.target
-    if let proxy, !url.isSecure {
+    if let proxy, proxy.socks == nil, !url.isSecure {
       // RFC 9112, 3.2.2.
       target = "http://\(url.authority)\(target)"
       if let authorization = proxy.authorization { headers.add(name: "Proxy-Authorization", value: authorization) }

@@ -295,7 +295,7 @@ package struct CheckStateMachine {
     route = winner
     search.prefer(winner)
     state = .exchanging(ExchangeState(method: method))
-    if url.isSecure, proxy != nil { return [.openTunnel] }
+    if let proxy, url.isSecure || proxy.socks != nil { return [.openTunnel] }
     clock.timings.connect = clock.begin(url.isSecure ? .tls : .request, at: moment.uptime)
     return url.isSecure ? startTLS() : ask(method)
   }
@@ -318,8 +318,8 @@ package struct CheckStateMachine {
     switch event {
     case .tunnelOpened:
       // A proxy's tunnel is part of the connection.
-      clock.timings.connect = clock.begin(.tls, at: moment.uptime)
-      return startTLS()
+      clock.timings.connect = clock.begin(url.isSecure ? .tls : .request, at: moment.uptime)
+      return url.isSecure ? startTLS() : ask(exchange.method)
     case .tlsAgreed(let certificate): return tlsAgreed(certificate, exchange.method)
     case .tlsFailed(let error, let expires):
       certificateExpires = expires
@@ -360,7 +360,7 @@ package struct CheckStateMachine {
     guard isHTTP1, (200...999).contains(head.status) else {
       return fail(SiteError(.malformedResponse, "what came is no final answer of HTTP/1"))
     }
-    if proxy != nil, !url.isSecure, let error = rules.proxyError(head.status) {
+    if let proxy, proxy.socks == nil, !url.isSecure, let error = rules.proxyError(head.status) {
       clock.begin(.connect, at: moment.uptime)
       return fail(error)
     }

@@ -59,6 +59,9 @@ public struct SiteCheckConfiguration: Hashable, Sendable {
   /// The largest segment that either side may send, in bytes; `nil` for what the path allows.
   package var maximumSegment: Int?
 
+  /// The proxy that is asked, whatever ``proxy`` says.
+  package var proxyServer: ProxyServer?
+
   /// A request's method.
   public enum Method: String, Hashable, Sendable {
     /// Asks for the head of the answer alone (RFC 9110, 9.3.2).

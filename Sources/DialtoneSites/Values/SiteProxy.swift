@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dialtone
+package import Dialtone
 
 /// Whether a proxy may be asked in a site's place.
 public struct SiteProxy: Hashable, Sendable {
@@ -26,10 +26,23 @@ public struct SiteProxy: Hashable, Sendable {
 }
 
 /// A proxy that is asked in a site's place.
-package struct ProxyServer: Equatable, Sendable {
+package struct ProxyServer: Hashable, Sendable {
   /// As it is looked up.
   package let host: SiteURL.Host
   package let port: UInt16
   /// What the header Proxy-Authorization says (RFC 7617); `nil` if the proxy's URL has no user.
   package let authorization: String?
+  /// How it is asked by SOCKS; `nil` for a proxy of HTTP.
+  package var socks: Socks?
+
+  /// Whether it can only be asked for a site whose address is known.
+  package var wantsAddress = false
+
+  /// What a proxy of SOCKS 5 has to be told (RFC 1928).
+  package struct Socks: Hashable, Sendable {
+    /// The site's address; `nil` if the proxy looks its name up.
+    package var target: IPAddress?
+    package var user: [UInt8]?
+    package var password: [UInt8] = []
+  }
 }

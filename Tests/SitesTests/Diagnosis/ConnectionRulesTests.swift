@@ -71,6 +71,10 @@ struct ConnectionRulesTests {
     Row("datagrams are forbidden", .localFirewall, finding(.silent) { $0.isDatagramForbidden = true }),
     Row("silent", .silent, finding(.silent, Sight(hasLeft: true, hasReturned: false))),
     Row("silent, unseen", .silent, finding(.silent)),
+    // The first try that says something counts.
+    Row(
+      "silent once, then prohibited", .prohibited,
+      finding(.silent) { $0.attempts[0].tries.append(statement(.prohibited)) }),
     Row("the router has gone", .gatewaySilent, finding(.silent) { $0.isNeighbourFailed = true }),
     Row("this machine finds no router", .gatewaySilent, finding(statement(.hostUnreachable, by: target, isOwn: true))),
     Row(
@@ -152,8 +156,6 @@ struct ConnectionRulesTests {
     }
     let name = verdict(.intercepted, error: .certificateNameMismatch)
     #expect(causes(SiteFinding(name, clock: behind)) == [.tlsCertificate])
-    // Somebody answers for any name: a portal, and not the site.
-    #expect(causes(SiteFinding(name, isImpostorAnswered: true)) == [.captivePortal])
   }
 
   /// A date is the certificate's fault for certain if the clock is kept right, or was right after that date.
@@ -183,10 +185,10 @@ struct ConnectionRulesTests {
   // MARK: Proxies and tunnels
 
   @Test func aProxyIsAFaultIfItDoesNotLeadThere() {
+    let error = SiteError(.cannotConnect, "words")
     let outcomes: [(ProxyFinding.Outcome, DiagnosisCause?)] = [
-      (.delivers, nil), (.connects, nil), (.notTried, nil), (.unknownName, .proxyUnreachable),
-      (.reset, .proxyUnreachable), (.silent, .proxyUnreachable), (.unansweredName, .proxyUnreachable),
-      (.unreadable, .proxyUnreachable), (.refuses(403), .proxyRefuses), (.malformed, .proxyRefuses),
+      (.delivers, nil), (.connects, nil), (.notTried, nil), (.unresolved, .proxyUnreachable),
+      (.unreachable(error), .proxyUnreachable), (.unreadable, .proxyUnreachable), (.refuses(error), .proxyRefuses),
     ]
     for (outcome, cause) in outcomes {
       let finding = ProxyFinding(variable: "https_proxy", server: "192.0.2.7:3128", outcome)

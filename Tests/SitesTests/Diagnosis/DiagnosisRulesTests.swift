@@ -74,6 +74,28 @@ struct DiagnosisRulesTests {
         clock: SiteFinding.Clock(now: 1_000, isKept: true)))
   }
 
+  private static func openSite(_ kind: SiteVerdict.Kind, status: Int?) -> Finding {
+    .site(SiteFinding(SiteVerdict(url: "http://site.example/", kind: kind, status: status)))
+  }
+
+  private static func proxy(_ outcome: ProxyFinding.Outcome) -> Finding {
+    .proxy(ProxyFinding(variable: "https_proxy", server: "192.0.2.7:3128", outcome))
+  }
+
+  private static let noWay = SiteError(.cannotConnect, "connection refused", errno: 111)
+  private static let cable = kernel(.link(.fails("eth0", .noCarrier, isNamed: true)))
+
+  private static func traced(_ trace: BeyondFinding.Trace) -> Finding {
+    .beyond(BeyondFinding([BeyondFinding.Question(root, .silent)], trace: trace))
+  }
+
+  private static func partialName(_ ipv4: NameFinding.Reply) -> Finding {
+    let reply = NameFinding.Reply.answer(.success, [target6])
+    return .name(
+      NameFinding(
+        name: "site.example", servers: [NameFinding.Server(server, ipv4: ipv4, ipv6: reply)], addresses: [target6]))
+  }
+
   private static let hijacked: Finding = {
     var finding = NameFinding(name: "site.example")
     let reply = NameFinding.Reply.answer(.success, [target])
@@ -195,13 +217,83 @@ struct DiagnosisRulesTests {
     // Proxies.
     Row(
       "a proxy leads there, and nothing else does", .site, nil, .certain,
-      way() + [names(.silent), .proxy(ProxyFinding(variable: "https_proxy", server: "192.0.2.7:3128", .delivers))]),
+      way() + [names(.silent), proxy(.delivers), site(.available, status: 200)]),
+    Row("a proxy leads there, and the site says nothing", .site, nil, .unknown, way() + [proxy(.delivers)]),
+    Row(
+      "a proxy leads to a bad certificate", .site, .tlsCertificate, .certain,
+      way() + [names(.silent), proxy(.delivers), site(.intercepted, error: .certificateNameMismatch)]),
     Row(
       "a dead proxy beside a site that answers", .site, .proxyUnreachable, .likely,
+      way() + [connected, site(.available, status: 200), proxy(.unreachable(noWay))]),
+    Row(
+      "a dead proxy, and a network that lets nothing else through", .internet, .proxyUnreachable, .likely,
+      way() + [beyond(.silent, .silent), proxy(.unreachable(noWay))]),
+    Row(
+      "a name server is silent, and so the proxy has no address", .site, .nameServerSilent, .likely,
+      way() + [names(.silent), proxy(.unresolved), beyond(.answer)]),
+    Row(
+      "a proxy that refuses, and a target that does", .site, .proxyRefuses, .likely,
+      way() + [connection(.reset), proxy(.refuses(noWay))]),
+    Row("a cable, and so a dead proxy", .site, .noCarrier, .certain, [cable, proxy(.unreachable(noWay))]),
+    // Portals.
+    Row(
+      "a portal, and a page in the site's place", .site, .captivePortal, .likely,
+      way() + [connected, openSite(.available, status: 200), .portal(PortalFinding(status: 200))]),
+    Row(
+      "a portal, and a site that has proven itself", .site, nil, .certain,
+      way() + [connected, site(.available, status: 200), .portal(PortalFinding(status: 302))]),
+    Row(
+      "a portal that resets https", .site, .captivePortal, .likely,
+      way() + [connection(.reset), .portal(PortalFinding(status: 302))]),
+    Row(
+      "a portal that lets questions to name servers through", .internet, .captivePortal, .likely,
+      way() + [beyond(.answer), .portal(PortalFinding(status: 511))]),
+    Row(
+      "a proxy that nobody sees finds no way", .site, nil, .certain,
+      way() + [connected, openSite(.available, status: 200), .portal(PortalFinding(status: 503))]),
+    // How far packets come.
+    Row(
+      "nobody beyond answers anything", .internet, .uplinkDown, .likely,
+      way() + [rootNames(.answer(.success, [])), traced(.silent)]),
+    Row(
+      "routers beyond answer, and root servers do not", .internet, nil, .unknown,
+      way() + [rootNames(.answer(.success, [])), traced(.leadsOn(server))]),
+    Row(
+      "routers beyond answer, and no name server does", .site, .nameServerSilent, .likely,
+      way() + [names(.silent), traced(.leadsOn(server))]),
+    Row(
+      "a tunnel through which nobody answers", .internet, .tunnelSilent, .likely,
       way() + [
-        connected, site(.available, status: 200),
-        .proxy(ProxyFinding(variable: "all_proxy", server: "192.0.2.7:3128", .silent)),
+        rootNames(.answer(.success, [])), traced(.silent),
+        .tunnel(TunnelFinding(.ipv4, interface: "wg0", kind: "tun", peer: .unknown)),
       ]),
+    Row(
+      "the router is silent, and so is all behind it", .internet, .gatewaySilent, .likely,
+      [kernel(.neighbour(.silent(router, isGateway: true, wasProbed: true))), traced(.silent)]),
+    Row(
+      "the router answers again", .internet, nil, .certain,
+      way() + [kernel(.neighbour(.silent(router, isGateway: true, wasProbed: true))), beyond(.answer)]),
+    Row(
+      "root servers of one family answer", .internet, .familyBroken, .likely,
+      way() + way(.ipv6) + [
+        .beyond(BeyondFinding([BeyondFinding.Question(root, .answer), BeyondFinding.Question(router6, .silent)]))
+      ]),
+    Row(
+      "a filter of this machine stops ARP", .internet, .localFirewall, .likely,
+      [kernel(.neighbour(.stopped(router, isGateway: true, hasLeft: false)))]),
+    // Names.
+    Row(
+      "a server fails for one type, and has the other, which is not in use here", .site, .nameServerRefuses, .likely,
+      [
+        kernel(.link(.works("eth0")), .ipv6), kernel(.address(.missing), .ipv6),
+        partialName(.answer(.serverFailure, [])),
+      ]),
+    Row(
+      "the name has addresses of a family alone that is not in use here", .site, .noAddress, .certain,
+      [kernel(.link(.works("eth0")), .ipv6), kernel(.address(.missing), .ipv6), partialName(.answer(.success, []))]),
+    Row(
+      "a connection at one time, and none for the exchange", .site, .unreliable, .likely,
+      way() + [connected, site(.failed, stage: .connect, error: .timedOut)]),
   ]
 
   @Test("a verdict follows from findings", arguments: rows)

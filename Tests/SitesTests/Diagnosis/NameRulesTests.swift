@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+import Netlink
 import Testing
 
 @testable import Dialtone
@@ -32,6 +33,8 @@ struct NameRulesTests {
   private static let closed = Reply.refused(NetworkStatement(.portUnreachable, by: first))
   private static let prohibited = Reply.refused(NetworkStatement(.prohibited, by: router))
   private static let unreachable = Reply.refused(NetworkStatement(.networkUnreachable, by: router))
+  private static let absent = Reply.refused(NetworkStatement(.hostUnreachable, by: router))
+  private static let address6 = IPAddress(IPAddressBits(ipv6High: 0x2001_0DB8_0000_0000, low: 0xA))
   private static let noWay = Reply.noWay(KernelFinding(.route(.missing), target: first))
 
   private static let rows: [Row] = [
@@ -51,6 +54,18 @@ struct NameRulesTests {
       testDescription: "a router has no way", outcome: .fault, cause: .routerNoRoute,
       servers: [(unreachable, unreachable, .silent)]),
     Row(
+      testDescription: "nobody has the server's address", outcome: .fault, cause: .nameServerSilent,
+      servers: [(absent, absent, .silent)]),
+    Row(
+      testDescription: "AAAA fails", outcome: .doubtful, cause: .nameServerRefuses,
+      servers: [(known, failing, unknown)]),
+    Row(
+      testDescription: "hijacked in both families", outcome: .fault, cause: .nameHijacked,
+      servers: [(known, .answer(.success, [address6]), known)]),
+    Row(
+      testDescription: "a name that cannot exist has another address", outcome: .doubtful, cause: nil,
+      servers: [(known, empty, .answer(.success, [second]))]),
+    Row(
       testDescription: "this machine has no way", outcome: .fault, cause: .noRoute,
       servers: [(noWay, noWay, nil)]),
     Row(
@@ -64,10 +79,10 @@ struct NameRulesTests {
       servers: [(.forbidden, .forbidden, .forbidden)]),
     Row(testDescription: "hijacked", outcome: .fault, cause: .nameHijacked, servers: [(known, empty, known)]),
     Row(
-      testDescription: "blocked", outcome: .fault, cause: .nameHijacked,
+      testDescription: "blocked", outcome: .fault, cause: .nameWrong,
       servers: [(.answer(.success, [IPAddress(ipv4: 0)]), empty, unknown)]),
     Row(
-      testDescription: "TCP leads to nothing", outcome: .fault, cause: .nameServerRefuses,
+      testDescription: "TCP leads to nothing", outcome: .fault, cause: .nameServerSilent,
       servers: [(.truncated, empty, unknown)]),
     Row(
       testDescription: "the first is silent", outcome: .doubtful, cause: .nameServerSilent,
@@ -110,6 +125,17 @@ struct NameRulesTests {
     }
     finding.system = .addresses([Self.address])
     #expect(NameRules.read(finding).outcome == .ok)
+  }
+
+  /// What fails at one time only is unreliable, whoever it is.
+  @Test func whatDiffersFromTimeToTimeIsUnreliable() {
+    let servers = [NameFinding.Server(Self.first, ipv4: Self.known, ipv6: Self.failing)]
+    #expect(servers[0].contradictsItself)
+    var finding = NameFinding(name: "site.example", servers: servers, addresses: [Self.address])
+    finding.unsteady = NameFinding.Unsteady(Self.first, failures: 2, tries: 3)
+    let reading = NameRules.read(finding)
+    #expect(reading.outcome == .fault && reading.charge == Charge(.unreliable, nil))
+    #expect(DiagnosisVerdict(of: "a", goal: .host, findings: [.name(finding)]).summary.contains("2 of 3 times"))
   }
 
   /// What a file of this machine says is certain; what a server says is not.
@@ -155,12 +181,30 @@ struct NameRulesTests {
   /// RFC 1035, 4.1.3 and 4.1.4: the answer's name is a pointer to the question's.
   @Test func readsAnswers() throws {
     let head: [UInt8] = [0x12, 0x34, 0x81, 0x80, 0, 1, 0, 2, 0, 0, 0, 0, 1, 97, 0, 0, 1, 0, 1]
-    let alias: [UInt8] = [0xC0, 12, 0, 5, 0, 1, 0, 0, 0, 60, 0, 2, 0xC0, 12]
-    let address: [UInt8] = [0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 203, 0, 113, 10]
-    let answer = try #require(DNSMessage.answer(head + alias + address))
+    let alias: [UInt8] = [0xC0, 12, 0, 5, 0, 1, 0, 0, 0, 60, 0, 3, 1, 98, 0]
+    let address: [UInt8] = [0xC0, 31, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 203, 0, 113, 10]
+    let whole = head + alias + address
+    // The name is an alias of b, whose address follows.
+    let answer = try #require(DNSMessage.answer(whole, to: "A", .a))
     #expect(answer.id == 0x1234 && answer.code == .success && answer.addresses == [Self.address])
-    for count in 0..<(head + alias + address).count {
-      #expect(DNSMessage.answer(Array((head + alias + address).prefix(count))) == nil, "\(count) bytes")
+    #expect(answer.isToQuestion)
+    for count in 0..<whole.count {
+      #expect(DNSMessage.answer(Array(whole.prefix(count)), to: "a", .a) == nil, "\(count) bytes")
+    }
+    // RFC 5452, 9.1: another name or type is no answer to the question.
+    for (name, type) in [("c", DNSMessage.RecordType.a), ("a", .aaaa), ("", .a)] {
+      #expect(DNSMessage.answer(whole, to: name, type)?.isToQuestion == false)
+    }
+    // An address of somebody else does not count.
+    let stray = try #require(DNSMessage.answer(head + alias + [0xC0, 12] + address.dropFirst(2), to: "a", .a))
+    #expect(stray.isToQuestion && stray.addresses.isEmpty)
+  }
+
+  /// A name that points to itself, or ahead, ends; no byte is read twice for ever.
+  @Test func followsNoCircle() {
+    let head: [UInt8] = [0x12, 0x34, 0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0]
+    for pointer: [UInt8] in [[0xC0, 12], [0xC0, 14], [0xFF, 0xFF], [1, 97, 0xC0, 12]] {
+      #expect(DNSMessage.answer(head + pointer + [0, 1, 0, 1], to: "a", .a) == nil)
     }
   }
 

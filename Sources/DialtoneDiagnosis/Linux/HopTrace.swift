@@ -1,0 +1,62 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+internal import CDialtoneSystem
+internal import Dialtone
+
+/// Connections to one address that die behind a few routers, and one that does not: who says so is beyond the router,
+/// whatever filters do with questions to name servers. Belongs to one thread.
+struct HopTrace {
+  /// Behind so many routers each connection dies; 64 is the usual number (IANA, RFC 1700).
+  private static let hops: [CInt] = [2, 3, 64]
+  /// Where sites are: few filters stop it.
+  private static let port: UInt16 = 443
+
+  private let target: IPAddress
+  private let interface: UInt32?
+  private let gateway: IPAddress?
+  private var sockets: [ProbeSocket] = []
+  private var hasBegun = false
+  private var hasArrived = false
+  /// Those who have said that a connection died with them.
+  private var routers: [IPAddress] = []
+
+  init(to target: IPAddress, interface: UInt32?, gateway: IPAddress?) {
+    self.target = target
+    self.interface = interface
+    self.gateway = gateway
+  }
+
+  var descriptors: [CInt] { sockets.map(\.descriptor) }
+
+  mutating func begin() {
+    hasBegun = true
+    sockets = Self.hops.compactMap { hops in
+      ProbeSocket(target, port: Self.port, isStream: true, interface: interface, hops: hops)
+    }.filter { $0.start == EINPROGRESS }
+  }
+
+  /// Takes what a socket tells, if it is one of these.
+  mutating func take(_ descriptor: CInt) {
+    guard let index = sockets.firstIndex(where: { $0.descriptor == descriptor }) else { return }
+    let socket = sockets.remove(at: index)
+    let errno = socket.takeError()
+    if let statement = socket.takeRefusal()?.statement {
+      let isBeyond = statement.meaning == .lifetimeEnded && !statement.isOwn && statement.sender.bits != gateway?.bits
+      if isBeyond, !routers.contains(statement.sender) { routers.append(statement.sender) }
+    } else if errno == 0 || errno == ECONNREFUSED {
+      hasArrived = true
+    }
+  }
+
+  /// What came of several of them; `nil` if none has begun.
+  static func result(_ traces: [HopTrace]) -> BeyondFinding.Trace? {
+    if !traces.contains(where: \.hasBegun) { return nil }
+    if let trace = traces.first(where: \.hasArrived) { return .leadsOn(trace.target) }
+    let furthest = traces.max { $0.routers.count < $1.routers.count }?.routers ?? []
+    guard let last = furthest.last else { return .silent }
+    return furthest.count > 1 ? .leadsOn(last) : .endsBehind(last)
+  }
+}
+#endif

@@ -1,0 +1,70 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+internal import Dialtone
+internal import DialtoneSites
+
+/// Asks the proxy that other programs would use (curl(1)): for the site, or whether it is there if there is no site.
+struct ProxyExchange: Sendable {
+  /// What curl knows, and is not spoken here: that proxy may well work.
+  private static let unspoken = ["https://", "socks4://", "socks4a://", "socks://"]
+  /// How long it may take at most.
+  private static let longest = Duration.seconds(4)
+
+  private let inquiry: DiagnosisInquiry
+
+  init(_ inquiry: DiagnosisInquiry) { self.inquiry = inquiry }
+
+  func findings() async -> [Finding] {
+    let url = inquiry.subject.url ?? "https://dialtone.invalid/"
+    guard let (variable, text) = ProxySettings.environment.setting(for: url) else { return [] }
+    func finding(_ server: String, _ outcome: ProxyFinding.Outcome) -> Finding {
+      .proxy(ProxyFinding(variable: variable, server: server, outcome))
+    }
+    if Self.unspoken.contains(where: ASCII.folded(text).hasPrefix) { return [finding("", .notTried)] }
+    let server: ProxyServer
+    do {
+      server = try ProxySettings.server(text, variable: variable, socksTo: inquiry.addresses)
+    } catch {
+      return [finding("", .unreadable)]
+    }
+    let name =
+      switch server.host {
+      case .name(let name): "\(name.text):\(server.port)"
+      case .address(let address): Words.endpoint(address, server.port)
+      }
+    // One of SOCKS that wants an address cannot be asked without one.
+    if inquiry.subject.url != nil, server.wantsAddress, inquiry.addresses.isEmpty { return [] }
+    var check = SiteCheckConfiguration(timeout: max(.milliseconds(1), min(Self.longest, inquiry.rest / 2)))
+    check.trust = inquiry.configuration.trust
+    do {
+      if inquiry.subject.url != nil {
+        check.proxyServer = server
+        let verdict = try await SiteCheck(url, configuration: check).run()
+        let outcome = outcome(verdict)
+        let found = finding(name, outcome)
+        return outcome == .delivers ? [found, .site(SiteFinding(verdict, clock: .read()))] : [found]
+      }
+      // Whatever it answers, it is there.
+      let verdict = try await SiteCheck(SiteURL("http://\(name)/"), configuration: check).run()
+      let outcome = outcome(verdict)
+      return [finding(name, outcome == .delivers ? .connects : outcome)]
+    } catch {
+      // A cancellation, or a host that is no URL's.
+      return []
+    }
+  }
+
+  private func outcome(_ verdict: SiteVerdict) -> ProxyFinding.Outcome {
+    let error = verdict.error ?? SiteError(.cannotConnect, "no reason is known")
+    if verdict.kind == .offline { return .unreachable(error) }
+    guard verdict.kind == .failed else { return .delivers }
+    switch verdict.stage {
+    case .name: return .unresolved
+    case .connect: return error.code == .proxyFailed ? .refuses(error) : .unreachable(error)
+    default: return .delivers
+    }
+  }
+}
+#endif

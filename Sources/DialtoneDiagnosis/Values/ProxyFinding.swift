@@ -1,0 +1,53 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+public import DialtoneSites
+
+/// What was found out about the proxy that other programs would use.
+public struct ProxyFinding: Hashable, Sendable {
+  /// What came of asking it.
+  public enum Outcome: Hashable, Sendable {
+    /// It led to the site: what the site then said is a finding of its own.
+    case delivers
+    /// It takes connections; there was no site to ask it for.
+    case connects
+    /// Its name leads to no address.
+    case unresolved
+    /// No connection to it could be made, or it said nothing.
+    case unreachable(SiteError)
+    /// It did not lead to the site: it refused, or does not speak the protocol of a proxy.
+    case refuses(SiteError)
+    /// The variable has no URL that could be read.
+    case unreadable
+    /// It was not tried: the time was up, or it speaks a protocol that is not spoken here.
+    case notTried
+  }
+
+  /// The variable of the environment that names it.
+  public let variable: String
+  /// Its host and port, without user and password.
+  public let server: String
+  /// What came of asking it.
+  public let outcome: Outcome
+
+  /// Makes a finding.
+  public init(variable: String, server: String, _ outcome: Outcome) {
+    self.variable = variable
+    self.server = server
+    self.outcome = outcome
+  }
+}
+
+/// Whether somebody answers over http for an address that nobody has and a name that cannot exist: a network that wants
+/// a login does.
+public struct PortalFinding: Hashable, Sendable {
+  /// The status of the answer; `nil` if there was none.
+  public let status: Int?
+
+  /// Makes a finding.
+  public init(status: Int?) { self.status = status }
+
+  /// Whether it is an answer as portals give it: a page, a redirect, or that a login is wanted (RFC 6585). A proxy
+  /// that nobody sees says that it found no way (RFC 9110, 15.6).
+  var isPortal: Bool { status.map { (200..<400).contains($0) || $0 == 511 } ?? false }
+}

@@ -1,0 +1,141 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+internal import NIOCore
+internal import Netlink
+
+/// What is said to a SOCKS proxy, version 5, to be connected to a site (RFC 1928, RFC 1929). Pure: bytes come in, and
+/// bytes to send, the end or an error go out.
+struct SocksConversation {
+  enum Step: Equatable {
+    case send([UInt8])
+    case connected
+    case failed(SiteError)
+    case wait
+  }
+
+  private enum State {
+    case greeted, identified, asked
+  }
+
+  private let url: SiteURL
+  private let socks: ProxyServer.Socks
+  private var state = State.greeted
+  private var bytes: [UInt8] = []
+
+  init(to url: SiteURL, _ socks: ProxyServer.Socks) {
+    self.url = url
+    self.socks = socks
+  }
+
+  /// Which ways to prove who asks this program knows: none, and a password if there is one.
+  var greeting: [UInt8] { socks.user == nil ? [5, 1, 0] : [5, 2, 0, 2] }
+
+  /// Takes what has come, which may end anywhere.
+  mutating func take(_ more: some Sequence<UInt8>) -> Step {
+    bytes += more
+    // The longest answer has a name of 255 bytes.
+    if bytes.count > 512 { return failed("said more than it was asked") }
+    switch state {
+    case .greeted:
+      guard bytes.count >= 2 else { return bytes.first.map { $0 == 5 } ?? true ? .wait : noSocks }
+      guard bytes[0] == 5 else { return noSocks }
+      switch (bytes[1], socks.user) {
+      case (0, _): return next(.asked, request)
+      case (2, let user?): return next(.identified, [1] + Self.counted(user) + Self.counted(socks.password))
+      default: return failed("wants a password")
+      }
+    case .identified:
+      guard bytes.count >= 2 else { return .wait }
+      return bytes[1] == 0 ? next(.asked, request) : failed("does not take the password")
+    case .asked:
+      guard bytes.count >= 5 else { return .wait }
+      guard bytes[0] == 5 else { return noSocks }
+      if bytes[1] != 0 { return failed("refused to connect to the site (\(bytes[1]))") }
+      let addressCount = bytes[3] == 1 ? 4 : bytes[3] == 4 ? 16 : 1 + Int(bytes[4])
+      let count = 4 + addressCount + 2
+      if bytes.count < count { return .wait }
+      // A client speaks first, over http and in TLS: nothing else can have come yet.
+      return bytes.count == count ? .connected : failed("said more than it was asked")
+    }
+  }
+
+  private mutating func next(_ state: State, _ answer: [UInt8]) -> Step {
+    // An answer takes two bytes so far.
+    bytes.removeFirst(2)
+    self.state = state
+    return .send(answer)
+  }
+
+  private var request: [UInt8] {
+    var request: [UInt8] = [5, 1, 0]
+    switch socks.target.map(SiteURL.Host.address) ?? url.host {
+    case .name(let name): request += [3] + Self.counted(Array(name.text.utf8))
+    case .address(let address):
+      let bits = address.unmapped.bits
+      let numbers = bits.isIPv6 ? [bits.high, bits.low] : [bits.low << 32]
+      let bytes = numbers.flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) } }
+      request += bits.isIPv6 ? [4] + bytes : [1] + bytes.prefix(4)
+    }
+    return request + [UInt8(url.port >> 8), UInt8(url.port & 0xFF)]
+  }
+
+  /// At most 255 bytes, and their number before them.
+  private static func counted(_ bytes: [UInt8]) -> [UInt8] { [UInt8(min(255, bytes.count))] + bytes.prefix(255) }
+
+  private var noSocks: Step { failed("does not speak SOCKS 5") }
+
+  private func failed(_ words: String) -> Step { .failed(SiteError(.proxyFailed, "the proxy \(words)")) }
+}
+
+/// Asks a SOCKS proxy to connect to a site, and leaves the pipeline once it has.
+final class SocksTunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private var conversation: SocksConversation
+  private let end: (SiteError?) -> Void
+  private var isDone = false
+
+  init(to url: SiteURL, _ socks: ProxyServer.Socks, _ end: @escaping (SiteError?) -> Void) {
+    conversation = SocksConversation(to: url, socks)
+    self.end = end
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) { send(conversation.greeting, context) }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if isDone { return }
+    switch conversation.take(unwrapInboundIn(data).readableBytesView) {
+    case .wait: break
+    case .send(let bytes): send(bytes, context)
+    case .failed(let error): finish(error)
+    case .connected:
+      isDone = true
+      context.pipeline.syncOperations.removeHandler(context: context).assumeIsolated().whenComplete { [end] result in
+        switch result {
+        case .success: end(nil)
+        case .failure(let error): end(SiteError(losing: error))
+        }
+      }
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { finish(SiteError(losing: error)) }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    finish(SiteError(.proxyFailed, "the proxy closed the connection"))
+    context.fireChannelInactive()
+  }
+
+  private func send(_ bytes: [UInt8], _ context: ChannelHandlerContext) {
+    context.writeAndFlush(wrapOutboundOut(context.channel.allocator.buffer(bytes: bytes)), promise: nil)
+  }
+
+  private func finish(_ error: SiteError) {
+    if isDone { return }
+    isDone = true
+    end(error)
+  }
+}
