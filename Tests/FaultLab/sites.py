@@ -85,6 +85,7 @@ class Site:
 
     def converse(self, client, mode):
         if mode == "reset":
+            time.sleep(0.05)  # Behind the handshake, as the other end sees it.
             return reset(client)
         if mode == "close":
             return None

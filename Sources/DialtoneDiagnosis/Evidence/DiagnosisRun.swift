@@ -25,6 +25,8 @@ final class DiagnosisRun: Sendable {
 
   func run() async {
     tell([.history(recent)].filter { $0 != .history([]) })
+    // The kernel answers at once, and who may be asked follows from it.
+    if subject.goal == .internet { await ask(.way) }
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.walk() }
       group.addTask { await self.askBeyond(after: self.subject.goal == .internet ? .zero : Self.patience) }
@@ -60,7 +62,7 @@ final class DiagnosisRun: Sendable {
     if subject.goal == .site { await ask(.proxy) }
     if inquiry.hasProxyDelivered { return await ask(.way) }
     if subject.goal != .internet { await ask(.names) }
-    await ask(.way)
+    if !hasFound(.way) { await ask(.way) }
     if inquiry.isCutOff { return }
     // One that wants an address was not asked yet.
     async let proxy: Void = subject.goal == .site && !hasFound(.proxy) ? ask(.proxy) : ()
@@ -98,8 +100,6 @@ final class DiagnosisRun: Sendable {
         return
       }
     }
-    // The kernel answers at once, and who may be asked follows from it.
-    if subject.goal == .internet, !hasFound(.way) { await ask(.way) }
     if hasFound(.beyond) || isSuccessful || inquiry.hasProxyDelivered { return }
     if !configuration.asksBeyondRouter { return tell([.unasked(.beyond, nil, .notWanted)]) }
     if inquiry.isCutOff || !needsRouter { return }

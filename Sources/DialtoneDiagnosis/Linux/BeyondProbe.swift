@@ -73,7 +73,10 @@ struct BeyondProbe {
       if elapsed >= Self.end { return }
       if sent < Self.resends.count, elapsed >= Self.resends[sent] {
         // Whoever has not answered a question the first time may lie behind a filter of such questions.
-        if sent == 1 { for index in traces.indices { traces[index].begin() } }
+        if sent == 1 {
+          let open = Set(questions.filter { $0.outcome == nil }.map(\.server.family))
+          for index in traces.indices where open.contains(traces[index].family) { traces[index].begin() }
+        }
         sent += 1
         for index in questions.indices where questions[index].outcome == nil { send(&questions[index]) }
       }

@@ -28,6 +28,7 @@ struct HopTrace {
     self.gateway = gateway
   }
 
+  var family: IPAddress.Family { target.family }
   var descriptors: [CInt] { sockets.map(\.descriptor) }
 
   mutating func begin() {

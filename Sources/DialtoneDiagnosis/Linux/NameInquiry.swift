@@ -101,8 +101,8 @@ struct NameInquiry {
       if isSystemOdd { systems.append(system().families) }
     }
     if Set(systems).count > 1 {
-      let full = systems.map(\.count).max() ?? 0
-      return NameFinding.Unsteady(nil, failures: systems.count { $0.count < full }, tries: systems.count)
+      let full = systems.reduce(into: Set()) { $0.formUnion($1) }
+      return NameFinding.Unsteady(nil, failures: systems.count { $0 != full }, tries: systems.count)
     }
     for position in finding.servers.indices {
       for reply in [\NameFinding.Server.ipv4, \.ipv6, \.control] {

@@ -123,7 +123,7 @@ enum SiteRules {
       return (verdict.status == 511 ? .loginWanted : .redirected, .fault, .captivePortal)
     case .failed where [.request, .response, .body].contains(verdict.stage):
       return SiteFinding.isStalled(verdict) ? (.stalled, .fault, .siteFault) : (.malformed, .fault, .siteFault)
-    case .failed where [.name, .connect].contains(verdict.stage): return (.unconnected, .fault, .unreliable)
+    case .failed where verdict.stage == .connect: return (.unconnected, .fault, .unreliable)
     default: return (.noRequest, .skipped, nil)
     }
   }

@@ -89,7 +89,9 @@ struct VerdictRules {
   /// The families that have findings of their own, and no fault in them.
   private var workingFamilies: Set<IPAddress.Family> {
     let families = Set(readings.compactMap(\.family))
-    return families.filter { family in !readings.contains { $0.family == family && $0.isFault } }
+    return families.filter { family in
+      !readings.contains { $0.family == family && ($0.isFault || $0.kind == .neighbour && $0.outcome == .doubtful) }
+    }
   }
 
   /// Whether a fault only says that this machine does not use the family.
@@ -106,18 +108,9 @@ struct VerdictRules {
     }
   }
 
-  /// Whether the name may have addresses of another family, which no server told.
+  /// Whether the name may have addresses of a family of which nobody has told one, nor said that there is none.
   private var isNamePartial: Bool {
-    findings.contains { finding in
-      guard case .name(let name) = finding else { return false }
-      if name.addresses.isEmpty { return false }
-      if name.lacksInSystem { return true }
-      return [IPAddress.Family.ipv4, .ipv6].contains { family in
-        !name.addresses.contains { $0.family == family }
-          && name.servers.contains { $0.reply(family) != nil }
-          && name.servers.contains { !$0.replies.isEmpty && ($0.reply(family)?.isUseless ?? true) }
-      }
-    }
+    findings.contains { if case .name(let name) = $0 { name.isPartial } else { false } }
   }
 
   /// The first fault of a family that this machine uses, while another family works.

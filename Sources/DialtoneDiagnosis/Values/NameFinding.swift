@@ -177,6 +177,19 @@ extension NameFinding {
   }
 }
 
+extension NameFinding {
+  /// Whether there may be addresses of a family of which nobody has told one, nor said that there is none.
+  var isPartial: Bool {
+    if source == .literal || source == .hosts || addresses.isEmpty { return false }
+    return unsteady != nil || lacksInSystem
+      || [IPAddress.Family.ipv4, .ipv6].contains { family in
+        !addresses.contains { $0.family == family && !$0.isUnspecified }
+          && servers.contains { $0.reply(family) != nil }
+          && servers.contains { !$0.replies.isEmpty && $0.reply(family)?.isUseless ?? true }
+      }
+  }
+}
+
 extension NameFinding.Reply {
   /// Whether a program has nothing of it: a failure, silence, or the address of nobody.
   var isUseless: Bool {
