@@ -304,7 +304,8 @@ def questions(frames):
                 seen["got"] += data > 0
         elif protocol == 17 and outgoing:
             asked["udp", flow, body[8:]] = "dns" if ports[1] == 53 else "datagram"
-            if ports[1] == 53 and ends[1] not in BESIDE:
+            # Nor is the question whether a name that cannot exist has an address.
+            if ports[1] == 53 and ends[1] not in BESIDE and b"\7invalid\0" not in body:
                 queries.setdefault(body[20:], when)
         elif protocol == 17 and ports[0] == 53 and len(body) >= 12 and body[11] & 15 in (0, 3):
             # The question comes back with the answer; who was asked first does not matter.

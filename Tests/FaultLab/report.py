@@ -115,6 +115,10 @@ def exceeds(fault, result):
     return any("verdict" in run and judging.excess(fault, run, fault.ask) for run in result.get("runs", []))
 
 
+def is_unplayed(fault, result):
+    return judging.problem(fault, result) is not None or any("problem" in run for run in result.get("runs", []))
+
+
 def comparison(peers):
     names = sorted({peer for _, result in peers for peer in result.get("peers", {})})
     lines = ["| what was broken | `dialtone explain` | " + " | ".join(f"`{n}`" for n in names) + " |",

@@ -13,19 +13,22 @@ struct ExplainCommand: CheckedCommand {
     abstract: "Find out what is wrong between this machine and a target, and what to try.",
     usage: "dialtone explain [<options>] [<target> | <url>]",
     discussion: """
-      It looks at what a packet meets: interface, addresses, rule, route, source, neighbour, what lies beyond the \
-      router, name, connection, large packets, TLS, the answer and the proxy. The nearest cause counts. It is \
+      It looks at what a packet meets: interface, addresses, rule, route, source, neighbour, portals, what lies \
+      beyond the router, name, connection, large packets, TLS, the answer and the proxy. The nearest cause counts. It is \
       "certain" only if it is proven, and "nothing is wrong" is said only if the target has just answered.
 
       WHAT IT SENDS
-        to the gateway        one datagram to port 9
+        to the gateway        a datagram to port 9; a connection to port 53, if
+                              nobody beyond it answers
         to the name servers   the target's name, and one that cannot exist
         to the target         connections on its port, else on 443 and 80; to a
                               URL a check, to others datagrams to port 33434
-        to the proxy          of the environment: a connection
-        to root servers       two for each family: a question for the root, if
-                              the target is the Internet or fails (--no-probe
-                              leaves it out)
+        to the proxy          of the environment: what curl would send
+        to root servers       two for each family: a question for the root; if
+                              they are silent, three connections to port 443
+        to nobody's address   a request to 198.51.100.254 and 3fff::fffe, which
+                              only a portal answers
+      The last two are asked if the target is the Internet, fails or is an http URL; --no-probe leaves them out.
       Nothing goes to anybody else. It needs no privileges, and says what it could not see without them.
 
       Exit status: 0 nothing is wrong, 1 a cause was found, 2 no cause was found, and it is not known to work.

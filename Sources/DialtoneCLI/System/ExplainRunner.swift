@@ -110,7 +110,8 @@ struct ExplainRunner {
     case .connect: "waiting for the target to take a connection"
     case .pathMTU: "trying large and small packets"
     case .tls, .http: "waiting for the site's answer"
-    case .proxy: "waiting for the proxy"
+    case .proxy: "looking whether a proxy leads there"
+    case .portal: "looking whether the network wants a login"
     default: "looking at the \(kind)"
     }
   }

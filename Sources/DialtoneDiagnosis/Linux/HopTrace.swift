@@ -19,6 +19,8 @@ struct HopTrace {
   private var sockets: [ProbeSocket] = []
   private var hasBegun = false
   private var hasArrived = false
+  /// Who has refused one.
+  private var refusal: NetworkStatement?
   /// Those who have said that a connection died with them.
   private var routers: [IPAddress] = []
 
@@ -46,6 +48,7 @@ struct HopTrace {
     if let statement = socket.takeRefusal()?.statement {
       let isBeyond = statement.meaning == .lifetimeEnded && !statement.isOwn && statement.sender.bits != gateway?.bits
       if isBeyond, !routers.contains(statement.sender) { routers.append(statement.sender) }
+      if statement.meaning != .lifetimeEnded, !statement.isOwn { refusal = statement }
     } else if errno == 0 || errno == ECONNREFUSED {
       hasArrived = true
     }
@@ -55,6 +58,7 @@ struct HopTrace {
   static func result(_ traces: [HopTrace]) -> BeyondFinding.Trace? {
     if !traces.contains(where: \.hasBegun) { return nil }
     if let trace = traces.first(where: \.hasArrived) { return .leadsOn(trace.target) }
+    if let refusal = traces.lazy.compactMap(\.refusal).first { return .refused(refusal) }
     let furthest = traces.max { $0.routers.count < $1.routers.count }?.routers ?? []
     guard let last = furthest.last else { return .silent }
     return furthest.count > 1 ? .leadsOn(last) : .endsBehind(last)

@@ -23,9 +23,8 @@ struct PortalProbe {
   }
 
   func finding(_ witness: KernelWitness) -> PortalFinding {
-    let request = [UInt8](
-      "GET / HTTP/1.1\r\nHost: dialtone-\(String(UInt64.random(in: 0...UInt64.max), radix: 36)).invalid\r\nConnection: close\r\n\r\n"
-        .utf8)
+    let host = "dialtone-\(String(UInt64.random(in: 0...UInt64.max), radix: 36)).invalid"
+    let request = Array("GET / HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n".utf8)
     var sockets = Self.addresses.compactMap { address -> ProbeSocket? in
       let way = witness.evidence(address, inquiry.path(port: 80))
       guard inquiry.families.contains(address.family), way.state.gateway != nil, way.state.isReachable else {

@@ -171,6 +171,15 @@ enum BeyondMeaning: Hashable, Sendable {
 
 /// The rule about what lies beyond the router. Pure.
 enum BeyondRules {
+  /// What a router has said of a question or a connection, and to whom that went.
+  private static func refusal(_ finding: BeyondFinding) -> (NetworkStatement, IPAddress)? {
+    for question in finding.questions {
+      if case .refused(let statement) = question.outcome, !statement.isOwn { return (statement, question.server) }
+    }
+    guard case .refused(let statement)? = finding.trace, let first = finding.questions.first else { return nil }
+    return (statement, first.server)
+  }
+
   static func read(_ finding: BeyondFinding, _ context: Reading.Context) -> Reading {
     let (meaning, outcome, cause) = judge(finding, context)
     return Reading(.beyond(finding), .beyond, outcome, .beyond(meaning), charge: cause.map { Charge($0, nil) })
@@ -191,12 +200,10 @@ enum BeyondRules {
       // Port 53 leads to somebody else: what lies beyond was not asked.
       return (.intercepted, .doubtful, nil)
     }
-    for question in finding.questions {
-      guard case .refused(let statement) = question.outcome, !statement.isOwn else { continue }
-      let isBlamed = !context.hasAnswerFromBeyond
-      let cause = ConnectionRules.cause(of: statement, from: question.server)
+    if let (statement, target) = refusal(finding) {
+      let cause = ConnectionRules.cause(of: statement, from: target)
       // A filter of port 53 alone is no fault of what was asked for.
-      if cause == .prohibited { return (.routerSays(statement), .doubtful, nil) }
+      let isBlamed = !context.hasAnswerFromBeyond && (cause != .prohibited || context.hasSilenceBeyond)
       return (
         .routerSays(statement), isBlamed ? .fault : .doubtful,
         isBlamed ? cause == .hostAbsent ? .routerNoRoute : cause : nil

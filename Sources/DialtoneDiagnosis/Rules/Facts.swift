@@ -177,7 +177,7 @@ enum Facts {
     case .pathMTU:
       return [
         flag("smallPacketsPass", site.smallVerdicts.first.map(SiteFinding.isAnswered)),
-        flag("isAcknowledged", site.progress.map { $0 == .acknowledged }), number("tries", site.usual.count),
+        number("tries", site.usual.count),
         number("successes", site.successes),
       ]
     case .tls:

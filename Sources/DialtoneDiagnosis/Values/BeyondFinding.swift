@@ -38,6 +38,8 @@ public struct BeyondFinding: Hashable, Sendable {
   public enum Trace: Hashable, Sendable {
     /// Nobody beyond the router has said anything.
     case silent
+    /// An ICMP message refused one of them.
+    case refused(NetworkStatement)
     /// One router beyond the first has answered, and nobody behind it.
     case endsBehind(IPAddress)
     /// Several have, or the server itself: packets come far.

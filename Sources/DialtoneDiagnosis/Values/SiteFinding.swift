@@ -24,34 +24,23 @@ public struct SiteFinding: Hashable, Sendable {
     }
   }
 
-  /// How far a request came that got no answer, as TCP tells (TCP_INFO, tcp(7)).
-  public enum Progress: Hashable, Sendable {
-    /// The target's TCP acknowledged all of the request: the path took it.
-    case acknowledged
-    /// It did not acknowledge it, however often it was sent.
-    case unacknowledged
-  }
-
   /// The verdict of the first check, which is a usual one.
   public var verdict: SiteVerdict
   /// The verdicts of checks in which both sides sent small segments alone.
   public var smallVerdicts: [SiteVerdict]
   /// The verdicts of further usual checks, if the first failed and something else did not.
   public var laterVerdicts: [SiteVerdict]
-  /// How far the first request came, if it got no answer; `nil` if that is not known.
-  public var progress: Progress?
   /// What is known of this machine's clock.
   public var clock: Clock?
 
   /// Makes a finding.
   public init(
-    _ verdict: SiteVerdict, small: [SiteVerdict] = [], later: [SiteVerdict] = [], progress: Progress? = nil,
+    _ verdict: SiteVerdict, small: [SiteVerdict] = [], later: [SiteVerdict] = [],
     clock: Clock? = nil
   ) {
     self.verdict = verdict
     smallVerdicts = small
     laterVerdicts = later
-    self.progress = progress
     self.clock = clock
   }
 }
