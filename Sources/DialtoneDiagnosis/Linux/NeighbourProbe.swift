@@ -15,6 +15,8 @@ struct NeighbourProbe {
     var sockets: [ProbeSocket] = []
     /// Whether the kernel has begun to ask, so that it knows anew in the end.
     var isAskedAnew = false
+    /// Whether it was sent something again, so that the kernel's questions can be seen from the first one on.
+    var isWokenAgain = false
     /// When the kernel was first and last seen to ask without an answer, in nanoseconds.
     var incomplete: ClosedRange<Int64>?
 
@@ -62,7 +64,7 @@ struct NeighbourProbe {
         ways[index].sockets.append(socket)
       }
     }
-    watch(&ways, witness)
+    watch(&ways, witness, canSee: packets != nil)
     packets?.read()
     return ways.map { .kernel(KernelFinding(.neighbour(result($0, packets?.record)), $0.kernel)) }
   }
@@ -86,19 +88,36 @@ struct NeighbourProbe {
     return isStale ? .silent(address, isGateway: isGateway, wasProbed: true) : usual
   }
 
-  private func watch(_ ways: inout [Way], _ witness: KernelWitness) {
-    let start = TimeSource.system.now()
+  private func watch(_ ways: inout [Way], _ witness: KernelWitness, canSee: Bool) {
+    var start = TimeSource.system.now()
     while !patience.isOver {
       let elapsed = (TimeSource.system.now() - start) / 1_000_000
       var isOpen = false
       for index in ways.indices where !ways[index].sockets.isEmpty && !ways[index].hasAnswered {
         look(&ways[index], witness)
-        if isAwaited(ways[index], elapsed) { isOpen = true }
+        if canSee, !isSecondLook, wakeAgain(&ways[index]) {
+          start = TimeSource.system.now()
+          isOpen = true
+        } else if isAwaited(ways[index], elapsed) {
+          isOpen = true
+        }
       }
       if !isOpen { return }
       // The kernel tells nobody of an entry without being asked.
       if !patience.wait([], until: patience.moment(in: 50)).isEmpty { return }
     }
+  }
+
+  /// Sends something once more to a neighbour that failed before the kernel was seen to ask for long enough.
+  private func wakeAgain(_ way: inout Way) -> Bool {
+    let seen = way.incomplete.map { $0.upperBound - $0.lowerBound } ?? 0
+    guard way.state?.contains(.failed) == true, !way.isWokenAgain, seen < Self.interval,
+      let neighbour = way.kernel.neighbour, let link = way.kernel.link
+    else { return false }
+    way.isWokenAgain = true
+    way.incomplete = nil
+    if let socket = DatagramProbe.wake(neighbour.address, link: link.index) { way.sockets.append(socket) }
+    return true
   }
 
   private func isAwaited(_ way: Way, _ elapsed: Int64) -> Bool {
