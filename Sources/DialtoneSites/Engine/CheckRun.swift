@@ -25,7 +25,7 @@ final class CheckRun {
   private let proxy: ProxyServer?
   private let engine: SiteEngine
   private let loop: any EventLoop
-  private let report: (Result<SiteVerdict, any Error>) -> Void
+  private let report: (Result<CheckOutcome, any Error>) -> Void
   private var machine: CheckStateMachine
   private var events: [Event] = []
   private var isPerforming = false
@@ -48,7 +48,7 @@ final class CheckRun {
 
   init(
     _ url: SiteURL, _ configuration: SiteCheckConfiguration, _ proxy: ProxyServer?, _ engine: SiteEngine,
-    _ loop: any EventLoop, _ report: @escaping (Result<SiteVerdict, any Error>) -> Void
+    _ loop: any EventLoop, _ report: @escaping (Result<CheckOutcome, any Error>) -> Void
   ) {
     self.url = url
     self.configuration = configuration
@@ -134,9 +134,13 @@ final class CheckRun {
     pathWaits = []
     race?.cancel()
     race = nil
-    guard let exchange else { return report(result) }
+    var details = exchange?.details ?? CheckDetails()
+    details.refused = machine.refused
+    details.pathReason = machine.pathReason
+    let outcome = result.map { CheckOutcome(verdict: $0, details: details) }
+    guard let exchange else { return report(outcome) }
     self.exchange = nil
-    exchange.close { [report] in report(result) }
+    exchange.close { [report] in report(outcome) }
   }
 
   private func setDeadline(_ uptime: Int64) {
@@ -150,7 +154,7 @@ final class CheckRun {
 
   private func findTrust() {
     let run = NIOLoopBound(self, eventLoop: loop)
-    trustInquiry = engine.trust.ask(for: configuration.trust) { [loop] result in
+    trustInquiry = engine.trust.ask(for: configuration) { [loop] result in
       loop.execute { run.value.trustWasFound(result) }
     }
   }
@@ -251,7 +255,7 @@ final class CheckRun {
       switch result {
       case .success((let channel, let winner)):
         exchange = Exchange(
-          channel, to: url, by: proxy, userAgent: configuration.userAgent, time: engine.network.time
+          channel, to: url, by: proxy, configuration, time: engine.network.time
         ) { [self] in send($0) }
         send(.connected(winner))
       case .failure(let error): send(.notConnected(error, last: last))

@@ -72,7 +72,7 @@ final class SiteEngine: Sendable {
   }
 
   /// Checks a site. If as many checks are under way as the environment allows, it first waits for its turn.
-  func check(_ url: SiteURL, _ configuration: SiteCheckConfiguration) async throws -> SiteVerdict {
+  func check(_ url: SiteURL, _ configuration: SiteCheckConfiguration) async throws -> CheckOutcome {
     let proxy = try configuration.proxyServer(for: url)
     try Task.checkCancellation()
     try await permits.acquire()

@@ -57,11 +57,16 @@ package final class SiteEngineProvider: Sendable {
 
   /// Checks a site: with what stands in for a check, or else with the engine. Throws only if the task is cancelled.
   func check(_ url: SiteURL, _ configuration: SiteCheckConfiguration) async throws -> SiteVerdict {
-    if let perform { return try await perform(url, configuration) }
+    try await inspect(url, configuration).verdict
+  }
+
+  /// The same with what the check saw, as its inspection asks for it.
+  package func inspect(_ url: SiteURL, _ configuration: SiteCheckConfiguration) async throws -> CheckOutcome {
+    if let perform { return CheckOutcome(verdict: try await perform(url, configuration), details: CheckDetails()) }
     do {
       return try await engine().check(url, configuration)
     } catch let error as SiteError {
-      return SiteVerdict(of: url, without: error, at: timestamp)
+      return CheckOutcome(verdict: SiteVerdict(of: url, without: error, at: timestamp), details: CheckDetails())
     }
   }
 

@@ -24,7 +24,10 @@ struct BodyCollector {
   }
 
   /// Notes that there is no more.
-  mutating func end() { body.isComplete = true }
+  mutating func end() {
+    body.isComplete = true
+    body.hasEnded = true
+  }
 }
 
 extension VerdictRules.Body {

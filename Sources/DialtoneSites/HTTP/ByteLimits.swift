@@ -7,13 +7,16 @@ internal import NIOCore
 final class ByteMeter: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
+  private let limit: Int
   private var count = 0
+
+  init(limit: Int) { self.limit = limit }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     count += unwrapInboundIn(data).readableBytes
-    guard count <= Limits.connection else {
+    guard count <= limit else {
       context.fireErrorCaught(
-        SiteError(.malformedResponse, "more than \(Limits.connection) bytes came without an answer"))
+        SiteError(.malformedResponse, "more than \(limit) bytes came without an answer"))
       context.close(promise: nil)
       return
     }
@@ -35,7 +38,7 @@ final class HeaderLimit: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if !exchange.isOpen { return }
     var buffer = unwrapInboundIn(data)
-    if count == 0 { exchange.send(.firstByte) }
+    if count == 0 { exchange.answerBegan() }
     count += buffer.readableBytes
     // Up to the limit first: the decoder knows whether the headers end there.
     if !exchange.hasHead, count > Limits.headers {
@@ -48,9 +51,9 @@ final class HeaderLimit: ChannelInboundHandler {
       }
     }
     // The framing of chunks is no body, and has no other limit.
-    if count > Limits.connection {
+    if count > exchange.connectionLimit {
       return exchange.send(
-        .lost(SiteError(.malformedResponse, "more than \(Limits.connection) bytes came for a body of less")))
+        .lost(SiteError(.malformedResponse, "more than \(exchange.connectionLimit) bytes came for a body of less")))
     }
     context.fireChannelRead(wrapInboundOut(buffer))
   }

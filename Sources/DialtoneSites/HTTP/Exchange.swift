@@ -18,22 +18,27 @@ final class Exchange {
   private let url: SiteURL
   private let proxy: ProxyServer?
   private let userAgent: String?
+  private let inspection: SiteInspection?
   private let time: TimeSource
   private var tell: ((Event) -> Void)?
   private var method = SiteCheckConfiguration.Method.head
   private let normalizer = HeadNormalizerHandler()
   private var body: BodyCollector?
+  /// What was seen, if there is an inspection.
+  private(set) var details = CheckDetails()
+  private var firstByte: NIODeadline?
   /// Whether the answer's headers have come.
   private(set) var hasHead = false
 
   init(
-    _ channel: any Channel, to url: SiteURL, by proxy: ProxyServer?, userAgent: String?, time: TimeSource,
-    tell: @escaping (Event) -> Void
+    _ channel: any Channel, to url: SiteURL, by proxy: ProxyServer?, _ configuration: SiteCheckConfiguration,
+    time: TimeSource, tell: @escaping (Event) -> Void
   ) {
     self.channel = channel
     self.url = url
     self.proxy = proxy
-    self.userAgent = userAgent
+    userAgent = configuration.userAgent
+    inspection = configuration.inspection
     self.time = time
     self.tell = tell
   }
@@ -42,6 +47,9 @@ final class Exchange {
   var isOpen: Bool { tell != nil }
 
   func send(_ event: Event) { tell?(event) }
+
+  /// How many bytes may come on the connection.
+  var connectionLimit: Int { inspection == nil ? Limits.connection : SiteInspection.connectionLimit }
 
   /// Closes the connection, over TLS with a close_notify, and calls `done` once it is closed.
   func close(_ done: @escaping () -> Void) {
@@ -65,7 +73,7 @@ final class Exchange {
   func openTunnel(by proxy: ProxyServer) {
     attempt {
       let pipeline = channel.pipeline.syncOperations
-      try pipeline.addHandler(ByteMeter())
+      try pipeline.addHandler(ByteMeter(limit: connectionLimit))
       let end: (SiteError?) -> Void = { [weak self] error in self?.send(error.map { .lost($0) } ?? .tunnelOpened) }
       if let socks = proxy.socks {
         try pipeline.addHandler(SocksTunnelHandler(to: url, socks, end))
@@ -79,10 +87,10 @@ final class Exchange {
     attempt {
       // Only names are announced (RFC 6066, 3). Without one, the certificate has to be for the address.
       var name: String?
-      if case .name(let host) = url.host { name = host.text }
+      if case .name(let host) = host { name = host.text }
       let pipeline = channel.pipeline.syncOperations
       // With a proxy it is there already.
-      if proxy == nil { try pipeline.addHandler(ByteMeter()) }
+      if proxy == nil { try pipeline.addHandler(ByteMeter(limit: connectionLimit)) }
       try pipeline.addHandler(TLSWatcher(self), position: .last)
       try pipeline.addHandler(
         try NIOSSLClientHandler(context: context, serverHostname: name),
@@ -92,11 +100,13 @@ final class Exchange {
 
   func tlsWasAgreedUpon() {
     let certificate = peerCertificate
+    noteTLS(certificate)
+    let isVerified = inspection?.verifiesCertificate ?? true
     send(
       .tlsAgreed(
         CheckStateMachine.PeerCertificate(
-          expires: certificate.map(Self.end), isForSite: certificate.map(isForSite) ?? false,
-          weakness: certificate.flatMap(SiteError.init(judging:)))))
+          expires: certificate.map(Self.end), isForSite: !isVerified || (certificate.map(isForSite) ?? false),
+          weakness: isVerified ? certificate.flatMap(SiteError.init(judging:)) : nil)))
   }
 
   func tlsFailed(_ error: any Error) {
@@ -104,6 +114,19 @@ final class Exchange {
     let now = Int(time.realtime() / 1_000_000_000)
     let cause = error as? SiteError ?? SiteError(handshaking: error, certificate: certificate, now: now)
     send(.tlsFailed(cause, certificateExpires: certificate.map(Self.end)))
+  }
+
+  /// Whom TLS is agreed upon with.
+  private var host: SiteURL.Host { inspection?.serverName.map { .name($0) } ?? url.host }
+
+  private func noteTLS(_ certificate: NIOSSLCertificate?) {
+    if inspection == nil { return }
+    do {
+      details.tlsVersion = try channel.pipeline.syncOperations.nioSSL_tlsVersion()?.name
+      details.certificate = try certificate?.toDERBytes()
+    } catch {
+      // TLS is there, and the certificate was read from these bytes; without either, nothing is told.
+    }
   }
 
   /// The certificate that the peer has shown; `nil` before it has.
@@ -131,7 +154,7 @@ final class Exchange {
       default: nil
       }
     }
-    return CertificateIdentity.matches(url.host, names)
+    return CertificateIdentity.matches(host, names)
   }
 
   // MARK: Request and answer
@@ -180,6 +203,7 @@ final class Exchange {
       ("Connection", "close"),
     ])
     if let userAgent { headers.add(name: "User-Agent", value: userAgent) }
+    for field in inspection?.fields ?? [] { headers.replaceOrAdd(name: field.name, value: field.value) }
     var target = url.target
     if let proxy, proxy.socks == nil, !url.isSecure {
       // RFC 9112, 3.2.2.
@@ -192,6 +216,7 @@ final class Exchange {
   func headCame(_ head: HTTPResponseHead) {
     hasHead = true
     let fields = normalizer.fields
+    noteHead(head, isChunked: fields.transferCodings.contains("chunked"))
     let observed = VerdictRules.Head(
       method: method, status: Int(head.status.code), locations: fields.locations,
       contentLength: head.headers.first(name: "Content-Length").flatMap { Int($0) },
@@ -206,9 +231,39 @@ final class Exchange {
     body = BodyCollector(text.flatMap { TextEncoding.encodings(of: $0, charset: normalizer.fields.charset) } ?? [])
   }
 
-  func bodyCame(_ bytes: ByteBuffer) { bodyChanged { $0.append(bytes) } }
+  private func noteHead(_ head: HTTPResponseHead, isChunked: Bool) {
+    if inspection == nil { return }
+    details.status = Int(head.status.code)
+    details.minorVersion = head.version.minor
+    details.fields = head.headers.map { SiteInspection.Field(name: $0.name, value: $0.value) }
+    let isWithoutBody = [204, 304].contains(head.status.code)
+    details.contentLength =
+      isChunked ? nil : details.value(of: "content-length").flatMap { Int($0) } ?? (isWithoutBody ? 0 : nil)
+    noteTransfer()
+  }
 
-  func bodyEnded() { bodyChanged { $0.end() } }
+  /// The answer's first byte has come.
+  func answerBegan() {
+    firstByte = channel.eventLoop.now
+    send(.firstByte)
+  }
+
+  private func noteTransfer() {
+    details.transfer = firstByte.map { .nanoseconds((channel.eventLoop.now - $0).nanoseconds) }
+  }
+
+  func bodyCame(_ bytes: ByteBuffer) {
+    if let inspection, isOpen {
+      details.bodyLength += bytes.readableBytes
+      details.body += bytes.readableBytesView.prefix(max(0, inspection.keptBody - details.body.count))
+    }
+    bodyChanged { $0.append(bytes) }
+  }
+
+  func bodyEnded() {
+    if inspection != nil, isOpen { noteTransfer() }
+    bodyChanged { $0.end() }
+  }
 
   private func bodyChanged(_ change: (inout BodyCollector) -> Void) {
     guard var collector = body else { return }
@@ -217,5 +272,17 @@ final class Exchange {
     change(&collector)
     body = collector
     send(.body(collector.body))
+  }
+}
+
+extension TLSVersion {
+  /// The version's name.
+  fileprivate var name: String {
+    switch self {
+    case .tlsv1: "TLS 1.0"
+    case .tlsv11: "TLS 1.1"
+    case .tlsv12: "TLS 1.2"
+    case .tlsv13: "TLS 1.3"
+    }
   }
 }

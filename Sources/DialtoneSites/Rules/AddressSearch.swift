@@ -27,6 +27,8 @@ struct AddressSearch {
   private(set) var routes: [Route] = []
   /// An address without a path, and why it has none.
   private(set) var missingPath: (address: IPAddress, state: Reachability)?
+  /// An address that may not be connected to.
+  private(set) var refused: IPAddress?
 
   init(_ configuration: SiteCheckConfiguration) { self.configuration = configuration }
 
@@ -69,13 +71,20 @@ struct AddressSearch {
   mutating func pathsAreKnown(_ addresses: [IPAddress], _ states: [Reachability]) -> [Route] {
     unknownPaths -= 1
     let new = zip(addresses, states).compactMap { address, state -> Route? in
-      if let route = route(to: address, state) { return route }
+      if let route = route(to: address, state) {
+        // Both: a translator's address stands for the other.
+        if admits(address), admits(route.address) { return route }
+        refused = route.address
+        return nil
+      }
       noteMissingPath(address, state)
       return nil
     }
     routes = routes.isEmpty ? AddressOrder.preferred(new) : routes + new
     return new
   }
+
+  private func admits(_ address: IPAddress) -> Bool { configuration.inspection?.admission?.admits(address) ?? true }
 
   private func route(to address: IPAddress, _ state: Reachability) -> Route? {
     guard configuration.isUsable(state) else { return nil }

@@ -111,26 +111,26 @@ struct CertificateFields {
 }
 
 /// Reads elements of DER (ITU-T X.690), one after another. A malformed one ends it: nothing after that is read.
-struct DERReader {
-  static let boolean: UInt8 = 0x01
-  static let integer: UInt8 = 0x02
-  static let bitString: UInt8 = 0x03
-  static let octetString: UInt8 = 0x04
-  static let objectIdentifier: UInt8 = 0x06
-  static let sequence: UInt8 = 0x30
+package struct DERReader {
+  package static let boolean: UInt8 = 0x01
+  package static let integer: UInt8 = 0x02
+  package static let bitString: UInt8 = 0x03
+  package static let octetString: UInt8 = 0x04
+  package static let objectIdentifier: UInt8 = 0x06
+  package static let sequence: UInt8 = 0x30
 
   /// The tag of a constructed element whose place decides its meaning.
-  static func context(_ number: UInt8) -> UInt8 { 0xA0 | number }
+  package static func context(_ number: UInt8) -> UInt8 { 0xA0 | number }
 
   private var rest: ArraySlice<UInt8>
 
-  init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+  package init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
   /// The contents of the next element, if it has this tag. An element with another tag stays.
-  mutating func next(_ tag: UInt8) -> ArraySlice<UInt8>? { rest.first == tag ? next()?.contents : nil }
+  package mutating func next(_ tag: UInt8) -> ArraySlice<UInt8>? { rest.first == tag ? next()?.contents : nil }
 
   /// The next element; `nil` at the end.
-  mutating func next() -> (tag: UInt8, contents: ArraySlice<UInt8>)? {
+  package mutating func next() -> (tag: UInt8, contents: ArraySlice<UInt8>)? {
     guard let tag = rest.popFirst(), tag & 0x1F != 0x1F, let length = length(), length <= rest.count else {
       rest = []
       return nil

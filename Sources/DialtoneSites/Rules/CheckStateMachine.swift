@@ -40,6 +40,7 @@ package struct CheckStateMachine {
   private let url: SiteURL
   private let configuration: SiteCheckConfiguration
   private let proxy: ProxyServer?
+  private let inspection: SiteInspection?
   private let rules: VerdictRules
   private(set) var state: State
   private var search: AddressSearch
@@ -57,6 +58,7 @@ package struct CheckStateMachine {
     self.configuration = configuration
     self.proxy = proxy
     self.moment = moment
+    inspection = configuration.inspection
     rules = VerdictRules(url: url, configuration: configuration)
     state = .trust
     search = AddressSearch(configuration)
@@ -103,6 +105,11 @@ package struct CheckStateMachine {
 
   // MARK: The end
 
+  /// An address that the name leads to, and that may not be connected to.
+  var refused: IPAddress? { search.refused }
+  /// Why no packet could leave, if that ended the check.
+  private(set) var pathReason: Reachability.Reason?
+
   private var deadline: Action {
     .setDeadline(clock.deadline(after: configuration.timeout))
   }
@@ -117,7 +124,10 @@ package struct CheckStateMachine {
 
   /// Ends the check where it stands: the present stage has failed.
   private mutating func fail(_ error: SiteError) -> [Action] {
-    if case .name = state, let missing = missingPathToNames { return end(.offline, error: missing) }
+    if case .name = state, let missing = missingPathToNames {
+      pathReason = moment.namePaths.first??.reason
+      return end(.offline, error: missing)
+    }
     return end(.failed, stage: clock.stage, error: error)
   }
 
@@ -276,8 +286,13 @@ package struct CheckStateMachine {
     switch state {
     case .connecting: return [.closeRace]
     case .paths where search.routes.isEmpty:
+      if let address = search.refused {
+        route = Route(address: address, interface: nil)
+        return fail(SiteError(.cannotConnect, "\(address) is no address to which this check may connect"))
+      }
       guard let (address, path) = search.missingPath else { return [] }
       route = Route(address: address, interface: path.interface)
+      pathReason = path.reason
       return end(.offline, error: .noPath(path.reason))
     case .trust, .name, .paths, .exchanging, .ended: return []
     }
@@ -297,12 +312,16 @@ package struct CheckStateMachine {
     state = .exchanging(ExchangeState(method: method))
     if let proxy, url.isSecure || proxy.socks != nil { return [.openTunnel] }
     clock.timings.connect = clock.begin(url.isSecure ? .tls : .request, at: moment.uptime)
-    return url.isSecure ? startTLS() : ask(method)
+    return url.isSecure ? startTLS() : askIfWanted(method)
   }
 
   private mutating func startTLS() -> [Action] {
     if let trustError { return fail(trustError) }
     return [.startTLS]
+  }
+
+  private mutating func askIfWanted(_ method: SiteCheckConfiguration.Method) -> [Action] {
+    inspection?.endsWithConnection ?? false ? end(.available) : ask(method)
   }
 
   private mutating func ask(_ method: SiteCheckConfiguration.Method) -> [Action] {
@@ -333,7 +352,7 @@ package struct CheckStateMachine {
       clock.timings.firstByte = clock.begin(.response, at: moment.uptime)
       return []
     case .head(let head, let isHTTP1): return take(head, isHTTP1: isHTTP1, exchange)
-    case .body(let body): return exchange.head.map { act(on: rules.judge($0, body), $0) } ?? []
+    case .body(let body): return exchange.head.map { take(body, of: $0) } ?? []
     case .lost(let error):
       // In TLS 1.3 a refusal may come as late as that.
       if error.code == .tlsFailed { clock.begin(.tls, at: moment.uptime) }
@@ -349,7 +368,7 @@ package struct CheckStateMachine {
       return end(.intercepted, error: SiteError(.certificateNameMismatch, "the certificate is for another name"))
     }
     if let weakness = certificate.weakness { return end(.intercepted, error: weakness) }
-    return ask(method)
+    return askIfWanted(method)
   }
 
   // MARK: The answer
@@ -368,9 +387,21 @@ package struct CheckStateMachine {
     exchange.head = head
     state = .exchanging(exchange)
     let decision = rules.judge(head)
-    if decision != .readBody { return act(on: decision, head) }
+    if decision != .readBody, !isInspected(head) { return act(on: decision, head) }
     clock.begin(.body, at: moment.uptime)
     return [.readBody]
+  }
+
+  /// Whether the body is read to its end, whatever the head says.
+  private func isInspected(_ head: VerdictRules.Head) -> Bool {
+    guard let inspection, head.method == .get else { return false }
+    return !inspection.skipsBodyOfRedirects || head.locations.isEmpty || !(300...399).contains(head.status)
+  }
+
+  private mutating func take(_ body: VerdictRules.Body, of head: VerdictRules.Head) -> [Action] {
+    if isInspected(head), !body.hasEnded { return [] }
+    let decision = rules.judge(head)
+    return act(on: decision == .readBody ? rules.judge(head, body) : decision, head)
   }
 
   private mutating func act(on decision: VerdictRules.Decision, _ head: VerdictRules.Head) -> [Action] {

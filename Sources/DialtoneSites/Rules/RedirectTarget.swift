@@ -8,14 +8,16 @@ internal import Dialtone
 /// It is read as browsers read it (WHATWG URL): backslashes are slashes, tabs do not count. So a host that a browser
 /// would take for another is another one here. A target with control characters is no URL (RFC 3986, 2), and curl
 /// refuses it: so it is never one of the same host.
-struct RedirectTarget: Equatable {
+package struct RedirectTarget: Equatable {
   /// The target made absolute, for reports; `nil` if it is no http or https URL.
-  let location: String?
+  package let location: String?
+  /// The same, however long it is.
+  package let wholeLocation: String?
   /// Whether it leads to another host than the site's, or to no site at all.
-  let isOtherHost: Bool
+  package let isOtherHost: Bool
 
   /// Reads the header's text in an answer of `url`.
-  init(_ header: String, from url: SiteURL) {
+  package init(_ header: String, from url: SiteURL) {
     let text = Self.cleaned(header)
     if header.unicodeScalars.contains(where: {
       $0.value < 0x20 && !"\t\r\n".unicodeScalars.contains($0) || $0.value == 0x7F
@@ -52,7 +54,8 @@ struct RedirectTarget: Equatable {
   }
 
   private init(location: String?, isOtherHost: Bool) {
-    self.location = location
+    self.location = location.map { Self.reported($0, limit: Limits.location) }
+    wholeLocation = location.map { Self.reported($0, limit: Int.max) }
     self.isOtherHost = isOtherHost
   }
 
@@ -67,7 +70,7 @@ struct RedirectTarget: Equatable {
     let path = rest[authority.endIndex...]
     let isRooted = path.first == "/"
     self.init(
-      location: Self.reported("\(scheme)://\(authority)\(isRooted ? "" : "/")\(path)"),
+      location: "\(scheme)://\(authority)\(isRooted ? "" : "/")\(path)",
       isOtherHost: host != Self.comparable(url.hostText))
   }
 
@@ -83,7 +86,7 @@ struct RedirectTarget: Equatable {
     case "#": path = url.target + reference
     default: path = Self.withoutDotSegments(base[...(base.lastIndex(of: "/") ?? base.startIndex)] + reference)
     }
-    self.init(location: Self.reported(origin + path), isOtherHost: false)
+    self.init(location: origin + path, isOtherHost: false)
   }
 
   /// The text trimmed, without tabs and line breaks, and with slashes for backslashes before the query.
@@ -150,12 +153,12 @@ struct RedirectTarget: Equatable {
   }
 
   /// The text as it may be shown: only printable ASCII stays, the rest is percent-encoded; it is cut if it is long.
-  private static func reported(_ text: String) -> String {
+  private static func reported(_ text: String, limit: Int) -> String {
     var shown: [UInt8] = []
     for byte in text.utf8 {
       let isPrintable = (0x21...0x7E).contains(byte)
       let encoded = isPrintable ? [byte] : [UInt8(ascii: "%"), hexadecimal(byte >> 4), hexadecimal(byte & 15)]
-      if shown.count + encoded.count > Limits.location { break }
+      if shown.count + encoded.count > limit { break }
       shown += encoded
     }
     return String(decoding: shown, as: UTF8.self)

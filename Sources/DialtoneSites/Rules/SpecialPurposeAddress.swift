@@ -22,13 +22,6 @@ extension IPAddress {
     return isPublic
   }
 
-  /// Whether both addresses are of one family and their first bits are the same, as many as `length` says.
-  func shares(_ length: Int, with other: IPAddress) -> Bool {
-    guard bits.isIPv6 == other.bits.isIPv6 else { return false }
-    let difference = UInt128(bits.high ^ other.bits.high) << 64 | UInt128(bits.low ^ other.bits.low)
-    return difference >> UInt128(bits.bitWidth - length) == 0
-  }
-
   /// The IPv4 address after the well-known prefix of translators, 64:ff9b::/96.
   private var embeddedIPv4: IPAddress? {
     guard bits.isIPv6, bits.high == 0x0064_FF9B_0000_0000, bits.low >> 32 == 0 else { return nil }

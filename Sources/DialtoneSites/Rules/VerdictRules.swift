@@ -53,6 +53,8 @@ package struct VerdictRules {
     package var hasText: Bool
     /// Whether no more will be read: it has ended, or the limit is reached.
     package var isComplete: Bool
+    /// Whether the answer has ended.
+    package var hasEnded = false
 
     package init(length: Int = 0, hasText: Bool = false, isComplete: Bool = false) {
       self.length = length

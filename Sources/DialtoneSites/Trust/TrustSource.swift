@@ -46,8 +46,20 @@ struct TrustSource: Hashable, Sendable {
   private(set) var pem: String?
   /// Whether the places are the distribution's defaults.
   private var isDistributions = false
+  private let verifies: Bool
+  private let announcesHTTP: Bool
 
-  init(_ trust: SiteTrust, places: Places = Places()) {
+  /// What checks with this configuration trust, and what they ask of TLS.
+  init(_ configuration: SiteCheckConfiguration) {
+    let inspection = configuration.inspection
+    self.init(
+      configuration.trust, verifies: inspection?.verifiesCertificate ?? true,
+      announcesHTTP: !(inspection?.endsWithConnection ?? false))
+  }
+
+  init(_ trust: SiteTrust, places: Places = Places(), verifies: Bool = true, announcesHTTP: Bool = true) {
+    self.verifies = verifies
+    self.announcesHTTP = announcesHTTP
     switch trust.storage {
     case .system:
       file = EnvironmentVariable["SSL_CERT_FILE"]
@@ -90,9 +102,14 @@ struct TrustSource: Hashable, Sendable {
     configuration.verifySignatureAlgorithms = Self.signatureAlgorithms
     // Chain and validity. Right after the handshake, ``CertificateIdentity`` checks whom the certificate is for.
     configuration.certificateVerification = .noHostnameVerification
-    configuration.applicationProtocols = ["http/1.1"]
+    if announcesHTTP { configuration.applicationProtocols = ["http/1.1"] }
     // The answer is complete: nothing waits for the peer's close_notify.
     configuration.shutdownTimeout = .nanoseconds(0)
+    if !verifies {
+      configuration.certificateVerification = .none
+      configuration.trustRoots = .certificates([])
+      return configuration
+    }
     #if canImport(Darwin)  // there the system judges certificates by itself
     if isDistributions { return configuration }
     #endif

@@ -26,7 +26,7 @@ final class TrustStore: Sendable {
   }
 
   /// How many trusts are kept. If more are used at a time, they are made anew each time.
-  private static let capacity = 4
+  private static let capacity = 16
 
   private let configuration: @Sendable (TrustSource) throws -> TLSConfiguration
   private let state = Lock(State())
@@ -46,10 +46,10 @@ final class TrustStore: Sendable {
     func cancel() { _ = store.state.withLock { $0.waiters[source]?.removeValue(forKey: number) } }
   }
 
-  /// Calls `answer` on any thread, unless the inquiry is cancelled before. It gets the context for checks that trust
-  /// `trust`, or an error of the code `trustUnreadable`.
-  func ask(for trust: SiteTrust, _ answer: @escaping Answer) -> Inquiry {
-    let source = TrustSource(trust)
+  /// Calls `answer` on any thread, unless the inquiry is cancelled before. It gets the context for checks with
+  /// this configuration, or an error of the code `trustUnreadable`.
+  func ask(for configuration: SiteCheckConfiguration, _ answer: @escaping Answer) -> Inquiry {
+    let source = TrustSource(configuration)
     let (number, known, isFirst) = state.withLock { state -> (UInt64, NIOSSLContext?, Bool) in
       state.lastNumber += 1
       // A text does not change.

@@ -62,6 +62,9 @@ public struct SiteCheckConfiguration: Hashable, Sendable {
   /// The proxy that is asked, whatever ``proxy`` says.
   package var proxyServer: ProxyServer?
 
+  /// What it does beyond judging an answer; `nil` for no more.
+  package var inspection: SiteInspection?
+
   /// A request's method.
   public enum Method: String, Hashable, Sendable {
     /// Asks for the head of the answer alone (RFC 9110, 9.3.2).

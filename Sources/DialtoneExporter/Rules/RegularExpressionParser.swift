@@ -1,0 +1,375 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// An expression as it was read.
+indirect enum RegularExpressionTree {
+  case empty
+  case characters(CharacterRanges)
+  case assertion(RegularExpression.Assertion)
+  case sequence([RegularExpressionTree])
+  case choice([RegularExpressionTree])
+  case repetition(RegularExpressionTree, least: Int, most: Int?)
+}
+
+/// Reads RE2's syntax (https://github.com/google/re2/wiki/Syntax) without classes of Unicode and `\C`. What it does not
+/// know is an error that says so: nothing is matched otherwise than RE2 would.
+struct RegularExpressionParser {
+  typealias Tree = RegularExpressionTree
+  typealias Refusal = RegularExpression.Refusal
+
+  private struct Flags {
+    var ignoresCase = false
+    var isMultiline = false
+    var dotIsAny = false
+  }
+
+  private let scalars: [Unicode.Scalar]
+  private var position = 0
+  private var flags = Flags()
+  private var depth = 0
+
+  /// RE2 has the same.
+  private static let repetitionLimit = 1_000
+  private static let depthLimit = 100
+
+  init(_ text: String) { scalars = Array(text.unicodeScalars) }
+
+  mutating func parse() throws(Refusal) -> Tree {
+    let tree = try choice()
+    if position < scalars.count { throw Refusal(message: "a closing parenthesis has no opening one") }
+    return tree
+  }
+
+  private var next: Unicode.Scalar? { position < scalars.count ? scalars[position] : nil }
+
+  private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+    if next != scalar { return false }
+    position += 1
+    return true
+  }
+
+  private mutating func takeAny(or message: String) throws(Refusal) -> Unicode.Scalar {
+    guard let scalar = next else { throw Refusal(message: message) }
+    position += 1
+    return scalar
+  }
+
+  private mutating func choice() throws(Refusal) -> Tree {
+    var choices = [try sequence()]
+    while take("|") { choices.append(try sequence()) }
+    return choices.count == 1 ? choices[0] : .choice(choices)
+  }
+
+  private mutating func sequence() throws(Refusal) -> Tree {
+    var items: [Tree] = []
+    while let scalar = next, scalar != "|", scalar != ")" {
+      if let item = try atom() { items.append(try repeated(item)) }
+    }
+    return items.count == 1 ? items[0] : items.isEmpty ? .empty : .sequence(items)
+  }
+
+  // MARK: Repetition
+
+  private mutating func repeated(_ item: Tree) throws(Refusal) -> Tree {
+    guard let (least, most) = try quantifier() else { return item }
+    // Which match is found makes no difference.
+    _ = take("?")
+    let start = position
+    if try quantifier() != nil {
+      position = start
+      throw Refusal(message: "a repetition follows another; put parentheses around the first")
+    }
+    return .repetition(item, least: least, most: most)
+  }
+
+  private mutating func quantifier() throws(Refusal) -> (Int, Int?)? {
+    if take("*") { return (0, nil) }
+    if take("+") { return (1, nil) }
+    if take("?") { return (0, 1) }
+    guard next == "{" else { return nil }
+    let start = position
+    position += 1
+    let least = number()
+    var most = least
+    if take(",") { most = number() }
+    // What is no repetition is a brace.
+    guard let least, take("}") else {
+      position = start
+      return nil
+    }
+    if least > Self.repetitionLimit || (most ?? 0) > Self.repetitionLimit || (most.map { $0 < least } ?? false) {
+      throw Refusal(message: "a repetition is more than \(Self.repetitionLimit) times, or ends before it begins")
+    }
+    return (least, scalars[position - 2] == "," ? nil : most)
+  }
+
+  private mutating func number() -> Int? {
+    var value: Int?
+    while let digit = next?.properties.numericType == .decimal ? next.flatMap({ Int(String($0)) }) : nil {
+      value = min(10 * (value ?? 0) + digit, 100_000)
+      position += 1
+    }
+    return value
+  }
+
+  // MARK: Atoms
+
+  /// The next atom; `nil` for flags, which are none.
+  private mutating func atom() throws(Refusal) -> Tree? {
+    let scalar = try takeAny(or: "it ends too early")
+    switch scalar {
+    case "(": return try group()
+    case "[": return .characters(try bracket())
+    case ".": return .characters(flags.dotIsAny ? .any : .notLineFeed)
+    case "^": return .assertion(flags.isMultiline ? .lineStart : .textStart)
+    case "$": return .assertion(flags.isMultiline ? .lineEnd : .textEnd)
+    case "\\": return try escape()
+    case "*", "+", "?": throw Refusal(message: "\(scalar) repeats nothing")
+    case "{":
+      position -= 1
+      if try quantifier() != nil { throw Refusal(message: "{ repeats nothing") }
+      position += 1
+      return literal(scalar)
+    default: return literal(scalar)
+    }
+  }
+
+  private func literal(_ scalar: Unicode.Scalar) -> Tree {
+    var ranges = CharacterRanges([scalar...scalar])
+    ranges.ignoresCase = flags.ignoresCase
+    return .characters(ranges)
+  }
+
+  private mutating func group() throws(Refusal) -> Tree? {
+    depth += 1
+    if depth > Self.depthLimit { throw Refusal(message: "more than \(Self.depthLimit) parentheses are open") }
+    let outer = flags
+    if take("?") {
+      if take("P") {
+        guard take("<") else { throw Refusal(message: "(?P is followed by no <name>") }
+        try name()
+      } else if try readFlags() {
+        depth -= 1
+        return nil
+      }
+    }
+    let tree = try choice()
+    guard take(")") else { throw Refusal(message: "a parenthesis is not closed") }
+    flags = outer
+    depth -= 1
+    return tree
+  }
+
+  private mutating func name() throws(Refusal) {
+    var count = 0
+    while let scalar = next, CharacterRanges.word.contains(scalar) { (position, count) = (position + 1, count + 1) }
+    guard count > 0, take(">") else { throw Refusal(message: "a group's name is not of letters, digits and _") }
+  }
+
+  /// Reads `i`, `m`, `s`, `-s` and so on up to a colon or the end of the group. Returns whether the group ends there:
+  /// then they hold for what follows.
+  private mutating func readFlags() throws(Refusal) -> Bool {
+    var value = true
+    while true {
+      switch try takeAny(or: "a parenthesis is not closed") {
+      case "i": flags.ignoresCase = value
+      case "m": flags.isMultiline = value
+      case "s": flags.dotIsAny = value
+      // Which match is found makes no difference.
+      case "U": break
+      case "-": value = false
+      case ":": return false
+      case ")": return true
+      case let scalar: throw Refusal(message: "(?\(scalar) is not supported (no look-around, no back-references)")
+      }
+    }
+  }
+
+  private mutating func escape() throws(Refusal) -> Tree {
+    let scalar = try takeAny(or: "it ends with a backslash")
+    switch scalar {
+    case "A": return .assertion(.textStart)
+    case "z": return .assertion(.textEnd)
+    case "b": return .assertion(.wordBoundary)
+    case "B": return .assertion(.noWordBoundary)
+    case "Q":
+      var items: [Tree] = []
+      while let scalar = next {
+        position += 1
+        if scalar == "\\", take("E") { break }
+        items.append(literal(scalar))
+      }
+      return .sequence(items)
+    default:
+      if let (ranges, isNegated) = Self.set(scalar) {
+        var all = CharacterRanges()
+        all.insert(ranges, negated: isNegated)
+        return .characters(all)
+      }
+      return literal(try character(after: scalar))
+    }
+  }
+
+  private static func set(_ scalar: Unicode.Scalar) -> (CharacterRanges, isNegated: Bool)? {
+    switch scalar {
+    case "d": (.digit, false)
+    case "D": (.digit, true)
+    case "w": (.word, false)
+    case "W": (.word, true)
+    case "s": (.space, false)
+    case "S": (.space, true)
+    default: nil
+    }
+  }
+
+  /// The character that an escape stands for.
+  private mutating func character(after scalar: Unicode.Scalar) throws(Refusal) -> Unicode.Scalar {
+    switch scalar {
+    case "a": return "\u{7}"
+    case "f": return "\u{C}"
+    case "n": return "\n"
+    case "r": return "\r"
+    case "t": return "\t"
+    case "v": return "\u{B}"
+    case "x": return try hexadecimal()
+    case _ where scalar.isASCII && !CharacterRanges.word.contains(scalar): return scalar
+    default: throw Refusal(message: "\\\(scalar) is not supported")
+    }
+  }
+
+  private mutating func hexadecimal() throws(Refusal) -> Unicode.Scalar {
+    var digits = ""
+    if take("{") {
+      while let scalar = next, scalar != "}", digits.count < 8 {
+        digits.unicodeScalars.append(scalar)
+        position += 1
+      }
+      if !take("}") { digits = "" }
+    } else {
+      for _ in 0..<2 { digits.unicodeScalars.append(try takeAny(or: "\\x is followed by no two digits")) }
+    }
+    guard digits.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }), let value = UInt32(digits, radix: 16),
+      let scalar = Unicode.Scalar(value)
+    else { throw Refusal(message: "\\x is followed by no character's number") }
+    return scalar
+  }
+
+  // MARK: Brackets
+
+  private mutating func bracket() throws(Refusal) -> CharacterRanges {
+    var ranges = CharacterRanges()
+    ranges.ignoresCase = flags.ignoresCase
+    ranges.isNegated = take("^")
+    var isFirst = true
+    while isFirst || next != "]" {
+      isFirst = false
+      let scalar = try takeAny(or: "a bracket is not closed")
+      if scalar == "[", next == ":" {
+        try posixClass(into: &ranges)
+      } else if scalar == "\\", let escaped = next, let (set, isNegated) = Self.set(escaped) {
+        position += 1
+        ranges.insert(set, negated: isNegated)
+      } else {
+        try range(from: scalar, into: &ranges)
+      }
+    }
+    position += 1
+    return ranges
+  }
+
+  private mutating func member(_ scalar: Unicode.Scalar) throws(Refusal) -> Unicode.Scalar {
+    scalar == "\\" ? try character(after: takeAny(or: "a bracket is not closed")) : scalar
+  }
+
+  private mutating func range(from scalar: Unicode.Scalar, into ranges: inout CharacterRanges) throws(Refusal) {
+    let first = try member(scalar)
+    guard next == "-", position + 1 < scalars.count, scalars[position + 1] != "]" else {
+      return ranges.insert(first...first)
+    }
+    position += 1
+    let last = try member(takeAny(or: "a bracket is not closed"))
+    if last < first { throw Refusal(message: "the range \(first)-\(last) ends before it begins") }
+    ranges.insert(first...last)
+  }
+
+  private static let posixClasses: [String: CharacterRanges] = [
+    "alnum": CharacterRanges(["0"..."9", "A"..."Z", "a"..."z"]), "alpha": CharacterRanges(["A"..."Z", "a"..."z"]),
+    "ascii": CharacterRanges(["\0"..."\u{7F}"]), "blank": CharacterRanges(["\t"..."\t", " "..." "]),
+    "cntrl": CharacterRanges(["\0"..."\u{1F}", "\u{7F}"..."\u{7F}"]), "digit": .digit,
+    "graph": CharacterRanges(["!"..."~"]), "lower": CharacterRanges(["a"..."z"]),
+    "print": CharacterRanges([" "..."~"]),
+    "punct": CharacterRanges(["!"..."/", ":"..."@", "["..."`", "{"..."~"]),
+    "space": CharacterRanges(["\t"..."\r", " "..." "]), "upper": CharacterRanges(["A"..."Z"]), "word": .word,
+    "xdigit": CharacterRanges(["0"..."9", "A"..."F", "a"..."f"]),
+  ]
+
+  private mutating func posixClass(into ranges: inout CharacterRanges) throws(Refusal) {
+    position += 1
+    let isNegated = take("^")
+    var name = ""
+    while let scalar = next, scalar.properties.isAlphabetic {
+      name.unicodeScalars.append(scalar)
+      position += 1
+    }
+    guard take(":"), take("]"), let set = Self.posixClasses[name] else {
+      throw Refusal(message: "[:\(name) begins no class that is known")
+    }
+    ranges.insert(set, negated: isNegated)
+  }
+}
+
+/// Makes a program of an expression.
+enum RegularExpressionCompiler {
+  typealias Refusal = RegularExpression.Refusal
+
+  static func program(of tree: RegularExpressionTree) throws(Refusal) -> [RegularExpression.Instruction] {
+    var program: [RegularExpression.Instruction] = []
+    try add(tree, to: &program)
+    program.append(.match)
+    return program
+  }
+
+  private static func add(
+    _ tree: RegularExpressionTree, to program: inout [RegularExpression.Instruction]
+  ) throws(Refusal) {
+    if program.count > RegularExpression.sizeLimit { throw Refusal(message: "it is too large") }
+    switch tree {
+    case .empty: break
+    case .characters(let ranges): program.append(.characters(ranges))
+    case .assertion(let assertion): program.append(.assertion(assertion))
+    case .sequence(let items): for item in items { try add(item, to: &program) }
+    case .choice(let choices):
+      var ends: [Int] = []
+      for choice in choices.dropLast() {
+        let split = program.count
+        program.append(.match)
+        try add(choice, to: &program)
+        ends.append(program.count)
+        program.append(.match)
+        program[split] = .split(split + 1, program.count)
+      }
+      if let last = choices.last { try add(last, to: &program) }
+      for end in ends { program[end] = .split(program.count, program.count) }
+    case .repetition(let item, let least, let most):
+      for _ in 0..<least { try add(item, to: &program) }
+      guard let most else { return try addLoop(item, to: &program) }
+      var splits: [Int] = []
+      for _ in least..<most {
+        splits.append(program.count)
+        program.append(.match)
+        try add(item, to: &program)
+      }
+      for split in splits { program[split] = .split(split + 1, program.count) }
+    }
+  }
+
+  private static func addLoop(
+    _ item: RegularExpressionTree, to program: inout [RegularExpression.Instruction]
+  ) throws(Refusal) {
+    let split = program.count
+    program.append(.match)
+    try add(item, to: &program)
+    program.append(.split(split, split))
+    program[split] = .split(split + 1, program.count)
+  }
+}

@@ -1,0 +1,123 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import DialtoneSites
+
+/// What a certificate says of itself, as Go's crypto/x509 writes it.
+struct CertificateSummary: Sendable {
+  private(set) var subject = ""
+  private(set) var issuer = ""
+  /// The DNS names among the subject alternative names.
+  private(set) var names: [String] = []
+  let fingerprint: String
+
+  /// - Parameter bytes: The certificate in DER (RFC 5280, 4.1).
+  init(_ bytes: [UInt8]) {
+    fingerprint = SHA256.hexadecimalDigest(of: bytes)
+    var file = DERReader(bytes[...])
+    guard var certificate = file.next(DERReader.sequence).map(DERReader.init),
+      var body = certificate.next(DERReader.sequence).map(DERReader.init)
+    else { return }
+    // The version, which may be left out, serial number and algorithm.
+    _ = body.next(DERReader.context(0))
+    _ = body.next(DERReader.integer)
+    _ = body.next(DERReader.sequence)
+    issuer = DistinguishedName(body.next(DERReader.sequence) ?? []).text
+    _ = body.next(DERReader.sequence)
+    subject = DistinguishedName(body.next(DERReader.sequence) ?? []).text
+    while let element = body.next() {
+      if element.tag == DERReader.context(3) { readExtensions(element.contents) }
+    }
+  }
+
+  /// 2.5.29.17, and the tag of a dNSName in it (RFC 5280, 4.2.1.6).
+  private static let alternativeName: [UInt8] = [0x55, 0x1D, 0x11]
+  private static let dnsName: UInt8 = 0x82
+
+  private mutating func readExtensions(_ contents: ArraySlice<UInt8>) {
+    var outer = DERReader(contents)
+    guard var extensions = outer.next(DERReader.sequence).map(DERReader.init) else { return }
+    while var one = extensions.next(DERReader.sequence).map(DERReader.init) {
+      guard let identifier = one.next(DERReader.objectIdentifier), identifier.elementsEqual(Self.alternativeName) else {
+        continue
+      }
+      _ = one.next(DERReader.boolean)
+      guard var value = one.next(DERReader.octetString).map(DERReader.init),
+        var list = value.next(DERReader.sequence).map(DERReader.init)
+      else { continue }
+      while let name = list.next() {
+        if name.tag == Self.dnsName { names.append(String(decoding: name.contents, as: UTF8.self)) }
+      }
+    }
+  }
+}
+
+/// A distinguished name as Go writes it (pkix.Name.String): RFC 4514, in an order of its own.
+private struct DistinguishedName {
+  /// The last byte of 2.5.4.x, in the order in which they are written.
+  private static let known: [(number: UInt8, key: String)] = [
+    (5, "SERIALNUMBER"), (3, "CN"), (17, "POSTALCODE"), (9, "STREET"), (8, "ST"), (7, "L"), (11, "OU"), (10, "O"),
+    (6, "C"),
+  ]
+  private static let prefix: [UInt8] = [0x55, 0x04]
+
+  private var values: [UInt8: [String]] = [:]
+  private var others: [String] = []
+
+  init(_ contents: ArraySlice<UInt8>) {
+    var sets = DERReader(contents)
+    while let set = sets.next() {
+      var attributes = DERReader(set.contents)
+      while var attribute = attributes.next(DERReader.sequence).map(DERReader.init) {
+        guard let type = attribute.next(DERReader.objectIdentifier), let value = attribute.next() else { continue }
+        let text = Self.escaped(String(decoding: value.contents, as: UTF8.self))
+        if type.count == 3, type.starts(with: Self.prefix), let last = type.last,
+          Self.known.contains(where: { $0.number == last })
+        {
+          values[last, default: []].append(text)
+        } else {
+          others.append("\(Self.dotted(type))=#\(Self.hexadecimal(value))")
+        }
+      }
+    }
+  }
+
+  var text: String {
+    // A serial number and a common name have one value each, the last.
+    let names = Self.known.compactMap { item -> String? in
+      guard var list = values[item.number] else { return nil }
+      if item.number == 3 || item.number == 5 { list = list.suffix(1) }
+      return list.map { "\(item.key)=\($0)" }.joined(separator: "+")
+    }
+    return (names + others.reversed()).joined(separator: ",")
+  }
+
+  private static func escaped(_ text: String) -> String {
+    var result = ""
+    let scalars = Array(text.unicodeScalars)
+    for (index, scalar) in scalars.enumerated() {
+      let isAtEdge = index == 0 && (scalar == " " || scalar == "#") || index == scalars.count - 1 && scalar == " "
+      if isAtEdge || ",+\"\\<>;".unicodeScalars.contains(scalar) { result += "\\" }
+      result.unicodeScalars.append(scalar)
+    }
+    return result
+  }
+
+  private static func dotted(_ type: ArraySlice<UInt8>) -> String {
+    var numbers: [UInt64] = []
+    var value: UInt64 = 0
+    for byte in type {
+      value = value << 7 | UInt64(byte & 0x7F)
+      if byte & 0x80 != 0 { continue }
+      numbers += numbers.isEmpty ? [min(value / 40, 2), value - 40 * min(value / 40, 2)] : [value]
+      value = 0
+    }
+    return numbers.map(String.init).joined(separator: ".")
+  }
+
+  private static func hexadecimal(_ value: (tag: UInt8, contents: ArraySlice<UInt8>)) -> String {
+    // A value of up to 127 bytes has a length of one.
+    let length = value.contents.count < 128 ? [UInt8(value.contents.count)] : [0x81, UInt8(truncatingIfNeeded: value.contents.count)]
+    return SHA256.hexadecimal([value.tag] + length + value.contents)
+  }
+}

@@ -1,0 +1,117 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Metrics of one name, and what they mean.
+package struct MetricFamily: Sendable {
+  package enum Kind: Sendable {
+    case gauge, counter, info
+  }
+
+  struct Sample: Sendable {
+    let labels: [(name: String, value: String)]
+    let value: Double
+  }
+
+  /// As it is exposed, a counter's with `_total`, an info's with `_info`.
+  let name: String
+  let help: String
+  let kind: Kind
+  private(set) var samples: [Sample] = []
+
+  package init(_ name: String, _ help: String, _ kind: Kind = .gauge) {
+    self.name = name
+    self.help = help
+    self.kind = kind
+  }
+
+  package init(_ name: String, _ help: String, _ kind: Kind = .gauge, _ value: Double) {
+    self.init(name, help, kind)
+    add(value)
+  }
+
+  package mutating func add(_ value: Double, _ labels: KeyValuePairs<String, String> = [:]) {
+    samples.append(Sample(labels: labels.map { ($0.key, $0.value) }, value: value))
+  }
+}
+
+/// How metrics are written: Prometheus' text format 0.0.4, or OpenMetrics 1.0.0.
+package enum Exposition: Sendable {
+  case text, openMetrics
+
+  package var contentType: String {
+    switch self {
+    case .text: "text/plain; version=0.0.4; charset=utf-8"
+    case .openMetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    }
+  }
+
+  /// What a request's Accept header asks for (RFC 9110, 12.5.1): OpenMetrics if it is named, and nothing else is
+  /// preferred.
+  package init(accept: String?) {
+    var (openMetrics, text) = (0.0, 0.0)
+    for item in (accept ?? "").split(separator: ",") {
+      let parts = item.split(separator: ";").map { part in part.filter { $0 != " " && $0 != "\t" } }
+      let quality = parts.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) } ?? 1
+      switch parts.first?.lowercased() {
+      case "application/openmetrics-text"
+      where parts.allSatisfy({ !$0.hasPrefix("version=") || $0 == "version=1.0.0" }):
+        openMetrics = max(openMetrics, quality)
+      case "text/plain", "text/*": text = max(text, quality)
+      default: break
+      }
+    }
+    self = openMetrics > 0 && openMetrics >= text ? .openMetrics : .text
+  }
+
+  package init(isOpenMetrics: Bool) { self = isOpenMetrics ? .openMetrics : .text }
+
+  /// The families in the order of their names. One without samples is left out.
+  package func text(of families: [MetricFamily]) -> String {
+    var text = ""
+    for family in families.sorted(by: { $0.name < $1.name }) where !family.samples.isEmpty { write(family, to: &text) }
+    if self == .openMetrics { text += "# EOF\n" }
+    return text
+  }
+
+  private func write(_ family: MetricFamily, to text: inout String) {
+    var (name, kind) = (family.name, "gauge")
+    switch (family.kind, self) {
+    case (.gauge, _), (.info, .text): break
+    case (.counter, .text): kind = "counter"
+    // In OpenMetrics the suffix belongs to the sample.
+    case (.counter, .openMetrics): (name, kind) = (String(name.dropLast("_total".count)), "counter")
+    case (.info, .openMetrics): (name, kind) = (String(name.dropLast("_info".count)), "info")
+    }
+    text += "# HELP \(name) \(escaped(family.help, quotes: self == .openMetrics))\n# TYPE \(name) \(kind)\n"
+    for sample in family.samples {
+      text += family.name
+      if !sample.labels.isEmpty {
+        text += "{"
+        for (index, label) in sample.labels.enumerated() {
+          text += "\(index == 0 ? "" : ",")\(label.name)=\"\(escaped(label.value, quotes: true))\""
+        }
+        text += "}"
+      }
+      text += " \(Self.number(sample.value))\n"
+    }
+  }
+
+  private func escaped(_ text: String, quotes: Bool) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\\": result += "\\\\"
+      case "\n": result += "\\n"
+      case "\"" where quotes: result += "\\\""
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
+  private static func number(_ value: Double) -> String {
+    if value.isNaN { return "NaN" }
+    if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
+    return Int64(exactly: value).map { String($0) } ?? value.description
+  }
+}

@@ -1,0 +1,80 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+package import Dialtone
+internal import Netlink
+
+/// Which addresses a check may connect to, whatever a name leads to: for programs that check what strangers name.
+package struct AddressAdmission: Hashable, Sendable {
+  /// Addresses whose first bits are the same.
+  package struct Network: Hashable, Sendable {
+    package let address: IPAddress
+    package let length: Int
+
+    /// `nil` if there is no such length in the address's family.
+    package init?(_ address: IPAddress, length: Int) {
+      let address = address.unmapped
+      guard (0...address.bits.bitWidth).contains(length) else { return nil }
+      self.address = IPAddress(address.bits)
+      self.length = length
+    }
+
+    package func contains(_ address: IPAddress) -> Bool { address.shares(length, with: self.address) }
+  }
+
+  /// The only ones, if they are listed.
+  package var networks: [Network]?
+  /// Whether this machine's own loopback is left out, unless a listed network has it.
+  package var excludesLoopback = false
+
+  package init(networks: [Network]? = nil, excludesLoopback: Bool = false) {
+    self.networks = networks
+    self.excludesLoopback = excludesLoopback
+  }
+
+  /// Whether a check may connect to the address.
+  package func admits(_ address: IPAddress) -> Bool {
+    // All forms of one address: a translator, or a tunnel on the way, sees the one inside.
+    let forms = [address.unmapped] + address.embedded
+    if forms.contains(where: { form in Self.never.contains { $0.contains(form) } }) { return false }
+    if let networks { return networks.contains { $0.contains(address.unmapped) } }
+    return !excludesLoopback || !forms.contains { $0.isLoopback || $0.isUnspecified }
+  }
+
+  /// What no list opens: link-local addresses, of which a cloud's metadata service has one, and the other addresses of
+  /// such services: Amazon's (IPv6), Google's (IPv6), Alibaba's, Oracle's and Azure's.
+  private static let never: [Network] = [
+    network("169.254.0.0", 16), network("fe80::", 10), network("fd00:ec2::254", 128), network("fd20:ce::254", 128),
+    network("100.100.100.200", 32), network("192.0.0.192", 32), network("168.63.129.16", 32),
+  ]
+
+  private static func network(_ text: String, _ length: Int) -> Network {
+    guard let address = IPAddress(text), let network = Network(address, length: length) else {
+      preconditionFailure("\(text)/\(length) is a network")
+    }
+    return network
+  }
+}
+
+extension IPAddress {
+  /// Whether both addresses are of one family and their first bits are the same, as many as `length` says.
+  func shares(_ length: Int, with other: IPAddress) -> Bool {
+    guard bits.isIPv6 == other.bits.isIPv6 else { return false }
+    let difference = UInt128(bits.high ^ other.bits.high) << 64 | UInt128(bits.low ^ other.bits.low)
+    return difference >> UInt128(bits.bitWidth - length) == 0
+  }
+
+  /// The IPv4 addresses that an IPv6 one may stand for: in the last bits, as translators (RFC 6052, RFC 8215) and
+  /// IPv4-compatible addresses have it; and behind 2002::/16 (RFC 3056).
+  fileprivate var embedded: [IPAddress] {
+    guard bits.isIPv6, !bits.isIPv4Mapped else { return [] }
+    var found: [IPAddress] = []
+    let isTranslated = bits.high == 0x0064_FF9B_0000_0000 || bits.high >> 16 == 0x0064_FF9B_0001 || bits.high == 0
+    // Networks choose prefixes of their own, too: there, only the metadata service itself can be told.
+    if isTranslated && bits.low > 1 || bits.low & 0xFFFF_FFFF == 0xA9FE_A9FE {
+      found.append(IPAddress(ipv4: UInt32(truncatingIfNeeded: bits.low)))
+    }
+    if bits.high >> 48 == 0x2002 { found.append(IPAddress(ipv4: UInt32(truncatingIfNeeded: bits.high >> 16))) }
+    return found
+  }
+}

@@ -1,0 +1,74 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+package import Dialtone
+
+/// What a check does beyond judging an answer, for programs that tell all of it. Without one, a check is as
+/// ``SiteCheckConfiguration`` describes it.
+package struct SiteInspection: Hashable, Sendable {
+  /// A field of the request. It takes the place of a check's own of the same name.
+  package struct Field: Hashable, Sendable {
+    package let name: String
+    package let value: String
+
+    package init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// Whether a connection is enough, over https with TLS. Then nothing is asked, and no protocol is announced.
+  package var endsWithConnection = false
+  /// Whether a redirect's body is left unread: the caller follows it.
+  package var skipsBodyOfRedirects = false
+  /// How many bytes of the body are handed over. All of it is read.
+  package var keptBody = 0
+  package var fields: [Field] = []
+  /// The name that TLS announces, and that the certificate has to have; `nil` for the URL's.
+  package var serverName: HostName?
+  /// Whether the certificate has to prove who answers.
+  package var verifiesCertificate = true
+  /// The addresses to which it may connect; `nil` for any.
+  package var admission: AddressAdmission?
+
+  package init() {}
+
+  /// How many bytes may come on the connection, all counted: the deadline ends what never ends.
+  static let connectionLimit = 1 << 30
+}
+
+/// What a check with an inspection saw.
+package struct CheckDetails: Sendable {
+  /// As Go and OpenSSL call it, such as "TLS 1.3"; `nil` without TLS.
+  package var tlsVersion: String?
+  /// The server's certificate in DER.
+  package var certificate: [UInt8]?
+  /// The minor version of HTTP/1.
+  package var minorVersion: Int?
+  package var status: Int?
+  /// The fields of the answer's head.
+  package var fields: [SiteInspection.Field] = []
+  /// The length in Content-Length, or 0 of an answer without a body; `nil` if nothing says.
+  package var contentLength: Int?
+  /// How many bytes of body came.
+  package var bodyLength = 0
+  /// The first of them.
+  package var body: [UInt8] = []
+  /// From the first byte of the answer to its end.
+  package var transfer: Duration?
+  /// An address to which the check was not allowed to connect.
+  package var refused: IPAddress?
+  /// Why no packet could leave this machine; `nil` if one could.
+  package var pathReason: Reachability.Reason?
+
+  package init() {}
+
+  /// The first value of a field, whose name is given in lower case.
+  package func value(of name: String) -> String? { fields.first { ASCII.folded($0.name) == name }?.value }
+}
+
+/// What a check with an inspection comes to.
+package struct CheckOutcome: Sendable {
+  package let verdict: SiteVerdict
+  package let details: CheckDetails
+}
