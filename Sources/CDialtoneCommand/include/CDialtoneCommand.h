@@ -42,6 +42,9 @@ long command_receive(int socket, void *_Nonnull buffer, size_t size, int millise
 void command_prepare(void);
 
 
+// As many descriptors as the system grants (setrlimit(2), RLIMIT_NOFILE). If it refuses, the former limit stays.
+void command_raise_descriptor_limit(void);
+
 // A program to run. It reads `input`, and its output goes to standard error.
 struct command_program {
   // Its name or path, its arguments, and its variables, each list with NULL at its end.

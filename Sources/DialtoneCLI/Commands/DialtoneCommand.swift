@@ -20,6 +20,7 @@ struct DialtoneCommand: ParsableCommand {
       dialtone check [<options>] <url> ...
       dialtone explain [<options>] [<target> | <url>]
       dialtone interfaces [<options>] [<name> ...]
+      dialtone export [<options>] [<target> | <url>] ...
       """,
     discussion: """
       The answer is the kernel's own: nothing is sent except name lookups. A target is reachable if a packet for it \
@@ -50,7 +51,7 @@ struct DialtoneCommand: ParsableCommand {
     version: DialtoneLibraryVersion.current.description,
     subcommands: [
       WatchCommand.self, StatusCommand.self, WaitCommand.self, CheckCommand.self, ExplainCommand.self,
-      InterfacesCommand.self,
+      InterfacesCommand.self, ExportCommand.self,
     ],
     defaultSubcommand: WatchCommand.self)
 

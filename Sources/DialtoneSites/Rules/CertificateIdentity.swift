@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dialtone
-internal import Netlink
 
 /// Whether a certificate is for a site (RFC 9525). Only its subject alternative names count: DNS names for a name, and
 /// addresses for an address.
@@ -20,7 +19,7 @@ enum CertificateIdentity {
   static func matches(_ host: SiteURL.Host, _ names: [AlternativeName]) -> Bool {
     switch host {
     case .name(let name): names.contains { covers($0, Array(name.text.utf8)) }
-    case .address(let address): names.contains(.address(bytes(of: address.unmapped)))
+    case .address(let address): names.contains(.address(address.unmapped.networkBytes))
     }
   }
 
@@ -40,12 +39,4 @@ enum CertificateIdentity {
   }
 
   private static let dot = UInt8(ascii: ".")
-
-  private static func bytes(of address: IPAddress) -> [UInt8] {
-    let bits = address.bits
-    if !bits.isIPv6 { return (0..<4).map { UInt8(truncatingIfNeeded: bits.low >> UInt64(24 - 8 * $0)) } }
-    return [bits.high, bits.low].flatMap { word in
-      (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(56 - 8 * $0)) }
-    }
-  }
 }

@@ -1,0 +1,164 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+package import Dialtone
+package import DialtoneSites
+
+/// What a probe came to.
+package struct ProbeResult: Sendable {
+  /// Dialtone's own verdict, in words that never change: those of ``SiteVerdict``, and why.
+  package struct Verdict: Sendable, Equatable {
+    package var kind: String
+    package var stage = ""
+    package var reason = ""
+  }
+
+  package struct Phases: Sendable {
+    var resolve: Duration = .zero
+    var connect: Duration = .zero
+    var tls: Duration = .zero
+    var processing: Duration = .zero
+    var transfer: Duration = .zero
+  }
+
+  package let prober: ProbeModule.Prober
+  package var succeeded = false
+  package var verdict = Verdict(kind: SiteVerdict.Kind.undetermined.identifier)
+  /// For a person.
+  package var explanation = ""
+  package var duration: Duration = .zero
+  /// How long the target's own name took.
+  package var lookup: Duration = .zero
+  /// The address that was connected to first, or was to be.
+  package var address: IPAddress?
+  package var phases = Phases()
+  package var redirects = 0
+  /// What came of the last hop, if anything.
+  package var details: CheckDetails?
+  package var certificateExpires: UTCTimestamp?
+  /// Whether the certificate was judged.
+  package var isVerified = true
+  package var failedByExpression = false
+  /// One line for each hop, and what was decided.
+  package var log: [String] = []
+
+  package init(_ prober: ProbeModule.Prober) { self.prober = prober }
+
+  /// As blackbox_exporter has them, and Dialtone's own.
+  package func families(isLocalPathUp: Bool?) -> [MetricFamily] {
+    var families = general
+    if prober == .http { families += http }
+    // As there: TLS is told of with what came over it.
+    if prober == .tcp || details?.status != nil { families += tls }
+    var info = MetricFamily("dialtone_probe_verdict_info", "What Dialtone found, and why", .info)
+    info.add(1, ["verdict": verdict.kind, "stage": verdict.stage, "reason": verdict.reason])
+    families.append(info)
+    if let isLocalPathUp { families.append(MetricFamily.localPath(isUp: isLocalPathUp)) }
+    return families
+  }
+
+  private var general: [MetricFamily] {
+    [
+      MetricFamily("probe_success", "Displays whether or not the probe was a success", .gauge, succeeded ? 1 : 0),
+      MetricFamily(
+        "probe_duration_seconds", "Returns how long the probe took to complete in seconds", .gauge, duration.inSeconds),
+      MetricFamily(
+        "probe_dns_lookup_time_seconds", "Returns the time taken for probe dns lookup in seconds", .gauge,
+        lookup.inSeconds),
+      MetricFamily(
+        "probe_ip_protocol", "Specifies whether probe ip protocol is IP4 or IP6", .gauge,
+        address.map { $0.unmapped.family == .ipv4 ? 4 : 6 } ?? 0),
+      MetricFamily(
+        "probe_ip_addr_hash",
+        "Specifies the hash of IP address. It's useful to detect if the IP address changes.", .gauge,
+        address.map { Double($0.hash) } ?? 0),
+      MetricFamily(
+        "probe_failed_due_to_regex", "Indicates if probe failed due to regex", .gauge, failedByExpression ? 1 : 0),
+    ]
+  }
+
+  private var http: [MetricFamily] {
+    let hasAnswer = details?.status != nil
+    var phaseTimes = MetricFamily(
+      "probe_http_duration_seconds", "Duration of http request by phase, summed over all redirects")
+    phaseTimes.add(phases.resolve.inSeconds, ["phase": "resolve"])
+    if address != nil {
+      phaseTimes.add(phases.connect.inSeconds, ["phase": "connect"])
+      phaseTimes.add(phases.tls.inSeconds, ["phase": "tls"])
+      phaseTimes.add(phases.processing.inSeconds, ["phase": "processing"])
+      phaseTimes.add(phases.transfer.inSeconds, ["phase": "transfer"])
+    }
+    var families = [
+      phaseTimes,
+      MetricFamily(
+        "probe_http_status_code", "Response HTTP status code", .gauge, Double(details?.status ?? 0)),
+      MetricFamily(
+        "probe_http_version", "Returns the version of HTTP of the probe response", .gauge,
+        hasAnswer ? details?.minorVersion == 0 ? 1 : 1.1 : 0),
+      MetricFamily(
+        "probe_http_ssl", "Indicates if SSL was used for the final redirect", .gauge,
+        hasAnswer && details?.tlsVersion != nil ? 1 : 0),
+      MetricFamily("probe_http_redirects", "The number of redirects", .gauge, Double(redirects)),
+      MetricFamily(
+        "probe_http_content_length", "Length of http content response", .gauge,
+        hasAnswer ? Double(details?.contentLength ?? -1) : 0),
+      MetricFamily(
+        "probe_http_uncompressed_body_length", "Length of uncompressed response body", .gauge,
+        Double(details?.bodyLength ?? 0)),
+    ]
+    if let modified = details?.value(of: "last-modified").flatMap(HTTPDate.seconds) {
+      families.append(
+        MetricFamily(
+          "probe_http_last_modified_timestamp_seconds", "Returns the Last-Modified HTTP response header in unixtime",
+          .gauge, Double(modified)))
+    }
+    return families
+  }
+
+  /// Go's year 1, which blackbox_exporter tells if no chain was verified.
+  private static let noChain = -62_135_596_800.0
+
+  private var tls: [MetricFamily] {
+    guard let version = details?.tlsVersion, let expires = certificateExpires, let bytes = details?.certificate else {
+      return []
+    }
+    let certificate = CertificateSummary(bytes)
+    let end = Double(expires.durationSince1970.components.seconds)
+    var versionInfo = MetricFamily("probe_tls_version_info", "Returns the TLS version used or NaN when unknown", .info)
+    versionInfo.add(1, ["version": version])
+    var info = MetricFamily("probe_ssl_last_chain_info", "Contains SSL leaf certificate information", .info)
+    info.add(
+      1,
+      [
+        "fingerprint_sha256": certificate.fingerprint, "issuer": certificate.issuer, "subject": certificate.subject,
+        "subjectalternative": certificate.names.joined(separator: ","),
+      ])
+    return [
+      versionInfo, info,
+      MetricFamily(
+        "probe_ssl_earliest_cert_expiry", "Returns last SSL chain expiry in unixtime", .gauge, end),
+      MetricFamily(
+        "probe_ssl_last_chain_expiry_timestamp_seconds", "Returns last SSL chain expiry in timestamp", .gauge,
+        isVerified ? end : Self.noChain),
+    ]
+  }
+}
+
+extension MetricFamily {
+  static func localPath(isUp: Bool) -> MetricFamily {
+    MetricFamily(
+      "dialtone_local_path_up", "Whether packets for the Internet can leave the machine that probes", .gauge,
+      isUp ? 1 : 0)
+  }
+}
+
+extension Duration {
+  package var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
+}
+
+extension IPAddress {
+  /// FNV-1a of its bytes (draft-eastlake-fnv), an IPv4-mapped address as IPv4.
+  fileprivate var hash: UInt32 {
+    unmapped.networkBytes.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }
+  }
+}

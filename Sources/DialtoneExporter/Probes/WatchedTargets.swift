@@ -1,0 +1,158 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+package import Dialtone
+internal import DialtoneDiagnosis
+package import DialtoneSites
+
+/// The machine's own paths, and the targets that an exporter was started with: what `/metrics` tells.
+///
+/// Once an outage begins, a diagnosis looks for its cause, at most once a minute for each target. It asks nobody beyond
+/// the router but the target.
+package final class WatchedTargets: Sendable {
+  /// What is watched.
+  package enum Target: Sendable {
+    case network(ReachabilityTarget)
+    case site(SiteURL)
+  }
+
+  private struct Diagnosed {
+    var last: Int64?
+    var task: Task<Void, Never>?
+  }
+
+  private struct State {
+    var records: [TargetRecord] = []
+    var diagnosed: [Diagnosed] = []
+    /// Interfaces that were there once: one that goes is down.
+    var interfaces: [String: (kind: String, isUp: Bool)] = [:]
+  }
+
+  private static let diagnosisPause: Int64 = 60_000_000_000
+
+  private let targets: [(name: String, target: Target)]
+  private let time: TimeSource
+  private let internet: ReachabilityMonitor
+  private let paths: PathMonitor
+  private let monitors: [any Sendable]
+  private let observations: Lock<[ReachabilityObservation]>
+  private let state: Lock<State>
+
+  package init(
+    _ targets: [(name: String, target: Target)], reachability: ReachabilityEnvironment = .system,
+    sites: SiteEnvironment = .system, time: TimeSource = .system
+  ) throws(SiteError) {
+    self.targets = targets
+    self.time = time
+    internet = ReachabilityMonitor(.internet, environment: reachability)
+    paths = PathMonitor(environment: reachability)
+    let now = time.now()
+    state = Lock(
+      State(
+        records: targets.map { _ in TargetRecord(at: now) }, diagnosed: targets.map { _ in Diagnosed() }))
+    var monitors: [any Sendable] = []
+    for target in targets {
+      switch target.target {
+      case .network(let target): monitors.append(ReachabilityMonitor(target, environment: reachability))
+      case .site(let url): monitors.append(try SiteMonitor(url, environment: sites))
+      }
+    }
+    self.monitors = monitors
+    observations = Lock([])
+    observe()
+  }
+
+  private func observe() {
+    var observations = [paths.observe { [weak self] in self?.take($0) }]
+    for (index, monitor) in monitors.enumerated() {
+      if let monitor = monitor as? ReachabilityMonitor {
+        observations.append(
+          monitor.observe { [weak self] state in
+            let isUp = state.isDetermined ? state.isReachable : nil
+            self?.take(index, Self.word(for: state.status), isUp: isUp, cause: state.reason?.identifier ?? "unknown")
+          })
+      } else if let monitor = monitor as? SiteMonitor {
+        observations.append(
+          monitor.observe { [weak self] verdict in
+            self?.take(
+              index, verdict.kind.identifier, isUp: verdict.isDetermined ? verdict.isAvailable : nil,
+              cause: verdict.error?.code.identifier ?? verdict.kind.identifier)
+          })
+      }
+    }
+    self.observations.withLock { $0 = observations }
+  }
+
+  /// A word that never changes, for a label.
+  private static func word(for status: Reachability.Status) -> String {
+    switch status {
+    case .reachable: "reachable"
+    case .requiresConnection: "requires-connection"
+    case .unreachable: "unreachable"
+    case .undetermined: "undetermined"
+    }
+  }
+
+  private func take(_ path: NetworkPath) {
+    state.withLock { state in
+      for name in state.interfaces.keys { state.interfaces[name]?.isUp = false }
+      for interface in path.interfaces {
+        state.interfaces[interface.name] = (
+          interface.kind.identifier, path.status == .satisfied && interface.leadsToInternet
+        )
+      }
+    }
+  }
+
+  private func take(_ index: Int, _ status: String, isUp: Bool?, cause: String) {
+    let now = time.now()
+    let begins = state.withLock { state -> Bool in
+      let begins = state.records[index].take(status, isUp: isUp, cause: cause, at: now, time.timestamp)
+      guard begins, state.diagnosed[index].last.map({ now - $0 >= Self.diagnosisPause }) ?? true else { return false }
+      state.diagnosed[index].last = now
+      return true
+    }
+    if begins { diagnose(index) }
+  }
+
+  private func diagnose(_ index: Int) {
+    let target = targets[index].target
+    let task = Task { [weak self] in
+      var configuration = DiagnosisConfiguration()
+      configuration.asksBeyondRouter = false
+      let diagnosis =
+        switch target {
+        case .network(let target): Diagnosis(of: target, configuration: configuration)
+        case .site(let url): Diagnosis(of: url, configuration: configuration)
+        }
+      for await event in diagnosis {
+        guard case .verdict(let verdict) = event, let cause = verdict.cause else { continue }
+        self?.state.withLock { $0.records[index].take(diagnosed: cause.identifier) }
+      }
+    }
+    state.withLock { $0.diagnosed[index].task = task }
+  }
+
+  deinit {
+    for diagnosed in state.withLock({ $0.diagnosed }) { diagnosed.task?.cancel() }
+  }
+
+  /// Whether packets for the Internet can leave this machine; `nil` as long as that is not known.
+  package var isLocalPathUp: Bool? {
+    let state = internet.current
+    return state.isDetermined ? state.isReachable : nil
+  }
+
+  /// What is known now.
+  package var families: [MetricFamily] {
+    var families = TargetFamilies()
+    var path = MetricFamily("dialtone_path_up", "Whether packets for the Internet can leave over the interface")
+    let now = time.now()
+    let state = state.withLock { $0 }
+    for (target, record) in zip(targets, state.records) { record.add(to: &families, named: target.name, at: now) }
+    for (name, interface) in state.interfaces.sorted(by: { $0.key < $1.key }) {
+      path.add(interface.isUp ? 1 : 0, ["interface": name, "kind": interface.kind])
+    }
+    return families.all + [path] + (isLocalPathUp.map { [MetricFamily.localPath(isUp: $0)] } ?? [])
+  }
+}

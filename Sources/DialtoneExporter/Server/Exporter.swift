@@ -1,0 +1,181 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+package import Dialtone
+internal import DialtoneSites
+
+/// What an exporter answers, whoever asks: `/probe`, `/metrics` and a page for people.
+///
+/// Invariant: as many probes run at a time as a machine can have checks; what comes beyond is refused at once. No
+/// request has a file read.
+package final class Exporter: Sendable {
+  /// A request, as far as it matters.
+  struct Request: Sendable {
+    var method = "GET"
+    var target = "/"
+    var accept: String?
+    var scrapeTimeout: String?
+  }
+
+  struct Response: Sendable {
+    var status = 200
+    var type = "text/plain; charset=utf-8"
+    var fields: [(name: String, value: String)] = []
+    var body: String
+  }
+
+  private struct State {
+    var running = 0
+    var refused = 0
+    var probes: [String: Int] = [:]
+    var recent: [RecentProbe] = []
+  }
+
+  /// As many as there are checks at a time.
+  static let probeLimit = 256
+  private static let recentLimit = 100
+  /// What a probe that does not notice its own end may take more.
+  private static let grace = Duration.milliseconds(250)
+
+  private let configuration: ExporterConfiguration
+  private let prober: Prober
+  private let watched: WatchedTargets
+  private let process: ProcessMetrics
+  private let time: TimeSource
+  private let state = Lock(State())
+
+  package init(
+    configuration: ExporterConfiguration, prober: Prober, watched: WatchedTargets, process: ProcessMetrics,
+    time: TimeSource = .system
+  ) {
+    self.configuration = configuration
+    self.prober = prober
+    self.watched = watched
+    self.process = process
+    self.time = time
+  }
+
+  func answer(_ request: Request) async -> Response {
+    guard ["GET", "HEAD"].contains(request.method) else {
+      return Response(status: 405, fields: [("Allow", "GET, HEAD")], body: "Only GET and HEAD are answered.\n")
+    }
+    let parts = request.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    switch parts[0] {
+    case "/": return page()
+    case "/probe": return await probe(String(parts.count > 1 ? parts[1] : ""), request)
+    case "/metrics": return metrics(request)
+    case "/-/healthy": return Response(body: "Healthy\n")
+    default: return Response(status: 404, body: "There are /, /probe and /metrics.\n")
+    }
+  }
+
+  // MARK: Probes
+
+  private func probe(_ query: String, _ request: Request) async -> Response {
+    let probe: ProbeRequest
+    do throws(ProbeRequest.Refusal) {
+      probe = try ProbeRequest(query: query, scrapeTimeout: request.scrapeTimeout, configuration: configuration)
+    } catch {
+      return Response(status: error.status, body: error.message + "\n")
+    }
+    guard prober.admits(probe) else {
+      return Response(status: 403, body: "target: this exporter may not probe it; see its option --allow\n")
+    }
+    let isFree = state.withLock { state -> Bool in
+      if state.running == Self.probeLimit {
+        state.refused += 1
+        return false
+      }
+      state.running += 1
+      return true
+    }
+    if !isFree {
+      return Response(
+        status: 503, fields: [("Retry-After", "1")], body: "\(Self.probeLimit) probes are under way; ask again later.\n")
+    }
+    let result = await run(probe)
+    state.withLock { state in
+      state.running -= 1
+      state.probes[result.verdict.kind, default: 0] += 1
+      state.recent.append(RecentProbe(probe, result, at: time.timestamp))
+      if state.recent.count > Self.recentLimit { state.recent.removeFirst() }
+    }
+    let families = result.families(isLocalPathUp: watched.isLocalPathUp)
+    if probe.isDebug { return Response(body: Self.debugText(probe, result, families)) }
+    let format = Exposition(accept: request.accept)
+    return Response(type: format.contentType, body: format.text(of: families))
+  }
+
+  private func run(_ probe: ProbeRequest) async -> ProbeResult {
+    await withTaskGroup(of: ProbeResult?.self) { group in
+      group.addTask { [prober] in await prober.run(probe) }
+      group.addTask {
+        do {
+          try await Task.sleep(for: probe.timeout + Self.grace)
+        } catch {
+          // The probe has ended before.
+        }
+        return nil
+      }
+      var result: ProbeResult?
+      while result == nil, let next = await group.next() {
+        result = next
+        group.cancelAll()
+      }
+      return result ?? ProbeResult(probe.module.prober)
+    }
+  }
+
+  private static func debugText(_ probe: ProbeRequest, _ result: ProbeResult, _ families: [MetricFamily]) -> String {
+    let log = result.log.map { line in "module=\(probe.module.name) \(line)" }.joined(separator: "\n")
+    return """
+      Logs for the probe:
+      \(log)
+
+
+
+      Metrics that would have been returned:
+      \(Exposition.text.text(of: families))
+
+
+      Module configuration:
+      prober: \(probe.module.prober)
+      timeout: \(probe.timeout)
+
+      """
+  }
+
+  // MARK: Metrics
+
+  private func metrics(_ request: Request) -> Response {
+    let format = Exposition(accept: request.accept)
+    return Response(type: format.contentType, body: format.text(of: watched.families + own + process.families))
+  }
+
+  private var own: [MetricFamily] {
+    let (running, refused, probes) = state.withLock { ($0.running, $0.refused, $0.probes) }
+    var total = MetricFamily("dialtone_probes_total", "How many probes have ended, by their verdict", .counter)
+    for (verdict, count) in probes.sorted(by: { $0.key < $1.key }) { total.add(Double(count), ["verdict": verdict]) }
+    return [
+      total, MetricFamily("dialtone_probes_running", "How many probes are under way", .gauge, Double(running)),
+      MetricFamily(
+        "dialtone_probes_refused_total", "How many probes were refused, since too many were under way", .counter,
+        Double(refused)),
+    ]
+  }
+
+  /// What node_exporter's collector reads. It has metrics of a process of its own.
+  package var textfile: String { Exposition.text.text(of: watched.families) }
+
+  // MARK: The page
+
+  private func page() -> Response {
+    let page = ExporterPage(
+      recent: state.withLock { $0.recent }.reversed(), modules: configuration.modules.keys.sorted(),
+      isLocalPathUp: watched.isLocalPathUp)
+    return Response(
+      type: "text/html; charset=utf-8",
+      fields: [("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'")],
+      body: page.html)
+  }
+}

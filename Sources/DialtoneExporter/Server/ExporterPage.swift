@@ -1,0 +1,101 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+
+/// A probe that has ended, for the page.
+struct RecentProbe: Sendable {
+  let target: String
+  let module: String
+  let succeeded: Bool
+  let verdict: ProbeResult.Verdict
+  let explanation: String
+  let duration: Duration
+  let time: UTCTimestamp
+
+  init(_ probe: ProbeRequest, _ result: ProbeResult, at time: UTCTimestamp) {
+    target = probe.target
+    module = probe.module.name
+    succeeded = result.succeeded
+    verdict = result.verdict
+    explanation = result.explanation
+    duration = result.duration
+    self.time = time
+  }
+}
+
+/// The page for people. It needs nothing from elsewhere, and shows what strangers sent as text.
+struct ExporterPage {
+  /// The newest first.
+  let recent: [RecentProbe]
+  let modules: [String]
+  let isLocalPathUp: Bool?
+
+  var html: String {
+    let path = isLocalPathUp.map { $0 ? "up" : "down: no probe tells anything of its target" } ?? "not known yet"
+    return """
+      <!DOCTYPE html>
+      <html lang="en">
+      <head>
+      <meta charset="utf-8">
+      <meta name="viewport" content="width=device-width">
+      <meta name="color-scheme" content="light dark">
+      <title>Dialtone exporter</title>
+      <style>\(Self.style)</style>
+      </head>
+      <body>
+      <h1>Dialtone exporter</h1>
+      <p>The path of this machine to the Internet is \(path).</p>
+      <form action="probe">
+      <label>Target <input name="target" required></label>
+      <label>Module <select name="module">\(modules.map(option).joined())</select></label>
+      <input type="hidden" name="debug" value="true"><button>Probe</button>
+      </form>
+      <p><a href="metrics">Metrics</a></p>
+      <h2>Last probes</h2>
+      \(recent.isEmpty ? "<p>There was none.</p>" : table)
+      </body>
+      </html>
+
+      """
+  }
+
+  private static let style =
+    "body{font:1rem/1.5 system-ui,sans-serif;margin:2rem}table{border-collapse:collapse;display:block;overflow-x:auto}"
+    + "td,th{border-bottom:1px solid;padding:.2rem .6rem;text-align:left;overflow-wrap:anywhere}label{margin-right:1rem}"
+
+  private func option(_ module: String) -> String {
+    "<option\(module == ExporterConfiguration.usualModule ? " selected" : "")>\(Self.escaped(module))</option>"
+  }
+
+  private var table: String {
+    "<table><tr><th>Time</th><th>Target</th><th>Module</th><th>Probe</th><th>Verdict</th><th>Why</th><th>Took</th></tr>\n"
+      + recent.map(row).joined() + "</table>"
+  }
+
+  private func row(_ probe: RecentProbe) -> String {
+    let verdict = [probe.verdict.kind, probe.verdict.stage, probe.verdict.reason].filter { !$0.isEmpty }
+    let milliseconds = Int((probe.duration.inSeconds * 1_000).rounded())
+    let cells = [
+      probe.time.descriptionInSeconds, probe.target, probe.module, probe.succeeded ? "success" : "failure",
+      verdict.joined(separator: ", "), probe.explanation, "\(milliseconds) ms",
+    ]
+    return "<tr>" + cells.map { "<td>\(Self.escaped($0))</td>" }.joined() + "</tr>\n"
+  }
+
+  /// Text as it stands in HTML, in elements and attributes.
+  static func escaped(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"": result += "&quot;"
+      case "'": result += "&#39;"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,102 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CDialtoneSystem
+internal import Dialtone
+internal import Dispatch
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+
+/// Serves an exporter over HTTP/1.
+///
+/// Invariants: each connection is in `connections` from its beginning to its end. There are never more than the limit:
+/// one beyond gets a polite answer, and is closed.
+package final class ExporterServer: Sendable {
+  /// Why it cannot listen.
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
+  }
+
+  private struct State {
+    var connections: [ObjectIdentifier: any Channel] = [:]
+    var listeners: [any Channel] = []
+    var isStopping = false
+  }
+
+  static let connectionLimit = 1_024
+
+  private let exporter: Exporter
+  private let group: MultiThreadedEventLoopGroup
+  private let state = Lock(State())
+
+  package init(_ exporter: Exporter) {
+    self.exporter = exporter
+    // Probes have threads of their own: these only read requests and write answers.
+    group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+  }
+
+  /// Listens. Returns the address, for people. Blocks for a moment.
+  package func listen(on address: ListenAddress) throws(Failure) -> String {
+    do {
+      let listener = try bind(address).wait()
+      state.withLock { $0.listeners.append(listener) }
+      if let path = listener.localAddress?.pathname { return "unix:\(path)" }
+      let port = listener.localAddress?.port ?? 0
+      let host = listener.localAddress?.ipAddress ?? ""
+      return "http://\(host.contains(":") ? "[\(host)]" : host):\(port)/"
+    } catch {
+      let words = (error as? IOError).map { SystemError.text(of: $0.errnoCode) } ?? "\(error)"
+      throw Failure(description: words)
+    }
+  }
+
+  private func bind(_ address: ListenAddress) -> EventLoopFuture<any Channel> {
+    let bootstrap = ServerBootstrap(group: group)
+      .serverChannelOption(.backlog, value: 1_024)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelInitializer { [self] channel in
+        channel.eventLoop.makeCompletedFuture { try initialize(channel) }
+      }
+    switch address {
+    case .network(let address, let port):
+      return bootstrap.bind(host: address.map(\.description) ?? "::", port: Int(port))
+    case .path(let path): return bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true)
+    case .inherited(let descriptor): return bootstrap.withBoundSocket(descriptor)
+    }
+  }
+
+  private func initialize(_ channel: any Channel) throws {
+    let pipeline = channel.pipeline.syncOperations
+    let isWelcome = state.withLock { state -> Bool in
+      if state.isStopping || state.connections.count >= Self.connectionLimit { return false }
+      state.connections[ObjectIdentifier(channel)] = channel
+      return true
+    }
+    channel.closeFuture.whenComplete { [self] _ in
+      state.withLock { _ = $0.connections.removeValue(forKey: ObjectIdentifier(channel)) }
+    }
+    var limits = NIOHTTPDecoderLimitConfiguration()
+    limits.maxHeaderFieldSize = 8_192
+    limits.maxHeaderListSize = 32_768
+    limits.maxHeaderFieldCount = 100
+    let handler = RequestHandler(exporter, isWelcome: isWelcome)
+    try pipeline.addHandler(FirstByteHandler(handler))
+    try pipeline.configureHTTPServerPipeline(
+      withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
+    try pipeline.addHandler(handler)
+  }
+
+  /// Takes no more requests, and waits for those under way, but not for long. Call it on a thread that may block.
+  package func stop(within limit: Duration) {
+    let (listeners, connections) = state.withLock { state in
+      state.isStopping = true
+      return (state.listeners, Array(state.connections.values))
+    }
+    for listener in listeners { listener.close(promise: nil) }
+    for connection in connections { connection.pipeline.fireUserInboundEventTriggered(RequestHandler.Stop()) }
+    let done = DispatchSemaphore(value: 0)
+    EventLoopFuture.andAllComplete(connections.map(\.closeFuture), on: group.any()).whenComplete { _ in done.signal() }
+    _ = done.wait(timeout: .now() + limit.inSeconds)
+  }
+}

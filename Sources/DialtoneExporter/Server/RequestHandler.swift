@@ -1,0 +1,161 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import NIOHTTP1
+
+/// One connection: reads a request, has it answered, and so on. Belongs to its event loop.
+///
+/// Invariant: there is a timer, except while an answer is being found, which has a deadline of its own: so nobody holds
+/// a connection by being slow.
+final class RequestHandler: ChannelInboundHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias OutboundOut = HTTPServerResponsePart
+
+  /// The server ends: a connection without a request is closed, another after its answer.
+  struct Stop: Sendable {}
+
+  private static let requestTime = TimeAmount.seconds(10)
+  private static let writeTime = TimeAmount.seconds(30)
+  /// Longer than Prometheus waits between two scrapes.
+  private static let idleTime = TimeAmount.minutes(5)
+  /// No request needs a body.
+  private static let bodyLimit = 65_536
+
+  private let exporter: Exporter
+  private let isWelcome: Bool
+  private var context: ChannelHandlerContext?
+  private var head: HTTPRequestHead?
+  private var bodyLength = 0
+  private var task: Task<Void, Never>?
+  private var timer: Scheduled<Void>?
+  private var isIdle = true
+  private var isLast = false
+
+  init(_ exporter: Exporter, isWelcome: Bool) {
+    self.exporter = exporter
+    self.isWelcome = isWelcome
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+  func channelActive(context: ChannelHandlerContext) {
+    setTimer(Self.requestTime)
+    context.fireChannelActive()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    timer?.cancel()
+    // Nobody waits for it any more.
+    task?.cancel()
+    context.fireChannelInactive()
+  }
+
+  private func setTimer(_ time: TimeAmount) {
+    timer?.cancel()
+    timer = context?.eventLoop.assumeIsolated().scheduleTask(in: time) { [self] in context?.close(promise: nil) }
+  }
+
+  /// A byte has come: a request that begins has to end soon.
+  func byteCame() {
+    guard isIdle, task == nil else { return }
+    isIdle = false
+    setTimer(Self.requestTime)
+  }
+
+  // MARK: Requests
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch unwrapInboundIn(data) {
+    case .head(let head):
+      self.head = head
+      bodyLength = 0
+    case .body(let bytes):
+      bodyLength += bytes.readableBytes
+      if bodyLength > Self.bodyLimit { context.close(promise: nil) }
+    case .end:
+      guard let head else { return }
+      self.head = nil
+      timer?.cancel()
+      begin(head, context.eventLoop)
+    }
+  }
+
+  private func begin(_ head: HTTPRequestHead, _ loop: any EventLoop) {
+    if !head.isKeepAlive { isLast = true }
+    guard isWelcome else {
+      isLast = true
+      return write(
+        Exporter.Response(
+          status: 503, fields: [("Retry-After", "1")], body: "Too many connections are open; ask again later.\n"), head)
+    }
+    let request = Exporter.Request(
+      method: head.method.rawValue, target: head.uri,
+      accept: head.headers["accept"].isEmpty ? nil : head.headers["accept"].joined(separator: ","),
+      scrapeTimeout: head.headers.first(name: "x-prometheus-scrape-timeout-seconds"))
+    let handler = NIOLoopBound(self, eventLoop: loop)
+    task = Task { [exporter] in
+      let response = await exporter.answer(request)
+      loop.execute { handler.value.write(response, head) }
+    }
+  }
+
+  private func write(_ response: Exporter.Response, _ request: HTTPRequestHead) {
+    task = nil
+    guard let context else { return }
+    setTimer(Self.writeTime)
+    var body = context.channel.allocator.buffer(capacity: response.body.utf8.count)
+    body.writeString(response.body)
+    var headers = HTTPHeaders(response.fields.map { ($0.name, $0.value) })
+    headers.add(name: "Content-Type", value: response.type)
+    headers.add(name: "Content-Length", value: String(body.readableBytes))
+    headers.add(name: "X-Content-Type-Options", value: "nosniff")
+    if isLast { headers.add(name: "Connection", value: "close") }
+    let head = HTTPResponseHead(
+      version: .http1_1, status: HTTPResponseStatus(statusCode: response.status), headers: headers)
+    context.write(wrapOutboundOut(.head(head)), promise: nil)
+    if request.method != .HEAD { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
+    context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { [self] _ in
+      if isLast {
+        self.context?.close(promise: nil)
+      } else {
+        isIdle = true
+        setTimer(Self.idleTime)
+      }
+    }
+  }
+
+  // MARK: Ends
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if event is Stop {
+      isLast = true
+      if isIdle { context.close(promise: nil) }
+    } else if event as? ChannelEvent == .inputClosed {
+      context.close(promise: nil)
+    } else {
+      context.fireUserInboundEventTriggered(event)
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // What cannot be read has been answered before; whatever else it is, the connection is of no use any more.
+    context.close(promise: nil)
+  }
+}
+
+/// Stands before the decoder, and tells when a request begins.
+final class FirstByteHandler: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+
+  private let handler: RequestHandler
+
+  init(_ handler: RequestHandler) { self.handler = handler }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    handler.byteCame()
+    context.fireChannelRead(data)
+  }
+}
