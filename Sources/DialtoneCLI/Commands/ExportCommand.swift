@@ -155,7 +155,9 @@ enum ConfigurationFile {
       case .tooLong: throw Failure(description: "it is too long")
       }
     }
-    guard let text = String(validating: bytes, as: UTF8.self) else { throw Failure(description: "it is not valid UTF-8") }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw Failure(description: "it is not valid UTF-8")
+    }
     return text
   }
 }

@@ -39,7 +39,8 @@ package struct Prober: Sendable {
 
   private func check(_ url: SiteURL, _ timeout: Duration, _ hops: inout Hops) async {
     guard let admission = policy.admission(of: url.host) else {
-      return hops.end(ProbeResult.Verdict(kind: "failed", stage: "connect", reason: "address-refused"), hops.refusalInWords)
+      return hops.end(
+        ProbeResult.Verdict(kind: "failed", stage: "connect", reason: "address-refused"), hops.refusalInWords)
     }
     if timeout <= .zero { return hops.end(.timedOut(stage: "connect"), "no time was left") }
     let family = hops.request.module.preferredFamily
@@ -205,8 +206,12 @@ package struct Prober: Sendable {
         return "body-too-long"
       }
       do throws(RegularExpression.TooCostly) {
-        for expression in module.forbidden where try expression.matches(details.body) { result.failedByExpression = true }
-        for expression in module.required where try !expression.matches(details.body) { result.failedByExpression = true }
+        for expression in module.forbidden where try expression.matches(details.body) {
+          result.failedByExpression = true
+        }
+        for expression in module.required where try !expression.matches(details.body) {
+          result.failedByExpression = true
+        }
       } catch {
         result.failedByExpression = true
         return "body-too-costly"

@@ -87,8 +87,9 @@ package struct ProbeRequest: Sendable {
     if !folded.hasPrefix("http://"), !folded.hasPrefix("https://") {
       // "localhost:8080" is a host and a port; "file:/etc/passwd" is not.
       let authority = target.prefix { !"/?#[".contains($0) }
-      if let colon = authority.firstIndex(of: ":"), !authority[colon...].dropFirst().allSatisfy({ $0.isASCII && $0.isNumber })
-        || colon == authority.index(before: authority.endIndex)
+      if let colon = authority.firstIndex(of: ":"),
+        !authority[colon...].dropFirst().allSatisfy({ $0.isASCII && $0.isNumber })
+          || colon == authority.index(before: authority.endIndex)
       {
         throw Refusal(status: 400, message: "target: only http and https are probed; \(example)")
       }
@@ -99,7 +100,8 @@ package struct ProbeRequest: Sendable {
 
   private static func address(_ target: String, usesTLS: Bool) throws(Refusal) -> SiteURL {
     let port = target.utf8.reversed().prefix { ASCII.isDigit($0) }.count
-    guard port > 0, target.utf8.dropLast(port).last == UInt8(ascii: ":"), !target.contains(where: { "/?#@\\".contains($0) })
+    guard port > 0, target.utf8.dropLast(port).last == UInt8(ascii: ":"),
+      !target.contains(where: { "/?#@\\".contains($0) })
     else {
       throw Refusal(status: 400, message: "target: give a host and a port, such as example.com:22 or [2001:db8::1]:22")
     }

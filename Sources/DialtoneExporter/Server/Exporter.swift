@@ -91,7 +91,8 @@ package final class Exporter: Sendable {
     }
     if !isFree {
       return Response(
-        status: 503, fields: [("Retry-After", "1")], body: "\(Self.probeLimit) probes are under way; ask again later.\n")
+        status: 503, fields: [("Retry-After", "1")], body: "\(Self.probeLimit) probes are under way; ask again later.\n"
+      )
     }
     let result = await run(probe)
     state.withLock { state in

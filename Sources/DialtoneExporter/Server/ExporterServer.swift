@@ -18,6 +18,18 @@ package final class ExporterServer: Sendable {
     package let description: String
   }
 
+  /// How long a client may take.
+  package struct Patience: Sendable {
+    /// To send a request, from its first byte or the beginning of the connection.
+    package var request = Duration.seconds(10)
+    /// To take an answer.
+    package var answer = Duration.seconds(30)
+    /// Between an answer and the next request: longer than Prometheus waits between two scrapes.
+    package var nextRequest = Duration.seconds(300)
+
+    package init() {}
+  }
+
   private struct State {
     var connections: [ObjectIdentifier: any Channel] = [:]
     var listeners: [any Channel] = []
@@ -27,11 +39,13 @@ package final class ExporterServer: Sendable {
   static let connectionLimit = 1_024
 
   private let exporter: Exporter
+  private let patience: Patience
   private let group: MultiThreadedEventLoopGroup
   private let state = Lock(State())
 
-  package init(_ exporter: Exporter) {
+  package init(_ exporter: Exporter, patience: Patience = Patience()) {
     self.exporter = exporter
+    self.patience = patience
     // Probes have threads of their own: these only read requests and write answers.
     group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   }
@@ -80,7 +94,7 @@ package final class ExporterServer: Sendable {
     limits.maxHeaderFieldSize = 8_192
     limits.maxHeaderListSize = 32_768
     limits.maxHeaderFieldCount = 100
-    let handler = RequestHandler(exporter, isWelcome: isWelcome)
+    let handler = RequestHandler(exporter, patience, isWelcome: isWelcome)
     try pipeline.addHandler(FirstByteHandler(handler))
     try pipeline.configureHTTPServerPipeline(
       withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)

@@ -34,7 +34,8 @@ package final class ProcessMetrics: Sendable {
     info.add(1, ["version": DialtoneLibraryVersion.current.description])
     var families = [
       info,
-      MetricFamily("process_start_time_seconds", "Start time of the process since unix epoch in seconds", .gauge, start),
+      MetricFamily(
+        "process_start_time_seconds", "Start time of the process since unix epoch in seconds", .gauge, start),
     ]
     var clock = timespec()
     // It is written during the call.

@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dialtone
 internal import NIOCore
 internal import NIOHTTP1
 
@@ -15,14 +16,11 @@ final class RequestHandler: ChannelInboundHandler {
   /// The server ends: a connection without a request is closed, another after its answer.
   struct Stop: Sendable {}
 
-  private static let requestTime = TimeAmount.seconds(10)
-  private static let writeTime = TimeAmount.seconds(30)
-  /// Longer than Prometheus waits between two scrapes.
-  private static let idleTime = TimeAmount.minutes(5)
   /// No request needs a body.
   private static let bodyLimit = 65_536
 
   private let exporter: Exporter
+  private let patience: ExporterServer.Patience
   private let isWelcome: Bool
   private var context: ChannelHandlerContext?
   private var head: HTTPRequestHead?
@@ -32,8 +30,9 @@ final class RequestHandler: ChannelInboundHandler {
   private var isIdle = true
   private var isLast = false
 
-  init(_ exporter: Exporter, isWelcome: Bool) {
+  init(_ exporter: Exporter, _ patience: ExporterServer.Patience, isWelcome: Bool) {
     self.exporter = exporter
+    self.patience = patience
     self.isWelcome = isWelcome
   }
 
@@ -42,7 +41,7 @@ final class RequestHandler: ChannelInboundHandler {
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
   func channelActive(context: ChannelHandlerContext) {
-    setTimer(Self.requestTime)
+    setTimer(patience.request)
     context.fireChannelActive()
   }
 
@@ -53,16 +52,18 @@ final class RequestHandler: ChannelInboundHandler {
     context.fireChannelInactive()
   }
 
-  private func setTimer(_ time: TimeAmount) {
+  private func setTimer(_ time: Duration) {
     timer?.cancel()
-    timer = context?.eventLoop.assumeIsolated().scheduleTask(in: time) { [self] in context?.close(promise: nil) }
+    timer = context?.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(time.nanosecondsClamped)) { [self] in
+      context?.close(promise: nil)
+    }
   }
 
   /// A byte has come: a request that begins has to end soon.
   func byteCame() {
     guard isIdle, task == nil else { return }
     isIdle = false
-    setTimer(Self.requestTime)
+    setTimer(patience.request)
   }
 
   // MARK: Requests
@@ -105,7 +106,7 @@ final class RequestHandler: ChannelInboundHandler {
   private func write(_ response: Exporter.Response, _ request: HTTPRequestHead) {
     task = nil
     guard let context else { return }
-    setTimer(Self.writeTime)
+    setTimer(patience.answer)
     var body = context.channel.allocator.buffer(capacity: response.body.utf8.count)
     body.writeString(response.body)
     var headers = HTTPHeaders(response.fields.map { ($0.name, $0.value) })
@@ -122,7 +123,7 @@ final class RequestHandler: ChannelInboundHandler {
         self.context?.close(promise: nil)
       } else {
         isIdle = true
-        setTimer(Self.idleTime)
+        setTimer(patience.nextRequest)
       }
     }
   }

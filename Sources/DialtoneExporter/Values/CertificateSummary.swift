@@ -117,7 +117,9 @@ private struct DistinguishedName {
 
   private static func hexadecimal(_ value: (tag: UInt8, contents: ArraySlice<UInt8>)) -> String {
     // A value of up to 127 bytes has a length of one.
-    let length = value.contents.count < 128 ? [UInt8(value.contents.count)] : [0x81, UInt8(truncatingIfNeeded: value.contents.count)]
+    let length =
+      value.contents.count < 128
+      ? [UInt8(value.contents.count)] : [0x81, UInt8(truncatingIfNeeded: value.contents.count)]
     return SHA256.hexadecimal([value.tag] + length + value.contents)
   }
 }

@@ -66,9 +66,11 @@ private struct ModuleReader {
         throw value.refusal("method: \(value.shown) cannot be honoured; give GET or HEAD")
       }
       module.method = method
-    case "valid_status_codes": module.statuses = Set(try value.items().map { item throws(ConfigurationError) in
-      try item.integer("valid_status_codes", in: 200...999)
-    })
+    case "valid_status_codes":
+      module.statuses = Set(
+        try value.items().map { item throws(ConfigurationError) in
+          try item.integer("valid_status_codes", in: 200...999)
+        })
     case "valid_http_versions":
       module.versions = try value.items().map { item throws(ConfigurationError) in try item.string() }
       if !module.versions.isEmpty, Set(module.versions).isDisjoint(with: ["HTTP/1.0", "HTTP/1.1"]) {
@@ -128,7 +130,8 @@ private struct ModuleReader {
       } catch {
         throw value.refusal("ca_file: \(value.shown): \(error)")
       }
-    default: throw key.refusal("it cannot be honoured; of tls_config, ca_file, server_name and insecure_skip_verify can")
+    default:
+      throw key.refusal("it cannot be honoured; of tls_config, ca_file, server_name and insecure_skip_verify can")
     }
   }
 

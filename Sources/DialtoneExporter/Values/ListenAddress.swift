@@ -15,6 +15,9 @@ package enum ListenAddress: Sendable, Equatable {
   /// blackbox_exporter's port, on this machine alone.
   package static let usual = ListenAddress.network(IPAddress("127.0.0.1"), port: 9115)
 
+  /// A free port of this machine, for tests.
+  package static let anyPort = ListenAddress.network(IPAddress("127.0.0.1"), port: 0)
+
   /// Reads `127.0.0.1:9115`, `[::1]:9115`, `:9115` and `unix:/run/dialtone.sock`; `nil` if it is none of these.
   package init?(_ text: String) {
     if text.hasPrefix("unix:") {
@@ -72,7 +75,9 @@ package enum ListenAddress: Sendable, Equatable {
     switch unsafe csystem_local_endpoint(descriptor, &bytes, &port) {
     case 4: return bytes[0] == 127
     case 16:
-      let words = stride(from: 0, to: 16, by: 2).map { String(UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]), radix: 16) }
+      let words = stride(from: 0, to: 16, by: 2).map {
+        String(UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]), radix: 16)
+      }
       return IPAddress(words.joined(separator: ":"))?.unmapped.isLoopback ?? false
     default: return false
     }

@@ -48,7 +48,8 @@ struct YAMLValue {
       if byte == UInt8(ascii: "*"), " \n\t[{,:-?".utf8.contains(previous) { count += 1 }
       if count > aliasLimit {
         throw ConfigurationError(
-          line: line, message: "more than \(aliasLimit) aliases (*name) stand in the file; write out what they stand for")
+          line: line,
+          message: "more than \(aliasLimit) aliases (*name) stand in the file; write out what they stand for")
       }
       if byte == UInt8(ascii: "\n") { line += 1 }
       previous = byte

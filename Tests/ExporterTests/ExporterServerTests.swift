@@ -1,0 +1,129 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Dialtone
+import DialtoneExporter
+import DialtoneSites
+import Foundation
+import SiteLab
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct ExporterServerTests {
+  @Test func answersWhatItKnows() async throws {
+    let exporter = try await TestExporter()
+    #expect(try await exporter.get("/-/healthy").contains("\r\n\r\nHealthy"))
+    #expect(try await exporter.get("/nosuch").hasPrefix("HTTP/1.1 404 "))
+    #expect(try await exporter.get("/probe").hasPrefix("HTTP/1.1 400 "))
+    #expect(
+      try await exporter.exchange("POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+        .hasPrefix("HTTP/1.1 405 "))
+    let head = try await exporter.exchange("HEAD /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    #expect(head.hasPrefix("HTTP/1.1 200 ") && head.hasSuffix("\r\n\r\n"))
+  }
+
+  @Test func showsStrangersTextAsText() async throws {
+    let exporter = try await TestExporter()
+    _ = try await exporter.get("/probe?target=127.0.0.1:1/%3Cscript%3Ealert(1)%3C/script%3E%26%22%27")
+    let page = try await exporter.get("/")
+    #expect(page.contains("127.0.0.1:1/&lt;script&gt;alert(1)&lt;/script&gt;&amp;&quot;&#39;"))
+    #expect(!page.contains("<script") && page.contains("connection-refused"))
+    // No request leaves the page.
+    #expect(page.contains("Content-Security-Policy: default-src 'none'") && !page.contains("//cdn"))
+  }
+
+  @Test func tellsOfItsTargets() async throws {
+    let site = try await SiteServer(.answer(200))
+    let here = try #require(IPAddress("127.0.0.1"))
+    let exporter = try await TestExporter(targets: [
+      ("here", .network(.address(here))),
+      ("site", .site(try SiteURL("http://127.0.0.1:\(site.port)/"))), ("down", .site("http://127.0.0.1:1/")),
+    ])
+    var found: [String: Double] = [:]
+    try await eventually("all targets are known") {
+      found = exporter.samples(in: try await exporter.get("/metrics"))
+      return found.keys.count { $0.hasPrefix("dialtone_reachable") } == 3
+    }
+    #expect(found["dialtone_reachable{target=\"here\"}"] == 1 && found["dialtone_reachable{target=\"site\"}"] == 1)
+    #expect(found["dialtone_reachable{target=\"down\"}"] == 0)
+    #expect(found.keys.contains { $0.hasPrefix("dialtone_outage_cause_info{target=\"down\",cause=\"") })
+    #expect(found.keys.contains { $0.hasPrefix("dialtone_state_seconds_total{target=\"site\",status=\"available\"") })
+    #expect(found["process_cpu_seconds_total"] ?? 0 > 0)
+  }
+
+  // MARK: Hostile clients
+
+  @Test(arguments: [
+    String(repeating: "X: y\r\n", count: 1_000), "X: " + String(repeating: "y", count: 100_000) + "\r\n",
+    "no colon\r\n", "X: a\0b\r\n",
+  ])
+  func endsHeaderFloods(_ fields: String) async throws {
+    let exporter = try await TestExporter()
+    let answer = try await exporter.exchange("GET /metrics HTTP/1.1\r\nHost: x\r\n\(fields)\r\n")
+    #expect(!answer.contains("200 OK"))
+    #expect(try await exporter.get("/-/healthy").contains("Healthy"))
+  }
+
+  @Test(arguments: ["", "GET /met", "GET / HTTP/1.1\r\nHost: x\r\nX-Slow:"])
+  func endsSlowClients(_ beginning: String) async throws {
+    var patience = ExporterServer.Patience()
+    patience.request = .milliseconds(200)
+    let exporter = try await TestExporter(patience: patience)
+    let answer = try await exporter.exchange(beginning)
+    #expect(answer.isEmpty)
+  }
+
+  @Test func answersOneRequestAfterAnother() async throws {
+    let exporter = try await TestExporter()
+    let one = "GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n"
+    let last = "GET /-/healthy HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    let answers = try await exporter.exchange(one + one + last)
+    #expect(answers.components(separatedBy: "Healthy").count == 4)
+  }
+
+  /// Each probe takes as long as it may: what comes beyond the limit is refused at once, and nothing hangs.
+  @Test func refusesPolitelyBeyondTheLimit() async throws {
+    let deaf = try await SiteServer(SiteBehaviour(), recording: false)
+    let exporter = try await TestExporter()
+    let answers = try await withThrowingTaskGroup(of: String.self) { group in
+      for _ in 0..<500 {
+        group.addTask {
+          try await exporter.get(
+            "/probe?target=127.0.0.1:\(deaf.port)", fields: "X-Prometheus-Scrape-Timeout-Seconds: 8\r\n")
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    let refused = answers.filter { $0.hasPrefix("HTTP/1.1 503 ") && $0.contains("Retry-After: 1\r\n") }
+    let probed = answers.filter { $0.hasPrefix("HTTP/1.1 200 ") }
+    #expect(refused.count + probed.count == 500 && !refused.isEmpty && probed.count >= 256)
+  }
+
+  @Test func answersWhatIsUnderWayBeforeItEnds() async throws {
+    let site = try await SiteServer(
+      SiteBehaviour { request in [.pause(.milliseconds(500)), .answer(200, to: request), .close] })
+    let exporter = try await TestExporter()
+    async let answer = exporter.probe("127.0.0.1:\(site.port)")
+    try await eventually("the probe is under way") { !site.connections.isEmpty }
+    await exporter.stop()
+    #expect(try await answer["probe_success"] == 1)
+    await #expect(throws: (any Error).self) { try await exporter.get("/") }
+  }
+
+  // MARK: Files
+
+  @Test func replacesAFileAsAWhole() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/a.prom"
+    defer { Program.removeItem(URL(fileURLWithPath: path)) }
+    for text in ["first\n", "second, longer\n", "3\n"] {
+      try ReplacedFile.write(text, to: path)
+      #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.prom"])
+    let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    #expect(mode == 0o644)
+    #expect(throws: SystemError.self) { try ReplacedFile.write("x", to: folder.path + "/nosuch/a") }
+  }
+}

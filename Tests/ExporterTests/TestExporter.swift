@@ -1,0 +1,94 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import DialtoneExporter
+import DialtoneSites
+import NIOCore
+import NIOPosix
+import TestSupport
+import Testing
+
+/// An exporter that listens on a free port of loopback. It ends with this object.
+final class TestExporter: Sendable {
+  let url: String
+  private let server: ExporterServer
+
+  init(
+    _ configuration: ExporterConfiguration = .usual, policy: ProbePolicy = .local,
+    targets: [(name: String, target: WatchedTargets.Target)] = [],
+    patience: ExporterServer.Patience = .init()
+  ) async throws {
+    let exporter = Exporter(
+      configuration: configuration, prober: Prober(policy: policy), watched: try WatchedTargets(targets),
+      process: ProcessMetrics())
+    let server = ExporterServer(exporter, patience: patience)
+    self.server = server
+    url = try await Task.detached { try server.listen(on: .anyPort) }.value
+  }
+
+  deinit { server.stop(within: .seconds(5)) }
+
+  func stop() async {
+    let server = server
+    await Task.detached { server.stop(within: .seconds(30)) }.value
+  }
+
+  var port: Int { Int(url.split(separator: ":").last?.dropLast() ?? "") ?? 0 }
+
+  /// Sends these bytes, and returns what came until the server closed the connection.
+  func exchange(_ request: String) async throws -> String {
+    let received = Box("")
+    let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(Receiver(received))
+        }
+      }
+      .connect(host: "127.0.0.1", port: port).get()
+    try await channel.writeAndFlush(ByteBuffer(string: request))
+    try await channel.closeFuture.get()
+    return received.value
+  }
+
+  /// Gets a path. Returns the whole answer.
+  func get(_ path: String, fields: String = "") async throws -> String {
+    try await exchange("GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(fields)\r\n")
+  }
+
+  /// Probes, and returns the samples: each with its labels as they are written.
+  func probe(_ target: String, _ module: String = "http_2xx", more: String = "") async throws -> [String: Double] {
+    samples(in: try await get("/probe?target=\(target)&module=\(module)\(more)"))
+  }
+
+  func samples(in answer: String) -> [String: Double] {
+    var samples: [String: Double] = [:]
+    for line in answer.split(whereSeparator: \.isNewline) where !line.hasPrefix("#") {
+      guard let space = line.lastIndex(of: " "), let value = Double(line[line.index(after: space)...]) else { continue }
+      samples[String(line[..<space])] = value
+    }
+    return samples
+  }
+
+  private final class Receiver: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    private let received: Box<String>
+
+    init(_ received: Box<String>) { self.received = received }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      let text = String(decoding: unwrapInboundIn(data).readableBytesView, as: UTF8.self)
+      received.update { $0 += text }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+  }
+}
+
+extension [String: Double] {
+  /// The verdict, as `verdict/stage/reason`.
+  var verdict: String {
+    guard let sample = keys.first(where: { $0.hasPrefix("dialtone_probe_verdict_info") }) else { return "" }
+    return sample.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
+      .filter { $0.offset % 2 == 1 }.map { String($0.element) }.joined(separator: "/")
+  }
+}
