@@ -45,6 +45,7 @@ enum Advice {
       let name = link?.name ?? interface(reading)
       return "Lower the MTU, such as 1400: ip link set dev \(name.map(shell) ?? "NAME") mtu 1400"
     case .nameServerSilent, .nameServerRefuses, .nameUnknown, .nameHijacked, .nameWrong: return name(cause, reading)
+    case .captivePortal where reading.kind == .portal: return "Log in to the network: open any http page in a browser."
     case .tlsCertificate, .clockWrong, .captivePortal, .siteFault: return site(cause, reading)
     case .proxyUnreachable, .proxyRefuses:
       guard case .proxy(let proxy) = reading.finding else { return nil }

@@ -146,18 +146,17 @@ extension Words {
   }
 
   private var others: [String] {
-    var words: [String] = []
+    readings.filter(isUnused).compactMap(\.family).map { "\(Self.name($0)) is not set up here (not counted)" }
+  }
+
+  /// Whether a fault says that this machine does not use a family, while the router of the other one answers.
+  func isUnused(_ reading: Reading) -> Bool {
+    guard case .kernel(let kernel) = reading.finding, reading.isFault else { return false }
     let families = Set(readings.filter { $0.outcome == .ok && $0.kind == .neighbour }.compactMap(\.family))
-    for reading in readings {
-      guard case .kernel(let kernel) = reading.finding, let family = reading.family, reading.isFault,
-        !families.isEmpty, !families.contains(family)
-      else { continue }
-      switch kernel.result {
-      case .address(.missing), .address(.linkLocal), .route(.missing):
-        words.append("\(Self.name(family)) is not set up here (not counted)")
-      default: continue
-      }
+    switch kernel.result {
+    case .address(.missing), .address(.linkLocal), .route(.missing):
+      return !families.isEmpty && !families.contains(kernel.target.family)
+    default: return false
     }
-    return words
   }
 }

@@ -15,9 +15,12 @@ struct Words {
   // MARK: Steps
 
   func step(_ reading: Reading) -> DiagnosisStep {
-    DiagnosisStep(
-      reading.kind, family: reading.family, reading.outcome, text(reading), evidence: Facts.of(reading),
-      charge: reading.charge, advice: reading.charge.flatMap { Advice.act(on: $0.cause, reading, target: target) })
+    // What this machine does not use is no fault of it.
+    let charge = isUnused(reading) ? nil : reading.charge
+    return DiagnosisStep(
+      reading.kind, family: reading.family, isUnused(reading) ? .skipped : reading.outcome, text(reading),
+      evidence: Facts.of(reading), charge: charge,
+      advice: charge.flatMap { Advice.act(on: $0.cause, reading, target: target) })
   }
 
   func text(_ reading: Reading) -> String {
@@ -28,7 +31,7 @@ struct Words {
     case (_, .beyond(let meaning)): text(meaning)
     case (.portal(let portal), _):
       portal.isPortal
-        ? "somebody answers for an address that nobody has, as a network does that wants a login"
+        ? "the network wants a login: somebody answers for an address that nobody has"
         : "nobody answers for an address that nobody has"
     case (.name(let name), .name(let meaning)): text(meaning, name)
     case (.connection(let connection), .connection(let meaning)): text(meaning, connection)

@@ -353,6 +353,19 @@ struct DiagnosisRulesTests {
     }
   }
 
+  /// E13: a family that this machine does not use is no fault in the list.
+  @Test func aFamilyThatIsNotInUseIsNoFault() throws {
+    let verdict = DiagnosisVerdict(
+      of: "site.example", goal: .host,
+      findings: Self.way() + [Self.connected, Self.kernel(.address(.missing), .ipv6)])
+    #expect(verdict.isFine && verdict.others.count == 1)
+    #expect(verdict.steps.allSatisfy { $0.outcome != .fault && $0.cause == nil })
+    // If it is all there is, it is one.
+    let alone = DiagnosisVerdict(
+      of: "site.example", goal: .host, findings: [Self.kernel(.address(.missing), .ipv6)])
+    #expect(alone.steps.contains { $0.outcome == .fault } && alone.others.isEmpty)
+  }
+
   @Test func doesNotCapitaliseNames() {
     let unknown = DiagnosisVerdict(
       of: "site", goal: .host, findings: Self.way() + [Self.names(.answer(.nameError, []))])
