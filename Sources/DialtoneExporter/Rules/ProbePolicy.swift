@@ -22,6 +22,7 @@ package struct ProbePolicy: Sendable {
   private init() { isOpen = true }
 
   /// - Parameter allowed: Host names, addresses, and networks such as 192.0.2.0/24; at least one.
+  /// - Throws: ``Refusal`` for a text that is none of these.
   package init(allowing allowed: [String]) throws(Refusal) {
     isOpen = false
     for text in allowed {

@@ -62,15 +62,16 @@ struct ExporterPage {
 
   private static let style =
     "body{font:1rem/1.5 system-ui,sans-serif;margin:2rem}table{border-collapse:collapse;display:block;overflow-x:auto}"
-    + "td,th{border-bottom:1px solid;padding:.2rem .6rem;text-align:left;overflow-wrap:anywhere}label{margin-right:1rem}"
+    + "td,th{border-bottom:1px solid;padding:.2rem .6rem;text-align:left;overflow-wrap:anywhere}"
+    + "label{margin-right:1rem}"
 
   private func option(_ module: String) -> String {
     "<option\(module == ExporterConfiguration.usualModule ? " selected" : "")>\(Self.escaped(module))</option>"
   }
 
   private var table: String {
-    "<table><tr><th>Time</th><th>Target</th><th>Module</th><th>Probe</th><th>Verdict</th><th>Why</th><th>Took</th></tr>\n"
-      + recent.map(row).joined() + "</table>"
+    let titles = ["Time", "Target", "Module", "Probe", "Verdict", "Why", "Took"].map { "<th>\($0)</th>" }.joined()
+    return "<table><tr>\(titles)</tr>\n" + recent.map(row).joined() + "</table>"
   }
 
   private func row(_ probe: RecentProbe) -> String {

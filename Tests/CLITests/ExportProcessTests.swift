@@ -1,0 +1,98 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import NetworkLab
+import TestSupport
+import Testing
+
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)), .fewAtATime)
+struct ExportProcessTests {
+  /// A command line, and what names the argument and the remedy on standard error.
+  static let wrong: [(arguments: [String], words: [String])] = [
+    (["--listen", "9115"], ["--listen", "127.0.0.1:9115"]), (["--listen", "::1:9115"], ["--listen", "[::1]:9115"]),
+    (["--listen", ":9115"], ["--allow", "127.0.0.1"]), (["--listen", "192.0.2.1:9115"], ["--allow"]),
+    (["--listen", ":9115", "--allow", "192.0.2.0/33"], ["--allow", "0 to 32"]),
+    (["--allow", "a b"], ["--allow"]), (["http://u:secret@example.com/"], ["user information"]),
+    (["a..b"], ["TARGET"]), (["--nosuch"], ["--nosuch"]),
+  ]
+
+  @Test(arguments: wrong)
+  func saysWhatIsWrong(_ arguments: [String], _ words: [String]) async throws {
+    let result = try await Tool.run(["export"] + arguments, in: try NetworkLab())
+    #expect(result.ending == .exited(64) && result.output.isEmpty)
+    for word in words { #expect(result.error.contains(word), "\(result.error)") }
+    #expect(!result.error.contains("secret") && result.error.contains("dialtone export --help"))
+  }
+
+  @Test func namesTheLineOfAConfiguration() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/modules.yml"
+    try "modules:\n  a:\n    prober: icmp\n".write(toFile: path, atomically: true, encoding: .utf8)
+    let lab = try NetworkLab()
+    let wrong = try await Tool.run(["export", "--config", path], in: lab)
+    #expect(wrong.ending == .exited(64) && wrong.error.contains("--config: \(path): line 3: "), "\(wrong.error)")
+    try FileManager.default.removeItem(atPath: path)
+    let missing = try await Tool.run(["export", "--config", path], in: lab)
+    #expect(missing.ending == .exited(66) && missing.error.contains("--config: \(path): "), "\(missing.error)")
+  }
+
+  @Test func listensProbesAndEndsWithASignal() async throws {
+    let lab = try NetworkLab()
+    let site = try await LabSite(LabSite.fine, in: lab)
+    let process = try Tool.start(["export", "--listen", "127.0.0.1:9115", site.url], in: lab)
+    #expect(try await process.error.nextLine() == "dialtone: listening on http://127.0.0.1:9115/")
+    let probe = try await curl("http://127.0.0.1:9115/probe?target=\(site.url)", in: lab)
+    #expect(probe.contains("\nprobe_success 1\n") && probe.contains("\nprobe_http_status_code 204\n"), "\(probe)")
+    // Only loopback is there: the machine itself is offline.
+    #expect(probe.contains("\ndialtone_local_path_up 0\n"))
+    try process.signal(SIGTERM)
+    #expect(try await process.exit() == .signalled(SIGTERM))
+  }
+
+  @Test func saysThatAPortIsTaken() async throws {
+    let lab = try NetworkLab()
+    let site = try await LabSite(LabSite.fine, in: lab)
+    let result = try await Tool.run(["export", "--listen", "127.0.0.1:\(site.port)"], in: lab)
+    #expect(result.ending == .exited(74) && result.error.contains("cannot listen on 127.0.0.1:\(site.port): "))
+  }
+
+  /// sd_listen_fds(3): the socket is number 3.
+  @Test func listensOnTheSocketOfAServiceManager() async throws {
+    let lab = try NetworkLab()
+    let script = """
+      import os, socket, sys
+      s = socket.socket()
+      s.bind(("127.0.0.1", 9116))
+      s.listen()
+      os.dup2(s.fileno(), 3)
+      os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()))
+      os.execv(sys.argv[1], sys.argv[1:])
+      """
+    let process = try lab.spawn("/usr/bin/python3", ["-c", script, Tool.path, "export"])
+    #expect(try await process.error.nextLine() == "dialtone: listening on http://127.0.0.1:9116/")
+    #expect(try await curl("http://127.0.0.1:9116/-/healthy", in: lab) == "Healthy\n")
+    try process.signal(SIGINT)
+    #expect(try await process.exit() == .signalled(SIGINT))
+  }
+
+  @Test func writesAFileForNodeExporter() async throws {
+    let lab = try NetworkLab()
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/dialtone.prom"
+    let process = try Tool.start(["export", "--textfile", path, "127.0.0.1"], in: lab)
+    try await eventually("the file is there") { FileManager.default.fileExists(atPath: path) }
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    #expect(text.contains("dialtone_reachable{target=\"127.0.0.1\"} 1\n") && !text.contains("process_"), "\(text)")
+    try process.signal(SIGTERM)
+    #expect(try await process.exit() == .signalled(SIGTERM))
+    try FileManager.default.removeItem(atPath: path)
+  }
+
+  private func curl(_ url: String, in lab: NetworkLab) async throws -> String {
+    let process = try lab.spawn("/usr/bin/curl", ["-q", "-s", "--noproxy", "*", "--max-time", "60", url])
+    let text = try await process.output.text()
+    #expect(try await process.exit() == .exited(0))
+    return text
+  }
+}
