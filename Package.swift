@@ -223,7 +223,9 @@ if Context.environment["DIALTONE_CORE_ALONE"] == nil {
     // What the command needs of libc and the kernel beyond the library. No logic.
     .target(name: "CDialtoneCommand"),
     // What outages there were: a journal of them, and what it tells.
-    .target(name: "DialtoneJournal", dependencies: ["CDialtoneSystem", "Dialtone", "DialtoneDiagnosis"]),
+    .target(
+      name: "DialtoneJournal",
+      dependencies: ["CDialtoneCommand", "CDialtoneSystem", "Dialtone", "DialtoneDiagnosis", "Netlink"]),
     .testTarget(
       name: "JournalTests",
       dependencies: [

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -44,6 +45,12 @@ int command_memory_file(const void *bytes, size_t count) {
   }
   return file;
 }
+
+int command_open_to_append(const char *path) {
+  return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0644);
+}
+
+int command_lock(int file, int is_shared) { return flock(file, (is_shared ? LOCK_SH : LOCK_EX) | LOCK_NB); }
 
 int command_send_local(const char *name, const void *bytes, size_t count) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -12,6 +12,14 @@
 // beginning, closed in programs that this process starts. Returns a descriptor, or -1 with errno.
 int command_memory_file(const void *_Nullable bytes, size_t count);
 
+// Opens a file to append to it, and makes it if there is none: open(2) takes a variable number of arguments. Returns a
+// descriptor, or -1 with errno.
+int command_open_to_append(const char *_Nonnull path);
+
+// Takes the lock of an open file or folder (flock(2)), for this descriptor alone or with others; it goes with the
+// descriptor. Returns 0, or -1 with errno; EWOULDBLOCK if somebody else has it.
+int command_lock(int file, int is_shared);
+
 // Sends a datagram to a local socket: a path, or a name after an '@' (unix(7)). Returns 0, or -1 with errno; EAGAIN if
 // its reader has taken too few of those before.
 int command_send_local(const char *_Nonnull name, const void *_Nullable bytes, size_t count);

@@ -7,7 +7,9 @@ internal import Dialtone
 /// Tells a mistyped command from a host. `dialtone HOST` watches a host, so nothing else would notice `dialtone
 /// statsu`.
 enum CommandWord {
-  static let known = ["watch", "status", "wait", "check", "explain", "interfaces", "export", "help"]
+  static let known = [
+    "watch", "status", "wait", "check", "explain", "record", "outages", "report", "interfaces", "export", "help",
+  ]
 
   /// Refuses targets that are likely commands, if no command was named.
   static func check(implicitTargets targets: [String]) throws {

@@ -19,6 +19,9 @@ struct DialtoneCommand: ParsableCommand {
       dialtone wait [<options>] [<target> ...]
       dialtone check [<options>] <url> ...
       dialtone explain [<options>] [<target> | <url>]
+      dialtone record [<options>] [<target> ...]
+      dialtone outages [<options>]
+      dialtone report [<options>] --output <file>
       dialtone interfaces [<options>] [<name> ...]
       dialtone export [<options>] [<target> | <url>] ...
       """,
@@ -32,7 +35,7 @@ struct DialtoneCommand: ParsableCommand {
         1        it does not
         2        it cannot be told
         64       wrong usage
-        66       the file of --from-file cannot be read
+        66       the file of --from-file or the journal cannot be read
         71       the system had nothing left, such as descriptors
         74       the output could not be written
         128 + n  ended by signal n
@@ -51,7 +54,7 @@ struct DialtoneCommand: ParsableCommand {
     version: DialtoneLibraryVersion.current.description,
     subcommands: [
       WatchCommand.self, StatusCommand.self, WaitCommand.self, CheckCommand.self, ExplainCommand.self,
-      InterfacesCommand.self, ExportCommand.self,
+      RecordCommand.self, OutagesCommand.self, ReportCommand.self, InterfacesCommand.self, ExportCommand.self,
     ],
     defaultSubcommand: WatchCommand.self)
 

@@ -49,7 +49,7 @@ struct SiteWatcher {
     }
   }
 
-  private func monitor(_ url: SiteURL) -> SiteMonitor {
+  func monitor(_ url: SiteURL) -> SiteMonitor {
     do throws(SiteError) {
       return try SiteMonitor(url, configuration: request.configuration)
     } catch {

@@ -1,0 +1,127 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Dialtone
+internal import DialtoneJournal
+
+/// `dialtone outages`.
+struct OutagesCommand: CheckedCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "outages",
+    abstract: "Tell which outages a recorder has seen: when, how long, which target, and why.",
+    usage: "dialtone outages [<options>]",
+    discussion: """
+      It reads the journal that dialtone record writes, and adds up how long each target was up and down. Time in which \
+      nobody recorded, or the machine slept, counts neither way. "≥" marks an outage whose end nobody saw.
+
+      --openmetrics prints samples with their times, for Prometheus:
+        dialtone outages --openmetrics > outages.om
+        promtool tsdb create-blocks-from openmetrics outages.om data/
+
+      Exit status: 0 if there is a journal, 66 if there is none, or it cannot be read.
+
+      EXAMPLES
+        dialtone outages
+        dialtone outages --since 30d --target internet
+        dialtone outages --since 2026-11-01 --until 2026-12-01 --json
+      """)
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      """
+      Tell of what was since then: a span before now such as 7d, a day such as 2026-11-24, or a time in UTC such as \
+      2026-11-24T12:00:00Z (default: 7d).
+      """, valueName: "time"),
+    transform: JournalTime.parse)
+  var since: JournalTime?
+
+  @OptionGroup var options: JournalOptions
+
+  @Flag(help: "Print JSON, one object a line: outages, then sums by target and by layer.")
+  var json = false
+
+  @Flag(help: "Print samples of OpenMetrics, with time stamps.")
+  var openmetrics = false
+
+  var typed: [String] {
+    get { [] }
+    nonmutating set {}
+  }
+
+  func prepare() throws -> Work {
+    if json, openmetrics { throw ValidationError("--json and --openmetrics exclude each other; give one of them") }
+    return {
+      guard var view = try options.view(since: since ?? .ago(.seconds(7 * 86_400))) else { return .noInput }
+      let told = openmetrics ? try tellMetrics(&view) : json ? try tellJSON(&view) : try tellTable(&view)
+      if let error = told { throw error }
+      return .holds
+    }
+  }
+
+  /// Reads the journal. The sink may fail, and then nothing more is told.
+  private func read(
+    _ view: inout JournalView, _ take: @escaping (OutageLog.Finding) throws(SystemError) -> Void
+  ) throws -> SystemError? {
+    var failure: SystemError?
+    let progress = ReadingProgress()
+    do throws(SystemError) {
+      try view.read(progress: { progress.show($0, $1) }) { finding in
+        if failure != nil { return }
+        do throws(SystemError) { try take(finding) } catch { failure = error }
+      }
+    } catch {
+      progress.end()
+      throw InputError(description: "\(error)")
+    }
+    progress.end()
+    return failure
+  }
+
+  private func tellTable(_ view: inout JournalView) throws -> SystemError? {
+    let formatter = OutageFormatter(screen: .output)
+    var sums = OutageSums(since: view.since, until: view.until)
+    var isFirst = true
+    let failure = try read(&view) { finding throws(SystemError) in
+      sums.take(finding)
+      guard case .outage(let outage) = finding else { return }
+      if isFirst { try Output.line(formatter.head) }
+      isFirst = false
+      try Output.line(formatter.line(for: outage))
+    }
+    if failure != nil { return failure }
+    try Output.line(isFirst ? "no outages since \(WallTime.localText(view.since))" : "")
+    for line in formatter.lines(for: sums, skippedLines: view.skippedLines) { try Output.line(line) }
+    return nil
+  }
+
+  private func tellJSON(_ view: inout JournalView) throws -> SystemError? {
+    var sums = OutageSums(since: view.since, until: view.until)
+    let failure = try read(&view) { finding throws(SystemError) in
+      sums.take(finding)
+      if case .outage(let outage) = finding { try Output.line(String(decoding: OutageJSON.line(outage), as: UTF8.self)) }
+    }
+    if failure != nil { return failure }
+    for line in OutageJSON.lines(sums, skippedLines: view.skippedLines) {
+      try Output.line(String(decoding: line, as: UTF8.self))
+    }
+    return nil
+  }
+
+  private func tellMetrics(_ view: inout JournalView) throws -> SystemError? {
+    var metrics = OpenMetrics(since: view.since, until: view.until)
+    if let failure = try read(&view, { finding throws(SystemError) in metrics.take(finding) }) { return failure }
+    // Some thousand lines a write.
+    var lines = ""
+    try metrics.write { line throws(SystemError) in
+      lines += line + "\n"
+      if lines.utf8.count > 1 << 16 {
+        try StandardStream.output.write(lines)
+        lines = ""
+      }
+    }
+    try StandardStream.output.write(lines)
+    return nil
+  }
+}

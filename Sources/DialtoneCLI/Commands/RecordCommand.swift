@@ -1,0 +1,123 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CDialtoneSystem
+internal import Dialtone
+internal import DialtoneDiagnosis
+internal import DialtoneJournal
+internal import DialtoneSites
+
+/// `dialtone record`.
+struct RecordCommand: CheckedCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "record",
+    abstract: "Write each outage of the targets to a journal, with its cause.",
+    usage: "dialtone record [<options>] [<target> ...]",
+    discussion: """
+      It goes on until it is stopped. The journal is a folder with files by day, one line of JSON for each event. dialtone \
+      outages tells what it says, and dialtone report draws it.
+
+      At the beginning of an outage it looks for the cause, and again when something changes: at most once a minute and \
+      20 times an hour, ever more seldom for one outage. It sends one datagram to the gateway. Nothing goes beyond the \
+      router except lookups of the targets' names, unless a target is a URL, which is asked again and again, or --beyond \
+      is given: then it looks as dialtone explain does.
+
+      A machine that sleeps, a clock that is set, and a recorder that is started anew make no outage. If the disk is \
+      full, standard error says so, and what happens is written once there is room.
+
+      The folder is the one of systemd (STATE_DIRECTORY), /var/lib/dialtone for root, and otherwise \
+      $XDG_STATE_HOME/dialtone or ~/.local/state/dialtone.
+
+      Exit status: 128 + n after signal n, 74 if nothing can be recorded there, such as beside another recorder.
+
+      EXAMPLES
+        dialtone record
+        dialtone record internet example.com https://example.com/
+        sudo systemctl enable --now dialtone-record.service
+        systemctl --user enable --now dialtone-record.service
+      """)
+
+  @Argument(
+    help: ArgumentHelp(
+      "internet, local-network, a host, an address, each of the last two also with a port, or an http or https URL.",
+      valueName: "target"))
+  var targets: [String] = []
+
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("The folder of the journal.", valueName: "folder"),
+    completion: .directory)
+  var directory: String?
+
+  @Flag(help: "Look for causes beyond the router, too: root servers are asked, and the targets.")
+  var beyond = false
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Ask each URL again after this time (default: 1m).", valueName: "duration"),
+    transform: { try DurationArgument.atLeast(.seconds(1), $0) })
+  var every: Duration?
+
+  @Option(
+    name: .customLong("max-size"), parsing: .unconditional,
+    help: ArgumentHelp("Keep this many megabytes at most; the oldest days go (default: 64).", valueName: "megabytes"),
+    transform: { text in
+      guard let size = Int(text), (1...1_000_000).contains(size) else {
+        throw ValidationError("give a whole number of megabytes, 1 to 1000000")
+      }
+      return size
+    })
+  var megabytes: Int?
+
+  var typed: [String] {
+    get { targets }
+    set { targets = newValue }
+  }
+
+  func prepare() throws -> Work {
+    guard let folder = directory ?? JournalDirectory.usual(Environment.value, isRoot: geteuid() == 0) else {
+      throw ValidationError("--directory: there is no HOME to keep a journal in; give a folder")
+    }
+    if folder.isEmpty { throw ValidationError("--directory: the name is empty; give a folder") }
+    var configuration = Recorder.Configuration(directory: JournalDirectory(folder))
+    configuration.asksBeyondRouter = beyond
+    if let megabytes { configuration.sizeLimit = megabytes << 20 }
+    var seen: Set<String> = []
+    let recorded = try (targets.isEmpty ? [WatchedTarget.usual.typed] : targets).map(target)
+      .filter { seen.insert($0.name).inserted }
+    return { [configuration] in try RecordRunner(configuration: configuration, targets: recorded).run() }
+  }
+
+  private func target(_ text: String) throws -> RecordedTarget {
+    guard ["http://", "https://"].contains(where: { ASCII.folded(text).hasPrefix($0) }) else {
+      let watched = try WatchedTarget(text)
+      return RecordedTarget(name: watched.typed, watched.target)
+    }
+    var configuration = SiteMonitorConfiguration()
+    configuration.interval = every ?? .seconds(60)
+    configuration.expensiveInterval = configuration.interval
+    configuration.maximumRetryDelay = configuration.interval
+    let request = try SiteRequest([text], configuration: configuration)
+    let url = request.urls[0]
+    return RecordedTarget(name: url.text) { report in
+      SiteWatcher(request: request).monitor(url).observe { verdict in
+        report(RecorderStateMachine.TargetState(verdict), verdict.timestamp)
+      }
+    } diagnosis: { configuration, evidence in
+      Diagnosis(of: url, configuration: configuration, environment: evidence)
+    }
+  }
+}
+
+extension RecorderStateMachine.TargetState {
+  /// Whatever answers in the place of a site, the site is not there.
+  init(_ verdict: SiteVerdict) {
+    let details = SiteTextFormatter.details(of: verdict)
+    let words = details.isEmpty ? verdict.kind.identifier : "\(verdict.kind.identifier), \(details)"
+    switch verdict.kind {
+    case .available: self = .up(words: words)
+    case .undetermined: self = .unknown(reason: nil)
+    default: self = .down(reason: verdict.kind.identifier, words: words)
+    }
+  }
+}

@@ -1,0 +1,117 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CDialtoneCommand
+internal import CDialtoneSystem
+internal import Dialtone
+internal import DialtoneJournal
+internal import Netlink
+
+/// `dialtone report`.
+struct ReportCommand: CheckedCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "report",
+    abstract: "Draw the outages that a recorder has seen, as a page for a browser.",
+    usage: "dialtone report [<options>] --output <file>",
+    discussion: """
+      The page is one file that needs nothing from elsewhere, for screens of any size, and for paper: each target over \
+      time, the way to the Internet, the days, where the causes were, and the longest outages with their explanation.
+
+      Exit status: 0 if the page is written, 66 if there is no journal, or it cannot be read, 74 if the page cannot be \
+      written.
+
+      EXAMPLES
+        dialtone report --output outages.html
+        dialtone report --since 2026-11-01 --target internet --output november.html
+      """)
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      """
+      Begin then: a span before now such as 30d, a day such as 2026-11-24, or a time in UTC such as \
+      2026-11-24T12:00:00Z (default: 30d).
+      """, valueName: "time"),
+    transform: JournalTime.parse)
+  var since: JournalTime?
+
+  @OptionGroup var options: JournalOptions
+
+  @Option(
+    name: [.customShort("o"), .customLong("output")], parsing: .unconditional,
+    help: ArgumentHelp("Write the page to this file; - is standard output.", valueName: "file"),
+    completion: .file(extensions: ["html"]))
+  var output: String
+
+  var typed: [String] {
+    get { [] }
+    nonmutating set {}
+  }
+
+  func prepare() throws -> Work {
+    if output.isEmpty { throw ValidationError("--output: the name is empty; give a file such as outages.html") }
+    return {
+      guard var view = try options.view(since: since ?? .ago(.seconds(30 * 86_400))) else { return .noInput }
+      let page = try page(&view)
+      if output == "-" {
+        try StandardStream.output.write(page)
+      } else {
+        do throws(SystemError) {
+          try PageFile(path: output).write(page)
+        } catch {
+          Output.note("dialtone: \(error)")
+          return .inputOutput
+        }
+      }
+      return .holds
+    }
+  }
+
+  private func page(_ view: inout JournalView) throws -> String {
+    let progress = ReadingProgress()
+    defer { progress.end() }
+    do throws(SystemError) {
+      // What was before the journal is no part of the picture.
+      let first = try view.directory.files().first.map { $0.day * WallTime.day } ?? view.since
+      view.since = min(max(view.since, first), view.until - 1)
+      var data = ReportData(since: view.since, until: view.until)
+      try view.read(progress: { progress.show($0, $1) }) { data.take($0) }
+      return ReportPage(
+        data, host: Self.host, directory: view.directory.path, version: DialtoneLibraryVersion.current.description,
+        skippedLines: view.skippedLines
+      ) { DurationText.words(.microseconds($0)) }.source
+    } catch {
+      throw InputError(description: "\(error)")
+    }
+  }
+
+  private static var host: String {
+    var name = [CChar](repeating: 0, count: Int(HOST_NAME_MAX) + 1)
+    // gethostname(2) writes at most so many bytes, the last of which stays 0.
+    if unsafe gethostname(&name, name.count - 1) != 0 { return "this machine" }
+    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}
+
+/// A file that is there as a whole, or as it was before.
+private struct PageFile {
+  let path: String
+
+  func write(_ text: String) throws(SystemError) {
+    let draft = "\(path).\(getpid()).part"
+    // Only read, during the calls.
+    _ = unsafe unlink(draft)
+    let descriptor = unsafe command_open_to_append(draft)
+    if descriptor < 0 { throw SystemError(path) }
+    do throws(SystemError) {
+      try withExtendedLifetime(OwnedDescriptor(descriptor)) { () throws(SystemError) in
+        try StandardStream(descriptor: descriptor).write(text)
+      }
+      if unsafe rename(draft, path) != 0 { throw SystemError(path) }
+    } catch {
+      _ = unsafe unlink(draft)
+      throw SystemError(path, errno: error.errno)
+    }
+  }
+}

@@ -1,0 +1,81 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+internal import DialtoneJournal
+
+/// Outages and their sums for a person. Pure.
+struct OutageFormatter {
+  let screen: Screen
+
+  /// Enough for most names; a longer one moves what follows it, in its line alone.
+  private static let targetColumns = 14
+  private static let layerColumns = OutageLayer.allCases.map(\.words.count).max() ?? 0
+  private static let spanColumns = "23 h 59 min".count
+
+  var head: String {
+    let columns = [
+      TerminalText.padded("when", to: "2026-11-24 12:00:00".count), TerminalText.padded("how long", to: Self.spanColumns),
+      TerminalText.padded("target", to: Self.targetColumns), TerminalText.padded("where", to: Self.layerColumns), "cause",
+    ]
+    return screen.paragraph(columns.joined(separator: "  "), .faint)
+  }
+
+  func line(for outage: Outage) -> String {
+    var lasted = DurationText.words(.microseconds(outage.lasted))
+    switch outage.ending {
+    case .over: break
+    case .open: lasted += ", and on"
+    case .cut: lasted = "≥ " + lasted
+    }
+    return screen.paragraph(
+      [
+        Screen.Span(WallTime.localText(outage.began), .faint), Screen.Span("  "),
+        Screen.Span(TerminalText.padded(lasted, to: Self.spanColumns), outage.ending == .open ? .bad : nil),
+        Screen.Span("  "),
+        Screen.Span(TerminalText.padded(TerminalText.visible(outage.target), to: Self.targetColumns)),
+        Screen.Span("  "), Screen.Span(TerminalText.padded(outage.layer.words, to: Self.layerColumns)),
+        Screen.Span("  "), Screen.Span(TerminalText.visible(cause(outage))),
+      ])
+  }
+
+  private func cause(_ outage: Outage) -> String {
+    guard let cause = outage.explanation?.cause else { return outage.causeWords }
+    let confidence = outage.explanation?.confidence ?? "unknown"
+    return "\(outage.causeWords) (\(cause), \(confidence))"
+  }
+
+  func lines(for sums: OutageSums, skippedLines: Int) -> [String] {
+    var lines: [String] = []
+    let layers = OutageLayer.allCases.compactMap { layer in sums.layers[layer].map { (layer, $0) } }
+      .sorted { $0.1.down > $1.1.down }
+    for (layer, sum) in layers {
+      let outages = "\(sum.outages) outage\(sum.outages == 1 ? "" : "s")"
+      lines.append(
+        screen.paragraph(
+          "\(TerminalText.padded(layer.words, to: Self.layerColumns))  "
+            + "\(DurationText.words(.microseconds(sum.down))) in \(outages)"))
+    }
+    if !layers.isEmpty { lines.append("") }
+    for (name, sum) in sums.targets.sorted(by: { $0.key < $1.key }) {
+      lines.append(screen.paragraph("\(TerminalText.visible(name)): \(Self.words(for: sum))"))
+    }
+    if sums.targets.isEmpty { lines.append("nobody watched in this time") }
+    if skippedLines > 0 { lines.append("\(skippedLines) lines of the journal could not be read, and were left out") }
+    return lines
+  }
+
+  /// "99.812 % available, 19.0 of 10080.0 minutes down, 3 outages, the longest 12 min".
+  private static func words(for sum: OutageSums.Target) -> String {
+    guard let availability = sum.availability else { return "nobody watched" }
+    let (down, all) = (minutes(sum.down), minutes(sum.up + sum.down))
+    let head = "\(OutageJSON.decimals(availability * 100, 3)) % available, \(down) of \(all) minutes down"
+    if sum.outages == 0 { return head }
+    let longest = DurationText.words(.microseconds(sum.longest))
+    return head + (sum.outages == 1 ? ", 1 outage" : ", \(sum.outages) outages, the longest \(longest)")
+  }
+
+  private static func minutes(_ microseconds: Int64) -> String {
+    OutageJSON.decimals(Double(microseconds) / Double(60 * WallTime.second), 1)
+  }
+}

@@ -1,0 +1,72 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CDialtoneSystem
+internal import Dialtone
+internal import DialtoneJournal
+internal import DialtoneSites
+
+/// Runs a recorder until a signal ends it, and tells the service manager and the journal of systemd.
+struct RecordRunner {
+  var configuration: Recorder.Configuration
+  let targets: [RecordedTarget]
+
+  /// How long a signal waits for the last line.
+  private static let timeToEnd = Duration.seconds(3)
+
+  func run() throws -> ExitStatus {
+    do throws(SiteError) {
+      // Before the first task: if the system is short of threads or descriptors, Swift would wait for ever.
+      try SiteResources.prove()
+    } catch {
+      throw SystemError("record", errno: error.errno)
+    }
+    // A file beyond the limit of the process (setrlimit(2), RLIMIT_FSIZE) is an error like a full disk.
+    var set = sigset_t()
+    // None of these calls keeps a pointer.
+    unsafe sigemptyset(&set)
+    unsafe sigaddset(&set, SIGXFSZ)
+    unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+    do throws(Recorder.Failure) {
+      let recorder = try Recorder(told(), targets: targets)
+      Signals.onEnd { signal in recorder.stop(reason: Self.name(signal), within: Self.timeToEnd) }
+      try recorder.run()
+    } catch {
+      Output.note("dialtone: \(error)")
+      return .inputOutput
+    }
+    // The signal that has stopped it ends the process.
+    while true { pause() }
+  }
+
+  private func told() -> Recorder.Configuration {
+    var told = configuration
+    let start = ContinuousClock.now
+    let manager = Lock<ServiceManager?>(ServiceManager())
+    let place = configuration.directory.path
+    let isTerminal = StandardStream.error.isTerminal
+    let notify: @Sendable (String) -> Void = { message in
+      manager.withLock { $0?.send(message, at: start.duration(to: .now)) }
+    }
+    told.remark = { Output.remark("dialtone: \(TerminalText.visible($0))") }
+    told.tell = { event in
+      if let message = JournaldMessage.bytes(event) { JournaldMessage.send(message) }
+      manager.withLock { $0?.retry(at: start.duration(to: .now)) }
+      guard case .start(let recorder) = event.kind else { return }
+      let names = TerminalText.visible(recorder.targets.joined(separator: ", "))
+      notify("\(ServiceNotice.ready)\nSTATUS=recording \(names)")
+      if isTerminal { Output.remark("recording \(names) in \(TerminalText.visible(place)); Control-C ends it") }
+    }
+    told.tellStatus = { notify("STATUS=\($0)") }
+    return told
+  }
+
+  private static func name(_ signal: CInt) -> String {
+    switch signal {
+    case SIGINT: "SIGINT"
+    case SIGTERM: "SIGTERM"
+    case SIGHUP: "SIGHUP"
+    default: "signal \(signal)"
+    }
+  }
+}

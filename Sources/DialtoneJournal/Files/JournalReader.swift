@@ -1,0 +1,102 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CDialtoneSystem
+package import Dialtone
+internal import Netlink
+
+/// Reads a journal line by line. However long it is, it takes the memory of one chunk and one line.
+package struct JournalReader {
+  /// No line of ours is longer.
+  private static let lineLimit = 1 << 20
+  private static let chunk = 1 << 18
+
+  package let directory: JournalDirectory
+  /// Lines that are torn, too long, or not ours.
+  package private(set) var skippedLines = 0
+
+  package init(_ directory: JournalDirectory) { self.directory = directory }
+
+  /// Gives the events of a span of the wall clock, and some around it, in their order. `nil` has no limit.
+  ///
+  /// - Parameter progress: Is called with the bytes read so far, and those to be read.
+  package mutating func read(
+    since: Int64? = nil, until: Int64? = nil, progress: (Int, Int) -> Void = { _, _ in },
+    _ take: (JournalEvent) -> Void
+  ) throws(SystemError) {
+    let first = since?.floorDivided(by: WallTime.day) ?? .min
+    let last = until?.floorDivided(by: WallTime.day) ?? .max
+    let files = try directory.files().filter { ($0.day >= first) && ($0.day <= last) }
+    let sizes = files.map { size(of: directory.path(of: $0)) }
+    let total = sizes.reduce(0, +)
+    var done = 0
+    for (file, size) in zip(files, sizes) {
+      try read(file, progress: { progress(done + $0, total) }, take)
+      done += size
+    }
+  }
+
+  /// Gives the events of one file.
+  package mutating func read(
+    _ file: JournalDirectory.File, progress: (Int) -> Void = { _ in }, _ take: (JournalEvent) -> Void
+  ) throws(SystemError) {
+    let path = directory.path(of: file)
+    let descriptor = unsafe csystem_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)  // It is only read.
+    if descriptor < 0 {
+      // The oldest may have gone meanwhile.
+      if csystem_errno() == ENOENT { return }
+      throw SystemError(path)
+    }
+    let owner = OwnedDescriptor(descriptor)
+    defer { withExtendedLifetime(owner) {} }
+    var buffer: [UInt8] = []
+    var start = 0
+    var done = 0
+    while true {
+      let count = try fill(&buffer, from: &start, descriptor, path)
+      if count == 0 { break }
+      done += count
+      while let end = buffer[start...].firstIndex(of: 0x0A) {
+        self.take(buffer[start..<end], take)
+        start = end + 1
+      }
+      if buffer.count - start > Self.lineLimit {
+        skippedLines += 1
+        start = buffer.count
+      }
+      progress(done)
+    }
+    self.take(buffer[start...], take)
+  }
+
+  private mutating func take(_ line: ArraySlice<UInt8>, _ take: (JournalEvent) -> Void) {
+    if line.isEmpty { return }
+    if let event = JournalEvent(line: line) { take(event) } else { skippedLines += 1 }
+  }
+
+  /// Drops what was taken, and appends what read(2) gives. Returns how many bytes that are.
+  private func fill(
+    _ buffer: inout [UInt8], from start: inout Int, _ descriptor: CInt, _ path: String
+  ) throws(SystemError) -> Int {
+    buffer.removeSubrange(..<start)
+    start = 0
+    let kept = buffer.count
+    buffer.append(contentsOf: repeatElement(0, count: Self.chunk))
+    var count: Int
+    repeat {
+      // read(2) writes at most a chunk, for which there is room.
+      count = unsafe buffer.withUnsafeMutableBytes {
+        unsafe CDialtoneSystem.read(descriptor, $0.baseAddress.map { unsafe $0 + kept }, Self.chunk)
+      }
+    } while count < 0 && csystem_errno() == EINTR
+    if count < 0 { throw SystemError(path) }
+    buffer.removeSubrange((kept + count)...)
+    return count
+  }
+
+  private func size(of path: String) -> Int {
+    var status = stat()
+    // Fills one structure. A file that is gone has no bytes.
+    return unsafe stat(path, &status) == 0 ? Int(status.st_size) : 0
+  }
+}

@@ -1,0 +1,178 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CDialtoneCommand
+internal import CDialtoneSystem
+internal import Dialtone
+internal import Netlink
+
+/// Appends events to a journal, each with one write(2).
+///
+/// - What cannot be written waits, in its order, and is tried again with the next event. Nothing that was written is
+///   touched, except a torn line at the end, which is taken back.
+/// - A file begins each day, and when one is too long. Then the oldest go, until all are within the limit.
+package struct JournalWriter: ~Copyable {
+  private struct Line {
+    let bytes: [UInt8]
+    let wall: Int64
+    /// Whether it is to be on the disk before anything else happens.
+    let isDurable: Bool
+  }
+
+  /// As many lines wait at most; beyond, the oldest are lost.
+  static let waitingLimit = 10_000
+
+  private let directory: JournalDirectory
+  private let sizeLimit: Int
+  private var file: JournalDirectory.File?
+  private var owner: OwnedDescriptor?
+  /// The number of the owner's descriptor; negative if there is none.
+  private var descriptor: CInt = -1
+  private var size = 0
+  private var isTorn = false
+  private var waiting: [Line] = []
+  /// The failure that was told last.
+  private var failure: String?
+  /// Counts for those who watch the recorder.
+  package private(set) var counts = Counts()
+
+  package struct Counts: Equatable, Sendable {
+    package var written = 0
+    package var failures = 0
+    package var lost = 0
+    package var waiting = 0
+  }
+
+  /// - Parameter sizeLimit: How many bytes all files have at most, about.
+  package init(_ directory: JournalDirectory, sizeLimit: Int) {
+    self.directory = directory
+    self.sizeLimit = max(sizeLimit, 1 << 12)
+  }
+
+  /// Writes an event, or has it wait. Returns what is to be said about it; `nil` if all is as before.
+  ///
+  /// - Parameter header: Makes the first event of a file that is begun; `nil` if the event is one.
+  package mutating func write(_ event: JournalEvent, header: () -> JournalEvent?) -> String? {
+    let isDurable =
+      switch event.kind {
+      case .begin, .cause, .end, .start, .stop: true
+      default: false
+      }
+    waiting.append(Line(bytes: event.line, wall: event.at.wall, isDurable: isDurable))
+    if waiting.count > Self.waitingLimit {
+      waiting.removeFirst()
+      counts.lost += 1
+    }
+    return writeWaiting(header: header)
+  }
+
+  /// Tries again what waits.
+  package mutating func writeWaiting(header: () -> JournalEvent?) -> String? {
+    let count = waiting.count
+    do throws(SystemError) {
+      while let line = waiting.first {
+        if try isOpened(for: line.wall), let header = header() {
+          waiting.insert(Line(bytes: header.line, wall: header.at.wall, isDurable: false), at: 0)
+          continue
+        }
+        try append(line)
+        waiting.removeFirst()
+        counts.written += 1
+      }
+    } catch {
+      counts.failures += 1
+      counts.waiting = waiting.count
+      defer { failure = error.description }
+      return failure == error.description ? nil : "\(error); what happens is kept, and written once that is possible"
+    }
+    counts.waiting = 0
+    defer { failure = nil }
+    let lost = counts.lost > 0 ? "; \(counts.lost) were lost" : ""
+    return failure == nil ? nil : "\(directory.path): written again, with \(count) that had waited\(lost)"
+  }
+
+  /// Has a file open for that time. Returns whether it is a new one.
+  private mutating func isOpened(for wall: Int64) throws(SystemError) -> Bool {
+    let day = wall.floorDivided(by: WallTime.day)
+    // An eighth, so that what goes with the oldest file is no large part.
+    if let file, file.day == day, size < sizeLimit / 8, isStillThere() { return false }
+    let files = try directory.files()
+    let newest = files.last
+    if file == nil, let newest, newest.day == day {
+      try open(newest)
+      return false
+    }
+    let next = JournalDirectory.File(number: (newest?.number ?? 0) + 1, day: day)
+    try open(next)
+    prune(files + [next])
+    return true
+  }
+
+  private mutating func open(_ file: JournalDirectory.File) throws(SystemError) {
+    let path = directory.path(of: file)
+    let number = unsafe command_open_to_append(path)  // The path is only read.
+    if number < 0 { throw SystemError(path) }
+    owner = OwnedDescriptor(number)
+    descriptor = number
+    self.file = file
+    size = status()?.size ?? 0
+    isTorn = size > 0 && !endsWithLine(path)
+  }
+
+  private func endsWithLine(_ path: String) -> Bool {
+    let number = unsafe csystem_open(path, O_RDONLY | O_CLOEXEC)  // The path is only read.
+    if number < 0 { return false }
+    let owner = OwnedDescriptor(number)
+    var last: UInt8 = 0
+    // Writes one byte.
+    let count = unsafe pread(number, &last, 1, off_t(size - 1))
+    withExtendedLifetime(owner) {}
+    return count == 1 && last == 0x0A
+  }
+
+  /// Whether nobody has removed the file.
+  private func isStillThere() -> Bool { status().map { $0.links > 0 } ?? false }
+
+  private func status() -> (size: Int, links: Int)? {
+    if descriptor < 0 { return nil }
+    var status = stat()
+    // Fills one structure.
+    return unsafe fstat(descriptor, &status) == 0 ? (Int(status.st_size), Int(status.st_nlink)) : nil
+  }
+
+  private mutating func append(_ line: borrowing Line) throws(SystemError) {
+    guard let file else { throw SystemError(directory.path, errno: EBADF) }
+    // A line that somebody else has torn stays, and counts as one that cannot be read.
+    let bytes = isTorn ? [0x0A] + line.bytes : line.bytes
+    var count: Int
+    repeat {
+      // Reads as many bytes as there are.
+      count = unsafe bytes.withUnsafeBytes { unsafe CDialtoneSystem.write(descriptor, $0.baseAddress, $0.count) }
+    } while count < 0 && csystem_errno() == EINTR
+    guard count == bytes.count else {
+      // A part was written because no more had room.
+      let error = SystemError(directory.path(of: file), errno: count < 0 ? nil : ENOSPC)
+      if count > 0 { isTorn = ftruncate(descriptor, off_t(size)) != 0 || isTorn }
+      throw error
+    }
+    size += count
+    isTorn = false
+    // What the disk says is said with the next event at the latest.
+    if line.isDurable { _ = fdatasync(descriptor) }
+  }
+
+  /// Removes the oldest files beyond the limit, never the last.
+  private func prune(_ files: [JournalDirectory.File]) {
+    let sizes = files.map { file in
+      var status = stat()
+      // Fills one structure; the path is only read.
+      return unsafe stat(directory.path(of: file), &status) == 0 ? Int(status.st_size) : 0
+    }
+    // The file that begins has room, too.
+    var total = sizes.reduce(sizeLimit / 8, +)
+    for (file, size) in zip(files, sizes).dropLast() where total > sizeLimit {
+      // The path is only read. What cannot be removed is tried again with the next file.
+      if unsafe unlink(directory.path(of: file)) == 0 { total -= size }
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+package import Dialtone
+
+/// A span of a journal, to be told: findings of the wanted targets, in their order.
+package struct JournalView {
+  package let directory: JournalDirectory
+  package var since: Int64
+  package var until: Int64
+  /// The targets that are told of; `nil` for all.
+  package var targets: Set<String>?
+  /// The lines that could not be read.
+  package private(set) var skippedLines = 0
+
+  package init(_ directory: JournalDirectory, since: Int64, until: Int64, targets: Set<String>? = nil) {
+    self.directory = directory
+    self.since = since
+    self.until = until
+    self.targets = targets
+  }
+
+  /// Reads it once. Findings that lie beside the span are left out; those that overlap it are whole.
+  ///
+  /// - Parameters:
+  ///   - now: The present moment, until which a recorder that is at work has seen.
+  ///   - progress: Is called with the bytes read so far, and those to be read.
+  package mutating func read(
+    now: Moment = JournalClock.system.now(), progress: (Int, Int) -> Void = { _, _ in },
+    _ take: @escaping (OutageLog.Finding) -> Void
+  ) throws(SystemError) {
+    let (since, until, targets) = (since, until, targets)
+    var log = OutageLog { finding in
+      switch finding {
+      case .watched(let target, _, let from, let to):
+        if to < since || from > until || !(targets?.contains(target) ?? true) { return }
+      case .outage(let outage):
+        if outage.ended < since || outage.began > until || !(targets?.contains(outage.target) ?? true) { return }
+      case .path(_, let from, let to), .asleep(let from, let to): if to < since || from > until { return }
+      }
+      take(finding)
+    }
+    var reader = JournalReader(directory)
+    try reader.read(since: since, until: until, progress: progress) { log.take($0) }
+    skippedLines = reader.skippedLines
+    log.finish(now: try directory.isBeingWritten() ? now : nil)
+  }
+}

@@ -1,0 +1,86 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Outages and sums as lines of JSON, all keys always present. Spans are seconds.
+package enum OutageJSON {
+  package static func line(_ outage: Outage) -> [UInt8] {
+    JSONText.object { text in
+      text.field("kind", "outage")
+      text.field("target", outage.target)
+      text.field("began", WallTime.text(outage.began))
+      text.field("ended", outage.ending == .open ? nil : WallTime.text(outage.ended))
+      text.field("lasted", seconds: outage.lasted)
+      text.field("slept", seconds: outage.slept)
+      text.field("unwatched", seconds: outage.unwatched)
+      text.field("beganBefore", outage.wasFirst)
+      text.field("ending", ending(outage.ending))
+      text.field("how", how(outage.ending))
+      text.field("layer", outage.layer.rawValue)
+      text.field("reason", outage.reason)
+      text.field("cause", outage.explanation?.cause)
+      text.field("confidence", outage.explanation?.confidence)
+      text.field("summary", outage.causeWords)
+      text.field("advice", outage.explanation?.advice)
+      text.key("steps")
+      text.array { text in
+        for step in outage.explanation?.steps ?? [] {
+          text.object { text in
+            text.field("step", step.step)
+            text.field("family", step.family)
+            text.field("outcome", step.outcome)
+            text.field("text", step.text)
+          }
+        }
+      }
+    }
+  }
+
+  package static func lines(_ sums: OutageSums, skippedLines: Int) -> [[UInt8]] {
+    let targets = sums.targets.sorted { $0.key < $1.key }.map { name, target in
+      JSONText.object { text in
+        text.field("kind", "target")
+        text.field("target", name)
+        text.field("outages", Int64(target.outages))
+        text.field("up", seconds: target.up)
+        text.field("down", seconds: target.down)
+        text.field("longest", seconds: target.longest)
+        text.key("availability")
+        text.number(target.availability.map { decimals($0 * 100, 6) } ?? "null")
+      }
+    }
+    let layers = OutageLayer.allCases.map { layer in
+      JSONText.object { text in
+        text.field("kind", "layer")
+        text.field("layer", layer.rawValue)
+        text.field("outages", Int64(sums.layers[layer]?.outages ?? 0))
+        text.field("down", seconds: sums.layers[layer]?.down ?? 0)
+      }
+    }
+    let end = JSONText.object { text in
+      text.field("kind", "journal")
+      text.field("since", WallTime.text(sums.since))
+      text.field("until", WallTime.text(sums.until))
+      text.field("skippedLines", Int64(skippedLines))
+    }
+    return targets + layers + [end]
+  }
+
+  private static func ending(_ ending: Outage.Ending) -> String {
+    switch ending {
+    case .over: "over"
+    case .open: "open"
+    case .cut: "cut"
+    }
+  }
+
+  private static func how(_ ending: Outage.Ending) -> String? { if case .over(let how) = ending { how } else { nil } }
+
+  /// A number with so many digits behind the point, rounded down, so that 100 means all.
+  package static func decimals(_ number: Double, _ digits: Int) -> String {
+    var scale: Double = 1
+    for _ in 0..<digits { scale *= 10 }
+    let whole = Int64((number * scale).rounded(.down))
+    let fraction = String(whole % Int64(scale))
+    return "\(whole / Int64(scale)).\(String(repeating: "0", count: digits - fraction.count))\(fraction)"
+  }
+}

@@ -1,0 +1,161 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads events in their order, and finds what was up and down when. Pure, and as large as the targets are many.
+package struct OutageLog {
+  /// What is known once a span is over. Times are those of the wall clock, in microseconds.
+  package enum Finding: Equatable, Sendable {
+    /// A target was in a state, as far as somebody watched and the machine was awake.
+    case watched(String, WatchedState, from: Int64, to: Int64)
+    case path(NetworkSummary, from: Int64, to: Int64)
+    case asleep(from: Int64, to: Int64)
+    case outage(Outage)
+  }
+
+  package enum WatchedState: Sendable {
+    case up
+    case down
+    /// Watched, and not known.
+    case unknown
+  }
+
+  private struct Track {
+    var status: JournalEvent.TargetStatus
+    var since: Moment
+  }
+
+  private var tracks: [String: Track] = [:]
+  /// Outages that were open when their recorder ended, and its end. Another one may go on with them.
+  private var left: [String: (outage: OpenOutage, end: Moment)] = [:]
+  private var path: (summary: NetworkSummary, since: Moment)?
+  private var last: Moment?
+  private var boot: String?
+  private let emit: (Finding) -> Void
+
+  /// - Parameter emit: Is called with each finding. Those of one target come in their order.
+  package init(emit: @escaping (Finding) -> Void) { self.emit = emit }
+
+  /// The outages that are open, by their targets.
+  package var open: [String: OpenOutage] {
+    tracks.compactMapValues { if case .down(let outage) = $0.status { outage } else { nil } }
+      .merging(left.mapValues(\.outage)) { own, _ in own }
+  }
+
+  /// The boot of the last recorder, and its last event.
+  package var end: (boot: String, at: Moment)? { boot.flatMap { boot in last.map { (boot, $0) } } }
+
+  package mutating func take(_ event: JournalEvent) {
+    let at = event.at
+    switch event.kind {
+    case .start(let recorder):
+      closeRun()
+      if recorder.boot != boot { cutLeft() }
+      begin(recorder, recorder.targets.map { .unknown(target: $0) }, at)
+    case .file(let recorder, let states, let summary):
+      // It only matters to who has not read the file before.
+      if recorder.boot != boot || tracks.isEmpty {
+        closeRun()
+        cutLeft()
+        begin(recorder, states, at)
+        path = summary.map { ($0, at) }
+      }
+    case .stop:
+      last = at
+      closeRun()
+    case .alive, .clock: break
+    case .up(let target):
+      set(.up(target: target), at)
+      cutLeft(target)
+    case .unknown(let target, _): set(.unknown(target: target), at)
+    case .begin(let outage, let isContinued):
+      if isContinued { left[outage.target] = nil } else { cutLeft(outage.target) }
+      set(.down(outage), at)
+    case .cause(let outage):
+      if case .down(let known)? = tracks[outage.target]?.status, known.began.clock == outage.began.clock {
+        tracks[outage.target]?.status = .down(outage)
+      }
+    case .end(let outage, let how, let isWaking): end(outage, how, isWaking, at)
+    case .path(let summary):
+      closePath(at)
+      path = (summary, at)
+    case .sleep(let span): sleep(span, at)
+    }
+    last = at
+  }
+
+  /// Tells what is left. `now` is the present moment if a recorder is still there; without it, its last event is all
+  /// that is known.
+  package mutating func finish(now: Moment?) {
+    if let now, !tracks.isEmpty {
+      closeSpans(now)
+      for case .down(let outage) in tracks.values.map(\.status) { emit(.outage(Outage(outage, at: now, .open))) }
+      tracks = [:]
+    }
+    closeRun()
+    cutLeft()
+  }
+
+  private mutating func begin(
+    _ recorder: JournalEvent.Recorder, _ states: [JournalEvent.TargetStatus], _ at: Moment
+  ) {
+    boot = recorder.boot
+    for state in states { tracks[state.target] = Track(status: state, since: at) }
+  }
+
+  /// Ends a run at its last event.
+  private mutating func closeRun() {
+    guard let last else { return }
+    closeSpans(last)
+    for (target, track) in tracks {
+      if case .down(let outage) = track.status { left[target] = (outage, last) }
+    }
+    tracks = [:]
+    path = nil
+  }
+
+  private mutating func cutLeft() { for target in left.keys.sorted() { cutLeft(target) } }
+
+  private mutating func cutLeft(_ target: String) {
+    if let (outage, end) = left.removeValue(forKey: target) { emit(.outage(Outage(outage, at: end, .cut))) }
+  }
+
+  private mutating func set(_ status: JournalEvent.TargetStatus, _ at: Moment) {
+    if let track = tracks[status.target] { emitSpan(status.target, track, at) }
+    tracks[status.target] = Track(status: status, since: at)
+  }
+
+  private mutating func end(_ outage: OpenOutage, _ how: String, _ isWaking: Bool, _ at: Moment) {
+    if isWaking { tracks[outage.target]?.status = .unknown(target: outage.target) }
+    set(.up(target: outage.target), at)
+    if !isWaking { emit(.outage(Outage(outage, at: at, .over(how)))) }
+  }
+
+  private mutating func sleep(_ span: Int64, _ at: Moment) {
+    let before = at.earlier(by: span)
+    closeSpans(before)
+    emit(.asleep(from: before.wall, to: at.wall))
+    for target in tracks.keys { tracks[target]?.since = at }
+    path?.since = at
+  }
+
+  private mutating func closeSpans(_ at: Moment) {
+    for (target, track) in tracks.sorted(by: { $0.key < $1.key }) { emitSpan(target, track, at) }
+    closePath(at)
+  }
+
+  private mutating func closePath(_ at: Moment) {
+    guard let (summary, since) = path, since.clock < at.clock else { return }
+    emit(.path(summary, from: at.wall(of: since), to: at.wall))
+  }
+
+  private func emitSpan(_ target: String, _ track: Track, _ at: Moment) {
+    if track.since.clock >= at.clock { return }
+    let state: WatchedState =
+      switch track.status {
+      case .up: .up
+      case .unknown: .unknown
+      case .down: .down
+      }
+    emit(.watched(target, state, from: at.wall(of: track.since), to: at.wall))
+  }
+}

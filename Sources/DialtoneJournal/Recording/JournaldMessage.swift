@@ -1,0 +1,85 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CDialtoneCommand
+
+/// An event for the journal of systemd, in its native protocol
+/// (https://systemd.io/JOURNAL_NATIVE_PROTOCOL/): fields of its own, and one MESSAGE_ID for each kind.
+package enum JournaldMessage {
+  package static let socket = "/run/systemd/journal/socket"
+
+  /// The datagram; `nil` for what nobody wants to read there.
+  package static func bytes(_ event: JournalEvent) -> [UInt8]? {
+    guard let (identifier, priority, text) = head(event.kind) else { return nil }
+    var message: [UInt8] = []
+    append("MESSAGE", text, to: &message)
+    append("MESSAGE_ID", identifier, to: &message)
+    append("PRIORITY", String(priority), to: &message)
+    append("SYSLOG_IDENTIFIER", "dialtone", to: &message)
+    append("DIALTONE_EVENT", event.name, to: &message)
+    switch event.kind {
+    case .begin(let outage, _), .cause(let outage): append(outage, to: &message)
+    case .end(let outage, _, _):
+      append(outage, to: &message)
+      let lasted = Outage(outage, at: event.at, .open).lasted
+      append("DIALTONE_LASTED_USEC", String(lasted), to: &message)
+    case .up(let target), .unknown(let target, _): append("DIALTONE_TARGET", target, to: &message)
+    default: break
+    }
+    return message
+  }
+
+  /// Sends a datagram. It waits for nobody: what the journal does not take is lost, and stands in the file.
+  package static func send(_ message: [UInt8], to socket: String = socket) {
+    // Both are read during the call, as many bytes as it is told.
+    _ = unsafe message.withUnsafeBytes { unsafe command_send_local(socket, $0.baseAddress, $0.count) }
+  }
+
+  private static func head(_ kind: JournalEvent.Kind) -> (identifier: String, priority: Int, text: String)? {
+    switch kind {
+    case .start(let recorder):
+      ("ebc35c58665e4d0ca1da51c4e07f5148", 6, "recording \(recorder.targets.joined(separator: ", "))")
+    case .stop(let reason): ("f0cd9a8b2fd74fb6a3a533efb36da56f", 6, "recording ends: \(reason)")
+    case .begin(let outage, false):
+      ("ca31b34dff10415da16305a90447b24a", 4, "\(outage.target): outage begins: \(outage.words)")
+    case .begin(let outage, true):
+      ("ca31b34dff10415da16305a90447b24a", 4, "\(outage.target): outage goes on: \(outage.words)")
+    case .cause(let outage):
+      (
+        "a0b9b0bee82941a582331168e2e1bbf7", 5,
+        "\(outage.target): \(outage.explanation?.summary ?? outage.words)"
+      )
+    case .end(let outage, let how, _):
+      ("ecfdc0a2cd674e5b9c1493a1088352fa", 5, "\(outage.target): outage is over: \(how)")
+    case .path(let path):
+      ("1eeac86715ba45519b49ec529d5a781b", 6, "packets leave by \(path.interface ?? "no interface"): \(path.status)")
+    case .sleep: ("7baca4e9713e4ec3a9e7d6fa8ee5de97", 6, "the machine was suspended")
+    case .clock: ("ad563d8330e34eef9a2c7d75571ba2a7", 6, "the clock was set")
+    case .unknown(let target, _):
+      ("a645af13fa614986a796e81875ce109d", 5, "\(target): it is no longer known whether it is reachable")
+    case .alive, .file, .up: nil
+    }
+  }
+
+  private static func append(_ outage: OpenOutage, to message: inout [UInt8]) {
+    append("DIALTONE_TARGET", outage.target, to: &message)
+    append("DIALTONE_LAYER", outage.layer.rawValue, to: &message)
+    if let reason = outage.reason { append("DIALTONE_REASON", reason, to: &message) }
+    guard let explanation = outage.explanation else { return }
+    if let cause = explanation.cause { append("DIALTONE_CAUSE", cause, to: &message) }
+    append("DIALTONE_CONFIDENCE", explanation.confidence, to: &message)
+  }
+
+  /// A value with a line break has its length before it, as 64 bits in little-endian order.
+  private static func append(_ name: String, _ value: String, to message: inout [UInt8]) {
+    let bytes = Array(value.utf8)
+    message += name.utf8
+    if bytes.contains(0x0A) {
+      message.append(0x0A)
+      message += (0..<8).map { UInt8(truncatingIfNeeded: bytes.count >> ($0 * 8)) }
+    } else {
+      message.append(0x3D)
+    }
+    message += bytes + [0x0A]
+  }
+}

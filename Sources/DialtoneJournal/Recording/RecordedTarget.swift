@@ -1,0 +1,122 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+package import Dialtone
+package import DialtoneDiagnosis
+
+/// A target of a recorder: how it is watched, and how it is explained.
+package struct RecordedTarget: Sendable {
+  package typealias Report =
+    @Sendable (_ state: RecorderStateMachine.TargetState, _ since: UTCTimestamp?) -> Void
+
+  package let name: String
+  /// Begins to report states. What it returns keeps that going.
+  package let watch: @Sendable (@escaping Report) -> any Sendable
+  /// Makes a diagnosis whose evidence comes from there.
+  package let diagnosis: @Sendable (DiagnosisConfiguration, any EvidenceSource) -> Diagnosis
+
+  package init(
+    name: String, watch: @escaping @Sendable (@escaping Report) -> any Sendable,
+    diagnosis: @escaping @Sendable (DiagnosisConfiguration, any EvidenceSource) -> Diagnosis
+  ) {
+    self.name = name
+    self.watch = watch
+    self.diagnosis = diagnosis
+  }
+
+  /// A target that packets can reach or not, as the kernel says.
+  package init(
+    name: String, _ target: ReachabilityTarget, environment: ReachabilityEnvironment = .system
+  ) {
+    self.init(name: name) { report in
+      ReachabilityMonitor(target, environment: environment).observe { state in
+        report(RecorderStateMachine.TargetState(state), state.timestamp)
+      }
+    } diagnosis: { configuration, evidence in
+      Diagnosis(of: target, configuration: configuration, environment: evidence)
+    }
+  }
+}
+
+extension RecorderStateMachine.TargetState {
+  /// A name that cannot be looked up is an outage, too: nobody knows where to send.
+  package init(_ state: Reachability) {
+    switch state.status {
+    case .reachable: self = .up(words: state.description)
+    case .unreachable, .requiresConnection: self = .down(reason: state.reason?.identifier, words: state.description)
+    case .undetermined:
+      self =
+        state.reason == .nameNotResolved
+        ? .down(reason: state.reason?.identifier, words: state.description)
+        : .unknown(reason: state.reason?.identifier)
+    }
+  }
+}
+
+extension NetworkSummary {
+  package init(_ path: NetworkPath) {
+    let status =
+      switch path.status {
+      case .satisfied: "satisfied"
+      case .unsatisfied: "unsatisfied"
+      case .requiresConnection: "requires-connection"
+      case .undetermined: "undetermined"
+      }
+    let first = path.status == .satisfied ? path.interfaces.first : nil
+    self.init(
+      status: status, interface: first?.name, kind: first?.kind.identifier, reason: path.reason?.identifier)
+  }
+}
+
+/// The evidence that a recorder may look for.
+///
+/// Unless somebody says otherwise, nothing goes beyond the router except what the target's own monitor sends: lookups
+/// of its name, and checks of a site.
+package struct RecorderEvidence: EvidenceSource {
+  package enum Scope: Sendable {
+    /// What the kernel knows. Nothing is sent.
+    case kernel
+    case upToRouter
+    case beyondRouter
+  }
+
+  private let source: any EvidenceSource
+  private let scope: Scope
+
+  package init(_ source: any EvidenceSource, _ scope: Scope) {
+    self.source = source
+    self.scope = scope
+  }
+
+  package func findings(for question: DiagnosisQuestion, in inquiry: DiagnosisInquiry) async -> [Finding] {
+    await allows(question, inquiry.subject.goal)
+      ? source.findings(for: question, in: inquiry) : [.unasked(question.step, nil, .notWanted)]
+  }
+
+  private func allows(_ question: DiagnosisQuestion, _ goal: DiagnosisGoal) -> Bool {
+    switch (scope, question) {
+    case (.beyondRouter, _), (_, .way): true
+    // An address is its own answer. For the Internet, nobody has asked for a name.
+    case (.kernel, .names): false
+    case (.upToRouter, .names): goal != .internet
+    case (.upToRouter, .neighbours): true
+    case (.upToRouter, .connections), (.upToRouter, .exchange), (.upToRouter, .proxy): goal == .site
+    default: false
+    }
+  }
+}
+
+extension DiagnosisQuestion {
+  fileprivate var step: DiagnosisStep.Kind {
+    switch self {
+    case .names: .name
+    case .way: .link
+    case .neighbours: .neighbour
+    case .tunnels: .tunnel
+    case .beyond: .beyond
+    case .connections: .connect
+    case .exchange: .http
+    case .proxy: .proxy
+    }
+  }
+}

@@ -1,0 +1,284 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+package import Dialtone
+package import DialtoneDiagnosis
+internal import Dispatch
+internal import Netlink
+
+/// Watches targets, and writes their outages to a journal. It drives a ``RecorderStateMachine`` on the thread that runs
+/// it.
+package final class Recorder: Sendable {
+  package struct Configuration: Sendable {
+    package var directory: JournalDirectory
+    /// How many bytes the journal has at most.
+    package var sizeLimit = 64 << 20
+    package var clock = JournalClock.system
+    package var environment = ReachabilityEnvironment.system
+    package var evidence: any EvidenceSource = .system
+    /// Whether explanations may ask beyond the router.
+    package var asksBeyondRouter = false
+    /// The boot of the machine; by default what random(4) says.
+    package var boot = Configuration.presentBoot
+    /// Takes what a person has to know.
+    package var remark: @Sendable (String) -> Void = { _ in }
+    /// Takes each event that was found, before it is written.
+    package var tell: @Sendable (JournalEvent) -> Void = { _ in }
+    /// Takes the state in words, at first once all targets are known.
+    package var tellStatus: @Sendable (String) -> Void = { _ in }
+
+    package init(directory: JournalDirectory) { self.directory = directory }
+
+    private static var presentBoot: String {
+      do throws(SystemFile.Failure) {
+        // procfs says that the file has no bytes, and it is a regular one.
+        let bytes = try SystemFile.bytes(at: "/proc/sys/kernel/random/boot_id", limit: 64)
+        return String(decoding: bytes.filter { $0 > 0x20 }, as: UTF8.self)
+      } catch {
+        // Without /proc no two recorders are known to be of one boot.
+        return WallTime.text(JournalClock.system.now().wall)
+      }
+    }
+  }
+
+  package enum Failure: Error, CustomStringConvertible {
+    case isBusy(String)
+    case system(SystemError)
+
+    package var description: String {
+      switch self {
+      case .isBusy(let path): "\(path): another recorder writes there; stop it, or give another --directory"
+      case .system(let error): "\(error)"
+      }
+    }
+  }
+
+  private enum Letter: Sendable {
+    case input(RecorderStateMachine.Input)
+    case verdict(Int, number: Int, DiagnosisVerdict)
+    case learned(Int, [Explanation.Step])
+  }
+
+  private let configuration: Configuration
+  private let targets: [RecordedTarget]
+  private let wait: RecorderWait
+  private let inbox = Lock<[Letter]>([])
+  private let counts = Lock(JournalWriter.Counts())
+  private let isDone = DispatchSemaphore(value: 0)
+  /// Counts what was handled, for a test that waits until nothing is left.
+  private let handled = Lock((received: 0, handled: 0))
+
+  package init(_ configuration: Configuration, targets: [RecordedTarget]) throws(Failure) {
+    self.configuration = configuration
+    self.targets = targets
+    do throws(SystemError) { wait = try RecorderWait() } catch { throw .system(error) }
+  }
+
+  /// What was written, what waits and what was lost.
+  package var writerCounts: JournalWriter.Counts { counts.withLock { $0 } }
+
+  /// Whether all that came so far is written.
+  package var isIdle: Bool { handled.withLock { $0.received == $0.handled } }
+
+  /// Has the time looked at, for a clock that a test has moved.
+  package func wake() { post(.input(.time)) }
+
+  /// Ends it, and waits for so long at most until the journal is closed. For any thread but its own.
+  package func stop(reason: String, within limit: Duration) {
+    post(.input(.stop(reason: reason)))
+    _ = isDone.wait(timeout: .now() + .nanoseconds(Int(limit.nanosecondsClamped)))
+  }
+
+  private func post(_ letter: Letter) {
+    handled.withLock { $0.received += 1 }
+    inbox.withLock { $0.append(letter) }
+    wait.wake()
+  }
+
+  /// Records until it is stopped. Blocks.
+  package func run() throws(Failure) {
+    let lock = try takeLock()
+    do throws(SystemError) { record(try leftOpen()) } catch { throw .system(error) }
+    withExtendedLifetime(lock) {}
+    isDone.signal()
+  }
+
+  private func takeLock() throws(Failure) -> OwnedDescriptor {
+    let directory = configuration.directory
+    do throws(SystemError) {
+      try directory.make()
+      if let lock = try directory.lock() { return lock }
+    } catch {
+      throw .system(error)
+    }
+    throw .isBusy(directory.path)
+  }
+
+  /// What the recorder before has left open, if it ran in the same boot. The last file says all of it.
+  private func leftOpen() throws(SystemError) -> (open: [String: OpenOutage], end: Moment)? {
+    guard let file = try configuration.directory.files().last else { return nil }
+    var log = OutageLog { _ in }
+    var reader = JournalReader(configuration.directory)
+    try reader.read(file) { log.take($0) }
+    guard let end = log.end, end.boot == configuration.boot else { return nil }
+    return (log.open, end.at)
+  }
+
+  private func record(_ last: (open: [String: OpenOutage], end: Moment)?) {
+    let recorder = JournalEvent.Recorder(
+      version: DialtoneLibraryVersion.current.description, boot: configuration.boot, targets: targets.map(\.name))
+    var work = Work(
+      configuration: configuration,
+      machine: RecorderStateMachine(
+        recorder, previous: last?.open ?? [:], previousEnd: last?.end, at: configuration.clock.now()))
+    work.begin()
+    counts.withLock { $0 = work.writer.counts }
+    let watchers = watch()
+    defer { withExtendedLifetime(watchers) {} }
+    while !work.isStopped {
+      wait.wait(atMost: work.nextTime - configuration.clock.now().clock)
+      let letters = inbox.withLock { letters in
+        defer { letters = [] }
+        return letters
+      }
+      for letter in letters where !work.isStopped { handle(letter, &work) }
+      if !work.isStopped { perform(work.handle(.time), &work) }
+      counts.withLock { $0 = work.writer.counts }
+      handled.withLock { $0.handled += letters.count }
+    }
+    _ = work.explaining?.run.conclude()
+  }
+
+  private func watch() -> [any Sendable] {
+    let paths = PathMonitor(environment: configuration.environment)
+      .observe { [weak self] path in self?.post(.input(.path(NetworkSummary(path)))) }
+    return targets.enumerated().map { position, target in
+      target.watch { [weak self] state, since in
+        let wall = since.map { $0.durationSince1970.nanosecondsClamped / 1_000 }
+        self?.post(.input(.state(position, state, since: wall)))
+      }
+    } + [paths]
+  }
+
+  private func handle(_ letter: Letter, _ work: inout Work) {
+    switch letter {
+    case .input(.state(let target, .up(let words), let since)):
+      // What was found of it up to now is all that can be found.
+      if let running = work.explaining, running.target == target, let verdict = running.run.conclude() {
+        work.explaining = nil
+        perform(work.handle(.explained(target, work.explanation(of: target, verdict))), &work)
+      }
+      perform(work.handle(.state(target, .up(words: words), since: since)), &work)
+    case .input(let input): perform(work.handle(input), &work)
+    case .verdict(let target, let number, let verdict):
+      if work.explaining?.number != number { return }
+      work.explaining = nil
+      perform(work.handle(.explained(target, work.explanation(of: target, verdict))), &work)
+    case .learned(let target, let steps): work.goodTimes[target] = steps
+    }
+  }
+
+  private func perform(_ actions: [RecorderStateMachine.Action], _ work: inout Work) {
+    for action in actions {
+      switch action {
+      case .write(let event): work.write(event)
+      case .explain(let target):
+        let number = work.nextNumber()
+        let diagnosis = diagnosis(of: target, configuration.asksBeyondRouter ? .beyondRouter : .upToRouter)
+        let run = Explaining(diagnosis) { [weak self] verdict in
+          self?.post(.verdict(target, number: number, verdict))
+        }
+        work.explaining = (target, number, run)
+      case .learn(let target):
+        guard work.mayLearn(target) else { break }
+        _ = Explaining(diagnosis(of: target, .kernel)) { [weak self] verdict in
+          self?.post(.learned(target, verdict.steps.filter { $0.outcome != .skipped }.map(Explanation.Step.init)))
+        }
+      }
+    }
+    work.tellStatus()
+  }
+
+  private func diagnosis(of target: Int, _ scope: RecorderEvidence.Scope) -> Diagnosis {
+    var configuration = DiagnosisConfiguration(timeout: .seconds(10))
+    configuration.asksBeyondRouter = scope == .beyondRouter
+    return targets[target].diagnosis(configuration, RecorderEvidence(self.configuration.evidence, scope))
+  }
+}
+
+/// What the thread of a recorder works with.
+private struct Work: ~Copyable {
+  let configuration: Recorder.Configuration
+  var machine: RecorderStateMachine
+  var writer: JournalWriter
+  var explaining: (target: Int, number: Int, run: Explaining)?
+  /// The steps of each target when nothing was wrong.
+  var goodTimes: [Int: [Explanation.Step]] = [:]
+  private var learned: [Int: Int64] = [:]
+  private(set) var isStopped = false
+  private var number = 0
+  private var status = ""
+
+  init(configuration: Recorder.Configuration, machine: RecorderStateMachine) {
+    self.configuration = configuration
+    self.machine = machine
+    writer = JournalWriter(configuration.directory, sizeLimit: configuration.sizeLimit)
+  }
+
+  /// How long what could not be written waits for the next try, in microseconds.
+  private static let retryPause = 5 * WallTime.second
+  /// How long the steps of a good time are good enough.
+  private static let learningPause = 60 * WallTime.second
+
+  mutating func begin() { write(machine.start) }
+
+  var nextTime: Int64 {
+    writer.counts.waiting == 0 ? machine.nextTime : configuration.clock.now().clock + Self.retryPause
+  }
+
+  mutating func mayLearn(_ target: Int) -> Bool {
+    let now = configuration.clock.now().clock
+    if let last = learned[target], now - last < Self.learningPause { return false }
+    learned[target] = now
+    return true
+  }
+
+  mutating func nextNumber() -> Int {
+    number += 1
+    return number
+  }
+
+  mutating func handle(_ input: RecorderStateMachine.Input) -> [RecorderStateMachine.Action] {
+    if case .stop = input { isStopped = true }
+    if case .time = input, writer.counts.waiting > 0 {
+      let header = machine.header
+      if let remark = writer.writeWaiting(header: { header }) { configuration.remark(remark) }
+    }
+    return machine.handle(input, at: configuration.clock.now())
+  }
+
+  /// What the verdict says of the outage; `nil` if nothing was wrong any more.
+  func explanation(of target: Int, _ verdict: DiagnosisVerdict) -> Explanation? {
+    verdict.isFine ? nil : Explanation(verdict, goodTime: goodTimes[target] ?? [])
+  }
+
+  mutating func write(_ event: JournalEvent) {
+    configuration.tell(event)
+    let isHeader =
+      switch event.kind {
+      case .start: true
+      default: false
+      }
+    let header = machine.header
+    if let remark = writer.write(event, header: { isHeader ? nil : header }) { configuration.remark(remark) }
+  }
+
+  mutating func tellStatus() {
+    let (up, isComplete) = machine.summary
+    let text = "\(up) of \(machine.targetCount) reachable"
+    if isComplete, text != status {
+      status = text
+      configuration.tellStatus(text)
+    }
+  }
+}

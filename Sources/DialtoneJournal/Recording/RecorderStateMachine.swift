@@ -1,0 +1,302 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a recorder writes, and when it explains. Pure: event in, actions out.
+///
+/// - Each event lies at or after the one before it. Sleep and steps of the wall clock are noticed first.
+/// - A target has at most one open outage. If the recorder is started anew in the same boot, it goes on with it.
+package struct RecorderStateMachine: Sendable {
+  package enum TargetState: Equatable, Sendable {
+    case up(words: String)
+    case down(reason: String?, words: String)
+    case unknown(reason: String?)
+  }
+
+  package enum Input: Equatable, Sendable {
+    /// A target is in a state since then by the wall clock, if that is known.
+    case state(Int, TargetState, since: Int64?)
+    case path(NetworkSummary)
+    /// What an explanation has come to; `nil` if to nothing.
+    case explained(Int, Explanation?)
+    case time
+    case stop(reason: String)
+  }
+
+  package enum Action: Equatable, Sendable {
+    case write(JournalEvent)
+    /// Explain the outage of this target, and hand in what it came to.
+    case explain(Int)
+    /// Nothing is wrong with this target now: look at the steps, to compare with later.
+    case learn(Int)
+  }
+
+  private struct Track: Sendable {
+    var state: State = .unseen
+    var wantsExplanation = false
+    var explanations = 0
+    /// When it may be explained again, by `Moment.clock`.
+    var notBefore: Int64 = 0
+  }
+
+  private enum State: Sendable {
+    case unseen
+    case up
+    case unknown
+    case down(OpenOutage)
+  }
+
+  /// How long nothing is written at most.
+  package static let heartbeat = 300 * WallTime.second
+  /// A smaller difference is only the time between two readings of clocks.
+  private static let sleepTolerance: Int64 = 100_000
+  private static let stepTolerance: Int64 = 500_000
+  /// A state is delivered within this time, or its own time is not believed.
+  private static let longestDelivery = 10 * WallTime.second
+  /// An outage that is over so soon after the machine has slept is its waking up.
+  private static let waking = 30 * WallTime.second
+  private static let wakingBegins = 10 * WallTime.second
+  /// Outages that begin within this time may have one explanation.
+  private static let together = 10 * WallTime.second
+
+  private let recorder: JournalEvent.Recorder
+  private var previous: [String: OpenOutage]
+  private let previousEnd: Moment?
+  private var tracks: [Track]
+  private var path: NetworkSummary?
+  private var budget = ExplainBudget()
+  private var explaining: Int?
+  private var seen: Moment
+  private var lastWritten: Moment
+  private var woke: Moment?
+
+  /// - Parameters:
+  ///   - previous: The outages that the recorder before has left open in the same boot, and its last event.
+  package init(
+    _ recorder: JournalEvent.Recorder, previous: [String: OpenOutage] = [:], previousEnd: Moment? = nil, at now: Moment
+  ) {
+    self.recorder = recorder
+    self.previous = previous
+    self.previousEnd = previousEnd
+    tracks = recorder.targets.map { _ in Track() }
+    seen = now
+    lastWritten = now
+  }
+
+  /// The first event.
+  package var start: JournalEvent { JournalEvent(.start(recorder), at: seen) }
+
+  /// The first event of a file that begins meanwhile.
+  package var header: JournalEvent {
+    let states = zip(recorder.targets, tracks).map { target, track -> JournalEvent.TargetStatus in
+      switch track.state {
+      case .up: .up(target: target)
+      case .down(let outage): .down(outage)
+      case .unseen, .unknown: .unknown(target: target)
+      }
+    }
+    return JournalEvent(.file(recorder, states, path), at: lastWritten)
+  }
+
+  package var targetCount: Int { tracks.count }
+
+  /// How many targets are up, and whether each has been seen.
+  package var summary: (up: Int, isComplete: Bool) {
+    var (up, isComplete) = (0, true)
+    for track in tracks {
+      if case .up = track.state { up += 1 }
+      if case .unseen = track.state { isComplete = false }
+    }
+    return (up, isComplete)
+  }
+
+  /// When to hand in the time, by `Moment.clock`.
+  package var nextTime: Int64 { min(lastWritten.clock + Self.heartbeat, nextExplanation ?? .max) }
+
+  package mutating func handle(_ input: Input, at now: Moment) -> [Action] {
+    var actions: [Action] = []
+    let since = if case .state(_, _, let since) = input { since } else { Int64?.none }
+    let (moment, isBeforeSleep) = moment(of: since, now)
+    if !isBeforeSleep { notice(now, &actions) }
+    switch input {
+    case .state(let target, let state, _): take(state, of: target, moment, &actions)
+    case .path(let summary): take(summary, now, &actions)
+    case .explained(let target, let explanation): take(explanation, of: target, now, &actions)
+    case .time: if lastWritten.clock + Self.heartbeat <= now.clock { write(.alive, now, &actions) }
+    case .stop(let reason): write(.stop(reason: reason), now, &actions)
+    }
+    if isBeforeSleep { notice(now, &actions) }
+    scheduleExplanation(now, &actions)
+    return actions
+  }
+
+  // MARK: Clocks
+
+  /// When a state came about, by all clocks, and whether the machine has slept since.
+  private func moment(of wall: Int64?, _ now: Moment) -> (Moment, isBeforeSleep: Bool) {
+    let slept = now.slept - seen.slept
+    guard let wall, abs(step(to: now)) <= Self.stepTolerance else { return (now, false) }
+    let age = now.wall - wall
+    let isBeforeSleep = slept > Self.sleepTolerance && age >= slept
+    let delivery = isBeforeSleep ? age - slept : age
+    guard (0...Self.longestDelivery).contains(delivery) else { return (now, false) }
+    var moment = now.earlier(by: age)
+    if isBeforeSleep { moment.slept = seen.slept }
+    if moment.clock >= lastWritten.clock { return (moment, isBeforeSleep) }
+    // Not before what was written.
+    moment = now.earlier(by: now.clock - lastWritten.clock)
+    if isBeforeSleep { moment.slept = seen.slept }
+    return (moment, isBeforeSleep)
+  }
+
+  private func step(to now: Moment) -> Int64 { now.wall - seen.wall - (now.clock - seen.clock) }
+
+  private mutating func notice(_ now: Moment, _ actions: inout [Action]) {
+    let slept = now.slept - seen.slept
+    let step = step(to: now)
+    seen = now
+    if slept > Self.sleepTolerance {
+      write(.sleep(slept), now, &actions)
+      woke = now
+    }
+    if abs(step) > Self.stepTolerance { write(.clock(step), now, &actions) }
+  }
+
+  private mutating func write(_ kind: JournalEvent.Kind, _ at: Moment, _ actions: inout [Action]) {
+    lastWritten = at
+    actions.append(.write(JournalEvent(kind, at: at)))
+  }
+
+  // MARK: States
+
+  private mutating func take(_ state: TargetState, of target: Int, _ at: Moment, _ actions: inout [Action]) {
+    let name = recorder.targets[target]
+    switch (tracks[target].state, state) {
+    case (.down(let outage), .up(let words)):
+      close(outage, of: target, how: words, at, &actions)
+      tracks[target].state = .up
+      actions.append(.learn(target))
+    case (.up, .up), (.unknown, .unknown): break
+    case (_, .up):
+      tracks[target].state = .up
+      write(.up(target: name), at, &actions)
+      previous[name] = nil
+      actions.append(.learn(target))
+    case (.down(var outage), .down(let reason, let words)):
+      // What it began with counts, unless that was nothing.
+      if outage.reason == nil { (outage.reason, outage.words) = (reason, words) }
+      tracks[target].state = .down(outage)
+      tracks[target].wantsExplanation = true
+    case (let before, .down(let reason, let words)):
+      open(target, OpenOutage(target: name, began: at, reason: reason, words: words), before, &actions)
+    case (.down(let outage), .unknown(let reason)):
+      close(outage, of: target, how: "it is no longer known", at, &actions)
+      tracks[target].state = .unknown
+      write(.unknown(target: name, reason: reason), at, &actions)
+    case (let before, .unknown(let reason)):
+      tracks[target].state = .unknown
+      if case .up = before { write(.unknown(target: name, reason: reason), at, &actions) }
+    }
+  }
+
+  private mutating func open(
+    _ target: Int, _ outage: OpenOutage, _ before: State, _ actions: inout [Action]
+  ) {
+    var outage = outage
+    var isContinued = false
+    if case .unseen = before {
+      outage.wasFirst = true
+      if let previous = previous.removeValue(forKey: outage.target), let previousEnd {
+        let at = outage.began
+        outage = previous
+        outage.unwatched += at.awake(since: previousEnd)
+        isContinued = true
+        tracks[target] = Track(state: .down(outage), wantsExplanation: outage.explanation == nil)
+        return write(.begin(outage, isContinued: isContinued), at, &actions)
+      }
+    }
+    tracks[target] = Track(state: .down(outage), wantsExplanation: true)
+    write(.begin(outage, isContinued: isContinued), outage.began, &actions)
+  }
+
+  private mutating func close(
+    _ outage: OpenOutage, of target: Int, how: String, _ at: Moment, _ actions: inout [Action]
+  ) {
+    let isShort = at.awake(since: outage.began) - outage.unwatched < Self.waking
+    let hasSlept = at.slept - outage.began.slept > Self.sleepTolerance
+    let hasWoken = woke.map { (0..<Self.wakingBegins).contains(outage.began.clock - $0.clock) } ?? false
+    write(.end(outage, how: how, isWaking: isShort && (hasSlept || hasWoken)), at, &actions)
+    tracks[target].wantsExplanation = false
+  }
+
+  private mutating func take(_ summary: NetworkSummary, _ at: Moment, _ actions: inout [Action]) {
+    if path == summary { return }
+    path = summary
+    write(.path(summary), at, &actions)
+    for target in tracks.indices {
+      switch tracks[target].state {
+      case .down: tracks[target].wantsExplanation = true
+      case .up: actions.append(.learn(target))
+      case .unseen, .unknown: break
+      }
+    }
+  }
+
+  // MARK: Explanations
+
+  private mutating func take(
+    _ explanation: Explanation?, of target: Int, _ at: Moment, _ actions: inout [Action]
+  ) {
+    if explaining == target { explaining = nil }
+    guard let explanation, case .down(var outage) = tracks[target].state,
+      explanation.cause != nil || outage.explanation?.cause == nil
+    else { return }
+    outage.explanation = explanation
+    tracks[target].state = .down(outage)
+    write(.cause(outage), at, &actions)
+    if explanation.cause != nil, [.machine, .link, .router, .provider].contains(explanation.layer) {
+      share(explanation, of: outage, at, &actions)
+    }
+  }
+
+  /// What stops one target likely stops the others that went down with it.
+  private mutating func share(
+    _ explanation: Explanation, of outage: OpenOutage, _ at: Moment, _ actions: inout [Action]
+  ) {
+    var shared = explanation
+    shared.sharedFrom = outage.target
+    shared.confidence = "likely"
+    for target in tracks.indices where explaining != target {
+      guard case .down(var other) = tracks[target].state, other.explanation == nil,
+        abs(other.began.clock - outage.began.clock) <= Self.together
+      else { continue }
+      other.explanation = shared
+      tracks[target].state = .down(other)
+      tracks[target].wantsExplanation = false
+      write(.cause(other), at, &actions)
+    }
+  }
+
+  /// When the next explanation is due; `nil` if none is wanted, or one is under way.
+  private var nextExplanation: Int64? {
+    guard explaining == nil else { return nil }
+    return tracks.filter(\.wantsExplanation).map(\.notBefore).min().map { max($0, budget.next(after: $0)) }
+  }
+
+  /// Begins with the outage that was explained least, and of those the oldest.
+  private mutating func scheduleExplanation(_ now: Moment, _ actions: inout [Action]) {
+    guard explaining == nil, budget.next(after: now.clock) <= now.clock else { return }
+    var best: (target: Int, rank: (Int, Int64))?
+    for (target, track) in tracks.enumerated() where track.wantsExplanation && track.notBefore <= now.clock {
+      guard case .down(let outage) = track.state else { continue }
+      let rank = (track.explanations, outage.began.clock)
+      if best.map({ rank < $0.rank }) ?? true { best = (target, rank) }
+    }
+    guard let target = best?.target else { return }
+    explaining = target
+    budget.begin(at: now.clock)
+    tracks[target].wantsExplanation = false
+    tracks[target].explanations += 1
+    tracks[target].notBefore = now.clock + ExplainBudget.pause(after: tracks[target].explanations)
+    actions.append(.explain(target))
+  }
+}

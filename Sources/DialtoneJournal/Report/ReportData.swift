@@ -1,0 +1,121 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a report shows of a journal, however long that is: sums, bands of a fixed number of cells, days, and the worst
+/// outages. Pure.
+package struct ReportData: Sendable {
+  /// How many cells a band has.
+  package static let cellCount = 400
+  private static let worstCount = 10
+
+  /// A part of a band: how long what lasted in it, in microseconds.
+  package struct Cell: Equatable, Sendable {
+    package var up: Int64 = 0
+    package var asleep: Int64 = 0
+    /// By the position of the layer among all.
+    package var down = [Int64](repeating: 0, count: OutageLayer.allCases.count)
+
+    /// The layer of most of what was down; `nil` if nothing was.
+    package var layer: OutageLayer? {
+      guard let most = down.max(), most > 0 else { return nil }
+      return zip(OutageLayer.allCases, down).first { $0.1 == most }?.0
+    }
+  }
+
+  package struct Day: Equatable, Sendable {
+    package var up: Int64 = 0
+    package var down: Int64 = 0
+    package var outages = 0
+  }
+
+  package let since: Int64
+  package let until: Int64
+  package private(set) var sums: OutageSums
+  package private(set) var bands: [String: [Cell]] = [:]
+  /// How long packets left by which kind of interface, in each cell; "none" if by none.
+  package private(set) var paths: [[String: Int64]]
+  package private(set) var days: [String: Day] = [:]
+  /// The longest, the longest first.
+  package private(set) var worst: [Outage] = []
+
+  package init(since: Int64, until: Int64) {
+    self.since = since
+    self.until = max(until, since + 1)
+    sums = OutageSums(since: since, until: self.until)
+    paths = Array(repeating: [:], count: Self.cellCount)
+  }
+
+  package mutating func take(_ finding: OutageLog.Finding) {
+    sums.take(finding)
+    switch finding {
+    case .watched(let target, let state, let from, let to):
+      if bands[target] == nil { bands[target] = Self.emptyBand }
+      if state == .up {
+        spread(from, to) { bands[target]?[$0].up += $1 }
+        spreadDays(from, to) { days[$0, default: Day()].up += $1 }
+      }
+    case .path(let summary, let from, let to):
+      let kind = summary.kind ?? "none"
+      spread(from, to) { paths[$0][kind, default: 0] += $1 }
+    case .asleep(let from, let to):
+      for target in bands.keys { spread(from, to) { bands[target]?[$0].asleep += $1 } }
+    case .outage(let outage): take(outage)
+    }
+  }
+
+  private static var emptyBand: [Cell] { Array(repeating: Cell(), count: cellCount) }
+
+  private mutating func take(_ outage: Outage) {
+    let layer = OutageLayer.allCases.firstIndex(of: outage.layer) ?? 0
+    if bands[outage.target] == nil { bands[outage.target] = Self.emptyBand }
+    // An outage of no length is one, too.
+    spread(outage.began, max(outage.ended, outage.began + 1)) { bands[outage.target]?[$0].down[layer] += $1 }
+    spreadDays(outage.began, outage.ended) { days[$0, default: Day()].down += $1 }
+    days[WallTime.localDay(max(outage.began, since)), default: Day()].outages += 1
+    let position = worst.firstIndex { $0.lasted < outage.lasted } ?? worst.count
+    if position < Self.worstCount {
+      worst.insert(outage, at: position)
+      if worst.count > Self.worstCount { worst.removeLast() }
+    }
+  }
+
+  /// Where a time lies in a band, from 0 to 1.
+  package func position(of wall: Int64) -> Double { Double(wall - since) / Double(until - since) }
+
+  /// The time at which a cell begins.
+  package func start(of cell: Int) -> Int64 {
+    since + Int64(Double(until - since) * Double(cell) / Double(Self.cellCount))
+  }
+
+  private func spread(_ from: Int64, _ to: Int64, _ add: (Int, Int64) -> Void) {
+    let (from, to) = (max(from, since), min(to, until))
+    if from >= to { return }
+    var cell = min(Self.cellCount - 1, Int(position(of: from) * Double(Self.cellCount)))
+    var start = from
+    while start < to, cell < Self.cellCount {
+      let end = min(to, self.start(of: cell + 1))
+      if end > start { add(cell, end - start) }
+      start = max(start, end)
+      cell += 1
+    }
+  }
+
+  /// By local days. A day has 23 to 25 hours.
+  private func spreadDays(_ from: Int64, _ to: Int64, _ add: (String, Int64) -> Void) {
+    var start = max(from, since)
+    let last = min(to, until)
+    while start < last {
+      let day = WallTime.localDay(start)
+      var end = min(last, start + WallTime.day)
+      if WallTime.localDay(end) != day {
+        let time = WallTime.local(start)
+        let passed = Int64(time.hour * 3_600 + time.minute * 60 + time.second) * WallTime.second
+        end = min(end, start - start % WallTime.second - passed + WallTime.day)
+        // Where the clock changes, an hour may be another day's.
+        if end <= start { end = min(last, start + WallTime.day / 24) }
+      }
+      add(day, end - start)
+      start = end
+    }
+  }
+}

@@ -1,0 +1,249 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// A report as one page of HTML. It needs nothing from elsewhere, and its Content-Security-Policy lets it ask for
+/// nothing.
+package struct ReportPage {
+  package let data: ReportData
+  package let host: String
+  package let directory: String
+  package let version: String
+  package let skippedLines: Int
+  /// How a span of microseconds reads.
+  package let words: (Int64) -> String
+
+  package init(
+    _ data: ReportData, host: String, directory: String, version: String, skippedLines: Int,
+    words: @escaping (Int64) -> String
+  ) {
+    self.data = data
+    self.host = host
+    self.directory = directory
+    self.version = version
+    self.skippedLines = skippedLines
+    self.words = words
+  }
+
+  package var source: String {
+    var html = HTML()
+    html.markup(
+      """
+      <!DOCTYPE html>
+      <html lang="en"><head><meta charset="utf-8">
+      <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+      <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+
+      """)
+    html.element("title", "Outages of \(host)")
+    html.element("style") { $0.markup(ReportStyle.sheet) }
+    html.markup("</head>\n<body><main>\n")
+    writeHead(&html)
+    if data.sums.targets.isEmpty {
+      html.element("section") { $0.element("p", "Nobody watched in this time.") }
+    } else {
+      writeBands(&html)
+      ReportCalendar(days: data.days, since: data.since, until: data.until, words: words).write(&html)
+      writeLayers(&html)
+      writeWorst(&html)
+    }
+    writeFoot(&html)
+    html.markup("</main></body></html>\n")
+    return html.source
+  }
+
+  private func writeHead(_ html: inout HTML) {
+    html.element("header") { html in
+      html.element("h1", "Outages of \(host)")
+      html.element("p", class: "soft", "\(minute(data.since)) to \(minute(data.until)), \(summary)")
+    }
+    html.markup("\n")
+  }
+
+  private var summary: String {
+    let count = data.sums.targets.values.reduce(0) { $0 + $1.outages }
+    let longest = data.worst.first.map { ", the longest \(words($0.lasted))" } ?? ""
+    return count == 0 ? "no outages" : "\(count) outage\(count == 1 ? "" : "s")\(longest)"
+  }
+
+  private func minute(_ wall: Int64) -> String { String(WallTime.localText(wall).dropLast(3)) }
+
+  // MARK: Bands
+
+  private func writeBands(_ html: inout HTML) {
+    html.element("section") { html in
+      html.element("h2", "Targets")
+      for (name, sum) in data.sums.targets.sorted(by: { $0.key < $1.key }) {
+        html.element("div", class: "row") { writeTarget(name, sum, &$0) }
+      }
+      html.element("div", class: "row path") { html in
+        html.element("div", class: "title") { $0.element("span", class: "name", "Way to the Internet") }
+        writeBand(
+          data.paths.map { ways in ways.max { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key) }, "way", &html
+        ) { Self.pathWords[$0] ?? $0 }
+        writeAxis(&html)
+      }
+      writeLegend(&html)
+    }
+    html.markup("\n")
+  }
+
+  private func writeTarget(_ name: String, _ sum: OutageSums.Target, _ html: inout HTML) {
+    let available = sum.availability.map { OutageJSON.decimals($0 * 100, 3) + " %" } ?? "not watched"
+    html.element("div", class: "title") { html in
+      html.element("span", class: "name", name)
+      html.element("span", class: "figure", available)
+    }
+    writeBand((data.bands[name] ?? []).map(Self.look), name, &html) { look in
+      OutageLayer(rawValue: look).map { "down: \($0.words)" } ?? look
+    }
+    let outages = "\(sum.outages) outage\(sum.outages == 1 ? "" : "s")"
+    let down = sum.outages == 0 ? "no outages" : "\(outages), \(words(sum.down)) down, the longest \(words(sum.longest))"
+    html.element("p", class: "soft", "\(down); watched for \(words(sum.up + sum.down))")
+  }
+
+  /// What a cell looks like; `nil` if nobody watched.
+  private static func look(_ cell: ReportData.Cell) -> String? {
+    cell.layer?.rawValue ?? (cell.up > 0 ? "up" : cell.asleep > 0 ? "asleep" : nil)
+  }
+
+  /// Cells of the same look are one rectangle, whose tooltip says when.
+  private func writeBand(_ looks: [String?], _ name: String, _ html: inout HTML, words: (String) -> String) {
+    let size = "0 0 \(ReportData.cellCount) 10"
+    html.element(
+      "svg", class: "band",
+      [("viewBox", size), ("preserveAspectRatio", "none"), ("role", "img"), ("aria-label", "states of \(name)")]
+    ) { html in
+      var start = 0
+      while start < looks.count {
+        let end = looks[start...].firstIndex { $0 != looks[start] } ?? looks.count
+        if let look = looks[start] {
+          let place = [("x", "\(start)"), ("width", "\(end - start)"), ("height", "10"), ("fill", "var(--\(look))")]
+            as [(name: StaticString, value: String)]
+          let span = "\(minute(data.start(of: start))) to \(minute(data.start(of: end)))"
+          html.element("rect", place) { $0.element("title", "\(words(look)), \(span)") }
+        }
+        start = end
+      }
+    }
+  }
+
+  private static let pathWords = [
+    "wired": "wired", "wifi": "Wi-Fi", "cellular": "cellular", "tunnel": "tunnel", "other": "another way",
+    "none": "no way",
+  ]
+
+  /// Some days below a band, or times if it is short.
+  private func writeAxis(_ html: inout HTML) {
+    let isShort = data.until - data.since < 2 * WallTime.day
+    html.element("div", class: "axis soft") { html in
+      for tick in 0..<8 {
+        let wall = data.start(of: tick * ReportData.cellCount / 8)
+        let text = WallTime.localText(wall)
+        let label = isShort ? String(text.dropFirst(11).prefix(5)) : Self.dayLabel(wall)
+        let style = tick % 2 == 1 ? "minor" : "major"
+        html.element("span", class: style, [("style", "left:\(OutageJSON.decimals(Double(tick) * 12.5, 1))%")]) {
+          $0.text(label)
+        }
+      }
+    }
+  }
+
+  static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+  private static func dayLabel(_ wall: Int64) -> String {
+    let time = WallTime.local(wall)
+    return "\(time.day) \(months[time.month - 1])"
+  }
+
+  private func writeLegend(_ html: inout HTML) {
+    var entries: [(String, String)] = [("up", "reachable")]
+    entries += OutageLayer.allCases.filter { data.sums.layers[$0] != nil }.map { ($0.rawValue, "down: \($0.words)") }
+    if data.bands.values.contains(where: { $0.contains { $0.asleep > 0 } }) { entries.append(("asleep", "asleep")) }
+    entries.append(("void", "not watched"))
+    let kinds = Set(data.paths.flatMap(\.keys))
+    entries += ["wired", "wifi", "cellular", "tunnel", "other", "none"].filter(kinds.contains)
+      .map { ($0, Self.pathWords[$0] ?? $0) }
+    html.element("ul", class: "legend soft") { html in
+      for (key, words) in entries {
+        html.element("li") { html in
+          html.element("span", class: "key", [("style", "background:var(--\(key))")]) { _ in }
+          html.text(words)
+        }
+      }
+    }
+  }
+
+  // MARK: Causes
+
+  private func writeLayers(_ html: inout HTML) {
+    let layers = data.sums.layers.sorted { ($1.value.down, $0.key.rawValue) < ($0.value.down, $1.key.rawValue) }
+    guard let most = layers.first?.value.down else { return }
+    html.element("section") { html in
+      html.element("h2", "Where the causes were")
+      for (layer, sum) in layers {
+        html.element("div", class: "bar") { html in
+          html.element("span", layer.words)
+          html.element("span", class: "track") { html in
+            let share = most == 0 ? 0 : Double(sum.down) / Double(most) * 100
+            let style = "width:\(OutageJSON.decimals(share, 2))%;background:var(--\(layer.rawValue))"
+            html.element("span", [("style", style)]) { _ in }
+          }
+          html.element("span", class: "figure", "\(words(sum.down)) in \(sum.outages)")
+        }
+      }
+    }
+    html.markup("\n")
+  }
+
+  private func writeWorst(_ html: inout HTML) {
+    if data.worst.isEmpty { return }
+    html.element("section", class: "long") { html in
+      html.element("h2", data.worst.count == 1 ? "The outage" : "The longest outages")
+      for outage in data.worst { html.element("div", class: "worst") { write(outage, &$0) } }
+    }
+    html.markup("\n")
+  }
+
+  private func write(_ outage: Outage, _ html: inout HTML) {
+    html.element("div", class: "title") { html in
+      html.element("span", class: "name tag") { html in
+        html.element("span", class: "key", [("style", "background:var(--\(outage.layer.rawValue))")]) { _ in }
+        html.text(outage.causeWords)
+      }
+      html.element("span", class: "figure", words(outage.lasted))
+    }
+    html.element("p", class: "soft", story(outage))
+    if let steps = outage.explanation?.steps, !steps.isEmpty {
+      html.element("ul") { html in
+        for step in steps {
+          let family = step.family.map { $0 == "ipv4" ? " (IPv4)" : " (IPv6)" } ?? ""
+          html.element("li", "\(step.step)\(family): \(step.text)")
+        }
+      }
+    }
+    if let advice = outage.explanation?.advice { html.element("p", class: "advice", advice) }
+  }
+
+  private func story(_ outage: Outage) -> String {
+    var parts = [outage.target, "\(outage.wasFirst ? "at or before " : "")\(WallTime.localText(outage.began))"]
+    switch outage.ending {
+    case .over(let how): parts.append("then \(how)")
+    case .open: parts.append("not over yet")
+    case .cut: parts.append("nobody saw its end")
+    }
+    parts.append("where: \(outage.layer.words)")
+    if let explanation = outage.explanation, let cause = explanation.cause {
+      parts.append("\(cause), \(explanation.confidence)")
+    }
+    if outage.slept > WallTime.second { parts.append("\(words(outage.slept)) of sleep left out") }
+    return parts.joined(separator: " · ")
+  }
+
+  private func writeFoot(_ html: inout HTML) {
+    html.element("footer") { html in
+      html.text("Made by dialtone \(version) at \(minute(data.until)), of the journal in \(directory).")
+      html.text(" Time in which nobody watched, or the machine slept, counts neither way.")
+      if skippedLines > 0 { html.text(" \(skippedLines) lines of the journal could not be read.") }
+    }
+  }
+}

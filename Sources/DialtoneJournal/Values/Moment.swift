@@ -1,0 +1,144 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CDialtoneSystem
+package import Dialtone
+
+/// A point in time by all clocks that an event is written with, in microseconds.
+///
+/// Lengths are differences of `clock`, less differences of `slept`: a step of the wall clock changes none. `wall` only
+/// says where they lie in the calendar.
+package struct Moment: Equatable, Sendable, BitwiseCopyable {
+  /// Since 1970-01-01T00:00:00Z, by a clock that somebody may set.
+  package var wall: Int64
+  /// Since the machine started, time asleep included: CLOCK_BOOTTIME.
+  package var clock: Int64
+  /// How much of that the machine was suspended.
+  package var slept: Int64
+
+  package init(wall: Int64, clock: Int64, slept: Int64) {
+    self.wall = wall
+    self.clock = clock
+    self.slept = slept
+  }
+
+  /// Returns where the wall clock of this moment puts an earlier moment of the same boot.
+  package func wall(of earlier: Moment) -> Int64 { wall - max(0, clock - earlier.clock) }
+
+  /// Returns how long the machine was awake since an earlier moment of the same boot.
+  package func awake(since earlier: Moment) -> Int64 {
+    max(0, clock - earlier.clock - max(0, slept - earlier.slept))
+  }
+
+  /// Returns the moment this much earlier, of one in which the machine did not sleep meanwhile.
+  package func earlier(by microseconds: Int64) -> Moment {
+    Moment(wall: wall - microseconds, clock: clock - microseconds, slept: slept)
+  }
+}
+
+/// The clocks of a recorder: the system's, or those that a test moves.
+package struct JournalClock: Sendable {
+  package let now: @Sendable () -> Moment
+
+  package init(now: @escaping @Sendable () -> Moment) { self.now = now }
+
+  /// The system's clocks.
+  package static let system = JournalClock {
+    let time = TimeSource.system
+    return Moment(wall: time.realtime() / 1_000, clock: time.now() / 1_000, slept: TimeSource.suspended() / 1_000)
+  }
+
+  /// The clocks of an engine, and how long it has been suspended, in microseconds.
+  package init(_ time: TimeSource, slept: @escaping @Sendable () -> Int64 = { 0 }) {
+    now = { Moment(wall: time.realtime() / 1_000, clock: time.now() / 1_000, slept: slept()) }
+  }
+}
+
+/// Days and times of day of a wall clock.
+package enum WallTime {
+  package static let second: Int64 = 1_000_000
+  package static let day: Int64 = 86_400 * second
+
+  /// As RFC 3339 has it: "2026-01-31T12:00:00.000001Z".
+  package static func text(_ wall: Int64) -> String {
+    UTCTimestamp(durationSince1970: .microseconds(wall)).description
+  }
+
+  /// Reads what `text` writes, with any number of digits behind the point; `nil` if it is something else.
+  package static func microseconds(_ text: some StringProtocol) -> Int64? {
+    var bytes = text.utf8.makeIterator()
+    func number(_ digits: Int) -> Int64? {
+      var value: Int64 = 0
+      for _ in 0..<digits {
+        guard let byte = bytes.next(), ASCII.isDigit(byte) else { return nil }
+        value = value * 10 + Int64(byte - 0x30)
+      }
+      return value
+    }
+    func skip(_ expected: UInt8) -> Bool { bytes.next() == expected }
+    guard let year = number(4), skip(0x2D), let month = number(2), skip(0x2D), let day = number(2), skip(0x54),
+      let hour = number(2), skip(0x3A), let minute = number(2), skip(0x3A), let seconds = number(2),
+      (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, seconds < 61
+    else { return nil }
+    var fraction: Int64 = 0
+    var unit: Int64 = 100_000
+    var last = bytes.next()
+    if last == 0x2E {
+      last = bytes.next()
+      while let byte = last, ASCII.isDigit(byte) {
+        fraction += Int64(byte - 0x30) * unit
+        unit /= 10
+        last = bytes.next()
+      }
+    }
+    guard last == 0x5A, bytes.next() == nil else { return nil }
+    let days = days(year: year, month: month, day: day)
+    return (days * 86_400 + hour * 3_600 + minute * 60 + seconds) * second + fraction
+  }
+
+  /// Days since 1970-01-01 in the proleptic Gregorian calendar; a year begins in March, so that a leap day ends it.
+  package static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+    let year = month <= 2 ? year - 1 : year
+    let era = (year >= 0 ? year : year - 399) / 400
+    let yearOfEra = year - era * 400
+    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  }
+
+  /// The day in UTC: "2026-01-31".
+  package static func dayText(_ wall: Int64) -> String { String(text(wall).prefix(10)) }
+
+  /// Year, month, day, hour, minute and second where this machine is.
+  package static func local(_ wall: Int64) -> (year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
+    var time = time_t(wall.floorDivided(by: second))
+    // A tm has a pointer to the zone's name, which is not used. localtime_r(3) reads `time` and fills `parts`.
+    var parts = unsafe tm()
+    _ = unsafe localtime_r(&time, &parts)
+    return unsafe (
+      Int(parts.tm_year) + 1900, Int(parts.tm_mon) + 1, Int(parts.tm_mday), Int(parts.tm_hour), Int(parts.tm_min),
+      Int(parts.tm_sec)
+    )
+  }
+
+  /// The local day: "2026-01-31".
+  package static func localDay(_ wall: Int64) -> String {
+    let time = local(wall)
+    return "\(padded(time.year, 4))-\(padded(time.month, 2))-\(padded(time.day, 2))"
+  }
+
+  /// The local day and time of day: "2026-01-31 12:00:00".
+  package static func localText(_ wall: Int64) -> String {
+    let time = local(wall)
+    return localDay(wall) + " \(padded(time.hour, 2)):\(padded(time.minute, 2)):\(padded(time.second, 2))"
+  }
+
+  package static func padded(_ number: Int, _ width: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+  }
+}
+
+extension Int64 {
+  /// Returns the quotient, rounded down.
+  func floorDivided(by divisor: Int64) -> Int64 { self >= 0 ? self / divisor : (self - divisor + 1) / divisor }
+}

@@ -1,0 +1,71 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+package import DialtoneDiagnosis
+
+/// Where the nearest cause of an outage lies.
+package enum OutageLayer: String, CaseIterable, Sendable {
+  case machine
+  case link
+  case router
+  case provider
+  case nameServer = "name-server"
+  case site
+  case unknown
+
+  /// The layer in words.
+  package var words: String {
+    switch self {
+    case .machine: "this machine"
+    case .link: "the link"
+    case .router: "the router"
+    case .provider: "the provider"
+    case .nameServer: "the name server"
+    case .site: "the site"
+    case .unknown: "not known"
+    }
+  }
+
+  /// The layer of what a diagnosis has found. Nobody answering is the site's affair if somebody else beyond the router
+  /// answers.
+  package init(_ verdict: DiagnosisVerdict) {
+    guard let cause = verdict.cause else {
+      self = .unknown
+      return
+    }
+    self.init(cause)
+    let isSilence = [DiagnosisCause.silent, .addressDead, .unreliable].contains(cause)
+    if isSilence, verdict.steps.contains(where: { $0.kind == .beyond && $0.outcome == .ok }) { self = .site }
+  }
+
+  package init(_ cause: DiagnosisCause) {
+    switch cause {
+    case .noCarrier, .dormant, .noSession, .noInterface, .duplicateAddress: self = .link
+    case .linkDown, .radioBlocked, .noAddress, .noRoute, .routeRefuses, .ruleRefuses, .routeDead, .localFirewall,
+      .clockWrong, .loopbackDown, .nameWrong:
+      self = .machine
+    case .gatewaySilent: self = .router
+    case .routerNoRoute, .uplinkDown, .pathMTU, .prohibited, .silent, .familyBroken, .captivePortal, .tunnelSilent,
+      .unreliable, .routingLoop, .proxyUnreachable, .proxyRefuses:
+      self = .provider
+    case .nameServerSilent, .nameServerRefuses, .nameUnknown, .nameHijacked: self = .nameServer
+    case .refused, .tlsCertificate, .siteFault, .hostAbsent, .addressDead: self = .site
+    default: self = .unknown
+    }
+  }
+
+  /// The layer of the kernel's reason alone, before anything was explained.
+  package init(reason: String?) {
+    switch reason.flatMap({ Reachability.Reason(identifier: $0) }) {
+    case .noCarrier?, .dormant?, .noSession?, .noInterface?: self = .link
+    case .noRoute?, .unreachableRoute?, .prohibited?, .blackhole?, .linkDown?, .noAddress?, .radioBlocked?:
+      self = .machine
+    case .nameNotResolved?: self = .nameServer
+    // What a check of a site says by itself.
+    case nil where reason == "unexpected-response": self = .site
+    case nil where reason == "captive-portal" || reason == "intercepted": self = .provider
+    default: self = .unknown
+    }
+  }
+}
