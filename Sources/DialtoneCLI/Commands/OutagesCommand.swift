@@ -100,7 +100,9 @@ struct OutagesCommand: CheckedCommand {
     var sums = OutageSums(since: view.since, until: view.until)
     let failure = try read(&view) { finding throws(SystemError) in
       sums.take(finding)
-      if case .outage(let outage) = finding { try Output.line(String(decoding: OutageJSON.line(outage), as: UTF8.self)) }
+      if case .outage(let outage) = finding {
+        try Output.line(String(decoding: OutageJSON.line(outage), as: UTF8.self))
+      }
     }
     if failure != nil { return failure }
     for line in OutageJSON.lines(sums, skippedLines: view.skippedLines) {

@@ -15,8 +15,10 @@ struct OutageFormatter {
 
   var head: String {
     let columns = [
-      TerminalText.padded("when", to: "2026-11-24 12:00:00".count), TerminalText.padded("how long", to: Self.spanColumns),
-      TerminalText.padded("target", to: Self.targetColumns), TerminalText.padded("where", to: Self.layerColumns), "cause",
+      TerminalText.padded("when", to: "2026-11-24 12:00:00".count),
+      TerminalText.padded("how long", to: Self.spanColumns),
+      TerminalText.padded("target", to: Self.targetColumns), TerminalText.padded("where", to: Self.layerColumns),
+      "cause",
     ]
     return screen.paragraph(columns.joined(separator: "  "), .faint)
   }

@@ -125,6 +125,13 @@ package struct OutageLog {
   }
 
   private mutating func end(_ outage: OpenOutage, _ how: String, _ isWaking: Bool, _ at: Moment) {
+    var outage = outage
+    // The line of the end leaves the steps to the one of the cause.
+    if case .down(let known)? = tracks[outage.target]?.status, known.began.clock == outage.began.clock,
+      let steps = known.explanation?.steps
+    {
+      outage.explanation?.steps = steps
+    }
     if isWaking { tracks[outage.target]?.status = .unknown(target: outage.target) }
     set(.up(target: outage.target), at)
     if !isWaking { emit(.outage(Outage(outage, at: at, .over(how)))) }

@@ -46,10 +46,12 @@ struct ReportCalendar {
     let share = 22 + min(48, Int64(Double(day.down) / Double(day.up + day.down) * 600))
     let outages = "\(day.outages) outage\(day.outages == 1 ? "" : "s")"
     html.element(
-      "div", class: "day bad", [("style", "--share:\(share)%"), ("title", "\(key): \(outages), \(words(day.down)) down")]
+      "div", class: "day bad",
+      [("style", "--share:\(share)%"), ("title", "\(key): \(outages), \(words(day.down)) down")]
     ) { html in
       html.element("b", name)
-      html.element("i", words(day.down))
+      // The larger unit is enough where there is little room.
+      html.element("i", words(day.down).split(separator: " ").prefix(2).joined(separator: " "))
     }
   }
 }

@@ -75,14 +75,16 @@ package struct ReportPage {
       for (name, sum) in data.sums.targets.sorted(by: { $0.key < $1.key }) {
         html.element("div", class: "row") { writeTarget(name, sum, &$0) }
       }
+      writeLegend(targetLegend, &html)
       html.element("div", class: "row path") { html in
         html.element("div", class: "title") { $0.element("span", class: "name", "Way to the Internet") }
         writeBand(
           data.paths.map { ways in ways.max { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key) }, "way", &html
-        ) { Self.pathWords[$0] ?? $0 }
+        ) { look in Self.pathWords.first(where: { $0.key == look })?.words ?? look }
         writeAxis(&html)
+        let kinds = Set(data.paths.flatMap(\.keys))
+        writeLegend(Self.pathWords.filter { kinds.contains($0.key) }, &html)
       }
-      writeLegend(&html)
     }
     html.markup("\n")
   }
@@ -97,7 +99,8 @@ package struct ReportPage {
       OutageLayer(rawValue: look).map { "down: \($0.words)" } ?? look
     }
     let outages = "\(sum.outages) outage\(sum.outages == 1 ? "" : "s")"
-    let down = sum.outages == 0 ? "no outages" : "\(outages), \(words(sum.down)) down, the longest \(words(sum.longest))"
+    let down =
+      sum.outages == 0 ? "no outages" : "\(outages), \(words(sum.down)) down, the longest \(words(sum.longest))"
     html.element("p", class: "soft", "\(down); watched for \(words(sum.up + sum.down))")
   }
 
@@ -113,23 +116,33 @@ package struct ReportPage {
       "svg", class: "band",
       [("viewBox", size), ("preserveAspectRatio", "none"), ("role", "img"), ("aria-label", "states of \(name)")]
     ) { html in
-      var start = 0
-      while start < looks.count {
-        let end = looks[start...].firstIndex { $0 != looks[start] } ?? looks.count
-        if let look = looks[start] {
-          let place = [("x", "\(start)"), ("width", "\(end - start)"), ("height", "10"), ("fill", "var(--\(look))")]
-            as [(name: StaticString, value: String)]
-          let span = "\(minute(data.start(of: start))) to \(minute(data.start(of: end)))"
-          html.element("rect", place) { $0.element("title", "\(words(look)), \(span)") }
+      // What is down is drawn over the rest, with a line around it: a second of a month is seen, too.
+      for isDown in [false, true] {
+        var start = 0
+        while start < looks.count {
+          let end = looks[start...].firstIndex { $0 != looks[start] } ?? looks.count
+          if let look = looks[start], isDown == (look == "none" || OutageLayer(rawValue: look) != nil) {
+            let span = "\(words(look)), \(minute(data.start(of: start))) to \(minute(data.start(of: end)))"
+            writeCells(start..<end, look, isDown ? "down" : nil, span, &html)
+          }
+          start = end
         }
-        start = end
       }
     }
   }
 
-  private static let pathWords = [
-    "wired": "wired", "wifi": "Wi-Fi", "cellular": "cellular", "tunnel": "tunnel", "other": "another way",
-    "none": "no way",
+  private func writeCells(
+    _ cells: Range<Int>, _ look: String, _ style: String?, _ title: String, _ html: inout HTML
+  ) {
+    let attributes: [(name: StaticString, value: String)] = [
+      ("x", "\(cells.lowerBound)"), ("width", "\(cells.count)"), ("height", "10"), ("style", "--look:var(--\(look))"),
+    ]
+    html.element("rect", class: style, attributes) { $0.element("title", title) }
+  }
+
+  private static let pathWords: [(key: String, words: String)] = [
+    ("wired", "wired"), ("wifi", "Wi-Fi"), ("cellular", "cellular"), ("tunnel", "tunnel"), ("other", "another way"),
+    ("none", "no way"),
   ]
 
   /// Some days below a band, or times if it is short.
@@ -155,14 +168,14 @@ package struct ReportPage {
     return "\(time.day) \(months[time.month - 1])"
   }
 
-  private func writeLegend(_ html: inout HTML) {
-    var entries: [(String, String)] = [("up", "reachable")]
+  private var targetLegend: [(key: String, words: String)] {
+    var entries = [(key: "up", words: "reachable")]
     entries += OutageLayer.allCases.filter { data.sums.layers[$0] != nil }.map { ($0.rawValue, "down: \($0.words)") }
     if data.bands.values.contains(where: { $0.contains { $0.asleep > 0 } }) { entries.append(("asleep", "asleep")) }
-    entries.append(("void", "not watched"))
-    let kinds = Set(data.paths.flatMap(\.keys))
-    entries += ["wired", "wifi", "cellular", "tunnel", "other", "none"].filter(kinds.contains)
-      .map { ($0, Self.pathWords[$0] ?? $0) }
+    return entries + [("void", "not watched")]
+  }
+
+  private func writeLegend(_ entries: [(key: String, words: String)], _ html: inout HTML) {
     html.element("ul", class: "legend soft") { html in
       for (key, words) in entries {
         html.element("li") { html in
@@ -188,7 +201,10 @@ package struct ReportPage {
             let style = "width:\(OutageJSON.decimals(share, 2))%;background:var(--\(layer.rawValue))"
             html.element("span", [("style", style)]) { _ in }
           }
-          html.element("span", class: "figure", "\(words(sum.down)) in \(sum.outages)")
+          html.element("span", class: "figure") { html in
+            html.text(words(sum.down))
+            html.element("span", class: "soft", " in \(sum.outages) outage\(sum.outages == 1 ? "" : "s")")
+          }
         }
       }
     }

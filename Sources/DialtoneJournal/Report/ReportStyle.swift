@@ -46,11 +46,14 @@ enum ReportStyle {
     .figure { font-weight: 620; white-space: nowrap; }
     .band { display: block; width: 100%; height: 30px; border-radius: 5px; background: var(--void); overflow: hidden; }
     .path .band { height: 14px; border-radius: 4px; }
+    rect { fill: var(--look); }
+    rect.down { stroke: var(--look); stroke-width: 1.5px; vector-effect: non-scaling-stroke; }
     .row .soft { margin-top: 0.4rem; }
     .axis { position: relative; height: 1.3rem; margin-top: 0.25rem; }
     .axis span { position: absolute; transform: translateX(-50%); white-space: nowrap; }
     .axis span:first-child { transform: none; }
-    .legend { display: flex; flex-wrap: wrap; gap: 0.35rem 1.1rem; margin-top: 1rem; padding: 0; list-style: none; }
+    .legend { display: flex; flex-wrap: wrap; gap: 0.35rem 1.1rem; margin: 0.1rem 0 1.1rem; padding: 0; list-style: none; }
+    .path .legend { margin: 0.4rem 0 0; }
     .legend li { display: flex; align-items: center; gap: 0.45rem; }
     .key { width: 0.8rem; height: 0.8rem; border-radius: 3px; flex: none; }
     .calendar { display: grid; grid-template-columns: repeat(7, minmax(0, 1fr)); gap: 5px; }
@@ -65,7 +68,7 @@ enum ReportStyle {
     .day.bad { background: color-mix(in srgb, var(--link) var(--share), var(--card)); }
     .day.blank { background: none; }
     .columns { display: grid; grid-template-columns: 1fr; gap: 1.25rem; }
-    .bar { display: grid; grid-template-columns: 8.5rem 1fr 9rem; gap: 0.9rem; align-items: center; padding: 0.3rem 0; }
+    .bar { display: grid; grid-template-columns: 8.5rem 1fr 12.5rem; gap: 0.9rem; align-items: center; padding: 0.3rem 0; }
     .bar .track { height: 0.85rem; background: var(--void); border-radius: 5px; overflow: hidden; display: block; }
     .bar .track span { display: block; height: 100%; border-radius: 5px; min-width: 3px; }
     .bar .figure { text-align: right; font-weight: 450; }
@@ -82,6 +85,8 @@ enum ReportStyle {
       body { padding: 1.5rem 0.75rem 2rem; }
       section { padding: 1.1rem 1rem 1.2rem; border-radius: 12px; }
       h1 { font-size: 1.4rem; }
+      .name, .figure { font-size: 0.95rem; }
+      .band { height: 26px; }
       .calendar { gap: 3px; }
       .day { min-height: 2.9rem; padding: 0.2rem 0.3rem; font-size: 0.7rem; border-radius: 6px; }
       .calendar .head { padding: 0 0.3rem; }
