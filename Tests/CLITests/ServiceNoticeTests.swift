@@ -90,7 +90,7 @@ struct NotifyProcessTests {
 }
 
 /// What systemd would listen on.
-private final class ManagerSocket: Sendable {
+final class ManagerSocket: Sendable {
   let path: String
   private let descriptor: CInt
 

@@ -17,16 +17,14 @@ package struct JournalReader {
 
   package init(_ directory: JournalDirectory) { self.directory = directory }
 
-  /// Gives the events of a span of the wall clock, and some around it, in their order. `nil` has no limit.
-  ///
-  /// - Parameter progress: Is called with the bytes read so far, and those to be read.
+  /// Gives the events since then by the wall clock, and some before, in their order; `nil` for all. `progress` is
+  /// called with the bytes read so far, and those to be read.
   package mutating func read(
-    since: Int64? = nil, until: Int64? = nil, progress: (Int, Int) -> Void = { _, _ in },
+    since: Int64? = nil, progress: (Int, Int) -> Void = { _, _ in },
     _ take: (JournalEvent) -> Void
   ) throws(SystemError) {
     let first = since?.floorDivided(by: WallTime.day) ?? .min
-    let last = until?.floorDivided(by: WallTime.day) ?? .max
-    let files = try directory.files().filter { ($0.day >= first) && ($0.day <= last) }
+    let files = try directory.files().filter { $0.day >= first }
     let sizes = files.map { size(of: directory.path(of: $0)) }
     let total = sizes.reduce(0, +)
     var done = 0

@@ -43,15 +43,14 @@ package struct JournalWriter: ~Copyable {
     package var waiting = 0
   }
 
-  /// - Parameter sizeLimit: How many bytes all files have at most, about.
+  /// `sizeLimit` is how many bytes all files have at most, about.
   package init(_ directory: JournalDirectory, sizeLimit: Int) {
     self.directory = directory
     self.sizeLimit = max(sizeLimit, 1 << 12)
   }
 
   /// Writes an event, or has it wait. Returns what is to be said about it; `nil` if all is as before.
-  ///
-  /// - Parameter header: Makes the first event of a file that is begun; `nil` if the event is one.
+  /// `header` makes the first event of a file that is begun; `nil` if the event is one.
   package mutating func write(_ event: JournalEvent, header: () -> JournalEvent?) -> String? {
     let isDurable =
       switch event.kind {
@@ -144,18 +143,23 @@ package struct JournalWriter: ~Copyable {
     guard let file else { throw SystemError(directory.path, errno: EBADF) }
     // A line that somebody else has torn stays, and counts as one that cannot be read.
     let bytes = isTorn ? [0x0A] + line.bytes : line.bytes
-    var count: Int
-    repeat {
-      // Reads as many bytes as there are.
-      count = unsafe bytes.withUnsafeBytes { unsafe CDialtoneSystem.write(descriptor, $0.baseAddress, $0.count) }
-    } while count < 0 && csystem_errno() == EINTR
-    guard count == bytes.count else {
-      // A part was written because no more had room.
-      let error = SystemError(directory.path(of: file), errno: count < 0 ? nil : ENOSPC)
-      if count > 0 { isTorn = ftruncate(descriptor, off_t(size)) != 0 || isTorn }
+    var written = 0
+    while written < bytes.count {
+      // Reads as many bytes as there are. What has room is written at once; if it is a part, the rest says why.
+      let count = unsafe bytes.withUnsafeBytes { bytes in
+        unsafe CDialtoneSystem.write(
+          descriptor, bytes.baseAddress.map { unsafe $0 + written }, bytes.count - written)
+      }
+      if count >= 0 {
+        written += count
+        continue
+      }
+      let error = SystemError(directory.path(of: file))
+      if error.errno == EINTR { continue }
+      if written > 0 { isTorn = ftruncate(descriptor, off_t(size)) != 0 || isTorn }
       throw error
     }
-    size += count
+    size += written
     isTorn = false
     // What the disk says is said with the next event at the latest.
     if line.isDurable { _ = fdatasync(descriptor) }

@@ -20,11 +20,9 @@ package struct JournalView {
     self.targets = targets
   }
 
-  /// Reads it once. Findings that lie beside the span are left out; those that overlap it are whole.
-  ///
-  /// - Parameters:
-  ///   - now: The present moment, until which a recorder that is at work has seen.
-  ///   - progress: Is called with the bytes read so far, and those to be read.
+  /// Reads it once. Findings that lie beside the span are left out; those that overlap it are whole. `now` is the
+  /// present moment, until which a recorder that is at work has seen. `progress` is called with the bytes read so far,
+  /// and those to be read.
   package mutating func read(
     now: Moment = JournalClock.system.now(), progress: (Int, Int) -> Void = { _, _ in },
     _ take: @escaping (OutageLog.Finding) -> Void
@@ -41,7 +39,7 @@ package struct JournalView {
       take(finding)
     }
     var reader = JournalReader(directory)
-    try reader.read(since: since, until: until, progress: progress) { log.take($0) }
+    try reader.read(since: since, progress: progress) { log.take($0) }
     skippedLines = reader.skippedLines
     log.finish(now: try directory.isBeingWritten() ? now : nil)
   }

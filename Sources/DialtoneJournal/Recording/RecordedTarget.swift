@@ -89,18 +89,18 @@ package struct RecorderEvidence: EvidenceSource {
   }
 
   package func findings(for question: DiagnosisQuestion, in inquiry: DiagnosisInquiry) async -> [Finding] {
-    await allows(question, inquiry.subject.goal)
+    await allows(question, inquiry.subject)
       ? source.findings(for: question, in: inquiry) : [.unasked(question.step, nil, .notWanted)]
   }
 
-  private func allows(_ question: DiagnosisQuestion, _ goal: DiagnosisGoal) -> Bool {
+  private func allows(_ question: DiagnosisQuestion, _ subject: DiagnosisSubject) -> Bool {
     switch (scope, question) {
     case (.beyondRouter, _), (_, .way): true
     // An address is its own answer. For the Internet, nobody has asked for a name.
-    case (.kernel, .names): false
-    case (.upToRouter, .names): goal != .internet
+    case (.kernel, .names): if case .address = subject.host { true } else { false }
+    case (.upToRouter, .names): subject.goal != .internet
     case (.upToRouter, .neighbours): true
-    case (.upToRouter, .connections), (.upToRouter, .exchange), (.upToRouter, .proxy): goal == .site
+    case (.upToRouter, .connections), (.upToRouter, .exchange), (.upToRouter, .proxy): subject.goal == .site
     default: false
     }
   }

@@ -65,8 +65,6 @@ package final class Recorder: Sendable {
   private let inbox = Lock<[Letter]>([])
   private let counts = Lock(JournalWriter.Counts())
   private let isDone = DispatchSemaphore(value: 0)
-  /// Counts what was handled, for a test that waits until nothing is left.
-  private let handled = Lock((received: 0, handled: 0))
 
   package init(_ configuration: Configuration, targets: [RecordedTarget]) throws(Failure) {
     self.configuration = configuration
@@ -76,9 +74,6 @@ package final class Recorder: Sendable {
 
   /// What was written, what waits and what was lost.
   package var writerCounts: JournalWriter.Counts { counts.withLock { $0 } }
-
-  /// Whether all that came so far is written.
-  package var isIdle: Bool { handled.withLock { $0.received == $0.handled } }
 
   /// Has the time looked at, for a clock that a test has moved.
   package func wake() { post(.input(.time)) }
@@ -90,7 +85,6 @@ package final class Recorder: Sendable {
   }
 
   private func post(_ letter: Letter) {
-    handled.withLock { $0.received += 1 }
     inbox.withLock { $0.append(letter) }
     wait.wake()
   }
@@ -144,7 +138,6 @@ package final class Recorder: Sendable {
       for letter in letters where !work.isStopped { handle(letter, &work) }
       if !work.isStopped { perform(work.handle(.time), &work) }
       counts.withLock { $0 = work.writer.counts }
-      handled.withLock { $0.handled += letters.count }
     }
     _ = work.explaining?.run.conclude()
   }

@@ -69,8 +69,7 @@ package struct RecorderStateMachine: Sendable {
   private var lastWritten: Moment
   private var woke: Moment?
 
-  /// - Parameters:
-  ///   - previous: The outages that the recorder before has left open in the same boot, and its last event.
+  /// `previous` are the outages that the recorder before has left open in the same boot, `previousEnd` its last event.
   package init(
     _ recorder: JournalEvent.Recorder, previous: [String: OpenOutage] = [:], previousEnd: Moment? = nil, at now: Moment
   ) {

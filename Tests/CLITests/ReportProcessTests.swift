@@ -1,0 +1,125 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import NetworkLab
+import TestSupport
+import Testing
+
+/// The page in a real browser, and the metrics in a real Prometheus.
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)), .fewAtATime)
+struct ReportProcessTests {
+  private static let browser = "/usr/bin/chromium-headless-shell"
+  private static let promtool = "/usr/bin/promtool"
+  private static let hostile = "<script>document.title='x'</script><img src=http://192.0.2.7/ onerror=alert(1)>&amp;\"'"
+
+  /// A journal of the last hour: `target` was down for 90 s, and is up again.
+  private func journal(target: String = "internet", summary: String = "The cable is out.") throws -> String {
+    let folder = "/tmp/dialtone-report-\(getpid())-\(UInt32.random(in: 0 ... .max))"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let start = Date.now.timeIntervalSince1970 - 3_600
+    func line(_ seconds: Double, _ event: String, _ fields: [String: Any]) throws -> Data {
+      var object = fields
+      object["time"] = Date(timeIntervalSince1970: start + seconds).ISO8601Format()
+      object["event"] = event
+      object["clock"] = Int64(seconds * 1_000_000)
+      object["slept"] = 0
+      return try JSONSerialization.data(withJSONObject: object, options: .withoutEscapingSlashes) + [0x0A]
+    }
+    let began = Date(timeIntervalSince1970: start + 600).ISO8601Format()
+    let outage: [String: Any] = [
+      "target": target, "began": began, "beganClock": 600_000_000, "beganSlept": 0, "words": "unreachable",
+      "layer": "link", "reason": "no-carrier", "cause": "no-carrier", "confidence": "certain", "summary": summary,
+      "advice": summary, "steps": [["step": "link", "outcome": "fault", "text": summary]],
+    ]
+    let lines = try [
+      line(0, "start", ["boot": "b", "version": "1", "targets": [target]]),
+      line(0, "path", ["status": "satisfied", "interface": "wlan0", "kind": "wifi"]), line(0, "up", ["target": target]),
+      line(600, "begin", outage), line(601, "cause", outage),
+      line(690, "end", outage.merging(["how": "back", "lasted": 90_000_000]) { $1 }), line(3_000, "alive", [:]),
+    ]
+    let day = Date(timeIntervalSince1970: start).ISO8601Format().prefix(10)
+    try lines.reduce(Data(), +).write(to: URL(fileURLWithPath: "\(folder)/000001-\(day).jsonl"))
+    return folder
+  }
+
+  private func report(_ folder: String, in lab: NetworkLab) async throws -> String {
+    let page = "\(folder)/page.html"
+    let result = try await Tool.run(["report", "--directory", folder, "--output", page], in: lab)
+    try #require(result.ending == .exited(0) && result.output == "" && result.error == "", "\(result)")
+    return page
+  }
+
+  @Test(
+    "the browser shows what the journal says",
+    .enabled(if: FileManager.default.isExecutableFile(atPath: browser), "chromium is needed"))
+  func theBrowserShowsWhatTheJournalSays() async throws {
+    let lab = try NetworkLab()
+    let folder = try journal(summary: Self.hostile)
+    defer { _ = try? FileManager.default.removeItem(atPath: folder) }
+    let page = try await report(folder, in: lab)
+    let process = try lab.spawn(
+      Self.browser,
+      ["--no-sandbox", "--disable-gpu", "--user-data-dir=\(folder)/browser", "--dump-dom", "file://\(page)"],
+      environment: ["TZ": "UTC"])
+    let dom = try await process.output.text(within: .seconds(120))
+    _ = try await process.exit()
+    // 3,000 s were watched, of which 90 were an outage.
+    for text in ["97.000 %", "1 outage, 1 min 30 s down", "the link", "no-carrier, certain", "Way to the Internet"] {
+      #expect(dom.contains(text), "\(text) is not in \(dom.suffix(6_000))")
+    }
+    // What the journal says is text, wherever it stands.
+    #expect(!dom.contains("<script") && !dom.contains("<img") && !dom.contains("<title>x"))
+    #expect(dom.contains("&lt;script&gt;document.title"))
+  }
+
+  @Test func thePageAsksForNothing() async throws {
+    let lab = try NetworkLab()
+    let folder = try journal(target: "https://example.com/<b>\"'&", summary: Self.hostile)
+    defer { _ = try? FileManager.default.removeItem(atPath: folder) }
+    let page = try String(contentsOfFile: try await report(folder, in: lab), encoding: .utf8)
+    #expect(page.contains("default-src 'none'"))
+    let tags = page.matches(of: /<[^>]*>/).map { String($0.output) }
+    for word in [" src", " href", "url(", "@import", "<script", "<link", "<img", "<iframe"] {
+      #expect(!tags.contains { $0.contains(word) }, "\(word)")
+    }
+    let sheet = try #require(page.firstMatch(of: /<style>([\s\S]*)<\/style>/)).output.1
+    #expect(!sheet.contains("url(") && !sheet.contains("@import"))
+  }
+
+  @Test func whatCannotBeWrittenIsSaid() async throws {
+    let lab = try NetworkLab()
+    let folder = try journal()
+    defer { _ = try? FileManager.default.removeItem(atPath: folder) }
+    let result = try await Tool.run(["report", "--directory", folder, "--output", "/nosuch/page.html"], in: lab)
+    #expect(result.ending == .exited(74) && result.error.contains("/nosuch/page.html: No such file or directory"))
+    let full = try await Tool.run(["report", "--directory", folder, "--output", "-"], in: lab)
+    #expect(full.output.hasPrefix("<!DOCTYPE html>") && full.output.hasSuffix("</html>\n"))
+  }
+
+  @Test(
+    "Prometheus takes the metrics",
+    .enabled(if: FileManager.default.isExecutableFile(atPath: promtool), "promtool is needed"))
+  func prometheusTakesTheMetrics() async throws {
+    let lab = try NetworkLab()
+    let folder = try journal(target: "a \"b\" \\c")
+    defer { _ = try? FileManager.default.removeItem(atPath: folder) }
+    let metrics = try await Tool.run(["outages", "--directory", folder, "--openmetrics"], in: lab)
+    #expect(metrics.ending == .exited(0) && metrics.error == "")
+    let file = "\(folder)/metrics"
+    try metrics.output.write(toFile: file, atomically: false, encoding: .utf8)
+    func promtool(_ arguments: [String]) async throws -> String {
+      let process = try lab.spawn(Self.promtool, arguments)
+      let output = try await process.output.text(within: .seconds(60))
+      let error = try await process.error.text(within: .seconds(60))
+      #expect(try await process.exit() == .exited(0), "\(output) \(error)")
+      return output
+    }
+    _ = try await promtool(["tsdb", "create-blocks-from", "openmetrics", file, "\(folder)/data"])
+    let series = try await promtool(["tsdb", "dump", "\(folder)/data"])
+    // 90 s of an outage: its beginning, and a minute later.
+    let lines = series.split(separator: "\n").filter { $0.contains("dialtone_reachable") }
+    #expect(lines.count { $0.contains("} 0 ") } == 2 && lines.contains { $0.contains("} 1 ") }, "\(series)")
+    #expect(series.contains("cause=\"no-carrier\""))
+  }
+}

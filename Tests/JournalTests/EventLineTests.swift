@@ -1,0 +1,81 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import DialtoneJournal
+import Foundation
+import Testing
+
+struct EventLineTests {
+  private static let outage = OpenOutage(
+    target: "a \"b\"\\\n\u{1B}[31m é 网 \u{0}", began: moment(5), unwatched: 7, reason: "no-carrier", words: "no cable",
+    wasFirst: true,
+    explanation: Explanation(
+      cause: "no-carrier", confidence: "certain", layer: .link, summary: "The cable is out.", advice: "Plug it in.",
+      steps: [Explanation.Step(step: "link", family: "ipv4", outcome: "fault", text: "nothing")], sharedFrom: "c"))
+  private static let recorder = JournalEvent.Recorder(version: "1", boot: "b", targets: ["a", "b"])
+  private static let path = NetworkSummary(status: "satisfied", interface: "eth0", kind: "wired")
+
+  private static let kinds: [JournalEvent.Kind] = [
+    .start(recorder), .file(recorder, [.up(target: "a"), .unknown(target: "b"), .down(bare)], path),
+    .stop(reason: "SIGTERM"), .alive, .up(target: "a"), .unknown(target: "a", reason: "denied"),
+    .begin(bare, isContinued: true), .cause(outage), .end(bare, how: "back", isWaking: true), .path(path),
+    .sleep(123), .clock(-5),
+  ]
+
+  /// Steps stand in the line of the cause alone.
+  private static var bare: OpenOutage {
+    var bare = outage
+    bare.explanation?.steps = []
+    return bare
+  }
+
+  @Test(arguments: kinds)
+  func isReadAsItWasWritten(kind: JournalEvent.Kind) throws {
+    let event = JournalEvent(kind, at: moment(60, slept: 3))
+    let line = event.line
+    #expect(line.last == 0x0A && line.count { $0 == 0x0A } == 1)
+    #expect(JournalEvent(line: line.dropLast()) == event)
+    // Another reader of JSON reads the same text.
+    let object = try #require(try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])
+    #expect(object["time"] as? String == "2026-11-01T00:01:00.000000Z" && object["event"] as? String == event.name)
+    if case .cause(let outage) = kind { #expect(object["target"] as? String == outage.target) }
+  }
+
+  /// Power is lost at any byte of a line: the line counts as torn, and nothing else is lost.
+  @Test(arguments: kinds)
+  func isTornAtEveryByte(kind: JournalEvent.Kind) throws {
+    let line = JournalEvent(kind, at: moment(60)).line
+    // Without its last byte alone, the line feed, it is whole.
+    for count in 1..<line.count - 1 { #expect(JournalEvent(line: line.prefix(count)) == nil, "\(count) bytes") }
+    let folder = try JournalFolder()
+    let whole = JournalEvent(.up(target: "x"), at: moment(1))
+    for count in stride(from: 1, to: line.count - 1, by: 7) {
+      try folder.write(whole.line + line.prefix(count) + [0x0A] + whole.line, to: "000001-2026-11-01.jsonl")
+      let read = try folder.events()
+      #expect(read.events == [whole, whole] && read.skipped == 1)
+    }
+  }
+
+  @Test(arguments: [
+    "", " ", "{}", "[]", "null", "{\"time\":1}", "{\"event\":\"up\"}", "not json",
+    "{\"time\":\"2026-11-01T00:00:00Z\"}",
+    "{\"time\":\"2026-11-01T00:00:00Z\",\"event\":\"up\",\"target\":\"a\",\"clock\":99999999999999999999,\"slept\":0}",
+    "{\"time\":\"2026-13-01T00:00:00Z\",\"event\":\"up\",\"target\":\"a\",\"clock\":1,\"slept\":0}",
+    "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "{\"time\":\"\\ud800\"}", "\u{FEFF}{}", "{\"a\":1.5}",
+  ])
+  func refusesForeignLines(text: String) { #expect(JournalEvent(line: Array(text.utf8)[...]) == nil) }
+
+  @Test func refusesBytesThatAreNoText() {
+    var line = JournalEvent(.up(target: "abc"), at: moment(1)).line.dropLast()
+    let position = line.firstIndex(of: UInt8(ascii: "b")) ?? 0
+    line[position] = 0xFF
+    #expect(JournalEvent(line: line) == nil)
+  }
+
+  @Test(arguments: [0, 951_782_400, 1_709_164_800, 1_795_509_829, 4_102_444_799, -1] as [Int64])
+  func readsTimesAsFoundationDoes(seconds: Int64) throws {
+    let text = Date(timeIntervalSince1970: Double(seconds)).ISO8601Format()
+    #expect(WallTime.microseconds(text) == seconds * 1_000_000)
+    #expect(WallTime.text(seconds * 1_000_000).prefix(19) == text.prefix(19))
+  }
+}

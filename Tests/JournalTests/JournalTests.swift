@@ -1,2 +1,0 @@
-// This source file is part of Dialtone.
-// SPDX-License-Identifier: Apache-2.0

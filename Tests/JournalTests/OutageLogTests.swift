@@ -1,0 +1,124 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import DialtoneJournal
+import Testing
+
+struct OutageLogTests {
+  private let recorder = JournalEvent.Recorder(version: "1", boot: "b", targets: ["a"])
+
+  private func open(_ at: Moment) -> OpenOutage { OpenOutage(target: "a", began: at, reason: "no-carrier", words: "w") }
+
+  private func start(_ at: Double = 0) -> [JournalEvent] {
+    [JournalEvent(.start(recorder), at: moment(at)), JournalEvent(.up(target: "a"), at: moment(at))]
+  }
+
+  private func end(_ outage: OpenOutage, _ at: Moment) -> JournalEvent {
+    JournalEvent(.end(outage, how: "back", isWaking: false), at: at)
+  }
+
+  @Test func tellsAnOutageAndWhatWasUp() throws {
+    let outage = open(moment(60))
+    let events =
+      start() + [
+        JournalEvent(.begin(outage, isContinued: false), at: moment(60)), end(outage, moment(90)),
+        JournalEvent(.stop(reason: "SIGTERM"), at: moment(100)),
+      ]
+    var sums = OutageSums(since: moment(0).wall, until: moment(1000).wall)
+    for finding in OutageLog.findings(events) { sums.take(finding) }
+    let told = try #require(OutageLog.outages(events).first)
+    #expect(told.began == moment(60).wall && told.ended == moment(90).wall && told.lasted == 30_000_000)
+    #expect(told.layer == .link && told.ending == .over("back"))
+    let sum = try #require(sums.targets["a"])
+    #expect(sum.up == 70_000_000 && sum.down == 30_000_000 && sum.availability == 0.7 && sum.outages == 1)
+  }
+
+  @Test func subtractsSleep() throws {
+    let outage = open(moment(60))
+    let events =
+      start() + [
+        JournalEvent(.begin(outage, isContinued: false), at: moment(60)),
+        JournalEvent(.sleep(3_600_000_000), at: moment(3_700, slept: 3_600)), end(outage, moment(3_760, slept: 3_600)),
+      ]
+    let told = try #require(OutageLog.outages(events).first)
+    #expect(told.lasted == 100_000_000 && told.slept == 3_600_000_000)
+  }
+
+  /// The clock of a machine without a battery says 1970 until the network is there.
+  @Test func aStepOfTheClockChangesNoLength() throws {
+    let step = -1_700_000_000.0
+    let outage = open(moment(60, step: step))
+    let events = [
+      JournalEvent(.start(recorder), at: moment(0, step: step)),
+      JournalEvent(.begin(outage, isContinued: false), at: moment(60, step: step)),
+      JournalEvent(.clock(1_700_000_000_000_000), at: moment(80)), end(outage, moment(90)),
+    ]
+    let told = try #require(OutageLog.outages(events).first)
+    #expect(told.lasted == 30_000_000 && told.began == moment(60).wall)
+  }
+
+  @Test func anOutageWhoseEndNobodySawIsCut() throws {
+    let outage = open(moment(60))
+    let events =
+      start() + [
+        JournalEvent(.begin(outage, isContinued: false), at: moment(60)), JournalEvent(.alive, at: moment(300)),
+      ]
+    let killed = try #require(OutageLog.outages(events).first)
+    #expect(killed.ending == .cut && killed.lasted == 240_000_000)
+    // The next recorder finds the target up.
+    let later = OutageLog.outages(events + start(10_000))
+    #expect(later.count == 1 && later[0].ending == .cut && later[0].lasted == 240_000_000)
+    // A recorder that is still there has it open.
+    let open = OutageLog.outages(events, now: moment(400))
+    #expect(open.count == 1 && open[0].ending == .open && open[0].lasted == 340_000_000)
+  }
+
+  @Test func aRestartedRecorderGoesOnWithTheSameOutage() throws {
+    var outage = open(moment(60))
+    var events =
+      start() + [
+        JournalEvent(.begin(outage, isContinued: false), at: moment(60)),
+        JournalEvent(.stop(reason: "SIGTERM"), at: moment(70)), JournalEvent(.start(recorder), at: moment(75)),
+      ]
+    outage.unwatched = 5_000_000
+    events += [JournalEvent(.begin(outage, isContinued: true), at: moment(75)), end(outage, moment(90))]
+    let told = OutageLog.outages(events)
+    #expect(told.count == 1 && told[0].lasted == 25_000_000 && told[0].began == moment(60).wall)
+  }
+
+  @Test func eachFileCanBeReadByItself() throws {
+    let outage = open(moment(60))
+    let path = NetworkSummary(status: "unsatisfied")
+    let header = JournalEvent(.file(recorder, [.down(outage)], path), at: moment(86_400))
+    let rest = [header, end(outage, moment(86_460))]
+    let alone = OutageLog.outages(rest)
+    #expect(alone.count == 1 && alone[0].lasted == 86_400_000_000)
+    // Behind the files before it, the header changes nothing.
+    let events = start() + [JournalEvent(.begin(outage, isContinued: false), at: moment(60))]
+    #expect(OutageLog.outages(events + rest) == alone)
+  }
+
+  @Test func theStepsOfTheCauseStayWithTheOutage() throws {
+    var outage = open(moment(60))
+    let begin = JournalEvent(.begin(outage, isContinued: false), at: moment(60))
+    let step = Explanation.Step(step: "link", family: nil, outcome: "fault", text: "t")
+    outage.explanation = Explanation(
+      cause: "no-carrier", confidence: "certain", layer: .link, summary: "s", steps: [step])
+    let lines = [begin, JournalEvent(.cause(outage), at: moment(61)), end(outage, moment(90))].map(\.line)
+    let events = try lines.map { try #require(JournalEvent(line: $0.dropLast())) }
+    #expect(OutageLog.outages(start() + events).first?.explanation?.steps == [step])
+  }
+
+  @Test func aSpanCutsWhatLiesOverItsEdge() {
+    let outage = open(moment(60))
+    let events =
+      start() + [
+        JournalEvent(.begin(outage, isContinued: false), at: moment(60)), end(outage, moment(160)),
+        JournalEvent(.stop(reason: "x"), at: moment(200)),
+      ]
+    var sums = OutageSums(since: moment(110).wall, until: moment(180).wall)
+    for finding in OutageLog.findings(events) { sums.take(finding) }
+    #expect(sums.targets["a"]?.down == 50_000_000 && sums.targets["a"]?.up == 20_000_000)
+    #expect(sums.layers[.link]?.down == 50_000_000)
+  }
+}

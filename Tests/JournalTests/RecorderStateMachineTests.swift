@@ -1,0 +1,206 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import DialtoneJournal
+import TestSupport
+import Testing
+
+struct RecorderStateMachineTests {
+  private static func recorder(_ targets: [String] = ["a"]) -> JournalEvent.Recorder {
+    JournalEvent.Recorder(version: "1", boot: "b", targets: targets)
+  }
+
+  private var machine: RecorderStateMachine { RecorderStateMachine(Self.recorder(), at: moment(0)) }
+  private let up = RecorderStateMachine.TargetState.up(words: "up")
+  private let down = RecorderStateMachine.TargetState.down(reason: "no-carrier", words: "down")
+
+  private func names(_ actions: [RecorderStateMachine.Action]) -> [String] {
+    actions.map { action in
+      switch action {
+      case .write(let event): event.name
+      case .explain: "explain"
+      case .learn: "learn"
+      }
+    }
+  }
+
+  private func explanation(_ layer: OutageLayer) -> Explanation {
+    Explanation(cause: "no-carrier", confidence: "certain", layer: layer, summary: "s")
+  }
+
+  @Test func writesAndExplainsAnOutage() {
+    var machine = machine
+    #expect(names(machine.handle(.state(0, up, since: nil), at: moment(1))) == ["up", "learn"])
+    #expect(names(machine.handle(.state(0, down, since: nil), at: moment(2))) == ["begin", "explain"])
+    #expect(names(machine.handle(.explained(0, explanation(.link)), at: moment(3))) == ["cause"])
+    #expect(names(machine.handle(.state(0, up, since: nil), at: moment(4))) == ["end", "learn"])
+  }
+
+  @Test func timesAreThoseOfTheKernelsEvents() throws {
+    var machine = machine
+    _ = machine.handle(.state(0, up, since: moment(0.5).wall), at: moment(1))
+    let actions = machine.handle(.state(0, down, since: moment(2.25).wall), at: moment(4))
+    guard case .write(let event)? = actions.first else { throw DidNotHappen("an event") }
+    #expect(event.at == moment(2.25))
+    // A time of the future, and one from long before, are not believed.
+    for wrong in [moment(100).wall, moment(-5_000).wall] {
+      var other = machine
+      let actions = other.handle(.state(0, up, since: wrong), at: moment(5))
+      guard case .write(let event)? = actions.first else { throw DidNotHappen("an event") }
+      #expect(event.at == moment(5))
+    }
+  }
+
+  @Test func noEventLiesBeforeTheOneBeforeIt() throws {
+    var machine = machine
+    _ = machine.handle(.path(NetworkSummary(status: "satisfied")), at: moment(3))
+    let actions = machine.handle(.state(0, down, since: moment(2).wall), at: moment(4))
+    guard case .write(let event)? = actions.first else { throw DidNotHappen("an event") }
+    #expect(event.at == moment(3))
+  }
+
+  @Test func explainsOnceAMinuteAndTwentyTimesAnHour() {
+    var machine = machine
+    var starts: [Double] = []
+    // A link that flaps each second, for three hours.
+    for second in 1...10_800 {
+      let state = second.isMultiple(of: 2) ? up : down
+      let actions = names(machine.handle(.state(0, state, since: nil), at: moment(Double(second))))
+      if actions.contains("explain") {
+        starts.append(Double(second))
+        _ = machine.handle(.explained(0, nil), at: moment(Double(second)))
+      }
+    }
+    #expect(zip(starts, starts.dropFirst()).allSatisfy { $1 - $0 >= 60 })
+    for start in starts { #expect(starts.count { (start..<start + 3_600).contains($0) } <= 20) }
+    #expect(starts.count >= 58, "the budget is used: \(starts.count)")
+  }
+
+  @Test func explainsOneOutageEverMoreSeldom() {
+    var machine = machine
+    var starts: [Int] = []
+    _ = machine.handle(.state(0, down, since: nil), at: moment(0))
+    _ = machine.handle(.explained(0, nil), at: moment(0))
+    for second in 1...7_200 {
+      // Something changes all the time.
+      let path = NetworkSummary(status: "unsatisfied", reason: "\(second)")
+      if names(machine.handle(.path(path), at: moment(Double(second)))).contains("explain") {
+        starts.append(second)
+        _ = machine.handle(.explained(0, nil), at: moment(Double(second)))
+      }
+    }
+    #expect(starts == [60, 180, 420, 900, 1_860, 3_780, 7_380].filter { $0 <= 7_200 })
+  }
+
+  @Test func withoutAChangeNothingIsExplainedAgain() {
+    var machine = machine
+    _ = machine.handle(.state(0, down, since: nil), at: moment(0))
+    _ = machine.handle(.explained(0, explanation(.link)), at: moment(1))
+    for minute in 1...600 {
+      #expect(!names(machine.handle(.time, at: moment(Double(minute) * 60))).contains("explain"))
+    }
+  }
+
+  @Test func oneExplanationServesTheTargetsThatWentDownTogether() {
+    let targets = (0..<50).map { "t\($0)" }
+    var machine = RecorderStateMachine(Self.recorder(targets), at: moment(0))
+    var explained = 0
+    for target in targets.indices {
+      let actions = names(machine.handle(.state(target, down, since: nil), at: moment(Double(target) / 100)))
+      explained += actions.count { $0 == "explain" }
+    }
+    #expect(explained == 1)
+    let causes = machine.handle(.explained(0, explanation(.link)), at: moment(2))
+    #expect(names(causes) == Array(repeating: "cause", count: 50))
+    for case .write(let event) in causes.dropFirst() {
+      guard case .cause(let outage) = event.kind else { continue }
+      #expect(outage.explanation?.sharedFrom == "t0" && outage.explanation?.confidence == "likely")
+    }
+    // A fault of a site is nobody else's.
+    var other = RecorderStateMachine(Self.recorder(["s", "t"]), at: moment(0))
+    for target in 0...1 { _ = other.handle(.state(target, down, since: nil), at: moment(1)) }
+    #expect(names(other.handle(.explained(0, explanation(.site)), at: moment(2))) == ["cause"])
+  }
+
+  @Test func sleepIsNoOutage() {
+    var machine = machine
+    _ = machine.handle(.state(0, up, since: nil), at: moment(1))
+    #expect(names(machine.handle(.time, at: moment(30_000, slept: 29_900))) == ["sleep"])
+    // The link goes while the machine falls asleep, which is learnt once it is awake, and is back soon after.
+    let asleep = machine.handle(.state(0, down, since: moment(30_195).wall), at: moment(60_000, slept: 59_700))
+    #expect(names(asleep) == ["begin", "sleep", "explain"])
+    let awake = machine.handle(.state(0, up, since: nil), at: moment(60_005, slept: 59_700))
+    guard case .write(let event)? = awake.first, case .end(_, _, let isWaking) = event.kind else {
+      Issue.record("no end: \(awake)")
+      return
+    }
+    #expect(isWaking)
+    // An outage that goes on is one, and its sleep is subtracted.
+    _ = machine.handle(.state(0, down, since: nil), at: moment(60_100, slept: 59_700))
+    _ = machine.handle(.time, at: moment(70_000, slept: 69_500))
+    let late = machine.handle(.state(0, up, since: nil), at: moment(70_100, slept: 69_500))
+    guard case .write(let event)? = late.first, case .end(let outage, _, false) = event.kind else {
+      Issue.record("no end: \(late)")
+      return
+    }
+    #expect(event.at.awake(since: outage.began) == 200_000_000)
+  }
+
+  @Test func aClockThatIsSetIsNoOutage() {
+    var machine = machine
+    _ = machine.handle(.state(0, up, since: nil), at: moment(1))
+    for (second, step) in [(10, 1_000_000.0), (20, -3_000_000), (30, 0)] {
+      #expect(names(machine.handle(.time, at: moment(Double(second), step: step))) == ["clock"])
+    }
+  }
+
+  @Test func aRestartInOneBootGoesOn() throws {
+    let outage = OpenOutage(target: "a", began: moment(10), reason: "no-carrier", words: "w")
+    var machine = RecorderStateMachine(
+      Self.recorder(), previous: ["a": outage], previousEnd: moment(20), at: moment(25))
+    let actions = machine.handle(.state(0, down, since: nil), at: moment(26))
+    guard case .write(let event)? = actions.first, case .begin(let continued, true) = event.kind else {
+      throw DidNotHappen("the outage goes on: \(actions)")
+    }
+    #expect(continued.began == moment(10) && continued.unwatched == 6_000_000)
+    var other = RecorderStateMachine(Self.recorder(), previous: ["a": outage], previousEnd: moment(20), at: moment(25))
+    #expect(names(other.handle(.state(0, up, since: nil), at: moment(26))) == ["up", "learn"])
+  }
+
+  /// Whatever comes in whatever order, the log makes outages that do not overlap, and none that is longer than the time.
+  @Test(arguments: 0..<40)
+  func randomInputsMakeASoundJournal(seed: Int) throws {
+    var numbers = SeededNumbers(seed: UInt64(seed))
+    var machine = RecorderStateMachine(Self.recorder(["a", "b"]), at: moment(0))
+    var events = [machine.start]
+    var (now, slept, step) = (0.0, 0.0, 0.0)
+    for _ in 0..<400 {
+      now += Double.random(in: 0...100, using: &numbers)
+      if Int.random(in: 0..<20, using: &numbers) == 0 {
+        let span = Double.random(in: 1...10_000, using: &numbers)
+        (now, slept) = (now + span, slept + span)
+      }
+      if Int.random(in: 0..<20, using: &numbers) == 0 { step = Double.random(in: -100_000...100_000, using: &numbers) }
+      let at = moment(now, slept: slept, step: step)
+      let target = Int.random(in: 0...1, using: &numbers)
+      let input: RecorderStateMachine.Input =
+        switch Int.random(in: 0..<6, using: &numbers) {
+        case 0: .state(target, up, since: at.wall - Int64.random(in: -1_000_000...20_000_000, using: &numbers))
+        case 1: .state(target, down, since: nil)
+        case 2: .state(target, .unknown(reason: nil), since: nil)
+        case 3: .path(NetworkSummary(status: "satisfied", interface: "i\(Int.random(in: 0...3, using: &numbers))"))
+        case 4: .explained(target, explanation(.router))
+        default: .time
+        }
+      for case .write(let event) in machine.handle(input, at: at) { events.append(event) }
+    }
+    #expect(zip(events, events.dropFirst()).allSatisfy { $0.at.clock <= $1.at.clock })
+    let read = try events.map { try #require(JournalEvent(line: $0.line.dropLast())) }
+    let outages = OutageLog.outages(read)
+    #expect(outages.allSatisfy { $0.lasted >= 0 && $0.lasted <= Int64((now - slept) * 1_000_000) + 1 })
+    for target in ["a", "b"] {
+      let sum = outages.filter { $0.target == target }.reduce(0) { $0 + $1.lasted }
+      #expect(sum <= Int64((now - slept) * 1_000_000) + 1)
+    }
+  }
+}

@@ -1,0 +1,151 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Dialtone
+import DialtoneDiagnosis
+import DialtoneJournal
+import DialtoneTesting
+import TestSupport
+import Testing
+
+/// A recorder on a scripted network and clock.
+@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+struct RecorderTests {
+  /// A recorder that runs on a thread of its own, and the network that it watches.
+  private final class Lab: Sendable {
+    let network = ScriptedNetwork()
+    let folder: JournalFolder
+    private let told: Box<[JournalEvent]>
+    let sleep = Box<Int64>(0)
+    private let recorder: Recorder
+
+    init(in folder: JournalFolder, at first: ScriptedPath = .wired, boot: String = "boot", sizeLimit: Int = 64 << 20)
+      throws
+    {
+      self.folder = folder
+      network.set(first)
+      var configuration = Recorder.Configuration(directory: folder.directory)
+      configuration.boot = boot
+      configuration.sizeLimit = sizeLimit
+      configuration.environment = network.environment
+      let time = network.environment.provider.time
+      configuration.clock = JournalClock(time) { [sleep] in sleep.value }
+      let cable = KernelFinding(
+        .link(.fails("eth0", .noCarrier, isNamed: true)), target: try #require(IPAddress("192.0.2.7")))
+      configuration.evidence = ScriptedEvidence([.kernel(cable)])
+      let events = Box<[JournalEvent]>([])
+      configuration.tell = { event in events.value.append(event) }
+      told = events
+      let target = RecordedTarget(name: "internet", .internet, environment: network.environment)
+      let recorder = try Recorder(configuration, targets: [target])
+      self.recorder = recorder
+      let isStarted = Thread.start(named: "recorder") {
+        do throws(Recorder.Failure) { try recorder.run() } catch { Issue.record(error) }
+      }
+      try #require(isStarted)
+    }
+
+    /// The present time by the wall clock of the script.
+    var now: Int64 { network.environment.provider.time.realtime() / 1_000 }
+
+    func wait(for name: String, count: Int) async throws {
+      try await eventually("\(count) of \(name)") { told.value.count { $0.name == name } >= count }
+    }
+
+    func waitUntilExplained() async throws {
+      try await eventually("the last outage is explained") {
+        let names = told.value.map(\.name)
+        guard let begin = names.lastIndex(of: "begin"), let cause = names.lastIndex(of: "cause") else { return false }
+        return begin < cause
+      }
+    }
+
+    func advance(by duration: Duration) { network.clock.advance(by: duration) }
+
+    func wake() { recorder.wake() }
+
+    func stop() { recorder.stop(reason: "end", within: .seconds(30)) }
+  }
+
+  /// A month, in which the network goes a hundred times: begin and end of each outage are exact to the microsecond.
+  @Test func aMonthOfOutagesIsExact() async throws {
+    let folder = try JournalFolder()
+    let lab = try Lab(in: folder)
+    var numbers = SeededNumbers(seed: 26)
+    try await lab.wait(for: "up", count: 1)
+    var truth: [(began: Int64, ended: Int64)] = []
+    for number in 1...100 {
+      lab.advance(by: .microseconds(Int64.random(in: 60_000_000...26_000_000_000, using: &numbers)))
+      let began = lab.now
+      lab.network.set(.unreachable(.noCarrier))
+      try await lab.wait(for: "begin", count: number)
+      try await lab.waitUntilExplained()
+      lab.advance(by: .microseconds(Int64.random(in: 1...3_000_000_000, using: &numbers)))
+      truth.append((began, lab.now))
+      lab.network.set(.wired)
+      try await lab.wait(for: "end", count: number)
+    }
+    lab.stop()
+    let read = try folder.events()
+    #expect(read.skipped == 0)
+    let outages = OutageLog.outages(read.events)
+    #expect(outages.map(\.began) == truth.map(\.began))
+    #expect(outages.map(\.ended) == truth.map(\.ended))
+    #expect(outages.map(\.lasted) == truth.map { $0.ended - $0.began })
+    #expect(outages.allSatisfy { $0.layer == .link && $0.explanation?.cause == "no-carrier" })
+    // A file for each day that has an event.
+    let days = Set(read.events.map { $0.at.wall / WallTime.day })
+    #expect(try folder.directory.files().map(\.day) == days.sorted())
+    // Each can be read by itself.
+    for file in try folder.directory.files() {
+      var reader = JournalReader(folder.directory)
+      var first: JournalEvent?
+      try reader.read(file) { first = first ?? $0 }
+      #expect(["start", "file"].contains(first?.name))
+    }
+  }
+
+  @Test func sleepAndStepsAreNoticed() async throws {
+    let folder = try JournalFolder()
+    let lab = try Lab(in: folder)
+    try await lab.wait(for: "up", count: 1)
+    // Eight hours of sleep.
+    lab.sleep.value = 28_800_000_000
+    lab.advance(by: .seconds(28_800))
+    lab.wake()
+    try await lab.wait(for: "sleep", count: 1)
+    lab.stop()
+    let events = try folder.events().events
+    #expect(OutageLog.outages(events).isEmpty)
+    var sums = OutageSums(since: .min, until: .max)
+    for finding in OutageLog.findings(events) { sums.take(finding) }
+    #expect((sums.targets["internet"]?.up ?? .max) < 1_000_000, "sleep was not watched")
+  }
+
+  /// Started anew in the same boot, with the target still down, and then in another boot.
+  @Test func restartsMakeNoOutage() async throws {
+    let folder = try JournalFolder()
+    var lab = try Lab(in: folder, at: .unreachable(.noCarrier))
+    try await lab.wait(for: "begin", count: 1)
+    lab.advance(by: .seconds(100))
+    lab.stop()
+    lab = try Lab(in: folder, at: .unreachable(.noCarrier))
+    try await lab.wait(for: "begin", count: 1)
+    lab.network.set(.wired)
+    try await lab.wait(for: "end", count: 1)
+    lab.stop()
+    let outages = OutageLog.outages(try folder.events().events)
+    #expect(outages.count == 1 && outages.first?.ending == .over("reachable via wired (eth0)"))
+  }
+
+  @Test func twoRecordersOfOneJournalAreAnError() async throws {
+    let folder = try JournalFolder()
+    let lab = try Lab(in: folder)
+    try await lab.wait(for: "up", count: 1)
+    let other = try Recorder(Recorder.Configuration(directory: folder.directory), targets: [])
+    #expect(throws: Recorder.Failure.self) { try other.run() }
+    #expect(try folder.directory.isBeingWritten())
+    lab.stop()
+    try await eventually("the lock is free") { try !folder.directory.isBeingWritten() }
+  }
+}
