@@ -168,8 +168,8 @@ struct RecorderStateMachineTests {
   }
 
   /// Whatever comes in whatever order, the log makes outages that do not overlap, and none that is longer than the time.
-  @Test(arguments: 0..<40)
-  func randomInputsMakeASoundJournal(seed: Int) throws {
+  @Test(arguments: 0..<12)
+  func randomInputsMakeASoundJournal(seed: Int) {
     var numbers = SeededNumbers(seed: UInt64(seed))
     var machine = RecorderStateMachine(Self.recorder(["a", "b"]), at: moment(0))
     var events = [machine.start]
@@ -195,7 +195,8 @@ struct RecorderStateMachineTests {
       for case .write(let event) in machine.handle(input, at: at) { events.append(event) }
     }
     #expect(zip(events, events.dropFirst()).allSatisfy { $0.at.clock <= $1.at.clock })
-    let read = try events.map { try #require(JournalEvent(line: $0.line.dropLast())) }
+    let read = events.compactMap { JournalEvent(line: $0.line.dropLast()) }
+    #expect(read.count == events.count)
     let outages = OutageLog.outages(read)
     #expect(outages.allSatisfy { $0.lasted >= 0 && $0.lasted <= Int64((now - slept) * 1_000_000) + 1 })
     for target in ["a", "b"] {

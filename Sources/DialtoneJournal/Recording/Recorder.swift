@@ -157,9 +157,10 @@ package final class Recorder: Sendable {
     switch letter {
     case .input(.state(let target, .up(let words), let since)):
       // What was found of it up to now is all that can be found.
-      if let running = work.explaining, running.target == target, let verdict = running.run.conclude() {
+      if let running = work.explaining, running.target == target {
         work.explaining = nil
-        perform(work.handle(.explained(target, work.explanation(of: target, verdict))), &work)
+        let explanation = running.run.conclude().flatMap { work.explanation(of: target, $0) }
+        perform(work.handle(.explained(target, explanation)), &work)
       }
       perform(work.handle(.state(target, .up(words: words), since: since)), &work)
     case .input(let input): perform(work.handle(input), &work)

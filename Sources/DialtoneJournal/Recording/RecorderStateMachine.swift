@@ -114,8 +114,12 @@ package struct RecorderStateMachine: Sendable {
   package mutating func handle(_ input: Input, at now: Moment) -> [Action] {
     var actions: [Action] = []
     let since = if case .state(_, _, let since) = input { since } else { Int64?.none }
-    let (moment, isBeforeSleep) = moment(of: since, now)
-    if !isBeforeSleep { notice(now, &actions) }
+    var (moment, isBeforeSleep) = moment(of: since, now)
+    if !isBeforeSleep {
+      notice(now, &actions)
+      // Not before what was written of the clocks.
+      if moment.clock < lastWritten.clock { moment = now }
+    }
     switch input {
     case .state(let target, let state, _): take(state, of: target, moment, &actions)
     case .path(let summary): take(summary, now, &actions)
