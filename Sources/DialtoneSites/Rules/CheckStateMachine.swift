@@ -37,21 +37,21 @@ package struct CheckStateMachine {
     var isClosing = false
   }
 
-  private let url: SiteURL
+  let url: SiteURL
   private let configuration: SiteCheckConfiguration
-  private let proxy: ProxyServer?
-  private let inspection: SiteInspection?
-  private let rules: VerdictRules
-  private(set) var state: State
-  private var search: AddressSearch
-  private var clock: StageClock
-  private var moment: Moment
+  let proxy: ProxyServer?
+  let inspection: SiteInspection?
+  let rules: VerdictRules
+  var state: State
+  var search: AddressSearch
+  var clock: StageClock
+  var moment: Moment
   /// Why nothing can vouch for the site. It counts once TLS is to begin.
-  private var trustError: SiteError?
+  var trustError: SiteError?
   /// Where the connection goes, or the last attempt went.
-  private var route: Route?
+  var route: Route?
   /// When the certificate that was shown last ends, since 1970.
-  private var certificateExpires: UTCTimestamp?
+  var certificateExpires: UTCTimestamp?
 
   init(_ url: SiteURL, _ configuration: SiteCheckConfiguration, _ proxy: ProxyServer?, at moment: Moment) {
     self.url = url
@@ -123,7 +123,7 @@ package struct CheckStateMachine {
   }
 
   /// Ends the check where it stands: the present stage has failed.
-  private mutating func fail(_ error: SiteError) -> [Action] {
+  mutating func fail(_ error: SiteError) -> [Action] {
     if case .name = state, let missing = missingPathToNames {
       pathReason = moment.namePaths.first??.reason
       return end(.offline, error: missing)
@@ -131,7 +131,7 @@ package struct CheckStateMachine {
     return end(.failed, stage: clock.stage, error: error)
   }
 
-  private mutating func end(
+  mutating func end(
     _ kind: SiteVerdict.Kind, status: Int? = nil, location: String? = nil, stage: SiteVerdict.Stage? = nil,
     error: SiteError? = nil
   ) -> [Action] {
@@ -295,130 +295,6 @@ package struct CheckStateMachine {
       pathReason = path.reason
       return end(.offline, error: .noPath(path.reason))
     case .trust, .name, .paths, .exchanging, .ended: return []
-    }
-  }
-
-  // MARK: The connection
-
-  private mutating func connect(_ method: SiteCheckConfiguration.Method) -> [Action] {
-    clock.begin(.connect, at: moment.uptime)
-    state = .connecting(method)
-    return [.race(search.routes, isOpen: search.isOpen)]
-  }
-
-  private mutating func connected(_ winner: Route, _ method: SiteCheckConfiguration.Method) -> [Action] {
-    route = winner
-    search.prefer(winner)
-    state = .exchanging(ExchangeState(method: method))
-    if let proxy, url.isSecure || proxy.socks != nil { return [.openTunnel] }
-    clock.timings.connect = clock.begin(url.isSecure ? .tls : .request, at: moment.uptime)
-    return url.isSecure ? startTLS() : askIfWanted(method)
-  }
-
-  private mutating func startTLS() -> [Action] {
-    if let trustError { return fail(trustError) }
-    return [.startTLS]
-  }
-
-  private mutating func askIfWanted(_ method: SiteCheckConfiguration.Method) -> [Action] {
-    inspection?.endsWithConnection ?? false ? end(.available) : ask(method)
-  }
-
-  private mutating func ask(_ method: SiteCheckConfiguration.Method) -> [Action] {
-    clock.begin(.request, at: moment.uptime)
-    return [.ask(method)]
-  }
-
-  private mutating func handle(_ event: Event, _ exchange: ExchangeState) -> [Action] {
-    if exchange.isClosing {
-      if case .connectionClosed = event { return connect(.get) }
-      return []
-    }
-    switch event {
-    case .tunnelOpened:
-      // A proxy's tunnel is part of the connection.
-      clock.timings.connect = clock.begin(url.isSecure ? .tls : .request, at: moment.uptime)
-      return url.isSecure ? startTLS() : ask(exchange.method)
-    case .tlsAgreed(let certificate): return tlsAgreed(certificate, exchange.method)
-    case .tlsFailed(let error, let expires):
-      certificateExpires = expires
-      return error.isAboutIdentity ? end(.intercepted, error: error) : fail(error)
-    // An answer may have come before.
-    case .requestSent:
-      if clock.stage == .request { clock.begin(.response, at: moment.uptime) }
-      return []
-    case .requestNotSent(let error): return clock.stage == .request ? fail(error) : []
-    case .firstByte:
-      clock.timings.firstByte = clock.begin(.response, at: moment.uptime)
-      return []
-    case .head(let head, let isHTTP1): return take(head, isHTTP1: isHTTP1, exchange)
-    case .body(let body): return exchange.head.map { take(body, of: $0) } ?? []
-    case .lost(let error):
-      // In TLS 1.3 a refusal may come as late as that.
-      if error.code == .tlsFailed { clock.begin(.tls, at: moment.uptime) }
-      return fail(error)
-    default: return []
-    }
-  }
-
-  private mutating func tlsAgreed(_ certificate: PeerCertificate, _ method: SiteCheckConfiguration.Method) -> [Action] {
-    clock.timings.tls = clock.begin(.request, at: moment.uptime)
-    certificateExpires = certificate.expires
-    guard certificate.isForSite else {
-      return end(.intercepted, error: SiteError(.certificateNameMismatch, "the certificate is for another name"))
-    }
-    if let weakness = certificate.weakness { return end(.intercepted, error: weakness) }
-    return askIfWanted(method)
-  }
-
-  // MARK: The answer
-
-  private mutating func take(_ head: VerdictRules.Head, isHTTP1: Bool, _ exchange: ExchangeState) -> [Action] {
-    if exchange.head != nil { return [] }
-    // It has to be HTTP/1 and a final status: nobody asked to switch protocols (RFC 9110, 15.2.2).
-    guard isHTTP1, (200...999).contains(head.status) else {
-      return fail(SiteError(.malformedResponse, "what came is no final answer of HTTP/1"))
-    }
-    if let proxy, proxy.socks == nil, !url.isSecure, let error = rules.proxyError(head.status) {
-      clock.begin(.connect, at: moment.uptime)
-      return fail(error)
-    }
-    var exchange = exchange
-    exchange.head = head
-    state = .exchanging(exchange)
-    let decision = rules.judge(head)
-    if decision != .readBody, !isInspected(head) { return act(on: decision, head) }
-    clock.begin(.body, at: moment.uptime)
-    return [.readBody]
-  }
-
-  /// Whether the body is read to its end, whatever the head says.
-  private func isInspected(_ head: VerdictRules.Head) -> Bool {
-    guard let inspection, head.method == .get else { return false }
-    return !inspection.skipsBodyOfRedirects || head.locations.isEmpty || !(300...399).contains(head.status)
-  }
-
-  private mutating func take(_ body: VerdictRules.Body, of head: VerdictRules.Head) -> [Action] {
-    if isInspected(head), !body.hasEnded { return [] }
-    let decision = rules.judge(head)
-    return act(on: decision == .readBody ? rules.judge(head, body) : decision, head)
-  }
-
-  private mutating func act(on decision: VerdictRules.Decision, _ head: VerdictRules.Head) -> [Action] {
-    switch decision {
-    case .readBody: return []
-    case .verdict(let kind, let location):
-      let error = kind == .unexpectedResponse ? rules.hint(head) : nil
-      return end(kind, status: head.status, location: location, error: error)
-    case .unreadableBody(let error):
-      clock.begin(.body, at: moment.uptime)
-      return fail(error)
-    case .askAgain:
-      guard case .exchanging(var exchange) = state else { return [] }
-      clock.forgetConnection()
-      exchange.isClosing = true
-      state = .exchanging(exchange)
-      return [.closeConnection]
     }
   }
 }
