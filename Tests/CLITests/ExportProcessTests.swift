@@ -45,7 +45,9 @@ struct ExportProcessTests {
     let probe = try await curl("http://127.0.0.1:9115/probe?target=\(site.url)", in: lab)
     #expect(probe.contains("\nprobe_success 1\n") && probe.contains("\nprobe_http_status_code 204\n"), "\(probe)")
     // Only loopback is there: the machine itself is offline.
-    #expect(probe.contains("\ndialtone_local_path_up 0\n"))
+    try await eventually("the path of the machine is told") {
+      try await curl("http://127.0.0.1:9115/metrics", in: lab).contains("\ndialtone_local_path_up 0\n")
+    }
     try process.signal(SIGTERM)
     #expect(try await process.exit() == .signalled(SIGTERM))
   }

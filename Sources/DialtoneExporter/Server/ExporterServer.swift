@@ -73,8 +73,12 @@ package final class ExporterServer: Sendable {
         channel.eventLoop.makeCompletedFuture { try initialize(channel) }
       }
     switch address {
-    case .network(let address, let port):
-      return bootstrap.bind(host: address.map(\.description) ?? "::", port: Int(port))
+    case .network(let address?, let port): return bootstrap.bind(host: address.description, port: Int(port))
+    case .network(nil, let port):
+      // This takes IPv4, too, unless the machine has no IPv6 (ipv6(7), bindv6only).
+      return bootstrap.bind(host: "::", port: Int(port)).flatMapError { _ in
+        bootstrap.bind(host: "0.0.0.0", port: Int(port))
+      }
     case .path(let path): return bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true)
     case .inherited(let descriptor): return bootstrap.withBoundSocket(descriptor)
     }
@@ -103,14 +107,18 @@ package final class ExporterServer: Sendable {
 
   /// Takes no more requests, and waits for those under way, but not for long. Call it on a thread that may block.
   package func stop(within limit: Duration) {
-    let (listeners, connections) = state.withLock { state in
+    let former = state.withLock { state -> ([any Channel], [any Channel])? in
+      if state.isStopping { return nil }
       state.isStopping = true
       return (state.listeners, Array(state.connections.values))
     }
+    guard let (listeners, connections) = former else { return }
     for listener in listeners { listener.close(promise: nil) }
     for connection in connections { connection.pipeline.fireUserInboundEventTriggered(RequestHandler.Stop()) }
     let done = DispatchSemaphore(value: 0)
     EventLoopFuture.andAllComplete(connections.map(\.closeFuture), on: group.any()).whenComplete { _ in done.signal() }
     _ = done.wait(timeout: .now() + limit.inSeconds)
+    // Its thread ends in the background.
+    group.shutdownGracefully(queue: .global()) { _ in }
   }
 }
