@@ -56,7 +56,8 @@ extension URLSession {
   ///   - request: The request; one that may not be repeated waits, and is sent once.
   ///   - connectivity: How to wait and repeat.
   /// - Returns: The whole body, and the response.
-  /// - Throws: `PathGate.Unavailable` if there was no path in time; what the last attempt threw.
+  /// - Throws: `PathGate.Unavailable` if there was no path in time; `URLError(.timedOut)` if there was no answer in
+  ///   time; what the last attempt threw.
   public func data(
     for request: URLRequest, connectivity: ConnectivityPolicy
   ) async throws -> (Data, URLResponse) {
@@ -110,7 +111,9 @@ extension URLSession {
       }
       let start = try await monitor.waitUntilDetermined(timeout: deadline - .now)
       let current = session
-      let outcome = await Self.race(mayRepeat, monitor, from: start, policy.environment) { try await send(current) }
+      let outcome = await Self.race(mayRepeat, monitor, from: start, policy.environment, until: deadline) {
+        try await send(current)
+      }
       switch outcome {
       case .success(let answer): return answer
       case .failure(let error):
@@ -130,9 +133,10 @@ extension URLSession {
   /// The request's local address is gone, and the host can be reached from another one.
   private struct PathGone: Error {}
 
-  /// Runs `work` until it ends, or until its path is gone, if it may be cancelled then.
+  /// Runs `work` until it ends, or the deadline comes, or its path is gone, if it may be cancelled then.
   private static func race<Answer: Sendable>(
     _ mayCancel: Bool, _ monitor: ReachabilityMonitor, from start: Reachability, _ environment: ReachabilityEnvironment,
+    until deadline: ContinuousClock.Instant,
     _ work: @escaping @Sendable () async throws -> Answer
   ) async -> Result<Answer, any Error> {
     await withTaskGroup(of: Result<Answer, any Error>?.self) { group in
@@ -141,6 +145,15 @@ extension URLSession {
           return .success(try await work())
         } catch {
           return .failure(error)
+        }
+      }
+      group.addTask {
+        do {
+          try await Task.sleep(until: deadline)
+          return .failure(URLError(.timedOut))
+        } catch {
+          // Something else came first.
+          return nil
         }
       }
       if mayCancel, let source = start.source, let destination = start.destination {

@@ -19,8 +19,8 @@ internal import Synchronization
 /// ~~~
 ///
 /// A call begins once there is a path, within its own timeout. So gRPC makes no attempt to connect that has to fail,
-/// and its back-off, which grows to two minutes, does not build up. If an outage leaves the transport without any
-/// connection, a new one takes its place as soon as the path is back; calls that had not begun go there.
+/// and its back-off, which grows to two minutes, does not build up. If an outage or another path leaves the transport
+/// without any connection, a new one takes its place as soon as there is a path; calls that had not begun go there.
 ///
 /// gRPC's `waitForReady` waits for a connection, and this for the path to it; with both, a call waits for both. Calls
 /// are only repeated by gRPC itself, as the service's retry policy says.
@@ -44,7 +44,9 @@ public final class PathFollowingTransport: ClientTransport {
   private let monitor: ReachabilityMonitor
   private let make: @Sendable () throws -> HTTP2ClientTransport.Posix
   private let state: Mutex<State>
-  private let shutdowns: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
+  /// Each transport that is to be connected; it ends with the shutdown.
+  private let transports = AsyncStream<HTTP2ClientTransport.Posix>.makeStream()
+  private let shutdowns = AsyncStream<Void>.makeStream()
 
   /// Creates a transport.
   ///
@@ -66,7 +68,6 @@ public final class PathFollowingTransport: ClientTransport {
     let registry = ConnectionRegistry(policy: policy, environment: environment)
     self.registry = registry
     monitor = ReachabilityMonitor(target, environment: environment)
-    shutdowns = AsyncStream.makeStream()
     let calls = CallCount()
     self.calls = calls
     self.make = {
@@ -74,7 +75,9 @@ public final class PathFollowingTransport: ClientTransport {
       config.followPath(in: registry) { calls.current.withLock { $0 } > 0 }
       return try make(config)
     }
-    state = Mutex(State(transport: try self.make()))
+    let first = try self.make()
+    state = Mutex(State(transport: first))
+    transports.continuation.yield(first)
   }
 
   /// Calls under way that gRPC does not repeat, shared with the connections.
@@ -107,60 +110,43 @@ public final class PathFollowingTransport: ClientTransport {
     } catch let error as PathGate.Unavailable {
       throw RPCError(code: .unavailable, message: "\(error)", cause: error)
     }
-    try await withThrowingTaskGroup(of: Bool.self) { group in
-      group.addTask { try await self.connectCurrent() }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await self.follow() }
       group.addTask {
-        await self.follow()
-        return false
-      }
-      // The one that follows ends when it is cancelled, or to have the next transport connected.
-      while let isConnection = try await group.next() {
-        if state.withLock({ $0.isShutDown }) {
-          group.cancelAll()
-          continue
-        }
-        if isConnection { continue }
-        if Task.isCancelled { break }
-        group.addTask { try await self.connectCurrent() }
-        group.addTask {
-          await self.follow()
-          return false
+        try await withThrowingDiscardingTaskGroup { connections in
+          for await transport in self.transports.stream { connections.addTask { try await transport.connect() } }
         }
       }
+      // The one that follows ends only with an error, the other one with the last transport.
+      try await group.next()
+      group.cancelAll()
     }
   }
 
-  private func connectCurrent() async throws -> Bool {
-    try await state.withLock { $0.transport }.connect()
-    return true
-  }
-
-  /// Returns once an outage has left the transport without a connection, and another one has taken its place.
-  private func follow() async {
-    var wasLost = false
-    for await update in monitor.updates {
-      if !update.isReachable {
-        wasLost = true
-        continue
-      }
-      guard wasLost else { continue }
-      wasLost = false
-      if registry.counts.isEmpty, renew() { return }
+  /// Has another transport take this one's place each time that an outage, or another path, has left it without a
+  /// connection: an attempt that cannot succeed any more may be under way, or a back-off of two minutes.
+  private func follow() async throws {
+    var former: Reachability?
+    for await state in monitor.updates {
+      defer { former = state }
+      guard state.isReachable, let former, registry.counts.isEmpty else { continue }
+      let isAnother = !former.isReachable || former.interface != state.interface || former.source != state.source
+      if isAnother { try renew() }
     }
   }
 
-  private func renew() -> Bool {
-    guard let new = try? make() else { return false }
-    let old = state.withLock { state -> HTTP2ClientTransport.Posix? in
-      if state.isShutDown { return nil }
+  private func renew() throws {
+    let new = try make()
+    let old = state.withLock { state -> HTTP2ClientTransport.Posix in
+      if state.isShutDown { return new }
       defer {
         state.transport = new
         state.generation += 1
+        transports.continuation.yield(new)
       }
       return state.transport
     }
-    old?.beginGracefulShutdown()
-    return old != nil
+    old.beginGracefulShutdown()
   }
 
   /// Lets calls under way end, and begins no others.
@@ -170,6 +156,7 @@ public final class PathFollowingTransport: ClientTransport {
       return state.transport
     }
     shutdowns.continuation.finish()
+    transports.continuation.finish()
     transport.beginGracefulShutdown()
   }
 

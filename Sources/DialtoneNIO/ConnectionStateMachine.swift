@@ -20,6 +20,9 @@ struct ConnectionRoutes: Hashable {
     }
 
     var isReachable: Bool { if case .reachable = self { true } else { false } }
+
+    /// Why packets cannot leave; `nil` if they can, or nobody knows.
+    var reason: Reachability.Reason? { if case .unreachable(let reason) = self { reason } else { nil } }
   }
 
   var pair: Answer
@@ -57,7 +60,7 @@ struct ConnectionStateMachine {
     case returned(isFarAway: Bool)
     /// `hasAddress`: the local address is still there.
     case dead(since: Nanoseconds, hasAddress: Bool)
-    case closed
+    case closed(ConnectionCondition)
   }
 
   private var state = State.starting
@@ -80,7 +83,8 @@ struct ConnectionStateMachine {
     case .waiting: .waiting
     case .doubtful: .doubtful
     case .returned(isFarAway: true): .stalled
-    case .dead, .closed: .dead
+    case .dead: .dead
+    case .closed(let condition): condition
     }
   }
 
@@ -142,13 +146,14 @@ struct ConnectionStateMachine {
 
   /// The connection's own path is gone, and there is another one.
   private mutating func cut(hasAddress: Bool, activity: ConnectionActivity, at now: Nanoseconds) -> Action {
-    if !hasAddress, activity != .busy { return close(.dead) }
     if case .dead(let since, _) = state {
       state = .dead(since: since, hasAddress: hasAddress)
-      return now >= since + policy.grace.nanoseconds ? .measure : .lookAgain(since + policy.grace.nanoseconds)
+      if !hasAddress, activity != .busy { return close(.dead) }
+      let end = since.addingClamped(policy.grace.nanosecondsClamped)
+      return now >= end ? .measure : .lookAgain(end)
     }
     enter(.dead(since: now, hasAddress: hasAddress))
-    return .measure
+    return hasAddress || activity == .busy ? .measure : close(.dead)
   }
 
   /// Takes in the socket's figures, which are `nil` if it cannot be asked.
@@ -177,7 +182,7 @@ struct ConnectionStateMachine {
       }
     }
     start = start ?? progress
-    let end = since + policy.grace.nanoseconds
+    let end = since.addingClamped(policy.grace.nanosecondsClamped)
     return now >= end ? close(.dead) : .lookAgain(end)
   }
 
@@ -197,16 +202,15 @@ struct ConnectionStateMachine {
       return .wait
     }
     let limit = activity == .busy ? max(policy.doubt, policy.grace) : policy.doubt
-    let end = max(limit.nanoseconds, roundTrips)
+    let end = max(limit.nanosecondsClamped, roundTrips)
     let isSilent = progress.bytesAcknowledged == start.bytesAcknowledged
-    if age >= end, isSilent, progress.attempts(since: start) >= 2 { return close(.doubtful) }
-    // After an outage the next retransmission may be minutes away.
-    if progress.isOutstanding, activity != .busy, progress.nextTransmission > max(policy.doubt, .seconds(1)).nanoseconds
-    {
-      return close(.stalled)
-    }
     // Soon at first: most answers come within a round trip.
-    return .lookAgain(now + min(max(age / 2, 50_000_000), 500_000_000))
+    let later = Action.lookAgain(now + min(max(age / 2, 50_000_000), 500_000_000))
+    if age >= end, isSilent, progress.attempts(since: start) >= 2 { return close(.doubtful, or: later) }
+    // After an outage the next retransmission may be minutes away.
+    let far = max(policy.doubt, .seconds(1)).nanosecondsClamped
+    if progress.isOutstanding, activity != .busy, progress.nextTransmission > far { return close(.stalled, or: later) }
+    return later
   }
 
   private mutating func judgeReturned(
@@ -222,16 +226,17 @@ struct ConnectionStateMachine {
     }
     start = start ?? progress
     let remaining = progress.nextTransmission
-    let isFarAway = remaining > policy.stall.nanoseconds
+    let isFarAway = remaining > policy.stall.nanosecondsClamped
     state = .returned(isFarAway: isFarAway)
-    if isFarAway, activity != .busy { return close(.stalled) }
     // A retransmission that is lost again makes the next one's time twice as far.
-    return .lookAgain(now + max(remaining, 20_000_000) + 20_000_000)
+    let later = Action.lookAgain(now + max(remaining, 20_000_000) + 20_000_000)
+    return isFarAway && activity != .busy ? close(.stalled, or: later) : later
   }
 
-  private mutating func close(_ condition: ConnectionCondition) -> Action {
-    guard policy.closes.contains(condition) else { return .wait }
-    state = .closed
+  /// Closes it, unless the policy only watches such connections.
+  private mutating func close(_ condition: ConnectionCondition, or action: Action = .wait) -> Action {
+    guard policy.closes.contains(condition) else { return action }
+    state = .closed(condition)
     return .close(condition)
   }
 
@@ -239,16 +244,6 @@ struct ConnectionStateMachine {
     if state == new { return }
     state = new
     start = nil
-  }
-}
-
-extension Duration {
-  /// The time in nanoseconds, as far as they go.
-  var nanoseconds: Int64 {
-    let (seconds, attoseconds) = components
-    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    if overflow { return seconds < 0 ? .min / 4 : .max / 4 }
-    return min(max(whole + attoseconds / 1_000_000_000, .min / 4), .max / 4)
   }
 }
 #endif

@@ -97,9 +97,11 @@ public final class PathHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// Tells the other handlers if the address cannot be reached now; the attempt goes on.
   public func connect(context: ChannelHandlerContext, to address: SocketAddress, promise: EventLoopPromise<Void>?) {
-    if let remote = IPAddress(address) {
+    if let remote = IPAddress(address), let routing = routing() {
       let target = ReachabilityTarget.address(remote, port: address.port.map(UInt16.init(truncatingIfNeeded:)))
-      if let reason = Reachability.now(target, environment: registry.environment).waitReason {
+      let state = Reachability.now(
+        target, configuration: routing.configuration, environment: registry.environment)
+      if let reason = ConnectionRoutes.Answer(state).reason {
         context.fireUserInboundEventTriggered(NetworkEvents.WaitingForConnectivity(transientError: reason))
       }
     }
@@ -117,6 +119,7 @@ public final class PathHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   private func begin(_ context: ChannelHandlerContext) {
     guard told == nil else { return }
+    machine = ConnectionStateMachine(registry.policy)
     set(.unknown)
     guard let key = key(context) else { return set(.unjudged) }
     watch = registry.watch(key, for: NIOLoopBound(self, eventLoop: context.eventLoop))
@@ -136,13 +139,9 @@ public final class PathHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// What routes are asked about; `nil` for connections about which they do not tell.
   private func key(_ context: ChannelHandlerContext) -> PathWatch.Key? {
     guard let localAddress = context.localAddress, let remoteAddress = context.remoteAddress,
-      let local = IPAddress(localAddress), let remote = IPAddress(remoteAddress), !remote.isLoopback, !local.isLoopback
+      let local = IPAddress(localAddress), let remote = IPAddress(remoteAddress), !remote.isLoopback, !local.isLoopback,
+      let routing = routing()
     else { return nil }
-    var routing: SocketRouting? = SocketRouting()
-    #if os(Linux)
-    withDescriptor { routing = SocketRouting(descriptor: $0) }
-    #endif
-    guard let routing else { return nil }
     let port = remoteAddress.port.map(UInt16.init(truncatingIfNeeded:))
     return PathWatch.Key(local: local, remote: remote, port: port, socket: routing)
   }
@@ -153,9 +152,11 @@ public final class PathHandler: ChannelDuplexHandler, RemovableChannelHandler {
   func routesChanged() {
     guard let watch, let context else { return }
     routes = watch.routes
-    // Only what is cut off is closed for its routes, so only that has to be certain.
-    if !routes.pair.isReachable, routes.remote.isReachable { routes = watch.confirmedRoutes() }
+    // What closes a connection for its routes, or has it never judged, has to be certain.
+    if routes.pair.reason != nil, routes.remote.isReachable || told == .unknown { routes = watch.confirmedRoutes() }
     tellOfRoutes(context)
+    // Whoever was told may have closed the channel.
+    guard self.watch != nil else { return }
     perform(machine.take(routes, activity: activity, at: now(context)))
   }
 
@@ -181,8 +182,9 @@ public final class PathHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
     if case .close(let condition) = action { return close(for: condition) }
     set(machine.condition)
+    guard watch != nil else { return }
     if machine.wantsProbes { probe() } else { restoreKeepalive() }
-    if case .lookAgain(let time) = action, let context, watch != nil {
+    if case .lookAgain(let time) = action, let context {
       let delay = TimeAmount.nanoseconds(max(time - now(context), 0))
       timer = context.eventLoop.assumeIsolated().scheduleTask(in: delay) { [weak self] in
         self?.timer = nil
@@ -244,6 +246,15 @@ public final class PathHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   // MARK: The socket
 
+  /// What the socket asks of routing: nothing if it cannot be asked; `nil` if routes do not tell about it.
+  private func routing() -> SocketRouting? {
+    var routing: SocketRouting? = SocketRouting()
+    #if os(Linux)
+    withDescriptor { routing = SocketRouting(descriptor: $0) }
+    #endif
+    return routing
+  }
+
   private func progress() -> SocketProgress? {
     var progress: SocketProgress?
     #if os(Linux)
@@ -284,17 +295,6 @@ public final class PathHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
   }
   #endif
-}
-
-extension ConnectionRoutes.Answer {
-  fileprivate var reason: Reachability.Reason? { if case .unreachable(let reason) = self { reason } else { nil } }
-}
-
-extension Reachability {
-  /// Why a wait would be needed; `nil` if none is, or nobody can say.
-  fileprivate var waitReason: Reason? {
-    status == .unreachable || status == .requiresConnection ? reason : nil
-  }
 }
 
 extension IPAddress {

@@ -32,8 +32,8 @@ final class PathWatch: Sendable {
   init(_ key: Key, in environment: ReachabilityEnvironment) {
     self.key = key
     self.environment = environment
-    pair = ReachabilityMonitor(key.pairTarget, configuration: key.configuration, environment: environment)
-    remote = ReachabilityMonitor(key.remoteTarget, configuration: key.configuration, environment: environment)
+    pair = ReachabilityMonitor(key.pairTarget, configuration: key.socket.configuration, environment: environment)
+    remote = ReachabilityMonitor(key.remoteTarget, configuration: key.socket.configuration, environment: environment)
   }
 
   /// Begins to tell followers of changes. Apart from the initialiser, since observers may be called before it returns.
@@ -62,7 +62,7 @@ final class PathWatch: Sendable {
 
   private func ask() -> ConnectionRoutes {
     func now(_ target: ReachabilityTarget) -> ConnectionRoutes.Answer {
-      .init(Reachability.now(target, configuration: key.configuration, environment: environment))
+      .init(Reachability.now(target, configuration: key.socket.configuration, environment: environment))
     }
     return ConnectionRoutes(pair: now(key.pairTarget), remote: now(key.remoteTarget))
   }
@@ -88,15 +88,17 @@ final class PathWatch: Sendable {
   }
 }
 
-extension PathWatch.Key {
+extension SocketRouting {
   var configuration: ReachabilityConfiguration {
     var configuration = ReachabilityConfiguration()
-    configuration.interface = socket.interface
-    configuration.mark = socket.mark
+    configuration.interface = interface
+    configuration.mark = mark
     configuration.nat64 = .off
     return configuration
   }
+}
 
+extension PathWatch.Key {
   var pairTarget: ReachabilityTarget { .address(remote, from: local, port: port) }
   var remoteTarget: ReachabilityTarget { .address(remote, port: port) }
 }

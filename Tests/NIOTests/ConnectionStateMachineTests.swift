@@ -191,6 +191,48 @@ struct ConnectionStateMachineTests {
     policy.closes = []
     var machine = fine(policy)
     #expect(machine.take(Self.gone, activity: .idle, at: 0) == .wait)
+    #expect(machine.condition == .dead)
+    // It goes on to be watched.
+    _ = machine.take(Self.moved, activity: .idle, at: 1)
+    _ = machine.measured(figures { $0.unacknowledged = 1 }, activity: .idle, at: 1)
+    let silent = figures {
+      $0.unacknowledged = 1
+      $0.totalRetransmissions = 5
+    }
+    guard case .lookAgain(let next) = machine.measured(silent, activity: .idle, at: 5 * Self.second) else {
+      Issue.record("it is not looked at again")
+      return
+    }
+    #expect(machine.measured(figures { $0.bytesAcknowledged = 101 }, activity: .idle, at: next) == .wait)
+    #expect(machine.condition == .fine)
+  }
+
+  @Test("what it was closed for is what is said of it from then on")
+  func closedForDoubt() {
+    var machine = fine()
+    _ = machine.take(Self.moved, activity: .idle, at: 0)
+    _ = machine.measured(figures { $0.unacknowledged = 1 }, activity: .idle, at: 0)
+    let silent = figures {
+      $0.unacknowledged = 1
+      $0.totalRetransmissions = 5
+    }
+    #expect(machine.measured(silent, activity: .idle, at: 5 * Self.second) == .close(.doubtful))
+    #expect(machine.take(Self.first, activity: .idle, at: 6 * Self.second) == .wait)
+    #expect(machine.condition == .doubtful)
+  }
+
+  @Test("limits as long as one can write do no harm")
+  func longLimits() {
+    var policy = ConnectionPolicy()
+    policy.grace = .seconds(Int64.max)
+    policy.doubt = .seconds(Int64.max)
+    policy.stall = .seconds(Int64.max)
+    var machine = fine(policy)
+    #expect(machine.take(Self.gone, activity: .busy, at: Self.second) == .measure)
+    #expect(machine.measured(figures(), activity: .busy, at: Self.second) == .lookAgain(.max))
+    _ = machine.take(Self.moved, activity: .busy, at: 2 * Self.second)
+    _ = machine.measured(figures(), activity: .busy, at: 2 * Self.second)
+    #expect(machine.measured(figures { $0.probes = 9 }, activity: .busy, at: 60 * Self.second) != .close(.doubtful))
   }
 
   @Test("the kernel's structure is read where linux/tcp.h has its members")

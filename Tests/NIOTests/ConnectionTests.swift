@@ -148,16 +148,5 @@ struct ConnectionTests {
     #expect(registry.closed.isEmpty)
     try await lab.stop()
   }
-
-  @Test("over loopback nothing is judged, and nothing is watched")
-  func loopbackIsNotJudged() async throws {
-    let lab = try await ConnectionLab()
-    let group = lab.registry()
-    let listenerless = try await ConnectionLabLoopback(lab, group)
-    #expect(listenerless.condition == .unjudged)
-    #expect(group.counts == [.unjudged: 1])
-    try await listenerless.close()
-    try await lab.stop()
-  }
 }
 #endif

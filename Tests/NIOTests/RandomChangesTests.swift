@@ -16,8 +16,11 @@ import Testing
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(60)), .fewAtATime)
 struct RandomChangesTests {
-  /// `DIALTONE_CHANGES=1000 swift test --filter RandomChangesTests` plays as many.
+  /// `DIALTONE_CHANGES=500 swift test --filter RandomChangesTests` makes and undoes as many: 1,000 changes in all.
   private static let count = ProcessInfo.processInfo.environment["DIALTONE_CHANGES"].flatMap(Int.init) ?? 12
+  /// `DIALTONE_SEED` plays a run again.
+  private static let seed =
+    ProcessInfo.processInfo.environment["DIALTONE_SEED"].flatMap(UInt64.init) ?? .random(in: 0..<1_000_000)
   private static let grace = ConnectionPolicy().grace
 
   private struct Change {
@@ -89,46 +92,64 @@ struct RandomChangesTests {
   @Test func nothingIsClosedThatWorks() async throws {
     let lab = try await ConnectionLab()
     let registry = lab.registry()
-    var numbers = SeededNumbers(seed: 25)
-    var closed = 0
+    let seed = Self.seed
+    print("random changes: DIALTONE_SEED=\(seed) DIALTONE_CHANGES=\(Self.count)")
+    var numbers = SeededNumbers(seed: seed)
+    var closed: [ConnectionCondition: Int] = [:]
     var kept = 0
     var ours = try await connect(lab, registry)
-    var twin = try await connect(lab, nil)
     for number in 1...Self.count {
-      try await ours.echo("an answer before change \(number)")
-      try await twin.echo("an answer before change \(number)")
+      let twin = try await connect(lab, nil)
+      try await ours.echo("an answer before change \(number), seed \(seed)")
+      try await twin.echo("an answer of the twin before change \(number), seed \(seed)")
       let change = Self.changes[Int.random(in: Self.changes.indices, using: &numbers)]
       let activity = [ConnectionActivity.idle, .repeatable, .busy][Int.random(in: 0..<3, using: &numbers)]
       ours.set(activity)
-      let before = twin.received.withLock { $0 }
-      try change.make(lab)
-      let start = ContinuousClock.now
-      twin.send()
-      if activity != .idle { ours.send() }
-      // Until the grace has passed, or everything is well.
-      while ContinuousClock.now - start < Self.grace + .seconds(1), ours.isOpen {
-        let condition = try await ours.condition()
-        if twin.received.withLock({ $0 }) > before, condition == .fine, ContinuousClock.now - start > .milliseconds(100)
-        {
-          break
+      // Its return is a change, too.
+      for (what, action) in [("made", change.make), ("undone", change.undo)] {
+        let wasOpen = ours.isOpen
+        let answer = try await play(action, lab, ours, twin, activity)
+        guard wasOpen else { continue }
+        guard let lost = ours.lost else {
+          kept += 1
+          continue
         }
-        try await Task.sleep(for: .milliseconds(10))
+        closed[lost.condition, default: 0] += 1
+        // What is stalled answers in the end: later than the policy allows. Its twin's timers are not quite the same.
+        let limit = lost.condition == .stalled ? ConnectionPolicy().stall / 2 : Self.grace
+        #expect(
+          answer.map { $0 > limit } ?? true,
+          "\(change.name) \(what), \(activity), seed \(seed): closed, and its twin works: \(lost)")
       }
-      let works = twin.received.withLock { $0 } > before
-      if ours.isOpen {
-        kept += 1
-      } else {
-        closed += 1
-        // It may have answered late; it was given the whole grace from the change on.
-        #expect(!works, "change \(number), \(change.name), \(activity): closed, and it worked: \(ours.lost as Any)")
-      }
-      try change.undo(lab)
-      if !ours.isOpen { ours = try await connect(lab, registry) }
       try await twin.close()
-      twin = try await connect(lab, nil)
+      if !ours.isOpen { ours = try await connect(lab, registry) }
     }
-    print("random changes: \(Self.count); closed \(closed), kept \(kept)")
+    print("random changes: \(2 * Self.count); closed \(closed), kept \(kept), closed that worked: none unless reported")
     try await lab.stop()
+  }
+
+  /// Makes a change, and asks both connections. Returns how long the twin's answer took; `nil` if none came within the
+  /// grace and one second more.
+  private func play(
+    _ action: (ConnectionLab) throws -> Void, _ lab: ConnectionLab, _ ours: LabConnectionEnd, _ twin: LabConnectionEnd,
+    _ activity: ConnectionActivity
+  ) async throws -> Duration? {
+    let before = twin.received.withLock { $0 }
+    try action(lab)
+    let start = ContinuousClock.now
+    twin.send()
+    if activity != .idle { ours.send() }
+    var answer: Duration?
+    while ContinuousClock.now - start < Self.grace + .seconds(1) {
+      let age = ContinuousClock.now - start
+      if answer == nil, twin.received.withLock({ $0 }) > before { answer = age }
+      if answer != nil, age > .milliseconds(100) {
+        if !ours.isOpen { break }
+        if try await ours.condition() == .fine { break }
+      }
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    return answer
   }
 
   /// The path may be some moments away from working.

@@ -134,7 +134,6 @@ public final class PathGate: Sendable {
     let first = monitor.current
     if passes(first) { return first }
     try Task.checkCancellation()
-    var isFirst = true
     while true {
       let left = timeout.map { $0 - waited(since: start) }
       let (state, place) = try await wait(for: monitor, target, timeout: left, since: start)
@@ -143,9 +142,9 @@ public final class PathGate: Sendable {
           cause: .needsIntervention, target: target, reason: state.reason, waited: waited(since: start))
       }
       // Who did not know yet has not waited for a path.
-      guard isFirst, first.isKnown, place > 0, policy.spread > .zero else { return state }
-      isFirst = false
-      try await Task.sleep(for: policy.spread * place)
+      guard first.isKnown, place > 0, policy.spread > .zero else { return state }
+      let pause = policy.spread * place
+      try await Task.sleep(for: timeout.map { min(pause, max($0 - waited(since: start), .zero)) } ?? pause)
       let present = monitor.current
       if passes(present) { return present }
     }

@@ -74,9 +74,12 @@ final class ConnectionLab: Sendable {
   }
 
   /// Opens a connection to the server. Without a registry it is an untouched twin.
-  func connect(_ registry: ConnectionRegistry? = nil, to host: String = address) async throws -> LabConnectionEnd {
+  func connect(
+    _ registry: ConnectionRegistry? = nil, to host: String = address,
+    _ configure: (ClientBootstrap) -> ClientBootstrap = { $0 }
+  ) async throws -> LabConnectionEnd {
     let end = LabConnectionEnd()
-    let channel = try await ClientBootstrap(group: group)
+    let channel = try await configure(ClientBootstrap(group: group))
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(Collector(end))
@@ -85,7 +88,7 @@ final class ConnectionLab: Sendable {
           }
         }
       }
-      .connect(host: host, port: 7000).get()
+      .connect(to: SocketAddress(ipAddress: host, port: 7000)).get()
     end.channel.withLock { $0 = channel }
     return end
   }

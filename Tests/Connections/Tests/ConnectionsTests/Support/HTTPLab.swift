@@ -2,16 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+import Foundation
 import NIOCore
 import NIOHTTP1
+import NIOHTTP2
 import NIOPosix
+import NIOSSL
 import NetworkLab
 import Synchronization
 
-/// A web server in a lab's namespace, which counts requests and can hold answers back.
+/// A web server in a lab's namespace, which counts requests and can hold answers back: HTTP/1 on port 8080, HTTP/1 and
+/// HTTP/2 over TLS on port 8443.
 final class HTTPLab: Sendable {
   private let group: MultiThreadedEventLoopGroup
-  private let listener: any Channel
+  private let listeners: [any Channel]
   /// Method and path of each request that came whole.
   let requests = Mutex<[String]>([])
 
@@ -22,16 +26,43 @@ final class HTTPLab: Sendable {
     let group = try server.run { MultiThreadedEventLoopGroup(numberOfThreads: 1) }
     self.group = group
     let box = Box()
-    listener = try await ServerBootstrap(group: group)
-      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.configureHTTPServerPipeline()
-          try channel.pipeline.syncOperations.addHandler(Handler(box))
-        }
+    let context = try Self.context()
+    let plain = try await Self.bootstrap(group) { channel in
+      channel.eventLoop.makeCompletedFuture {
+        try channel.pipeline.syncOperations.configureHTTPServerPipeline()
+        try channel.pipeline.syncOperations.addHandler(Handler(box))
       }
-      .bind(host: "0.0.0.0", port: 8080).get()
+    }.bind(host: "0.0.0.0", port: 8080).get()
+    let secure = try await Self.bootstrap(group) { channel in
+      do {
+        try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
+      } catch {
+        return channel.eventLoop.makeFailedFuture(error)
+      }
+      return channel.configureCommonHTTPServerPipeline { channel in
+        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Handler(box)) }
+      }
+    }.bind(host: "0.0.0.0", port: 8443).get()
+    listeners = [plain, secure]
     box.lab.withLock { $0 = self }
+  }
+
+  private static func bootstrap(
+    _ group: MultiThreadedEventLoopGroup, _ initializer: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+  ) -> ServerBootstrap {
+    ServerBootstrap(group: group)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelInitializer(initializer)
+  }
+
+  private static func context() throws -> NIOSSLContext {
+    let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    let identity = source.appendingPathComponent("../../../../SiteLab/Certificates/any-name.pem").standardized.path
+    var configuration = TLSConfiguration.makeServerConfiguration(
+      certificateChain: try NIOSSLCertificate.fromPEMFile(identity).map { .certificate($0) },
+      privateKey: .privateKey(try NIOSSLPrivateKey(file: identity, format: .pem)))
+    configuration.applicationProtocols = ["h2", "http/1.1"]
+    return try NIOSSLContext(configuration: configuration)
   }
 
   func stop() async throws { try await group.shutdownGracefully() }

@@ -1,0 +1,1 @@
+../../../NIOTests/Support/ConnectionLab.swift
