@@ -36,7 +36,13 @@ public final class PathFollowingTransport: ClientTransport {
     var transport: HTTP2ClientTransport.Posix
     var generation = 0
     var isShutDown = false
+    /// What waits at the gate.
+    var waits: [Int: Task<Void, any Error>] = [:]
+    var nextWait = 0
   }
+
+  /// The transport was shut down while something waited at the gate.
+  private struct ShutDown: Error {}
 
   private let target: ReachabilityTarget
   private let gate: PathGate
@@ -46,7 +52,6 @@ public final class PathFollowingTransport: ClientTransport {
   private let state: Mutex<State>
   /// Each transport that is to be connected; it ends with the shutdown.
   private let transports = AsyncStream<HTTP2ClientTransport.Posix>.makeStream()
-  private let shutdowns = AsyncStream<Void>.makeStream()
 
   /// Creates a transport.
   ///
@@ -101,12 +106,9 @@ public final class PathFollowingTransport: ClientTransport {
   /// Connects as soon as there is a path, and keeps connected until shutdown.
   public func connect() async throws {
     do {
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await self.gate.waitForPath(to: self.target) }
-        group.addTask { for await _ in self.shutdowns.stream {} }
-        try await group.next()
-        group.cancelAll()
-      }
+      try await waitAtGate(timeout: nil)
+    } catch is ShutDown {
+      // The transport ends as soon as it is connected.
     } catch let error as PathGate.Unavailable {
       throw RPCError(code: .unavailable, message: "\(error)", cause: error)
     }
@@ -151,19 +153,42 @@ public final class PathFollowingTransport: ClientTransport {
 
   /// Lets calls under way end, and begins no others.
   public func beginGracefulShutdown() {
-    let transport = state.withLock { state in
+    let (transport, waits) = state.withLock { state in
       state.isShutDown = true
-      return state.transport
+      return (state.transport, state.waits)
     }
-    shutdowns.continuation.finish()
+    for wait in waits.values { wait.cancel() }
     transports.continuation.finish()
     transport.beginGracefulShutdown()
   }
 
+  /// Returns once there is a path. Throws ``ShutDown`` if the transport is shut down before.
+  private func waitAtGate(timeout: Duration?) async throws {
+    if monitor.current.isReachable { return }
+    let wait = Task { _ = try await gate.waitForPath(to: target, timeout: timeout) }
+    let number = state.withLock { state -> Int? in
+      if state.isShutDown { return nil }
+      state.nextWait += 1
+      state.waits[state.nextWait] = wait
+      return state.nextWait
+    }
+    if number == nil { wait.cancel() }
+    defer { if let number { state.withLock { $0.waits[number] = nil } } }
+    do {
+      try await withTaskCancellationHandler {
+        try await wait.value
+      } onCancel: {
+        wait.cancel()
+      }
+    } catch is CancellationError where !Task.isCancelled {
+      throw ShutDown()
+    }
+  }
+
   /// Begins a call once there is a path, within the call's timeout.
   ///
-  /// - Throws: `RPCError` with the code `deadlineExceeded` if there was no path in time; what the wrapped transport
-  ///   throws.
+  /// - Throws: `RPCError` with the code `deadlineExceeded` if there was no path in time, `unavailable` if the transport
+  ///   was shut down meanwhile; what the wrapped transport throws.
   @concurrent
   public func withStream<T: Sendable>(
     descriptor: MethodDescriptor, options: CallOptions,
@@ -178,7 +203,9 @@ public final class PathFollowingTransport: ClientTransport {
       var options = options
       if let timeout { options.timeout = timeout - (ContinuousClock.now - start) }
       do {
-        try await gate.waitForPath(to: target, timeout: options.timeout)
+        try await waitAtGate(timeout: options.timeout)
+      } catch is ShutDown {
+        throw RPCError(code: .unavailable, message: "the client was shut down while the call waited for a path")
       } catch let error as PathGate.Unavailable {
         let code: RPCError.Code = error.cause == .timedOut ? .deadlineExceeded : .unavailable
         throw RPCError(code: code, message: "\(error)", cause: error)

@@ -26,9 +26,6 @@ public struct ConnectionCondition: Hashable, Sendable, BitwiseCopyable {
 
   private static let identifiers = ["unknown", "fine", "waiting", "doubtful", "stalled", "dead", "unjudged"]
 
-  /// All conditions.
-  static let all = (0..<UInt8(identifiers.count)).map { ConnectionCondition(code: $0) }
-
   /// A short text that never changes, such as `doubtful`, for logs and metrics.
   public var identifier: String { Self.identifiers[Int(code)] }
 }

@@ -99,8 +99,7 @@ public final class PathHandler: ChannelDuplexHandler, RemovableChannelHandler {
   public func connect(context: ChannelHandlerContext, to address: SocketAddress, promise: EventLoopPromise<Void>?) {
     if let remote = IPAddress(address), let routing = routing() {
       let target = ReachabilityTarget.address(remote, port: address.port.map(UInt16.init(truncatingIfNeeded:)))
-      let state = Reachability.now(
-        target, configuration: routing.configuration, environment: registry.environment)
+      let state = Reachability.now(target, configuration: routing.configuration, environment: registry.environment)
       if let reason = ConnectionRoutes.Answer(state).reason {
         context.fireUserInboundEventTriggered(NetworkEvents.WaitingForConnectivity(transientError: reason))
       }

@@ -26,8 +26,14 @@ final class PathWatch: Sendable {
   private let remote: ReachabilityMonitor
   private let environment: ReachabilityEnvironment
   private let confirmed = Mutex<(ConnectionRoutes, ContinuousClock.Instant)?>(nil)
-  private let followers = Mutex<[ObjectIdentifier: Follower]>([:])
-  private let observations = Mutex<[ReachabilityObservation]>([])
+  private let followers = Mutex(Followers())
+  private let observations = Mutex<(ReachabilityObservation, ReachabilityObservation)?>(nil)
+
+  /// Most pairs have one, which needs no table.
+  private struct Followers {
+    var first: Follower?
+    var others: [ObjectIdentifier: Follower] = [:]
+  }
 
   init(_ key: Key, in environment: ReachabilityEnvironment) {
     self.key = key
@@ -39,7 +45,7 @@ final class PathWatch: Sendable {
   /// Begins to tell followers of changes. Apart from the initialiser, since observers may be called before it returns.
   func start() {
     let tell: @Sendable (Reachability) -> Void = { [weak self] _ in self?.tell() }
-    let both = [pair.observe(tell), remote.observe(tell)]
+    let both = (pair.observe(tell), remote.observe(tell))
     observations.withLock { $0 = both }
   }
 
@@ -52,36 +58,35 @@ final class PathWatch: Sendable {
   /// Connections that ask in the same moment get one answer.
   func confirmedRoutes() -> ConnectionRoutes {
     confirmed.withLock { confirmed in
-      let now = ContinuousClock.now
-      if let (routes, time) = confirmed, now < time + .milliseconds(1) { return routes }
-      let routes = ask()
+      if let (routes, time) = confirmed, .now < time + .milliseconds(1) { return routes }
+      let answers = [key.pairTarget, key.remoteTarget].map {
+        ConnectionRoutes.Answer(.now($0, configuration: key.socket.configuration, environment: environment))
+      }
+      let routes = ConnectionRoutes(pair: answers[0], remote: answers[1])
       confirmed = (routes, .now)
       return routes
     }
   }
 
-  private func ask() -> ConnectionRoutes {
-    func now(_ target: ReachabilityTarget) -> ConnectionRoutes.Answer {
-      .init(Reachability.now(target, configuration: key.socket.configuration, environment: environment))
+  func add(_ follower: Follower) {
+    followers.withLock {
+      if $0.first == nil { $0.first = follower } else { $0.others[ObjectIdentifier(follower.value)] = follower }
     }
-    return ConnectionRoutes(pair: now(key.pairTarget), remote: now(key.remoteTarget))
   }
-
-  func add(_ follower: Follower) { followers.withLock { $0[ObjectIdentifier(follower.value)] = follower } }
 
   /// Returns whether no follower is left.
   func remove(_ handler: PathHandler) -> Bool {
     followers.withLock { followers in
-      followers[ObjectIdentifier(handler)] = nil
-      return followers.isEmpty
+      // The first may belong to another event loop, on which alone it may be looked at.
+      if followers.others.removeValue(forKey: ObjectIdentifier(handler)) == nil { followers.first = nil }
+      return followers.first == nil && followers.others.isEmpty
     }
   }
 
   private func tell() {
     followers.withLock { followers in
-      var lists: [ObjectIdentifier: [Follower]] = [:]
-      for follower in followers.values { lists[ObjectIdentifier(follower.eventLoop), default: []].append(follower) }
-      for list in lists.values {
+      let all = Array(followers.others.values) + [followers.first].compactMap(\.self)
+      for list in Dictionary(grouping: all, by: { ObjectIdentifier($0.eventLoop) }).values {
         list[0].eventLoop.execute { for follower in list { follower.value.routesChanged() } }
       }
     }

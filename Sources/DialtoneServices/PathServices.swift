@@ -68,6 +68,9 @@ public struct PathDependentService<Wrapped: Service>: Service {
 /// | `dialtone_outage_duration` | timer | how long each outage lasted |
 ///
 /// Each has the dimension `target`. While a state is not determined, the gauge keeps its value.
+///
+/// At the level `trace` it also logs what each decision follows from: the whole state, and what the kernel knows of the
+/// way, in the order in which a packet meets it. To find that takes some milliseconds for each change.
 public struct ReachabilityReporter: Service {
   private let monitors: [ReachabilityMonitor]
   private let logger: Logger
@@ -103,6 +106,7 @@ public struct ReachabilityReporter: Service {
       isFirst = false
       logger.log(
         level: state.isReachable ? .info : .warning, "\(target) is \(state)", metadata: state.metadata(of: target))
+      trace(state, of: monitor)
       guard state.isDetermined else { continue }
       reachable.record(state.isReachable ? 1 : 0)
       if state.isReachable {
@@ -113,6 +117,32 @@ public struct ReachabilityReporter: Service {
         outages.increment()
       }
     }
+  }
+}
+
+extension ReachabilityReporter {
+  /// Logs what the decision follows from.
+  private func trace(_ state: Reachability, of monitor: ReachabilityMonitor) {
+    guard logger.logLevel <= .trace else { return }
+    var fields = state.metadata(of: monitor.target)
+    fields["flags"] = "\(state.flags)"
+    fields["destination"] = state.destination.map { "\($0)" }
+    logger.trace("decided", metadata: fields)
+    #if os(Linux)
+    // A name has no findings; the address that it led to has.
+    let target = state.destination.map { ReachabilityTarget.address($0, port: monitor.target.port) } ?? monitor.target
+    do throws(ReachabilityError) {
+      for finding in try Reachability.kernelFindings(for: target, configuration: monitor.configuration) {
+        logger.trace(
+          "\(finding.result)",
+          metadata: [
+            "target": "\(monitor.target)", "address": "\(finding.target)", "fault": "\(finding.isFault)",
+          ])
+      }
+    } catch {
+      logger.trace("the kernel does not say", metadata: ["target": "\(monitor.target)", "error": "\(error)"])
+    }
+    #endif
   }
 }
 

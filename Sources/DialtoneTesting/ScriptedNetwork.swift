@@ -19,6 +19,7 @@ public final class ScriptedNetwork: Sendable {
     var localNetwork: ScriptedPath?
     var networkPath: NetworkPath?
     var addresses: [IPAddress: ScriptedPath] = [:]
+    var sources: [IPAddress: ScriptedPath] = [:]
     var names: [String: ScriptedNames] = [:]
     /// Grows with each change.
     var version = 0
@@ -83,6 +84,11 @@ public final class ScriptedNetwork: Sendable {
 
   /// Sets the answer for one address from now on; `nil` for the same as all others.
   public func set(_ path: ScriptedPath?, for address: IPAddress) { change { $0.addresses[address] = path } }
+
+  /// Sets the answer for packets from one address of this machine from now on; `nil` for the same as all others.
+  ///
+  /// It is what a connection is judged by: `set(.unreachable(.noAddress), from: address)` takes its address away.
+  public func set(_ path: ScriptedPath?, from source: IPAddress) { change { $0.sources[source] = path } }
 
   /// Sets the answer for the local network from now on; `nil` for the same as addresses.
   public func setLocalNetwork(_ path: ScriptedPath?) { change { $0.localNetwork = path } }
@@ -180,7 +186,8 @@ public final class ScriptedNetwork: Sendable {
         case .localNetwork(let kind, _):
           state = (script.localNetwork ?? script.path).localNetwork(kind)
         case .address(let address):
-          state = script.addresses[address]?.state ?? script.path.state(to: address)
+          let source = query.source.flatMap { script.sources[$0]?.state }
+          state = source ?? script.addresses[address]?.state ?? script.path.state(to: address)
           if let source = query.source, source.family != address.family {
             state = Reachability(status: .unreachable, reason: .noAddress)
           }

@@ -7,6 +7,7 @@ import DialtoneNIO
 import NIOCore
 import NIOPosix
 import NetworkLab
+import Synchronization
 import TestSupport
 import Testing
 
@@ -81,7 +82,7 @@ struct KindsOfConnectionTests {
     let lab = try await ConnectionLab()
     let registry = lab.registry()
     let end = try await lab.connect(registry)
-    let index = CInt(try lab.client.index(of: "u1"))
+    let index = Int(try lab.client.index(of: "u1"))
     // SO_BINDTOIFINDEX (asm-generic/socket.h) sets what SO_BINDTODEVICE does, by a number.
     let bound = try await lab.connect(registry) { $0.channelOption(.socketOption(.init(rawValue: 62)), value: index) }
     for end in [end, bound] { try await end.echo("an answer") }

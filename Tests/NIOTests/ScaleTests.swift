@@ -39,7 +39,7 @@ struct ScaleTests {
     }
   }
 
-  @Test("memory of each: 1.5 KiB to shared remotes, 6 KiB to different ones", arguments: [true, false])
+  @Test("memory of each: 1.5 KiB to shared remotes, 3 KiB to different ones", arguments: [true, false])
   func memory(_ isShared: Bool) async {
     await #expect(processExitsWith: .success) { [isShared] in
       let network = ScriptedNetwork()
@@ -55,7 +55,7 @@ struct ScaleTests {
       ctestsupport_trim_heap()
       let each = (ctestsupport_heap_in_use() - before) / ScaleTests.count
       print("bytes a connection, shared remotes \(isShared): \(each)")
-      if !isSanitized { #expect(each <= (isShared ? 1_536 : 6_144), "\(each) bytes") }
+      if !isSanitized { #expect(each <= (isShared ? 1_536 : 3_072), "\(each) bytes") }
       #expect(registry.watchCount == (isShared ? 10 : ScaleTests.count))
       for channel in channels { try await channel.close().get() }
       await channels[0].testingEventLoop.run()

@@ -10,36 +10,6 @@ import GRPCNIOTransportHTTP2Posix
 import NIOPosix
 import NetworkLab
 
-/// What the trial's gRPC server offers: a call that gives back what it gets.
-enum EchoRPC {
-  static let method = MethodDescriptor(service: ServiceDescriptor(fullyQualifiedService: "Echo"), method: "Get")
-
-  struct Service: RegistrableRPCService {
-    func registerMethods<Transport: ServerTransport>(with router: inout RPCRouter<Transport>) {
-      router.registerHandler(forMethod: method, deserializer: Bytes(), serializer: Bytes()) { request, _ in
-        StreamingServerResponse { writer in
-          for try await message in request.messages { try await writer.write(message) }
-          return [:]
-        }
-      }
-    }
-  }
-
-  struct Bytes: MessageSerializer, MessageDeserializer {
-    func serialize<Target: GRPCContiguousBytes>(_ message: [UInt8]) throws -> Target { Target(message) }
-    func deserialize<Source: GRPCContiguousBytes>(_ bytes: Source) throws -> [UInt8] {
-      bytes.withUnsafeBytes { Array($0) }
-    }
-  }
-
-  static func server(_ group: MultiThreadedEventLoopGroup) -> GRPCServer<HTTP2ServerTransport.Posix> {
-    GRPCServer(
-      transport: .http2NIOPosix(
-        address: .ipv4(host: "0.0.0.0", port: 9090), transportSecurity: .plaintext, eventLoopGroup: group),
-      services: [Service()])
-  }
-}
-
 /// grpc-swift-2 over HTTP/2. With Dialtone its transport is wrapped, and calls may be repeated by gRPC's retry policy.
 final class RPCClient: TrialClient {
   private let registry: @Sendable () -> [ConnectionCondition: Int]

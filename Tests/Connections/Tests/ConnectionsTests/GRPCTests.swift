@@ -7,6 +7,7 @@ import DialtoneGRPC
 import DialtoneNIO
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
+import Foundation
 import NIOPosix
 import NetworkLab
 import TestSupport
@@ -16,34 +17,12 @@ import Testing
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)), .serialized)
 struct GRPCTests {
-  private static let method = MethodDescriptor(
-    service: ServiceDescriptor(fullyQualifiedService: "Echo"), method: "Get")
-
-  private struct EchoService: RegistrableRPCService {
-    func registerMethods<Transport: ServerTransport>(with router: inout RPCRouter<Transport>) {
-      router.registerHandler(
-        forMethod: GRPCTests.method, deserializer: Bytes(), serializer: Bytes()
-      ) { request, _ in
-        StreamingServerResponse { writer in
-          for try await message in request.messages { try await writer.write(message) }
-          return [:]
-        }
-      }
-    }
-  }
-
-  private struct Bytes: MessageSerializer, MessageDeserializer {
-    func serialize<Target: GRPCContiguousBytes>(_ message: [UInt8]) throws -> Target { Target(message) }
-    func deserialize<Source: GRPCContiguousBytes>(_ bytes: Source) throws -> [UInt8] {
-      bytes.withUnsafeBytes { Array($0) }
-    }
-  }
-
   private func call(_ client: GRPCClient<PathFollowingTransport>, timeout: Duration) async throws -> [UInt8] {
     var options = CallOptions.defaults
     options.timeout = timeout
     return try await client.unary(
-      request: ClientRequest(message: [1, 2, 3]), descriptor: Self.method, serializer: Bytes(), deserializer: Bytes(),
+      request: ClientRequest(message: [1, 2, 3]), descriptor: EchoRPC.method, serializer: EchoRPC.Bytes(),
+      deserializer: EchoRPC.Bytes(),
       options: options
     ) { try $0.message }
   }
@@ -52,10 +31,7 @@ struct GRPCTests {
   func callsSurviveChanges() async throws {
     let lab = try await ConnectionLab()
     let serverGroup = try lab.server.run { MultiThreadedEventLoopGroup(numberOfThreads: 1) }
-    let server = GRPCServer(
-      transport: .http2NIOPosix(
-        address: .ipv4(host: "0.0.0.0", port: 9090), transportSecurity: .plaintext, eventLoopGroup: serverGroup),
-      services: [EchoService()])
+    let server = EchoRPC.server(serverGroup)
     let gate = PathGate(environment: lab.environment)
     let transport = try PathFollowingTransport(
       to: .host("\(ConnectionLab.address):9090"), gate: gate, environment: lab.environment
@@ -86,6 +62,72 @@ struct GRPCTests {
       server.beginGracefulShutdown()
     }
     try await serverGroup.shutdownGracefully()
+    try await lab.stop()
+  }
+
+  @Test("an attempt is under way when its address goes: the call is answered on the other uplink, at once")
+  func anAttemptIsUnderWay() async throws {
+    let lab = try await ConnectionLab()
+    let serverGroup = try lab.server.run { MultiThreadedEventLoopGroup(numberOfThreads: 1) }
+    let server = EchoRPC.server(serverGroup)
+    // The router of the first uplink drops what comes from there, which no route tells.
+    try lab.server.sysctl("ipv4/conf/s0/rp_filter", 1)
+    try lab.server.addRoute("10.0.0.1/32", via: "10.0.1.1", dev: "s1")
+    let transport = try PathFollowingTransport(
+      to: .host("\(ConnectionLab.address):9090"), gate: PathGate(environment: lab.environment),
+      environment: lab.environment
+    ) { config in
+      try .http2NIOPosix(
+        target: .ipv4(address: ConnectionLab.address, port: 9090), transportSecurity: .plaintext, config: config,
+        eventLoopGroup: lab.group)
+    }
+    try await withThrowingDiscardingTaskGroup { tasks in
+      tasks.addTask { try await server.serve() }
+      _ = try await server.listeningAddress
+      let client = GRPCClient(transport: transport)
+      tasks.addTask { try await client.runConnections() }
+      async let answer = call(client, timeout: .seconds(60))
+      // Port 9090 is 2382, and SYN_SENT is 02.
+      try await eventually("it connects") {
+        try lab.client.run { try String(contentsOfFile: "/proc/thread-self/net/tcp", encoding: .utf8) }
+          .contains(":2382 02 ")
+      }
+      let start = ContinuousClock.now
+      try lab.client.deleteAddress("10.0.0.1/24", "u0")
+      #expect(try await answer == [1, 2, 3])
+      // gRPC gives its own attempt twenty seconds.
+      #expect(ContinuousClock.now - start < .seconds(10))
+      client.beginGracefulShutdown()
+      server.beginGracefulShutdown()
+    }
+    try await serverGroup.shutdownGracefully()
+    try await lab.stop()
+  }
+
+  @Test("the client is shut down while calls wait at the gate: they end, and nothing is left")
+  func shutDownAtTheGate() async throws {
+    let lab = try await ConnectionLab(second: false)
+    try lab.client.deleteRoute("default", via: "10.0.0.2", dev: "u0", metric: 100)
+    let gate = PathGate(environment: lab.environment)
+    let transport = try PathFollowingTransport(
+      to: .host("\(ConnectionLab.address):9090"), gate: gate, environment: lab.environment
+    ) { config in
+      try .http2NIOPosix(
+        target: .ipv4(address: ConnectionLab.address, port: 9090), transportSecurity: .plaintext, config: config,
+        eventLoopGroup: lab.group)
+    }
+    let client = GRPCClient(transport: transport)
+    let running = Task { try await client.runConnections() }
+    let calls = (0..<10).map { _ in Task { try await call(client, timeout: .seconds(300)) } }
+    // Those, and the transport itself.
+    try await eventually("they wait") { gate.waiterCount == 11 }
+    client.beginGracefulShutdown()
+    for task in calls {
+      let error = await #expect(throws: RPCError.self) { try await task.value }
+      #expect(error?.code == .unavailable)
+    }
+    try await running.value
+    #expect(gate.waiterCount == 0 && transport.connections.counts.isEmpty)
     try await lab.stop()
   }
 }

@@ -1,0 +1,1 @@
+../../../Sources/ConnectionTrials/EchoRPC.swift
