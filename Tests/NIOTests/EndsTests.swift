@@ -58,7 +58,7 @@ struct EndsTests {
 
   @Test(
     "the channel ends, or its handler, while its condition is told: nothing is left",
-    arguments: ["ViabilityUpdate", "ConditionUpdate"], [false, true])
+    arguments: ["isViable: false", "condition: waiting"], [false, true])
   func endsWhileItIsTold(_ event: String, _ removes: Bool) async throws {
     let network = ScriptedNetwork()
     network.set(Self.wired)
@@ -93,19 +93,45 @@ struct EndsTests {
     #expect(registry.counts.isEmpty && registry.closed.isEmpty)
   }
 
-  @Test("an event loop is shut down with its connections: their watches end, and changes after it do no harm")
-  func theLoopIsShutDown() async throws {
+  @Test("a script takes an address away: only connections from it are dead")
+  func scriptedDeath() async throws {
     let network = ScriptedNetwork()
     network.set(Self.wired)
-    let registry = ConnectionRegistry(environment: network.environment)
+    var policy = ConnectionPolicy()
+    policy.activity = .idle
+    let registry = ConnectionRegistry(policy: policy, environment: network.environment)
     let channel = try await connected(network, registry)
-    let monitor = ReachabilityMonitor(.internet, environment: network.environment)
-    await channel.testingEventLoop.shutdownGracefully()
-    network.set(.unreachable(.noCarrier))
+    network.set(.unreachable(.noAddress), from: try #require(IPAddress("10.0.0.9")))
     try await network.settle()
-    _ = try await monitor.waitUntilDetermined()
-    try await channel.close().get()
+    await channel.testingEventLoop.run()
+    #expect(channel.isActive && registry.counts == [.fine: 1])
+    network.set(.unreachable(.noAddress), from: try #require(IPAddress("10.0.0.1")))
+    try await eventually("it is closed") {
+      await channel.testingEventLoop.run()
+      return !channel.isActive
+    }
+    #expect(registry.closed == [.dead: 1] && registry.counts.isEmpty)
+    network.set(nil, from: try #require(IPAddress("10.0.0.1")))
+    #expect(
+      Reachability.now(
+        .address(try #require(IPAddress("192.0.2.80")), from: try #require(IPAddress("10.0.0.1"))),
+        environment: network.environment
+      ).isReachable)
+  }
+
+  @Test(
+    "event loops are shut down with their connections: their watches end, and changes after it do no harm",
+    .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
+  func theLoopIsShutDown() async throws {
+    let lab = try await ConnectionLab(threads: 4)
+    let registry = lab.registry()
+    for _ in 0..<20 { try await lab.connect(registry).echo("an answer") }
+    // They are told of this while they end.
+    try lab.client.deleteAddress("10.0.0.1/24", "u0")
+    try await lab.stop()
     #expect(registry.counts.isEmpty && registry.watchCount == 0)
+    try lab.client.addAddress("10.0.0.1/24", "u0")
+    _ = try await lab.anchor.waitUntilDetermined()
   }
 
   @Test(

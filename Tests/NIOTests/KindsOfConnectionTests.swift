@@ -55,9 +55,9 @@ struct KindsOfConnectionTests {
     let lab = try await ConnectionLab()
     let registry = lab.registry()
     let address = try SocketAddress(ipAddress: ConnectionLab.address, port: 7000)
-    let channel = try await DatagramBootstrap(group: lab.group)
-      .channelInitializer { $0.followPath(in: registry) }
-      .connect(to: address).get()
+    let channel = try await lab.group.next().flatSubmit {
+      DatagramBootstrap(group: lab.group).channelInitializer { $0.followPath(in: registry) }.connect(to: address)
+    }.get()
     #expect(registry.counts == [.unjudged: 1])
     try await channel.close().get()
     #expect(registry.counts.isEmpty)

@@ -88,7 +88,8 @@ final class ConnectionLab: Sendable {
           }
         }
       }
-      .connect(to: SocketAddress(ipAddress: host, port: 7000)).get()
+      // By its name: then the event loop makes the socket, on its own thread.
+      .connect(host: host, port: 7000).get()
     end.channel.withLock { $0 = channel }
     return end
   }

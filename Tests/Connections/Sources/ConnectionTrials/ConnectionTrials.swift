@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import Dispatch
+import Foundation
 import NetworkLab
 
 /// Plays changes of a network with two uplinks to clients with Dialtone and without, side by side, and prints a table.
@@ -45,7 +45,7 @@ struct ConnectionTrials {
         table.add(try await TrialRound(world: world, change: change, limit: limit).play(), to: change.name)
       }
       try await world.stop()
-      print(table.text(of: change.name))
+      try FileHandle.standardOutput.write(contentsOf: Data((table.text(of: change.name) + "\n").utf8))
     }
     print("Rounds of each change: \(rounds). Connections that Dialtone closed and that worked: \(table.wrongs).")
     if table.wrongs > 0 { throw LabError("connections were closed that worked") }

@@ -5,6 +5,7 @@
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import NIOPosix
+import NetworkLab
 
 /// What a lab's gRPC server offers: a call that gives back what it gets.
 enum EchoRPC {
@@ -33,6 +34,19 @@ enum EchoRPC {
       transport: .http2NIOPosix(
         address: .ipv4(host: "0.0.0.0", port: 9090), transportSecurity: .plaintext, eventLoopGroup: group),
       services: [Service()])
+  }
+}
+
+/// Runs tasks on a thread of a lab: gRPC makes its sockets where its tasks run, and a socket belongs to the network of the
+/// thread that makes it. The thread stays, since tasks may end after all that they have made.
+final class LabExecutor: TaskExecutor {
+  private let group: MultiThreadedEventLoopGroup
+
+  init(_ lab: NetworkLab) throws { group = try lab.run { MultiThreadedEventLoopGroup(numberOfThreads: 1) } }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    group.next().execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 }
 #endif

@@ -30,15 +30,15 @@ final class RPCClient: TrialClient {
         to: .host("\(ConnectionLab.address):9090"), gate: PathGate(environment: lab.environment),
         environment: lab.environment, transport)
       registry = { wrapped.connections.closed }
-      (call, shutDown, connections) = Self.start(wrapped)
+      (call, shutDown, connections) = Self.start(wrapped, try LabExecutor(lab.client))
     } else {
       registry = { [:] }
-      (call, shutDown, connections) = Self.start(try transport(.defaults))
+      (call, shutDown, connections) = Self.start(try transport(.defaults), try LabExecutor(lab.client))
     }
   }
 
   private static func start<Transport: ClientTransport>(
-    _ transport: Transport
+    _ transport: Transport, _ executor: LabExecutor
   ) -> (@Sendable (Duration) async throws -> Void, @Sendable () -> Void, Task<Void, any Error>) {
     let client = GRPCClient(transport: transport)
     let call: @Sendable (Duration) async throws -> Void = { limit in
@@ -54,7 +54,9 @@ final class RPCClient: TrialClient {
         deserializer: EchoRPC.Bytes(), options: options
       ) { try $0.message }
     }
-    return (call, { client.beginGracefulShutdown() }, Task { try await client.runConnections() })
+    return (
+      call, { client.beginGracefulShutdown() }, Task(executorPreference: executor) { try await client.runConnections() }
+    )
   }
 
   var closed: [ConnectionCondition: Int] { registry() }

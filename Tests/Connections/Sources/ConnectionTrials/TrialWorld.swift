@@ -27,7 +27,8 @@ final class TrialWorld: Sendable {
     group = try lab.server.run { MultiThreadedEventLoopGroup(numberOfThreads: 1) }
     let rpc = EchoRPC.server(group)
     self.rpc = rpc
-    serving = Task { try await rpc.serve() }
+    let executor = try LabExecutor(lab.server)
+    serving = Task(executorPreference: executor) { try await rpc.serve() }
     _ = try await rpc.listeningAddress
   }
 
@@ -86,7 +87,9 @@ final class TrialWorld: Sendable {
 
 /// A tunnel between two labs, by a tun device in each. Like WireGuard's, its far end only takes packets that come from
 /// the address that belongs to the near end.
-private final class Tunnel: Sendable {
+///
+/// `@unchecked Sendable`: the sources are made in init and only cancelled later, which any thread may do.
+private final class Tunnel: @unchecked Sendable {
   private let sources: [any DispatchSourceRead]
 
   init(_ client: NetworkLab, _ server: NetworkLab) throws {

@@ -41,10 +41,10 @@ struct GRPCTests {
         eventLoopGroup: lab.group)
     }
     try await withThrowingDiscardingTaskGroup { tasks in
-      tasks.addTask { try await server.serve() }
+      tasks.addTask(executorPreference: try LabExecutor(lab.server)) { try await server.serve() }
       _ = try await server.listeningAddress
       let client = GRPCClient(transport: transport)
-      tasks.addTask { try await client.runConnections() }
+      tasks.addTask(executorPreference: try LabExecutor(lab.client)) { try await client.runConnections() }
       #expect(try await call(client, timeout: .seconds(30)) == [1, 2, 3])
       try await eventually("it is idle and fine") { transport.connections.counts == [.fine: 1] }
       try lab.client.deleteAddress("10.0.0.1/24", "u0")
@@ -82,10 +82,10 @@ struct GRPCTests {
         eventLoopGroup: lab.group)
     }
     try await withThrowingDiscardingTaskGroup { tasks in
-      tasks.addTask { try await server.serve() }
+      tasks.addTask(executorPreference: try LabExecutor(lab.server)) { try await server.serve() }
       _ = try await server.listeningAddress
       let client = GRPCClient(transport: transport)
-      tasks.addTask { try await client.runConnections() }
+      tasks.addTask(executorPreference: try LabExecutor(lab.client)) { try await client.runConnections() }
       async let answer = call(client, timeout: .seconds(60))
       // Port 9090 is 2382, and SYN_SENT is 02.
       try await eventually("it connects") {

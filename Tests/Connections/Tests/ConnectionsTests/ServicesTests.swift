@@ -78,4 +78,24 @@ struct ServicesTests {
     #expect(try metrics.expectCounter("dialtone_changes_total", dimensions).totalValue == 2)
     #expect(try metrics.expectTimer("dialtone_outage_duration", dimensions).values.count == 1)
   }
+
+  @Test func decisionsAreTraced() async throws {
+    let network = ScriptedNetwork()
+    network.set(.wired)
+    let monitor = ReachabilityMonitor(.internet, environment: network.environment)
+    let handler = InMemoryLogHandler()
+    var logger = Logger(label: "network") { _ in handler }
+    logger.logLevel = .trace
+    let reporter = ReachabilityReporter([monitor], logger: logger)
+    let task = Task { try await reporter.run() }
+    try await eventually("the decision") { handler.entries.contains { $0.message == "decided" } }
+    let decided = try #require(handler.entries.first { $0.message == "decided" })
+    #expect(decided.level == .trace && decided.metadata["interface"] == "eth0" && decided.metadata["flags"] != nil)
+    #if os(Linux)
+    // What the kernel of this machine knows.
+    try await eventually("what it follows from") { handler.entries.contains { $0.metadata["fault"] != nil } }
+    #endif
+    task.cancel()
+    _ = await task.result
+  }
 }
