@@ -17,7 +17,8 @@ struct TrialResult: Sendable {
   let lost: Int
   /// Connections that Dialtone has closed.
   let closed: Int
-  /// Those of them whose twin was answered within the grace after the change.
+  /// Those of them whose twin was answered within the grace after the change; if they were stalled, within the policy's
+  /// limit for that.
   let closedThatWorked: Int
 }
 
@@ -79,13 +80,18 @@ struct TrialRound {
     let answer = try await wait(for: runners, from: works, start: start, twin)
     for task in running { task.cancel() }
     for task in running { await task.value }
-    let isWorking = answer.map { $0 <= ConnectionPolicy().grace } ?? false
+    let policy = ConnectionPolicy()
     let results = runners.map { runner in
       let first = runner.log.answers.withLock { $0.first { $0 >= works } }
-      let closed = runner.client.closed.values.reduce(0, +)
+      let closed = runner.client.closed
+      // What is stalled answers in the end: later than the policy allows.
+      let wrongs = closed.filter { condition, _ in
+        answer.map { $0 <= (condition == .stalled ? policy.stall : policy.grace) } ?? false
+      }
       return TrialResult(
         kind: runner.kind, follows: runner.follows, recovery: first.map { $0 - works },
-        lost: runner.log.lost.withLock { $0 }, closed: closed, closedThatWorked: isWorking ? closed : 0)
+        lost: runner.log.lost.withLock { $0 }, closed: closed.values.reduce(0, +),
+        closedThatWorked: wrongs.values.reduce(0, +))
     }
     for runner in runners { try await runner.client.stop() }
     try await twin?.close()
