@@ -12,6 +12,7 @@ let package = Package(
   dependencies: [
     .package(name: "swift-dialtone", path: "../..", traits: ["HTTPClient"]),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
   ],
   targets: [
     .executableTarget(
@@ -21,6 +22,7 @@ let package = Package(
         .product(name: "Dialtone", package: "swift-dialtone"),
         .product(name: "DialtoneHTTPClient", package: "swift-dialtone"),
         .product(name: "DialtoneNIO", package: "swift-dialtone"),
+        .product(name: "NIOCore", package: "swift-nio"),
       ],
       swiftSettings: [.treatAllWarnings(as: .error)])
   ],

@@ -32,6 +32,7 @@ let package = Package(
         .product(name: "Dialtone", package: "swift-dialtone"),
         .product(name: "DialtoneHTTPClient", package: "swift-dialtone"),
         .product(name: "DialtoneNIO", package: "swift-dialtone"),
+        .product(name: "NIOCore", package: "swift-nio"),
       ]),
     .executableTarget(
       name: "SessionProbe",

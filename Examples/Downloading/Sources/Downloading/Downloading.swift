@@ -6,6 +6,7 @@ import Dialtone
 import DialtoneHTTPClient
 import DialtoneNIO
 import Foundation
+import NIOCore
 
 /// Downloads a file, and goes on where it was when the uplink changes.
 ///

@@ -16,23 +16,27 @@ struct SessionProbe {
   static func main() async throws {
     let arguments = CommandLine.arguments
     guard arguments.count > 3, let url = URL(string: arguments[2]) else { exit(64) }
-    setvbuf(stdout, nil, _IOLBF, 0)
     for text in arguments[3...] {
       guard let seconds = Int64(text) else { exit(64) }
       var policy = ConnectivityPolicy()
       policy.timeoutForResource = .seconds(seconds)
       var request = URLRequest(url: url)
       request.httpMethod = arguments[1]
-      print("begin")
+      try write("begin")
       do {
         let (data, response) = try await URLSession.shared.data(for: request, connectivity: policy)
         let status = (response as? HTTPURLResponse)?.statusCode ?? 0
-        print("\(status) \(String(decoding: data, as: UTF8.self))")
+        try write("\(status) \(String(decoding: data, as: UTF8.self))")
       } catch let error as PathGate.Unavailable {
-        print("unavailable \(error.reason.map { "\($0.identifier)" } ?? "-")")
+        try write("unavailable \(error.reason.map { "\($0.identifier)" } ?? "-")")
       } catch let error as URLError {
-        print("error \(error.code.rawValue)")
+        try write("error \(error.code.rawValue)")
       }
     }
+  }
+
+  /// At once, whatever the standard output is.
+  private static func write(_ line: String) throws {
+    try FileHandle.standardOutput.write(contentsOf: Data("\(line)\n".utf8))
   }
 }
