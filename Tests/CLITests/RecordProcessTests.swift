@@ -90,8 +90,8 @@ struct RecordProcessTests {
     _ = try await process.exit()
   }
 
-  /// Killed at random moments, while the link flaps: what was written before stays byte by byte, and of each run at most
-  /// the last line is torn. `DIALTONE_KILLS` asks for more.
+  /// Killed at random moments, while the link flaps: what was written before stays byte by byte, and of each run at
+  /// most the last line is torn. `DIALTONE_KILLS` asks for more.
   @Test func aKilledRecorderLosesAtMostItsLastEvent() async throws {
     let kills = ProcessInfo.processInfo.environment["DIALTONE_KILLS"].flatMap { Int($0) } ?? 15
     let lab = try await makeLab()

@@ -24,7 +24,7 @@ let package = Package(
     .target(name: "CNetworkLab"),
     .target(name: "NetworkLab", dependencies: ["CNetworkLab"]),
     .target(name: "TestSupport"),
-    // The client of Examples/Downloading, and one of URLSession, which has threads of its own: each is a process in a lab.
+    // The client of Examples/Downloading, and one of URLSession, with threads of its own: each is a process in a lab.
     .executableTarget(
       name: "Downloading",
       dependencies: [

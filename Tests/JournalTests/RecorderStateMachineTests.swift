@@ -167,7 +167,7 @@ struct RecorderStateMachineTests {
     #expect(names(other.handle(.state(0, up, since: nil), at: moment(26))) == ["up", "learn"])
   }
 
-  /// Whatever comes in whatever order, the log makes outages that do not overlap, and none that is longer than the time.
+  /// Whatever comes in whatever order, the log makes outages that do not overlap, and none is longer than the time.
   @Test(arguments: 0..<12)
   func randomInputsMakeASoundJournal(seed: Int) {
     var numbers = SeededNumbers(seed: UInt64(seed))

@@ -106,8 +106,8 @@ package final class Subscription<State: Equatable & Sendable>: Sendable {
     withExtendedLifetime(former) {}
   }
 
-  /// Looks for a newer state, and resumes a waiting task or thread, or puts a block on a queue. Returns what a thread of
-  /// the engine has to run.
+  /// Looks for a newer state, and resumes a waiting task or thread, or puts a block on a queue. Returns what a thread
+  /// of the engine has to run.
   package func wake() -> Delivery? {
     if let place {
       if !progress.withLock({ schedule(&$0) }) { return nil }

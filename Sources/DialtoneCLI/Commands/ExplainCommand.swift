@@ -14,8 +14,8 @@ struct ExplainCommand: CheckedCommand {
     usage: "dialtone explain [<options>] [<target> | <url>]",
     discussion: """
       It looks at what a packet meets: interface, addresses, rule, route, source, neighbour, portals, what lies \
-      beyond the router, name, connection, large packets, TLS, the answer and the proxy. The nearest cause counts. It is \
-      "certain" only if it is proven, and "nothing is wrong" is said only if the target has just answered.
+      beyond the router, name, connection, large packets, TLS, the answer and the proxy. The nearest cause counts. \
+      It is "certain" only if it is proven, and "nothing is wrong" is said only if the target has just answered.
 
       WHAT IT SENDS
         to the gateway        a datagram to port 9; a connection to port 53, if

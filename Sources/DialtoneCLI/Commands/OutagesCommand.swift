@@ -12,8 +12,8 @@ struct OutagesCommand: CheckedCommand {
     abstract: "Tell which outages a recorder has seen: when, how long, which target, and why.",
     usage: "dialtone outages [<options>]",
     discussion: """
-      It reads the journal that dialtone record writes, and adds up how long each target was up and down. Time in which \
-      nobody recorded, or the machine slept, counts neither way. "≥" marks an outage whose end nobody saw.
+      It reads the journal that dialtone record writes, and adds up how long each target was up and down. Time in \
+      which nobody recorded, or the machine slept, counts neither way. "≥" marks an outage whose end nobody saw.
 
       --openmetrics prints samples with their times, for Prometheus:
         dialtone outages --openmetrics > outages.om

@@ -15,13 +15,13 @@ struct RecordCommand: CheckedCommand {
     abstract: "Write each outage of the targets to a journal, with its cause.",
     usage: "dialtone record [<options>] [<target> ...]",
     discussion: """
-      It goes on until it is stopped. The journal is a folder with files by day, one line of JSON for each event. dialtone \
-      outages tells what it says, and dialtone report draws it.
+      It goes on until it is stopped. The journal is a folder with files by day, one line of JSON for each event. \
+      dialtone outages tells what it says, and dialtone report draws it.
 
-      At the beginning of an outage it looks for the cause, and again when something changes: at most once a minute and \
-      20 times an hour, ever more seldom for one outage. It sends one datagram to the gateway. Nothing goes beyond the \
-      router except lookups of the targets' names, unless a target is a URL, which is asked again and again, or --beyond \
-      is given: then it looks as dialtone explain does.
+      At the beginning of an outage it looks for the cause, and again when something changes: at most once a minute \
+      and 20 times an hour, ever more seldom for one outage. It sends one datagram to the gateway. Nothing goes beyond \
+      the router except lookups of the targets' names, unless a target is a URL, which is asked again and again, or \
+      --beyond is given: then it looks as dialtone explain does.
 
       A machine that sleeps, a clock that is set, and a recorder that is started anew make no outage. If the disk is \
       full, standard error says so, and what happens is written once there is room.

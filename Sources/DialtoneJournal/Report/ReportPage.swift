@@ -31,7 +31,8 @@ package struct ReportPage {
       <!DOCTYPE html>
       <html lang="en"><head><meta charset="utf-8">
       <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-      <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <meta name="color-scheme" content="light dark">
 
       """)
     html.element("title", "Outages of \(host)")

@@ -52,7 +52,8 @@ enum ReportStyle {
     .axis { position: relative; height: 1.3rem; margin-top: 0.25rem; }
     .axis span { position: absolute; transform: translateX(-50%); white-space: nowrap; }
     .axis span:first-child { transform: none; }
-    .legend { display: flex; flex-wrap: wrap; gap: 0.35rem 1.1rem; margin: 0.1rem 0 1.1rem; padding: 0; list-style: none; }
+    .legend { display: flex; flex-wrap: wrap; gap: 0.35rem 1.1rem; margin: 0.1rem 0 1.1rem; padding: 0;
+      list-style: none; }
     .path .legend { margin: 0.4rem 0 0; }
     .legend li { display: flex; align-items: center; gap: 0.45rem; }
     .key { width: 0.8rem; height: 0.8rem; border-radius: 3px; flex: none; }
@@ -68,7 +69,8 @@ enum ReportStyle {
     .day.bad { background: color-mix(in srgb, var(--link) var(--share), var(--card)); }
     .day.blank { background: none; }
     .columns { display: grid; grid-template-columns: 1fr; gap: 1.25rem; }
-    .bar { display: grid; grid-template-columns: 8.5rem 1fr 12.5rem; gap: 0.9rem; align-items: center; padding: 0.3rem 0; }
+    .bar { display: grid; grid-template-columns: 8.5rem 1fr 12.5rem; gap: 0.9rem; align-items: center;
+      padding: 0.3rem 0; }
     .bar .track { height: 0.85rem; background: var(--void); border-radius: 5px; overflow: hidden; display: block; }
     .bar .track span { display: block; height: 100%; border-radius: 5px; min-width: 3px; }
     .bar .figure { text-align: right; font-weight: 450; }
@@ -77,7 +79,8 @@ enum ReportStyle {
     .worst:last-child { padding-bottom: 0; }
     .worst .title { margin-bottom: 0.1rem; }
     .tag { display: inline-flex; align-items: center; gap: 0.4rem; }
-    .worst ul { margin: 0.5rem 0 0; padding: 0.5rem 0 0.5rem 0.9rem; list-style: none; border-left: 3px solid var(--line); }
+    .worst ul { margin: 0.5rem 0 0; padding: 0.5rem 0 0.5rem 0.9rem; list-style: none;
+      border-left: 3px solid var(--line); }
     .worst li { font-size: 0.875rem; color: var(--soft); padding: 0.05rem 0; }
     .advice { margin-top: 0.5rem; font-size: 0.92rem; }
     footer { color: var(--soft); font-size: 0.82rem; padding: 0.25rem 0.25rem 0; }

@@ -37,8 +37,8 @@ enum EchoRPC {
   }
 }
 
-/// Runs tasks on a thread of a lab: gRPC makes its sockets where its tasks run, and a socket belongs to the network of the
-/// thread that makes it. The thread stays, since tasks may end after all that they have made.
+/// Runs tasks on a thread of a lab: gRPC makes its sockets where its tasks run, and a socket belongs to the network of
+/// the thread that makes it. The thread stays, since tasks may end after all that they have made.
 final class LabExecutor: TaskExecutor {
   private let group: MultiThreadedEventLoopGroup
 

@@ -117,7 +117,7 @@ struct TrialRound {
     throw TrialTimeout()
   }
 
-  /// Returns once all have been answered and the grace has passed, or the limit. The result is how long after the change
+  /// Returns once all have been answered and the grace has passed, or the limit. The result: how long after the change
   /// the twin was answered.
   private func wait(
     for runners: [Runner], from works: ContinuousClock.Instant, start: ContinuousClock.Instant,
