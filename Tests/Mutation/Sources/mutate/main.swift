@@ -6,8 +6,9 @@
 //   mutate ROOT COUNT SEED LEFT-OUT FOLDER…
 //
 // It rewrites files below ROOT, so give it a copy. It chooses COUNT changes at random in the files of the folders,
-// except those of the file LEFT-OUT, and prints each, fields separated by tabs: number, file, first line, last line, before,
-// after. A program that is built of the sources makes the change whose number DIALTONE_MUTANT has; without it, none.
+// except those of the file LEFT-OUT, and prints each, fields separated by tabs: number, file, first line, last line,
+// before, after. A program that is built of the sources makes the change whose number DIALTONE_MUTANT has; without it,
+// none.
 
 import Foundation
 
