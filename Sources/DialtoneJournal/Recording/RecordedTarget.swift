@@ -114,6 +114,7 @@ extension DiagnosisQuestion {
     case .neighbours: .neighbour
     case .tunnels: .tunnel
     case .beyond: .beyond
+    case .portal: .portal
     case .connections: .connect
     case .exchange: .http
     case .proxy: .proxy
