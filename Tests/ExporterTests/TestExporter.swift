@@ -62,7 +62,8 @@ final class TestExporter: Sendable {
 
   func samples(in answer: String) -> [String: Double] {
     var samples: [String: Double] = [:]
-    for line in answer.split(whereSeparator: \.isNewline) where !line.hasPrefix("#") {
+    let body = answer.firstRange(of: "\r\n\r\n").map { answer[$0.upperBound...] } ?? answer[...]
+    for line in body.split(whereSeparator: \.isNewline) where !line.hasPrefix("#") {
       guard let space = line.lastIndex(of: " "), let value = Double(line[line.index(after: space)...]) else { continue }
       samples[String(line[..<space])] = value
     }

@@ -53,7 +53,7 @@ package final class ExporterServer: Sendable {
   /// Listens. Returns the address, for people. Blocks for a moment.
   package func listen(on address: ListenAddress) throws(Failure) -> String {
     do {
-      let listener = try bind(address).wait()
+      let listener = try bindAnyFamily(address)
       state.withLock { $0.listeners.append(listener) }
       if let path = listener.localAddress?.pathname { return "unix:\(path)" }
       let port = listener.localAddress?.port ?? 0
@@ -62,6 +62,16 @@ package final class ExporterServer: Sendable {
     } catch {
       let words = (error as? IOError).map { SystemError.text(of: $0.errnoCode) } ?? "\(error)"
       throw Failure(description: words)
+    }
+  }
+
+  private func bindAnyFamily(_ address: ListenAddress) throws -> any Channel {
+    do {
+      return try bind(address).wait()
+    } catch let error as IOError where error.errnoCode == EAFNOSUPPORT || error.errnoCode == EADDRNOTAVAIL {
+      // The machine has no IPv6.
+      guard case .network(nil, let port) = address, let any = IPAddress("0.0.0.0") else { throw error }
+      return try bind(.network(any, port: port)).wait()
     }
   }
 
@@ -74,11 +84,8 @@ package final class ExporterServer: Sendable {
       }
     switch address {
     case .network(let address?, let port): return bootstrap.bind(host: address.description, port: Int(port))
-    case .network(nil, let port):
-      // This takes IPv4, too, unless the machine has no IPv6 (ipv6(7), bindv6only).
-      return bootstrap.bind(host: "::", port: Int(port)).flatMapError { _ in
-        bootstrap.bind(host: "0.0.0.0", port: Int(port))
-      }
+    // It takes IPv4, too (ipv6(7), bindv6only).
+    case .network(nil, let port): return bootstrap.bind(host: "::", port: Int(port))
     case .path(let path): return bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true)
     case .inherited(let descriptor): return bootstrap.withBoundSocket(descriptor)
     }

@@ -118,10 +118,12 @@ final class RequestHandler: ChannelInboundHandler {
       version: .http1_1, status: HTTPResponseStatus(statusCode: response.status), headers: headers)
     context.write(wrapOutboundOut(.head(head)), promise: nil)
     if request.method != .HEAD { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
+    // The next request may begin before this is written, and be the last.
+    let closes = isLast
     context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { [self] _ in
-      if isLast {
+      if closes {
         self.context?.close(promise: nil)
-      } else {
+      } else if task == nil {
         isIdle = true
         setTimer(patience.nextRequest)
       }
