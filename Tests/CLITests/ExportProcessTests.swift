@@ -67,7 +67,8 @@ struct ExportProcessTests {
       s = socket.socket()
       s.bind(("127.0.0.1", 9116))
       s.listen()
-      os.dup2(s.fileno(), 3)
+      if s.fileno() != 3: os.dup2(s.fileno(), 3)
+      os.set_inheritable(3, True)
       os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()))
       os.execv(sys.argv[1], sys.argv[1:])
       """

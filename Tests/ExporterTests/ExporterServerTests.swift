@@ -85,7 +85,8 @@ struct ExporterServerTests {
   /// Each probe takes as long as it may: what comes beyond the limit is refused at once, and nothing hangs.
   @Test func refusesPolitelyBeyondTheLimit() async throws {
     let deaf = try await SiteServer(SiteBehaviour(), recording: false)
-    let exporter = try await TestExporter()
+    // An environment of its own: it takes all checks that there are.
+    let exporter = try await TestExporter(environment: SiteEnvironment())
     let answers = try await withThrowingTaskGroup(of: String.self) { group in
       for _ in 0..<500 {
         group.addTask {

@@ -16,10 +16,11 @@ final class TestExporter: Sendable {
   init(
     _ configuration: ExporterConfiguration = .usual, policy: ProbePolicy = .local,
     targets: [(name: String, target: WatchedTargets.Target)] = [],
-    patience: ExporterServer.Patience = .init()
+    patience: ExporterServer.Patience = .init(), environment: SiteEnvironment = .system
   ) async throws {
     let exporter = Exporter(
-      configuration: configuration, prober: Prober(policy: policy), watched: try WatchedTargets(targets),
+      configuration: configuration, prober: Prober(policy: policy, environment: environment),
+      watched: try WatchedTargets(targets),
       process: ProcessMetrics())
     let server = ExporterServer(exporter, patience: patience)
     self.server = server
