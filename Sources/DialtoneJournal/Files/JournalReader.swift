@@ -78,18 +78,19 @@ package struct JournalReader {
   ) throws(SystemError) -> Int {
     buffer.removeSubrange(..<start)
     start = 0
-    let kept = buffer.count
-    buffer.append(contentsOf: repeatElement(0, count: Self.chunk))
-    var count: Int
-    repeat {
-      // read(2) writes at most a chunk, for which there is room.
-      count = unsafe buffer.withUnsafeMutableBytes {
-        unsafe CDialtoneSystem.read(descriptor, $0.baseAddress.map { unsafe $0 + kept }, Self.chunk)
+    while true {
+      var count = 0
+      let chunk = unsafe [UInt8](unsafeUninitializedCapacity: Self.chunk) { bytes, initialized in
+        // read(2) writes at most as many bytes as it is told there is room for, and returns how many.
+        count = unsafe CDialtoneSystem.read(descriptor, bytes.baseAddress, bytes.count)
+        initialized = max(0, count)
       }
-    } while count < 0 && csystem_errno() == EINTR
-    if count < 0 { throw SystemError(path) }
-    buffer.removeSubrange((kept + count)...)
-    return count
+      if count >= 0 {
+        buffer += chunk
+        return count
+      }
+      if csystem_errno() != EINTR { throw SystemError(path) }
+    }
   }
 
   private func size(of path: String) -> Int {

@@ -17,6 +17,8 @@ package struct JournalWriter: ~Copyable {
     let wall: Int64
     /// Whether it is to be on the disk before anything else happens.
     let isDurable: Bool
+    /// Whether a file can begin with it.
+    var isHeader = false
   }
 
   /// As many lines wait at most; beyond, the oldest are lost.
@@ -50,14 +52,15 @@ package struct JournalWriter: ~Copyable {
   }
 
   /// Writes an event, or has it wait. Returns what is to be said about it; `nil` if all is as before.
-  /// `header` makes the first event of a file that is begun; `nil` if the event is one.
+  /// `header` makes the first event of a file that is begun, unless the event is one.
   package mutating func write(_ event: JournalEvent, header: () -> JournalEvent?) -> String? {
     let isDurable =
       switch event.kind {
       case .begin, .cause, .end, .start, .stop: true
       default: false
       }
-    waiting.append(Line(bytes: event.line, wall: event.at.wall, isDurable: isDurable))
+    let isHeader = if case .start = event.kind { true } else { false }
+    waiting.append(Line(bytes: event.line, wall: event.at.wall, isDurable: isDurable, isHeader: isHeader))
     if waiting.count > Self.waitingLimit {
       waiting.removeFirst()
       counts.lost += 1
@@ -70,8 +73,8 @@ package struct JournalWriter: ~Copyable {
     let count = waiting.count
     do throws(SystemError) {
       while let line = waiting.first {
-        if try isOpened(for: line.wall), let header = header() {
-          waiting.insert(Line(bytes: header.line, wall: header.at.wall, isDurable: false), at: 0)
+        if try isOpened(for: line.wall), !line.isHeader, let header = header() {
+          waiting.insert(Line(bytes: header.line, wall: header.at.wall, isDurable: false, isHeader: true), at: 0)
           continue
         }
         try append(line)

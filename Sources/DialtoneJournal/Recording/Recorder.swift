@@ -258,13 +258,8 @@ private struct Work: ~Copyable {
 
   mutating func write(_ event: JournalEvent) {
     configuration.tell(event)
-    let isHeader =
-      switch event.kind {
-      case .start: true
-      default: false
-      }
     let header = machine.header
-    if let remark = writer.write(event, header: { isHeader ? nil : header }) { configuration.remark(remark) }
+    if let remark = writer.write(event, header: { header }) { configuration.remark(remark) }
   }
 
   mutating func tellStatus() {
