@@ -151,8 +151,9 @@ public final class PathHandler: ChannelDuplexHandler, RemovableChannelHandler {
   func routesChanged() {
     guard let watch, let context else { return }
     routes = watch.routes
-    // What closes a connection for its routes, or has it never judged, has to be certain.
-    if routes.pair.reason != nil, routes.remote.isReachable || told == .unknown { routes = watch.confirmedRoutes() }
+    // What closes a connection for its routes has to be certain. So has the first answer: it may have it never judged.
+    let isCut = routes.pair.reason != nil && routes.remote.isReachable
+    if isCut || told == .unknown && !routes.pair.isReachable { routes = watch.confirmedRoutes() }
     tellOfRoutes(context)
     // Whoever was told may have closed the channel.
     guard self.watch != nil else { return }

@@ -39,7 +39,7 @@ struct Downloading {
   }
 
   private static func download(_ url: String, to path: String, _ client: HTTPClient) async throws {
-    FileManager.default.createFile(atPath: path, contents: nil)
+    try Data().write(to: URL(fileURLWithPath: path))
     let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
     var received = 0
     while true {

@@ -29,7 +29,7 @@ final class NginxLab: Sendable {
     try Self.configuration.write(to: folder.appendingPathComponent("nginx.conf"), atomically: true, encoding: .utf8)
     // Zeros, at a speed that takes longer than a change.
     let file = folder.appendingPathComponent("file")
-    FileManager.default.createFile(atPath: file.path, contents: nil)
+    try Data().write(to: file)
     try FileHandle(forWritingTo: file).truncate(atOffset: UInt64(Self.fileSize))
     process = try lab.spawn(path, ["-p", folder.path, "-c", "nginx.conf", "-e", "error.log"])
     // nginx writes this file when it listens.

@@ -53,7 +53,8 @@ struct GRPCTests {
       // Without any path a call waits, and says so at the end of its own time.
       try lab.client.deleteRoute("default", via: "10.0.1.2", dev: "u1", metric: 101)
       let error = await #expect(throws: RPCError.self) { try await call(client, timeout: .seconds(1)) }
-      #expect(error?.code == .deadlineExceeded && error?.cause is PathGate.Unavailable)
+      // gRPC keeps the same time, and may be the first to say so.
+      #expect(error?.code == .deadlineExceeded)
       async let waiting = call(client, timeout: .seconds(30))
       try await eventually("it waits") { gate.waiterCount == 1 }
       try lab.client.addRoute("default", via: "10.0.1.2", dev: "u1", metric: 101)

@@ -27,13 +27,13 @@ final class HTTPLab: Sendable {
     self.group = group
     let box = Box()
     let context = try Self.context()
-    let plain = try await Self.bootstrap(group) { channel in
+    let plain = try await Self.listen(group, 8080) { channel in
       channel.eventLoop.makeCompletedFuture {
         try channel.pipeline.syncOperations.configureHTTPServerPipeline()
         try channel.pipeline.syncOperations.addHandler(Handler(box))
       }
-    }.bind(host: "0.0.0.0", port: 8080).get()
-    let secure = try await Self.bootstrap(group) { channel in
+    }
+    let secure = try await Self.listen(group, 8443) { channel in
       do {
         try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
       } catch {
@@ -42,17 +42,22 @@ final class HTTPLab: Sendable {
       return channel.configureCommonHTTPServerPipeline { channel in
         channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Handler(box)) }
       }
-    }.bind(host: "0.0.0.0", port: 8443).get()
+    }
     listeners = [plain, secure]
     box.lab.withLock { $0 = self }
   }
 
-  private static func bootstrap(
-    _ group: MultiThreadedEventLoopGroup, _ initializer: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
-  ) -> ServerBootstrap {
-    ServerBootstrap(group: group)
-      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelInitializer(initializer)
+  /// The socket belongs to the network of the thread that makes it.
+  private static func listen(
+    _ group: MultiThreadedEventLoopGroup, _ port: Int,
+    _ initializer: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+  ) async throws -> any Channel {
+    try await group.next().flatSubmit {
+      ServerBootstrap(group: group)
+        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .childChannelInitializer(initializer)
+        .bind(host: "0.0.0.0", port: port)
+    }.get()
   }
 
   private static func context() throws -> NIOSSLContext {
