@@ -72,10 +72,13 @@ extension HTTPClient {
     policy.budget.earn()
     var run = RepeatedRequest(request, deadline, policy)
     let monitor = try policy.gate.monitor(of: target)
+    // Those of the first attempt: a repeat may still meet the connection that is being closed.
+    let losses = policy.registry.lossCount
+    let before = try await policy.gate.waitForPath(to: target, timeout: run.remaining)
+    var isFirst = true
     while true {
-      try await policy.gate.waitForPath(to: target, timeout: run.remaining)
-      let losses = policy.registry.lossCount
-      let before = monitor.current
+      if !isFirst { try await policy.gate.waitForPath(to: target, timeout: run.remaining) }
+      isFirst = false
       do {
         return try await execute(request, deadline: deadline, logger: logger)
       } catch {

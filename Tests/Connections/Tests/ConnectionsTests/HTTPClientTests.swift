@@ -21,7 +21,19 @@ struct HTTPClientTests {
   private static let url = "http://\(ConnectionLab.address):8080/"
   private static let secureURL = "https://\(ConnectionLab.address):8443/"
 
+  /// Shuts a client down whose test ends with an error: its end without that would end the process.
+  private final class Keeper: Sendable {
+    let client: HTTPClient
+    init(_ client: HTTPClient) { self.client = client }
+    deinit {
+      client.shutdown { _ in
+        // It may have been shut down already.
+      }
+    }
+  }
+
   private struct Trial {
+    private let keeper: Keeper
     let lab: ConnectionLab
     let server: HTTPLab
     let registry: ConnectionRegistry
@@ -39,6 +51,7 @@ struct HTTPClientTests {
       configuration.tlsConfiguration = tls
       configuration.followPath(in: registry)
       client = HTTPClient(eventLoopGroup: lab.group, configuration: configuration)
+      keeper = Keeper(client)
       policy.gate = PathGate(environment: lab.environment)
       policy.registry = registry
     }
@@ -64,6 +77,8 @@ struct HTTPClientTests {
   func aPooledConnectionIsDead() async throws {
     let trial = try await Trial()
     let plain = HTTPClient(eventLoopGroup: trial.lab.group)
+    let keeper = Keeper(plain)
+    defer { withExtendedLifetime(keeper) {} }
     let request = HTTPClientRequest(url: Self.url)
     for client in [trial.client, plain] {
       _ = try await client.execute(request, timeout: .seconds(30)).body.collect(upTo: 100)
@@ -103,40 +118,35 @@ struct HTTPClientTests {
     "over TLS and HTTP/2, too, a request fails within 10 ms of the change, and is repeated",
     arguments: [HTTPClient.Configuration.HTTPVersion.http1Only, .automatic])
   func failsAtOnceOverTLS(_ version: HTTPClient.Configuration.HTTPVersion) async throws {
-    let trial = try await Trial(version)
     var best = Duration.seconds(60)
     // On a busy machine one of them may take longer. What waits for the other side takes five seconds each time.
-    for round in 1...5 {
+    for _ in 1...3 {
+      let trial = try await Trial(version)
       #expect(try await trial.send(to: Self.secureURL) == .ok)
-      let before = trial.server.requests.withLock { $0.count }
       trial.server.holdsNext.withLock { $0 = true }
       let sending = Task {
-        let response = try await trial.client.execute(
-          HTTPClientRequest(url: Self.secureURL), deadline: .now() + .seconds(30))
-        return response.status
+        try await trial.client.execute(HTTPClientRequest(url: Self.secureURL), deadline: .now() + .seconds(30)).status
       }
-      try await eventually("it has arrived") { trial.server.requests.withLock { $0.count } == before + 1 }
+      try await eventually("it has arrived") { !trial.server.holdsNext.withLock { $0 } }
       let start = ContinuousClock.now
       try trial.lab.client.deleteAddress("10.0.0.1/24", "u0")
       await #expect(throws: (any Error).self) { try await sending.value }
       best = min(best, ContinuousClock.now - start)
-      #expect(trial.registry.closed == [.dead: round])
-      #expect(try await trial.send(to: Self.secureURL) == .ok)
-      try trial.lab.client.addAddress("10.0.0.1/24", "u0")
-      try trial.lab.client.addRoute("default", via: "10.0.0.2", dev: "u0", metric: 100)
-      try await trial.policy.gate.waitForPath(to: .host(Self.secureURL))
-      // The next round begins on the first uplink.
-      try trial.lab.client.deleteAddress("10.0.1.1/24", "u1")
-      try await eventually("the other one is closed") { trial.registry.counts.isEmpty }
-      try trial.lab.client.addAddress("10.0.1.1/24", "u1")
-      try trial.lab.client.addRoute("default", via: "10.0.1.2", dev: "u1", metric: 101)
+      #expect(trial.registry.closed == [.dead: 1])
+      try await trial.stop()
     }
-    #expect(best < .milliseconds(10), "the best of five took \(best)")
+    #expect(best < .milliseconds(10), "the best of three took \(best)")
+    let trial = try await Trial(version)
+    #expect(try await trial.send(to: Self.secureURL) == .ok)
     trial.server.holdsNext.withLock { $0 = true }
     let repeated = Task { try await trial.send(to: Self.secureURL) }
     try await eventually("it has arrived") { !trial.server.holdsNext.withLock { $0 } }
     try trial.lab.client.deleteAddress("10.0.0.1/24", "u0")
-    #expect(try await repeated.value == .ok)
+    let answer = await repeated.result
+    switch answer {
+    case .success(let status): #expect(status == .ok)
+    case .failure(let error): Issue.record(error)
+    }
     try await trial.stop()
   }
 
@@ -152,7 +162,11 @@ struct HTTPClientTests {
     try await eventually("it has arrived") { !trial.server.holdsNext.withLock { $0 } }
     let start = ContinuousClock.now
     try trial.lab.client.deleteAddress("10.0.0.1/24", "u0")
-    #expect(try await getting.value == .ok)
+    let answer = await getting.result
+    switch answer {
+    case .success(let status): #expect(status == .ok)
+    case .failure(let error): Issue.record(error)
+    }
     #expect(ContinuousClock.now - start >= ConnectionPolicy().grace)
     await #expect(throws: (any Error).self) { try await posting.value }
     #expect(trial.server.requests.withLock { $0.filter { $0 == "POST /" }.count } == 1)
@@ -246,6 +260,8 @@ struct HTTPClientTests {
     let registry = lab.registry()
     configuration.followPath(in: registry)
     let client = HTTPClient(eventLoopGroup: lab.group, configuration: configuration)
+    let keeper = Keeper(client)
+    defer { withExtendedLifetime(keeper) {} }
     _ = try await client.execute(HTTPClientRequest(url: Self.url), timeout: .seconds(30)).body.collect(upTo: 100)
     #expect(seen.withLock { $0 } == 1 && registry.counts == [.fine: 1])
     try await client.shutdown()
