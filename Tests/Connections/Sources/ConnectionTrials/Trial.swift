@@ -64,13 +64,15 @@ struct TrialRound {
         runners.append(Runner(kind: kind, follows: follows, client: try kind.make(world.lab, follows: follows)))
       }
     }
-    if change.isWarm { for runner in runners { try await runner.client.request(within: .seconds(30)) } }
+    if change.isWarm { for runner in runners { try await warm(runner) } }
     let twin = change.isWarm ? try await world.lab.connect() : nil
     try await twin?.echo("the twin is answered")
 
     try change.make(world)
     twin?.send()
-    let running = runners.map { runner in Task { [limit] in await runner.run(within: limit) } }
+    let running = runners.map { runner in
+      Task(executorPreference: world.executor) { [limit] in await runner.run(within: limit) }
+    }
     if let undo = change.undo {
       try await Task.sleep(for: TrialChange.outage)
       try undo(world)
@@ -97,6 +99,12 @@ struct TrialRound {
     try await twin?.close()
     try change.restore(world)
     return results
+  }
+
+  /// Has a client make its connection.
+  private func warm(_ runner: Runner) async throws {
+    let client = runner.client
+    try await Task(executorPreference: world.executor) { try await client.request(within: .seconds(30)) }.value
   }
 
   /// Returns when the first of many new connections was begun that was established at once.

@@ -15,6 +15,8 @@ final class TrialWorld: Sendable {
   let lab: ConnectionLab
   var client: NetworkLab { lab.client }
   var server: NetworkLab { lab.server }
+  /// Where the clients run: some make their sockets where they are called.
+  let executor: LabExecutor
   private let nginx: NginxLab
   private let group: MultiThreadedEventLoopGroup
   private let rpc: GRPCServer<HTTP2ServerTransport.Posix>
@@ -23,6 +25,7 @@ final class TrialWorld: Sendable {
 
   init(hasSecond: Bool) async throws {
     lab = try await ConnectionLab(second: hasSecond, threads: 2)
+    executor = try LabExecutor(lab.client)
     nginx = try await NginxLab(lab.server)
     group = try lab.server.run { MultiThreadedEventLoopGroup(numberOfThreads: 1) }
     let rpc = EchoRPC.server(group)

@@ -40,8 +40,8 @@ struct GRPCTests {
         target: .ipv4(address: ConnectionLab.address, port: 9090), transportSecurity: .plaintext, config: config,
         eventLoopGroup: lab.group)
     }
+    let serving = Task(executorPreference: try LabExecutor(lab.server)) { try await server.serve() }
     try await withThrowingDiscardingTaskGroup { tasks in
-      tasks.addTask(executorPreference: try LabExecutor(lab.server)) { try await server.serve() }
       _ = try await server.listeningAddress
       let client = GRPCClient(transport: transport)
       tasks.addTask(executorPreference: try LabExecutor(lab.client)) { try await client.runConnections() }
@@ -60,8 +60,10 @@ struct GRPCTests {
       try lab.client.addRoute("default", via: "10.0.1.2", dev: "u1", metric: 101)
       #expect(try await waiting == [1, 2, 3])
       client.beginGracefulShutdown()
-      server.beginGracefulShutdown()
     }
+    // The server does not know that a connection is dead, and would wait for its end.
+    serving.cancel()
+    _ = await serving.result
     try await serverGroup.shutdownGracefully()
     try await lab.stop()
   }
