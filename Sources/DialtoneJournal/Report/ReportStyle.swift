@@ -30,7 +30,7 @@ enum ReportStyle {
     }
     main { max-width: 68rem; margin: 0 auto; }
     h1 { margin: 0; font-size: 1.75rem; line-height: 1.2; font-weight: 650; letter-spacing: -0.015em; }
-    h2 { margin: 0 0 1rem; font-size: 1.05rem; font-weight: 620; }
+    h2 { break-after: avoid; margin: 0 0 1rem; font-size: 1.05rem; font-weight: 620; }
     p { margin: 0; }
     .soft { color: var(--soft); font-size: 0.875rem; }
     header { margin-bottom: 1.75rem; }
