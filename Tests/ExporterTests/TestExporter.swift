@@ -16,7 +16,7 @@ final class TestExporter: Sendable {
   init(
     _ configuration: ExporterConfiguration = .usual, policy: ProbePolicy = .local,
     targets: [(name: String, target: WatchedTargets.Target)] = [],
-    patience: ExporterServer.Patience = .init(), environment: SiteEnvironment = .system
+    patience: ExporterServer.Patience = .unhurried, environment: SiteEnvironment = .system
   ) async throws {
     let exporter = Exporter(
       configuration: configuration, prober: Prober(policy: policy, environment: environment),
@@ -31,7 +31,7 @@ final class TestExporter: Sendable {
 
   func stop() async {
     let server = server
-    await Task.detached { server.stop(within: .seconds(30)) }.value
+    await Task.detached { server.stop(within: .seconds(240)) }.value
   }
 
   var port: Int { Int(url.split(separator: ":").last?.dropLast() ?? "") ?? 0 }
@@ -46,7 +46,8 @@ final class TestExporter: Sendable {
         }
       }
       .connect(host: "127.0.0.1", port: port).get()
-    try await channel.writeAndFlush(ByteBuffer(string: request))
+    // The server may close before it has read all: what it has answered counts.
+    channel.writeAndFlush(ByteBuffer(string: request), promise: nil)
     try await channel.closeFuture.get()
     return received.value
   }
@@ -56,9 +57,10 @@ final class TestExporter: Sendable {
     try await exchange("GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(fields)\r\n")
   }
 
-  /// Probes, and returns the samples: each with its labels as they are written.
+  /// Probes, and returns the samples: each with its labels as they are written. A busy machine has much time for it.
   func probe(_ target: String, _ module: String = "http_2xx", more: String = "") async throws -> [String: Double] {
-    samples(in: try await get("/probe?target=\(target)&module=\(module)\(more)"))
+    let fields = "X-Prometheus-Scrape-Timeout-Seconds: 240\r\n"
+    return samples(in: try await get("/probe?target=\(target)&module=\(module)\(more)", fields: fields))
   }
 
   func samples(in answer: String) -> [String: Double] {
@@ -92,5 +94,14 @@ extension [String: Double] {
     guard let sample = keys.first(where: { $0.hasPrefix("dialtone_probe_verdict_info") }) else { return "" }
     return sample.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
       .filter { $0.offset % 2 == 1 }.map { String($0.element) }.joined(separator: "/")
+  }
+}
+
+extension ExporterServer.Patience {
+  /// For tests that are not about slow clients: all tests together keep a machine busy.
+  static var unhurried: Self {
+    var patience = Self()
+    (patience.request, patience.answer) = (.seconds(240), .seconds(240))
+    return patience
   }
 }

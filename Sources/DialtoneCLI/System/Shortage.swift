@@ -15,11 +15,7 @@ enum Shortage {
 
   /// What the system has run out of; `nil` if nothing. If the state of the network was refused for lack of it, it was
   /// not denied.
-  static func now() -> String? {
-    let socket = csystem_socket(NETLINK_ROUTE)
-    if socket < 0 { return remedy(for: SystemError("socket")) }
-    return withExtendedLifetime(OwnedDescriptor(socket)) { shortage(of: needed - 1, like: socket) } ?? threads()
-  }
+  static func now() -> String? { descriptors(needed) ?? threads() }
 
   /// What is missing for the library's threads, which have ended if not all of them could be started.
   private static func threads() -> String? {
@@ -35,12 +31,13 @@ enum Shortage {
     return nil
   }
 
-  /// What is missing for `count` more descriptors at once; `nil` if nothing.
-  private static func shortage(of count: Int, like socket: CInt) -> String? {
+  /// What is missing for `count` more descriptors at once; `nil` if nothing. Each is a socket of its own: a copy would
+  /// share its mark with the first one, which would take it for another's, and not close it.
+  private static func descriptors(_ count: Int) -> String? {
     if count == 0 { return nil }
-    let copy = dup(socket)
-    if copy < 0 { return remedy(for: SystemError("dup")) }
-    return withExtendedLifetime(OwnedDescriptor(copy)) { shortage(of: count - 1, like: socket) }
+    let socket = csystem_socket(NETLINK_ROUTE)
+    if socket < 0 { return remedy(for: SystemError("socket")) }
+    return withExtendedLifetime(OwnedDescriptor(socket)) { descriptors(count - 1) }
   }
 
   /// What helps if a call failed for lack of something; `nil` if it failed otherwise.

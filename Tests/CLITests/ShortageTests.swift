@@ -1,0 +1,23 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DialtoneCLI
+
+@Suite(.timeLimit(.minutes(5)))
+struct ShortageTests {
+  @Test("A question for what is short leaves no descriptor", .disabled(if: isSanitized, "a sanitizer has threads and descriptors of its own"))
+  func leavesNoDescriptor() async {
+    await #expect(processExitsWith: .success) {
+      func count() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
+      _ = Shortage.now()
+      let before = try count()
+      for _ in 0..<20 { _ = Shortage.now() }
+      let after = try count()
+      #expect(after == before, "\(before) before, \(after) after")
+    }
+  }
+}
