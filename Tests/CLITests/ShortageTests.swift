@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct ShortageTests {
-  @Test("A question for what is short leaves no descriptor", .disabled(if: isSanitized, "a sanitizer has threads and descriptors of its own"))
+  @Test(.disabled(if: isSanitized, "a sanitizer has threads and descriptors of its own"))
   func leavesNoDescriptor() async {
     await #expect(processExitsWith: .success) {
       func count() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
