@@ -15,7 +15,20 @@ enum Shortage {
 
   /// What the system has run out of; `nil` if nothing. If the state of the network was refused for lack of it, it was
   /// not denied.
-  static func now() -> String? { descriptors(needed) ?? threads() }
+  ///
+  /// It looks once a second at most: a state in words asks for it, and there may be many of them.
+  static func now() -> String? {
+    last.withLock { last in
+      if let last, last.time.duration(to: .now) < .seconds(1) { return last.words }
+      let words = look()
+      last = (.now, words)
+      return words
+    }
+  }
+
+  private static let last = Lock<(time: ContinuousClock.Instant, words: String?)?>(nil)
+
+  static func look() -> String? { descriptors(needed) ?? threads() }
 
   /// What is missing for the library's threads, which have ended if not all of them could be started.
   private static func threads() -> String? {
