@@ -3,6 +3,7 @@
 
 import DialtoneExporter
 import DialtoneSites
+import Dispatch
 import NIOCore
 import NIOPosix
 import TestSupport
@@ -27,11 +28,16 @@ final class TestExporter: Sendable {
     url = try await Task.detached { try server.listen(on: .anyPort) }.value
   }
 
-  deinit { server.stop(within: .seconds(5)) }
+  deinit { server.stop(within: .zero) }
 
   func stop() async {
     let server = server
-    await Task.detached { server.stop(within: .seconds(240)) }.value
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        server.stop(within: .seconds(240))
+        continuation.resume()
+      }
+    }
   }
 
   var port: Int { Int(url.split(separator: ":").last?.dropLast() ?? "") ?? 0 }
