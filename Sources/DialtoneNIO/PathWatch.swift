@@ -25,7 +25,9 @@ final class PathWatch: Sendable {
   private let pair: ReachabilityMonitor
   private let remote: ReachabilityMonitor
   private let environment: ReachabilityEnvironment
-  private let confirmed = Mutex<(ConnectionRoutes, ContinuousClock.Instant)?>(nil)
+  private let confirmed = Mutex<(routes: ConnectionRoutes, time: ContinuousClock.Instant, changes: UInt)?>(nil)
+  /// How many changes it was told of.
+  private let changes = Atomic<UInt>(0)
   private let followers = Mutex(Followers())
   private let observations = Mutex<(ReachabilityObservation, ReachabilityObservation)?>(nil)
 
@@ -55,15 +57,16 @@ final class PathWatch: Sendable {
   /// What the kernel says at this moment. The two answers of ``routes`` may be of different moments, since monitors are
   /// told one after the other.
   ///
-  /// Connections that ask in the same moment get one answer.
+  /// Connections that ask in the same moment get one answer, unless it is older than the change they ask for.
   func confirmedRoutes() -> ConnectionRoutes {
     confirmed.withLock { confirmed in
-      if let (routes, time) = confirmed, .now < time + .milliseconds(1) { return routes }
+      let changes = changes.load(ordering: .acquiring)
+      if let last = confirmed, last.changes == changes, .now < last.time + .milliseconds(1) { return last.routes }
       let answers = [key.pairTarget, key.remoteTarget].map {
         ConnectionRoutes.Answer(.now($0, configuration: key.socket.configuration, environment: environment))
       }
       let routes = ConnectionRoutes(pair: answers[0], remote: answers[1])
-      confirmed = (routes, .now)
+      confirmed = (routes, .now, changes)
       return routes
     }
   }
@@ -84,6 +87,7 @@ final class PathWatch: Sendable {
   }
 
   private func tell() {
+    changes.wrappingAdd(1, ordering: .releasing)
     followers.withLock { followers in
       let all = Array(followers.others.values) + [followers.first].compactMap(\.self)
       for list in Dictionary(grouping: all, by: { ObjectIdentifier($0.eventLoop) }).values {
