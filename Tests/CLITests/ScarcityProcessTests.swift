@@ -10,7 +10,7 @@ import Testing
 @Suite(
   .needsNamespaces,
   .disabled(if: isSanitized, "a sanitizer has threads and descriptors of its own, and survives no fork"), .serialized,
-  .timeLimit(.minutes(10)), .fewAtATime)
+  .timeLimit(.minutes(10)))
 struct ScarcityProcessTests {
   private static let shell = "/bin/bash"
   // The path is only read, during the call.

@@ -5,7 +5,7 @@ import NetworkLab
 import TestSupport
 import Testing
 
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
 struct UsageProcessTests {
   /// A command line, and what names the argument on standard error.
   static let wrong: [(arguments: [String], name: String)] = [

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// The same with typed messages.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct MessageTests {
   @Test func wasDeterminedComesOnceAndChangesInTheirOrder() async throws {
     let network = ScriptedNetwork()

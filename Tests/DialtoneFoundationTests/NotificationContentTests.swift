@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// What a notification contains, its name, and its center.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct NotificationContentTests {
   @Test(arguments: Posting.allCases)
   func carriesTheMonitorTheStateAndTheFlags(posting: Posting) async throws {

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// How long notifications are posted, and what that keeps alive.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct NotificationLifetimeTests {
   @Test(arguments: Posting.allCases)
   func aRegistrationKeepsTheMonitorAndItsReleaseEndsBoth(posting: Posting) async throws {

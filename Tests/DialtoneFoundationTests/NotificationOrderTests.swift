@@ -11,7 +11,7 @@ import Testing
 @testable import Dialtone
 
 /// Which notifications are posted, how often, and in which order.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct NotificationOrderTests {
   @Test(arguments: Posting.allCases)
   func wasDeterminedComesOnceAndBeforeTheFirstChange(posting: Posting) async throws {

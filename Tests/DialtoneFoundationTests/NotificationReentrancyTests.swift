@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// Listeners may do anything while they are notified.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct NotificationReentrancyTests {
   @Test(arguments: Posting.allCases)
   func listenersCanBeAddedAndRemovedInsideANotification(posting: Posting) async throws {

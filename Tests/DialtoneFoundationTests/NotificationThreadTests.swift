@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// On which threads notifications are posted.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct NotificationThreadTests {
   @Test(arguments: Posting.allCases)
   func postsOnTheMainActorOnlyIfAsked(posting: Posting) async throws {

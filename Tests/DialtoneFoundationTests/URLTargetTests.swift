@@ -52,7 +52,7 @@ struct URLTargetTests {
     #expect(error.code == .invalidAddress)
   }
 
-  @Test(.timeLimit(.minutes(5)), .fewAtATime)
+  @Test(.timeLimit(.minutes(5)))
   func theTargetIsWatchedAsAnyOther() async throws {
     let network = ScriptedNetwork()
     network.set(.wifi)

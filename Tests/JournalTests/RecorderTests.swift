@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// A recorder on a scripted network and clock.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct RecorderTests {
   /// A recorder that runs on a thread of its own, and the network that it watches.
   private final class Lab: Sendable {

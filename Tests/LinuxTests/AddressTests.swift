@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Scenarios 18 to 26 of Scenarios.md (17 is in ``TunnelTests``): what becomes of addresses.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct AddressTests {
   /// v0 with 2001:db8::1/64, v1 and an IPv6 default.
   private func makeB6(_ lab: NetworkLab, address: Bool = true) throws {

@@ -11,7 +11,7 @@ import Testing
 /// finds it by these.
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "needs network namespaces"),
-  .enabled(if: NetworkLab.hasIPRoute2, "needs ip of iproute2"), .timeLimit(.minutes(5)), .fewAtATime)
+  .enabled(if: NetworkLab.hasIPRoute2, "needs ip of iproute2"), .timeLimit(.minutes(5)))
 struct AlternativeNameTests {
   private static let long = "enx" + String(repeating: "0123", count: 31)
 

@@ -11,7 +11,7 @@ import Testing
 /// The lookups that connect(2) makes beyond the first: a target's state is what a real socket finds.
 @Suite(
   .enabled(if: NetworkLab.isAvailable && NetworkLab.hasIPRoute2, "needs network namespaces, and iproute2 as the judge"),
-  .timeLimit(.minutes(5)), .fewAtATime)
+  .timeLimit(.minutes(5)))
 struct ConnectLookupTests {
   private static let four = "198.51.100.7"
   private static let six = "2001:db8:ffff::1"

@@ -11,7 +11,7 @@ import Testing
 /// The socket whose connect(2) makes IPv6's second lookup sends nothing, whatever state TCP is in.
 @Suite(
   .enabled(if: NetworkLab.isAvailable && NetworkLab.hasIPRoute2, "needs network namespaces, and iproute2"),
-  .timeLimit(.minutes(5)), .fewAtATime)
+  .timeLimit(.minutes(5)))
 struct ConnectProbeTests {
   private static let six = "2001:db8:ffff::1"
 

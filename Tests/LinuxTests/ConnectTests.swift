@@ -10,7 +10,7 @@ import Testing
 /// The reference itself: what a socket finds in a lab.
 @Suite(
   .enabled(if: NetworkLab.isAvailable && NetworkLab.hasIPRoute2, "needs network namespaces, and iproute2"),
-  .timeLimit(.minutes(5)), .fewAtATime)
+  .timeLimit(.minutes(5)))
 struct ConnectTests {
   @Test func aConnectionSaysWhereItsPacketsGo() throws {
     let lab = try NetworkLab()

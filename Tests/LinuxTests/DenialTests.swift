@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Scenarios 42 and 43 of Scenarios.md: what a sandbox refuses.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct DenialTests {
   private static let denied = Reachability(status: .undetermined, reason: .denied)
 

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Links that wait to be let in, as by 802.1X (IF_OPER_DORMANT, RFC 2863).
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct DormantTests {
   private func dormant(_ lab: NetworkLab, _ name: String) throws -> Reachability {
     Reachability(

@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 
 /// Scenarios 37 to 39 of Scenarios.md: the network changes while it is read.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct DumpTests {
   /// Repeats something until it is stopped, on a thread that does not belong to the tests' pool.
   private final class Churn: Sendable {

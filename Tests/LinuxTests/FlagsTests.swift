@@ -9,7 +9,7 @@ import Testing
 
 /// Each flag that Linux sets, on a real network. The flags of radios are in ``RadioTests``, dormant links in
 /// ``DormantTests``.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct FlagsTests {
   @Test(
     "a wired link has the flags of what it leads to",

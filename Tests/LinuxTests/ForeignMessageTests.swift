@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// Scenario 40 of Scenarios.md: messages that another process sends to the socket of announcements.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct ForeignMessageTests {
   /// The port of the socket, which is its address.
   private func port(of descriptor: CInt) throws -> UInt32 {

@@ -12,7 +12,7 @@ import Testing
 /// IPv6 gateways that fall silent: the kernel takes another route, and announces only the neighbour's change.
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "needs network namespaces"),
-  .enabled(if: NetworkLab.hasIPRoute2, "needs ip of iproute2"), .timeLimit(.minutes(5)), .fewAtATime)
+  .enabled(if: NetworkLab.hasIPRoute2, "needs ip of iproute2"), .timeLimit(.minutes(5)))
 struct GatewayTests {
   private static let internet = "2001:503:ba3e::2:30"
   private static let first = "2001:db8:a::2 dev v0"

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Scenario 47 of Scenarios.md: interfaces that are renamed, moved and replaced.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct IdentityTests {
   @Test("47: an interface is renamed while it is up: the same way, under its new name")
   func renamed() async throws {

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Targets over one interface only.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct InterfaceBindingTests {
   @Test("each monitor sees the way over its own interface")
   func eachMonitorSeesItsOwnInterface() async throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import Dialtone
 
 /// `Reachability.kernelFindings` in real networks: the first fault names the link, the rule or the route.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct KernelFindingLabTests {
   private func steps(
     _ lab: NetworkLab, _ target: ReachabilityTarget = .internet,

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What counts as being attached to a local network.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct LocalNetworkTests {
   @Test func needsNoRoute() async throws {
     let lab = try NetworkLab()

@@ -11,7 +11,7 @@ import Testing
 /// state is what a real socket finds.
 @Suite(
   .enabled(if: NetworkLab.isAvailable && NetworkLab.hasIPRoute2, "needs network namespaces, and iproute2 as the judge"),
-  .timeLimit(.minutes(5)), .fewAtATime)
+  .timeLimit(.minutes(5)))
 struct MulticastTests {
   private static let targets = ["224.0.0.251", "239.1.2.3", "255.255.255.255"]
   /// A source and an interface; an empty text is none.

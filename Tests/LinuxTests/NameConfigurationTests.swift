@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Scenario 46 of Scenarios.md: the files that configure name resolution, in a folder of the test's own.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct NameConfigurationTests {
   /// A watcher that watches. By default a user has 128 instances of inotify (inotify(7), max_user_instances), and each
   /// engine in another test takes one.

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Scenarios 27 to 30 of Scenarios.md: links that do not matter, bridges, no link at all.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct NoiseTests {
   @Test("27: 500 veth pairs come and go: zero updates")
   func manyLinks() async throws {

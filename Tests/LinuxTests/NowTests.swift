@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// `Reachability.now` in real networks: the effects of an operation that has returned are seen at once, without a wait.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct NowTests {
   /// A network with an engine that runs, or one made for each question.
   private struct Questions {

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Scenarios 31 to 33 of Scenarios.md: more is announced than is read.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct OverrunTests {
   /// Watches enough IPv4 addresses that the kernel's filter passes every IPv4 route.
   private func openFilter(_ monitors: LabMonitors) async throws -> [Recording] {

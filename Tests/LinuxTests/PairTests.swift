@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Targets with a local address.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct PairTests {
   private func pair(_ remote: String, _ local: String) throws -> ReachabilityTarget {
     .address(try address(remote), from: try address(local))

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Paths of real links, addresses, routes and rules: what is listed, in which order, and what changes it.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct PathMonitorTests {
   /// v0 and w0 with addresses of both families, and a default route of each with those metrics.
   private func make(_ family: LabFamily, v0: UInt32, w0: UInt32) throws -> NetworkLab {

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// Paths through rules, nexthop objects, several hops, tunnels and bridges; with restrictions; and name servers.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct PathRoutingTests {
   /// B, and W with a default of metric 600.
   private func makeBW() throws -> NetworkLab {

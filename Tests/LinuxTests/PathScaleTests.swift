@@ -11,7 +11,7 @@ import Testing
 /// Paths with hundreds of interfaces, as on a host of containers or a router. The tests run one after another, because
 /// they keep the kernel's lock.
 @Suite(
-  .serialized, .enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+  .serialized, .enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct PathScaleTests {
   /// Adds `count` veth pairs, switches them on, and gives each near end an address.
   private func addLinks(_ count: Int, to lab: NetworkLab, address: (Int) -> String) throws {

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// The kernel's network on a waiter that awaits no descriptors: it is polled, and what is told is the same.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct PolledNetworkTests {
   @Test("routes, addresses and links that go and come back are told on either waiter", arguments: LabWaiter.allCases)
   func whatGoesAndComesBackIsTold(waiter: LabWaiter) async throws {

@@ -26,14 +26,14 @@ struct RandomisedTests {
   /// The least number of operations, even on a slow machine.
   private static let fewest = 50
 
-  @Test(.timeLimit(.minutes(30)), .fewAtATime, arguments: seeds)
+  @Test(.timeLimit(.minutes(30)), arguments: seeds)
   func stateIsWhatASocketFinds(seed: UInt64) async throws {
     try await play(RandomOperations(NetworkLab(), seed: seed), Self.budget)
   }
 
   @Test(
     "connections are made as well, uplinks are checked, and gateways fall silent and answer again",
-    .timeLimit(.minutes(30)), .fewAtATime, arguments: seeds)
+    .timeLimit(.minutes(30)), arguments: seeds)
   func stateIsWhatASocketFindsAmongTraffic(seed: UInt64) async throws {
     try await play(RandomOperations(NetworkLab(), seed: seed, hasTraffic: true), Self.budget / 2)
   }

@@ -12,7 +12,7 @@ import Testing
 /// IPv6 routes that end: the kernel refuses packets at once, and announces the end up to 30 s later.
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "needs network namespaces"),
-  .enabled(if: NetworkLab.hasIPRoute2, "needs ip of iproute2"), .timeLimit(.minutes(5)), .fewAtATime)
+  .enabled(if: NetworkLab.hasIPRoute2, "needs ip of iproute2"), .timeLimit(.minutes(5)))
 struct RouteExpiryTests {
   /// Long before the kernel announces it.
   private static let soon = Duration.seconds(15)

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Scenarios 9 to 11 of Scenarios.md: several defaults, and routes that refuse.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct RoutingPolicyTests {
   @Test("9: the link of the better default is switched off: exactly one change", arguments: 0..<10)
   func betterDefaultLinkDown(round: Int) async throws {

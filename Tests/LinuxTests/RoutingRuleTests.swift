@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Scenarios 12 to 15 of Scenarios.md: rules of policy routing.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct RoutingRuleTests {
   @Test("12: a rule says unreachable; local addresses stay reachable")
   func unreachableRule() async throws {

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Scenarios 1 to 8 of Scenarios.md: routes that go without a route message.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct SilentRouteLossTests {
   @Test("1: the link is switched off")
   func linkDown() async throws {

@@ -11,7 +11,7 @@ import Testing
 
 /// Files of the configuration of name resolution that are slow to read, as on a network file system that does not
 /// answer.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct SlowConfigurationTests {
   /// Holds up each reader until it is opened.
   private final class Gate: Sendable {

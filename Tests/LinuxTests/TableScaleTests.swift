@@ -11,7 +11,7 @@ import Testing
 
 /// Many addresses on a link, and many targets without a route beside many links. Bounds are ratios to other work of the
 /// same thread, or counts, because other tests want the processors, too.
-@Suite(.serialized, .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct TableScaleTests {
   /// The processor time that `body` takes on the calling thread, the least of several runs.
   private static func processorTime(_ body: () throws -> Void) rethrows -> Duration {

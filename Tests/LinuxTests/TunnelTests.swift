@@ -10,7 +10,7 @@ import Testing
 /// Scenarios 16 and 17 of Scenarios.md: tun devices.
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "needs network namespaces"),
-  .enabled(if: NetworkLab.canMakeTun, "needs /dev/net/tun"), .timeLimit(.minutes(5)), .fewAtATime)
+  .enabled(if: NetworkLab.canMakeTun, "needs /dev/net/tun"), .timeLimit(.minutes(5)))
 struct TunnelTests {
   @Test("16: a default into a tun device is reachable while a process holds it open")
   func tunHeldOpen() async throws {

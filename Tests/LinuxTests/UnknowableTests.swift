@@ -11,7 +11,7 @@ import Testing
 /// What connect(2) obeys and no query shows: each entry of "What cannot be known" that this kernel can play.
 @Suite(
   .enabled(if: NetworkLab.isAvailable && NetworkLab.hasIPRoute2, "needs network namespaces, and iproute2 as the judge"),
-  .timeLimit(.minutes(5)), .fewAtATime)
+  .timeLimit(.minutes(5)))
 struct UnknowableTests {
   private static let target = "198.51.100.7"
 

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Link-local targets, which need a zone.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct ZoneTests {
   /// v0 and w0, each with a link-local address.
   private func makeLinks(_ lab: NetworkLab) throws {

@@ -12,7 +12,7 @@ import Testing
 /// Connections over real links. What has to come of each is what an untouched twin beside it shows: a connection that
 /// is closed has a twin that gets no answer, and one whose twin gets an answer is kept.
 @Suite(
-  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(3)), .fewAtATime)
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(3)))
 struct ConnectionTests {
   @Test("its address is gone, and another uplink is there: closed at once if nothing is lost, else after the grace")
   func anAddressIsGone() async throws {

@@ -19,7 +19,7 @@ import Glibc
 
 /// Which connections are judged, and by what.
 @Suite(
-  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(3)), .fewAtATime)
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(3)))
 struct KindsOfConnectionTests {
   @Test("over loopback and over Unix sockets nothing is judged", arguments: [false, true])
   func whatHasNoPath(_ isUnix: Bool) async throws {

@@ -14,7 +14,7 @@ import Testing
 /// Whatever happens to the network, no connection is closed that works. An untouched twin, between the same addresses
 /// and asked at the same time, shows whether it does.
 @Suite(
-  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(60)), .fewAtATime)
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(60)))
 struct RandomChangesTests {
   /// `DIALTONE_CHANGES=500 swift test --filter RandomChangesTests` makes and undoes as many: 1,000 changes in all.
   private static let count = ProcessInfo.processInfo.environment["DIALTONE_CHANGES"].flatMap(Int.init) ?? 12

@@ -11,7 +11,7 @@ import Testing
 @testable import ReachabilityModel
 
 /// What the sample app shows, on a scripted network.
-@MainActor @Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@MainActor @Suite(.timeLimit(.minutes(5)))
 struct NetworkModelTests {
   private let network = ScriptedNetwork()
 

@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 
 /// `NWPathMonitor` over real links and routes, by what Apple's documentation says of it.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct PathMonitorTests {
   private let queue = DispatchQueue(label: "paths")
 

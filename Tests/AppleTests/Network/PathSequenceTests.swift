@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Iterating over an `NWPathMonitor`.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct PathSequenceTests {
   @Test("the known path comes first, then each change, without a start")
   func iterates() async throws {

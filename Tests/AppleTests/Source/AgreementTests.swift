@@ -9,7 +9,7 @@ import Testing
 
 /// The source for Apple's platforms says what Linux's own says, as far as Apple's interfaces carry it: not the reasons,
 /// nor the gateways of single addresses.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct AgreementTests {
   /// A step that changes the network.
   typealias Step = (name: String, change: @Sendable (NetworkLab) throws -> Void)

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// The promises of monitors, over the source for Apple's platforms.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct ApplePromiseTests {
   @Test("the known state comes first, then each change, never two equal ones in a row")
   func tellsEachChangeOnce() async throws {

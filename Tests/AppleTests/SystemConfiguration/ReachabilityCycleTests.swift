@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Many targets on several threads: nothing is left, and nothing is called after the end.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct ReachabilityCycleTests {
   /// What a callback is called with. Counts those that exist.
   private final class Info: Sendable {

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// What `SCNetworkReachability` says of names and addresses on real links, by Apple's header and its implementation.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct ReachabilityFlagsTests {
   private let queue = DispatchQueue(label: "reachability")
 

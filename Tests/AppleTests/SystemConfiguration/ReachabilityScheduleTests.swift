@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Where callbacks are called, what they hold, and how they end.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct ReachabilityScheduleTests {
   private let queue = DispatchQueue(label: "reachability")
 

@@ -12,7 +12,7 @@ import TestSupport
 import Testing
 
 /// Source as programs for Apple's platforms have it, compiled in both language modes, on real links.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct WrapperTests {
   enum Mode: CaseIterable { case swift5, swift6 }
 

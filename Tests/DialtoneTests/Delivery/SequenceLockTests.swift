@@ -7,7 +7,7 @@ import Testing
 
 @testable import Dialtone
 
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct SequenceLockTests {
   /// Every word of a value is the same number, so a torn copy shows. The size is odd: the last word is only partly
   /// filled.

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Settling as receivers see it, with a clock that a test moves.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct SettlingTests {
   @Test func theFirstStateComesAtOnce() async throws {
     let network = scriptedNetwork()

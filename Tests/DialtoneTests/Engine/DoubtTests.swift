@@ -8,7 +8,7 @@ import Testing
 @testable import Dialtone
 
 /// Answers are in doubt after announcements were lost. `OverrunTests` has the kernel lose some.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct DoubtTests {
   @Test(.timeLimit(.minutes(1))) func doubtWithoutEndHoldsNothingBackForGood() async throws {
     let doubtful = DoubtfulNetwork()

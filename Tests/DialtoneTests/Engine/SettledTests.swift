@@ -8,7 +8,7 @@ import Testing
 @testable import Dialtone
 
 /// `NetworkEngine.settled()`: everything that the system announced before has been decided.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct SettledTests {
   @Test func whatWasSaidBeforeIsDecided() async throws {
     let network = scriptedNetwork()

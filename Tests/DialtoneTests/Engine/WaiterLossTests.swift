@@ -8,7 +8,7 @@ import Testing
 
 /// An engine whose waiter is lost, as if somebody had closed its descriptors: another engine takes over what is
 /// watched.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct WaiterLossTests {
   private let waiters = ScarceWaiters()
   private let network: ScriptedNetwork

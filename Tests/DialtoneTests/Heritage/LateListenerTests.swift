@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The order in which listeners begin does not matter. RKReachabilityObserver's users had to keep one.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct LateListenerTests {
   @Test(arguments: Receiver.allCases)
   func aLateListenerIsToldOfTheKnownStateOnceAndThenOfEachChange(receiver: Receiver) async throws {

@@ -8,7 +8,7 @@ import Testing
 
 /// Any number of listeners that come and go, by themselves and by one another. This crashed DTReachability, and left
 /// RKReachabilityObserver's queue suspended.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct ManyListenersTests {
   @Test(arguments: Receiver.handlers)
   func eachOfManyIsToldAndEndsByItself(receiver: Receiver) async throws {

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What KSReachability's users observed by key paths: `flags`, `reachable`, `WWANOnly` and `initialized`.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct ObservablePropertiesTests {
   @Test @MainActor
   func observersOfEveryPropertyAreTold() async throws {

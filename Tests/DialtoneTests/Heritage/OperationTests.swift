@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// What KSReachableOperation did, on hosts and on addresses.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct OperationTests {
   @Test func aHostIsWaitedForWhileOnlyTheTokenIsKept() async throws {
     let network = scriptedNetwork()

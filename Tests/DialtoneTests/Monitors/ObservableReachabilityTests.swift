@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// An observable object has the state of its monitor, also when nothing is known any more.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 @MainActor
 struct ObservableReachabilityTests {
   private static let unknown = Reachability(status: .undetermined)

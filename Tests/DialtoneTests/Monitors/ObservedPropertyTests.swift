@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// A receiver that observes one property is told when this property changes, and of nothing else.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct ObservedPropertyTests {
   /// Has `handler` called with the property's values by one of the ways to listen.
   private static func observe<State, Value: Equatable & Sendable>(

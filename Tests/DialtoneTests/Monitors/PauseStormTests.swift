@@ -9,7 +9,7 @@ import Testing
 
 /// Several threads make, retarget, pause and resume thousands of monitors. What the engine decides late belongs to the
 /// epoch in which it was asked, never to a later pause.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct PauseStormTests {
   private static let threads = 4
 

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Each state with the one before it.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct ReachabilityChangesTests {
   @Test func aChangeHasTheFormerStateAndHowLongItLasted() async throws {
     let network = ScriptedNetwork()

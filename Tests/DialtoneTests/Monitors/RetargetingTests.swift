@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// A monitor's target is changed while others listen.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct RetargetingTests {
   private static let a = ip("192.0.2.65")
   private static let b = ip("192.0.2.66")

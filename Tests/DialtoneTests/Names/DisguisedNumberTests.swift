@@ -8,7 +8,7 @@ import Testing
 @testable import Dialtone
 
 /// Names that getaddrinfo(3) would take for an address: `10.1` for 10.0.0.1.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct DisguisedNumberTests {
   /// Puts each character in each place in which it could be part of a number.
   @Test func aDisguisedNumberIsNoHost() {

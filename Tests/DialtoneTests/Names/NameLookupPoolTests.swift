@@ -6,7 +6,7 @@ import Testing
 
 @testable import Dialtone
 
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct NameLookupPoolTests {
   private static let found = NameLookupResult.addresses([ip("192.0.2.1")])
 

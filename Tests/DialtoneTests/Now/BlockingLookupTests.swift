@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// `Reachability.blockingLookup`: for threads that may block.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct BlockingLookupTests {
   /// Looks the target up on a thread that may block.
   private static func lookUp(

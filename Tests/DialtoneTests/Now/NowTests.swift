@@ -8,7 +8,7 @@ import Testing
 @testable import Dialtone
 
 /// `Reachability.now`: what is true at this moment, asked on the calling thread.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct NowTests {
   private static let address = ip("192.0.2.65")
 

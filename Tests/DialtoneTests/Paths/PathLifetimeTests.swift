@@ -8,7 +8,7 @@ import Testing
 @testable import Dialtone
 
 /// Path monitors share the engine with all others, and release everything.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct PathLifetimeTests {
   @Test func oneEngineServesPathsAndTargets() async throws {
     let network = scriptedNetwork()

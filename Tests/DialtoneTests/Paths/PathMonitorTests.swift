@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Path monitors as in a user's test, on a scripted network.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct PathMonitorTests {
   private static let wifi = NetworkPath.Interface(
     interface("wlan0", 2, .wifi), addresses: [ip("192.0.2.2")], gateways: [ip("192.0.2.1")])

@@ -8,7 +8,7 @@ import Testing
 
 /// Promise 1: nothing is delivered before it is known. Undetermined counts as known if it has a reason. A later fall to
 /// undetermined is delivered.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct Promise1KnownFirstTests {
   @Test(arguments: Receiver.allCases)
   func deliversNothingBeforeItIsKnown(receiver: Receiver) async throws {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Promise 2: two deliveries in a row to one receiver are never equal. Source and destination alone cause none.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct Promise2ChangeTests {
   private static let gateway = ip("192.0.2.1")
   private static let base = ScriptedPath.reachable(over: interface("wlan0"), gateway: gateway)

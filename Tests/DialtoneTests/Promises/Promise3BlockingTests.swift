@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Promise 3, second half: a handler that blocks does not stop the engine, `current`, or receivers of another kind.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct Promise3BlockingTests {
   /// The main actor is left out here: to block it would block everything else that needs it, in other tests, too.
   @Test(arguments: [Receiver.closure, .queue, .concurrentQueue, .actor])

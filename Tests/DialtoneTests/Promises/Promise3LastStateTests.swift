@@ -9,7 +9,7 @@ import Testing
 
 /// Promise 3, first half: the last state always arrives. A slow receiver skips states between, and nothing queues up
 /// for it.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct Promise3LastStateTests {
   @Test(arguments: Receiver.handlers)
   func aHandlerThatIsSlowGetsTheNewestAndSkipsTheRest(receiver: Receiver) async throws {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Promise 4: order of delivery is order of change.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct Promise4OrderTests {
   @Test(arguments: Receiver.allCases)
   func deliversInTheOrderOfChange(receiver: Receiver) async throws {

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Promise 5: after `cancel()` returns, no callback starts. One that already runs on another thread may still finish.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct Promise5CancelTests {
   @Test(arguments: Receiver.handlers)
   func cancelledInsideItsOwnHandlerIsNotCalledAgain(receiver: Receiver) async throws {

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Promise 5, no deadlock: a callback may call anything.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct Promise5ReentrancyTests {
   /// What a handler may call. Each call returns, and the handler goes on.
   enum Call: String, CaseIterable, Sendable {

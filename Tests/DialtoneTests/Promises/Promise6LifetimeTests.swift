@@ -10,7 +10,7 @@ import Testing
 /// Promise 6, object by object: releasing the monitor, its tokens and its iterators ends everything.
 ///
 /// `Promise6ProcessTests` counts what the process holds.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct Promise6LifetimeTests {
   /// Weak references to the parts of a monitor.
   private final class Parts {

@@ -9,7 +9,7 @@ import Testing
 @testable import Dialtone
 
 /// Promise 8: a denied state reads as undetermined with a reason, never as reachable.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct Promise8DeniedTests {
   private static let targets: [ReachabilityTarget] = [
     .internet, .localNetwork, .localNetwork(.wifi), .address(ip("192.0.2.1")), .address(ip("2001:db8::1")),

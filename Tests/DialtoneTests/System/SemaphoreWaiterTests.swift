@@ -6,7 +6,7 @@ import Testing
 
 @testable import Dialtone
 
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct SemaphoreWaiterTests {
   /// As after a suspension of the system, for the length of which Dispatch's time stood still.
   @Test func aDeadlineIsAPointInTimeAndNoDelay() async throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import Dialtone
 
 /// When names are looked up.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct HostLookupScheduleTests {
   private static let first = NameLookupResult.addresses([ip("192.0.2.10")])
   private static let second = NameLookupResult.addresses([ip("192.0.2.20")])

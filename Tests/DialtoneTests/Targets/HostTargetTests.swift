@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The state of a host target, by its lookup and the network.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct HostTargetTests {
   private static let first = ip("192.0.2.10")
   private static let second = ip("192.0.2.20")

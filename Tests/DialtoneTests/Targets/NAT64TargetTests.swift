@@ -8,7 +8,7 @@ import Testing
 @testable import Dialtone
 
 /// An IPv4 literal on a network that has only IPv6.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct NAT64TargetTests {
   private static let literal = ip("192.0.2.33")
   private static let discovery = "ipv4only.arpa"

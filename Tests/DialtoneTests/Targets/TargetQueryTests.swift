@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Which addresses are asked about for a target.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct TargetQueryTests {
   private static let rootIPv4 = ip("198.41.0.4")
   private static let rootIPv6 = ip("2001:503:ba3e::2:30")

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The manual clock in a user's test.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct ManualClockTests {
   @Test func standsStillByItself() async throws {
     let network = scriptedNetwork()
@@ -77,7 +77,7 @@ struct ManualClockTests {
 }
 
 /// The manual clock as the code under test uses it: as a `Clock`.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct ManualClockSleepTests {
   /// A task that sleeps until `deadline`, or finds that it has passed.
   private static func asleep(

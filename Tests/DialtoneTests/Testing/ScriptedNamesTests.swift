@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Scripted names in a user's test.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct ScriptedNamesTests {
   @Test func aNameThatNothingWasSetForDoesNotExist() async throws {
     let network = scriptedNetwork()

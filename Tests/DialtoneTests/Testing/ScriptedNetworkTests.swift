@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The scripted network in a user's test.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct ScriptedNetworkTests {
   @Test func beginsWithoutAnyPath() async throws {
     let network = scriptedNetwork()

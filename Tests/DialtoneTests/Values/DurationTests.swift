@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Every parameter that is a duration takes any duration.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct DurationTests {
   private static let limited: [(Duration, nanoseconds: Int64)] = [
     (.zero, 0), (.nanoseconds(1), 1), (.nanoseconds(-1), -1), (Duration(attoseconds: 1_999_999_999), 1),

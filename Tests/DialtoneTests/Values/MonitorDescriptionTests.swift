@@ -6,7 +6,7 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct MonitorDescriptionTests {
   @Test(arguments: [
     (

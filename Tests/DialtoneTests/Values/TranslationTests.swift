@@ -6,7 +6,7 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct TranslationTests {
   /// Keys that translators rely on. They never change. If the library gets a new one, it is added here.
   static let keys: [(key: String, english: String)] = [

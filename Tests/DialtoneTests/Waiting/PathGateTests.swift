@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct PathGateTests {
   private let target = ReachabilityTarget.address(IPAddress(ipv4: 0xC000_0201), port: 443)
 

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// What becomes of work that is retried if its task is cancelled.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct RetryOnPathChangeCancellationTests {
   @Test func cancelledWhileTheWorkRunsItThrowsTheWorksErrorAndRunsNoMore() async throws {
     let (network, monitor) = try await ScriptedNetwork.onWiFi()

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// When work is run again, and when its error is thrown.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct RetryOnPathChangeTests {
   @Test func runsOnceIfItSucceeds() async throws {
     let (_, monitor) = try await ScriptedNetwork.onWiFi()

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// How long a run waits for the path, and where the work runs.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct RetryOnPathChangeWaitTests {
   @Test func saysThatThePathWasLostWhenItDoesNotComeInTimeAndNotBefore() async throws {
     let (network, monitor) = try await ScriptedNetwork.onWiFi()

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Runs an action once, when the state is determined, as KSReachability's `onInitializationComplete` did.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct WhenDeterminedTests {
   @Test func runsOnceAsSoonAsItIsDeterminedWithThatState() async throws {
     let slow = SlowNetwork()

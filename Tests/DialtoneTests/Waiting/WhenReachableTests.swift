@@ -7,7 +7,7 @@ import Dispatch
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct WhenReachableTests {
   @Test func runsOnceAsSoonAsItIsReachable() async throws {
     let network = scriptedNetwork()

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// Names with a trailing dot, to which no domain of resolv.conf's `search` may be added.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct AbsoluteNameTests {
   private let asked = NIOLockedValueBox<Set<String>>([])
 

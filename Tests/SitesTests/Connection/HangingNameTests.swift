@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// Names with lookups that hang, and sites that answer.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct HangingNameTests {
   private let latch = Latch()
   private let environment: SiteEnvironment

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// How often names are looked up.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct LookupCountTests {
   @Test func aMonitorThatBeginsLooksItsNameUpOnce() async throws {
     let server = try await SiteServer(.answer(204), .plain)

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// Names with more addresses than any site has.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct ManyAddressesTests {
   /// Each is refused at once: TCP does not connect to a group.
   private static let groups = (0..<10_000).map { IPAddress(ipv4: 0xE001_0000 + UInt32($0)) }

@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 
 /// Paths that change just before a check uses them.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct PathEventTests {
   /// A link flaps while the event loop is busy.
   @Test func severalPathEventsAtOnceMakeOneConnection() async throws {

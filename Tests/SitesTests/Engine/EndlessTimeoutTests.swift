@@ -8,7 +8,7 @@ import SiteLab
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct EndlessTimeoutTests {
   @Test(arguments: [
     Duration.seconds(Int64.max), .seconds(Int64.max) * 2, .nanoseconds(Int64.max), Duration(attoseconds: .max),

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// The time of a verdict is that of the environment.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct EnvironmentClockTests {
   private static let moment = UTCTimestamp(durationSince1970: .seconds(1_000_000_000))
 

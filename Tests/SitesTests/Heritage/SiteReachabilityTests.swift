@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What LFSiteReachability did, and what it did wrong, with a site monitor.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct SiteReachabilityTests {
   private let network = ScriptedNetwork()
   private let site = ScriptedSite()

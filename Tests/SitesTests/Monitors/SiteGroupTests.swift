@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Groups on a scripted network, with scripted checks and a manual clock.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime) struct SiteGroupTests {
+@Suite(.timeLimit(.minutes(5))) struct SiteGroupTests {
   private let network = ScriptedNetwork()
   private let site = AskedSite()
 

@@ -9,7 +9,7 @@ import Testing
 @testable import DialtoneSites
 
 /// What a group keeps of its sites while it is paused and resumed by several threads.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct SiteGroupVerdictsTests {
   private static let url: SiteURL = "http://192.0.2.1/"
   private let verdicts = SiteGroup.Verdicts([url], quorum: 1)

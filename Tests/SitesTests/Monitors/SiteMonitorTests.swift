@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// Monitors on a scripted network, with scripted checks and a manual clock.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime) struct SiteMonitorTests {
+@Suite(.timeLimit(.minutes(5))) struct SiteMonitorTests {
   private let network = ScriptedNetwork()
   private let site = AskedSite()
 

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Scripted sites in a user's test.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct ScriptedSitesTests {
   private let network = ScriptedNetwork()
   private let sites: ScriptedSites

@@ -12,7 +12,7 @@ import Testing
 
 /// Trial 57 of Sites.md: a server that cannot prove to be the site is told nothing, and is not asked again less
 /// strictly.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct CertificateTests {
   struct Impostor: CustomTestStringConvertible {
     let testDescription: String

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Bodies that are compressed although the check did not ask for it.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct CompressionTests {
   /// Serves nine bytes, which only a decoder could read.
   private func server(_ coding: String, _ transport: Transport = .plain) async throws -> SiteServer {

@@ -11,7 +11,7 @@ import Testing
 
 /// Trial 49 of Sites.md: both families race (RFC 8305).
 @Suite(
-  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)), .fewAtATime)
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)))
 struct FamilyTests {
   /// Drops the answers to one family's packets.
   private func blackhole(_ family: LabFamily, of cable: LabCable) throws {

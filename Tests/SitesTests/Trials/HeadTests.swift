@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Answers that are well-formed but that not every parser accepts.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct HeadTests {
   /// Texts of answers to a GET, with "hello" in their bodies. HEAD gets the same without the body.
   private static let answers = [

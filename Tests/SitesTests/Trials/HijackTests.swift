@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 
 /// Trial 52 of Sites.md: a name that something on the way leads astray.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct HijackTests {
   /// There is a path to each of them: the kind of the address decides.
   @Test(

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// Trial 55 of Sites.md: a server costs a check at most its deadline and 1 MiB, whatever it does.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct HostileTests {
   /// The time that a check of a hostile server may take: its deadline, plus the lateness of the machine on the event
   /// loop and in the test.

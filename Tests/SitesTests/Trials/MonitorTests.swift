@@ -12,7 +12,7 @@ import Testing
 
 /// Trials 51, 56 and 58 of Sites.md: monitors of real servers over real links.
 @Suite(
-  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)), .fewAtATime)
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)))
 struct MonitorTests {
   /// A server with other steps for each request, counted from 0.
   private func counting(_ steps: @escaping @Sendable (Int, SiteRequest) -> [SiteStep]) -> SiteBehaviour {

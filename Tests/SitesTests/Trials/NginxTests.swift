@@ -11,7 +11,7 @@ import Testing
 /// A server in wide use, in place of the trials' own.
 @Suite(
   .enabled(if: NginxServer.path != nil, "nginx is not installed"),
-  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)), .fewAtATime)
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)))
 struct NginxTests {
   @Test(arguments: Transport.allCases)
   func givesTheVerdictsOfAnswersByNginx(_ transport: Transport) async throws {

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Trial 54 of Sites.md: the target of a redirect is reported as foreign text, and nothing is ever sent there.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct RedirectTests {
   /// Asks a server on `localhost` that redirects to `location`. 204 is expected, so that every target may be told.
   private func redirected(to location: String, _ transport: Transport = .plain) async throws -> SiteVerdict {

@@ -11,7 +11,7 @@ import Testing
 
 /// A refused connection names who refused it. Routers, gateways and hosts are the kernel's.
 @Suite(
-  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)), .fewAtATime)
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)))
 struct RefusalTests {
   /// A cable with a server's end that forwards packets.
   private func router() throws -> LabCable {

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// The bytes that leave the machine: one request, with nothing in it that identifies the sender.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct RequestTests {
   @Test(arguments: Transport.allCases)
   func sendsExactlyTheseBytes(_ transport: Transport) async throws {

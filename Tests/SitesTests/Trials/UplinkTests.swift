@@ -11,7 +11,7 @@ import Testing
 
 /// Trial 53 of Sites.md, and `offline`: a verdict for each uplink, and none without one.
 @Suite(
-  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)), .fewAtATime)
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)))
 struct UplinkTests {
   @Test("53: two uplinks, one captive: a verdict for each")
   func oneOfTwoIsCaptive() async throws {

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Trial 50 of Sites.md, and every row of the table of verdicts (<doc:Sites>), against real servers.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct VerdictTableTests {
   struct Row: CustomTestStringConvertible {
     let transport: Transport

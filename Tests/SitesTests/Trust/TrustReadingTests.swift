@@ -12,7 +12,7 @@ import Testing
 @testable import DialtoneSites
 
 /// Files of certificates that take long, or never end.
-@Suite(.timeLimit(.minutes(5)), .fewAtATime)
+@Suite(.timeLimit(.minutes(5)))
 struct TrustReadingTests {
   /// A pipe without a writer, and a device that never ends.
   @Test func onlyRegularFilesAreRead() async throws {
