@@ -42,7 +42,7 @@ struct ScreenProcessTests {
     let names = (0..<4).map { _ in name(&numbers) }
     let commands = [
       "\(tool) status -t 0.2 internet 10.0.0.9 10.66.0.1 2001:db8:1234:5678:9abc:def0:1234:5678 \(names[0]) lo",
-      "\(tool) watch -t 0.2 internet 10.66.0.1 \(names[1]) \(names[2])",
+      "\(tool) watch --count 4 -t 2 internet 10.66.0.1 \(names[1]) \(names[2])",
       "\(tool) wait -t 1.5 \(names[3]) 10.66.0.1", "\(tool) wait -t 1.5 10.66.0.1",
       "\(tool) check -t 1 http://10.0.0.1:1/ http://10.66.0.1/\(names[0])/index.html?q=1",
       "\(tool) interfaces --all", "\(tool) status -i \(names[0].prefix(12)) 10.66.0.1", "\(tool) statsu",
