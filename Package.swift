@@ -32,7 +32,6 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     // A clone has none of these: they are fetched for the traits HTTPClient, GRPC and Services.
@@ -49,7 +48,7 @@ let package = Package(
 
 /// Products of another package, which is fetched for a trait alone.
 func products(of package: String, _ names: String..., trait: String? = nil) -> [Target.Dependency] {
-  let isOfCommand = ["swift-argument-parser", "Yams"].contains(package)
+  let isOfCommand = package == "swift-argument-parser"
   return names.map {
     .product(name: $0, package: package, condition: .when(traits: [trait ?? (isOfCommand ? "Command" : "Sites")]))
   }
@@ -237,8 +236,7 @@ if Context.environment["DIALTONE_CORE_ALONE"] == nil {
       name: "DialtoneExporter",
       dependencies: ["CDialtoneSystem", "Dialtone", "DialtoneDiagnosis", "DialtoneSites"]
         + products(of: "swift-nio", "NIOCore", "NIOHTTP1", "NIOPosix", trait: "Command")
-        + products(of: "swift-nio-ssl", "NIOSSL", trait: "Command")
-        + products(of: "Yams", "Yams")),
+        + products(of: "swift-nio-ssl", "NIOSSL", trait: "Command")),
     .testTarget(
       name: "ExporterTests",
       dependencies: [

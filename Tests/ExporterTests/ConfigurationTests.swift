@@ -87,6 +87,7 @@ struct ConfigurationTests {
     ("modules: {a: {prober: tcp}}\nauths: {}\n", 2, "auths"),
     ("modules:\n  a: [\n", 3, "YAML"),
     ("modules:\n- a\n", 2, "keys"),
+    ("modules:\n  a: &a {prober: tcp, timeout: 2s}\n  b: *a\n", 2, "write out"),
   ])
   func namesTheLineOfWhatItCannotHonour(_ yaml: String, _ line: Int, _ word: String) {
     let error = #expect(throws: ConfigurationError.self) { try read(yaml) }
@@ -105,12 +106,5 @@ struct ConfigurationTests {
     }
     #expect(throws: ConfigurationError.self) { try read(String(repeating: "#", count: 2 << 20)) }
     #expect(start.duration(to: .now) < .patience)
-  }
-
-  @Test func followsAliases() throws {
-    let modules = try read(
-      "modules:\n  a: &a {prober: tcp, timeout: 2s}\n  b: *a\n"
-    ).modules
-    #expect(modules["b"]?.timeout == .seconds(2))
   }
 }

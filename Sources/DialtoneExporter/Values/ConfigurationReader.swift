@@ -3,7 +3,6 @@
 
 internal import Dialtone
 internal import DialtoneSites
-internal import Yams
 
 extension ExporterConfiguration {
   /// Far more than anybody writes by hand.

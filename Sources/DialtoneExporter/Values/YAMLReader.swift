@@ -1,0 +1,199 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+
+/// What stands in a YAML file. Only texts: what they mean, the reader of the configuration knows.
+struct YAMLNode {
+  enum Content {
+    /// Without quotes some texts stand for nothing.
+    case text(String, isPlain: Bool)
+    case items([YAMLNode])
+    case entries([(key: YAMLKey, value: YAMLNode)])
+  }
+
+  let line: Int
+  let content: Content
+}
+
+/// Reads the part of YAML 1.2 (https://yaml.org/spec/1.2.2/) that people write configurations in. What it does not know
+/// it refuses, with the line and the remedy: anchors, aliases, tags, directives, several documents, keys that are no
+/// texts. It reads nothing otherwise than a reader of the whole language would.
+///
+/// Each text is looked at a fixed number of times, and the depth is bounded.
+struct YAMLReader {
+  private var cursor: YAMLCursor
+  private var depth = 0
+
+  private static let depthLimit = 32
+
+  init(_ text: String) throws(ConfigurationError) { cursor = try YAMLCursor(text) }
+
+  /// The only document; `nil` if there is none.
+  mutating func document() throws(ConfigurationError) -> YAMLNode? {
+    try cursor.skipToContent()
+    if cursor.column == 0, cursor.next == "%" { throw cursor.refusal("directives (%) are not read; remove the line") }
+    var node: YAMLNode?
+    if cursor.takeMarker("-") {
+      node = try value(in: -1, line: cursor.line)
+    } else if !cursor.isDocumentOver {
+      node = try block(in: -1)
+    }
+    if cursor.takeMarker(".") { try cursor.endLine() }
+    if cursor.isMarker("-") { throw cursor.refusal("a second document begins here; a configuration is one document") }
+    if cursor.next != nil { throw misaligned }
+    return node
+  }
+
+  private var misaligned: ConfigurationError {
+    cursor.refusal(
+      "this is no YAML: the line is indented like none above that it can belong to; indent it like one of them")
+  }
+
+  private mutating func deeper(
+    _ read: (inout YAMLReader) throws(ConfigurationError) -> YAMLNode.Content
+  ) throws(ConfigurationError) -> YAMLNode {
+    let line = cursor.line
+    if depth == Self.depthLimit { throw cursor.refusal("more than \(Self.depthLimit) levels lie in each other") }
+    depth += 1
+    defer { depth -= 1 }
+    return YAMLNode(line: line, content: try read(&self))
+  }
+
+  // MARK: By indentation
+
+  /// What stands here as the first of its line, or after a dash, in a block of this column. Ends at the next content.
+  private mutating func block(in parent: Int) throws(ConfigurationError) -> YAMLNode {
+    if cursor.isSign("-") { return try deeper { reader throws(ConfigurationError) in .items(try reader.sequence()) } }
+    if let next = cursor.next, !"|>[{".unicodeScalars.contains(next) {
+      var ahead = cursor
+      if try ahead.takeKey(in: parent) != nil {
+        return try deeper { reader throws(ConfigurationError) in .entries(try reader.mapping()) }
+      }
+    }
+    return try leaf(in: parent)
+  }
+
+  private mutating func sequence() throws(ConfigurationError) -> [YAMLNode] {
+    let column = cursor.column
+    var items: [YAMLNode] = []
+    repeat {
+      let line = cursor.line
+      cursor.advance()
+      while cursor.next == " " { cursor.advance() }
+      if cursor.next == "\t" { throw cursor.refusal("a tab follows a dash; use a space") }
+      items.append(cursor.isLineOver ? try value(in: column, line: line) : try block(in: column))
+    } while cursor.column == column && cursor.isSign("-")
+    if cursor.column > column { throw misaligned }
+    return items
+  }
+
+  private mutating func mapping() throws(ConfigurationError) -> [(key: YAMLKey, value: YAMLNode)] {
+    let column = cursor.column
+    var entries: [(key: YAMLKey, value: YAMLNode)] = []
+    var names: Set<String> = []
+    repeat {
+      let line = cursor.line
+      if cursor.isSign("-") { throw misaligned }
+      guard let text = try cursor.takeKey(in: column) else {
+        throw cursor.refusal("this is no YAML: a key is expected here, a text with a colon and a space behind it")
+      }
+      let key = try unique(YAMLKey(text: text, line: line), in: &names)
+      entries.append((key, try value(in: column, line: line, isOfKey: true)))
+    } while cursor.column == column
+    if cursor.column > column { throw misaligned }
+    return entries
+  }
+
+  private func unique(_ key: YAMLKey, in names: inout Set<String>) throws(ConfigurationError) -> YAMLKey {
+    if !names.insert(key.text).inserted { throw key.refusal("the key is there twice; remove one of them") }
+    return key
+  }
+
+  /// What follows a key, a dash or the mark of a document, on this line or below it.
+  private mutating func value(
+    in parent: Int, line: Int, isOfKey: Bool = false
+  ) throws(ConfigurationError) -> YAMLNode {
+    cursor.skipBlanks()
+    if !cursor.isLineOver { return try leaf(in: parent) }
+    try cursor.endLine()
+    // The list of a key may begin in the column of the key.
+    if cursor.column > parent || isOfKey && cursor.column == parent && cursor.isSign("-") {
+      return try block(in: parent)
+    }
+    return YAMLNode(line: line, content: .text("", isPlain: true))
+  }
+
+  private mutating func leaf(in parent: Int) throws(ConfigurationError) -> YAMLNode {
+    let line = cursor.line
+    if cursor.next == "|" || cursor.next == ">" {
+      return YAMLNode(line: line, content: .text(try cursor.takeBlock(in: parent), isPlain: false))
+    }
+    let node = try flow(in: parent)
+    if cursor.isSign(":") { throw cursor.refusal("a key has to be a text on one line") }
+    try cursor.endLine()
+    return node
+  }
+
+  // MARK: Between brackets
+
+  /// A text or what stands in brackets. Its block's column is `nil` if there are brackets around it.
+  private mutating func flow(in parent: Int?) throws(ConfigurationError) -> YAMLNode {
+    let line = cursor.line
+    switch cursor.next {
+    case "[": return try deeper { reader throws(ConfigurationError) in .items(try reader.items()) }
+    case "{": return try deeper { reader throws(ConfigurationError) in .entries(try reader.entries()) }
+    case "\"", "'": return YAMLNode(line: line, content: .text(try cursor.takeQuoted(in: parent), isPlain: false))
+    default: return YAMLNode(line: line, content: .text(try cursor.takePlain(in: parent), isPlain: true))
+    }
+  }
+
+  private mutating func items() throws(ConfigurationError) -> [YAMLNode] {
+    let opening = cursor
+    cursor.advance()
+    var items: [YAMLNode] = []
+    while try !closes("]", opening) {
+      items.append(try flow(in: nil))
+      try separate("]", opening)
+    }
+    return items
+  }
+
+  private mutating func entries() throws(ConfigurationError) -> [(key: YAMLKey, value: YAMLNode)] {
+    let opening = cursor
+    cursor.advance()
+    var entries: [(key: YAMLKey, value: YAMLNode)] = []
+    var names: Set<String> = []
+    while try !closes("}", opening) {
+      let line = cursor.line
+      guard cursor.next != "[", cursor.next != "{", let text = try cursor.takeKey(in: nil) else {
+        throw cursor.refusal("this is no YAML: a key is expected here, a text with a colon and a space behind it")
+      }
+      let key = try unique(YAMLKey(text: text, line: line), in: &names)
+      try skip(in: opening)
+      let isEmpty = cursor.next == "," || cursor.next == "}"
+      entries.append((key, isEmpty ? YAMLNode(line: line, content: .text("", isPlain: true)) : try flow(in: nil)))
+      try separate("}", opening)
+    }
+    return entries
+  }
+
+  private mutating func skip(in opening: YAMLCursor) throws(ConfigurationError) {
+    cursor.skipBetweenBrackets()
+    if cursor.isDocumentOver { throw cursor.unclosed(opening) }
+  }
+
+  private mutating func closes(_ bracket: Unicode.Scalar, _ opening: YAMLCursor) throws(ConfigurationError) -> Bool {
+    try skip(in: opening)
+    return cursor.take(bracket)
+  }
+
+  private mutating func separate(_ bracket: Unicode.Scalar, _ opening: YAMLCursor) throws(ConfigurationError) {
+    try skip(in: opening)
+    if cursor.take(",") || cursor.next == bracket { return }
+    throw cursor.refusal(
+      cursor.next == ":"
+        ? "a colon stands where none can; put braces around a pair, {key: value}, or quotes around a text"
+        : "this is no YAML: a comma or \(bracket) is missing")
+  }
+}
