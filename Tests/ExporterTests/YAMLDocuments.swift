@@ -23,7 +23,7 @@ enum YAMLDocuments {
 
   private static let texts = [
     "text", "two\nlines", "a: http://x/#y\nb: c#d", "a b c: d e\n  f\n\n  g\nh: i", "a: b\n  - c", "a: b # c\nd: e",
-    "a: -1\nb: -x\nc: ?x\nd: :x\ne: -", "a: b\n\n\n  c\n\n", "- a\n  b\n- c",
+    "a: -1\nb: -x\nc: ?x\nd: :x", "a: b\n\n\n  c\n\n", "- a\n  b\n- c",
     "a: it's \"so\" & so * on ! % @ ` [x] {y}",
     "a: \"\"\nb: ''\nc: \"  \"", "a: 'it''s\n  x\n\n  y'", "a: 'x\\n'", "a: ''''", "a: 'x \n   y'",
     "a: \"x\\n\\t\\u00e9\\x41 \\\n   y\n\n  z  \n  w\"", "a: \"x \\\n\n\n  y\"", "a: \"\\\n  x\"", "a: \"x\n  \"",
@@ -67,14 +67,14 @@ enum YAMLDocuments {
     ("a:\n\tb: c", 2, "tab"), ("a: b\n\tc: d", 2, "tab"), ("a: |\n\tx", 2, "tab"), ("-\ta: b", 1, "tab"),
     ("- \ta", 1, "tab"), ("  a: b\n c: d", 2, "indent"), ("a:\n  b: c\n d: e", 3, "indent"), ("- a\nb: c", 2, "indent"),
     ("a: b\n- c", 2, "indent"), ("a:\n  - b\n - c", 3, "indent"), ("a:\n  - b\n  c: d", 3, "indent"),
-    ("a: b\n c: d", 2, "second key"), ("a: |\n   x\n  y", 3, "indent"), ("a: |\n   \n x", 1, "blank line"),
+    ("a: b\n c: d", 2, "second key"), ("a: |\n   x\n  y", 3, "indent"), ("a: |\n   \n x", 3, "blank line"),
     ("a: [b]\n  c", 2, "indent"), ("a: b #c\n  d", 2, "indent"),
     // Colons, brackets, quotes.
     ("a: b: c", 1, "second key"), ("a: - b", 1, "list"), ("a:\n  b\nc", 3, "colon"),
     ("method:GET\na: b", 2, "second key"),
     (": a", 1, "key is missing"), ("{: a}", 1, "key is missing"), ("\"a\":b", 1, "goes on"),
     ("a: [b, c", 1, "[ of line 1"),
-    ("a: [b,\n\n", 3, "[ of line 1"), ("a: {b: c\nd: e", 2, "comma"), ("a: ]", 1, "quotes"),
+    ("a: [b,\n\n", 3, "[ of line 1"), ("a: {b: c\nd: e", 2, "colon"), ("a: ]", 1, "quotes"),
     ("a: [b c, }]", 1, "quotes"),
     ("a: [b,,c]", 1, "quotes"), ("[b 'c']d", 1, "goes on"), ("['b' c]", 1, "comma"), ("a: 'b\nc: d", 2, "' of line 1"),
     ("a: \"b\n\n\n  c", 4, "\" of line 1"), ("a: \"---\n---\n\"", 2, "not closed"), ("a: [\n---\n]", 2, "not closed"),

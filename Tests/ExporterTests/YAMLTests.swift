@@ -7,47 +7,6 @@ import Testing
 
 @testable import DialtoneExporter
 
-/// What stands in a document: texts alone, as PyYAML's BaseLoader gives them.
-private indirect enum Tree: Equatable, Codable {
-  case text(String)
-  case items([Tree])
-  case entries([String: Tree])
-
-  init(_ node: YAMLNode) {
-    switch node.content {
-    case .text(let text, _): self = .text(text)
-    case .items(let items): self = .items(items.map(Tree.init))
-    case .entries(let entries):
-      self = .entries(Dictionary(uniqueKeysWithValues: entries.map { ($0.key.text, Tree($0.value)) }))
-    }
-  }
-
-  init(yaml: String) throws {
-    var reader = try YAMLReader(yaml)
-    self = Tree(try #require(try reader.document()))
-  }
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    if let text = try? container.decode(String.self) {
-      self = .text(text)
-    } else if let items = try? container.decode([Tree].self) {
-      self = .items(items)
-    } else {
-      self = .entries(try container.decode([String: Tree].self))
-    }
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    switch self {
-    case .text(let text): try container.encode(text)
-    case .items(let items): try container.encode(items)
-    case .entries(let entries): try container.encode(entries)
-    }
-  }
-}
-
 /// The reader of YAML. PyYAML (Debian: python3-yaml) is the judge: what it reads, and what it writes.
 @Suite(.timeLimit(.minutes(5)))
 struct YAMLTests {
@@ -64,14 +23,18 @@ struct YAMLTests {
       import json, sys, yaml
       def read(text):
           try:
-              return yaml.load(text, Loader=yaml.BaseLoader)
-          except yaml.YAMLError:
+              tree = yaml.load(text, Loader=yaml.BaseLoader)
+              json.dumps(tree, ensure_ascii=False).encode()
+              return tree
+          # The second: half a character, which PyYAML takes.
+          except (yaml.YAMLError, ValueError):
               return None
       json.dump([read(text) for text in json.load(sys.stdin)], sys.stdout)
       """
     let input = String(decoding: try JSONEncoder().encode(documents), as: UTF8.self)
     let output = try await Python.run(script, input: input)
-    return try JSONDecoder().decode([Tree?].self, from: Data(output.utf8))
+    let trees = try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [Any]
+    return try #require(trees).map(Tree.init(json:))
   }
 
   private static func example() throws -> String? {
@@ -108,7 +71,7 @@ struct YAMLTests {
 
   // MARK: What a program writes
 
-  private struct Written: Codable {
+  private struct Written: Encodable {
     let tree: Tree
     let style: String?
     let inBrackets: Bool?
@@ -142,10 +105,15 @@ struct YAMLTests {
       """
     let output = try await Python.run(script, input: String(decoding: try JSONEncoder().encode(written), as: UTF8.self))
     let documents = try JSONDecoder().decode([String].self, from: Data(output.utf8))
-    try #require(documents.count == written.count)
-    for (document, written) in zip(documents, written) {
-      #expect(try Tree(yaml: document) == written.tree, "\(document)")
+    let judged = try await Self.judged(documents)
+    try #require(documents.count == written.count && judged.count == written.count)
+    var same = 0
+    for (document, (written, judged)) in zip(documents, zip(written, judged)) {
+      // In narrow lines PyYAML puts backslashes in front of blanks that it then reads itself.
+      #expect(try Tree(yaml: document) == judged, "\(document)")
+      if judged == written.tree { same += 1 }
     }
+    #expect(same > written.count * 9 / 10)
   }
 
   private static let words = [
@@ -182,47 +150,50 @@ struct YAMLTests {
 
   // MARK: Mistakes
 
-  /// Documents that are cut off, or have something put in, left out or doubled. What PyYAML refuses, this reader does;
-  /// what both read is the same.
+  private static let pieces = [
+    " ", "  ", "\n", "\n  ", "\n    ", ": ", ":", "- ", "-", "[", "]", "{", "}", ",", "'", "\"", "#", " #", "\\", "|",
+    "|\n", ">", "|-", "---\n", "a", "b c", "\n\n",
+  ]
+
+  /// The text, cut off, or with something put in, left out or doubled, up to three times.
+  private static func mistaken(_ text: String, _ numbers: inout SeededNumbers) -> String {
+    var scalars = Array(text.unicodeScalars)
+    for _ in 0..<Int.random(in: 1...3, using: &numbers) {
+      let place = Int.random(in: 0...scalars.count, using: &numbers)
+      switch Int.random(in: 0..<6, using: &numbers) {
+      case 0: scalars.removeSubrange(place...)
+      case 1: scalars.removeSubrange(place..<min(place + .random(in: 1...4, using: &numbers), scalars.count))
+      case 2: scalars += scalars[..<place]
+      default: scalars.insert(contentsOf: (pieces.randomElement(using: &numbers) ?? "").unicodeScalars, at: place)
+      }
+    }
+    return String(String.UnicodeScalarView(scalars))
+  }
+
+  /// What PyYAML refuses, this reader does, with a line; what both read is the same.
   @Test(.enabled(noPyYAML, hasPyYAML))
   func misreadsNoMistake() async throws {
     var numbers = SeededNumbers(seed: 311)
-    let example = try Self.example() ?? BlackboxTests.configuration
+    let example = Array((try Self.example() ?? BlackboxTests.configuration).unicodeScalars)
     // PyYAML refuses tabs between words, which YAML allows.
     let sources = (YAMLDocuments.all + YAMLDocuments.refused.map(\.text)).filter {
       !$0.contains("\t") && $0.count < 500
     }
-    let pieces = [
-      " ", "  ", "\n", "\n  ", "\n    ", ": ", ":", "- ", "-", "[", "]", "{", "}", ",", "'", "\"", "#", " #", "\\", "|",
-      "|\n", ">", "|-", "---\n", "a", "b c", "\n\n",
-    ]
-    let documents = (0..<4_000).map { _ in
-      var scalars = Array((sources.randomElement(using: &numbers) ?? "").unicodeScalars)
-      if Int.random(in: 0..<4, using: &numbers) == 0 {
-        scalars = Array(example.unicodeScalars.dropFirst(.random(in: 0..<1_500, using: &numbers)).prefix(200))
-      }
-      for _ in 0..<Int.random(in: 1...3, using: &numbers) {
-        let place = Int.random(in: 0...scalars.count, using: &numbers)
-        let end = min(place + .random(in: 1...4, using: &numbers), scalars.count)
-        switch Int.random(in: 0..<6, using: &numbers) {
-        case 0: scalars.removeSubrange(place...)
-        case 1: scalars.removeSubrange(place..<end)
-        case 2: scalars += scalars[..<place]
-        default: scalars.insert(contentsOf: (pieces.randomElement(using: &numbers) ?? "").unicodeScalars, at: place)
-        }
-      }
-      return String(String.UnicodeScalarView(scalars))
+    let documents = (0..<4_000).map { number in
+      let part = example.dropFirst(.random(in: 0..<1_500, using: &numbers)).prefix(200)
+      let source = number % 4 == 0 ? String(String.UnicodeScalarView(part)) : sources.randomElement(using: &numbers)
+      return Self.mistaken(source ?? "", &numbers)
     }
     let judged = try await Self.judged(documents)
     try #require(judged.count == documents.count)
     var both = 0
     for (document, judged) in zip(documents, judged) {
-      do {
+      do throws(ConfigurationError) {
         var reader = try YAMLReader(document)
         guard let node = try reader.document() else { continue }
         #expect(Tree(node) == judged, "\(document.debugDescription)")
         both += 1
-      } catch let error as ConfigurationError {
+      } catch {
         let lines = document.unicodeScalars.count { $0 == "\n" || $0 == "\r" } + 1
         #expect((1...lines).contains(error.line ?? 0), "\(error): \(document.debugDescription)")
       }
@@ -230,7 +201,7 @@ struct YAMLTests {
     #expect(both > 1_000)
   }
 
-  /// A mebibyte of each: whoever looked at all of it once for each line or bracket would need hours.
+  /// A mebibyte of each: a reader that looks at the rest of it for each line or bracket needs hours.
   @Test(arguments: [
     "[", "{", "- ", " ", "\n", "\t", "#", "\"", "'", "a", "a ", "a: b\n", "- a\n", "-\n", "a\n", "\"a\n ", "|\n",
     "- |\n", "\\",
@@ -239,7 +210,8 @@ struct YAMLTests {
   func endsQuickly(_ piece: String) {
     let count = (1 << 20) / piece.utf8.count
     var documents = [String(repeating: piece, count: count)]
-    for start in ["a: ", "a: |\n  ", "a: '", "a: [", "- "] { documents.append(start + documents[0]) }
+    let shorter = String(repeating: piece, count: count / 8)
+    documents += ["a: ", "a: |\n  ", "a: '", "a: [", "- "].map { $0 + shorter }
     let start = ContinuousClock.now
     for document in documents {
       // Either will do.

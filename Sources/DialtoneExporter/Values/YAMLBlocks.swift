@@ -66,7 +66,7 @@ extension YAMLCursor {
       most = max(most, column)
     } while ahead.take("\n")
     if ahead.next != nil, column > parent, most > column {
-      throw refusal("this is no YAML: a blank line is indented more than the text that begins below it")
+      throw ahead.refusal("this is no YAML: a blank line above this text is indented more than the text")
     }
     return max(max(parent, 0) + 1, most)
   }
