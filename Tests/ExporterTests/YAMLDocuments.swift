@@ -62,7 +62,7 @@ enum YAMLDocuments {
     ("a: b\nc: \u{2028}", 2, "U+2028"), ("a: b\u{FEFF}", 1, "U+FEFF"), ("a: \u{7F}", 1, "U+007F"),
     ("a: b\n\u{0}", 2, "U+0000"), ("a: \"\u{1B}\"", 1, "U+001B"), ("a: \"\\ud800\"", 1, "backslash"),
     // Twice.
-    ("a: b\na: c", 2, "twice"), ("a:\n  b: c\n  'b': d", 3, "twice"), ("{a: b,\n a: c}", 2, "twice"),
+    ("a: b\na: c", 1, "line 2"), ("a:\n  b: c\n  'b': d", 2, "line 3"), ("{a: b,\n a: c}", 1, "line 2"),
     // Indentation.
     ("a:\n\tb: c", 2, "tab"), ("a: b\n\tc: d", 2, "tab"), ("a: |\n\tx", 2, "tab"), ("-\ta: b", 1, "tab"),
     ("- \ta", 1, "tab"), ("  a: b\n c: d", 2, "indent"), ("a:\n  b: c\n d: e", 3, "indent"), ("- a\nb: c", 2, "indent"),

@@ -91,23 +91,27 @@ struct YAMLReader {
   private mutating func mapping() throws(ConfigurationError) -> [(key: YAMLKey, value: YAMLNode)] {
     let column = cursor.column
     var entries: [(key: YAMLKey, value: YAMLNode)] = []
-    var names: Set<String> = []
+    var lines: [String: Int] = [:]
     repeat {
       let line = cursor.line
       if cursor.isSign("-") { throw misaligned }
       guard let text = try cursor.takeKey(in: column) else {
         throw cursor.refusal("this is no YAML: a key is expected here, a text with a colon and a space behind it")
       }
-      let key = try unique(YAMLKey(text: text, line: line), in: &names)
+      let key = try unique(text, line, in: &lines)
       entries.append((key, try value(in: column, line: line, isOfKey: true)))
     } while cursor.column == column
     if cursor.column > column { throw misaligned }
     return entries
   }
 
-  private func unique(_ key: YAMLKey, in names: inout Set<String>) throws(ConfigurationError) -> YAMLKey {
-    if !names.insert(key.text).inserted { throw key.refusal("the key is there twice; remove one of them") }
-    return key
+  private func unique(
+    _ text: String, _ line: Int, in lines: inout [String: Int]
+  ) throws(ConfigurationError) -> YAMLKey {
+    if let first = lines.updateValue(line, forKey: text) {
+      throw YAMLKey(text: text, line: first).refusal("it is there twice, again in line \(line); remove one of them")
+    }
+    return YAMLKey(text: text, line: line)
   }
 
   /// What follows a key, a dash or the mark of a document, on this line or below it.
@@ -163,13 +167,13 @@ struct YAMLReader {
     let opening = cursor
     cursor.advance()
     var entries: [(key: YAMLKey, value: YAMLNode)] = []
-    var names: Set<String> = []
+    var lines: [String: Int] = [:]
     while try !closes("}", opening) {
       let line = cursor.line
       guard cursor.next != "[", cursor.next != "{", let text = try cursor.takeKey(in: nil) else {
         throw cursor.refusal("this is no YAML: a key is expected here, a text with a colon and a space behind it")
       }
-      let key = try unique(YAMLKey(text: text, line: line), in: &names)
+      let key = try unique(text, line, in: &lines)
       try skip(in: opening)
       let isEmpty = cursor.next == "," || cursor.next == "}"
       entries.append((key, isEmpty ? YAMLNode(line: line, content: .text("", isPlain: true)) : try flow(in: nil)))
