@@ -7,7 +7,7 @@ import Testing
 
 @testable import DialtoneCLI
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .threadsApart)
 struct ShortageTests {
   @Test(.disabled(if: isSanitized, "a sanitizer has threads and descriptors of its own"))
   func leavesNoDescriptor() async {

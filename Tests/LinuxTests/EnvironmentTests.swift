@@ -10,7 +10,7 @@ import Testing
 
 /// Scenarios 41, 44 and 48 of Scenarios.md (40 is in ``ForeignMessageTests``, 42 and 43 in ``DenialTests``): the
 /// surroundings of a monitor.
-@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .threadsApart)
 struct EnvironmentTests {
   @Test("41: two monitors of one engine, and a second engine: all are told")
   func twoMonitors() async throws {

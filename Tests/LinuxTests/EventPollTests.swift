@@ -11,7 +11,7 @@ import Testing
 
 /// A poll whose descriptors somebody else has closed, as daemons do when they begin. In a process of its own, since
 /// other tests open descriptors meanwhile.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .threadsApart)
 struct EventPollTests {
   @Test func aPollWhoseNumbersAreOtherFilesTouchesNoneOfThem() async {
     await #expect(processExitsWith: .success) {

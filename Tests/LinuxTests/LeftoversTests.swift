@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// ``Leftovers`` finds a leak, and takes nothing else for one.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .threadsApart)
 struct LeftoversTests {
   @Test func whatIsLostInEveryRoundIsSeen() async {
     await #expect(processExitsWith: .success) {

@@ -9,7 +9,7 @@ import Testing
 /// The lab itself, compared with `ip` and the shell.
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"),
-  .timeLimit(.minutes(5)))
+  .timeLimit(.minutes(5)), .threadsApart)
 struct NetworkLabTests {
   @Test(.enabled(if: NetworkLab.hasIPRoute2, "iproute2 is not installed"), arguments: 0..<20)
   func keepsNamespacesApart(number: UInt32) throws {

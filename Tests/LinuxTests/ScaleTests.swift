@@ -13,7 +13,7 @@ import Testing
 /// The tests run one after another, and those with tables in processes of their own: they keep a processor and the
 /// kernel's lock busy.
 @Suite(
-  .serialized, .enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
+  .serialized, .enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .threadsApart)
 struct ScaleTests {
   /// The processor time that this process, or the calling thread, has used.
   private static func processorTime(_ clock: clockid_t) -> Duration {

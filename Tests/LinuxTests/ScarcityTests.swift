@@ -13,7 +13,7 @@ import Testing
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "needs network namespaces"),
   .disabled(if: isSanitized, "a sanitizer has threads and descriptors of its own, and survives no fork"),
-  .timeLimit(.minutes(5)))
+  .timeLimit(.minutes(5)), .threadsApart)
 struct ScarcityTests {
   @Test("descriptors are short only at the start: from the next poll on, changes are announced")
   func aShortageAtTheStartIsOvercome() async throws {

@@ -11,7 +11,7 @@ import Testing
 
 /// Many changes at once: the final state is right, memory stays flat, and later events are still delivered.
 @Suite(
-  .serialized, .enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
+  .serialized, .enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)), .threadsApart)
 struct StressTests {
   /// A handler that blocks until it is released.
   private final class Stall: Sendable {

@@ -13,7 +13,7 @@ import TestSupport
 import Testing
 
 /// Ten thousand connections, each in a process of its own: what they cost, and how soon all are told.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .threadsApart)
 struct ScaleTests {
   private static let count = 10_000
 

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The monitor that a whole program shares. It is never released, so the test has a process of its own.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .threadsApart)
 struct SharedMonitorTests {
   @Test func thereIsOneOfTheInternetAndItIsTold() async {
     await #expect(processExitsWith: .success) {

@@ -12,7 +12,7 @@ import Testing
 /// A child of fork(2) has none of the engine's threads. It keeps no state from before, and starts what it uses anew.
 @Suite(
   .disabled(if: isSanitized, "a sanitizer has threads and descriptors of its own, and survives no fork"),
-  .timeLimit(.minutes(5)))
+  .timeLimit(.minutes(5)), .threadsApart)
 struct ForkTests {
   /// What a child found, as its exit status. `alarm` limits its time.
   private static func inChild(_ body: () -> Int32) -> Int32 {

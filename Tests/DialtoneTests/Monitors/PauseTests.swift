@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A monitor is paused and resumed while others listen.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .threadsApart)
 struct PauseTests {
   @Test(arguments: Receiver.allCases, [true, false])
   func nothingIsToldWhilePausedAndAfterwardsOnlyWhatDiffers(receiver: Receiver, isOther: Bool) async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Dialtone
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .threadsApart)
 struct NameLookupPoolTests {
   private static let found = NameLookupResult.addresses([ip("192.0.2.1")])
 

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A path monitor is paused and resumed while others listen, as in `PauseTests` for targets.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .threadsApart)
 struct PathPauseTests {
   @Test(arguments: Receiver.exact, [true, false])
   func nothingIsToldWhilePausedAndAfterwardsOnlyWhatDiffers(receiver: Receiver, isOther: Bool) async throws {

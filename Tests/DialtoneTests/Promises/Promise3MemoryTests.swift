@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Promise 3: nothing queues up while a plain closure blocks. Each test measures the memory of a process of its own.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .threadsApart)
 struct Promise3MemoryTests {
   /// A monitor with a plain closure that blocks.
   private struct Blocked {

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Promise 6, counted: descriptors, threads and memory do not leak. Each test has a process of its own.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .threadsApart)
 struct Promise6ProcessTests {
   /// Makes one of everything, waits until the network is known to all, and releases them.
   private static func useEverything(_ network: ScriptedNetwork) async throws {

@@ -13,7 +13,7 @@ import Testing
 ///
 /// This counts with the system's own environment, in a process of its own. The targets are addresses of this machine,
 /// so nothing is sent and no name is looked up.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .threadsApart)
 struct Promise6SharingTests {
   /// Whether this process may open a netlink socket. Some sandboxes refuse it.
   private static let isNetlinkPermitted: Bool = {

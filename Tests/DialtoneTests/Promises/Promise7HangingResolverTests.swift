@@ -9,7 +9,7 @@ import Testing
 
 /// Promise 7: a status read never blocks, and a lookup that hangs does not delay a target without a name. Each test has
 /// a process of its own, because names share the process's eight threads.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .threadsApart)
 struct Promise7HangingResolverTests {
   /// How many threads look names up.
   private static var threads: Int { ProcessCensus.threads(named: "dialtone-names") }

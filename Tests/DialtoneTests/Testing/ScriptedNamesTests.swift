@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Scripted names in a user's test.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .threadsApart)
 struct ScriptedNamesTests {
   @Test func aNameThatNothingWasSetForDoesNotExist() async throws {
     let network = scriptedNetwork()

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// A process without descriptors: checks fail, and nothing else does. Each test has a process of its own.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .threadsApart)
 struct DescriptorTests {
   /// Expects the system's text for it (errno(3)).
   private static func expectFailure(_ verdict: SiteVerdict) {

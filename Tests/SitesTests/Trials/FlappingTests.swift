@@ -14,7 +14,7 @@ import Testing
 
 /// Trial 59 of Sites.md: 1,000 monitored sites that come and go. Each test has a process of its own, and so its own
 /// memory.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized, .timeLimit(.minutes(10)), .threadsApart)
 struct FlappingTests {
   /// A thousand sites, the time, and a record of when each was asked.
   private final class World: Sendable {

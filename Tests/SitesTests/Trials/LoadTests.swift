@@ -12,7 +12,7 @@ import TestSupport
 import Testing
 
 /// Many checks leave nothing behind. Each test has a process of its own, servers included.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized, .timeLimit(.minutes(10)), .threadsApart)
 struct LoadTests {
   /// Checks the site `count` times, 256 at a time.
   private static func check(_ url: SiteURL, times count: Int) async throws {

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// TLS through a proxy. Each test has a process of its own, because the environment is the whole process's.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(5)), .threadsApart)
 struct ProxyTunnelTests {
   /// Makes this process use the proxy at this port for http.
   private static func useForHTTP(_ port: Int) {

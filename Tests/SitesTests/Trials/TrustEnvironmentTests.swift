@@ -10,7 +10,7 @@ import Testing
 @testable import DialtoneSites
 
 /// SSL_CERT_FILE and SSL_CERT_DIR. Each test has a process of its own, because the environment is the whole process's.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(5)), .threadsApart)
 struct TrustEnvironmentTests {
   /// A folder that is removed at the end of this object.
   private final class Folder {
