@@ -103,6 +103,14 @@ struct HookProcessTests {
     }
   }
 
+  /// The hook fills standard error, which nobody reads (pipe(7)), and its end is to be said there.
+  @Test func nobodyWaitsForAReaderOfStandardError() async throws {
+    let lab = try makeLab()
+    let process = try Tool.start(
+      ["watch", "--count", "1", "--settling", "0", "--exec-timeout", "300ms", "--exec", "yes"], in: lab)
+    #expect(try await process.exit(within: .seconds(60)) == .exited(0))
+  }
+
   /// What the program leaves behind belongs to the run.
   @Test func endsWhatTheProgramLeavesBehind() async throws {
     let lab = try makeLab()

@@ -141,7 +141,10 @@ struct Hook: Sendable {
     return descriptor
   }
 
-  fileprivate func say(_ words: String) { Output.note("dialtone: --exec: \(TerminalText.visible(program)): \(words)") }
+  /// A reader of standard error who takes nothing holds up neither the command nor the next run.
+  fileprivate func say(_ words: String) {
+    Output.remark("dialtone: --exec: \(TerminalText.visible(program)): \(words)")
+  }
 }
 
 /// A list of C strings with a null pointer at its end, as exec(3) takes it.
