@@ -50,7 +50,11 @@ struct ScarcityProcessTests {
       let result = try await Tool.run([command, "--timeout", "0.3", "127.0.0.1"], in: lab, denying: .threads)
       #expect(result.ending == .exited(2), "\(command): \(result)")
       #expect(result.output.split(separator: "\n").count == 1, "\(command): \(result)")
+      // It is a shortage, and the network's state was not denied.
+      #expect(result.output.contains("no more threads") && result.error.contains("ulimit -u"), "\(command): \(result)")
     }
+    let explain = try await Tool.run(["explain", "127.0.0.1"], in: lab, denying: .threads)
+    #expect(explain.ending == .exited(71) && explain.error.contains("no more threads"), "\(explain)")
     let check = try await Tool.run(["check", "--timeout", "2", "http://127.0.0.1:9/"], in: lab, denying: .threads)
     #expect(check.ending == .exited(1), "\(check)")
     #expect(check.output.contains("failed") && check.output.contains("thread"), "\(check)")
@@ -70,6 +74,7 @@ struct ScarcityProcessTests {
     let user: UInt32 = 47_110
     let wait = try await run("wait --timeout 1 127.0.0.1", limit: "-u \(count)", user: user, in: lab)
     #expect([.exited(0), .exited(1), .exited(2)].contains(wait.ending), "\(wait)")
+    #expect(wait.ending != .exited(2) || wait.output.contains("no more threads"), "\(wait)")
     let start = ContinuousClock.now
     let check = try await run("check --timeout 2 http://127.0.0.1:9/", limit: "-u \(count)", user: user, in: lab)
     // No server listens there, so the check fails in any case.

@@ -12,6 +12,7 @@ enum Shortage {
   private static let needed = 8
   /// As many threads as the library needs at least.
   private static let neededThreads = 3
+  private static let noMoreThreads = "the system lets the user start no more threads; raise the limit (ulimit -u)"
 
   /// What the system has run out of; `nil` if nothing. If the state of the network was refused for lack of it, it was
   /// not denied.
@@ -37,7 +38,7 @@ enum Shortage {
     defer { for _ in 0..<started { end.signal() } }
     for _ in 0..<neededThreads {
       guard Thread.start(named: "dialtone-probe", { end.wait() }) else {
-        return "the system lets the user start no more threads; raise the limit (ulimit -u)"
+        return noMoreThreads
       }
       started += 1
     }
@@ -58,6 +59,8 @@ enum Shortage {
     switch error.errno {
     case EMFILE: "the process has no file descriptor left; raise its limit (ulimit -n)"
     case ENFILE: "the system has no open file left; close some, or raise fs.file-max (sysctl)"
+    // pthread_create(3), fork(2).
+    case EAGAIN: noMoreThreads
     case ENOMEM, ENOBUFS: "the system has no memory left"
     default: nil
     }
