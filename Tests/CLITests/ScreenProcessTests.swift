@@ -46,7 +46,8 @@ struct ScreenProcessTests {
       "\(tool) wait -t 1.5 \(names[3]) 10.66.0.1", "\(tool) wait -t 1.5 10.66.0.1",
       "\(tool) check -t 1 http://10.0.0.1:1/ http://10.66.0.1/\(names[0])/index.html?q=1",
       "\(tool) interfaces --all", "\(tool) status -i \(names[0].prefix(12)) 10.66.0.1", "\(tool) statsu",
-      "\(tool) status --nosuch", "\(tool) --help", "\(tool) help interfaces",
+      "\(tool) status --nosuch", "\(tool) --help", "\(tool) help interfaces", "\(tool) explain --no-probe 10.66.0.1",
+      "\(tool) explain --verbose --no-probe --timeout 1 http://10.0.0.1:1/\(names[0])", "\(tool) outages",
     ]
     for command in commands {
       let screen = try await emulator.run(command)
@@ -63,8 +64,9 @@ struct ScreenProcessTests {
     let url = "http://a-rather-long-name.in-a-long-domain.example.com/with/a/path"
     for command in [
       "wait --site \(url)", "wait a-rather-long-name.in-a-long-domain.example.com", "wait internet 10.0.0.1",
+      "wait 10.0.0.1",
     ] {
-      try await emulator.start("\(Tool.path) \(command)")
+      try await emulator.start("stty echo; \(Tool.path) \(command); stty -echo")
       var seen: Set<String> = []
       try await eventually("the seconds of \(command) go on") {
         let lines = try await emulator.screen().lines.filter { !$0.isEmpty }
@@ -76,6 +78,9 @@ struct ScreenProcessTests {
       }
       try await emulator.type("C-c")
       try await emulator.waitForPrompt()
+      // Nothing of it stays, although the terminal echoes ^C.
+      let left = try await emulator.screen().lines
+      #expect(!left.contains { $0.contains("waiting") || $0.contains(/\d s/) }, "\(left)")
     }
   }
 }

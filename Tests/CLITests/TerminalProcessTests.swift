@@ -49,12 +49,12 @@ struct TerminalProcessTests {
     }
     #expect(result.ending == .exited(1))
     let progress =
-      /(\r\e\[K\e\[\?7lwaiting for internet to be reachable: no route to the destination, \d+ s of [\d.]+ s\e\[\?7h)+/
+      /(\r\e\[K\e\[\?7lwaiting for internet to be reachable: no route to the destination, \d+ s of [\d.]+ s\e\[\?7h\r)+/
     let final =
       "\r\u{1B}[Kinternet  \u{1B}[31munreachable\u{1B}[0m  no route to the destination\r\n"
       + "to find out why: dialtone explain internet\r\n"
     #expect(result.output.prefixMatch(of: progress) != nil, "\(result.output.debugDescription)")
-    #expect(result.output.hasSuffix("\u{1B}[?7h" + final), "\(result.output.debugDescription)")
+    #expect(result.output.hasSuffix("\u{1B}[?7h\r" + final), "\(result.output.debugDescription)")
   }
 
   @Test func showsNothingInPlaceOnADumbTerminal() async throws {

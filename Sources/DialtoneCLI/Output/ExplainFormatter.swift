@@ -18,15 +18,12 @@ struct ExplainFormatter {
     let outcome = TerminalText.padded(step.outcome.identifier, to: Self.outcomeColumns)
     let kind = TerminalText.padded(step.kind.identifier, to: Self.kindColumns)
     let family = step.family.map { $0 == .ipv4 ? "IPv4" : "IPv6" } ?? "    "
-    let head = "\(outcome)  \(kind)  \(family)  "
-    let styledHead = "\(style.text(outcome, look(step.outcome)))  \(kind)  \(style.text(family, .faint))  "
-    let text = TerminalText.visible(step.text)
-    guard let columns, TerminalText.columns(head + text) > columns, columns > head.count + 20 else {
-      return styledHead + (step.outcome == .skipped ? style.text(text, .faint) : text)
-    }
-    let indent = head.count
-    let lines = TerminalText.wrapped(text, to: columns, indent: indent)
-    return styledHead + lines.joined(separator: "\n").dropFirst(indent)
+    let spans = [
+      Screen.Span(outcome, look(step.outcome)), Screen.Span("  \(kind)  "), Screen.Span(family, .faint),
+      Screen.Span("  "), Screen.Span(TerminalText.visible(step.text), step.outcome == .skipped ? .faint : nil),
+    ]
+    let head = spans.dropLast().reduce(0) { $0 + $1.text.count }
+    return Screen(columns: columns, style: style).paragraph(spans, hanging: head)
   }
 
   private func look(_ outcome: DiagnosisStep.Outcome) -> Style.Look {
@@ -50,7 +47,7 @@ struct ExplainFormatter {
     if !verdict.works.isEmpty { lines += labelled("works", verdict.works) }
     if !verdict.others.isEmpty { lines += labelled("not", verdict.others) }
     if let cause = verdict.cause {
-      lines.append("cause: \(cause.identifier) (\(verdict.confidence.identifier))")
+      lines.append(Screen(columns: columns).paragraph("cause: \(cause.identifier) (\(verdict.confidence.identifier))"))
     }
     return lines.joined(separator: "\n")
   }

@@ -20,8 +20,9 @@ final class Progress: Sendable {
   func show(_ text: String) {
     guard isEnabled else { return }
     isShown.store(true, ordering: .relaxed)
-    // Without wrapping (DECAWM), a line that is too long is cut by the terminal itself.
-    Self.write("\r\u{1B}[K\u{1B}[?7l\(text)\u{1B}[?7h")
+    // Without wrapping (DECAWM), a line that is too long is cut by the terminal itself. What is typed, such as ^C, is
+    // echoed at the beginning: behind a line as wide as the terminal, it would go to the next one, and stay.
+    Self.write("\r\u{1B}[K\u{1B}[?7l\(text)\u{1B}[?7h\r")
   }
 
   func erase() {
