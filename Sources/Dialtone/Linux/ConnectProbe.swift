@@ -9,11 +9,10 @@ internal import Netlink
 /// from a source over one interface. With a source, a query takes RTA_OIF for a preference.
 ///
 /// Nothing is sent: a TCP socket holds back its first segment (TCP Fast Open, RFC 7413). If the kernel might not do
-/// that,
-/// the sockets are UDP's, whose connect(2) sends nothing either; then rules by protocol are met as UDP.
+/// that, the sockets are UDP's, whose connect(2) sends nothing either; then rules by protocol are met as UDP.
 ///
-/// Invariant: the kept socket is used only without source, interface and mark, since a socket keeps
-/// what it was once bound to, even when it is disconnected. Every other question has a socket of its own.
+/// Invariant: the kept socket is used only without source, interface and mark, since a socket keeps what it was once
+/// bound to, even when it is disconnected. Every other question has a socket of its own.
 final class ConnectProbe {
   enum Outcome {
     /// There is a way for packets with this source.
