@@ -40,6 +40,9 @@ struct ScreenProcessTests {
     let emulator = try await Emulator(columns: columns, in: lab)
     let tool = Tool.path
     let names = (0..<4).map { _ in name(&numbers) }
+    let folder = try TemporaryFolder()
+    defer { withExtendedLifetime(folder) {} }
+    let journal = folder.path + "/journal"
     let commands = [
       "\(tool) status -t 0.2 internet 10.0.0.9 10.66.0.1 2001:db8:1234:5678:9abc:def0:1234:5678 \(names[0]) lo",
       "\(tool) watch --count 4 -t 2 internet 10.66.0.1 \(names[1]) \(names[2])",
@@ -47,7 +50,12 @@ struct ScreenProcessTests {
       "\(tool) check -t 1 http://10.0.0.1:1/ http://10.66.0.1/\(names[0])/index.html?q=1",
       "\(tool) interfaces --all", "\(tool) status -i \(names[0].prefix(12)) 10.66.0.1", "\(tool) statsu",
       "\(tool) status --nosuch", "\(tool) --help", "\(tool) help interfaces", "\(tool) explain --no-probe 10.66.0.1",
-      "\(tool) explain --verbose --no-probe --timeout 1 http://10.0.0.1:1/\(names[0])", "\(tool) outages",
+      "\(tool) explain --verbose --no-probe --timeout 1 http://10.0.0.1:1/\(names[0])",
+      "\(tool) outages --directory \(journal)",
+      // What is no line of a journal, then what was recorded: its last command is looked at.
+      "mkdir \(journal); echo x > \(journal)/000001-$(date -u +%F).jsonl; \(tool) outages --directory \(journal)",
+      "timeout -s INT 2 \(tool) record --directory \(journal) 10.66.0.1; \(tool) outages --directory \(journal); "
+        + "rm -r \(journal)",
     ]
     for command in commands {
       let screen = try await emulator.run(command)

@@ -91,7 +91,7 @@ struct OutagesCommand: CheckedCommand {
       try Output.line(formatter.line(for: outage))
     }
     if failure != nil { return failure }
-    try Output.line(isFirst ? "no outages since \(WallTime.localText(view.since))" : "")
+    try Output.line(isFirst ? formatter.words(forNoneSince: view.since) : "")
     for line in formatter.lines(for: sums, skippedLines: view.skippedLines) { try Output.line(line) }
     return nil
   }

@@ -23,6 +23,8 @@ struct OutageFormatter {
     return screen.paragraph(columns.joined(separator: "  "), .faint)
   }
 
+  func words(forNoneSince time: Int64) -> String { screen.paragraph("no outages since \(WallTime.localText(time))") }
+
   func line(for outage: Outage) -> String {
     var lasted = DurationText.words(.microseconds(outage.lasted))
     switch outage.ending {
@@ -62,8 +64,11 @@ struct OutageFormatter {
     for (name, sum) in sums.targets.sorted(by: { $0.key < $1.key }) {
       lines.append(screen.paragraph("\(TerminalText.visible(name)): \(Self.words(for: sum))"))
     }
-    if sums.targets.isEmpty { lines.append("nobody watched in this time") }
-    if skippedLines > 0 { lines.append("\(skippedLines) lines of the journal could not be read, and were left out") }
+    if sums.targets.isEmpty { lines.append(screen.paragraph("nobody watched in this time")) }
+    if skippedLines > 0 {
+      let words = skippedLines == 1 ? "1 line" : "\(skippedLines) lines"
+      lines.append(screen.paragraph("left out, since unreadable: \(words) of the journal"))
+    }
     return lines
   }
 
