@@ -186,6 +186,8 @@ package final class Recorder: Sendable {
       case .learn(let target):
         guard work.mayLearn(target) else { break }
         _ = Explaining(diagnosis(of: target, .kernel)) { [weak self] verdict in
+          // The target may be lost since then. What is wrong now is not how it usually is.
+          if verdict.cause != nil { return }
           self?.post(.learned(target, verdict.steps.filter { $0.outcome != .skipped }.map(Explanation.Step.init)))
         }
       }
