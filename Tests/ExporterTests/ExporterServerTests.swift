@@ -101,6 +101,16 @@ struct ExporterServerTests {
     #expect(refused.count + probed.count == 500 && !refused.isEmpty && probed.count >= 256)
   }
 
+  /// Prometheus keeps its connections open for minutes: they must not keep others out.
+  @Test func closesAConnectionThatWaitsWhenAnotherComes() async throws {
+    let exporter = try await TestExporter(connectionLimit: 1)
+    let received = Box("")
+    async let kept = exporter.exchange("GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n", into: received)
+    try await eventually("the first is answered") { received.value.hasSuffix("Healthy\n") }
+    try await eventually("another is answered") { try await exporter.get("/-/healthy").hasPrefix("HTTP/1.1 200 ") }
+    #expect(try await kept.hasPrefix("HTTP/1.1 200 "))
+  }
+
   @Test func answersWhatIsUnderWayBeforeItEnds() async throws {
     let site = try await SiteServer(
       SiteBehaviour { request in [.pause(.milliseconds(500)), .answer(200, to: request), .close] })

@@ -77,6 +77,14 @@ struct RegularExpressionTests {
     }
   }
 
+  /// A probe ends in its time, whatever a stranger has sent.
+  @Test func endsWhenItsTaskIsCancelled() async throws {
+    let expression = try RegularExpression("(a|aa)+b")
+    let matching = Task { try expression.matches(repeatElement(UInt8(ascii: "a"), count: 1 << 24), budget: .max) }
+    matching.cancel()
+    await #expect(throws: RegularExpression.TooCostly.self) { try await matching.value }
+  }
+
   private static func random(_ numbers: inout SeededNumbers, depth: Int) -> String {
     let atoms = ["a", "b", ".", "[ab]", "[^a]", "\\w", "\\s", "\\b", "^", "$"]
     guard depth > 0 else { return atoms.randomElement(using: &numbers) ?? "a" }

@@ -17,13 +17,13 @@ final class TestExporter: Sendable {
   init(
     _ configuration: ExporterConfiguration = .usual, policy: ProbePolicy = .local,
     targets: [(name: String, target: WatchedTargets.Target)] = [],
-    patience: ExporterServer.Patience = .unhurried, environment: SiteEnvironment = .system
+    patience: ExporterServer.Patience = .unhurried, environment: SiteEnvironment = .system, connectionLimit: Int = 1_024
   ) async throws {
     let exporter = Exporter(
       configuration: configuration, prober: Prober(policy: policy, environment: environment),
       watched: try WatchedTargets(targets),
       process: ProcessMetrics())
-    let server = ExporterServer(exporter, patience: patience)
+    let server = ExporterServer(exporter, patience: patience, connectionLimit: connectionLimit)
     self.server = server
     url = try await Task.detached { try server.listen(on: .anyPort) }.value
   }
@@ -43,8 +43,7 @@ final class TestExporter: Sendable {
   var port: Int { Int(url.split(separator: ":").last?.dropLast() ?? "") ?? 0 }
 
   /// Sends these bytes, and returns what came until the server closed the connection.
-  func exchange(_ request: String) async throws -> String {
-    let received = Box("")
+  func exchange(_ request: String, into received: Box<String> = Box("")) async throws -> String {
     let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {

@@ -3,16 +3,16 @@
 
 /// A regular expression in a subset of RE2's syntax, that a stranger's text is matched with.
 ///
-/// Invariant: matching takes at most as many steps as the text has characters times the program has instructions, and
-/// never more than its budget. It is Thompson's simulation: all states at once, one character at a time, nothing is
-/// tried twice.
+/// Invariant: matching takes at most as many steps as the text has characters times the program has instructions. It
+/// never takes more than its budget, and ends when its task is cancelled. It is Thompson's simulation: all states at
+/// once, one character at a time, nothing is tried twice.
 package struct RegularExpression: Sendable {
   /// Why a text is no expression of the subset.
   package struct Refusal: Error, Equatable {
     package let message: String
   }
 
-  /// The text has cost more steps than it may.
+  /// The text has cost more steps than it may, or its task was cancelled meanwhile.
   package struct TooCostly: Error {}
 
   enum Assertion: Sendable, Equatable {
@@ -100,6 +100,8 @@ package struct RegularExpression: Sendable {
         if try reach(state + 1, between: character, next) { return true }
       }
       budget -= former.count
+      // A program of the greatest size needs some 50 ms for so many.
+      if round & 0x3FF == 0, Task.isCancelled { throw TooCostly() }
       return false
     }
 

@@ -10,8 +10,8 @@ internal import NIOPosix
 
 /// Serves an exporter over HTTP/1.
 ///
-/// Invariants: each connection is in `connections` from its beginning to its end. There are never more than the limit:
-/// one beyond gets a polite answer, and is closed.
+/// Invariants: each connection is in `connections` from its beginning until it is closed. There are never more than the limit:
+/// for one beyond, that which has waited longest for a request is closed. If none waits, it gets a polite answer.
 package final class ExporterServer: Sendable {
   /// Why it cannot listen.
   package struct Failure: Error, CustomStringConvertible {
@@ -30,22 +30,27 @@ package final class ExporterServer: Sendable {
     package init() {}
   }
 
+  private struct Connection {
+    let channel: any Channel
+    let handler: NIOLoopBound<RequestHandler>
+  }
+
   private struct State {
-    var connections: [ObjectIdentifier: any Channel] = [:]
+    var connections: [ObjectIdentifier: Connection] = [:]
     var listeners: [any Channel] = []
     var isStopping = false
   }
 
-  static let connectionLimit = 1_024
-
   private let exporter: Exporter
   private let patience: Patience
+  private let connectionLimit: Int
   private let group: MultiThreadedEventLoopGroup
   private let state = Lock(State())
 
-  package init(_ exporter: Exporter, patience: Patience = Patience()) {
+  package init(_ exporter: Exporter, patience: Patience = Patience(), connectionLimit: Int = 1_024) {
     self.exporter = exporter
     self.patience = patience
+    self.connectionLimit = connectionLimit
     // Probes have threads of their own: these only read requests and write answers.
     group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   }
@@ -93,9 +98,12 @@ package final class ExporterServer: Sendable {
 
   private func initialize(_ channel: any Channel) throws {
     let pipeline = channel.pipeline.syncOperations
-    let isWelcome = state.withLock { state -> Bool in
-      if state.isStopping || state.connections.count >= Self.connectionLimit { return false }
-      state.connections[ObjectIdentifier(channel)] = channel
+    makeRoom()
+    let handler = RequestHandler(exporter, patience)
+    handler.isWelcome = state.withLock { state -> Bool in
+      if state.isStopping || state.connections.count >= connectionLimit { return false }
+      state.connections[ObjectIdentifier(channel)] = Connection(
+        channel: channel, handler: NIOLoopBound(handler, eventLoop: channel.eventLoop))
       return true
     }
     channel.closeFuture.whenComplete { [self] _ in
@@ -105,11 +113,24 @@ package final class ExporterServer: Sendable {
     limits.maxHeaderFieldSize = 8_192
     limits.maxHeaderListSize = 32_768
     limits.maxHeaderFieldCount = 100
-    let handler = RequestHandler(exporter, patience, isWelcome: isWelcome)
     try pipeline.addHandler(FirstByteHandler(handler))
     try pipeline.configureHTTPServerPipeline(
       withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
     try pipeline.addHandler(handler)
+  }
+
+  /// Closes the connection that has waited longest for a request, if there are too many. Prometheus keeps up to 1,000 for
+  /// five minutes, and opens another when it needs one. There is one event loop, and this runs on it.
+  private func makeRoom() {
+    let longest = state.withLock { state -> Connection? in
+      if state.connections.count < connectionLimit { return nil }
+      let idle = state.connections.filter { $0.value.handler.value.idleSince != nil }
+      let first = idle.min {
+        ($0.value.handler.value.idleSince ?? .distantFuture) < ($1.value.handler.value.idleSince ?? .distantFuture)
+      }
+      return first.flatMap { state.connections.removeValue(forKey: $0.key) }
+    }
+    longest?.channel.close(promise: nil)
   }
 
   /// Takes no more requests, and waits for those under way, but not for long. Call it on a thread that may block.
@@ -117,7 +138,7 @@ package final class ExporterServer: Sendable {
     let former = state.withLock { state -> ([any Channel], [any Channel])? in
       if state.isStopping { return nil }
       state.isStopping = true
-      return (state.listeners, Array(state.connections.values))
+      return (state.listeners, state.connections.values.map(\.channel))
     }
     guard let (listeners, connections) = former else { return }
     for listener in listeners { listener.close(promise: nil) }

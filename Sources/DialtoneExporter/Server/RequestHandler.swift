@@ -21,19 +21,20 @@ final class RequestHandler: ChannelInboundHandler {
 
   private let exporter: Exporter
   private let patience: ExporterServer.Patience
-  private let isWelcome: Bool
+  /// Whether requests are answered.
+  var isWelcome = true
   private var context: ChannelHandlerContext?
   private var head: HTTPRequestHead?
   private var bodyLength = 0
   private var task: Task<Void, Never>?
   private var timer: Scheduled<Void>?
-  private var isIdle = true
+  /// Since when no byte of a request has come, if none has.
+  private(set) var idleSince: NIODeadline? = .now()
   private var isLast = false
 
-  init(_ exporter: Exporter, _ patience: ExporterServer.Patience, isWelcome: Bool) {
+  init(_ exporter: Exporter, _ patience: ExporterServer.Patience) {
     self.exporter = exporter
     self.patience = patience
-    self.isWelcome = isWelcome
   }
 
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }
@@ -61,8 +62,8 @@ final class RequestHandler: ChannelInboundHandler {
 
   /// A byte has come: a request that begins has to end soon.
   func byteCame() {
-    guard isIdle, task == nil else { return }
-    isIdle = false
+    guard idleSince != nil, task == nil else { return }
+    idleSince = nil
     setTimer(patience.request)
   }
 
@@ -124,7 +125,7 @@ final class RequestHandler: ChannelInboundHandler {
       if closes {
         self.context?.close(promise: nil)
       } else if task == nil {
-        isIdle = true
+        idleSince = .now()
         setTimer(patience.nextRequest)
       }
     }
@@ -135,7 +136,7 @@ final class RequestHandler: ChannelInboundHandler {
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if event is Stop {
       isLast = true
-      if isIdle { context.close(promise: nil) }
+      if idleSince != nil { context.close(promise: nil) }
     } else if event as? ChannelEvent == .inputClosed {
       context.close(promise: nil)
     } else {
