@@ -52,6 +52,35 @@ struct ExportProcessTests {
     #expect(try await process.exit() == .signalled(SIGTERM))
   }
 
+  /// A recorder and an exporter in one process: what is on an address that others reach probes for nobody.
+  @Test(arguments: ["127.0.0.1:9115", ":9115"])
+  func tellsPrometheusWhatIsRecorded(_ address: String) async throws {
+    let lab = try NetworkLab()
+    let site = try await LabSite(LabSite.fine, in: lab)
+    let folder = try TemporaryFolder()
+    let record = ["record", "--directory", folder.path, "--export", address, "internet"]
+    let process = try Tool.start(record, in: lab)
+    #expect(try await process.error.nextLine().hasPrefix("dialtone: listening on http://"))
+    try await eventually("the target and the recorder are told") {
+      let metrics = try await curl("http://127.0.0.1:9115/metrics", in: lab)
+      return metrics.contains("\ndialtone_reachable{target=\"internet\"} 0\n")
+        // start, begin and path, at least.
+        && (sample("dialtone_journal_events_written_total", in: metrics) ?? 0) >= 3
+        && sample("dialtone_journal_events_waiting", in: metrics) == 0
+    }
+    let probe = try await curl("http://127.0.0.1:9115/probe?target=\(site.url)", in: lab)
+    #expect(probe.contains("\nprobe_success 1\n") == (address != ":9115"), "\(probe)")
+    let second = try await Tool.run(
+      ["record", "--directory", "\(folder.path)/other", "--export", address], in: lab)
+    #expect(second.ending == .exited(74) && second.error.contains("cannot listen on \(address): "), "\(second)")
+    try process.signal(SIGTERM)
+    #expect(try await process.exit() == .signalled(SIGTERM))
+  }
+
+  private func sample(_ name: String, in metrics: String) -> Double? {
+    metrics.split(separator: "\n").first { $0.hasPrefix("\(name) ") }.flatMap { Double($0.dropFirst(name.count + 1)) }
+  }
+
   @Test func saysThatAPortIsTaken() async throws {
     let lab = try NetworkLab()
     let site = try await LabSite(LabSite.fine, in: lab)

@@ -89,14 +89,14 @@ struct ExportCommand: CheckedCommand {
       throw ValidationError("--listen: the service manager has handed sockets over (LISTEN_FDS); leave the option out")
     }
     if listen.isEmpty { return textfile == nil ? [.usual] : [] }
-    return try listen.map { text in
-      guard let address = ListenAddress(text) else {
-        throw ValidationError(
-          "--listen: \(HostText.quoted(text[...])) is no address with a port; write it as 127.0.0.1:9115, [::1]:9115, "
-            + ":9115 or unix:/run/dialtone.sock")
-      }
-      return address
-    }
+    return try listen.map { try Self.address($0, option: "--listen") }
+  }
+
+  static func address(_ text: String, option: String) throws -> ListenAddress {
+    if let address = ListenAddress(text) { return address }
+    throw ValidationError(
+      "\(option): \(HostText.quoted(text[...])) is no address with a port; write it as 127.0.0.1:9115, [::1]:9115, "
+        + ":9115 or unix:/run/dialtone.sock")
   }
 
   private func policy(for addresses: [ListenAddress]) throws -> ProbePolicy {
@@ -113,7 +113,7 @@ struct ExportCommand: CheckedCommand {
     }
   }
 
-  private static func target(_ text: String) throws -> (name: String, target: WatchedTargets.Target) {
+  static func target(_ text: String) throws -> (name: String, target: WatchedTargets.Target) {
     let folded = ASCII.folded(text)
     if folded.hasPrefix("http://") || folded.hasPrefix("https://") {
       let request = try SiteRequest([text], configuration: SiteMonitorConfiguration())

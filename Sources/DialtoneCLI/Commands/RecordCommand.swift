@@ -5,6 +5,7 @@ internal import ArgumentParser
 internal import CDialtoneSystem
 internal import Dialtone
 internal import DialtoneDiagnosis
+internal import DialtoneExporter
 internal import DialtoneJournal
 internal import DialtoneSites
 
@@ -26,14 +27,19 @@ struct RecordCommand: CheckedCommand {
       A machine that sleeps, a clock that is set, and a recorder that is started anew make no outage. If the disk is \
       full, standard error says so, and what happens is written once there is room.
 
+      --export has the same process answer Prometheus, as dialtone export does with these targets: its /metrics also \
+      tells what was written, waits and is lost. On an address that others reach, it probes for nobody.
+
       The folder is the one of systemd (STATE_DIRECTORY), /var/lib/dialtone for root, and otherwise \
       $XDG_STATE_HOME/dialtone or ~/.local/state/dialtone.
 
-      Exit status: 128 + n after signal n, 74 if nothing can be recorded there, such as beside another recorder.
+      Exit status: 128 + n after signal n, 74 if there can be no such folder, another recorder uses it, or --export \
+      cannot listen.
 
       EXAMPLES
         dialtone record
         dialtone record internet example.com https://example.com/
+        dialtone record --export 127.0.0.1:9115 internet
         sudo systemctl enable --now dialtone-record.service
         systemctl --user enable --now dialtone-record.service
       """)
@@ -57,6 +63,13 @@ struct RecordCommand: CheckedCommand {
     help: ArgumentHelp("Ask each URL again after this time (default: 1m).", valueName: "duration"),
     transform: { try DurationArgument.atLeast(.seconds(1), $0) })
   var every: Duration?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Let Prometheus read the targets and the recorder there: an address and a port, :PORT or unix:PATH.",
+      valueName: "address"))
+  var export: String?
 
   @Option(
     name: .customLong("max-size"), parsing: .unconditional,
@@ -83,9 +96,20 @@ struct RecordCommand: CheckedCommand {
     configuration.asksBeyondRouter = beyond
     if let megabytes { configuration.sizeLimit = megabytes << 20 }
     var seen: Set<String> = []
-    let recorded = try (targets.isEmpty ? [WatchedTarget.usual.typed] : targets).map(target)
-      .filter { seen.insert($0.name).inserted }
-    return { [configuration] in try RecordRunner(configuration: configuration, targets: recorded).run() }
+    let typed = targets.isEmpty ? [WatchedTarget.usual.typed] : targets
+    let recorded = try typed.map(target).filter { seen.insert($0.name).inserted }
+    let exported = try export.map {
+      RecordExport(address: try ExportCommand.address($0, option: "--export"), targets: try watched(typed))
+    }
+    return { [configuration] in
+      try RecordRunner(configuration: configuration, targets: recorded, export: exported).run()
+    }
+  }
+
+  /// The targets as an exporter watches them, once each.
+  private func watched(_ typed: [String]) throws -> [(name: String, target: WatchedTargets.Target)] {
+    var seen: Set<String> = []
+    return try typed.map(ExportCommand.target).filter { seen.insert($0.name).inserted }
   }
 
   private func target(_ text: String) throws -> RecordedTarget {

@@ -39,32 +39,42 @@ struct ExportRunner {
     let exporter = Exporter(
       configuration: configuration, prober: Prober(policy: policy), watched: try WatchedTargets(targets),
       process: process)
-    if !addresses.isEmpty, try !listen(exporter, ending) { return .inputOutput }
-    let timer = DispatchSource.makeTimerSource(queue: .global())
+    if !addresses.isEmpty, !listen(exporter, ending) { return .inputOutput }
     let report = FileReport(path: textfile)
-    timer.setEventHandler {
+    let timer = Self.repeating {
       process.sample()
       report.write(exporter.textfile)
     }
-    timer.schedule(deadline: .now() + 1, repeating: .seconds(Self.period))
-    timer.activate()
+    defer { timer.cancel() }
     // Signals alone end it.
     while true { pause() }
   }
 
+  /// Does this from time to time, until it is cancelled.
+  static func repeating(_ work: @escaping @Sendable () -> Void) -> any DispatchSourceTimer {
+    let timer = DispatchSource.makeTimerSource(queue: .global())
+    timer.setEventHandler(handler: work)
+    timer.schedule(deadline: .now() + 1, repeating: .seconds(period))
+    timer.activate()
+    return timer
+  }
+
   /// Returns whether it listens on all addresses.
-  private func listen(_ exporter: Exporter, _ ending: Ending) throws -> Bool {
+  private func listen(_ exporter: Exporter, _ ending: Ending) -> Bool {
     let server = ExporterServer(exporter)
     ending.server.withLock { $0 = server }
-    for address in addresses {
-      do throws(ExporterServer.Failure) {
-        Output.note("dialtone: listening on \(try server.listen(on: address))")
-      } catch {
-        Output.note("dialtone: cannot listen on \(Self.words(for: address)): \(error)")
-        return false
-      }
+    return addresses.allSatisfy { Self.listens(server, on: $0) }
+  }
+
+  /// Has it listen, and says so. Returns whether it does.
+  static func listens(_ server: ExporterServer, on address: ListenAddress) -> Bool {
+    do throws(ExporterServer.Failure) {
+      Output.note("dialtone: listening on \(try server.listen(on: address))")
+      return true
+    } catch {
+      Output.note("dialtone: cannot listen on \(words(for: address)): \(error)")
+      return false
     }
-    return true
   }
 
   private static func words(for address: ListenAddress) -> String {

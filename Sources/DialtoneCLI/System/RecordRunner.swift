@@ -10,6 +10,7 @@ internal import DialtoneSites
 struct RecordRunner {
   var configuration: Recorder.Configuration
   let targets: [RecordedTarget]
+  let export: RecordExport?
 
   /// How long a signal waits for the last line.
   private static let timeToEnd = Duration.seconds(3)
@@ -27,11 +28,14 @@ struct RecordRunner {
     unsafe sigemptyset(&set)
     unsafe sigaddset(&set, SIGXFSZ)
     unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
-    do throws(Recorder.Failure) {
+    do {
       let recorder = try Recorder(told(), targets: targets)
       Signals.onEnd { signal in recorder.stop(reason: Self.name(signal), within: Self.timeToEnd) }
+      let running = try export?.begin(recorder)
+      if export != nil, running == nil { return .inputOutput }
+      defer { running?.end() }
       try recorder.run()
-    } catch {
+    } catch let error as Recorder.Failure {
       Output.note("dialtone: \(error)")
       return .inputOutput
     }

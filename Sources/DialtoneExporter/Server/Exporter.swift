@@ -41,17 +41,20 @@ package final class Exporter: Sendable {
   private let prober: Prober
   private let watched: WatchedTargets
   private let process: ProcessMetrics
+  private let more: @Sendable () -> [MetricFamily]
   private let time: TimeSource
   private let state = Lock(State())
 
+  /// `more` is what else `/metrics` tells.
   package init(
     configuration: ExporterConfiguration, prober: Prober, watched: WatchedTargets, process: ProcessMetrics,
-    time: TimeSource = .system
+    more: @escaping @Sendable () -> [MetricFamily] = { [] }, time: TimeSource = .system
   ) {
     self.configuration = configuration
     self.prober = prober
     self.watched = watched
     self.process = process
+    self.more = more
     self.time = time
   }
 
@@ -150,7 +153,7 @@ package final class Exporter: Sendable {
 
   private func metrics(_ request: Request) -> Response {
     let format = Exposition(accept: request.accept)
-    return Response(type: format.contentType, body: format.text(of: watched.families + own + process.families))
+    return Response(type: format.contentType, body: format.text(of: watched.families + own + more() + process.families))
   }
 
   private var own: [MetricFamily] {

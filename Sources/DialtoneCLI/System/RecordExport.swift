@@ -1,0 +1,54 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dialtone
+internal import DialtoneExporter
+internal import DialtoneJournal
+internal import Dispatch
+
+/// Answers Prometheus in the process of a recorder.
+struct RecordExport {
+  let address: ListenAddress
+  let targets: [(name: String, target: WatchedTargets.Target)]
+
+  /// What goes on until it is ended.
+  struct Running {
+    fileprivate let server: ExporterServer
+    fileprivate let timer: any DispatchSourceTimer
+
+    func end() {
+      timer.cancel()
+      server.stop(within: .zero)
+    }
+  }
+
+  /// Listens; `nil` if it cannot, which it has said.
+  func begin(_ recorder: Recorder) throws -> Running? {
+    // Nobody has said for whom it may probe: for this machine alone.
+    let policy = address.isLocal ? ProbePolicy.local : try ProbePolicy(allowing: [])
+    let process = ProcessMetrics()
+    let exporter = Exporter(
+      configuration: .usual, prober: Prober(policy: policy), watched: try WatchedTargets(targets), process: process
+    ) { Self.families(recorder.writerCounts) }
+    let server = ExporterServer(exporter)
+    guard ExportRunner.listens(server, on: address) else { return nil }
+    return Running(server: server, timer: ExportRunner.repeating { process.sample() })
+  }
+
+  private static func families(_ counts: JournalWriter.Counts) -> [MetricFamily] {
+    [
+      MetricFamily(
+        "dialtone_journal_events_written_total", "How many events were written to the journal", .counter,
+        Double(counts.written)),
+      MetricFamily(
+        "dialtone_journal_events_waiting", "How many events wait until the journal can be written", .gauge,
+        Double(counts.waiting)),
+      MetricFamily(
+        "dialtone_journal_events_lost_total", "How many events were lost, since too many waited", .counter,
+        Double(counts.lost)),
+      MetricFamily(
+        "dialtone_journal_write_failures_total", "How often the journal could not be written", .counter,
+        Double(counts.failures)),
+    ]
+  }
+}
