@@ -141,6 +141,8 @@ extension RecorderStateMachine.TargetState {
     switch verdict.kind {
     case .available: self = .up(words: words)
     case .undetermined: self = .unknown(reason: nil)
+    case .failed where verdict.error?.errno == ECONNREFUSED: self = .down(reason: "connection-refused", words: words)
+    case .failed: self = .down(reason: verdict.error?.code.identifier ?? "failed", words: words)
     default: self = .down(reason: verdict.kind.identifier, words: words)
     }
   }

@@ -189,7 +189,9 @@ package struct RecorderStateMachine: Sendable {
       if outage.reason == nil { (outage.reason, outage.words) = (reason, words) }
       tracks[target].state = .down(outage)
       tracks[target].wantsExplanation = true
-    case (let before, .down(let reason, let words)):
+    case (let before, .down(var reason, let words)):
+      // A site that is offline is so for the reason of the machine's path.
+      if reason == "offline", path?.status == "unsatisfied" { reason = path?.reason ?? reason }
       open(target, OpenOutage(target: name, began: at, reason: reason, words: words), before, &actions)
     case (.down(let outage), .unknown(let reason)):
       close(outage, of: target, how: "it is no longer known", at, &actions)

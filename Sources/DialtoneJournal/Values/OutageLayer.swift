@@ -63,7 +63,8 @@ package enum OutageLayer: String, CaseIterable, Sendable {
       self = .machine
     case .nameNotResolved?: self = .nameServer
     // What a check of a site says by itself.
-    case nil where reason == "unexpected-response": self = .site
+    case nil where reason == "unexpected-response" || reason == "connection-refused": self = .site
+    case nil where reason?.hasPrefix("certificate-") ?? false: self = .site
     case nil where reason == "captive-portal" || reason == "intercepted": self = .provider
     default: self = .unknown
     }
