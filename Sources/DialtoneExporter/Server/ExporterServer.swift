@@ -10,8 +10,8 @@ internal import NIOPosix
 
 /// Serves an exporter over HTTP/1.
 ///
-/// Invariants: each connection is in `connections` from its beginning until it is closed. There are never more than the limit:
-/// for one beyond, that which has waited longest for a request is closed. If none waits, it gets a polite answer.
+/// Invariants: each connection is in `connections` from its beginning until it is closed. There are never more than the
+/// limit: for one beyond, that which has waited longest for a request is closed. If none waits, it gets a polite answer.
 package final class ExporterServer: Sendable {
   /// Why it cannot listen.
   package struct Failure: Error, CustomStringConvertible {
@@ -119,8 +119,8 @@ package final class ExporterServer: Sendable {
     try pipeline.addHandler(handler)
   }
 
-  /// Closes the connection that has waited longest for a request, if there are too many. Prometheus keeps up to 1,000 for
-  /// five minutes, and opens another when it needs one. There is one event loop, and this runs on it.
+  /// Closes the connection that has waited longest for a request, if there are too many. Prometheus keeps up to 1,000
+  /// for five minutes, and opens another when it needs one. There is one event loop, and this runs on it.
   private func makeRoom() {
     let longest = state.withLock { state -> Connection? in
       if state.connections.count < connectionLimit { return nil }
