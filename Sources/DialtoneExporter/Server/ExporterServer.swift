@@ -11,7 +11,8 @@ internal import NIOPosix
 /// Serves an exporter over HTTP/1.
 ///
 /// Invariants: each connection is in `connections` from its beginning until it is closed. There are never more than the
-/// limit: for one beyond, that which has waited longest for a request is closed. If none waits, it gets a polite answer.
+/// limit: beyond it, that which has waited longest for a request is closed. If none waits, the new one gets a polite
+/// answer.
 package final class ExporterServer: Sendable {
   /// Why it cannot listen.
   package struct Failure: Error, CustomStringConvertible {
