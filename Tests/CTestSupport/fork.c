@@ -6,10 +6,20 @@
 #if defined(__linux__)
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-pid_t ctestsupport_fork(void) { return fork(); }
+pid_t ctestsupport_fork(void) {
+  pid_t child = fork();
+  if (child == 0) {
+    // libdispatch's threads block signals: alarm(2) would not end the child.
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+  }
+  return child;
+}
 
 int ctestsupport_wait(pid_t child) {
   int status;

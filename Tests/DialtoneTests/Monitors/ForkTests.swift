@@ -22,6 +22,11 @@ struct ForkTests {
     _exit(body())
   }
 
+  /// A child in which a thread of the parent held the script's lock could never take it.
+  private static func rest() async throws {
+    try await eventually("the engine rests") { ProcessCensus.areAsleep(threadsNamed: "dialtone") }
+  }
+
   /// Polls: a forked child has no runtime to wait with. `alarm` limits the time.
   private static func wait(until condition: () -> Bool) {
     while !condition() { usleep(1_000) }
@@ -39,6 +44,7 @@ struct ForkTests {
       let pathToken = path.observe { paths.append($0) }
       try await told.wait("the first state") { $0.isReachable }
       try await eventually("the first path") { paths.last?.status == .satisfied }
+      try await ForkTests.rest()
       let status = ForkTests.inChild {
         network.set(.unreachable(.noCarrier))
         // Even the first read returns no state from before the fork.
@@ -82,6 +88,7 @@ struct ForkTests {
       }
       try await eventually("all threads are taken") { ProcessCensus.threads(named: "dialtone-names") == 8 }
       paused.pause()
+      try await ForkTests.rest()
       let status = ForkTests.inChild {
         if !paused.isPaused || paused.current.status != .undetermined { return 1 }
         ForkTests.wait { host.current.isReachable }
