@@ -85,6 +85,10 @@ public final class PathFollowingTransport: ClientTransport {
     transports.continuation.yield(first)
   }
 
+  /// How often, and after which time, a call is begun again for which gRPC has only a connection that is closed.
+  private static let staleLimit = 20
+  private static let stalePause = Duration.milliseconds(5)
+
   /// Calls under way that gRPC does not repeat, shared with the connections.
   private final class CallCount: Sendable {
     let current = Mutex(0)
@@ -199,6 +203,7 @@ public final class PathFollowingTransport: ClientTransport {
     let mayRepeat = (options.executionPolicy ?? config(forMethod: descriptor)?.executionPolicy) != nil
     if !mayRepeat { calls.current.withLock { $0 += 1 } }
     defer { if !mayRepeat { calls.current.withLock { $0 -= 1 } } }
+    var stale = 0
     while true {
       var options = options
       if let timeout { options.timeout = timeout - (ContinuousClock.now - start) }
@@ -219,8 +224,15 @@ public final class PathFollowingTransport: ClientTransport {
         }
       } catch {
         // A transport that made way for another one refuses calls that have not begun.
-        let isReplaced = state.withLock { $0.generation != generation && !$0.isShutDown }
-        guard isReplaced, !hasBegun, !Task.isCancelled else { throw error }
+        let (isReplaced, isShutDown) = state.withLock { ($0.generation != generation, $0.isShutDown) }
+        guard !hasBegun, !isShutDown, !Task.isCancelled else { throw error }
+        if isReplaced { continue }
+        // gRPC is told a moment later that its connection was closed, and until then has nothing but that one.
+        guard (error as? RPCError)?.code == .unavailable, registry.lossCount > 0, registry.counts.isEmpty,
+          stale < Self.staleLimit
+        else { throw error }
+        stale += 1
+        try await Task.sleep(for: Self.stalePause)
       }
     }
   }

@@ -93,6 +93,8 @@ struct RecorderTests {
     #expect(outages.map(\.ended) == truth.map(\.ended))
     #expect(outages.map(\.lasted) == truth.map { $0.ended - $0.began })
     #expect(outages.allSatisfy { $0.layer == .link && $0.explanation?.cause == "no-carrier" })
+    // The evidence says so while the network is up, too: that was not learnt as usual.
+    #expect(outages.allSatisfy { $0.explanation?.steps.isEmpty == false })
     // A file for each day that has an event.
     let days = Set(read.events.map { $0.at.wall / WallTime.day })
     #expect(try folder.directory.files().map(\.day) == days.sorted())
