@@ -227,7 +227,8 @@ public final class PathFollowingTransport: ClientTransport {
         let (isReplaced, isShutDown) = state.withLock { ($0.generation != generation, $0.isShutDown) }
         guard !hasBegun, !isShutDown, !Task.isCancelled else { throw error }
         if isReplaced { continue }
-        // gRPC is told a moment later that its connection was closed, and until then has nothing but that one.
+        // gRPC is told a moment later that its connection was closed, and until then has nothing but that one. It says
+        // to nobody when it has been told: hence the pauses.
         guard (error as? RPCError)?.code == .unavailable, registry.lossCount > 0, registry.counts.isEmpty,
           stale < Self.staleLimit
         else { throw error }
