@@ -36,6 +36,27 @@ struct RecorderStateMachineTests {
     #expect(names(machine.handle(.state(0, up, since: nil), at: moment(4))) == ["end", "learn"])
   }
 
+  /// The cable was pulled, or the site refuses: the layer is known before anything was explained.
+  @Test(
+    arguments: [
+      ("unsatisfied", "no-carrier", "offline", OutageLayer.link), ("unsatisfied", "no-route", "offline", .machine),
+      ("satisfied", nil, "connection-refused", .site), ("satisfied", nil, "certificate-expired", .site),
+    ] as [(String, String?, String, OutageLayer)])
+  func theOutageOfASiteHasTheLayerOfItsReason(
+    _ status: String, _ reason: String?, _ verdict: String, _ layer: OutageLayer
+  ) {
+    var machine = machine
+    let inputs: [RecorderStateMachine.Input] = [
+      .state(0, up, since: nil), .path(NetworkSummary(status: status, reason: reason)),
+      .state(0, .down(reason: verdict, words: verdict), since: nil), .state(0, up, since: nil),
+    ]
+    var events: [JournalEvent] = []
+    for (second, input) in inputs.enumerated() {
+      for case .write(let event) in machine.handle(input, at: moment(Double(second + 1))) { events.append(event) }
+    }
+    #expect(OutageLog.outages(events).map(\.layer) == [layer])
+  }
+
   @Test func timesAreThoseOfTheKernelsEvents() throws {
     var machine = machine
     _ = machine.handle(.state(0, up, since: moment(0.5).wall), at: moment(1))
