@@ -46,7 +46,8 @@ extension ReachabilityMonitor {
   ///   still reach listeners.
   public func postMessages(to center: NotificationCenter) -> ReachabilityObservation {
     let sequence = AnnouncementSequence(
-      isSame: ==, wasDetermined: { center.post(WasDeterminedMessage(reachability: $0), subject: $1) },
+      isSame: { $0.isSameState(as: $1) },
+      wasDetermined: { center.post(WasDeterminedMessage(reachability: $0), subject: $1) },
       didChange: { center.post(DidChangeMessage(reachability: $0), subject: $1) })
     return sequence.begin(statesOfEachTarget.observe { [weak self] state in sequence.announce(state, of: self) })
   }

@@ -107,8 +107,10 @@ extension ReachabilityMonitor {
           ReachabilityNotificationKey.flagsNumber.rawValue: NSNumber(value: state.flags.rawValue),
         ])
     }
+    let isOfAll = property as AnyKeyPath == \Reachability.self
     return AnnouncementSequence(
-      isSame: { $0[keyPath: property] == $1[keyPath: property] }, wasDetermined: { post(determinedName, $0, $1) },
+      isSame: { isOfAll ? $0.isSameState(as: $1) : $0[keyPath: property] == $1[keyPath: property] },
+      wasDetermined: { post(determinedName, $0, $1) },
       didChange: { post(name, $0, $1) })
   }
 }

@@ -68,12 +68,12 @@ extension LabMonitors {
     _ recording: Recording, _ expected: Reachability..., sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
     do {
-      try await eventually(within: .patience, "the last one is delivered") { recording.last == expected.last }
+      try await eventually(within: .patience, "the last one is delivered") { recording.last ≈ expected.last }
     } catch {
       // The expectation below reports it, with everything that was delivered.
     }
     try await settle()
-    #expect(recording.states == expected, sourceLocation: sourceLocation)
+    #expect(recording.states ≈ expected, sourceLocation: sourceLocation)
   }
 }
 #endif

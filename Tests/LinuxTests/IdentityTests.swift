@@ -55,7 +55,7 @@ struct IdentityTests {
     try lab.addRoute("default", via: "10.1.0.2", dev: "v0")
     let after = try lab.reachable("v0", via: "10.1.0.2")
     #expect(after.interface?.index != v0.interface?.index)
-    try await bound.wait("over the one that has the name now") { $0 == after }
+    try await bound.wait("over the one that has the name now") { $0 ≈ after }
   }
 
   @Test("47: an interface is moved to another namespace, and back")
@@ -70,7 +70,7 @@ struct IdentityTests {
     try await monitors.expect(internet, v0)
     try lab.move("v0", to: other)
     let gone = try lab.unreachable(.noRoute)
-    try await internet.wait("gone") { $0 == gone }
+    try await internet.wait("gone") { $0 ≈ gone }
     try await bound.wait("gone") { $0.isUnreachable(.noInterface) }
     #expect(internet.changes.allSatisfy { !$0.isReachable })
     // Its peer is in this namespace. No link with the same index may be mistaken for it.
@@ -79,8 +79,8 @@ struct IdentityTests {
     try lab.addAddress("10.0.0.1/24", "v0")
     try lab.addRoute("default", via: "10.0.0.2", dev: "v0")
     let again = try lab.reachable("v0", via: "10.0.0.2")
-    try await internet.wait("back") { $0 == again }
-    try await bound.wait("back") { $0 == again }
+    try await internet.wait("back") { $0 ≈ again }
+    try await bound.wait("back") { $0 ≈ again }
   }
 
   @Test("47: an index is used again by another interface", .enabled(if: NetworkLab.hasIPRoute2, "needs the command ip"))
@@ -101,7 +101,7 @@ struct IdentityTests {
     // This index was a live wired link's before. Now it is a bridge's without a port.
     let bridge = try lab.unreachable(.noCarrier, "br0", .other)
     #expect(bridge.interface?.index == v0.interface?.index)
-    try await internet.wait("the bridge") { $0 == bridge }
+    try await internet.wait("the bridge") { $0 ≈ bridge }
     #expect(internet.changes.allSatisfy { !$0.isReachable })
     let listed = try lab.run { LinuxNetwork().interfaces().filter { $0.interface.index == UInt32(index) } }
     #expect(listed.map(\.interface.name) == ["br0"])
@@ -120,7 +120,7 @@ struct IdentityTests {
     try lab.makeB()
     let after = try lab.reachable("v0", via: "10.0.0.2")
     #expect(before.interface?.index != after.interface?.index)
-    try await bound.wait("the new one") { $0 == after }
+    try await bound.wait("the new one") { $0 ≈ after }
   }
 }
 #endif

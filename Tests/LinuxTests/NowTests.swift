@@ -44,13 +44,13 @@ struct NowTests {
     let questions = try await Questions(lab, isEngineRunning: isEngineRunning)
     try await lab.waitForCarriers()
     for _ in 0..<20 {
-      #expect(try questions.now() == lab.reachable("v0", via: "10.0.0.2"))
-      #expect(try questions.now(near) == lab.reachable("v0", flags: .isDirect))
+      #expect(try questions.now() ≈ lab.reachable("v0", via: "10.0.0.2"))
+      #expect(try questions.now(near) ≈ lab.reachable("v0", flags: .isDirect))
       #expect(try questions.now(.localNetwork) { $0.interface = "v0" }.isReachable)
       try lab.down("v0")
-      #expect(try questions.now() == lab.unreachable(.linkDown, "v0"))
+      #expect(try questions.now() ≈ lab.unreachable(.linkDown, "v0"))
       #expect(try !questions.now(near).isReachable)
-      #expect(try questions.now(.localNetwork) { $0.interface = "v0" } == lab.unreachable(.linkDown, "v0"))
+      #expect(try questions.now(.localNetwork) { $0.interface = "v0" } ≈ lab.unreachable(.linkDown, "v0"))
       try lab.up("v0")
       // The default went with the link. If the kernel has also noticed that the carrier went, it takes some time to
       // notice that it is back.
@@ -70,14 +70,14 @@ struct NowTests {
     try await lab.waitForCarriers()
     for _ in 0..<20 {
       try lab.route(.replace, "default", via: "10.1.0.2", dev: "w0")
-      #expect(try questions.now() == lab.reachable("w0", via: "10.1.0.2"))
+      #expect(try questions.now() ≈ lab.reachable("w0", via: "10.1.0.2"))
       try lab.deleteRoute("default")
       #expect(try questions.now().isUnreachable(.noRoute))
       try lab.addRoute("default", kind: .prohibit)
       #expect(try questions.now().isUnreachable(.prohibited))
       try lab.deleteRoute("default", kind: .prohibit)
       try lab.addRoute("default", via: "10.0.0.2", dev: "v0")
-      #expect(try questions.now() == lab.reachable("v0", via: "10.0.0.2"))
+      #expect(try questions.now() ≈ lab.reachable("v0", via: "10.0.0.2"))
     }
   }
 
@@ -108,14 +108,14 @@ struct NowTests {
     var expected = [v0]
     for _ in 0..<100 {
       try lab.deleteRoute("default")
-      #expect(Reachability.now(environment: monitors.environment) == none)
-      try await internet.wait("the route has gone") { $0 == none }
+      #expect(Reachability.now(environment: monitors.environment) ≈ none)
+      try await internet.wait("the route has gone") { $0 ≈ none }
       try lab.addRoute("default", via: "10.0.0.2", dev: "v0")
-      #expect(Reachability.now(environment: monitors.environment) == v0)
-      try await internet.wait("the route is back") { $0 == v0 }
+      #expect(Reachability.now(environment: monitors.environment) ≈ v0)
+      try await internet.wait("the route is back") { $0 ≈ v0 }
       expected += [none, v0]
     }
-    #expect(internet.states == expected)
+    #expect(internet.states ≈ expected)
   }
 
   /// The errors of sockets come before the kernel's events. Work that fails with such an error is judged by later

@@ -27,7 +27,7 @@ struct PolledNetworkTests {
     try await internet.wait("the route is gone") { $0.isUnreachable(.noRoute) }
     try await path.wait("the route is gone") { $0.outline == "no-route: v0" }
     try lab.addRoute("default", via: "10.0.0.2", dev: "v0")
-    try await internet.wait("the route is back") { $0 == v0 }
+    try await internet.wait("the route is back") { $0 ≈ v0 }
     try await path.wait("the route is back") { $0.outline == "satisfied 4: v0 4" }
 
     try lab.deleteAddress("10.0.0.1/24", "v0")
@@ -36,7 +36,7 @@ struct PolledNetworkTests {
     try lab.addAddress("10.0.0.1/24", "v0")
     try await local.wait("the address is back") { $0.isVia("v0") }
     try lab.addRoute("default", via: "10.0.0.2", dev: "v0")
-    try await internet.wait("so is the route") { $0 == v0 }
+    try await internet.wait("so is the route") { $0 ≈ v0 }
 
     try lab.deleteLink("v0")
     try await local.wait("the link is gone") { $0.isUnreachable(.noInterface) }

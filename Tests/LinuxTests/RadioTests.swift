@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+import TestSupport
 import Testing
 
 @testable import Dialtone
@@ -79,28 +80,28 @@ struct RadioTests {
       status: .requiresConnection, flags: [.reachable, .connectionRequired, .isWWAN, .transientConnection],
       interface: interface, reason: .noSession)
 
-    #expect(network.decision().withoutRoute() == Reachability(status: .unreachable, reason: .noRoute))
+    #expect(network.decision().withoutRoute() ≈ Reachability(status: .unreachable, reason: .noRoute))
     try network.add(fields, .init(deviceType: "wwan"))
-    #expect(network.decision().withoutRoute() == withoutSession)
+    #expect(network.decision().withoutRoute() ≈ withoutSession)
     fields.flags = 0x100d1
     fields.state = .unknown
     try network.add(fields, .init(deviceType: "wwan"))
     #expect(try network.isOperating(9))
     try network.add("fe80::8e74:4ca5:411:8b41", 64, on: 9)
-    #expect(network.decision().withoutRoute() == withoutSession, "a link-local address is no session")
+    #expect(network.decision().withoutRoute() ≈ withoutSession, "a link-local address is no session")
     try network.add("10.64.0.2", 32, on: 9)
     #expect(network.decision().withoutRoute().isUnreachable(because: .noRoute))
     // `default dev wwan0-1`, metric 700: without a gateway, but point-to-point.
     #expect(
       try network.internet(over: 9, from: "10.64.0.2")
-        == Reachability(status: .reachable, flags: [.reachable, .isWWAN, .transientConnection], interface: interface))
-    #expect(network.decision().localNetwork(nil, nil) == Reachability(status: .unreachable, reason: .noInterface))
+        ≈ Reachability(status: .reachable, flags: [.reachable, .isWWAN, .transientConnection], interface: interface))
+    #expect(network.decision().localNetwork(nil, nil) ≈ Reachability(status: .unreachable, reason: .noInterface))
     fields.flags = 0x90
     fields.state = .down
     try network.add(fields, .init(deviceType: "wwan"))
-    #expect(network.decision().withoutRoute() == withoutSession)
+    #expect(network.decision().withoutRoute() ≈ withoutSession)
     #expect(network.links.remove(9) == .idle)
-    #expect(network.decision().withoutRoute() == Reachability(status: .unreachable, reason: .noRoute))
+    #expect(network.decision().withoutRoute() ≈ Reachability(status: .unreachable, reason: .noRoute))
   }
 
   @Test("a USB modem that is Ethernet to the kernel is cellular by its uevent")
@@ -126,7 +127,7 @@ struct RadioTests {
     let expected = Reachability(
       status: .requiresConnection, flags: flags, interface: NetworkInterface(name: "radio0", index: 5, kind: kind),
       reason: .radioBlocked)
-    #expect(blocked.withoutRoute() == expected)
+    #expect(blocked.withoutRoute() ≈ expected)
     #expect(blocked.reason(ofIdle: try #require(network.links[5])) == .radioBlocked)
     if kind == .wifi { #expect(blocked.localNetwork(.wifi, nil) == expected) }
     // A radio of another kind does not matter.
@@ -160,7 +161,7 @@ struct RadioTests {
     try network.add(fields)
     #expect(
       try network.internet(over: 11, from: "10.8.0.2")
-        == Reachability(
+        ≈ Reachability(
           status: .reachable, flags: [.reachable, .transientConnection],
           interface: NetworkInterface(name: "wg0", index: 11, kind: .tunnel)))
   }

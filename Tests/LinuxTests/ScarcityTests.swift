@@ -74,7 +74,7 @@ struct ScarcityTests {
         (ReachabilityMonitor(.localNetwork, environment: environment), Reachability.now(environment: environment))
       }
       for state in [monitor.current, now] {
-        #expect(state == Reachability(.undetermined, reason: .outOfThreads), "\(state)")
+        #expect(state ≈ Reachability(.undetermined, reason: .outOfThreads), "\(state)")
       }
       try await eventually("known, with threads") {
         _ = Reachability.now(environment: environment)
@@ -157,7 +157,7 @@ struct ScarcityTests {
       let monitors = try LabMonitors(lab)
       let internet = try await monitors.record()
       let v0 = try lab.reachable("v0", via: "10.0.0.2")
-      try await internet.wait("reachable") { $0 == v0 }
+      try await internet.wait("reachable") { $0 ≈ v0 }
       let monitor = internet.monitor
       var ends: [CInt] = [0, 0]
       try #require(unsafe pipe(&ends) == 0)
@@ -175,7 +175,7 @@ struct ScarcityTests {
         if monitor.current.status != .undetermined { _exit(1) }
         while true {
           let state = monitor.current
-          if steps == 0, state == v0 {
+          if steps == 0, state ≈ v0 {
             steps = 1
             var byte: UInt8 = 1
             if unsafe write(writer, &byte, 1) != 1 { _exit(2) }

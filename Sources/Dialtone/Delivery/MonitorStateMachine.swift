@@ -30,8 +30,7 @@ struct MonitorStateMachine {
 
   /// A state was decided at `now`; `old` was the newest before.
   mutating func decided<State: MonitoredState>(_ new: State, after old: State, now: Int64) -> Action {
-    let isChange = new != old
-    if !isChange { return new.isIdentical(to: old) ? .ignore : .store }
+    if new.isSameState(as: old) { return new.isIdentical(to: old) ? .ignore : .store }
     let wasKnown = isKnown
     isKnown = isKnown || new.isKnown
     if !isKnown { return .store }

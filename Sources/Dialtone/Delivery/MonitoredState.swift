@@ -1,12 +1,12 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A state that a monitor tells receivers. Receivers are told of a new state only if it is not `==` to the last one.
-package protocol MonitoredState: Sendable, Equatable {
+/// A state that a monitor tells receivers. Receivers are told of a new state only if it is not the same as the last one.
+package protocol MonitoredState: DeterminableState {
   /// Whether it says anything. The state before the first answer does not.
   var isKnown: Bool { get }
 
-  /// Returns whether everything is equal except the time, even what `==` does not compare.
+  /// Returns whether everything is equal except the time, even what `isSameState(as:)` does not compare.
   func isIdentical(to other: Self) -> Bool
 
   /// Makes what keeps the newest state.

@@ -28,7 +28,7 @@ final class Publication<State: TimedState> {
   func publish(_ decided: State, realtime: Int64, now: Int64) -> Effect {
     let old = cell.current
     var new = decided
-    new.realtime = new == old ? old.realtime : realtime
+    new.realtime = new.isSameState(as: old) ? old.realtime : realtime
     switch machine.decided(new, after: old, now: now) {
     case .ignore: return Effect()
     case .store:

@@ -27,7 +27,7 @@ package struct ReceiverOptions: OptionSet, Sendable {
 /// One thread at a time writes; all threads read. Invariants: `current` is a state of the present epoch, or the unknown
 /// one that the epoch began with. A state of an earlier epoch is not stored. No lock of this type is held while user
 /// code runs.
-package final class StateCell<State: Equatable & Sendable>: Sendable {
+package final class StateCell<State: DeterminableState>: Sendable {
   /// How often the state has changed up to one moment; see ``hasChanged(since:)``.
   package struct Mark {
     fileprivate let revision: UInt64
@@ -65,7 +65,7 @@ package final class StateCell<State: Equatable & Sendable>: Sendable {
       if !isGiven { return nil }
     }
     let isOfNewSubject = options.contains(.eachSubject) && newest.subjectNumber != last.subjectNumber
-    return newest.state == last.state && !(isOfNewSubject && newest.isKnown) ? nil : newest
+    return newest.state.isSameState(as: last.state) && !(isOfNewSubject && newest.isKnown) ? nil : newest
   }
 
   /// What ``hasChanged(since:)`` compares with: the present state, or the first known state if none is known yet.

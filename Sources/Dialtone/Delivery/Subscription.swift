@@ -10,7 +10,7 @@ internal import Dispatch
 /// - They are given one at a time, in the order of change.
 /// - None is given after `cancel()` has returned, except one that a thread was already about to give.
 /// - The lock is never held while a handler runs or a continuation is resumed.
-package final class Subscription<State: Equatable & Sendable>: Sendable {
+package final class Subscription<State: DeterminableState>: Sendable {
   package typealias Handler = @Sendable (Snapshot<State>) -> Void
   typealias Waiter = CheckedContinuation<Snapshot<State>?, Never>
 

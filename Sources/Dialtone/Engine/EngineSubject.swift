@@ -59,7 +59,7 @@ extension StateCell where State: TimedState {
   fileprivate func deny(_ epoch: Epoch, for reason: Reachability.Reason, realtime: Int64) {
     var state = State.denied(for: reason)
     state.realtime = realtime
-    if current != state { _ = publish(state, of: epoch) }
+    if !current.isSameState(as: state) { _ = publish(state, of: epoch) }
   }
 }
 

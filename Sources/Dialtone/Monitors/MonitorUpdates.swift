@@ -6,7 +6,7 @@
 /// The sequence keeps the monitoring alive. Each iterator is a subscription of its own, and any number can run. An
 /// iterator gets every change that it is quick enough for, and always the last one. It ends only if its task is
 /// cancelled.
-public struct MonitorUpdates<State: Equatable & Sendable>: AsyncSequence, Sendable {
+public struct MonitorUpdates<State: DeterminableState>: AsyncSequence, Sendable {
   package let feed: StateFeed<State>
 
   package init(_ feed: StateFeed<State>) { self.feed = feed }
@@ -40,7 +40,7 @@ extension MonitorUpdates.Iterator: Sendable {}
 ///
 /// Like ``MonitorUpdates``, it keeps the monitoring alive, and each iterator is a subscription of its own. An iterator
 /// ends only if its task is cancelled.
-public struct PropertyUpdates<State: Equatable & Sendable, Value: Equatable & Sendable>: AsyncSequence, Sendable {
+public struct PropertyUpdates<State: DeterminableState, Value: Equatable & Sendable>: AsyncSequence, Sendable {
   private let updates: MonitorUpdates<State>
   private let property: any KeyPath<State, Value> & Sendable
 

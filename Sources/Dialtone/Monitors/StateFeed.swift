@@ -23,7 +23,7 @@ extension DeliveryOwner {
 
 /// All that a receiver of a monitor's states needs: the monitor, which it keeps alive, the states, and the threads and
 /// timers that serve it. Every way to listen is built on this, once for all kinds of monitors.
-package struct StateFeed<State: Equatable & Sendable>: Sendable {
+package struct StateFeed<State: DeterminableState>: Sendable {
   private let monitor: any DeliveryOwner
   private let cell: StateCell<State>
   private let options: ReceiverOptions

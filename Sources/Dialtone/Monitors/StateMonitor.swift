@@ -8,7 +8,7 @@
 /// any thread and any isolation.
 public protocol StateMonitor<State>: AnyObject, Sendable {
   /// What is monitored.
-  associatedtype State: Equatable & Sendable
+  associatedtype State: DeterminableState
 
   /// The newest state. Never blocks.
   var current: State { get }
@@ -37,7 +37,13 @@ public protocol StateMonitor<State>: AnyObject, Sendable {
 /// A state is *determined* once it is known. An undetermined state may have a reason, and receivers get it: a name
 /// cannot be looked up for now, or the system denies access to its network's state. A name is looked up again, so
 /// waits go on. If the system denies access, ``StateMonitor/waitUntilDetermined(timeout:)`` ends with an error.
-public protocol DeterminableState: Sendable {
+public protocol DeterminableState: Equatable, Sendable {
+  /// Returns whether a receiver that got one of the two states does not get the other one after it.
+  ///
+  /// - Parameter other: The state to compare with.
+  /// - Returns: Whether they are the same to receivers. `==` compares everything, also the time.
+  func isSameState(as other: Self) -> Bool
+
   /// Whether the state is known.
   var isDetermined: Bool { get }
 
@@ -66,7 +72,7 @@ extension NetworkPath: DeterminableState {
   public var isDetermined: Bool { status != .undetermined }
 }
 
-extension StateMonitor where State: DeterminableState {
+extension StateMonitor {
   /// Waits until the state is determined; returns at once if it already is.
   ///
   /// While a name cannot be looked up, the wait goes on. If the system denies access to the network's state, nobody can

@@ -119,7 +119,7 @@ extension IPAddress: CustomStringConvertible {
 }
 
 /// The bits of an address. Its family is kept elsewhere, so that several of them stay small.
-struct PackedAddress: BitwiseCopyable, Sendable {
+struct PackedAddress: Hashable, BitwiseCopyable, Sendable {
   private var high: UInt64 = 0
   private var low: UInt64 = 0
 
@@ -129,7 +129,7 @@ struct PackedAddress: BitwiseCopyable, Sendable {
   }
 
   /// The presence and family of each address of a value.
-  struct Families: BitwiseCopyable, Sendable {
+  struct Families: Hashable, BitwiseCopyable, Sendable {
     var source = Presence.none
     var gateway = Presence.none
     var destination = Presence.none

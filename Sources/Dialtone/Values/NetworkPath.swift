@@ -8,9 +8,9 @@
 /// socket(7)). So an interface may lead to the Internet while the path is unsatisfied, because the one before it has
 /// lost its carrier.
 ///
-/// Two paths are equal if no receiver would get the second after the first. The time does not count, nor do temporary
-/// addresses (RFC 8981), which rotate.
-public struct NetworkPath: Sendable {
+/// Receivers get a new path if it is not the same as the last one in what ``isSameState(as:)`` compares; `==` compares
+/// everything, the time as well.
+public struct NetworkPath: Hashable, Sendable {
   /// Whether packets can leave.
   public enum Status: Hashable, Sendable, BitwiseCopyable {
     /// Not known yet, or impossible to know; then ``NetworkPath/reason`` says why.
@@ -24,13 +24,13 @@ public struct NetworkPath: Sendable {
   }
 
   /// One interface of a path.
-  public struct Interface: Sendable {
+  public struct Interface: Hashable, Sendable {
     /// Which interface it is: name, index and kind, to compare with ``Reachability/interface``.
     public package(set) var identity: NetworkInterface
     /// Its usable addresses, except temporary ones: IPv4 before IPv6, link-local ones last in each family, in the order
     /// of their bits.
     public package(set) var addresses: [IPAddress]
-    /// Its usable temporary addresses (RFC 8981). They rotate, and do not count for equality.
+    /// Its usable temporary addresses (RFC 8981). They rotate, so a change of them is not told.
     public package(set) var temporaryAddresses: [IPAddress]
     /// The routers that lead from it to the Internet: the IPv4 one, then the IPv6 one, if there are any.
     public package(set) var gateways: [IPAddress]
@@ -213,47 +213,34 @@ extension NetworkPath.Status {
   }
 }
 
-extension NetworkPath: Hashable {
-  /// Returns whether receivers take the two for the same; see the description of the type.
-  public static func == (a: NetworkPath, b: NetworkPath) -> Bool {
-    a.status == b.status && a.reason == b.reason && a.interfaces == b.interfaces && a.supportsIPv4 == b.supportsIPv4
-      && a.supportsIPv6 == b.supportsIPv6 && a.supportsDNS == b.supportsDNS
-  }
-
-  /// Feeds what `==` compares.
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(status)
-    hasher.combine(reason)
-    hasher.combine(interfaces)
-    hasher.combine(supportsIPv4)
-    hasher.combine(supportsIPv6)
-    hasher.combine(supportsDNS)
-  }
-}
-
-extension NetworkPath.Interface: Hashable {
-  /// Returns whether everything except temporary addresses is equal.
-  public static func == (a: Self, b: Self) -> Bool {
-    a.identity == b.identity && a.addresses == b.addresses && a.gateways == b.gateways
-      && a.isExpensive == b.isExpensive && a.isConstrained == b.isConstrained && a.supportsIPv4 == b.supportsIPv4
-      && a.supportsIPv6 == b.supportsIPv6
-  }
-
-  /// Feeds what `==` compares.
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(identity)
-    hasher.combine(addresses)
-    hasher.combine(gateways)
-  }
-}
-
 extension NetworkPath {
   /// Whether it says anything. The state before the first answer does not.
   package var isKnown: Bool { status != .undetermined || reason != nil }
 
-  /// Returns whether everything is equal except the time, even what `==` leaves out.
+  /// Returns whether everything is equal except the time.
   package func isIdentical(to other: NetworkPath) -> Bool {
-    self == other && interfaces.map(\.temporaryAddresses) == other.interfaces.map(\.temporaryAddresses)
+    isSameState(as: other) && interfaces.map(\.temporaryAddresses) == other.interfaces.map(\.temporaryAddresses)
+  }
+
+  /// Returns whether a receiver that got one of the two paths does not get the other one after it.
+  ///
+  /// It compares everything except the ``timestamp`` and the interfaces' temporary addresses (RFC 8981), which rotate.
+  ///
+  /// - Parameter other: The path to compare with.
+  /// - Returns: Whether what it compares is equal.
+  public func isSameState(as other: NetworkPath) -> Bool {
+    status == other.status && reason == other.reason && supportsIPv4 == other.supportsIPv4
+      && supportsIPv6 == other.supportsIPv6 && supportsDNS == other.supportsDNS
+      && interfaces.elementsEqual(other.interfaces) { $0.isSame(as: $1) }
+  }
+}
+
+extension NetworkPath.Interface {
+  /// Returns whether everything except the temporary addresses is equal.
+  func isSame(as other: Self) -> Bool {
+    identity == other.identity && addresses == other.addresses && gateways == other.gateways
+      && isExpensive == other.isExpensive && isConstrained == other.isConstrained && supportsIPv4 == other.supportsIPv4
+      && supportsIPv6 == other.supportsIPv6
   }
 }
 

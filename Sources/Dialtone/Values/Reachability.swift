@@ -5,11 +5,9 @@
 ///
 /// A target that is reachable need not answer.
 ///
-/// Two states are equal if no receiver would get the second after the first: they have the same ``status``, ``flags``,
-/// ``interface``, ``gateway`` and ``reason``. ``source`` and ``destination`` do not count, since temporary addresses
-/// rotate and names move between servers. The time does not count, either. A state is plain bits: copies cost neither
-/// memory nor locks.
-public struct Reachability: Sendable, BitwiseCopyable {
+/// Receivers get a new state if it is not the same as the last one in what ``isSameState(as:)`` compares; `==` compares
+/// everything, the time as well. A state is plain bits: copies cost neither memory nor locks.
+public struct Reachability: Hashable, Sendable, BitwiseCopyable {
   /// What is known of a target.
   public enum Status: Hashable, Sendable, BitwiseCopyable, CaseIterable {
     /// Not known yet, or impossible to know; then ``Reachability/reason`` says why.
@@ -218,26 +216,21 @@ extension Reachability {
   /// Whether it says anything. The state before the first answer does not.
   package var isKnown: Bool { isDetermined || reason != nil }
 
-  /// Returns whether everything is equal except the time, even what `==` leaves out.
+  /// Returns whether everything is equal except the time.
   package func isIdentical(to other: Reachability) -> Bool {
-    self == other && source == other.source && destination == other.destination
-  }
-}
-
-extension Reachability: Hashable {
-  /// Returns whether receivers take the two for the same; see the description of the type.
-  public static func == (a: Reachability, b: Reachability) -> Bool {
-    a.status == b.status && a.flags == b.flags && a.interface == b.interface && a.gateway == b.gateway
-      && a.reason == b.reason
+    isSameState(as: other) && source == other.source && destination == other.destination
   }
 
-  /// Feeds what `==` compares.
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(status)
-    hasher.combine(flags)
-    hasher.combine(interface)
-    hasher.combine(gateway)
-    hasher.combine(reason)
+  /// Returns whether a receiver that got one of the two states does not get the other one after it.
+  ///
+  /// It compares ``status``, ``flags``, ``interface``, ``gateway`` and ``reason``. It leaves out ``source`` and
+  /// ``destination``, since temporary addresses rotate and names move between servers, and the ``timestamp``.
+  ///
+  /// - Parameter other: The state to compare with.
+  /// - Returns: Whether what it compares is equal.
+  public func isSameState(as other: Reachability) -> Bool {
+    status == other.status && flags == other.flags && interface == other.interface && gateway == other.gateway
+      && reason == other.reason
   }
 }
 

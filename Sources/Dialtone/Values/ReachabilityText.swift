@@ -31,12 +31,6 @@ public struct ReachabilityText: Hashable, Sendable {
     self.key = key
     self.english = english
   }
-
-  /// Returns whether the keys are the same.
-  public static func == (a: ReachabilityText, b: ReachabilityText) -> Bool { a.key == b.key }
-
-  /// Feeds the key.
-  public func hash(into hasher: inout Hasher) { hasher.combine(key) }
 }
 
 extension ReachabilityText {

@@ -187,7 +187,7 @@ extension SiteVerdict: MonitoredState {
 
   /// Whether they are equal, also in what receivers are not told of by itself, except for the times.
   package func isIdentical(to other: SiteVerdict) -> Bool {
-    self == other && interface == other.interface && location == other.location && error == other.error
+    isSameState(as: other) && interface == other.interface && location == other.location && error == other.error
       && address == other.address
   }
 }

@@ -73,7 +73,7 @@ struct SiteMonitorStateMachine {
     _ new: Reachability, alternativeNames: [String] = [], now: Int64, random: Double, delay: () -> Int64 = { 0 }
   ) -> [Action] {
     let old = path
-    if old == new { return [] }
+    if let old, old.isSameState(as: new) { return [] }
     path = new
     self.alternativeNames = alternativeNames
     retries = 0

@@ -5,11 +5,9 @@ public import Dialtone
 
 /// The outcome of a check.
 ///
-/// Two verdicts are equal if a receiver would not be told of a difference: same ``url``, ``kind``, ``status``,
-/// ``stage`` and ``interface``. Other parts do not count: the text that servers choose anew each time (``location``),
-/// the address, the error's words, and times. Nor does the interface of an `offline` site: which of several failed last
-/// is no news of the site.
-public struct SiteVerdict: Sendable {
+/// Receivers get a new verdict if it is not the same as the last one in what ``isSameState(as:)`` compares; `==`
+/// compares everything, the times as well.
+public struct SiteVerdict: Hashable, Sendable {
   /// The URL that was checked.
   public let url: SiteURL
 
@@ -98,20 +96,18 @@ public struct SiteVerdict: Sendable {
   public var isAvailable: Bool { kind == .available }
 }
 
-extension SiteVerdict: Hashable {
-  /// Whether a receiver would not be told of a difference; see the type's description.
-  public static func == (a: SiteVerdict, b: SiteVerdict) -> Bool {
-    a.kind == b.kind && a.status == b.status && a.stage == b.stage && a.url == b.url
-      && (a.interface == b.interface || a.kind == .offline)
-  }
-
-  /// Feeds what `==` compares.
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(url)
-    hasher.combine(kind)
-    hasher.combine(status)
-    hasher.combine(stage)
-    if kind != .offline { hasher.combine(interface) }
+extension SiteVerdict {
+  /// Returns whether a receiver that got one of the two verdicts does not get the other one after it.
+  ///
+  /// It compares ``url``, ``kind``, ``status``, ``stage`` and ``interface``. It leaves out the text that servers choose
+  /// anew each time (``location``), the address, the error, the certificate's end, and times. It leaves out the
+  /// interface of an `offline` site, too: which of several failed last is no news of the site.
+  ///
+  /// - Parameter other: The verdict to compare with.
+  /// - Returns: Whether what it compares is equal.
+  public func isSameState(as other: SiteVerdict) -> Bool {
+    kind == other.kind && status == other.status && stage == other.stage && url == other.url
+      && (interface == other.interface || kind == .offline)
   }
 }
 

@@ -64,7 +64,7 @@ struct MonitorStateMachineTests {
     var last = MonitorStateMachine.Action.ignore
     // It never becomes quiet.
     for now in Int64(100)...140 {
-      let next = state == Self.noRoute ? Self.noCarrier : Self.noRoute
+      let next = state.isSameState(as: Self.noRoute) ? Self.noCarrier : Self.noRoute
       last = machine.decided(next, after: state, now: now)
       state = next
       if now < 140 { #expect(machine.settle(now: now) == .holdBack(until: min(now + 10, 140))) }

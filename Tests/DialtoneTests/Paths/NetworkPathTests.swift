@@ -94,22 +94,26 @@ struct NetworkPathTests {
   }
 
   @Test(arguments: changes.keys.sorted())
-  func aDifferenceThatReceiversAreToldOfMakesItUnequal(what: String) throws {
+  func aDifferenceIsTold(what: String) throws {
     var path = Self.base
     let change = try #require(Self.changes[what])
     change(&path)
+    #expect(!path.isSameState(as: Self.base))
     #expect(path != Self.base)
   }
 
-  @Test func temporaryAddressesAndTimeMakeNoDifference() {
-    var path = Self.base
+  @Test func temporaryAddressesAndTimeAreNoNewsButNotEqual() {
+    var rotated = Self.base
     let rotation = Self.ofWiFi { $0.temporaryAddresses = [ip("2001:db8::abcd")] }
-    rotation(&path)
-    path.realtime = 7
-    #expect(path == Self.base)
-    #expect(path.hashValue == Self.base.hashValue)
-    #expect(path.timestamp?.durationSince1970 == .nanoseconds(7))
-    #expect(!path.isIdentical(to: Self.base))
+    rotation(&rotated)
+    var later = Self.base
+    later.realtime = 7
+    for path in [rotated, later] {
+      #expect(path.isSameState(as: Self.base))
+      #expect(path != Self.base)
+    }
+    #expect(later.timestamp?.durationSince1970 == .nanoseconds(7))
+    #expect(later.isIdentical(to: Self.base) && !rotated.isIdentical(to: Self.base))
   }
 
   @Test func anInterfaceHasWhatItIsMadeOf() {

@@ -27,9 +27,9 @@ extension Log<Reachability> {
     }
   }
 
-  /// Whether no two states in a row are equal.
+  /// Whether no two states in a row are the same to receivers.
   var hasNoRepetition: Bool {
     let all = all
-    return zip(all, all.dropFirst()).allSatisfy { $0 != $1 }
+    return zip(all, all.dropFirst()).allSatisfy { !$0.isSameState(as: $1) }
   }
 }

@@ -4,6 +4,7 @@
 import Dialtone
 import Dispatch
 import Observation
+import TestSupport
 
 /// The ways in which a program can receive changes.
 enum Receiver: String, CaseIterable, Sendable {
@@ -106,7 +107,7 @@ private final class Follower {
     if !state.isDetermined, state.reason == nil {
       wasUnknown = true
     } else {
-      if !wasUnknown || state != last { handler(state) }
+      if !wasUnknown || !(state ≈ last) { handler(state) }
       wasUnknown = false
       last = state
     }

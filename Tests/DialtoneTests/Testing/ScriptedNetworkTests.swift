@@ -126,7 +126,7 @@ struct ScriptedNetworkTests {
     let network = scriptedNetwork()
     network.set(path)
     let monitor = ReachabilityMonitor(target, environment: network.environment)
-    #expect(try await monitor.waitUntilKnown() == Reachability(status: .unreachable, reason: .noInterface))
+    #expect(try await monitor.waitUntilKnown() ≈ Reachability(status: .unreachable, reason: .noInterface))
     #expect(monitor.connectivity == .unreachable)
   }
 
@@ -152,11 +152,11 @@ struct ScriptedNetworkTests {
     let none = Reachability(status: .unreachable, reason: .noInterface)
     for target in [ReachabilityTarget.internet, .localNetwork, .address(ip("192.0.2.1"))] {
       let state = try await network.monitor(target) { $0.interface = name }.waitUntilKnown()
-      #expect(state == none)
+      #expect(state ≈ none)
     }
     var configuration = ReachabilityConfiguration()
     configuration.interface = name
-    #expect(Reachability.now(configuration: configuration, environment: network.environment) == none)
+    #expect(Reachability.now(configuration: configuration, environment: network.environment) ≈ none)
     var path = PathConfiguration()
     path.interface = name
     let way = try await PathMonitor(configuration: path, environment: network.environment).waitUntilKnown()

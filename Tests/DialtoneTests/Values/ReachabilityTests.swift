@@ -23,19 +23,25 @@ struct ReachabilityTests {
       Self.changed { $0.gateway = nil }, Self.changed { $0.gateway = ip("192.0.2.3") },
       Self.changed { $0.reason = .noRoute },
     ]
-    for state in different { #expect(state != Self.base) }
+    for state in different {
+      #expect(!state.isSameState(as: Self.base))
+      #expect(state != Self.base)
+    }
     #expect(Set(different + [Self.base]).count == different.count + 1)
   }
 
-  @Test func sourceDestinationAndTimeDoNotCount() {
+  @Test func sourceDestinationAndTimeAreNoNewsButNotEqual() {
     let same = [
       Self.changed { $0.source = nil }, Self.changed { $0.source = ip("192.0.2.9") },
-      Self.changed { $0.destination = nil }, Self.changed { $0.realtime = 2 },
+      Self.changed { $0.destination = nil }, Self.changed { $0.destination = ip("198.41.0.5") },
+      Self.changed { $0.destination = ip("fe80::1%eth0") }, Self.changed { $0.destination = ip("fe80::1%eth1") },
+      Self.changed { $0.realtime = 2 },
     ]
     for state in same {
-      #expect(state == Self.base)
-      #expect(state.hashValue == Self.base.hashValue)
+      #expect(state.isSameState(as: Self.base))
+      #expect(state != Self.base)
     }
+    #expect(Set(same + [Self.base, Self.changed { _ in }]).count == same.count + 1)
   }
 
   static let descriptions: [(state: Reachability, text: String)] = [

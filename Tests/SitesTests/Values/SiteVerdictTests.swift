@@ -81,6 +81,31 @@ struct SiteVerdictTests {
     }
   }
 
+  /// What a server chooses anew for each answer is no news, and makes two verdicts unequal.
+  @Test func whatIsNoNewsMakesVerdictsUnequal() {
+    let time = UTCTimestamp.now
+    func failed(
+      stage: SiteVerdict.Stage = .tls, error: SiteError.Code = .tlsFailed, address: IPAddress? = nil,
+      total: Duration? = nil,
+      timestamp: UTCTimestamp? = nil
+    ) -> SiteVerdict {
+      SiteVerdict(
+        url: Self.url, kind: .failed, stage: stage, error: SiteError(error, "no"), address: address,
+        timings: SiteVerdict.Timings(total: total), timestamp: timestamp ?? time)
+    }
+    let verdict = failed()
+    #expect(verdict == failed())
+    for other in [
+      failed(error: .timedOut), failed(address: IPAddress("192.0.2.1")), failed(total: .seconds(1)),
+      failed(timestamp: time.advanced(by: .seconds(1))),
+    ] {
+      #expect(other.isSameState(as: verdict))
+      #expect(other != verdict)
+      #expect(SiteGroup.Summary([other], quorum: 1).isSameState(as: SiteGroup.Summary([verdict], quorum: 1)))
+    }
+    #expect(!failed(stage: .connect).isSameState(as: verdict))
+  }
+
   @Test(arguments: [(-1, 1), (0, 1), (1, 1), (2, 2), (3, 2), (Int.max, 2)])
   func aSummaryHasAQuorumThatItsSitesCouldReach(_ quorum: Int, _ found: Int) {
     let verdicts = [made(.available), made(.failed)]
