@@ -161,11 +161,14 @@ struct TextTests {
     let long = Report(target: 0, state: Self.viaGateway, former: former)
     let onTerminal = try formatter(["a-name-with-24-characters"])
     #expect(
-      onTerminal.line(for: long) == "a-name-wi…characters  reachable    via wired (eth0), gateway 192.0.2.1")
-    // A name that has room is not cut, and the former state is said in fewer words before it goes.
+      onTerminal.line(for: long) == "a-name-with-24-characters  reachable    via wired (eth0), gateway 192.0.2.1")
+    // The former state is said in fewer words before it goes.
     let short = try formatter(["sixteen-letters1"])
     #expect(
       short.line(for: long) == "sixteen-letters1  reachable    via wired (eth0), gateway 192.0.2.1  after 12 s")
+    // A name that takes more than half of the line is cut to a quarter.
+    let longer = try formatter(["a-name-that-has-forty-one-characters-in-it"])
+    #expect(longer.line(for: long) == "a-nam…acters-in-it  reachable    via wired (eth0), gateway 192.0.2.1  after 12 s")
     let inFile = try formatter(["a-name-with-24-characters"], isTerminal: false)
     #expect(inFile.line(for: long).hasSuffix("via wired (eth0), gateway 192.0.2.1  after 12 s unreachable"))
     var state = Self.viaGateway

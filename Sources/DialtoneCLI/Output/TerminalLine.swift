@@ -3,8 +3,8 @@
 
 /// A line about a target: time, name, status, details, and how long the former state lasted.
 ///
-/// On a terminal, columns stay where they are: that of names is as wide as the longest, or a quarter of the line, to
-/// which a longer name is cut in its middle. If a line has no room, the former state is said in fewer words, then left
+/// On a terminal, columns stay where they are: that of names is as wide as the longest, if that is at most half of the
+/// line, else a quarter of it, to which a longer name is cut in its middle. If a line has no room, the former state is said in fewer words, then left
 /// out; then the details stand below, and the name has the rest of the first line.
 struct TerminalLine {
   /// The details and the former state.
@@ -29,7 +29,8 @@ struct TerminalLine {
       return screen.paragraph(spans(names.name(target, to: nil), names.widest, wordings[0]))
     }
     let timeColumns = time.map { TerminalText.columns($0) + 2 } ?? 0
-    let nameColumns = min(names.widest, max(Self.leastName, (columns - timeColumns) / 4))
+    let room = columns - timeColumns
+    let nameColumns = names.widest <= room / 2 ? names.widest : max(Self.leastName, room / 4)
     let name = names.name(target, to: nameColumns)
     // To a few letters no name is cut for the sake of one line.
     let isLegible = nameColumns >= Self.legibleName || name == names.name(target, to: nil)
@@ -37,8 +38,8 @@ struct TerminalLine {
       let spans = spans(name, nameColumns, wording)
       if spans.reduce(0, { $0 + TerminalText.columns($1.text) }) <= columns { return screen.paragraph(spans) }
     }
-    let room = columns - timeColumns - status.count - 2
-    let whole = names.name(target, to: room < Self.leastName ? nil : room)
+    let rest = room - status.count - 2
+    let whole = names.name(target, to: rest < Self.leastName ? nil : rest)
     let head = screen.paragraph(spans(whole, 0, ("", nil)))
     let indent = "  "
     return head + "\n" + screen.paragraph(indent + wordings[0].details, hanging: indent.count)
