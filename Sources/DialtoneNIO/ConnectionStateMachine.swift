@@ -14,7 +14,7 @@ struct ConnectionRoutes: Hashable {
     init(_ state: Reachability) {
       switch state.status {
       case .undetermined: self = .unknown
-      case .reachable: self = .reachable(interface: state.interface?.index ?? 0)
+      case .reachable: self = .reachable(interface: state.interface?.index ?? .max)
       case .unreachable, .requiresConnection: self = .unreachable(state.reason ?? .noRoute)
       }
     }
@@ -27,6 +27,15 @@ struct ConnectionRoutes: Hashable {
 
   var pair: Answer
   var remote: Answer
+}
+
+extension ConnectionRoutes {
+  /// Takes them out of the state of the pair.
+  init(_ state: Reachability) {
+    let free = state.freeInterface
+    pair = Answer(state)
+    remote = free > 0 ? .reachable(interface: free) : state.isDetermined ? .unreachable(.noRoute) : .unknown
+  }
 }
 
 /// Classifies one connection. It is pure: facts come in, and what to do comes out.
@@ -119,8 +128,7 @@ struct ConnectionStateMachine {
     // The connection is established. So our question is not its question.
     case .unreachable: enter(.unjudged)
     case .reachable(let interface):
-      self.interface = interface
-      present = interface
+      (self.interface, present) = (interface, interface)
       enter(.fine)
     }
     return .wait
@@ -216,11 +224,9 @@ struct ConnectionStateMachine {
   private mutating func judgeReturned(
     _ progress: SocketProgress?, activity: ConnectionActivity, at now: Nanoseconds
   ) -> Action {
-    guard let progress, progress.isOutstanding else {
-      enter(.fine)
-      return .wait
-    }
-    if let start, progress.bytesAcknowledged != start.bytesAcknowledged {
+    let acknowledged = start?.bytesAcknowledged
+    guard let progress, progress.isOutstanding, progress.bytesAcknowledged == acknowledged ?? progress.bytesAcknowledged
+    else {
       enter(.fine)
       return .wait
     }

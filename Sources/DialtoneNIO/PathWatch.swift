@@ -17,19 +17,20 @@ final class PathWatch: Sendable {
     var remote: IPAddress
     var port: UInt16?
     var socket: SocketRouting
+
+    var target: ReachabilityTarget { .address(remote, from: local, port: port) }
   }
 
   typealias Follower = NIOLoopBound<PathHandler>
 
   let key: Key
-  private let pair: ReachabilityMonitor
-  private let remote: ReachabilityMonitor
+  private let monitor: ReachabilityMonitor
   private let environment: ReachabilityEnvironment
   private let confirmed = Mutex<(routes: ConnectionRoutes, time: ContinuousClock.Instant, changes: UInt)?>(nil)
   /// How many changes it was told of.
   private let changes = Atomic<UInt>(0)
   private let followers = Mutex(Followers())
-  private let observations = Mutex<(ReachabilityObservation, ReachabilityObservation)?>(nil)
+  private let observation = Mutex<ReachabilityObservation?>(nil)
 
   /// Most pairs have one, which needs no table.
   private struct Followers {
@@ -40,32 +41,26 @@ final class PathWatch: Sendable {
   init(_ key: Key, in environment: ReachabilityEnvironment) {
     self.key = key
     self.environment = environment
-    pair = ReachabilityMonitor(key.pairTarget, configuration: key.socket.configuration, environment: environment)
-    remote = ReachabilityMonitor(key.remoteTarget, configuration: key.socket.configuration, environment: environment)
+    monitor = ReachabilityMonitor(key.target, configuration: key.socket.configuration, environment: environment)
   }
 
   /// Begins to tell followers of changes. Apart from the initialiser, since observers may be called before it returns.
   func start() {
-    let tell: @Sendable (Reachability) -> Void = { [weak self] _ in self?.tell() }
-    let both = (pair.observe(tell), remote.observe(tell))
-    observations.withLock { $0 = both }
+    let new = monitor.statesOfEachTarget.observe { [weak self] _ in self?.tell() }
+    observation.withLock { $0 = new }
   }
 
   /// What was decided last.
-  var routes: ConnectionRoutes { ConnectionRoutes(pair: .init(pair.current), remote: .init(remote.current)) }
+  var routes: ConnectionRoutes { ConnectionRoutes(monitor.current) }
 
-  /// What the kernel says at this moment. The two answers of ``routes`` may be of different moments, since monitors are
-  /// told one after the other.
+  /// What the kernel says at this moment.
   ///
   /// Connections that ask in the same moment get one answer, unless it is older than the change they ask for.
   func confirmedRoutes() -> ConnectionRoutes {
     confirmed.withLock { confirmed in
       let changes = changes.load(ordering: .acquiring)
       if let last = confirmed, last.changes == changes, .now < last.time + .milliseconds(1) { return last.routes }
-      let answers = [key.pairTarget, key.remoteTarget].map {
-        ConnectionRoutes.Answer(.now($0, configuration: key.socket.configuration, environment: environment))
-      }
-      let routes = ConnectionRoutes(pair: answers[0], remote: answers[1])
+      let routes = ConnectionRoutes(.now(key.target, configuration: key.socket.configuration, environment: environment))
       confirmed = (routes, .now, changes)
       return routes
     }
@@ -103,12 +98,8 @@ extension SocketRouting {
     configuration.interface = interface
     configuration.mark = mark
     configuration.nat64 = .off
+    configuration.comparesSources = true
     return configuration
   }
-}
-
-extension PathWatch.Key {
-  var pairTarget: ReachabilityTarget { .address(remote, from: local, port: port) }
-  var remoteTarget: ReachabilityTarget { .address(remote, port: port) }
 }
 #endif

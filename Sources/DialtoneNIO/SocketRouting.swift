@@ -18,11 +18,8 @@ struct SocketRouting: Hashable, Sendable {
   /// one (whose local address is another machine's).
   init?(descriptor: CInt) {
     // Constants that libc has in some versions alone: asm-generic/socket.h, linux/in.h, linux/in6.h.
-    let protocolOption: CInt = 38
-    let markOption: CInt = 36
-    let deviceOption: CInt = 25
-    let transparent: CInt = 19
-    let transparent6: CInt = 75
+    let (protocolOption, markOption, deviceOption): (CInt, CInt, CInt) = (38, 36, 25)
+    let (transparent, transparent6): (CInt, CInt) = (19, 75)
     guard Self.integer(descriptor, SOL_SOCKET, protocolOption) == CInt(IPPROTO_TCP),
       Self.integer(descriptor, CInt(IPPROTO_IP), transparent) != 1,
       Self.integer(descriptor, CInt(IPPROTO_IPV6), transparent6) != 1

@@ -72,11 +72,13 @@ package protocol StateStore<State>: AnyObject, Sendable {
 
 /// A store for a state of plain bits: readers never wait, and take no lock.
 final class ReachabilityStore: StateStore {
+  private static let template = Snapshot(Reachability.unknown)
+
   private let bits: SequenceLock<Snapshot<Reachability>>
 
   init(_ first: Snapshot<Reachability>) { bits = SequenceLock(first) }
 
-  func load() -> Snapshot<Reachability> { bits.load() }
+  func load() -> Snapshot<Reachability> { bits.load(over: Self.template) }
 
   /// Bits need no release.
   func store(_ snapshot: Snapshot<Reachability>) -> Snapshot<Reachability>? {

@@ -7,6 +7,7 @@ extension TargetRecord {
     switch target.storage {
     case .host: return decideHost()
     case .address(let address) where usesTranslation(address): return decideTranslated()
+    case .pair where configuration.comparesSources: return decideCompared()
     case .internet, .localNetwork, .address, .pair:
       // There are none if the address is not of the family asked for.
       return nodes.isEmpty ? Reachability(status: .unreachable, reason: .noRoute) : Self.best(nodes)
@@ -52,6 +53,16 @@ extension TargetRecord {
     case .undetermined: 1
     case .unreachable: 0
     }
+  }
+
+  /// The pair's state, and whether the remote address can be reached from another source.
+  private func decideCompared() -> Reachability? {
+    guard nodes.count == 2 else { return Reachability(status: .unreachable, reason: .noRoute) }
+    guard var state = nodes[0].answer, let free = nodes[1].answer else { return nil }
+    // The interface says nothing if it is not known.
+    guard free.isDetermined else { return free }
+    state.freeInterface = free.isReachable ? free.interface?.index ?? .max : 0
+    return state
   }
 
   // MARK: Hosts

@@ -20,7 +20,8 @@ final class TargetRecord {
   /// Whether its state is to be decided in this turn.
   var isStale = false
 
-  /// The queries whose best answer is the state.
+  /// The queries whose best answer is the state. If a pair is compared with other sources, the second one is for its
+  /// remote address alone.
   var nodes: [QueryNode] = []
   /// The Internet's queries, if the state also depends on whether there is any path; otherwise empty.
   var pathNodes: [QueryNode] = []
@@ -72,6 +73,10 @@ final class TargetRecord {
     case .internet: internetQueries
     case .localNetwork(let kind): [RouteQuery(.localNetwork(kind, configuration.family), interface: interface)]
     case .host: []
+    case .pair(_, let remote) where configuration.comparesSources:
+      allowed([remote]).flatMap { remote in
+        [query(remote), Self.query(remote, .address(remote, port: target.port), configuration)]
+      }
     case .address(let remote), .pair(_, let remote):
       allowed([remote.unmapped.isUnspecified ? Self.rootServer(remote.unmapped.family) : remote]).map(query)
     }

@@ -15,11 +15,8 @@ internal import Synchronization
   private let sequence = Atomic<UInt>(0)
   // Safe to share: allocated in init, freed in deinit, never changed in between, and what it points to is atomic.
   private nonisolated(unsafe) let words: UnsafeMutablePointer<Atomic<UInt64>>
-  /// What a read begins with. All its bytes are replaced.
-  private let template: Value
 
   package init(_ value: Value) {
-    template = value
     unsafe words = .allocate(capacity: 2 * Self.wordCount)
     for position in 0..<2 * Self.wordCount {
       unsafe (words + position).initialize(to: Atomic(0))
@@ -34,7 +31,10 @@ internal import Synchronization
   }
 
   /// Returns the value as it was last stored. Lock-free; for any thread.
-  package func load() -> Value {
+  ///
+  /// - Parameter template: Any value: what the read begins with. All its bytes are replaced.
+  /// - Returns: The value.
+  package func load(over template: Value) -> Value {
     // Not by withUnsafeTemporaryAllocation: where this is not specialised, Swift 6.3 takes its closure to have thrown.
     var value = template
     while true {

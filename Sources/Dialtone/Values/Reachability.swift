@@ -57,6 +57,10 @@ public struct Reachability: Hashable, Sendable, BitwiseCopyable {
   /// Nanoseconds since 1970-01-01T00:00:00Z, or 0 if nothing is known; the plain bits of ``timestamp``.
   package var realtime: Int64
 
+  /// Of a pair of addresses whose configuration compares sources: the interface that packets for the remote address
+  /// leave by if the kernel chooses their source; 0 if they cannot leave.
+  package var freeInterface: UInt32 = 0
+
   // Addresses are packed: a hundred thousand monitors hold several of these values each, and readers of `current` copy
   // one each time.
   private var families = PackedAddress.Families()
@@ -230,7 +234,7 @@ extension Reachability {
   /// - Returns: Whether what it compares is equal.
   public func isSameState(as other: Reachability) -> Bool {
     status == other.status && flags == other.flags && interface == other.interface && gateway == other.gateway
-      && reason == other.reason
+      && reason == other.reason && freeInterface == other.freeInterface
   }
 }
 

@@ -52,4 +52,8 @@ public struct ReachabilityConfiguration: Hashable, Sendable {
 
   /// Any interface, no mark, both families, TCP, no port, no settling, NAT64 if there is one.
   public init() {}
+
+  /// Whether the state of a pair of addresses also tells whether the remote address can be reached from another source;
+  /// see `Reachability.freeInterface`.
+  package var comparesSources = false
 }

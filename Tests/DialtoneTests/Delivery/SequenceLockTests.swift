@@ -30,10 +30,14 @@ struct SequenceLockTests {
   /// Holds the lock, which cannot be copied.
   private final class Shared<Value: BitwiseCopyable & Sendable>: Sendable {
     private let lock: SequenceLock<Value>
+    private let first: Value
 
-    init(_ value: Value) { lock = SequenceLock(value) }
+    init(_ value: Value) {
+      lock = SequenceLock(value)
+      first = value
+    }
 
-    func load() -> Value { lock.load() }
+    func load() -> Value { lock.load(over: first) }
     func store(_ value: Value) { lock.store(value) }
   }
 
