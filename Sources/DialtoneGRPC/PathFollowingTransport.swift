@@ -229,7 +229,7 @@ public final class PathFollowingTransport: ClientTransport {
         if isReplaced { continue }
         // gRPC is told a moment later that its connection was closed, and until then has nothing but that one. It says
         // to nobody when it has been told: hence the pauses.
-        guard (error as? RPCError)?.code == .unavailable, registry.lossCount > 0, registry.counts.isEmpty,
+        guard (error as? RPCError)?.code == .unavailable, !registry.closed.isEmpty, registry.counts.isEmpty,
           stale < Self.staleLimit
         else { throw error }
         stale += 1

@@ -52,6 +52,10 @@ extension HTTPClient {
   /// Waits and attempts have to end before the deadline. A request that may not be repeated is sent again only if the
   /// connection could not be made, so that nothing of it was sent.
   ///
+  /// A request that may be repeated does not wait for a connection that is being made on a path that is gone, nor for
+  /// the client's pause between attempts. It is sent from the new path's source address instead (`localAddress`), since
+  /// AsyncHTTPClient makes connections of their own for that. A request that has a `localAddress` keeps it.
+  ///
   /// Use it with a client whose configuration has ``AsyncHTTPClient/HTTPClient/Configuration/followPath(in:)``.
   ///
   /// - Parameters:
@@ -73,22 +77,21 @@ extension HTTPClient {
     var run = RepeatedRequest(request, deadline, policy)
     let monitor = try policy.gate.monitor(of: target)
     // Those of the first attempt: a repeat may still meet the connection that is being closed.
-    let losses = policy.registry.lossCount
+    let losses = run.losses
     let before = try await policy.gate.waitForPath(to: target, timeout: run.remaining)
-    var isFirst = true
+    var state = before
     while true {
-      if !isFirst { try await policy.gate.waitForPath(to: target, timeout: run.remaining) }
-      isFirst = false
       do {
-        return try await execute(request, deadline: deadline, logger: logger)
+        if let response = try await send(&run, from: state, monitor, logger) { return response }
       } catch {
         if _Concurrency.Task.isCancelled { throw error }
         let after = monitor.current
         let isPathToBlame =
-          error is ConnectionLostError || policy.registry.lossCount != losses || after != before
+          error is ConnectionLostError || run.losses != losses || after != before
           || after.source != before.source
         guard isPathToBlame, run.mayRepeat(after: error) else { throw error }
       }
+      state = try await policy.gate.waitForPath(to: target, timeout: run.remaining)
     }
   }
 

@@ -7,6 +7,7 @@ public import DialtoneNIO
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTP2
+internal import Synchronization
 
 extension HTTPClient.Configuration {
   /// Has each connection of the client follow its path.
@@ -26,13 +27,14 @@ extension HTTPClient.Configuration {
   ///
   /// - Parameter registry: Where the connections are counted, and whose policy they follow.
   public mutating func followPath(in registry: ConnectionRegistry = .shared) {
+    registry.requests.withLock { $0.areCounted = true }
     http1_1ConnectionDebugInitializer = Self.after(http1_1ConnectionDebugInitializer) { channel in
       let sync = channel.pipeline.syncOperations
       let handler = PathHandler(registry)
       handler.count()
       try sync.addHandler(handler, position: .first)
       let decoder = try sync.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
-      try sync.addHandler(RequestCounter(handler), position: .after(decoder))
+      try sync.addHandler(RequestCounter(handler, registry), position: .after(decoder))
     }
     http2ConnectionDebugInitializer = Self.after(http2ConnectionDebugInitializer) { channel in
       let handler = PathHandler(registry)
@@ -50,7 +52,7 @@ extension HTTPClient.Configuration {
       }
       let sync = channel.pipeline.syncOperations
       let codec = try sync.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
-      try sync.addHandler(RequestCounter(handler), position: .after(codec))
+      try sync.addHandler(RequestCounter(handler, registry), position: .after(codec))
     }
   }
 
@@ -74,16 +76,24 @@ private final class RequestCounter: ChannelDuplexHandler {
   typealias OutboundOut = HTTPClientRequestPart
 
   private let handler: PathHandler
+  private let registry: ConnectionRegistry
   /// Whether the request under way may be repeated; `nil` if there is none.
   private var isRepeatable: Bool?
+  /// The host that the request under way names.
+  private var host = ""
 
-  init(_ handler: PathHandler) { self.handler = handler }
+  init(_ handler: PathHandler, _ registry: ConnectionRegistry) {
+    self.handler = handler
+    self.registry = registry
+  }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     if case .head(let head) = unwrapOutboundIn(data) {
       finish()
       let isSafe = [.GET, .HEAD, .OPTIONS, .TRACE].contains(head.method)
       isRepeatable = isSafe
+      host = head.headers.first(name: "host") ?? ""
+      registry.requests.withLock { $0.begin(host) }
       handler.count(repeatable: isSafe ? 1 : 0, others: isSafe ? 0 : 1)
     }
     context.write(data, promise: promise)
@@ -113,6 +123,7 @@ private final class RequestCounter: ChannelDuplexHandler {
   private func finish() {
     guard let isRepeatable else { return }
     self.isRepeatable = nil
+    registry.requests.withLock { $0.end(host) }
     handler.count(repeatable: isRepeatable ? -1 : 0, others: isRepeatable ? 0 : -1)
   }
 }

@@ -4,7 +4,7 @@
 #if NIO
 public import Dialtone
 internal import NIOCore
-internal import Synchronization
+package import Synchronization
 
 /// The connections of a program, or of a part of it, that follow their paths.
 ///
@@ -26,6 +26,8 @@ public final class ConnectionRegistry: Sendable {
   let environment: ReachabilityEnvironment
   private let onChange: (@Sendable (ConnectionChange) -> Void)?
   private let state = Mutex(State())
+  /// What adapters know of requests.
+  package let requests = Mutex(RequestNotes())
 
   private struct State {
     var watches: [PathWatch.Key: PathWatch] = [:]
@@ -53,9 +55,6 @@ public final class ConnectionRegistry: Sendable {
 
   /// How many connections Dialtone has closed so far, by the condition that they were closed for.
   public var closed: [ConnectionCondition: Int] { state.withLock { $0.closed } }
-
-  /// How many connections Dialtone has closed so far.
-  package var lossCount: Int { state.withLock { $0.closed.values.reduce(0, +) } }
 
   /// How many pairs of addresses are watched.
   package var watchCount: Int { state.withLock { $0.watches.count } }
@@ -92,6 +91,23 @@ public final class ConnectionRegistry: Sendable {
     if change.isClosed { state.withLock { $0.closed[change.condition, default: 0] += 1 } }
     onChange?(change)
   }
+
+  func noteLoss() { requests.withLock { $0.losses += 1 } }
+}
+
+/// Requests under way, by the host that they name, and what else adapters know of them.
+package struct RequestNotes: Sendable {
+  package private(set) var counts: [String: Int] = [:]
+  /// Grows with each connection that Dialtone begins to close, and again once its client knows that.
+  package var losses = 0
+  /// Whether a client counts its requests here.
+  package var areCounted = false
+  /// The address that a host's requests leave from, where it is not left to the system.
+  package var sources: [String: IPAddress] = [:]
+
+  package mutating func begin(_ host: String) { counts[host, default: 0] += 1 }
+
+  package mutating func end(_ host: String) { counts[host] = counts[host].flatMap { $0 > 1 ? $0 - 1 : nil } }
 }
 
 /// A change of what is known of a connection.

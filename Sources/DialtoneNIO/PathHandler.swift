@@ -126,13 +126,10 @@ public final class PathHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   private func end() {
-    timer?.cancel()
-    timer = nil
-    restoreKeepalive()
-    if let watch { registry.end(watch, for: self) }
-    watch = nil
-    if let told { registry.changed(from: told, to: nil) }
-    told = nil
+    timer.take()?.cancel()
+    setProbing(false)
+    if let watch = watch.take() { registry.end(watch, for: self) }
+    if let told = told.take() { registry.changed(from: told, to: nil) }
   }
 
   /// What routes are asked about; `nil` for connections about which they do not tell.
@@ -175,15 +172,14 @@ public final class PathHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   private func perform(_ action: ConnectionStateMachine.Action) {
     var action = action
-    timer?.cancel()
-    timer = nil
+    timer.take()?.cancel()
     if case .measure = action, let context {
       action = machine.measured(progress(), activity: activity, at: now(context))
     }
     if case .close(let condition) = action { return close(for: condition) }
     set(machine.condition)
     guard watch != nil else { return }
-    if machine.wantsProbes { probe() } else { restoreKeepalive() }
+    setProbing(machine.wantsProbes)
     if case .lookAgain(let time) = action, let context {
       let delay = TimeAmount.nanoseconds(max(time - now(context), 0))
       timer = context.eventLoop.assumeIsolated().scheduleTask(in: delay) { [weak self] in
@@ -195,6 +191,9 @@ public final class PathHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   private func close(for condition: ConnectionCondition) {
     guard let context, let watch else { return }
+    // Counted first: who gets the error looks at it. A request that begins now may still be given this connection.
+    registry.noteLoss()
+    context.channel.closeFuture.whenComplete { [registry] _ in registry.noteLoss() }
     set(condition, isClosed: true)
     let duration = Duration.nanoseconds((context.eventLoop.now - began).nanoseconds)
     let error = ConnectionLostError(
@@ -230,14 +229,10 @@ public final class PathHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
     self.isViable = isViable
     let isBetter = routes.remote.isReachable && routes.remote != routes.pair
-    if isBetter != isBetterPathKnown {
-      isBetterPathKnown = isBetter
-      if isBetter {
-        context.fireUserInboundEventTriggered(NetworkEvents.BetterPathAvailable())
-      } else {
-        context.fireUserInboundEventTriggered(NetworkEvents.BetterPathUnavailable())
-      }
-    }
+    guard isBetter != isBetterPathKnown else { return }
+    isBetterPathKnown = isBetter
+    let event: any Sendable = isBetter ? NetworkEvents.BetterPathAvailable() : NetworkEvents.BetterPathUnavailable()
+    context.fireUserInboundEventTriggered(event)
   }
 
   private func now(_ context: ChannelHandlerContext) -> Int64 {
@@ -263,17 +258,12 @@ public final class PathHandler: ChannelDuplexHandler, RemovableChannelHandler {
     return progress
   }
 
-  private func probe() {
+  /// Has the kernel probe the connection, or gives the socket its own settings back.
+  private func setProbing(_ isOn: Bool) {
     #if os(Linux)
-    if keepalive == nil { withDescriptor { keepalive = KeepaliveSettings(probing: $0) } }
-    #endif
-  }
-
-  private func restoreKeepalive() {
-    #if os(Linux)
-    guard let settings = keepalive else { return }
-    keepalive = nil
-    withDescriptor { settings.restore($0) }
+    if isOn == (keepalive != nil) { return }
+    let settings = keepalive.take()
+    withDescriptor { if let settings { settings.restore($0) } else { keepalive = KeepaliveSettings(probing: $0) } }
     #endif
   }
 
@@ -300,20 +290,16 @@ public final class PathHandler: ChannelDuplexHandler, RemovableChannelHandler {
 extension IPAddress {
   /// The address of a socket; `nil` for a Unix socket.
   package init?(_ address: SocketAddress) {
-    switch address {
-    case .v4, .v6:
-      // `size` bytes are there, as swift-nio promises.
-      let found = unsafe address.withSockAddr { pointer, size in
-        do throws(ReachabilityError) {
-          return Optional(unsafe try IPAddress(socketAddress: UnsafeRawPointer(pointer), length: size))
-        } catch {
-          return nil
-        }
+    // `size` bytes are there, as swift-nio promises.
+    let found = unsafe address.withSockAddr { pointer, size in
+      do throws(ReachabilityError) {
+        return Optional(unsafe try IPAddress(socketAddress: UnsafeRawPointer(pointer), length: size))
+      } catch {
+        return nil
       }
-      guard let found else { return nil }
-      self = found.unmapped
-    case .unixDomainSocket: return nil
     }
+    guard let found else { return nil }
+    self = found.unmapped
   }
 }
 

@@ -29,11 +29,13 @@ enum EchoRPC {
     }
   }
 
-  static func server(_ group: MultiThreadedEventLoopGroup) -> GRPCServer<HTTP2ServerTransport.Posix> {
+  static func server(
+    _ group: MultiThreadedEventLoopGroup, with others: [any RegistrableRPCService] = []
+  ) -> GRPCServer<HTTP2ServerTransport.Posix> {
     GRPCServer(
       transport: .http2NIOPosix(
         address: .ipv4(host: "0.0.0.0", port: 9090), transportSecurity: .plaintext, eventLoopGroup: group),
-      services: [Service()])
+      services: [Service()] + others)
   }
 }
 

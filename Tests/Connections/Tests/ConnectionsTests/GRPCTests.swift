@@ -10,6 +10,7 @@ import GRPCNIOTransportHTTP2Posix
 import Foundation
 import NIOPosix
 import NetworkLab
+import Synchronization
 import TestSupport
 import Testing
 
@@ -107,6 +108,68 @@ struct GRPCTests {
       client.beginGracefulShutdown()
       server.beginGracefulShutdown()
     }
+    try await serverGroup.shutdownGracefully()
+    try await lab.stop()
+  }
+
+  /// A call that is counted and never answered.
+  private final class Held: RegistrableRPCService {
+    static let method = MethodDescriptor(service: ServiceDescriptor(fullyQualifiedService: "Held"), method: "Get")
+    let calls = Mutex(0)
+
+    func registerMethods<Transport: ServerTransport>(with router: inout RPCRouter<Transport>) {
+      router.registerHandler(
+        forMethod: Self.method, deserializer: EchoRPC.Bytes(), serializer: EchoRPC.Bytes()
+      ) { [self] _, _ in
+        calls.withLock { $0 += 1 }
+        return StreamingServerResponse { _ in
+          try await Task.sleep(for: .seconds(300))
+          return [:]
+        }
+      }
+    }
+  }
+
+  @Test("a call without a retry policy is under way when its address goes: it fails, and is not sent again")
+  func nothingUnsafeIsRepeated() async throws {
+    let lab = try await ConnectionLab()
+    let serverGroup = try lab.server.run { MultiThreadedEventLoopGroup(numberOfThreads: 1) }
+    let held = Held()
+    let server = EchoRPC.server(serverGroup, with: [held])
+    let transport = try PathFollowingTransport(
+      to: .host("\(ConnectionLab.address):9090"), gate: PathGate(environment: lab.environment),
+      environment: lab.environment
+    ) { config in
+      try .http2NIOPosix(
+        target: .ipv4(address: ConnectionLab.address, port: 9090), transportSecurity: .plaintext, config: config,
+        eventLoopGroup: lab.group)
+    }
+    let serving = Task(executorPreference: try LabExecutor(lab.server)) { try await server.serve() }
+    try await withThrowingDiscardingTaskGroup { tasks in
+      _ = try await server.listeningAddress
+      let client = GRPCClient(transport: transport)
+      tasks.addTask(executorPreference: try LabExecutor(lab.client)) { try await client.runConnections() }
+      #expect(try await call(client, timeout: .seconds(30), waitsForReady: true) == [1, 2, 3])
+      let calling = Task {
+        var options = CallOptions.defaults
+        options.timeout = .seconds(60)
+        return try await client.unary(
+          request: ClientRequest(message: [1]), descriptor: Held.method, serializer: EchoRPC.Bytes(),
+          deserializer: EchoRPC.Bytes(), options: options
+        ) { try $0.message }
+      }
+      try await eventually("it has arrived") { held.calls.withLock { $0 } == 1 }
+      try lab.client.deleteAddress("10.0.0.1/24", "u0")
+      let error = await #expect(throws: RPCError.self) { try await calling.value }
+      // It is told of the connection, long before its time is over.
+      #expect(error?.code != .deadlineExceeded)
+      #expect(transport.connections.closed == [.dead: 1])
+      #expect(try await call(client, timeout: .seconds(30)) == [1, 2, 3])
+      #expect(held.calls.withLock { $0 } == 1)
+      client.beginGracefulShutdown()
+    }
+    serving.cancel()
+    _ = await serving.result
     try await serverGroup.shutdownGracefully()
     try await lab.stop()
   }

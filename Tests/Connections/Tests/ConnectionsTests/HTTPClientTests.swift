@@ -49,6 +49,7 @@ struct HTTPClientTests {
       var tls = TLSConfiguration.makeClientConfiguration()
       tls.certificateVerification = .none
       configuration.tlsConfiguration = tls
+      configuration.timeout.connect = .seconds(10)
       configuration.followPath(in: registry)
       client = HTTPClient(eventLoopGroup: lab.group, configuration: configuration)
       keeper = Keeper(client)
@@ -246,6 +247,74 @@ struct HTTPClientTests {
     try trial.lab.client.addRoute("default", via: "10.0.0.2", dev: "u0", metric: 100)
     #expect(try await status == .ok)
     #expect(trial.server.requests.withLock { $0.count } == 1)
+    try await trial.stop()
+  }
+
+  /// The sockets that are connecting: each one's local port, and how often its SYN was sent again.
+  private func attempts(_ lab: NetworkLab) throws -> [String: Int] {
+    let table = try lab.run { try String(contentsOfFile: "/proc/thread-self/net/tcp", encoding: .utf8) }
+    var attempts: [String: Int] = [:]
+    for line in table.split(separator: "\n").dropFirst() {
+      let fields = line.split(separator: " ")
+      // SYN_SENT is 02; see proc_net_tcp.rst of the kernel's documentation.
+      if fields[3] == "02" { attempts[String(fields[1])] = Int(fields[6], radix: 16) }
+    }
+    return attempts
+  }
+
+  @Test(
+    "an attempt is under way when its address goes: requests are answered on the other uplink at once, and once",
+    arguments: [Self.url, Self.secureURL])
+  func anAttemptIsUnderWay(_ url: String) async throws {
+    let trial = try await Trial()
+    // The router of the first uplink drops what comes from there, which no route tells.
+    try trial.lab.server.sysctl("ipv4/conf/s0/rp_filter", 1)
+    try trial.lab.server.addRoute("10.0.0.1/32", via: "10.0.1.1", dev: "s1")
+    let sending = Task { try await trial.send(to: url) }
+    try await eventually("it connects") { try attempts(trial.lab.client).count == 1 }
+    let start = ContinuousClock.now
+    try trial.lab.client.deleteAddress("10.0.0.1/24", "u0")
+    #expect(try await sending.value == .ok)
+    // The next ones do not wait for the old attempt either.
+    #expect(try await trial.send(to: url) == .ok)
+    #expect(try await trial.send(.POST, to: url) == .ok)
+    // The client gives an attempt ten seconds.
+    #expect(ContinuousClock.now - start < .seconds(8))
+    #expect(trial.server.requests.withLock { $0 } == ["GET /", "GET /", "POST /"])
+    try await trial.stop()
+  }
+
+  @Test("an attempt is under way when the path goes and comes back: the next one begins at once")
+  func anAttemptHasSeenAnOutage() async throws {
+    let trial = try await Trial(second: false)
+    // What comes from the client is taken for a martian.
+    try trial.lab.server.addRoute("10.0.0.1/32", kind: .blackhole)
+    try trial.lab.server.sysctl("ipv4/conf/s0/rp_filter", 1)
+    let sending = Task { try await trial.send() }
+    // It is sent again after 1, 3 and 7 seconds.
+    try await eventually("it has been sent three times") { try attempts(trial.lab.client).values.max() == 2 }
+    try trial.lab.client.deleteRoute("default", via: "10.0.0.2", dev: "u0", metric: 100)
+    try trial.lab.server.sysctl("ipv4/conf/s0/rp_filter", 0)
+    try trial.lab.server.deleteRoute("10.0.0.1/32", kind: .blackhole)
+    let start = ContinuousClock.now
+    try trial.lab.client.addRoute("default", via: "10.0.0.2", dev: "u0", metric: 100)
+    #expect(try await sending.value == .ok)
+    #expect(ContinuousClock.now - start < .seconds(3))
+    #expect(trial.server.requests.withLock { $0 } == ["GET /"])
+    try await trial.stop()
+  }
+
+  @Test("a request whose answer takes long is on a connection that works: a change does not end it")
+  func aLongRequestIsLeftAlone() async throws {
+    let trial = try await Trial()
+    #expect(try await trial.send() == .ok)
+    trial.server.holdsNext.withLock { $0 = true }
+    let sending = Task { try await trial.send(within: 5) }
+    try await eventually("it has arrived") { trial.server.requests.withLock { $0.count } == 2 }
+    // Packets leave by the other uplink from now on, from the old address, and are answered.
+    try trial.lab.client.addRoute("default", via: "10.0.1.2", dev: "u1", metric: 10)
+    await #expect(throws: HTTPClientError.deadlineExceeded) { try await sending.value }
+    #expect(trial.server.requests.withLock { $0.count } == 2 && trial.registry.closed.isEmpty)
     try await trial.stop()
   }
 
