@@ -82,7 +82,19 @@ struct ExporterServerTests {
     #expect(answers.components(separatedBy: "Healthy").count == 4)
   }
 
-  /// Each probe takes as long as it may: what comes beyond the limit is refused at once, and nothing hangs.
+  /// blackbox_exporter has no limit: what comes beyond ours waits for its turn, and fails no more than there.
+  @Test func probesBeyondTheLimitWaitForTheirTurn() async throws {
+    let site = try await SiteServer(
+      SiteBehaviour { request in [.pause(.seconds(1)), .answer(200, to: request), .close] }, recording: false)
+    let exporter = try await TestExporter(environment: SiteEnvironment())
+    let answers = try await withThrowingTaskGroup(of: Double?.self) { group in
+      for _ in 0..<500 { group.addTask { try await exporter.probe("127.0.0.1:\(site.port)")["probe_success"] } }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(answers == Array(repeating: 1, count: 500))
+  }
+
+  /// Each probe takes as long as it may: what comes beyond the limit is refused within half of that, and nothing hangs.
   @Test func refusesPolitelyBeyondTheLimit() async throws {
     let deaf = try await SiteServer(SiteBehaviour(), recording: false)
     // An environment of its own: it takes all checks that there are.

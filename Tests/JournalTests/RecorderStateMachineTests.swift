@@ -72,6 +72,58 @@ struct RecorderStateMachineTests {
     }
   }
 
+  /// A site is lost after two checks, and something else has happened meanwhile: the outage is as old as it is.
+  @Test func anOutageBeginsWhenItBeganWhateverWasWrittenSince() throws {
+    var machine = machine
+    var events = [machine.start]
+    let inputs: [(RecorderStateMachine.Input, Double)] = [
+      (.state(0, up, since: nil), 1), (.path(NetworkSummary(status: "satisfied")), 70),
+      (.state(0, down, since: moment(60).wall), 75), (.state(0, up, since: nil), 90),
+    ]
+    for (input, second) in inputs {
+      for case .write(let event) in machine.handle(input, at: moment(second)) { events.append(event) }
+    }
+    #expect(zip(events, events.dropFirst()).allSatisfy { $0.at.clock <= $1.at.clock })
+    let read = try events.map { try #require(JournalEvent(line: $0.line.dropLast())) }
+    let outage = try #require(OutageLog.outages(read).first)
+    #expect(outage.began == moment(60).wall && outage.ended == moment(90).wall && outage.lasted == 30_000_000)
+    var sums = OutageSums(since: moment(0).wall, until: moment(90).wall)
+    for finding in OutageLog.findings(read) { sums.take(finding) }
+    #expect(sums.targets["a"]?.up == 59_000_000, "what was down was not up, too")
+  }
+
+  /// What a site's checks say of the time before the target was last up, or before the machine slept, is not believed.
+  @Test func noOutageBeginsBeforeTheTargetWasUpOrAsleep() throws {
+    for (slept, first) in [(false, 20.0), (true, 30)] {
+      var machine = machine
+      _ = machine.handle(.state(0, up, since: nil), at: moment(20))
+      let sleep: Double = slept ? 5 : 0
+      if slept { _ = machine.handle(.time, at: moment(30, slept: 5)) }
+      let actions = machine.handle(.state(0, down, since: moment(10).wall), at: moment(40, slept: sleep))
+      guard case .write(let event)? = actions.first, case .begin(let outage, false) = event.kind else {
+        throw DidNotHappen("an outage")
+      }
+      #expect(outage.began.clock == moment(first).clock)
+    }
+  }
+
+  /// The clock is set while a site's checks fail, forward and back: begin and end are right, and nothing is invented.
+  @Test(arguments: [3_600.0, -3_600, -50_000_000]) func aStepOfTheClockMovesNoOutage(_ step: Double) throws {
+    var machine = machine
+    var events = [machine.start]
+    let set = { (second: Double) in moment(second, step: step) }
+    let inputs: [(RecorderStateMachine.Input, Moment)] = [
+      (.state(0, up, since: nil), moment(1)), (.time, set(65)), (.state(0, down, since: set(60).wall), set(75)),
+      (.state(0, up, since: set(90).wall), set(90.1)), (.time, moment(100)),
+    ]
+    for (input, at) in inputs {
+      for case .write(let event) in machine.handle(input, at: at) { events.append(event) }
+    }
+    let outages = OutageLog.outages(events)
+    #expect(outages.map(\.began) == [set(60).wall] && outages.map(\.ended) == [set(90).wall])
+    #expect(outages.map(\.lasted) == [30_000_000])
+  }
+
   @Test func noEventLiesBeforeTheOneBeforeIt() throws {
     var machine = machine
     _ = machine.handle(.path(NetworkSummary(status: "satisfied")), at: moment(3))

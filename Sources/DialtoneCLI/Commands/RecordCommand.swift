@@ -61,7 +61,7 @@ struct RecordCommand: CheckedCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp("Ask each URL again after this time (default: 1m).", valueName: "duration"),
-    transform: { try DurationArgument.atLeast(.seconds(1), $0) })
+    transform: { try DurationArgument.atLeast(.milliseconds(100), $0) })
   var every: Duration?
 
   @Option(
@@ -112,6 +112,14 @@ struct RecordCommand: CheckedCommand {
     return try typed.map(ExportCommand.target).filter { seen.insert($0.name).inserted }
   }
 
+  /// How long a site may take to answer: its outage is known after two of these.
+  private static let timeout = Duration.seconds(5)
+  /// How soon a site is asked again that has failed, and how seldom one that goes on to fail.
+  private static let retryDelay = Duration.milliseconds(250)
+  private static let longestRetryDelay = Duration.seconds(10)
+  /// How long a path has to be quiet before a site is asked over it.
+  private static let settling = Duration.milliseconds(50)
+
   private func target(_ text: String) throws -> RecordedTarget {
     guard ["http://", "https://"].contains(where: { ASCII.folded(text).hasPrefix($0) }) else {
       let watched = try WatchedTarget(text)
@@ -120,12 +128,16 @@ struct RecordCommand: CheckedCommand {
     var configuration = SiteMonitorConfiguration()
     configuration.interval = every ?? .seconds(60)
     configuration.expensiveInterval = configuration.interval
-    configuration.maximumRetryDelay = configuration.interval
+    configuration.check.timeout = Self.timeout
+    // What is down is asked more often, since its outage ends with the first check that succeeds.
+    configuration.maximumRetryDelay = min(configuration.interval, Self.longestRetryDelay)
+    configuration.retryDelay = min(configuration.interval, Self.retryDelay)
+    configuration.settling = Self.settling
     let request = try SiteRequest([text], configuration: configuration)
     let url = request.urls[0]
     return RecordedTarget(name: url.text) { report in
       SiteWatcher(request: request).monitor(url).observe { verdict in
-        report(RecorderStateMachine.TargetState(verdict), verdict.timestamp)
+        report(RecorderStateMachine.TargetState(verdict), verdict.failingSince ?? verdict.timestamp)
       }
     } diagnosis: { configuration, evidence in
       Diagnosis(of: url, configuration: configuration, environment: evidence)
@@ -141,9 +153,23 @@ extension RecorderStateMachine.TargetState {
     switch verdict.kind {
     case .available: self = .up(words: words)
     case .undetermined: self = .unknown(reason: nil)
-    case .failed where verdict.error?.errno == ECONNREFUSED: self = .down(reason: "connection-refused", words: words)
-    case .failed: self = .down(reason: verdict.error?.code.identifier ?? "failed", words: words)
+    case .failed:
+      let reason = verdict.error.map { $0.connectionReason ?? $0.code.identifier } ?? "failed"
+      self = .down(reason: reason, words: words, layer: Self.layer(of: verdict.stage, reason))
     default: self = .down(reason: verdict.kind.identifier, words: words)
+    }
+  }
+
+  /// Where the cause lies, as far as the stage tells. Somebody who has taken a connection is the site.
+  private static func layer(of stage: SiteVerdict.Stage?, _ reason: String) -> OutageLayer? {
+    switch stage {
+    case .name?: .nameServer
+    case .connect? where reason == "connection-refused": .site
+    // The system's own refusal (connect(2)): a rule of this machine.
+    case .connect? where reason == "prohibited": .machine
+    case .connect?: .provider
+    case nil: nil
+    default: .site
     }
   }
 }

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CDialtoneSystem
-internal import DialtoneSites
+package import DialtoneSites
 
 extension SiteError {
   /// Why no connection could be made, if the system says so in one of its usual words (errno(3)).
-  var connectionReason: String? {
+  package var connectionReason: String? {
     guard code == .cannotConnect else { return nil }
     switch errno {
     case ECONNREFUSED: return "connection-refused"

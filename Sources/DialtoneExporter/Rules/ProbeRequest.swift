@@ -16,7 +16,7 @@ package struct ProbeRequest: Sendable {
   /// As it was given, for people.
   package let target: String
   package let url: SiteURL
-  package let timeout: Duration
+  package var timeout: Duration
   /// The name in the Host field, and in TLS, whatever the target is called.
   package var hostName: HostName?
   package var isDebug = false

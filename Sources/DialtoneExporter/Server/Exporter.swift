@@ -6,8 +6,8 @@ internal import DialtoneSites
 
 /// What an exporter answers, whoever asks: `/probe`, `/metrics` and a page for people.
 ///
-/// Invariant: as many probes run at a time as a machine can have checks; what comes beyond is refused at once. No
-/// request has a file read.
+/// Invariant: as many probes run at a time as a machine can have checks. So many others wait, in their order, for half
+/// of their time at most; what comes beyond is refused at once. No request has a file read.
 package final class Exporter: Sendable {
   /// A request, as far as it matters.
   struct Request: Sendable {
@@ -26,6 +26,7 @@ package final class Exporter: Sendable {
 
   private struct State {
     var running = 0
+    var waiting = 0
     var refused = 0
     var probes: [String: Int] = [:]
     var recent: [RecentProbe] = []
@@ -33,6 +34,8 @@ package final class Exporter: Sendable {
 
   /// As many as there are checks at a time.
   static let probeLimit = 256
+  /// How many may wait: fewer than there are connections, so that others are answered, too.
+  static let waitingLimit = 512
   private static let recentLimit = 100
   /// What a probe that does not notice its own end may take more.
   private static let grace = Duration.milliseconds(250)
@@ -43,6 +46,7 @@ package final class Exporter: Sendable {
   private let process: ProcessMetrics
   private let more: @Sendable () -> [MetricFamily]
   private let time: TimeSource
+  private let permits = ConnectionPermits(probeLimit)
   private let state = Lock(State())
 
   /// `more` is what else `/metrics` tells.
@@ -75,7 +79,7 @@ package final class Exporter: Sendable {
   // MARK: Probes
 
   private func probe(_ query: String, _ request: Request) async -> Response {
-    let probe: ProbeRequest
+    var probe: ProbeRequest
     do throws(ProbeRequest.Refusal) {
       probe = try ProbeRequest(query: query, scrapeTimeout: request.scrapeTimeout, configuration: configuration)
     } catch {
@@ -84,21 +88,18 @@ package final class Exporter: Sendable {
     guard prober.admits(probe) else {
       return Response(status: 403, body: "target: this exporter may not probe it; see its option --allow\n")
     }
-    let isFree = state.withLock { state -> Bool in
-      if state.running == Self.probeLimit {
-        state.refused += 1
-        return false
-      }
-      state.running += 1
-      return true
-    }
-    if !isFree {
+    let asked = time.now()
+    guard await takeTurn(within: probe.timeout / 2) else {
+      state.withLock { $0.refused += 1 }
       return Response(
         status: 503, fields: [("Retry-After", "1")], body: "\(Self.probeLimit) probes are under way; ask again later.\n"
       )
     }
+    defer { permits.release() }
+    probe.timeout -= .nanoseconds(time.now() - asked)
+    state.withLock { $0.running += 1 }
     let result = await run(probe)
-    state.withLock { state in
+    state.withLock { [probe] state in
       state.running -= 1
       state.probes[result.verdict.kind, default: 0] += 1
       state.recent.append(RecentProbe(probe, result, at: time.timestamp))
@@ -108,6 +109,37 @@ package final class Exporter: Sendable {
     if probe.isDebug { return Response(body: Self.debugText(probe, result, families)) }
     let format = Exposition(accept: request.accept)
     return Response(type: format.contentType, body: format.text(of: families))
+  }
+
+  /// Waits until a probe may begin, for so long at most: with less time, it would fail for want of it, and an alert
+  /// would name the wrong culprit. Returns whether it may.
+  private func takeTurn(within limit: Duration) async -> Bool {
+    if permits.take() { return true }
+    let mayWait = state.withLock { state -> Bool in
+      if state.waiting == Self.waitingLimit { return false }
+      state.waiting += 1
+      return true
+    }
+    if !mayWait { return false }
+    defer { state.withLock { $0.waiting -= 1 } }
+    return await withTaskGroup(of: Bool.self) { group in
+      group.addTask { [permits] in
+        do throws(CancellationError) { try await permits.acquire() } catch { return false }
+        return true
+      }
+      group.addTask {
+        // It is cancelled if the turn comes before.
+        do { try await Task.sleep(for: limit) } catch {}
+        return false
+      }
+      var isGranted = false
+      while let hasTurn = await group.next() {
+        // The turn may come in the moment in which the time is over.
+        isGranted = isGranted || hasTurn
+        group.cancelAll()
+      }
+      return isGranted
+    }
   }
 
   private func run(_ probe: ProbeRequest) async -> ProbeResult {
@@ -157,11 +189,12 @@ package final class Exporter: Sendable {
   }
 
   private var own: [MetricFamily] {
-    let (running, refused, probes) = state.withLock { ($0.running, $0.refused, $0.probes) }
+    let (running, waiting, refused, probes) = state.withLock { ($0.running, $0.waiting, $0.refused, $0.probes) }
     var total = MetricFamily("dialtone_probes_total", "How many probes have ended, by their verdict", .counter)
     for (verdict, count) in probes.sorted(by: { $0.key < $1.key }) { total.add(Double(count), ["verdict": verdict]) }
     return [
       total, MetricFamily("dialtone_probes_running", "How many probes are under way", .gauge, Double(running)),
+      MetricFamily("dialtone_probes_waiting", "How many probes wait for their turn", .gauge, Double(waiting)),
       MetricFamily(
         "dialtone_probes_refused_total", "How many probes were refused, since too many were under way", .counter,
         Double(refused)),

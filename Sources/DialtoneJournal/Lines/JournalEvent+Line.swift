@@ -176,17 +176,19 @@ extension JournalEvent {
       let clock = value["beganClock"]?.number, let slept = value["beganSlept"]?.number,
       let words = value["words"]?.text
     else { return nil }
+    let layer = value["layer"]?.text.flatMap { OutageLayer(rawValue: $0) }
     let explanation = value["confidence"]?.text.map { confidence in
       Explanation(
-        cause: value["cause"]?.text, confidence: confidence,
-        layer: value["layer"]?.text.flatMap { OutageLayer(rawValue: $0) } ?? .unknown,
+        cause: value["cause"]?.text, confidence: confidence, layer: layer ?? .unknown,
         summary: value["summary"]?.text ?? words, advice: value["advice"]?.text,
         steps: value["steps"]?.list?.compactMap(step) ?? [], sharedFrom: value["sharedFrom"]?.text)
     }
-    return OpenOutage(
+    var outage = OpenOutage(
       target: target, began: Moment(wall: began, clock: clock, slept: slept),
       unwatched: value["unwatched"]?.number ?? 0, reason: value["reason"]?.text, words: words,
       wasFirst: value["first"] == .flag(true), explanation: explanation)
+    if outage.layer != layer { outage.statedLayer = layer }
+    return outage
   }
 
   private static func step(_ value: JSONValue) -> Explanation.Step? {

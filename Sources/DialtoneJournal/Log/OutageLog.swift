@@ -69,7 +69,8 @@ package struct OutageLog {
     case .unknown(let target, _): set(.unknown(target: target), at)
     case .begin(let outage, let isContinued):
       if isContinued { left[outage.target] = nil } else { cutLeft(outage.target) }
-      set(.down(outage), at)
+      // It may have begun before that was known.
+      set(.down(outage), isContinued ? at : outage.began)
     case .cause(let outage):
       if case .down(let known)? = tracks[outage.target]?.status, known.began.clock == outage.began.clock {
         tracks[outage.target]?.status = .down(outage)

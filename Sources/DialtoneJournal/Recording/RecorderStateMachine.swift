@@ -8,7 +8,8 @@
 package struct RecorderStateMachine: Sendable {
   package enum TargetState: Equatable, Sendable {
     case up(words: String)
-    case down(reason: String?, words: String)
+    /// The layer is what is known before anything is explained, if it does not follow from the reason.
+    case down(reason: String?, words: String, layer: OutageLayer? = nil)
     case unknown(reason: String?)
   }
 
@@ -32,6 +33,8 @@ package struct RecorderStateMachine: Sendable {
 
   private struct Track: Sendable {
     var state: State = .unseen
+    /// When it got into this state.
+    var since: Moment?
     var wantsExplanation = false
     var explanations = 0
     /// When it may be explained again, by `Moment.clock`.
@@ -50,8 +53,9 @@ package struct RecorderStateMachine: Sendable {
   /// A smaller difference is only the time between two readings of clocks.
   private static let sleepTolerance: Int64 = 100_000
   private static let stepTolerance: Int64 = 500_000
-  /// A state is delivered within this time, or its own time is not believed.
-  private static let longestDelivery = 10 * WallTime.second
+  /// A state is delivered within this time, or its own time is not believed. A site is told to be lost only after two
+  /// checks.
+  private static let longestDelivery = 60 * WallTime.second
   /// An outage that is over so soon after the machine has slept is its waking up.
   private static let waking = 30 * WallTime.second
   private static let wakingBegins = 10 * WallTime.second
@@ -114,14 +118,10 @@ package struct RecorderStateMachine: Sendable {
   package mutating func handle(_ input: Input, at now: Moment) -> [Action] {
     var actions: [Action] = []
     let since = if case .state(_, _, let since) = input { since } else { Int64?.none }
-    var (moment, isBeforeSleep) = moment(of: since, now)
-    if !isBeforeSleep {
-      notice(now, &actions)
-      // Not before what was written of the clocks.
-      if moment.clock < lastWritten.clock { moment = now }
-    }
+    let (began, isBeforeSleep) = moment(of: since, now)
+    if !isBeforeSleep { notice(now, &actions) }
     switch input {
-    case .state(let target, let state, _): take(state, of: target, moment, &actions)
+    case .state(let target, let state, _): take(state, of: target, began, now, &actions)
     case .path(let summary): take(summary, now, &actions)
     case .explained(let target, let explanation): take(explanation, of: target, now, &actions)
     case .time: if lastWritten.clock + Self.heartbeat <= now.clock { write(.alive, now, &actions) }
@@ -143,10 +143,6 @@ package struct RecorderStateMachine: Sendable {
     let delivery = isBeforeSleep ? age - slept : age
     guard (0...Self.longestDelivery).contains(delivery) else { return (now, false) }
     var moment = now.earlier(by: age)
-    if isBeforeSleep { moment.slept = seen.slept }
-    if moment.clock >= lastWritten.clock { return (moment, isBeforeSleep) }
-    // Not before what was written.
-    moment = now.earlier(by: now.clock - lastWritten.clock)
     if isBeforeSleep { moment.slept = seen.slept }
     return (moment, isBeforeSleep)
   }
@@ -171,56 +167,71 @@ package struct RecorderStateMachine: Sendable {
 
   // MARK: States
 
-  private mutating func take(_ state: TargetState, of target: Int, _ at: Moment, _ actions: inout [Action]) {
+  private mutating func take(
+    _ state: TargetState, of target: Int, _ began: Moment, _ now: Moment, _ actions: inout [Action]
+  ) {
     let name = recorder.targets[target]
+    // Not before what was written.
+    var at = began
+    if at.clock < lastWritten.clock {
+      at = now.earlier(by: now.clock - lastWritten.clock)
+      at.slept = began.slept
+    }
     switch (tracks[target].state, state) {
     case (.down(let outage), .up(let words)):
       close(outage, of: target, how: words, at, &actions)
       tracks[target].state = .up
+      tracks[target].since = at
       actions.append(.learn(target))
     case (.up, .up), (.unknown, .unknown): break
     case (_, .up):
       tracks[target].state = .up
+      tracks[target].since = at
       write(.up(target: name), at, &actions)
       previous[name] = nil
       actions.append(.learn(target))
-    case (.down(var outage), .down(let reason, let words)):
+    case (.down(var outage), .down(let reason, let words, let layer)):
       // What it began with counts, unless that was nothing.
-      if outage.reason == nil { (outage.reason, outage.words) = (reason, words) }
+      if outage.reason == nil { (outage.reason, outage.words, outage.statedLayer) = (reason, words, layer) }
       tracks[target].state = .down(outage)
       tracks[target].wantsExplanation = true
-    case (let before, .down(var reason, let words)):
+    case (let before, .down(var reason, let words, let layer)):
       // A site that is offline is so for the reason of the machine's path.
       if reason == "offline", path?.status == "unsatisfied" { reason = path?.reason ?? reason }
-      open(target, OpenOutage(target: name, began: at, reason: reason, words: words), before, &actions)
+      var outage = OpenOutage(target: name, began: at, reason: reason, words: words)
+      outage.statedLayer = layer
+      open(target, outage, before, since: began, at, &actions)
     case (.down(let outage), .unknown(let reason)):
       close(outage, of: target, how: "it is no longer known", at, &actions)
       tracks[target].state = .unknown
+      tracks[target].since = at
       write(.unknown(target: name, reason: reason), at, &actions)
     case (let before, .unknown(let reason)):
       tracks[target].state = .unknown
+      tracks[target].since = at
       if case .up = before { write(.unknown(target: name, reason: reason), at, &actions) }
     }
   }
 
   private mutating func open(
-    _ target: Int, _ outage: OpenOutage, _ before: State, _ actions: inout [Action]
+    _ target: Int, _ outage: OpenOutage, _ before: State, since began: Moment, _ at: Moment, _ actions: inout [Action]
   ) {
     var outage = outage
     var isContinued = false
     if case .unseen = before {
       outage.wasFirst = true
       if let previous = previous.removeValue(forKey: outage.target), let previousEnd {
-        let at = outage.began
         outage = previous
         outage.unwatched += at.awake(since: previousEnd)
         isContinued = true
-        tracks[target] = Track(state: .down(outage), wantsExplanation: outage.explanation == nil)
-        return write(.begin(outage, isContinued: isContinued), at, &actions)
       }
+    } else {
+      // It may have begun before what was written last, though not before the target's last state, or asleep.
+      outage.began = [tracks[target].since, woke].compactMap(\.self).reduce(began) { $0.clock < $1.clock ? $1 : $0 }
     }
-    tracks[target] = Track(state: .down(outage), wantsExplanation: true)
-    write(.begin(outage, isContinued: isContinued), outage.began, &actions)
+    let isExplained = outage.explanation != nil
+    tracks[target] = Track(state: .down(outage), since: at, wantsExplanation: !isExplained)
+    write(.begin(outage, isContinued: isContinued), at, &actions)
   }
 
   private mutating func close(

@@ -77,6 +77,8 @@ package struct OpenOutage: Equatable, Sendable {
   package var reason: String?
   /// The state in words.
   package var words: String
+  /// The layer that was stated before anything was explained; `nil` if the reason has to do.
+  package var statedLayer: OutageLayer?
   /// Whether it was there when the recorder began to look, so that it may have begun before.
   package var wasFirst = false
   package var explanation: Explanation?
@@ -96,7 +98,7 @@ package struct OpenOutage: Equatable, Sendable {
 
   package var layer: OutageLayer {
     if let explanation, explanation.layer != .unknown { return explanation.layer }
-    return OutageLayer(reason: reason)
+    return statedLayer ?? OutageLayer(reason: reason)
   }
 }
 

@@ -4,10 +4,10 @@
 internal import Dialtone
 
 /// The bound on checks at a time, and so on connections. A check has one connection, and at most four while it tries
-/// addresses.
+/// addresses. An exporter bounds its probes by one, too.
 ///
 /// Invariants: there are never more permits out than the limit. Waiters are served in the order of asking.
-final class ConnectionPermits: Sendable {
+package final class ConnectionPermits: Sendable {
   private typealias Waiter = CheckedContinuation<Bool, Never>
 
   private struct State {
@@ -41,10 +41,13 @@ final class ConnectionPermits: Sendable {
 
   private let state: Lock<State>
 
-  init(_ limit: Int) { state = Lock(State(free: max(1, limit))) }
+  package init(_ limit: Int) { state = Lock(State(free: max(1, limit))) }
+
+  /// Takes a permit if one is free, and nobody waits for it. Returns whether it has.
+  package func take() -> Bool { state.withLock { $0.takeIfFree() } }
 
   /// Waits for a permit. Throws `CancellationError` if the task is cancelled before there is one.
-  func acquire() async throws(CancellationError) {
+  package func acquire() async throws(CancellationError) {
     let number = state.withLock { state -> UInt64? in
       if state.takeIfFree() { return nil }
       state.lastNumber += 1
@@ -71,7 +74,7 @@ final class ConnectionPermits: Sendable {
   }
 
   /// Gives a permit back, to the waiter that has waited longest.
-  func release() {
+  package func release() {
     let waiter = state.withLock { state -> Waiter? in
       let waiter = state.nextWaiter()
       if waiter == nil { state.free += 1 }

@@ -47,9 +47,13 @@ struct SiteMonitorStateMachine {
   private var failures = 0
   /// How many of those came since the path last changed. The pauses grow by these.
   private var retries = 0
+  /// When the first of them began.
+  private var failingSince: Int64?
   private var serial: UInt64 = 0
   /// Whether the check with the number `serial` is under way.
   private(set) var isChecking = false
+  /// When the check with the number `serial` began.
+  private var checkBegan: Int64 = 0
   /// When the first check began after the last that came to an end. Others may have been cancelled since.
   private var checkingSince: Int64?
   /// The interface that the path led over when the check under way began; `nil` if the system does not say.
@@ -79,6 +83,7 @@ struct SiteMonitorStateMachine {
     retries = 0
     guard leadsToSite(new) else {
       failures = 0
+      failingSince = nil
       checkingSince = nil
       deadline = nil
       settling = nil
@@ -129,6 +134,7 @@ struct SiteMonitorStateMachine {
     isCheckOutdated = false
     if verdict.isAvailable {
       failures = 0
+      failingSince = nil
       retries = 0
       told = .available
       deadline = min(due, now.addingClamped(Backoff.interval(interval, random: random)))
@@ -142,6 +148,8 @@ struct SiteMonitorStateMachine {
     }
     failures += 1
     retries += 1
+    let since = failingSince ?? checkBegan
+    failingSince = since
     deadline = min(
       due, now.addingClamped(Backoff.retryDelay(failure: retries, configuration: configuration, random: random)))
     switch told {
@@ -150,7 +158,7 @@ struct SiteMonitorStateMachine {
       return []
     case .available, .offline, .nothing, .unavailable:
       told = verdict.kind == .offline ? .offline : .unavailable
-      return [.report(verdict)]
+      return [.report(verdict.failing(for: .nanoseconds(now - since)))]
     }
   }
 
@@ -183,6 +191,7 @@ struct SiteMonitorStateMachine {
     }
     isChecking = true
     isCheckOutdated = false
+    checkBegan = now
     checkingSince = checkingSince ?? now
     checkedInterface = path?.interface?.index
     serial += 1

@@ -46,6 +46,10 @@ public struct SiteVerdict: Hashable, Sendable {
   /// When the verdict was found; `nil` as long as nothing is known.
   public let timestamp: UTCTimestamp?
 
+  /// When the first check began of those that have failed in a row; `nil` if this is no verdict of a monitor that the
+  /// site is not available.
+  package private(set) var failingSince: UTCTimestamp?
+
   /// Makes a verdict, for your own tests.
   ///
   /// ```swift
@@ -94,6 +98,13 @@ public struct SiteVerdict: Hashable, Sendable {
 
   /// Whether the site answered as expected.
   public var isAvailable: Bool { kind == .available }
+
+  /// Returns the verdict of a monitor whose checks have failed for so long.
+  func failing(for time: Duration) -> SiteVerdict {
+    var verdict = self
+    verdict.failingSince = timestamp.map { UTCTimestamp(durationSince1970: $0.durationSince1970 - time) }
+    return verdict
+  }
 }
 
 extension SiteVerdict {

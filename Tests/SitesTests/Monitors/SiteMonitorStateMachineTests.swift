@@ -49,6 +49,32 @@ struct SiteMonitorStateMachineTests {
     #expect(machine.deadline == Self.second)
   }
 
+  /// The second failure is what is told, and the first one's beginning is since when the site has failed.
+  @Test func aLossIsToldSinceTheFirstFailedCheckBegan() throws {
+    var machine = availableMachine { $0.interval = .seconds(60) }
+    let due = try #require(machine.deadline)
+    #expect(machine.timePassed(now: due) == [.startCheck(2)])
+    #expect(machine.checkEnded(2, failed, now: due + 5 * Self.second, random: 0.5) == [])
+    let again = try #require(machine.deadline)
+    #expect(machine.timePassed(now: again) == [.startCheck(3)])
+    let now = again + 5 * Self.second
+    let verdict = SiteVerdict(
+      url: Self.url, kind: .failed, stage: .connect, timestamp: UTCTimestamp(durationSince1970: .nanoseconds(now)))
+    guard case .report(let told)? = machine.checkEnded(3, verdict, now: now, random: 0.5).first else {
+      Issue.record("nothing was told")
+      return
+    }
+    #expect(told.timestamp?.durationSince1970 == .nanoseconds(now))
+    #expect(told.failingSince?.durationSince1970 == .nanoseconds(due))
+    // Once it answers, that is over.
+    _ = machine.checkWasAskedFor(now: now)
+    guard case .report(let answered)? = machine.checkEnded(4, available, now: now, random: 0.5).first else {
+      Issue.record("nothing was told")
+      return
+    }
+    #expect(answered.failingSince == nil)
+  }
+
   @Test func isOfflineAtOnceAndCancelsWhatIsUnderWay() {
     var machine = availableMachine()
     #expect(machine.checkWasAskedFor(now: 0) == [.startCheck(2)])
