@@ -98,6 +98,10 @@ extension BlackboxTests {
     Question(words: "HTTP/1.0", target: { "127.0.0.1:\($0.plain.port)/old" }, module: "old"),
     Question(words: "HTTP/1.1 instead of 1.0", target: { "127.0.0.1:\($0.plain.port)/" }, module: "old"),
     Question(words: "HEAD", target: { "127.0.0.1:\($0.plain.port)/" }, module: "head"),
+    Question(words: "HEAD of no content", target: { "127.0.0.1:\($0.plain.port)/nothing" }, module: "head"),
+    Question(words: "no content without a length", target: { "127.0.0.1:\($0.plain.port)/nothing" }),
+    Question(words: "a length of what does not come", target: { "127.0.0.1:\($0.plain.port)/304" }),
+    Question(words: "HEAD without a length", target: { "127.0.0.1:\($0.plain.port)/endless" }, module: "head"),
     Question(words: "a body that matches", target: { "127.0.0.1:\($0.plain.port)/" }, module: "has"),
     Question(words: "a body that must not match", target: { "127.0.0.1:\($0.plain.port)/" }, module: "hasnot"),
     Question(words: "IPv4 alone", target: { "127.0.0.1:\($0.plain.port)/" }, module: "ip4"),
@@ -120,8 +124,12 @@ extension BlackboxTests {
     case "/redirect": return [.answer(302, to: request, fields: ["Location: /"]), .close]
     case "/missing": return [.answer(404, to: request, body: Array("no".utf8)), .close]
     case "/204": return [.answer(204, to: request), .close]
+    case "/nothing": return [.send("HTTP/1.1 204 No Content\r\n\r\n"), .close]
+    case "/304": return [.send("HTTP/1.1 304 Not Modified\r\nContent-Length: 100\r\n\r\n"), .close]
     case "/chunked":
       return [.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"), .close]
+    case "/endless" where request.method == "HEAD":
+      return [.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"), .close]
     case "/endless": return [.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabc"), .close]
     case "/old": return [.send("HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\nabc"), .close]
     case _ where number > 0: return [.answer(302, to: request, fields: ["Location: /\(number - 1)"]), .close]

@@ -112,11 +112,11 @@ struct OutagesCommand: CheckedCommand {
   }
 
   private func tellMetrics(_ view: inout JournalView) throws -> SystemError? {
-    var metrics = OpenMetrics(since: view.since, until: view.until)
-    if let failure = try read(&view, { finding throws(SystemError) in metrics.take(finding) }) { return failure }
     // Some thousand lines a write.
     var lines = ""
-    try metrics.write { line throws(SystemError) in
+    try OpenMetrics(since: view.since, until: view.until).write { take in
+      _ = try read(&view) { finding in take(finding) }
+    } _: { line in
       lines += line + "\n"
       if lines.utf8.count > 1 << 16 {
         try StandardStream.output.write(lines)

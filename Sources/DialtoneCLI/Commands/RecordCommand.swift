@@ -155,15 +155,23 @@ extension RecorderStateMachine.TargetState {
     case .undetermined: self = .unknown(reason: nil)
     case .failed:
       let reason = verdict.error.map { $0.connectionReason ?? $0.code.identifier } ?? "failed"
-      self = .down(reason: reason, words: words, layer: Self.layer(of: verdict.stage, reason))
+      self = .down(reason: reason, words: words, layer: Self.layer(of: verdict.stage, verdict.error?.sender, reason))
+    // Somebody whose certificate is wrong is the site, as long as nobody knows more.
+    case .intercepted where verdict.error?.code.identifier.hasPrefix("certificate-") ?? false:
+      self = .down(reason: verdict.kind.identifier, words: words, layer: .site)
     default: self = .down(reason: verdict.kind.identifier, words: words)
     }
   }
 
   /// Where the cause lies, as far as the stage tells. Somebody who has taken a connection is the site.
-  private static func layer(of stage: SiteVerdict.Stage?, _ reason: String) -> OutageLayer? {
+  private static func layer(
+    of stage: SiteVerdict.Stage?, _ sender: SiteError.Sender?, _ reason: String
+  ) -> OutageLayer? {
     switch stage {
     case .name?: .nameServer
+    case .connect? where sender == .silentGateway: .router
+    case .connect? where sender == .silentHost: .site
+    case .connect? where sender == .thisMachine: .machine
     case .connect? where reason == "connection-refused": .site
     // The system's own refusal (connect(2)): a rule of this machine.
     case .connect? where reason == "prohibited": .machine

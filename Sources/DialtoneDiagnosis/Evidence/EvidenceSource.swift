@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dialtone
+package import Dialtone
 internal import DialtoneSites
 
 /// What a diagnosis asks a source of evidence.
@@ -71,7 +71,7 @@ public struct DiagnosisInquiry: Sendable {
   }
 
   /// What the kernel knows of the way, in each family that no fault stops.
-  var openWays: [KernelEvidence] {
+  package var openWays: [KernelEvidence] {
     families.compactMap { family in
       let ofFamily = findings.compactMap { finding -> KernelFinding? in
         if case .kernel(let kernel) = finding, kernel.target.family == family { kernel } else { nil }

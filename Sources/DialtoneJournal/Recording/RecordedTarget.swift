@@ -3,6 +3,7 @@
 
 package import Dialtone
 package import DialtoneDiagnosis
+internal import Netlink
 
 /// A target of a recorder: how it is watched, and how it is explained.
 package struct RecordedTarget: Sendable {
@@ -76,6 +77,8 @@ package struct RecorderEvidence: EvidenceSource {
   package enum Scope: Sendable {
     /// What the kernel knows. Nothing is sent.
     case kernel
+    /// The same, and what the kernel learns of neighbours while others send.
+    case passive
     case upToRouter
     case beyondRouter
   }
@@ -89,20 +92,61 @@ package struct RecorderEvidence: EvidenceSource {
   }
 
   package func findings(for question: DiagnosisQuestion, in inquiry: DiagnosisInquiry) async -> [Finding] {
-    await allows(question, inquiry.subject)
-      ? source.findings(for: question, in: inquiry) : [.unasked(question.step, nil, .notWanted)]
+    if scope == .passive, question == .neighbours { return await Self.neighbours(inquiry) }
+    if !allows(question, inquiry.subject) { return [.unasked(question.step, nil, .notWanted)] }
+    let findings = await source.findings(for: question, in: inquiry)
+    return scope == .passive ? Self.ofOpenFamilies(findings) : findings
   }
 
   private func allows(_ question: DiagnosisQuestion, _ subject: DiagnosisSubject) -> Bool {
     switch (scope, question) {
     case (.beyondRouter, _), (_, .way): true
     // An address is its own answer. For the Internet, nobody has asked for a name.
-    case (.kernel, .names): if case .address = subject.host { true } else { false }
+    case (.kernel, .names), (.passive, .names): if case .address = subject.host { true } else { false }
     case (.upToRouter, .names): subject.goal != .internet
     case (.upToRouter, .neighbours): true
     case (.upToRouter, .connections), (.upToRouter, .exchange), (.upToRouter, .proxy): subject.goal == .site
     default: false
     }
+  }
+
+  /// Leaves out a family that no packet can leave by, unless none can: the target is reached by the other one.
+  private static func ofOpenFamilies(_ findings: [Finding]) -> [Finding] {
+    let ways = findings.compactMap { if case .kernel(let kernel) = $0 { kernel } else { nil } }
+    let closed = Set(ways.filter(\.isFault).map(\.target.family))
+    if closed.isSuperset(of: ways.map(\.target.family)) { return findings }
+    return findings.filter { if case .kernel(let kernel) = $0 { !closed.contains(kernel.target.family) } else { true } }
+  }
+
+  /// How often the kernel is looked at, a tenth of a second apart: it gives a neighbour up after three (arp(7)).
+  private static let looks = 36
+
+  /// Nothing is sent: what the target was sent has the kernel ask.
+  private static func neighbours(_ inquiry: DiagnosisInquiry) async -> [Finding] {
+    var ways = inquiry.openWays
+    do {
+      for _ in 0..<looks {
+        if try !look(&ways) { break }
+        try await Task.sleep(for: .milliseconds(100))
+      }
+    } catch {
+      // The kernel refuses, or nobody wants to know any more.
+      return []
+    }
+    return ways.map { .kernel(KernelFinding(.neighbour(KernelFindings.neighbour($0.neighbour)), $0)) }
+  }
+
+  /// Returns whether the kernel is still finding out.
+  private static func look(_ ways: inout [KernelEvidence]) throws(ReachabilityError) -> Bool {
+    let witness = try KernelWitness()
+    var isOpen = false
+    for index in ways.indices {
+      guard let neighbour = ways[index].neighbour, neighbour.isResolved, let link = ways[index].link else { continue }
+      let state = witness.neighbourState(neighbour.address, link: link.index)
+      ways[index].neighbour?.state = state
+      if let state, !state.isDisjoint(with: [.incomplete, .delay, .probe]) { isOpen = true }
+    }
+    return isOpen
   }
 }
 

@@ -56,6 +56,7 @@ package final class Recorder: Sendable {
   private enum Letter: Sendable {
     case input(RecorderStateMachine.Input)
     case verdict(Int, number: Int, DiagnosisVerdict)
+    case glance(Int, DiagnosisVerdict)
     case learned(Int, [Explanation.Step])
   }
 
@@ -168,6 +169,10 @@ package final class Recorder: Sendable {
       if work.explaining?.number != number { return }
       work.explaining = nil
       perform(work.handle(.explained(target, work.explanation(of: target, verdict))), &work)
+    case .glance(let target, let verdict):
+      if let explanation = work.explanation(of: target, verdict) {
+        perform(work.handle(.glanced(target, explanation)), &work)
+      }
     case .learned(let target, let steps): work.goodTimes[target] = steps
     }
   }
@@ -183,6 +188,8 @@ package final class Recorder: Sendable {
           self?.post(.verdict(target, number: number, verdict))
         }
         work.explaining = (target, number, run)
+      case .glance(let target):
+        _ = Explaining(diagnosis(of: target, .passive)) { [weak self] in self?.post(.glance(target, $0)) }
       case .learn(let target):
         guard work.mayLearn(target) else { break }
         _ = Explaining(diagnosis(of: target, .kernel)) { [weak self] verdict in

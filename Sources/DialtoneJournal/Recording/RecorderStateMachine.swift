@@ -19,6 +19,8 @@ package struct RecorderStateMachine: Sendable {
     case path(NetworkSummary)
     /// What an explanation has come to; `nil` if to nothing.
     case explained(Int, Explanation?)
+    /// What a glance has come to.
+    case glanced(Int, Explanation)
     case time
     case stop(reason: String)
   }
@@ -27,6 +29,8 @@ package struct RecorderStateMachine: Sendable {
     case write(JournalEvent)
     /// Explain the outage of this target, and hand in what it came to.
     case explain(Int)
+    /// See what the kernel knows of the outage of this target, without sending anything, and hand in what it came to.
+    case glance(Int)
     /// Nothing is wrong with this target now: look at the steps, to compare with later.
     case learn(Int)
   }
@@ -59,6 +63,11 @@ package struct RecorderStateMachine: Sendable {
   /// An outage that is over so soon after the machine has slept is its waking up.
   private static let waking = 30 * WallTime.second
   private static let wakingBegins = 10 * WallTime.second
+  /// Where the cause of an outage may seem to lie if whoever was asked has not answered.
+  private static let asked: [OutageLayer] = [.nameServer, .provider, .unknown]
+  /// Reasons of a site to which packets do not come.
+  private static let beyond = ["timed-out", "host-unreachable", "network-unreachable"]
+  private static let glancePause = WallTime.second
   /// Outages that begin within this time may have one explanation.
   private static let together = 10 * WallTime.second
 
@@ -69,6 +78,7 @@ package struct RecorderStateMachine: Sendable {
   private var path: NetworkSummary?
   private var budget = ExplainBudget()
   private var explaining: Int?
+  private var lastGlance = Int64.min
   private var seen: Moment
   private var lastWritten: Moment
   private var woke: Moment?
@@ -123,7 +133,13 @@ package struct RecorderStateMachine: Sendable {
     switch input {
     case .state(let target, let state, _): take(state, of: target, began, now, &actions)
     case .path(let summary): take(summary, now, &actions)
-    case .explained(let target, let explanation): take(explanation, of: target, now, &actions)
+    case .explained(let target, let explanation):
+      if explaining == target { explaining = nil }
+      take(explanation, of: target, now, &actions)
+    case .glanced(let target, let explanation):
+      // An explanation says more.
+      guard case .down(let outage) = tracks[target].state, outage.explanation == nil else { break }
+      if explanation.cause != nil { take(explanation, of: target, now, &actions) }
     case .time: if lastWritten.clock + Self.heartbeat <= now.clock { write(.alive, now, &actions) }
     case .stop(let reason): write(.stop(reason: reason), now, &actions)
     }
@@ -232,6 +248,30 @@ package struct RecorderStateMachine: Sendable {
     let isExplained = outage.explanation != nil
     tracks[target] = Track(state: .down(outage), since: at, wantsExplanation: !isExplained)
     write(.begin(outage, isContinued: isContinued), at, &actions)
+    relate(target)
+    // The kernel's own reasons say where the cause lies. Otherwise an explanation does, unless there were too many.
+    let mayExplain = explaining == nil && budget.next(after: at.clock) <= at.clock
+    if !isExplained, !mayExplain, Self.asked.contains(outage.layer), lastGlance < at.clock - Self.glancePause {
+      lastGlance = at.clock
+      actions.append(.glance(target))
+    }
+  }
+
+  /// A name server that cannot be reached is no name server's fault, if at the same time another target cannot be
+  /// reached, either.
+  private mutating func relate(_ target: Int) {
+    guard case .down(let new) = tracks[target].state, !new.wasFirst else { return }
+    for index in tracks.indices {
+      guard case .down(let old) = tracks[index].state, abs(old.began.clock - new.began.clock) <= Self.together else {
+        continue
+      }
+      for (name, other, position) in [(new, old, target), (old, new, index)]
+      where name.explanation == nil && name.layer == .nameServer && Self.beyond.contains(other.reason ?? "") {
+        var outage = name
+        outage.statedLayer = other.layer == .router ? .router : .provider
+        tracks[position].state = .down(outage)
+      }
+    }
   }
 
   private mutating func close(
@@ -262,7 +302,6 @@ package struct RecorderStateMachine: Sendable {
   private mutating func take(
     _ explanation: Explanation?, of target: Int, _ at: Moment, _ actions: inout [Action]
   ) {
-    if explaining == target { explaining = nil }
     guard let explanation, case .down(var outage) = tracks[target].state,
       explanation.cause != nil || outage.explanation?.cause == nil
     else { return }

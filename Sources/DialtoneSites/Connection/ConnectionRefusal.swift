@@ -24,6 +24,11 @@ package struct ConnectionRefusal: Equatable {
     return "\(isOwn ? "this machine" : "\(offender)") says: \(message)"
   }
 
+  func sender(gateway: IPAddress?) -> SiteError.Sender {
+    if !isOwn { return .elsewhere }
+    return isHostUnreachable ? gateway == nil ? .silentHost : .silentGateway : .thisMachine
+  }
+
   package var isIPv6: Bool { offender.family == .ipv6 }
 
   /// What the kernel says of a neighbour that does not answer (RFC 1122, 3.2.2.1; RFC 4861, 7.2.2).

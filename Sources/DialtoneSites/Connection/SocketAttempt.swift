@@ -60,8 +60,13 @@ final class SocketAttempt: ConnectionAttempt {
       .connect(to: route.socketAddress(port: options.port))
       .assumeIsolated()
       .whenComplete { result in
-        let words = self.takeRefusal()
-        end(result.mapError { SiteError(connecting: $0, words: words) })
+        let refusal = self.takeRefusal()
+        end(
+          result.mapError { error in
+            var error = SiteError(connecting: error, words: refusal?.words)
+            error.sender = refusal?.sender
+            return error
+          })
       }
   }
 
@@ -79,11 +84,11 @@ final class SocketAttempt: ConnectionAttempt {
     #endif
   }
 
-  /// Ends the record. Returns who refused, in words; `nil` if that is not known.
-  private func takeRefusal() -> String? {
+  /// Ends the record. Returns who refused, also in words; `nil` if that is not known.
+  private func takeRefusal() -> (sender: SiteError.Sender, words: String)? {
     #if os(Linux)
     defer { refusal = nil }
-    return refusal?.refusal()?.words(gateway: route.gateway)
+    return refusal?.refusal().map { ($0.sender(gateway: route.gateway), $0.words(gateway: route.gateway)) }
     #else
     return nil
     #endif

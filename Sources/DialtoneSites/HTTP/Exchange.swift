@@ -236,9 +236,10 @@ final class Exchange {
     details.status = Int(head.status.code)
     details.minorVersion = head.version.minor
     details.fields = head.headers.map { SiteInspection.Field(name: $0.name, value: $0.value) }
-    let isWithoutBody = [204, 304].contains(head.status.code)
+    // GET has no body with these (RFC 9112, 6.3); of HEAD, the field says how long it would be.
+    let isWithoutBody = method != .head && [204, 304].contains(head.status.code)
     details.contentLength =
-      isChunked ? nil : details.value(of: "content-length").flatMap { Int($0) } ?? (isWithoutBody ? 0 : nil)
+      isWithoutBody ? 0 : isChunked ? nil : details.value(of: "content-length").flatMap { Int($0) }
     noteTransfer()
   }
 

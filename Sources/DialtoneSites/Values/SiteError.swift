@@ -101,6 +101,20 @@ public struct SiteError: Error, Hashable, Sendable {
   /// What is wrong, for a person. Texts that a stranger sent are never part of it.
   public let message: String
 
+  /// Who ended the attempt of a connection, if the system says so.
+  package enum Sender: Hashable, Sendable {
+    /// This machine, by a rule.
+    case thisMachine
+    /// This machine, since its gateway does not answer.
+    case silentGateway
+    /// This machine, since the host on the link does not answer.
+    case silentHost
+    /// A router on the way, or the host.
+    case elsewhere
+  }
+
+  package internal(set) var sender: Sender?
+
   /// Makes an error, for your own tests.
   ///
   /// - Parameters:

@@ -48,7 +48,7 @@ package struct CheckDetails: Sendable {
   package var status: Int?
   /// The fields of the answer's head.
   package var fields: [SiteInspection.Field] = []
-  /// The length in Content-Length, or 0 of an answer without a body; `nil` if nothing says.
+  /// The length in Content-Length, or 0 of an answer to GET that has no body; `nil` if nothing says.
   package var contentLength: Int?
   /// How many bytes of body came.
   package var bodyLength = 0
