@@ -20,6 +20,7 @@ struct RecorderStateMachineTests {
       case .write(let event): event.name
       case .explain: "explain"
       case .learn: "learn"
+      case .glance: "glance"
       }
     }
   }
@@ -55,6 +56,48 @@ struct RecorderStateMachineTests {
       for case .write(let event) in machine.handle(input, at: moment(Double(second + 1))) { events.append(event) }
     }
     #expect(OutageLog.outages(events).map(\.layer) == [layer])
+  }
+
+  /// The second outage within a minute is not explained. The kernel still knows whether the gateway answers.
+  @Test func whatIsNotExplainedIsGlancedAt() throws {
+    let lost = RecorderStateMachine.TargetState.down(reason: "name-not-resolved", words: "w", layer: .nameServer)
+    var machine = machine
+    _ = machine.handle(.state(0, up, since: nil), at: moment(1))
+    #expect(names(machine.handle(.state(0, lost, since: nil), at: moment(2))) == ["begin", "explain"])
+    _ = machine.handle(.explained(0, nil), at: moment(3))
+    _ = machine.handle(.state(0, up, since: nil), at: moment(4))
+    #expect(names(machine.handle(.state(0, lost, since: nil), at: moment(12))) == ["begin", "glance"])
+    // A glance that finds nothing says nothing.
+    let nothing = Explanation(cause: nil, confidence: "unknown", layer: .unknown, summary: "s")
+    #expect(machine.handle(.glanced(0, nothing), at: moment(13)) == [])
+    #expect(names(machine.handle(.glanced(0, explanation(.router)), at: moment(14))) == ["cause"])
+    let end = machine.handle(.state(0, up, since: nil), at: moment(15))
+    guard case .write(let event)? = end.first, case .end(let outage, _, _) = event.kind else {
+      throw DidNotHappen("an end")
+    }
+    #expect(outage.layer == .router)
+    // The kernel's own reason needs none.
+    #expect(names(machine.handle(.state(0, down, since: nil), at: moment(20))) == ["begin"])
+  }
+
+  /// One site cannot be looked up, and packets to another do not come back: the name server is behind the same fault.
+  @Test(arguments: [false, true]) func aNameServerThatNobodyReachesIsNoFaultOfItsOwn(_ nameIsFirst: Bool) {
+    var machine = RecorderStateMachine(Self.recorder(["name", "address"]), at: moment(0))
+    let states: [RecorderStateMachine.TargetState] = [
+      .down(reason: "name-not-resolved", words: "w", layer: .nameServer),
+      .down(reason: "host-unreachable", words: "w", layer: .provider),
+    ]
+    var events = [machine.start]
+    let order = nameIsFirst ? [0, 1] : [1, 0]
+    let inputs: [(Int, RecorderStateMachine.TargetState, Double)] =
+      order.map { ($0, up, 1) } + order.enumerated().map { ($1, states[$1], Double(60 + $0)) }
+      + order.map { ($0, up, 90) }
+    for (target, state, second) in inputs {
+      for case .write(let event) in machine.handle(.state(target, state, since: nil), at: moment(second)) {
+        events.append(event)
+      }
+    }
+    #expect(OutageLog.outages(events).map(\.layer) == [.provider, .provider])
   }
 
   @Test func timesAreThoseOfTheKernelsEvents() throws {

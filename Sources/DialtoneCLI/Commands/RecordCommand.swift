@@ -60,7 +60,7 @@ struct RecordCommand: CheckedCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Ask each URL again after this time (default: 1m).", valueName: "duration"),
+    help: ArgumentHelp("Ask each URL again after this time, 100ms at least (default: 1m).", valueName: "duration"),
     transform: { try DurationArgument.atLeast(.milliseconds(100), $0) })
   var every: Duration?
 

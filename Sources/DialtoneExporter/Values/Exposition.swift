@@ -97,6 +97,8 @@ package enum Exposition: Sendable {
   }
 
   private func escaped(_ text: String, quotes: Bool) -> String {
+    // Mostly there is nothing to escape.
+    if !text.utf8.contains(where: { $0 == 0x0A || $0 == 0x5C || $0 == 0x22 }) { return text }
     var result = ""
     for scalar in text.unicodeScalars {
       switch scalar {

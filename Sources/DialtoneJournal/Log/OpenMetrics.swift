@@ -85,7 +85,7 @@ package struct OpenMetrics {
   private let until: Int64
   private let limit: Int
 
-  /// - Parameter limit: How many spans are kept at a time.
+  /// `limit` is how many spans are kept at a time.
   package init(since: Int64, until: Int64, limit: Int = 1 << 18) {
     self.since = since
     self.until = until
