@@ -164,7 +164,14 @@ struct GRPCTests {
       // It is told of the connection, long before its time is over.
       #expect(error?.code != .deadlineExceeded)
       #expect(transport.connections.closed == [.dead: 1])
-      #expect(try await call(client, timeout: .seconds(30)) == [1, 2, 3])
+      // What begins on the old connection while it closes fails, too.
+      try await eventually("a later call is answered") {
+        do {
+          return try await call(client, timeout: .seconds(30), waitsForReady: true) == [1, 2, 3]
+        } catch let error as RPCError where error.code == .unavailable {
+          return false
+        }
+      }
       #expect(held.calls.withLock { $0 } == 1)
       client.beginGracefulShutdown()
     }
