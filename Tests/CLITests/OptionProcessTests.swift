@@ -88,17 +88,18 @@ struct OptionProcessTests {
     }
   }
 
-  /// ArgumentParser's time grows with the square of the number of arguments: 30,000 take this build a minute.
+  /// As many as a person lists. That ArgumentParser, whose time grows with the square of their number, does not see
+  /// them is tested without a process.
   @Test(arguments: [true, false])
   func takesManyTargets(fromFile isFromFile: Bool) async throws {
     let lab = try NetworkLab()
-    let targets = (0..<30_000).map { "127.\($0 >> 16).\($0 >> 8 & 255).\($0 & 255)" }
+    let targets = (0..<10_000).map { "127.\($0 >> 16).\($0 >> 8 & 255).\($0 & 255)" }
     let process = try lab.spawn(
       Tool.path, ["status", "--json", "-t", "100"] + (isFromFile ? ["--from-file", "-"] : targets),
       input: isFromFile ? targets.joined(separator: "\n") : nil)
     let lines = try await process.output.text(within: .seconds(200)).split(separator: "\n")
     #expect(lines.count == targets.count)
-    #expect(lines.last?.contains(#""target":"127.0.117.47""#) == true)
+    #expect(lines.last?.contains(#""target":"127.0.39.15""#) == true)
     #expect(try await process.exit(within: .seconds(60)) == .exited(0))
   }
 

@@ -125,23 +125,59 @@ struct ParsingTests {
     #expect(message.contains(name) && !message.contains("\0"), "\(message.prefix(200))")
   }
 
-  @Test(arguments: [
-    ["--timeout", "-5"], ["--timeout=nan"], ["--timeout"], ["--count", "0"], ["--mark", "-1"], ["--interface", ""],
-    ["--from", "x", "192.0.2.1"], ["--from", "192.0.2.1"], ["-4", "-6"], ["-46"], ["-4", "::1"], ["-7"], ["--nonsense"],
-    ["statsu"], ["--json", "status"], ["check"], ["check", "example.com"], ["status", "--count", "1"],
-    ["status", "--settling", "1"], ["interfaces", "eth/0"], ["interfaces", "-4"],
-    ["wait", "--unreachable", "--not-cellular"], ["wait", "--unreachable", "--accept-on-demand"],
-    ["wait", "a b"], ["watch", "--settling", "-1"], ["--port", "0"], ["--port", "65536"], ["--port", "http"],
-    ["--port", "443", "example.com:443"], ["--port", "80", "http://example.com/"], ["internet:443"],
-    ["local-network:80"], ["wait", "--every", "5s", "http://a"], ["watch", "--site", "--every", "0.5", "http://a"],
-    ["watch", "--site", "--udp", "http://a"], ["watch", "--site", "--port", "1", "http://a"], ["watch", "-q"],
-    ["interfaces", "-q"], ["help", "nosuch"], ["status", "fe80::1"],
-  ])
-  func refusesWrongCommandLines(arguments: [String]) {
-    let error = #expect(throws: (any Error).self) { try DialtoneCommand.prepare(arguments) }
-    let isUsage = error is UsageError || error.map { DialtoneCommand.exitCode(for: $0) } == .validationFailure
-    #expect(isUsage)
-    #expect(ExitCode.validationFailure.rawValue == ExitStatus.usage.rawValue)
+  /// A command line, and what names the argument in the message.
+  static let refused: [(arguments: [String], name: String)] = [
+    ([""], "TARGET"), (["a b"], "a b"), ([String(repeating: "a.", count: 127) + "a"], "TARGET"), (["a..b"], "a..b"),
+    (["host:http"], "host:http"), (["host:0"], "host:0"), (["host:65536"], "65536"), (["host/path"], "host/path"),
+    (["1.2.3"], "1.2.3"), (["fe80::1"], "fe80::1%eth0"),
+    (["fe80::1%"], "fe80::1%"), (["http://"], "http://"), (["watch", "127.0.0.1", "256.1.1.1"], "256.1.1.1"),
+    (["--timeout", "-5"], "--timeout"), (["--timeout=nan"], "--timeout"), (["--timeout", "inf"], "--timeout"),
+    (["--timeout", "1e400"], "--timeout"), (["--timeout", "0"], "--timeout"), (["--timeout"], "--timeout"),
+    (["--count", "0"], "--count"), (["--count", "-1"], "--count"), (["--count", "1.5"], "--count"),
+    (["--mark", "0x100000000"], "--mark"), (["--mark", "-1"], "--mark"), (["--mark", "010"], "--mark"),
+    (["--settling", "-1"], "--settling"),
+    (["--interface", ""], "--interface"), (["--interface", String(repeating: "a", count: 128)], "--interface"),
+    (["--from", "10.0.0.1"], "--from"), (["--from", "10.0.0.1", "::1"], "--from"), (["--from", "x", "::1"], "--from"),
+    (["-4", "-6"], "-4 and -6"), (["-4", "2001:db8::1"], "-4"), (["-6", "192.0.2.1"], "-6"), (["-7"], "-7"),
+    (["--nonsense"], "--nonsense"), (["statsu"], "statsu"), (["--json", "status"], "status"), (["check"], "check"),
+    (["local_network"], "local-network"), (["version"], "--version"),
+    (["status", "--count", "1"], "--count"), (["interfaces", "eth/0"], "eth/0"),
+    (["--port", "80", "host:80"], "--port"), (["--port", "0"], "--port"), (["help", "nosuch"], "nosuch"),
+    (["--timeout", "5x"], "--timeout"), (["wait", "-t", "1m30"], "-t"),
+    (["wait", "--unreachable", "--not-cellular"], "--not-cellular"), (["wait", "--timeout", "x"], "--timeout"),
+    (["wait", "--unreachable", "--accept-on-demand"], "--accept-on-demand"),
+    (["--from", "192.0.2.1"], "--from"),
+    (["-46"], "-4 and -6"),
+    (["check", "example.com"], "example.com"),
+    (["status", "--settling", "1"], "--settling"),
+    (["interfaces", "-4"], "-4"),
+    (["wait", "a b"], "a b"),
+    (["watch", "--settling", "-1"], "--settling"),
+    (["--port", "65536"], "65536"),
+    (["--port", "http"], "http"),
+    (["--port", "443", "example.com:443"], "--port"),
+    (["--port", "80", "http://example.com/"], "--port"),
+    (["internet:443"], "internet:443"),
+    (["local-network:80"], "local-network:80"),
+    (["wait", "--every", "5s", "http://a"], "--every"),
+    (["watch", "--site", "--every", "0.5", "http://a"], "--every"),
+    (["watch", "--site", "--udp", "http://a"], "--udp"),
+    (["watch", "--site", "--port", "1", "http://a"], "--port"),
+    (["watch", "-q"], "-q"),
+    (["interfaces", "-q"], "-q"),
+    (["status", "fe80::1"], "fe80::1%eth0"),
+  ]
+
+  @Test(arguments: refused)
+  func saysWhatIsWrong(arguments: [String], name: String) throws {
+    let error = try #require(
+      #expect(throws: (any Error).self) {
+        _ = try StatusRequest(simple: arguments)?.run ?? DialtoneCommand.prepare(arguments).work
+      })
+    let (text, status) = DialtoneCommand.described(error)
+    #expect(status.rawValue == ExitStatus.usage.rawValue)
+    #expect(text.hasPrefix("Error: ") && text.contains(name), "\(text)")
+    #expect(text.contains("--help"), "\(text)")
   }
 
   /// A command line, and how the line on standard error begins.

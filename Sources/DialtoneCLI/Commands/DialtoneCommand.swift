@@ -146,7 +146,8 @@ struct DialtoneCommand: ParsableCommand {
 
   private static let leastColumns = 60
 
-  private static func described(_ error: any Error) -> (text: String, status: ExitCode) {
+  /// What is told of an error, and the status to end with.
+  static func described(_ error: any Error) -> (text: String, status: ExitCode) {
     switch error {
     case let error as UsageError: (error.description, ExitCode(ExitStatus.usage.rawValue))
     case let error as InputError: ("Error: \(error)", ExitCode(ExitStatus.noInput.rawValue))

@@ -64,13 +64,13 @@ struct HostileTests {
     }
   }
 
-  @Test(.serialized, arguments: Transport.allCases, HostileSite.beforeBody + HostileSite.garbage)
+  @Test(arguments: Transport.allCases, HostileSite.beforeBody + HostileSite.garbage)
   func hostilityBeforeTheBodyIsBounded(_ transport: Transport, _ site: HostileSite) async throws {
     try await judge(site, transport, servedOver: transport) { _ in }
   }
 
   /// The request is a GET, too, which waits for a body.
-  @Test(.serialized, arguments: Transport.allCases, HostileSite.inBody)
+  @Test(arguments: Transport.allCases, HostileSite.inBody)
   func hostilityInTheBodyIsBounded(_ transport: Transport, _ site: HostileSite) async throws {
     try await judge(site, transport, servedOver: transport) {
       $0.expectation = .body(containing: "the text that never comes")
