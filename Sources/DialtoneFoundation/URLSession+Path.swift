@@ -118,7 +118,7 @@ extension URLSession {
       case .success(let answer): return answer
       case .failure(let error):
         let after = monitor.current
-        let isPathToBlame = error is PathGone || after != start || after.source != start.source
+        let isPathToBlame = error is PathGone || !after.isSameState(as: start) || after.source != start.source
         try Task.checkCancellation()
         guard isPathToBlame, mayRepeat, attempt < policy.maximumAttempts, ContinuousClock.now < deadline else {
           throw (error as? PathGone).map { _ in URLError(.networkConnectionLost) } ?? error

@@ -87,7 +87,7 @@ extension HTTPClient {
         if _Concurrency.Task.isCancelled { throw error }
         let after = monitor.current
         let isPathToBlame =
-          error is ConnectionLostError || run.losses != losses || after != before
+          error is ConnectionLostError || run.losses != losses || !after.isSameState(as: before)
           || after.source != before.source
         guard isPathToBlame, run.mayRepeat(after: error) else { throw error }
       }

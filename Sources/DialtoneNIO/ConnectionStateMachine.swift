@@ -66,7 +66,7 @@ struct ConnectionStateMachine {
     case waiting
     case doubtful(since: Nanoseconds)
     /// The path is back; what was lost meanwhile may be outstanding.
-    case returned(isFarAway: Bool)
+    case returned(since: Nanoseconds, isFarAway: Bool)
     /// `hasAddress`: the local address is still there.
     case dead(since: Nanoseconds, hasAddress: Bool)
     case closed(ConnectionCondition)
@@ -88,10 +88,10 @@ struct ConnectionStateMachine {
     switch state {
     case .starting: .unknown
     case .unjudged: .unjudged
-    case .fine, .returned(isFarAway: false): .fine
+    case .fine, .returned(_, isFarAway: false): .fine
     case .waiting: .waiting
     case .doubtful: .doubtful
-    case .returned(isFarAway: true): .stalled
+    case .returned(_, isFarAway: true): .stalled
     case .dead: .dead
     case .closed(let condition): condition
     }
@@ -147,7 +147,7 @@ struct ConnectionStateMachine {
     case .fine: return .wait
     case .returned: return .measure
     default:
-      enter(.returned(isFarAway: false))
+      enter(.returned(since: now, isFarAway: false))
       return .measure
     }
   }
@@ -171,7 +171,7 @@ struct ConnectionStateMachine {
     switch state {
     case .dead(let since, let hasAddress): judgeDead(progress, hasAddress: hasAddress, since: since, at: now)
     case .doubtful(let since): judgeDoubtful(progress, since: since, activity: activity, at: now)
-    case .returned: judgeReturned(progress, activity: activity, at: now)
+    case .returned(let since, _): judgeReturned(progress, since: since, activity: activity, at: now)
     case .starting, .unjudged, .fine, .waiting, .closed: .wait
     }
   }
@@ -222,7 +222,7 @@ struct ConnectionStateMachine {
   }
 
   private mutating func judgeReturned(
-    _ progress: SocketProgress?, activity: ConnectionActivity, at now: Nanoseconds
+    _ progress: SocketProgress?, since: Nanoseconds, activity: ConnectionActivity, at now: Nanoseconds
   ) -> Action {
     let acknowledged = start?.bytesAcknowledged
     guard let progress, progress.isOutstanding, progress.bytesAcknowledged == acknowledged ?? progress.bytesAcknowledged
@@ -233,7 +233,9 @@ struct ConnectionStateMachine {
     start = start ?? progress
     let remaining = progress.nextTransmission
     let isFarAway = remaining > policy.stall.nanosecondsClamped
-    state = .returned(isFarAway: isFarAway)
+    state = .returned(since: since, isFarAway: isFarAway)
+    // The packet that a returning carrier finds waiting for the neighbour's address may be answered at once.
+    if isFarAway, now < since + 50_000_000 { return .lookAgain(since + 50_000_000) }
     // A retransmission that is lost again makes the next one's time twice as far.
     let later = Action.lookAgain(now + max(remaining, 20_000_000) + 20_000_000)
     return isFarAway && activity != .busy ? close(.stalled, or: later) : later

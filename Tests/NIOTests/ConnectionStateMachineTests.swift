@@ -165,9 +165,30 @@ struct ConnectionStateMachineTests {
       $0.lastSent = 4_000
     }
     #expect(far.nextTransmission == 60 * Self.second)
-    let action = machine.measured(far, activity: activity, at: 60 * Self.second)
+    // The packet that was sent last may be under way.
+    let soon = 60 * Self.second + 50_000_000
+    #expect(machine.measured(far, activity: activity, at: 60 * Self.second) == .lookAgain(soon))
+    let action = machine.measured(far, activity: activity, at: soon)
     #expect((action == .close(.stalled)) == isClosed)
     if !isClosed { #expect(machine.condition == .stalled) }
+  }
+
+  @Test(
+    "the path is back, and what was under way is acknowledged soon: kept, though the next retransmission is far away")
+  func answeredAtOnce() {
+    var machine = fine()
+    _ = machine.take(Self.none, activity: .repeatable, at: 0)
+    _ = machine.take(Self.first, activity: .repeatable, at: Self.second)
+    let far = figures {
+      $0.unsentBytes = 10
+      $0.backoff = 6
+      $0.retransmissionTimeout = 1_000_000
+    }
+    #expect(machine.measured(far, activity: .repeatable, at: Self.second) == .lookAgain(Self.second + 50_000_000))
+    var answered = far
+    answered.bytesAcknowledged += 10
+    #expect(machine.measured(answered, activity: .repeatable, at: Self.second + 50_000_000) == .wait)
+    #expect(machine.condition == .fine)
   }
 
   @Test("the path is back, and the next retransmission is near: kept")
