@@ -169,7 +169,7 @@ struct TextTests {
     // A name that takes more than half of the line is cut to a quarter.
     let longer = try formatter(["a-name-that-has-forty-one-characters-in-it"])
     #expect(
-      longer.line(for: long) == "a-nam…acters-in-it  reachable    via wired (eth0), gateway 192.0.2.1  after 12 s")
+      longer.line(for: long) == "a-name-th…ters-in-it  reachable    via wired (eth0), gateway 192.0.2.1")
     let inFile = try formatter(["a-name-with-24-characters"], isTerminal: false)
     #expect(inFile.line(for: long).hasSuffix("via wired (eth0), gateway 192.0.2.1  after 12 s unreachable"))
     var state = Self.viaGateway
