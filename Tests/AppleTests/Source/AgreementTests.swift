@@ -8,7 +8,8 @@ import TestSupport
 import Testing
 
 /// The source for Apple's platforms says what Linux's own says, as far as Apple's interfaces carry it: not the reasons,
-/// nor the gateways of single addresses.
+/// nor the gateways of single addresses, nor the interface of a source address. Linux's kernel routes by the destination:
+/// it sends 10.0.0.1's packets over w0, if that is preferred. Of Apple's interfaces, none tells that.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct AgreementTests {
   /// A step that changes the network.
@@ -46,10 +47,10 @@ struct AgreementTests {
   }()
 
   /// What both have to say alike.
-  private static func outline(_ state: Reachability) -> String {
+  private static func outline(_ state: Reachability, hasInterface: Bool = true) -> String {
     var parts = ["\(state.status)", "\(state.flags)"]
     if state.isReachable {
-      parts.append(state.interface.map { "\($0.name) \($0.index) \($0.kind)" } ?? "-")
+      if hasInterface { parts.append(state.interface.map { "\($0.name) \($0.index) \($0.kind)" } ?? "-") }
       parts.append(state.source.map { "\($0)" } ?? "-")
     }
     return parts.joined(separator: " ")
@@ -68,7 +69,8 @@ struct AgreementTests {
     }
     let pairs = Self.targets.map { target, interface in
       (
-        name: "\(target) \(interface ?? "")", apple: monitor(target, interface, lab.apple),
+        name: "\(target) \(interface ?? "")", hasInterface: !"\(target)".contains(" from "),
+        apple: monitor(target, interface, lab.apple),
         linux: monitor(target, interface, lab.linux.environment)
       )
     }
@@ -78,11 +80,12 @@ struct AgreementTests {
         do {
           try await eventually(within: .seconds(30), "\(name): \(pair.name)") {
             pair.linux.current.isDetermined
-              && Self.outline(pair.apple.current) == Self.outline(pair.linux.current)
+              && Self.outline(pair.apple.current, hasInterface: pair.hasInterface)
+                == Self.outline(pair.linux.current, hasInterface: pair.hasInterface)
           }
         } catch {
-          Issue.record(
-            "\(error): Apple's \(Self.outline(pair.apple.current)), Linux's \(Self.outline(pair.linux.current))")
+          let (apple, linux) = (Self.outline(pair.apple.current), Self.outline(pair.linux.current))
+          Issue.record("\(error): Apple's \(apple), Linux's \(linux)")
         }
       }
     }
