@@ -47,7 +47,9 @@ final class Emulator {
       let shell = """
         stty -echo; trap : INT
         while read -r line
-        do printf '\\033[2J\\033[H'; eval "$line"; printf '\\n%s\\n' '\(Self.prompt)'; '\(path)' wait-for -S over-\(window)
+        do
+          printf '\\033[2J\\033[H'; eval "$line"; printf '\\n%s\\n' '\(Self.prompt)'
+          '\(path)' wait-for -S over-\(window)
         done
         """
       return [

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A state that a monitor tells receivers. Receivers are told of a new state only if it is not the same as the last one.
+/// A state that a monitor tells receivers. They are told of a new state only if it is not the same as the last one.
 package protocol MonitoredState: DeterminableState {
   /// Whether it says anything. The state before the first answer does not.
   var isKnown: Bool { get }

@@ -4,8 +4,8 @@
 /// A line about a target: time, name, status, details, and how long the former state lasted.
 ///
 /// On a terminal, columns stay where they are: that of names is as wide as the longest, if that is at most half of the
-/// line, else a quarter of it, to which a longer name is cut in its middle. If a line has no room, the former state is said in fewer words, then left
-/// out; then the details stand below, and the name has the rest of the first line.
+/// line, else a quarter of it, to which a longer name is cut in its middle. If a line has no room, the former state is
+/// said in fewer words, then left out; then the details stand below, and the name has the rest of the first line.
 struct TerminalLine {
   /// The details and the former state.
   typealias Wording = (details: String, former: String?)

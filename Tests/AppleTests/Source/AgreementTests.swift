@@ -8,8 +8,8 @@ import TestSupport
 import Testing
 
 /// The source for Apple's platforms says what Linux's own says, as far as Apple's interfaces carry it: not the reasons,
-/// nor the gateways of single addresses, nor the interface of a source address. Linux's kernel routes by the destination:
-/// it sends 10.0.0.1's packets over w0, if that is preferred. Of Apple's interfaces, none tells that.
+/// nor the gateways of single addresses, nor the interface of a source address. Linux's kernel sends 10.0.0.1's packets
+/// over w0, if that is preferred. Of Apple's interfaces, none tells that.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct AgreementTests {
   /// A step that changes the network.
