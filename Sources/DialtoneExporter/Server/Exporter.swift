@@ -6,7 +6,7 @@ internal import DialtoneSites
 
 /// What an exporter answers, whoever asks: `/probe`, `/metrics` and a page for people.
 ///
-/// Invariant: as many probes run at a time as a machine can have checks. So many others wait, in their order, for half
+/// Invariant: as many probes run at a time as a machine can have checks. Up to 512 others wait, in their order, for half
 /// of their time at most; what comes beyond is refused at once. No request has a file read.
 package final class Exporter: Sendable {
   /// A request, as far as it matters.
