@@ -17,7 +17,7 @@ struct ShortageTests {
       let before = try count()
       for _ in 0..<20 { _ = Shortage.look() }
       let after = try count()
-      #expect(after == before, "\(before) before, \(after) after")
+      #expect(after <= before, "\(before) before, \(after) after")
     }
   }
 }

@@ -48,7 +48,7 @@ public struct SiteVerdict: Hashable, Sendable {
 
   /// When the first check began of those that have failed in a row; `nil` if this is no verdict of a monitor that the
   /// site is not available.
-  package private(set) var failingSince: UTCTimestamp?
+  package internal(set) var failingSince: UTCTimestamp?
 
   /// Makes a verdict, for your own tests.
   ///
