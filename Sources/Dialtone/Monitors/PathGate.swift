@@ -143,6 +143,7 @@ public final class PathGate: Sendable {
       }
       // Who did not know yet has not waited for a path.
       guard first.isKnown, place > 0, policy.spread > .zero else { return state }
+      // No wait for something to happen: it keeps those that waited together apart.
       let pause = policy.spread * place
       try await Task.sleep(for: timeout.map { min(pause, max($0 - waited(since: start), .zero)) } ?? pause)
       let present = monitor.current

@@ -97,6 +97,7 @@ final class DiagnosisRun: Sendable {
       do {
         try await Task.sleep(for: pause)
       } catch {
+        // It is cancelled: nothing more is asked.
         return
       }
     }

@@ -128,8 +128,11 @@ package final class Exporter: Sendable {
         return true
       }
       group.addTask {
-        // It is cancelled if the turn comes before.
-        do { try await Task.sleep(for: limit) } catch {}
+        do {
+          try await Task.sleep(for: limit)
+        } catch {
+          // The turn has come before.
+        }
         return false
       }
       var isGranted = false

@@ -398,14 +398,3 @@ struct SiteMonitorStateMachineTests {
     #expect(verdict.url.isSecure == isOfSecure)
   }
 }
-
-extension [SiteMonitorStateMachine.Action] {
-  /// The same, without the time at which a site began to fail.
-  fileprivate var withoutBegin: Self {
-    map { action in
-      guard case .report(var verdict) = action else { return action }
-      verdict.failingSince = nil
-      return .report(verdict)
-    }
-  }
-}
