@@ -6,8 +6,8 @@ internal import DialtoneSites
 
 /// What an exporter answers, whoever asks: `/probe`, `/metrics` and a page for people.
 ///
-/// Invariant: as many probes run at a time as a machine can have checks. Up to 512 others wait, in their order, for half
-/// of their time at most; what comes beyond is refused at once. No request has a file read.
+/// Invariant: as many probes run at a time as a machine can have checks. Up to 512 others wait, in their order, for at
+/// most half of their time; what comes beyond is refused at once. No request has a file read.
 package final class Exporter: Sendable {
   /// A request, as far as it matters.
   struct Request: Sendable {
