@@ -48,7 +48,18 @@ public struct SiteVerdict: Hashable, Sendable {
 
   /// When the first check began of those that have failed in a row; `nil` if this is no verdict of a monitor that the
   /// site is not available.
-  package internal(set) var failingSince: UTCTimestamp?
+  package var failingSince: UTCTimestamp? { beginning.time }
+
+  private var beginning = Beginning()
+
+  /// A time that `==` leaves out, since you can neither read it nor make it.
+  private struct Beginning: Hashable {
+    var time: UTCTimestamp?
+
+    static func == (a: Beginning, b: Beginning) -> Bool { true }
+
+    func hash(into hasher: inout Hasher) {}
+  }
 
   /// Makes a verdict, for your own tests.
   ///
@@ -102,7 +113,7 @@ public struct SiteVerdict: Hashable, Sendable {
   /// Returns the verdict of a monitor whose checks have failed for so long.
   func failing(for time: Duration) -> SiteVerdict {
     var verdict = self
-    verdict.failingSince = timestamp.map { UTCTimestamp(durationSince1970: $0.durationSince1970 - time) }
+    verdict.beginning.time = timestamp.map { UTCTimestamp(durationSince1970: $0.durationSince1970 - time) }
     return verdict
   }
 }
