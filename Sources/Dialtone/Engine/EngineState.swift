@@ -10,9 +10,18 @@
 ///   depends on it is stored.
 /// - Nothing is decided while events wait to be read, as long as that ends within ``roundLimit`` rounds.
 /// - Nothing is asked or decided while the source's answers are in doubt, as long as ``roundLimit`` polls end that.
-///
-/// It is a value in one place, ``EngineStateOwner``, so that a turn takes access to it once, and not to each part.
-struct EngineState {
+final class EngineState {
+  /// What a turn leaves to do outside the lock.
+  struct Outcome {
+    /// The cells whose receivers may find something new.
+    var targets: [StateCell<Reachability>] = []
+    var paths: [StateCell<NetworkPath>] = []
+    /// Timers whose time has come.
+    var timers: [DeliveryTimer] = []
+    /// Whether events may be left, and another turn is due at once.
+    var isUnfinished = false
+  }
+
   private enum Deadline {
     case call(DeliveryTimer)
     case settleTarget(TargetRecord)
@@ -53,7 +62,7 @@ struct EngineState {
 
   /// Ends what it holds. The last monitor's withdrawal may have come too late to be performed. Records, queries and
   /// names hold each other, and lookups that wait for a thread have to be withdrawn.
-  mutating func removeAll() {
+  deinit {
     for record in Array(targets.values) { remove(record) }
   }
 
@@ -76,18 +85,18 @@ struct EngineState {
   /// When a turn is due that may decide what the last one could not; `nil` if it left nothing.
   var nextDecision: Int64? { isHeldBack ? source.nextPoll : nil }
 
-  /// Returns the deadline, if it is another one than the last time.
-  mutating func takeChangedDeadline() -> Int64?? {
+  /// Has the waiter wake a thread when the next turn is due. If it cannot, nor can the next wait.
+  func setDeadline(_ waiter: any EventWaiter) {
     let deadline = deadline
-    if deadline == armedDeadline { return nil }
+    if !time.passes || deadline == armedDeadline { return }
     armedDeadline = deadline
-    return .some(deadline)
+    waiter.setDeadline(deadline)
   }
 
   // MARK: A turn
 
   /// Performs `commands`, reads what is ready, asks what may have changed, and publishes the states.
-  mutating func turn(_ commands: [EngineCommand]) -> Outcome {
+  func turn(_ commands: [EngineCommand]) -> Outcome {
     let now = time.now()
     var outcome = Outcome()
     for command in commands { perform(command, now: now) }
@@ -136,7 +145,7 @@ struct EngineState {
     return outcome
   }
 
-  private mutating func perform(_ command: EngineCommand, now: Int64) {
+  private func perform(_ command: EngineCommand, now: Int64) {
     switch command {
     case .watch(.target(let question, let cell), let epoch):
       add(TargetRecord(question, cell, epoch), at: ObjectIdentifier(cell), now: now)
@@ -159,10 +168,10 @@ struct EngineState {
     }
   }
 
-  private mutating func passDeadlines(now: Int64, outcome: inout Outcome) {
+  private func passDeadlines(now: Int64, outcome: inout Outcome) {
     while let deadline = timers.popDue(now) {
       switch deadline {
-      case .call(let timer): outcome.add(timer)
+      case .call(let timer): outcome.timers.append(timer)
       case .settleTarget(let record):
         guard let effect = record.publication?.settle(now: now) else { continue }
         follow(effect, of: record, &outcome)
@@ -175,7 +184,7 @@ struct EngineState {
   }
 
   /// Notes that a timer is of no use any more. Such timers are removed once they are the majority: each costs little.
-  private mutating func forgetTimer() {
+  private func forgetTimer() {
     forgottenTimers += 1
     if forgottenTimers <= 64 || forgottenTimers * 2 <= timers.count { return }
     forgottenTimers = 0
@@ -189,7 +198,7 @@ struct EngineState {
   }
 
   /// Reads events, and marks what they touch for the next turn. Returns whether there was anything to read.
-  private mutating func readEvents() -> Bool {
+  private func readEvents() -> Bool {
     var change = NetworkChange()
     source.drain(into: &change)
     isHeldBack = change.isInDoubt
@@ -199,14 +208,14 @@ struct EngineState {
   }
 
   /// Marks what the change may have touched for the next turn.
-  mutating func mark(_ change: NetworkChange) {
+  func mark(_ change: NetworkChange) {
     if change.touchesNames { names.markAllStale() }
     let arePathsTouched = queries.mark(change)
     paths.mark(change, isTouched: arePathsTouched)
   }
 
   /// Tells the source what is asked about.
-  private mutating func announce() {
+  private func announce() {
     let includesNames = !names.isEmpty || !paths.isEmpty
     if !queries.isInterestStale, announced?.includesNames == includesNames { return }
     queries.isInterestStale = false
@@ -217,7 +226,7 @@ struct EngineState {
 
   // MARK: Targets
 
-  private mutating func add(_ record: TargetRecord, at identifier: ObjectIdentifier, now: Int64) {
+  private func add(_ record: TargetRecord, at identifier: ObjectIdentifier, now: Int64) {
     record.identifier = identifier
     targets.updateValue(record, forKey: identifier)?.isWatched = false
     record.isWatched = true
@@ -229,20 +238,20 @@ struct EngineState {
     touch(record)
   }
 
-  private mutating func remove(_ record: TargetRecord) {
+  private func remove(_ record: TargetRecord) {
     queries.detach(record.nodes + record.pathNodes + record.translatedNodes, from: record)
     detachName(from: record)
     // A timer may be left that would ask whether it has settled.
     if record.publication?.isSettling ?? false { forgetTimer() }
   }
 
-  private mutating func touch(_ record: TargetRecord) {
+  private func touch(_ record: TargetRecord) {
     if record.isStale { return }
     record.isStale = true
     staleTargets.append(record)
   }
 
-  private mutating func askQueries() {
+  private func askQueries() {
     queries.ask(source)
     while let node = queries.takeChanged() {
       node.forEachUser { user in
@@ -253,7 +262,7 @@ struct EngineState {
     }
   }
 
-  private mutating func decideTargets(realtime: Int64, now: Int64, outcome: inout Outcome) {
+  private func decideTargets(realtime: Int64, now: Int64, outcome: inout Outcome) {
     for record in staleTargets {
       record.isStale = false
       guard record.isWatched, let state = record.decide(), let publication = record.publication else { continue }
@@ -262,29 +271,29 @@ struct EngineState {
     staleTargets.removeAll(keepingCapacity: true)
   }
 
-  private mutating func follow(
+  private func follow(
     _ effect: Publication<Reachability>.Effect, of record: TargetRecord, _ outcome: inout Outcome
   ) {
-    if effect.isTold, let cell = record.publication?.cell { outcome.add(cell) }
+    if effect.isTold, let cell = record.publication?.cell { outcome.targets.append(cell) }
     if let time = effect.settleAt { timers.add(.settleTarget(record), at: time) }
   }
 
   // MARK: Names
 
-  private mutating func attachName(_ question: NameQuestion, to record: TargetRecord, now: Int64) {
+  private func attachName(_ question: NameQuestion, to record: TargetRecord, now: Int64) {
     let name = names.attach(record, to: question, now: now)
     record.name = name
     adopt(name, for: record)
   }
 
-  private mutating func detachName(from record: TargetRecord) {
+  private func detachName(from record: TargetRecord) {
     guard let name = record.name else { return }
     record.name = nil
     names.detach(record, from: name)
   }
 
   /// Makes `record` ask about the addresses that the name has now.
-  private mutating func adopt(_ name: TargetName, for record: TargetRecord) {
+  private func adopt(_ name: TargetName, for record: TargetRecord) {
     touch(record)
     // The new ones are attached before the old ones are detached, so that a query in both keeps its answer.
     if case .address(let address) = record.target.storage {
@@ -301,7 +310,7 @@ struct EngineState {
 
   /// Asks for the network's NAT64 prefix if an IPv4 address has come to need it, and forgets it when it is not needed
   /// any more.
-  private mutating func settleTranslations(now: Int64) {
+  private func settleTranslations(now: Int64) {
     for record in staleTargets {
       guard record.isWatched, case .address(let address) = record.target.storage,
         record.usesTranslation(address), record.needsTranslation != (record.name != nil)
@@ -320,8 +329,8 @@ struct EngineState {
 
   /// Asks for paths, if that takes many queries: after the receivers of targets were told, and not too soon after the
   /// last time.
-  private mutating func askManyPaths(realtime: Int64, now: Int64, outcome: inout Outcome) {
-    switch paths.turnOfMany(now: now, areTargetsTold: outcome.firstTarget != nil) {
+  private func askManyPaths(realtime: Int64, now: Int64, outcome: inout Outcome) {
+    switch paths.turnOfMany(now: now, areTargetsTold: !outcome.targets.isEmpty) {
     case .notDue: return
     case .afterTargets: outcome.isUnfinished = true
     case .due:
@@ -334,16 +343,16 @@ struct EngineState {
     }
   }
 
-  private mutating func decidePaths(realtime: Int64, now: Int64, outcome: inout Outcome) {
+  private func decidePaths(realtime: Int64, now: Int64, outcome: inout Outcome) {
     for (record, path) in paths.takeAnswers() {
       follow(record.publication.publish(path, realtime: realtime, now: now), of: record, &outcome)
     }
   }
 
-  private mutating func follow(
+  private func follow(
     _ effect: Publication<NetworkPath>.Effect, of record: PathRecord, _ outcome: inout Outcome
   ) {
-    if effect.isTold { outcome.add(record.publication.cell) }
+    if effect.isTold { outcome.paths.append(record.publication.cell) }
     if let time = effect.settleAt { timers.add(.settlePath(record), at: time) }
   }
 }

@@ -1,45 +1,164 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What monitors hold of the engine. It runs while a monitor holds it, and ends when the last one releases it.
-///
-/// In a child of fork(2) the engine of the parent does nothing any more. Monitors get another one (``Watch``).
-package final class NetworkEngine: Sendable {
-  private let starter: EngineStarter
-  package let time: TimeSource
+internal import Dispatch
 
-  init(_ provider: EngineProvider) {
-    time = provider.time
-    starter = EngineStarter(provider)
+/// The engine that monitors hold: two threads that take turns, and what they have to do. It runs while a monitor holds
+/// it, and ends when the last one releases it. Without a waiter it stands in for the threads (`+StandIn`).
+///
+/// Invariants:
+/// - The thread that is woken does the whole turn, from the kernel's event to the last receiver. So one wake-up lies
+///   between them.
+/// - It runs handlers outside the engine's lock, and only if the other thread runs none (``DeliveryQueue``). So one
+///   thread is always free to read events.
+/// - The threads hold it only during a turn. Monitors are held by commands and records alone, which a monitor withdraws
+///   when it goes.
+/// - The engine's lock, that of ``Known``, is taken before that of ``Control``.
+///
+/// In a child of fork(2) the engine of the parent does nothing any more: its threads do not exist there, and may have
+/// held its locks. Monitors get another one (``Watch``).
+package final class NetworkEngine: Sendable {
+  /// What is known, under the engine's lock. The threads hold it, too. So it ends on one of them: the end of a source
+  /// may take a while.
+  final class Known: Sendable {
+    let state = Lock<EngineState?>(nil)
   }
 
-  deinit { starter.stop() }
+  /// What the threads have to do, or what stands in for them.
+  struct Control {
+    /// What the threads sleep on; `nil` while there are none.
+    var waiter: (any EventWaiter)?
+    /// For the next turn.
+    var commands: [EngineCommand] = []
+    /// What is noted while there is no waiter.
+    var standIn = StandIn()
+  }
+
+  let provider: EngineProvider
+  /// Shared by all threads of the engine, so that handlers run one at a time, whichever thread calls them.
+  let deliveries = DeliveryQueue()
+  /// Wakes the thread that stands in.
+  let wakeup = DispatchSemaphore(value: 0)
+  let control = Lock(Control())
+  let known = Known()
+  private let forkCount = ForkCount.current
+
+  package var time: TimeSource { provider.time }
+
+  init(_ provider: EngineProvider) {
+    self.provider = provider
+    retry()
+  }
+
+  deinit {
+    if isInherited { return abandon() }
+    let ended = control.withLock { control in
+      defer { control = Control() }
+      return control
+    }
+    // If the waiter is lost, there is no thread to tell.
+    ended.waiter?.wake()
+    wakeup.signal()
+    // Released outside the lock.
+    withExtendedLifetime(ended) {}
+  }
+
+  /// Whether this object was made by the process that this one was forked from.
+  var isInherited: Bool { forkCount != ForkCount.current }
 
   /// Gives up what the engine of the parent holds, in a child of fork(2).
-  func abandon() { starter.stop() }
+  func abandon() {
+    control.withLockIfAvailable { $0.waiter }??.abandon()
+    // If a thread was in a turn at fork(2), the lock is held for good, and what the source has open stays open.
+    _ = known.state.withLockIfAvailable { $0 = nil }
+  }
 
-  /// Tries again at once, if the system gave no waiter or no threads.
-  func retry() { if starter.core == nil { starter.retry() } }
+  // MARK: Commands
 
   /// Has the subject's states published, as states of its cell's present epoch. The caller must wake its receivers,
   /// outside all locks.
-  func watch(_ subject: EngineSubject) { starter.post(.watch(subject, subject.epoch)) }
+  func watch(_ subject: EngineSubject) { post(.watch(subject, subject.epoch)) }
 
-  func unwatch(_ subject: EngineSubject) { starter.post(.unwatch(subject)) }
+  func unwatch(_ subject: EngineSubject) { post(.unwatch(subject)) }
 
-  /// Has receivers' handlers run soon, since the caller has something new for them. The caller holds no lock. A thread
-  /// of the engine runs them, or the caller's if the system has no thread to give.
-  package func deliver(_ deliveries: [Delivery]) { starter.deliver(deliveries) }
+  /// Has a thread of the engine perform the command, soon, or notes it for later. The caller may hold locks: no handler
+  /// runs here, and nothing waits for the network.
+  func post(_ command: EngineCommand) {
+    guard let waiter = add(command), !waiter.wake() else { return }
+    deliveries.add(replace(waiter))
+    _ = wakeThread()
+  }
+
+  /// Returns the waiter to wake, if it has not been woken for an earlier command.
+  private func add(_ command: EngineCommand) -> (any EventWaiter)? {
+    if isInherited { return nil }
+    return control.withLock { control in
+      guard let waiter = control.waiter else {
+        note(command, &control)
+        return nil
+      }
+      control.commands.append(command)
+      return control.commands.count == 1 ? waiter : nil
+    }
+  }
+
+  /// Has handlers called soon by a thread of the engine. If the system gives no thread, they are called before this
+  /// returns, and so are others that found none. Call it outside all locks.
+  package func deliver(_ new: [Delivery]) {
+    if isInherited { return }
+    deliveries.add(new)
+    if !deliveries.isEmpty, !wakeThread() { deliveries.deliver() }
+  }
+
+  /// Wakes a thread that runs what waits. Returns `false` if the system gives none.
+  private func wakeThread() -> Bool {
+    while true {
+      let (waiter, isKept) = control.withLock { ($0.waiter, $0.waiter == nil && hasThread(&$0)) }
+      guard let waiter else {
+        if isKept { wakeup.signal() }
+        return isKept
+      }
+      if waiter.wake() { return true }
+      deliveries.add(replace(waiter))
+    }
+  }
+
+  /// Has a thread do a turn, since something has changed that it cannot see by itself. The caller holds no lock.
+  private func wake(_ waiter: any EventWaiter) { if !waiter.wake() { deliver(replace(waiter)) } }
+
+  /// Has the engine look at the clock and at its source, which a test has changed. Without a waiter, has the thread that
+  /// stands in try to get one.
+  package func wake() {
+    if isInherited { return }
+    let waiter = control.withLock { control in
+      if control.waiter == nil, control.standIn.hasThread { control.standIn.isTryDue = true } else { start(&control) }
+      return control.waiter
+    }
+    if let waiter { wake(waiter) } else { wakeup.signal() }
+  }
+
+  // MARK: Questions
 
   /// Returns what is true of a target now, asked on the calling thread. Waits for a turn that is under way, but never
   /// for the network.
   func answer(_ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration) -> Reachability {
-    starter.core?.answer(target, configuration) ?? .denied(for: starter.shortage)
+    if isInherited { return .denied(for: .denied) }
+    let found = known.state.withLock { state -> (state: Reachability, woken: (any EventWaiter)?)? in
+      guard let waiter = control.withLock({ $0.waiter }) else { return nil }
+      let (answer, isTurnDue) = opened(&state, waiter).answer(target, configuration)
+      return (answer, isTurnDue ? waiter : nil)
+    }
+    guard let found else { return .denied(for: control.withLock { $0.standIn.shortage }) }
+    // The events read on the way may concern monitors, too.
+    if let waiter = found.woken { wake(waiter) }
+    return found.state
   }
 
-  /// Returns the addresses of a name that monitors have looked up within the last second, or `nil` if none has.
+  /// Returns the addresses of a name that monitors have looked up within the last second, or `nil` if none has. Waits
+  /// for a turn that is under way.
   package func recentAddresses(of host: HostName, _ family: IPAddress.Family?) -> [IPAddress]? {
-    starter.core?.recentAddresses(of: NameQuestion(name: host.ascii, family: family))
+    if isInherited { return nil }
+    return known.state.withLock { $0?.recentAddresses(of: NameQuestion(name: host.ascii, family: family)) }
   }
 
   /// Returns once everything that the system has announced until now is read, and decided for all targets.
@@ -52,9 +171,11 @@ package final class NetworkEngine: Sendable {
         if timer == nil { continuation.resume() }
       }
       // The turn may have decided nothing.
-      deadline = starter.core?.nextDecision
+      deadline = isInherited ? nil : known.state.withLock { $0?.nextDecision }
     }
   }
+
+  // MARK: Timers
 
   /// Calls `action` on a thread of the engine after `delay`, unless the timer is cancelled before. Returns `nil`, and
   /// never calls `action`, if the system has no thread to keep the time.
@@ -63,12 +184,95 @@ package final class NetworkEngine: Sendable {
   }
 
   private func schedule(at deadline: Int64, _ action: @escaping @Sendable () -> Void) -> DeliveryTimer? {
-    let timer = DeliveryTimer(at: deadline, action) { [weak starter] in starter?.post(.forgetTimer) }
-    if starter.schedule(timer) { return timer }
-    timer.cancel()
-    return nil
+    let timer = DeliveryTimer(at: deadline, action) { [weak self] in self?.post(.forgetTimer) }
+    post(.schedule(timer))
+    if isInherited || !isTimeKept() {
+      timer.cancel()
+      return nil
+    }
+    return timer
   }
 
-  /// Has the engine look at the clock and at its source, which a test has changed.
-  package func wake() { starter.wake() }
+  /// Returns whether a thread keeps the time.
+  private func isTimeKept() -> Bool {
+    let (hasWaiter, isKept) = control.withLock { ($0.waiter != nil, $0.waiter != nil || hasThread(&$0)) }
+    // The thread that stands in has to see the new deadline.
+    if !hasWaiter { wakeup.signal() }
+    return isKept
+  }
+
+  // MARK: The threads
+
+  /// Starts the threads. Returns `false` if the system has none to give. They do nothing before the caller lets go of
+  /// its lock: one alone would stop reading while a handler blocks.
+  func startThreads(_ waiter: any EventWaiter) -> Bool {
+    for _ in 0..<2 {
+      let isStarted = Thread.start(named: "dialtone") { [weak self, known, deliveries] in
+        while self?.turn(waiter) ?? false {
+          // Last, since a handler may block: it must not hold up anything of the turn.
+          deliveries.deliver()
+          if waiter.wait() { continue }
+          if let self { self.deliver(self.replace(waiter)) }
+          break
+        }
+        // Handlers may have been added just before. Each counts on being called, and nobody would call it again,
+        // although its monitor may go on with another engine.
+        deliveries.deliver()
+        // The end of the engine woke one thread only: wake the other.
+        waiter.wake()
+        withExtendedLifetime(known) {}
+      }
+      if !isStarted { return false }
+    }
+    waiter.wake()
+    return true
+  }
+
+  /// Performs a turn. Returns `false` if the waiter is not the engine's any more.
+  private func turn(_ waiter: any EventWaiter) -> Bool {
+    let outcome = known.state.withLock { state -> EngineState.Outcome? in
+      // Under the engine's lock. Otherwise two threads could perform commands in another order than the posted one.
+      guard let commands = takeCommands(waiter) else { return nil }
+      let engine = opened(&state, waiter)
+      let outcome = engine.turn(commands)
+      engine.setDeadline(waiter)
+      return outcome
+    }
+    guard let outcome else { return false }
+    // Before any handler, since one may block: the other thread goes on with what is left.
+    if outcome.isUnfinished { wake(waiter) }
+    for cell in outcome.targets { deliveries.add(cell.wakeReceivers()) }
+    for cell in outcome.paths { deliveries.add(cell.wakeReceivers()) }
+    for timer in outcome.timers { timer.fire() }
+    return true
+  }
+
+  private func takeCommands(_ waiter: any EventWaiter) -> [EngineCommand]? {
+    control.withLock { control in
+      if control.waiter !== waiter { return nil }
+      if control.commands.isEmpty { return [] }
+      defer { control.commands = [] }
+      return control.commands
+    }
+  }
+
+  /// Returns the state, or makes it: mostly on a thread of the engine, where nobody waits for the source.
+  private func opened(_ state: inout EngineState?, _ waiter: any EventWaiter) -> EngineState {
+    if let state { return state }
+    let new = EngineState(provider.makeSource(waiter, time), time) { [weak self, provider] question, serial in
+      let thread = Thread.current
+      return provider.names.submit(question, by: provider.lookup) { [weak self] result in
+        let command = EngineCommand.lookupEnded(question, serial: serial, result)
+        if Thread.current == thread {
+          // The system gave no thread for the lookup, and this turn still holds the engine's lock. If the waiter is
+          // lost, the thread sees that when it waits.
+          self?.add(command)?.wake()
+        } else {
+          self?.post(command)
+        }
+      }
+    }
+    state = new
+    return new
+  }
 }
