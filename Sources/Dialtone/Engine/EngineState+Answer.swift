@@ -19,7 +19,7 @@ extension EngineState {
       var answer = Reachability.denied
       for round in 0..<Self.roundLimit {
         if !isToAsk(round, &isTurnDue) { break }
-        answer = source.answer(query)
+        source.answer([query]) { _, found in answer = found }
       }
       if TargetRecord.isEnough(answer, for: query, configuration) {
         answer.realtime = time.realtime()
@@ -76,10 +76,6 @@ extension EngineState {
 
   /// Asks at once. The nodes belong to the caller alone.
   private func ask(_ nodes: [QueryNode]) {
-    if nodes.count == 1 {
-      nodes[0].answer = source.answer(nodes[0].query)
-      return
-    }
     source.answer(nodes.map(\.query)) { position, answer in nodes[position].answer = answer }
   }
 }

@@ -254,7 +254,7 @@ final class EngineState {
   private func askQueries() {
     queries.ask(source)
     while let node = queries.takeChanged() {
-      node.forEachUser { user in
+      for user in node.users {
         touch(user)
         // The path that the user's name is looked up over has changed.
         if let name = user.name, user.pathNodes.contains(where: { $0 === node }) { names.markStale(name) }

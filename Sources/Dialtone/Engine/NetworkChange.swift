@@ -21,9 +21,8 @@ package struct NetworkChange {
 
   /// Every target may have another answer.
   private(set) var touchesEverything = false
-  /// The targets inside these prefixes may have another answer, each once. Mostly it is one, which needs no array.
-  private(set) var firstPrefix: Prefix?
-  private(set) var morePrefixes: [Prefix] = []
+  /// The targets inside these prefixes may have another answer, each once.
+  private(set) var prefixes: [Prefix] = []
   /// The targets that are not reachable may have another answer, since an idle link changed.
   private(set) var touchesUnreachable = false
   /// Names may have other addresses because the configuration of name resolution changed, or the system was suspended.
@@ -40,19 +39,16 @@ package struct NetworkChange {
 
   package var isEmpty: Bool {
     !touchesEverything && !touchesUnreachable && !touchesNames && !touchesNameServers && !isUnfinished && !isInDoubt
-      && firstPrefix == nil
+      && prefixes.isEmpty
   }
 
   /// Whether an IPv6 route may have changed.
-  var touchesIPv6Routes: Bool {
-    touchesEverything || firstPrefix?.address.isIPv6 ?? false || morePrefixes.contains { $0.address.isIPv6 }
-  }
+  var touchesIPv6Routes: Bool { touchesEverything || prefixes.contains { $0.address.isIPv6 } }
 
   /// A link, address, rule, nexthop or setting changed, or events were lost.
   package mutating func markEverything() {
     touchesEverything = true
-    firstPrefix = nil
-    morePrefixes = []
+    prefixes = []
   }
 
   /// A link changed that carried nothing before and carries nothing now.
@@ -60,14 +56,9 @@ package struct NetworkChange {
 
   /// A route to this prefix changed.
   mutating func markRoute(_ prefix: Prefix) {
-    if touchesEverything || prefix == firstPrefix { return }
-    if firstPrefix == nil {
-      firstPrefix = prefix
-    } else if morePrefixes.count == Self.limit {
-      markEverything()
-    } else if !morePrefixes.contains(prefix) {
-      morePrefixes.append(prefix)
-    }
+    if touchesEverything || prefixes.contains(prefix) { return }
+    if prefixes.count > Self.limit { return markEverything() }
+    prefixes.append(prefix)
   }
 
   /// Names may have other addresses.

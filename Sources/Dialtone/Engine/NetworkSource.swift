@@ -25,9 +25,6 @@ package protocol NetworkSource: AnyObject {
   /// Answers each query by what is true now. Calls `receive` once for each, with its position.
   func answer(_ queries: [RouteQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void)
 
-  /// Returns what is true of one query now.
-  func answer(_ query: RouteQuery) -> Reachability
-
   /// Returns all ways by which packets can leave now, as far as the configuration allows them.
   func path(_ configuration: PathConfiguration) -> PathAnswer
 
@@ -38,12 +35,6 @@ package protocol NetworkSource: AnyObject {
 /// The defaults suit a source that announces all changes, whether they are of interest or not.
 extension NetworkSource {
   package func catchUp(into change: inout NetworkChange) { drain(into: &change) }
-
-  package func answer(_ query: RouteQuery) -> Reachability {
-    var found = Reachability.denied
-    answer([query]) { _, answer in found = answer }
-    return found
-  }
 
   package var nextPoll: Int64? { nil }
 

@@ -14,9 +14,8 @@ final class QueryNode {
   var isStale = false
   /// Whether path monitors depend on it: an event that touches it touches them.
   var isOfPaths = false
-  /// The targets that depend on it: mostly one, which needs no array.
-  private var firstUser: TargetRecord?
-  private var moreUsers: [TargetRecord] = []
+  /// The targets that depend on it.
+  private(set) var users: [TargetRecord] = []
 
   init(_ query: RouteQuery) {
     self.query = query
@@ -30,24 +29,16 @@ final class QueryNode {
     return true
   }
 
-  var hasUsers: Bool { firstUser != nil || isOfPaths }
+  var isUsed: Bool { isOfPaths || !users.isEmpty }
 
   func add(_ user: TargetRecord) {
-    if firstUser == nil { firstUser = user } else { moreUsers.append(user) }
+    users.append(user)
   }
 
   func remove(_ user: TargetRecord) {
-    if firstUser === user {
-      firstUser = moreUsers.popLast()
-    } else if let position = moreUsers.lastIndex(where: { $0 === user }) {
-      moreUsers.swapAt(position, moreUsers.count - 1)
-      moreUsers.removeLast()
-    }
-  }
-
-  func forEachUser(_ body: (TargetRecord) -> Void) {
-    if let firstUser { body(firstUser) }
-    for user in moreUsers { body(user) }
+    guard let position = users.lastIndex(where: { $0 === user }) else { return }
+    users.swapAt(position, users.count - 1)
+    users.removeLast()
   }
 }
 

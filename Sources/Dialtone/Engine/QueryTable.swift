@@ -68,7 +68,7 @@ struct QueryTable {
   }
 
   private mutating func removeIfUnused(_ node: QueryNode) {
-    if node.hasUsers { return }
+    if node.isUsed { return }
     nodes.remove(node)
     if let address = node.query.address { index.remove(node, at: address.bits) }
     isInterestStale = true
@@ -83,8 +83,7 @@ struct QueryTable {
       for node in nodes where mark(node) { arePathsTouched = true }
       return arePathsTouched
     }
-    if let prefix = change.firstPrefix, mark(prefix) { arePathsTouched = true }
-    for prefix in change.morePrefixes where mark(prefix) { arePathsTouched = true }
+    for prefix in change.prefixes where mark(prefix) { arePathsTouched = true }
     if change.touchesUnreachable {
       for node in nodes where node.answer?.status != .reachable && mark(node) { arePathsTouched = true }
     }
@@ -113,19 +112,12 @@ struct QueryTable {
 
   /// Asks the stale queries, in batches.
   mutating func ask(_ source: any NetworkSource) {
-    // Mostly it is one; no array is made for it.
-    if stale.count == 1 {
-      let node = stale.removeLast()
-      node.isStale = false
-      if node.hasUsers, node.take(source.answer(node.query)) { changed.append(node) }
-      return
-    }
     // The arrays keep their memory for the next time.
     var (asked, batch) = (spareNodes, spareQueries)
     (spareNodes, spareQueries) = ([], [])
     swap(&asked, &stale)
     for node in asked { node.isStale = false }
-    if asked.contains(where: { !$0.hasUsers }) { asked.removeAll { !$0.hasUsers } }
+    asked.removeAll { !$0.isUsed }
     var start = 0
     while start < asked.count {
       let end = min(asked.count, start + Self.batchSize)

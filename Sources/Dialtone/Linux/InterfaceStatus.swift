@@ -48,8 +48,8 @@ extension LinuxNetwork {
 package func currentInterfaces() throws(ReachabilityError) -> [InterfaceStatus] {
   let network = LinuxNetwork()
   if network.isDenied {
-    let remark = network.denial == .denied ? ": netlink is refused" : ""
-    throw ReachabilityError(.denied, "\(network.denial)\(remark)")
+    let remark = network.schedule.denial == .denied ? ": netlink is refused" : ""
+    throw ReachabilityError(.denied, "\(network.schedule.denial)\(remark)")
   }
   return network.interfaces()
 }

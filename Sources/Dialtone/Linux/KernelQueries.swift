@@ -58,14 +58,6 @@ final class KernelQueries {
     for position in replies.indices { readHops(&replies[position]) }
   }
 
-  /// Returns the kernel's replies for one destination; `lost` if it does not answer. No array is made.
-  func routes(to destination: Destination) -> RouteReplies {
-    var replies = RouteReplies()
-    exchange.ask(destination) { index, answer, bytes in replies.take(answer, bytes, isMatch: index == 0) }
-    readHops(&replies)
-    return replies
-  }
-
   /// Reads the hops of a route that names nothing but a nexthop object.
   private func readHops(_ replies: inout RouteReplies) {
     if let id = replies.bareNexthopID { replies.severalHops = hops(ofObject: id) }
@@ -170,19 +162,7 @@ extension KernelQueries.Exchange {
     _ wanted: [KernelQueries.Destination], _ body: (_ index: Int, NetlinkAnswer, RawSpan) -> Void
   ) {
     if destinations != wanted { prepare(wanted) }
-    send(body)
-  }
-
-  /// The same for one destination.
-  fileprivate mutating func ask(
-    _ wanted: KernelQueries.Destination, _ body: (_ index: Int, NetlinkAnswer, RawSpan) -> Void
-  ) {
-    if destinations.count != 1 || destinations[0] != wanted { prepare([wanted]) }
-    send(body)
-  }
-
-  private mutating func send(_ body: (_ index: Int, NetlinkAnswer, RawSpan) -> Void) {
-    destinationCount += destinations.count
+    destinationCount += wanted.count
     do throws(NetlinkError) {
       // The first is the barrier.
       try client.exchange(&requests) { index, answer, bytes in if index > 0 { body(index - 1, answer, bytes) } }

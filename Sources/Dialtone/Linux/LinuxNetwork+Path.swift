@@ -7,9 +7,9 @@ extension LinuxNetwork {
   private static let batchSize = 256
 
   func path(_ configuration: PathConfiguration) -> PathAnswer {
-    guard queries != nil, isSynchronised else {
+    guard queries != nil, schedule.isReady else {
       pollAgain()
-      return PathAnswer(.denied(for: denial))
+      return PathAnswer(.denied(for: schedule.denial))
     }
     // A change is announced once they are read.
     guard let servers = nameConfiguration.servers else { return .pending }

@@ -23,8 +23,6 @@ final class LinuxNetwork: NetworkSource {
   private let poll: EventPoll?
   /// `nil` if netlink is refused.
   private(set) var queries: KernelQueries?
-  /// Why nothing can be known, while nothing can.
-  private(set) var denial = Reachability.Reason.denied
   /// `nil` if announcements are refused.
   private var events: KernelEvents?
   private var radios: RadioSwitches?
@@ -33,10 +31,8 @@ final class LinuxNetwork: NetworkSource {
 
   let tables = KernelTables()
   private let lookups: RouteLookups
-  private(set) var isSynchronised = false
-  /// When to read the tables anew, and when to look for changes that were not announced.
-  private var schedule = ReadingSchedule()
-  private var isPolled = false
+  /// Whether questions can be answered, and when to read the tables anew or to look for what was not announced.
+  private(set) var schedule = ReadingSchedule()
   /// The destinations whose routes are announced, as the engine last asked.
   private var announced: [IPAddressBits]?
 
@@ -76,21 +72,7 @@ final class LinuxNetwork: NetworkSource {
     nameConfiguration = NameConfiguration(
       root: root, readServers: readNameServers ?? { NameServers.configured(root: root) }, hasNews: { woken?.wake() })
     connect()
-    if isPolled { pollAgain() }
-  }
-
-  /// Has the descriptor awaited, if it is not already.
-  private func register(_ descriptor: CInt, _ role: Role) {
-    guard let poll else {
-      isPolled = true
-      return
-    }
-    do throws(SystemError) {
-      try poll.add(descriptor, bit: role.rawValue)
-    } catch {
-      // The system has no memory left for that (epoll_ctl(2), ENOMEM or ENOSPC). The next poll tries again.
-      isPolled = true
-    }
+    if schedule.isPolled { pollAgain() }
   }
 
   /// Opens what is not open: at first, and if descriptors or memory were short until now.
@@ -105,7 +87,7 @@ final class LinuxNetwork: NetworkSource {
       }
     } catch {
       // What could be opened stays open. Monitors read why nothing is known, or the kernel is polled.
-      denial = Reachability.Reason(shortage: error.errno)
+      schedule.openingFailed(for: Reachability.Reason(shortage: error.errno))
     }
     // Somebody else may have closed a descriptor. Its number may be another file's by now, which is not to be awaited.
     if !(suspension?.isOpen ?? false) { suspension = SuspensionDetector() }
@@ -120,8 +102,17 @@ final class LinuxNetwork: NetworkSource {
   /// Has all descriptors awaited. What has none is polled.
   private func awaitEvents() {
     // The configuration of names is not counted here: it says itself whether it has to be polled.
-    isPolled = queries == nil || events == nil || suspension == nil || (radios == nil && RadioSwitches.mayBeRead)
-    for (role, descriptor) in awaited { register(descriptor, role) }
+    var isComplete =
+      queries != nil && events != nil && suspension != nil && (radios != nil || !RadioSwitches.mayBeRead)
+    for (role, descriptor) in awaited {
+      do throws(SystemError) {
+        if let poll { try poll.add(descriptor, bit: role.rawValue) } else { isComplete = false }
+      } catch {
+        // The system has no memory left for that (epoll_ctl(2), ENOMEM or ENOSPC). The next poll tries again.
+        isComplete = false
+      }
+    }
+    schedule.awaitingBegins(isComplete: isComplete)
   }
 
   private var awaited: [(role: Role, descriptor: CInt)] {
@@ -141,7 +132,6 @@ final class LinuxNetwork: NetworkSource {
   private func giveUpLostQueries() {
     if queries?.isOpen ?? true { return }
     queries = nil
-    isPolled = true
     schedule.queriesWereLost(at: time.now())
   }
 
@@ -159,7 +149,12 @@ final class LinuxNetwork: NetworkSource {
 
   /// Reads the events of links, addresses and routes, and those of the other descriptors that are ready, a bit each.
   private func read(_ ready: UInt64, into change: inout NetworkChange) {
-    readEvents(into: &change)
+    if !readEvents(&change), schedule.announcementsWereLost(at: time.now()) {
+      synchronise()
+      change.markEverything()
+    }
+    if schedule.isInDoubt { change.markInDoubt() }
+    if change.touchesIPv6Routes { lookups.gateways.routesHaveChanged() }
     func isReady(_ role: Role) -> Bool { ready & role.bit != 0 }
     if isReady(.clock), suspension?.hasResumed() ?? false {
       change.markEverything()
@@ -180,7 +175,7 @@ final class LinuxNetwork: NetworkSource {
     // Nothing else is due.
     if isLookupDue, schedule.deadline > now, !schedule.isInDoubt { return }
     // What waits is older than the tables will be, and leaves room for what is announced while they are read.
-    schedule.pollBegins(isLost: !takeInEvents(&change))
+    schedule.pollBegins(isLost: !readEvents(&change))
     connect()
     if nameConfiguration.hasToBePolled {
       // There may be a descriptor by now.
@@ -191,12 +186,12 @@ final class LinuxNetwork: NetworkSource {
       }
       nameConfiguration.poll()
     }
-    if isPolled {
+    if schedule.isPolled {
       // What could not be registered tells nothing by itself.
       if suspension?.hasResumed() ?? false { change.markNames() }
       if radios?.read() ?? false { tables.searches.removeAll() }
     }
-    if isPolled || nameConfiguration.hasToBePolled { pollAgain() }
+    if schedule.isPolled || nameConfiguration.hasToBePolled { pollAgain() }
     change.markEverything()
   }
 
@@ -229,14 +224,12 @@ final class LinuxNetwork: NetworkSource {
   }
 
   func answer(_ asked: [RouteQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {
-    guard queries != nil, isSynchronised else {
-      for position in asked.indices { receive(position, .denied(for: denial)) }
+    guard queries != nil, schedule.isReady else {
+      for position in asked.indices { receive(position, .denied(for: schedule.denial)) }
       pollAgain()
       return
     }
     let decision = decision
-    // Mostly it is one; no array is made for it.
-    if asked.count == 1 { return receive(0, answer(asked[0], decision)) }
     var open: [ConnectLookup] = []
     for (position, query) in asked.enumerated() {
       switch tables.prepare(query, decision) {
@@ -247,25 +240,6 @@ final class LinuxNetwork: NetworkSource {
     }
     lookUp(&open, decision)
     for lookup in open { receive(lookup.number, lookup.state) }
-  }
-
-  func answer(_ query: RouteQuery) -> Reachability {
-    if queries != nil, isSynchronised { return answer(query, decision) }
-    pollAgain()
-    return .denied(for: denial)
-  }
-
-  private func answer(_ query: RouteQuery, _ decision: RouteDecision) -> Reachability {
-    switch tables.prepare(query, decision) {
-    case .answer(let answer): return answer
-    case .ask(let target, let destination):
-      var lookup = ConnectLookup(target, destination)
-      if let queries {
-        lookups.lookUp(&lookup, decision, tables.rules(queries), queries, events)
-        if lookup.state.status == .undetermined { askAgainLater() }
-      }
-      return lookup.state
-    }
   }
 
   /// Makes lookups as connect(2) would now.
@@ -283,19 +257,8 @@ final class LinuxNetwork: NetworkSource {
 
   // MARK: Events
 
-  private func readEvents(into change: inout NetworkChange) {
-    if !takeInEvents(&change) {
-      if schedule.announcementsWereLost(at: time.now()) {
-        synchronise()
-        change.markEverything()
-      }
-    }
-    if schedule.isInDoubt { change.markInDoubt() }
-    if change.touchesIPv6Routes { lookups.gateways.routesHaveChanged() }
-  }
-
   /// Takes in the announcements that wait. Returns whether none was lost or could not be read.
-  private func takeInEvents(_ change: inout NetworkChange) -> Bool {
+  private func readEvents(_ change: inout NetworkChange) -> Bool {
     guard let events else { return true }
     var isUnderstood = true
     let end = events.read { message, bytes in
@@ -312,8 +275,7 @@ final class LinuxNetwork: NetworkSource {
       // Reading is forbidden, although listening was not, or somebody has closed the socket. The kernel is polled until
       // another socket can be read.
       self.events = nil
-      isPolled = true
-      pollAgain()
+      schedule.announcementsEnded(at: time.now())
       return false
     }
   }
@@ -333,30 +295,27 @@ final class LinuxNetwork: NetworkSource {
 
   /// Reads the tables anew. Announcements that wait then are taken in afterwards.
   private func synchronise() {
-    let now = time.now()
-    schedule.readingBegins(at: now)
+    let start = time.now()
     tables.markRulesStale()
-    guard let queries else {
-      isSynchronised = false
-      return
+    let reading = readTables()
+    schedule.tablesAreRead(reading, from: start, until: time.now())
+    switch reading {
+    case .whole, .interrupted: if let events, let queries { lookups.gateways.refresh(queries, events) }
+    case .failed, .refused: giveUpLostQueries()
+    case .impossible: break
     }
+  }
+
+  private func readTables() -> ReadingSchedule.Reading {
+    guard let queries else { return .impossible }
     do throws(NetlinkError) {
-      let areWhole = try tables.read(queries)
-      isSynchronised = true
-      if let events { lookups.gateways.refresh(queries, events) }
-      if !areWhole { schedule.readingWasInterrupted(at: now) }
+      return try tables.read(queries) ? .whole : .interrupted
     } catch {
-      // If it is refused, nothing is known. If memory lacked for a moment, the tables before are the best there is.
-      if error.isRefusal {
-        isSynchronised = false
-        denial = .denied
-      }
-      pollAgain()
-      giveUpLostQueries()
+      return error.isRefusal ? .refused : .failed
     }
   }
 
   /// Whether the kernel does not answer at all.
-  var isDenied: Bool { !isSynchronised }
+  var isDenied: Bool { !schedule.isReady }
 }
 #endif

@@ -43,20 +43,7 @@ final class RouteLookups {
     return prefixes
   }
 
-  /// Makes a lookup: mostly in one round. No array is made for it.
-  func lookUp(
-    _ lookup: inout ConnectLookup, _ decision: RouteDecision, _ rules: RuleTable, _ queries: KernelQueries,
-    _ events: KernelEvents?
-  ) {
-    while true {
-      let replies = queries.routes(to: lookup.destination)
-      noteExpiry(replies)
-      if replies.mayHaveIPv6Gateway, let events { noteGateways(CollectionOfOne(replies), queries, events) }
-      if !lookup.take(replies, decision, rules, probe) { return }
-    }
-  }
-
-  /// Makes several: mostly in one round, and further rounds only for lookups that need them.
+  /// Makes the lookups: mostly in one round, and further rounds only for lookups that need them.
   func lookUp(
     _ lookups: inout [ConnectLookup], _ decision: RouteDecision, _ rules: RuleTable, _ queries: KernelQueries,
     _ events: KernelEvents?
@@ -90,7 +77,7 @@ final class RouteLookups {
   }
 
   private func noteGateways(
-    _ replies: some Collection<RouteReplies>, _ queries: KernelQueries, _ events: KernelEvents
+    _ replies: [RouteReplies], _ queries: KernelQueries, _ events: KernelEvents
   ) {
     let now = time.now()
     if gateways.note(replies, queries, events, now: now) { expiries.askAgain(GatewayWatch.touched, at: now) }
