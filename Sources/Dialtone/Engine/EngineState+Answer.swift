@@ -11,7 +11,7 @@ extension EngineState {
   /// Returns what is true of a target now. No name is looked up: only addresses that monitors have found are used.
   ///
   /// - Returns: The state, and whether a turn is due, since events read on the way may concern monitors.
-  func answer(
+  mutating func answer(
     _ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration
   ) -> (state: Reachability, isTurnDue: Bool) {
     var isTurnDue = false
@@ -50,7 +50,7 @@ extension EngineState {
 
   /// Returns whether to ask: at first, and again if an event waited then, since the answer may have used links and
   /// addresses that no longer exist. What is in doubt is not waited for, but polled at once.
-  private func isToAsk(_ round: Int, _ isTurnDue: inout Bool) -> Bool {
+  private mutating func isToAsk(_ round: Int, _ isTurnDue: inout Bool) -> Bool {
     if round == 0 { return true }
     var change = NetworkChange()
     source.catchUp(into: &change)

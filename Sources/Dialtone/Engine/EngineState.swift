@@ -10,7 +10,9 @@
 ///   depends on it is stored.
 /// - Nothing is decided while events wait to be read, as long as that ends within ``roundLimit`` rounds.
 /// - Nothing is asked or decided while the source's answers are in doubt, as long as ``roundLimit`` polls end that.
-final class EngineState {
+///
+/// It is a value in one place, ``NetworkEngine/Known``, so that a turn takes access to it once, and not to each part.
+struct EngineState {
   /// What a turn leaves to do outside the lock.
   struct Outcome {
     /// The cells whose receivers may find something new.
@@ -62,7 +64,7 @@ final class EngineState {
 
   /// Ends what it holds. The last monitor's withdrawal may have come too late to be performed. Records, queries and
   /// names hold each other, and lookups that wait for a thread have to be withdrawn.
-  deinit {
+  mutating func removeAll() {
     for record in Array(targets.values) { remove(record) }
   }
 
@@ -86,7 +88,7 @@ final class EngineState {
   var nextDecision: Int64? { isHeldBack ? source.nextPoll : nil }
 
   /// Has the waiter wake a thread when the next turn is due. If it cannot, nor can the next wait.
-  func setDeadline(_ waiter: any EventWaiter) {
+  mutating func setDeadline(_ waiter: any EventWaiter) {
     let deadline = deadline
     if !time.passes || deadline == armedDeadline { return }
     armedDeadline = deadline
@@ -96,7 +98,7 @@ final class EngineState {
   // MARK: A turn
 
   /// Performs `commands`, reads what is ready, asks what may have changed, and publishes the states.
-  func turn(_ commands: [EngineCommand]) -> Outcome {
+  mutating func turn(_ commands: [EngineCommand]) -> Outcome {
     let now = time.now()
     var outcome = Outcome()
     for command in commands { perform(command, now: now) }
@@ -145,7 +147,7 @@ final class EngineState {
     return outcome
   }
 
-  private func perform(_ command: EngineCommand, now: Int64) {
+  private mutating func perform(_ command: EngineCommand, now: Int64) {
     switch command {
     case .watch(.target(let question, let cell), let epoch):
       add(TargetRecord(question, cell, epoch), at: ObjectIdentifier(cell), now: now)
@@ -168,7 +170,7 @@ final class EngineState {
     }
   }
 
-  private func passDeadlines(now: Int64, outcome: inout Outcome) {
+  private mutating func passDeadlines(now: Int64, outcome: inout Outcome) {
     while let deadline = timers.popDue(now) {
       switch deadline {
       case .call(let timer): outcome.timers.append(timer)
@@ -184,7 +186,7 @@ final class EngineState {
   }
 
   /// Notes that a timer is of no use any more. Such timers are removed once they are the majority: each costs little.
-  private func forgetTimer() {
+  private mutating func forgetTimer() {
     forgottenTimers += 1
     if forgottenTimers <= 64 || forgottenTimers * 2 <= timers.count { return }
     forgottenTimers = 0
@@ -198,7 +200,7 @@ final class EngineState {
   }
 
   /// Reads events, and marks what they touch for the next turn. Returns whether there was anything to read.
-  private func readEvents() -> Bool {
+  private mutating func readEvents() -> Bool {
     var change = NetworkChange()
     source.drain(into: &change)
     isHeldBack = change.isInDoubt
@@ -208,14 +210,14 @@ final class EngineState {
   }
 
   /// Marks what the change may have touched for the next turn.
-  func mark(_ change: NetworkChange) {
+  mutating func mark(_ change: NetworkChange) {
     if change.touchesNames { names.markAllStale() }
     let arePathsTouched = queries.mark(change)
     paths.mark(change, isTouched: arePathsTouched)
   }
 
   /// Tells the source what is asked about.
-  private func announce() {
+  private mutating func announce() {
     let includesNames = !names.isEmpty || !paths.isEmpty
     if !queries.isInterestStale, announced?.includesNames == includesNames { return }
     queries.isInterestStale = false
@@ -226,7 +228,7 @@ final class EngineState {
 
   // MARK: Targets
 
-  private func add(_ record: TargetRecord, at identifier: ObjectIdentifier, now: Int64) {
+  private mutating func add(_ record: TargetRecord, at identifier: ObjectIdentifier, now: Int64) {
     record.identifier = identifier
     targets.updateValue(record, forKey: identifier)?.isWatched = false
     record.isWatched = true
@@ -238,22 +240,21 @@ final class EngineState {
     touch(record)
   }
 
-  private func remove(_ record: TargetRecord) {
+  private mutating func remove(_ record: TargetRecord) {
     queries.detach(record.nodes + record.pathNodes + record.translatedNodes, from: record)
     detachName(from: record)
     // A timer may be left that would ask whether it has settled.
     if record.publication?.isSettling ?? false { forgetTimer() }
   }
 
-  private func touch(_ record: TargetRecord) {
+  private mutating func touch(_ record: TargetRecord) {
     if record.isStale { return }
     record.isStale = true
     staleTargets.append(record)
   }
 
-  private func askQueries() {
-    queries.ask(source)
-    while let node = queries.takeChanged() {
+  private mutating func askQueries() {
+    for node in queries.ask(source) {
       for user in node.users {
         touch(user)
         // The path that the user's name is looked up over has changed.
@@ -262,7 +263,7 @@ final class EngineState {
     }
   }
 
-  private func decideTargets(realtime: Int64, now: Int64, outcome: inout Outcome) {
+  private mutating func decideTargets(realtime: Int64, now: Int64, outcome: inout Outcome) {
     for record in staleTargets {
       record.isStale = false
       guard record.isWatched, let state = record.decide(), let publication = record.publication else { continue }
@@ -271,7 +272,7 @@ final class EngineState {
     staleTargets.removeAll(keepingCapacity: true)
   }
 
-  private func follow(
+  private mutating func follow(
     _ effect: Publication<Reachability>.Effect, of record: TargetRecord, _ outcome: inout Outcome
   ) {
     if effect.isTold, let cell = record.publication?.cell { outcome.targets.append(cell) }
@@ -280,20 +281,20 @@ final class EngineState {
 
   // MARK: Names
 
-  private func attachName(_ question: NameQuestion, to record: TargetRecord, now: Int64) {
+  private mutating func attachName(_ question: NameQuestion, to record: TargetRecord, now: Int64) {
     let name = names.attach(record, to: question, now: now)
     record.name = name
     adopt(name, for: record)
   }
 
-  private func detachName(from record: TargetRecord) {
+  private mutating func detachName(from record: TargetRecord) {
     guard let name = record.name else { return }
     record.name = nil
     names.detach(record, from: name)
   }
 
   /// Makes `record` ask about the addresses that the name has now.
-  private func adopt(_ name: TargetName, for record: TargetRecord) {
+  private mutating func adopt(_ name: TargetName, for record: TargetRecord) {
     touch(record)
     // The new ones are attached before the old ones are detached, so that a query in both keeps its answer.
     if case .address(let address) = record.target.storage {
@@ -310,7 +311,7 @@ final class EngineState {
 
   /// Asks for the network's NAT64 prefix if an IPv4 address has come to need it, and forgets it when it is not needed
   /// any more.
-  private func settleTranslations(now: Int64) {
+  private mutating func settleTranslations(now: Int64) {
     for record in staleTargets {
       guard record.isWatched, case .address(let address) = record.target.storage,
         record.usesTranslation(address), record.needsTranslation != (record.name != nil)
@@ -329,7 +330,7 @@ final class EngineState {
 
   /// Asks for paths, if that takes many queries: after the receivers of targets were told, and not too soon after the
   /// last time.
-  private func askManyPaths(realtime: Int64, now: Int64, outcome: inout Outcome) {
+  private mutating func askManyPaths(realtime: Int64, now: Int64, outcome: inout Outcome) {
     switch paths.turnOfMany(now: now, areTargetsTold: !outcome.targets.isEmpty) {
     case .notDue: return
     case .afterTargets: outcome.isUnfinished = true
@@ -343,13 +344,13 @@ final class EngineState {
     }
   }
 
-  private func decidePaths(realtime: Int64, now: Int64, outcome: inout Outcome) {
+  private mutating func decidePaths(realtime: Int64, now: Int64, outcome: inout Outcome) {
     for (record, path) in paths.takeAnswers() {
       follow(record.publication.publish(path, realtime: realtime, now: now), of: record, &outcome)
     }
   }
 
-  private func follow(
+  private mutating func follow(
     _ effect: Publication<NetworkPath>.Effect, of record: PathRecord, _ outcome: inout Outcome
   ) {
     if effect.isTold { outcome.paths.append(record.publication.cell) }

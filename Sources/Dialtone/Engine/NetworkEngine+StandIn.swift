@@ -68,9 +68,9 @@ extension NetworkEngine {
   func replace(_ lost: any EventWaiter) -> [Delivery] {
     if isInherited { return [] }
     let watched = known.state.withLock { state -> [EngineCommand] in
-      let former = state
-      // Its source is released outside the inner lock.
-      defer { withExtendedLifetime(former) {} }
+      var former = state
+      // Outside the inner lock.
+      defer { former?.removeAll() }
       return control.withLock { control -> [EngineCommand] in
         if control.waiter !== lost { return [] }
         let commands: [EngineCommand] = (former?.commands ?? []) + control.commands

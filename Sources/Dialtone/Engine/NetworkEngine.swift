@@ -22,6 +22,8 @@ package final class NetworkEngine: Sendable {
   /// may take a while.
   final class Known: Sendable {
     let state = Lock<EngineState?>(nil)
+
+    deinit { state.withLock { $0?.removeAll() } }
   }
 
   /// What the threads have to do, or what stands in for them.
@@ -70,7 +72,10 @@ package final class NetworkEngine: Sendable {
   func abandon() {
     control.withLockIfAvailable { $0.waiter }??.abandon()
     // If a thread was in a turn at fork(2), the lock is held for good, and what the source has open stays open.
-    _ = known.state.withLockIfAvailable { $0 = nil }
+    _ = known.state.withLockIfAvailable { state in
+      state?.removeAll()
+      state = nil
+    }
   }
 
   // MARK: Commands
@@ -145,7 +150,8 @@ package final class NetworkEngine: Sendable {
     if isInherited { return .denied(for: .denied) }
     let found = known.state.withLock { state -> (state: Reachability, woken: (any EventWaiter)?)? in
       guard let waiter = control.withLock({ $0.waiter }) else { return nil }
-      let (answer, isTurnDue) = opened(&state, waiter).answer(target, configuration)
+      open(&state, waiter)
+      guard let (answer, isTurnDue) = state?.answer(target, configuration) else { return nil }
       return (answer, isTurnDue ? waiter : nil)
     }
     guard let found else { return .denied(for: control.withLock { $0.standIn.shortage }) }
@@ -232,11 +238,15 @@ package final class NetworkEngine: Sendable {
   private func turn(_ waiter: any EventWaiter) -> Bool {
     let outcome = known.state.withLock { state -> EngineState.Outcome? in
       // Under the engine's lock. Otherwise two threads could perform commands in another order than the posted one.
-      guard let commands = takeCommands(waiter) else { return nil }
-      let engine = opened(&state, waiter)
-      let outcome = engine.turn(commands)
-      engine.setDeadline(waiter)
-      return outcome
+      let commands = control.withLock { control -> [EngineCommand]? in
+        if control.waiter !== waiter { return nil }
+        defer { if !control.commands.isEmpty { control.commands = [] } }
+        return control.commands
+      }
+      guard let commands else { return nil }
+      open(&state, waiter)
+      defer { state?.setDeadline(waiter) }
+      return state?.turn(commands)
     }
     guard let outcome else { return false }
     // Before any handler, since one may block: the other thread goes on with what is left.
@@ -247,19 +257,10 @@ package final class NetworkEngine: Sendable {
     return true
   }
 
-  private func takeCommands(_ waiter: any EventWaiter) -> [EngineCommand]? {
-    control.withLock { control in
-      if control.waiter !== waiter { return nil }
-      if control.commands.isEmpty { return [] }
-      defer { control.commands = [] }
-      return control.commands
-    }
-  }
-
-  /// Returns the state, or makes it: mostly on a thread of the engine, where nobody waits for the source.
-  private func opened(_ state: inout EngineState?, _ waiter: any EventWaiter) -> EngineState {
-    if let state { return state }
-    let new = EngineState(provider.makeSource(waiter, time), time) { [weak self, provider] question, serial in
+  /// Makes the state, if there is none: mostly on a thread of the engine, where nobody waits for the source.
+  private func open(_ state: inout EngineState?, _ waiter: any EventWaiter) {
+    if state != nil { return }
+    state = EngineState(provider.makeSource(waiter, time), time) { [weak self, provider] question, serial in
       let thread = Thread.current
       return provider.names.submit(question, by: provider.lookup) { [weak self] result in
         let command = EngineCommand.lookupEnded(question, serial: serial, result)
@@ -272,7 +273,5 @@ package final class NetworkEngine: Sendable {
         }
       }
     }
-    state = new
-    return new
   }
 }

@@ -13,11 +13,6 @@ struct QueryTable {
   private var nodes: Set<QueryNode> = []
   private var index = QueryIndex()
   private var stale: [QueryNode] = []
-  /// The queries whose answers differ from those before, until they are taken.
-  private var changed: [QueryNode] = []
-  /// Empty arrays with room, for `ask`.
-  private var spareNodes: [QueryNode] = []
-  private var spareQueries: [RouteQuery] = []
 
   /// Whether there is something to ask.
   var isStale: Bool { !stale.isEmpty }
@@ -110,29 +105,19 @@ struct QueryTable {
     return node.isOfPaths
   }
 
-  /// Asks the stale queries, in batches.
-  mutating func ask(_ source: any NetworkSource) {
-    // The arrays keep their memory for the next time.
-    var (asked, batch) = (spareNodes, spareQueries)
-    (spareNodes, spareQueries) = ([], [])
-    swap(&asked, &stale)
-    for node in asked { node.isStale = false }
-    asked.removeAll { !$0.isUsed }
-    var start = 0
-    while start < asked.count {
-      let end = min(asked.count, start + Self.batchSize)
-      for position in start..<end { batch.append(asked[position].query) }
-      source.answer(batch) { position, answer in
+  /// Asks the stale queries, in batches. Returns those whose answers differ from the ones before.
+  mutating func ask(_ source: any NetworkSource) -> [QueryNode] {
+    for node in stale { node.isStale = false }
+    let asked = stale.filter(\.isUsed)
+    stale.removeAll(keepingCapacity: true)
+    var changed: [QueryNode] = []
+    for start in stride(from: 0, to: asked.count, by: Self.batchSize) {
+      let batch = asked[start..<min(asked.count, start + Self.batchSize)]
+      source.answer(batch.map(\.query)) { position, answer in
         let node = asked[start + position]
         if node.take(answer) { changed.append(node) }
       }
-      batch.removeAll(keepingCapacity: true)
-      start = end
     }
-    asked.removeAll(keepingCapacity: true)
-    (spareNodes, spareQueries) = (asked, batch)
+    return changed
   }
-
-  /// Returns a query whose answer differs from the one before, each once, or `nil` if there is none left.
-  mutating func takeChanged() -> QueryNode? { changed.popLast() }
 }

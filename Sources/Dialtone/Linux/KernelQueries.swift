@@ -47,20 +47,17 @@ final class KernelQueries {
 
   // MARK: Routes
 
-  /// Replaces `replies` with the kernel's replies for each destination; `lost` if it does not answer.
-  func routes(to destinations: [Destination], _ replies: inout [RouteReplies]) {
-    replies.removeAll(keepingCapacity: true)
-    for _ in destinations { replies.append(RouteReplies()) }
+  /// Returns the kernel's replies for each destination; `lost` if it does not answer.
+  func routes(to destinations: some Collection<Destination>) -> [RouteReplies] {
+    var replies = [RouteReplies](repeating: RouteReplies(), count: destinations.count)
     exchange.ask(destinations) { index, answer, bytes in
-      let position = index / 2
-      replies[position].take(answer, bytes, isMatch: index % 2 == 0)
+      replies[index / 2].take(answer, bytes, isMatch: index % 2 == 0)
     }
-    for position in replies.indices { readHops(&replies[position]) }
-  }
-
-  /// Reads the hops of a route that names nothing but a nexthop object.
-  private func readHops(_ replies: inout RouteReplies) {
-    if let id = replies.bareNexthopID { replies.severalHops = hops(ofObject: id) }
+    for position in replies.indices {
+      // The route names nothing but a nexthop object.
+      if let id = replies[position].bareNexthopID { replies[position].severalHops = hops(ofObject: id) }
+    }
+    return replies
   }
 
   // MARK: Neighbours
@@ -159,10 +156,10 @@ extension KernelQueries.Exchange {
   /// Calls `body` with the kernel's answers: for each destination the matching route, then the plain reply. What is not
   /// answered stays unknown: sending is forbidden, or there is no memory for it.
   fileprivate mutating func ask(
-    _ wanted: [KernelQueries.Destination], _ body: (_ index: Int, NetlinkAnswer, RawSpan) -> Void
+    _ wanted: some Collection<KernelQueries.Destination>, _ body: (_ index: Int, NetlinkAnswer, RawSpan) -> Void
   ) {
-    if destinations != wanted { prepare(wanted) }
-    destinationCount += wanted.count
+    if !destinations.elementsEqual(wanted) { prepare(Array(wanted)) }
+    destinationCount += destinations.count
     do throws(NetlinkError) {
       // The first is the barrier.
       try client.exchange(&requests) { index, answer, bytes in if index > 0 { body(index - 1, answer, bytes) } }

@@ -38,21 +38,18 @@ extension LinuxNetwork {
     var ways: [[NetworkPathAssembly.Way]] = []
     for start in stride(from: 0, to: outputs.count, by: Self.batchSize / targets.count) {
       let batch = outputs[start..<min(start + Self.batchSize / targets.count, outputs.count)]
-      var found = batch.flatMap { output in
-        targets.map {
-          ConnectLookup(
-            $0,
-            KernelQueries.Destination(
-              address: $0.bits, source: nil, output: output, mark: mark, transport: .tcp, port: 0))
+      var found: [ConnectLookup] = []
+      for output in batch {
+        for target in targets {
+          let destination = KernelQueries.Destination(
+            address: target.bits, source: nil, output: output, mark: mark, transport: .tcp, port: 0)
+          found.append(ConnectLookup(target, destination, number: found.count))
         }
       }
       lookUp(&found, decision)
-      for position in batch.indices.map({ $0 - batch.startIndex }) {
-        ways.append(
-          targets.indices.map { index in
-            let lookup = found[position * targets.count + index]
-            return NetworkPathAssembly.Way(lookup.state, metric: lookup.metric)
-          })
+      found.sort { $0.number < $1.number }
+      ways += stride(from: 0, to: found.count, by: targets.count).map { first in
+        found[first..<first + targets.count].map { NetworkPathAssembly.Way($0.state, metric: $0.metric) }
       }
     }
     return ways

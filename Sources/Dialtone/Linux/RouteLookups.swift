@@ -7,18 +7,9 @@ internal import Netlink
 /// Makes lookups as connect(2) would, and remembers what may change their answers although no event tells of it: routes
 /// that end, and IPv6 gateways that cease to answer.
 final class RouteLookups {
-  /// Arrays that keep their memory from one batch of queries to the next.
-  private struct Room {
-    /// The positions of the lookups that have something to ask.
-    var open: [Int] = []
-    var destinations: [KernelQueries.Destination] = []
-    var replies: [RouteReplies] = []
-  }
-
   let gateways: GatewayWatch
   private let time: TimeSource
   private let probe = ConnectProbe()
-  private var spareRoom = Room()
   /// When the routes of the answers end.
   private var expiries = RouteExpiries() { didSet { nextExpiry = expiries.next } }
   private var nextExpiry: Int64?
@@ -43,32 +34,24 @@ final class RouteLookups {
     return prefixes
   }
 
-  /// Makes the lookups: mostly in one round, and further rounds only for lookups that need them.
+  /// Makes the lookups: mostly in one round, and further rounds only for lookups that need them. Their order changes.
   func lookUp(
     _ lookups: inout [ConnectLookup], _ decision: RouteDecision, _ rules: RuleTable, _ queries: KernelQueries,
     _ events: KernelEvents?
   ) {
-    var room = spareRoom
-    spareRoom = Room()
-    room.open.append(contentsOf: lookups.indices)
-    while !room.open.isEmpty {
-      room.destinations.removeAll(keepingCapacity: true)
-      for position in room.open { room.destinations.append(lookups[position].destination) }
-      queries.routes(to: room.destinations, &room.replies)
-      for reply in room.replies { noteExpiry(reply) }
-      if let events { noteGateways(room.replies, queries, events) }
-      // Those that have more to ask stay.
+    // Those that have something to ask come first.
+    var open = lookups.count
+    while open > 0 {
+      let replies = queries.routes(to: lookups[..<open].lazy.map(\.destination))
+      for reply in replies { noteExpiry(reply) }
+      if let events { noteGateways(replies, queries, events) }
       var rest = 0
-      for position in room.open.indices {
-        let lookup = room.open[position]
-        if !lookups[lookup].take(room.replies[position], decision, rules, probe) { continue }
-        room.open[rest] = lookup
+      for position in 0..<open where lookups[position].take(replies[position], decision, rules, probe) {
+        lookups.swapAt(rest, position)
         rest += 1
       }
-      while room.open.count > rest { room.open.removeLast() }
+      open = rest
     }
-    room.replies.removeAll(keepingCapacity: true)
-    spareRoom = room
   }
 
   /// Has the reply's destination asked again when its route ends.

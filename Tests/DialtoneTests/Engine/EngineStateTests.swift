@@ -23,7 +23,7 @@ struct EngineStateTests {
 
   /// With hundreds of interfaces a path takes milliseconds. What is found while something changes may never have been.
   @Test func aPathThatWasFoundWhileSomethingChangedIsNotTold() {
-    let state = makeState()
+    var state = makeState()
     let cell = StateCell(unknown: NetworkPath.unknown)
     source.path.queryCount = 500
     _ = state.turn([.watch(.path(PathConfiguration(), cell), cell.epoch)])
@@ -46,7 +46,7 @@ struct EngineStateTests {
   }
 
   @Test func timersOfPathsThatAreNotWatchedAnyMoreAreRemoved() {
-    let state = makeState()
+    var state = makeState()
     var configuration = PathConfiguration()
     configuration.settling = .seconds(3_600)
     let cells = (0..<65).map { _ in StateCell(unknown: NetworkPath.unknown) }
