@@ -56,7 +56,7 @@ package final class DeliveryQueue: Sendable {
   var isEmpty: Bool { state.withLock { $0.waiting.isEmpty } }
 
   /// Adds what is to be run. The caller then has `deliver()` called, by itself or by another thread.
-  func add(_ deliveries: [Delivery]) {
+  func add(_ deliveries: some Collection<Delivery>) {
     if deliveries.isEmpty { return }
     state.withLock { state in
       for delivery in deliveries { add(delivery, &state) }

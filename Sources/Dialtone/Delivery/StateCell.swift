@@ -112,7 +112,13 @@ package final class StateCell<State: DeterminableState>: Sendable {
   }
 
   /// Has every receiver look for a newer state. Returns what a thread of the engine has to run.
-  package func wakeReceivers() -> [Delivery] { registry.withLock { $0.receivers }.compactMap { $0.wake() } }
+  package func wakeReceivers() -> Few<Delivery> {
+    var woken = Few<Delivery>()
+    for receiver in registry.withLock({ $0.receivers }) {
+      if let delivery = receiver.wake() { woken.append(delivery) }
+    }
+    return woken
+  }
 }
 
 extension StateCell where State: MonitoredState {

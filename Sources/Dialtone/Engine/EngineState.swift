@@ -16,7 +16,7 @@ struct EngineState {
   /// What a turn leaves to do outside the lock.
   struct Outcome {
     /// The cells whose receivers may find something new.
-    var targets: [StateCell<Reachability>] = []
+    var targets = Few<StateCell<Reachability>>()
     var paths: [StateCell<NetworkPath>] = []
     /// Timers whose time has come.
     var timers: [DeliveryTimer] = []
@@ -254,7 +254,8 @@ struct EngineState {
   }
 
   private mutating func askQueries() {
-    for node in queries.ask(source) {
+    queries.ask(source)
+    while let node = queries.takeChanged() {
       for user in node.users {
         touch(user)
         // The path that the user's name is looked up over has changed.

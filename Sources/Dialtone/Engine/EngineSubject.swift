@@ -47,7 +47,7 @@ enum EngineSubject: Sendable {
   }
 
   /// Has every receiver look for a newer state. Returns what a thread of the engine has to run.
-  func wakeReceivers() -> [Delivery] {
+  func wakeReceivers() -> Few<Delivery> {
     switch self {
     case .target(_, let cell): cell.wakeReceivers()
     case .path(_, let cell): cell.wakeReceivers()

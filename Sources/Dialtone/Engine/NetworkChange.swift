@@ -22,7 +22,7 @@ package struct NetworkChange {
   /// Every target may have another answer.
   private(set) var touchesEverything = false
   /// The targets inside these prefixes may have another answer, each once.
-  private(set) var prefixes: [Prefix] = []
+  private(set) var prefixes = Few<Prefix>()
   /// The targets that are not reachable may have another answer, since an idle link changed.
   private(set) var touchesUnreachable = false
   /// Names may have other addresses because the configuration of name resolution changed, or the system was suspended.
@@ -48,7 +48,7 @@ package struct NetworkChange {
   /// A link, address, rule, nexthop or setting changed, or events were lost.
   package mutating func markEverything() {
     touchesEverything = true
-    prefixes = []
+    prefixes.removeAll()
   }
 
   /// A link changed that carried nothing before and carries nothing now.

@@ -87,7 +87,7 @@ extension NetworkEngine {
       }
     }
     // States held back for settling are told now, since nobody would look at them again.
-    return watched.flatMap { command -> [Delivery] in
+    return watched.flatMap { command -> Few<Delivery> in
       guard case .watch(let subject, _) = command else { return [] }
       return subject.wakeReceivers()
     }

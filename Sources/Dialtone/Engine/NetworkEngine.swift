@@ -109,7 +109,7 @@ package final class NetworkEngine: Sendable {
 
   /// Has handlers called soon by a thread of the engine. If the system gives no thread, they are called before this
   /// returns, and so are others that found none. Call it outside all locks.
-  package func deliver(_ new: [Delivery]) {
+  package func deliver(_ new: some Collection<Delivery>) {
     if isInherited { return }
     deliveries.add(new)
     if !deliveries.isEmpty, !wakeThread() { deliveries.deliver() }

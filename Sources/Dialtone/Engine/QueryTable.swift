@@ -12,7 +12,11 @@ struct QueryTable {
 
   private var nodes: Set<QueryNode> = []
   private var index = QueryIndex()
+  // These arrays keep their memory from one turn to the next.
   private var stale: [QueryNode] = []
+  private var batch: [RouteQuery] = []
+  /// The queries whose answers differ from those before, until they are taken.
+  private var changed: [QueryNode] = []
 
   /// Whether there is something to ask.
   var isStale: Bool { !stale.isEmpty }
@@ -105,19 +109,20 @@ struct QueryTable {
     return node.isOfPaths
   }
 
-  /// Asks the stale queries, in batches. Returns those whose answers differ from the ones before.
-  mutating func ask(_ source: any NetworkSource) -> [QueryNode] {
+  /// Asks the stale queries, in batches.
+  mutating func ask(_ source: any NetworkSource) {
     for node in stale { node.isStale = false }
-    let asked = stale.filter(\.isUsed)
-    stale.removeAll(keepingCapacity: true)
-    var changed: [QueryNode] = []
-    for start in stride(from: 0, to: asked.count, by: Self.batchSize) {
-      let batch = asked[start..<min(asked.count, start + Self.batchSize)]
-      source.answer(batch.map(\.query)) { position, answer in
-        let node = asked[start + position]
-        if node.take(answer) { changed.append(node) }
+    stale.removeAll { !$0.isUsed }
+    for start in stride(from: 0, to: stale.count, by: Self.batchSize) {
+      batch.removeAll(keepingCapacity: true)
+      for node in stale[start..<min(stale.count, start + Self.batchSize)] { batch.append(node.query) }
+      source.answer(batch) { position, answer in
+        if stale[start + position].take(answer) { changed.append(stale[start + position]) }
       }
     }
-    return changed
+    stale.removeAll(keepingCapacity: true)
   }
+
+  /// Returns a query whose answer differs from the one before, each once, or `nil` if there is none left.
+  mutating func takeChanged() -> QueryNode? { changed.popLast() }
 }

@@ -33,6 +33,8 @@ final class KernelQueries {
 
   private var exchange: Exchange
   private var builder = NetlinkRequestBuilder()
+  /// An array that keeps its memory from one batch to the next.
+  private var spareReplies: [RouteReplies] = []
 
   /// How many members of a nexthop group are looked at. The kernel's own limit is larger than any real group.
   private static let groupLimit = 256
@@ -47,16 +49,20 @@ final class KernelQueries {
 
   // MARK: Routes
 
-  /// Returns the kernel's replies for each destination; `lost` if it does not answer.
-  func routes(to destinations: some Collection<Destination>) -> [RouteReplies] {
-    var replies = [RouteReplies](repeating: RouteReplies(), count: destinations.count)
-    exchange.ask(destinations) { index, answer, bytes in
+  /// Returns the kernel's replies for `count` destinations; `lost` if it does not answer.
+  func routes(_ count: Int, to destination: (_ position: Int) -> Destination) -> [RouteReplies] {
+    var replies = spareReplies
+    spareReplies = []
+    replies.removeAll(keepingCapacity: true)
+    for _ in 0..<count { replies.append(RouteReplies()) }
+    exchange.ask(count, destination) { index, answer, bytes in
       replies[index / 2].take(answer, bytes, isMatch: index % 2 == 0)
     }
     for position in replies.indices {
       // The route names nothing but a nexthop object.
       if let id = replies[position].bareNexthopID { replies[position].severalHops = hops(ofObject: id) }
     }
+    spareReplies = replies
     return replies
   }
 
@@ -156,9 +162,12 @@ extension KernelQueries.Exchange {
   /// Calls `body` with the kernel's answers: for each destination the matching route, then the plain reply. What is not
   /// answered stays unknown: sending is forbidden, or there is no memory for it.
   fileprivate mutating func ask(
-    _ wanted: some Collection<KernelQueries.Destination>, _ body: (_ index: Int, NetlinkAnswer, RawSpan) -> Void
+    _ count: Int, _ wanted: (Int) -> KernelQueries.Destination,
+    _ body: (_ index: Int, NetlinkAnswer, RawSpan) -> Void
   ) {
-    if !destinations.elementsEqual(wanted) { prepare(Array(wanted)) }
+    if destinations.count != count || !destinations.indices.allSatisfy({ destinations[$0] == wanted($0) }) {
+      prepare((0..<count).map(wanted))
+    }
     destinationCount += destinations.count
     do throws(NetlinkError) {
       // The first is the barrier.

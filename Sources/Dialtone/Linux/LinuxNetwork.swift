@@ -31,6 +31,8 @@ final class LinuxNetwork: NetworkSource {
 
   let tables = KernelTables()
   private let lookups: RouteLookups
+  /// An empty array that keeps its memory from one batch of queries to the next.
+  private var spareLookups: [ConnectLookup] = []
   /// Whether questions can be answered, and when to read the tables anew or to look for what was not announced.
   private(set) var schedule = ReadingSchedule()
   /// The destinations whose routes are announced, as the engine last asked.
@@ -230,16 +232,19 @@ final class LinuxNetwork: NetworkSource {
       return
     }
     let decision = decision
-    var open: [ConnectLookup] = []
-    for (position, query) in asked.enumerated() {
-      switch tables.prepare(query, decision) {
+    var open = spareLookups
+    spareLookups = []
+    for position in asked.indices {
+      switch tables.prepare(asked[position], decision) {
       case .answer(let answer): receive(position, answer)
       case .ask(let target, let destination):
         open.append(ConnectLookup(target, destination, number: position))
       }
     }
     lookUp(&open, decision)
-    for lookup in open { receive(lookup.number, lookup.state) }
+    for position in open.indices { receive(open[position].number, open[position].state) }
+    open.removeAll(keepingCapacity: true)
+    spareLookups = open
   }
 
   /// Makes lookups as connect(2) would now.

@@ -42,9 +42,14 @@ final class RouteLookups {
     // Those that have something to ask come first.
     var open = lookups.count
     while open > 0 {
-      let replies = queries.routes(to: lookups[..<open].lazy.map(\.destination))
-      for reply in replies { noteExpiry(reply) }
-      if let events { noteGateways(replies, queries, events) }
+      let replies = queries.routes(open) { lookups[$0].destination }
+      // By position: they are large, and a loop over elements would copy each.
+      for position in replies.indices where replies[position].expires {
+        if case .route(let route) = replies[position].match { expiries.note(route, now: time.now()) }
+      }
+      if let events, replies.indices.contains(where: { replies[$0].mayHaveIPv6Gateway }) {
+        noteGateways(replies, queries, events)
+      }
       var rest = 0
       for position in 0..<open where lookups[position].take(replies[position], decision, rules, probe) {
         lookups.swapAt(rest, position)
@@ -52,11 +57,6 @@ final class RouteLookups {
       }
       open = rest
     }
-  }
-
-  /// Has the reply's destination asked again when its route ends.
-  private func noteExpiry(_ reply: RouteReplies) {
-    if reply.expires, case .route(let route) = reply.match { expiries.note(route, now: time.now()) }
   }
 
   private func noteGateways(
