@@ -267,7 +267,18 @@ final class LinuxNetwork: NetworkSource {
     guard let events else { return true }
     var isUnderstood = true
     let end = events.read { message, bytes in
-      if !apply(message, bytes, events, &change) { isUnderstood = false }
+      messageCount += 1
+      guard case .neighbour = message.subject else {
+        if !tables.apply(message, bytes, &change) { isUnderstood = false }
+        return
+      }
+      guard let neighbour = NeighbourMessage(message, in: bytes) else {
+        isUnderstood = false
+        return
+      }
+      if lookups.gateways.apply(neighbour, isGone: message.type == .deleteNeighbour, queries, events) {
+        change.markRoute(GatewayWatch.touched)
+      }
     }
     switch end {
     case .empty: return isUnderstood
@@ -283,19 +294,6 @@ final class LinuxNetwork: NetworkSource {
       schedule.announcementsEnded(at: time.now())
       return false
     }
-  }
-
-  /// Takes in a message. Returns whether it could be read.
-  private func apply(
-    _ message: NetlinkMessage, _ bytes: RawSpan, _ events: KernelEvents, _ change: inout NetworkChange
-  ) -> Bool {
-    messageCount += 1
-    guard case .neighbour = message.subject else { return tables.apply(message, bytes, &change) }
-    guard let neighbour = NeighbourMessage(message, in: bytes) else { return false }
-    if lookups.gateways.apply(neighbour, isGone: message.type == .deleteNeighbour, queries, events) {
-      change.markRoute(GatewayWatch.touched)
-    }
-    return true
   }
 
   /// Reads the tables anew. Announcements that wait then are taken in afterwards.

@@ -53,7 +53,7 @@ extension ReachabilityMonitor {
     over requirement: InterfaceRequirement = .any, policy: RetryPolicy = .default,
     _ work: nonisolated(nonsending) () async throws(Failure) -> Success
   ) async throws(Failure) -> Success {
-    var patience = policy.maximumWait
+    var timeLeft = policy.maximumWait
     var attempts = 0
     while true {
       // Before the run, so that no change is missed.
@@ -67,7 +67,7 @@ extension ReachabilityMonitor {
           throw await hasLostPath(over: requirement) ? pathLost(error) as? Failure ?? error : error
         }
         guard policy.shouldRetry(error) else { throw error }
-        switch await waitForPath(over: requirement, changedSince: start, patience: &patience) {
+        switch await waitForPath(over: requirement, changedSince: start, timeLeft: &timeLeft) {
         case .isThere: continue
         case .isNotToBlame: throw error
         case .isLost: throw pathLost(error) as? Failure ?? error
@@ -90,17 +90,17 @@ extension ReachabilityMonitor {
   }
 
   /// Waits until the target is reachable, if the path was lost or has changed since the mark. It waits at most as long
-  /// as `patience`, and reduces that by the time that it waits.
+  /// as `timeLeft`, and reduces that by the time that it waits.
   private nonisolated(nonsending) func waitForPath(
-    over requirement: InterfaceRequirement, changedSince mark: StateCell<Reachability>.Mark, patience: inout Duration?
+    over requirement: InterfaceRequirement, changedSince mark: StateCell<Reachability>.Mark, timeLeft: inout Duration?
   ) async -> PathOutcome {
     let time = environment.provider.time
     let start = time.now()
-    let whole = patience
+    let whole = timeLeft
     func remaining() -> Duration? {
       whole.map { .nanoseconds($0.nanosecondsClamped.addingClamped(start - time.now())) }
     }
-    defer { patience = remaining() }
+    defer { timeLeft = remaining() }
 
     do {
       // Mostly it is known, or the reason why it is not.

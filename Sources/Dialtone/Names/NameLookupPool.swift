@@ -62,15 +62,15 @@ package final class NameLookupPool: Sendable {
 
   /// - Parameters:
   ///   - limit: How many names are looked up at a time.
-  ///   - patience: After this time a lookup is overdue, and does not count against the limit any more; `nil` for never.
+  ///   - overdueAfter: When a lookup is overdue, and does not count against the limit any more; `nil` for never.
   ///   - bound: How many threads there may be in all, including those of overdue lookups; no less than the limit.
   ///   - time: The clock by which a lookup becomes overdue.
   package init(
-    threads limit: Int, patience: Duration? = nil, atMost bound: Int? = nil, time: TimeSource = .system
+    threads limit: Int, overdueAfter: Duration? = nil, atMost bound: Int? = nil, time: TimeSource = .system
   ) {
     self.time = time
     empty = NameLookupQueue(
-      limit: limit, bound: max(limit, bound ?? limit), patience: patience?.nanosecondsClamped ?? .max)
+      limit: limit, bound: max(limit, bound ?? limit), overdueAfter: overdueAfter?.nanosecondsClamped ?? .max)
     queue = Lock(State(queue: empty))
   }
 

@@ -26,7 +26,7 @@ struct NameLookupQueue {
   private let limit: Int
   private let bound: Int
   /// How long a lookup counts against the limit, in nanoseconds.
-  private let patience: Int64
+  private let overdueAfter: Int64
   private var waiting: [Ticket] = []
   /// The tickets of names whose last lookup was overdue: they wait behind all others.
   private var waitingSlow: [Ticket] = []
@@ -36,10 +36,10 @@ struct NameLookupQueue {
   /// The names whose last lookup was overdue, the latest last; at most as many as can hang at a time.
   private var slow: [NameQuestion] = []
 
-  init(limit: Int, bound: Int, patience: Int64) {
+  init(limit: Int, bound: Int, overdueAfter: Int64) {
     self.limit = limit
     self.bound = bound
-    self.patience = patience
+    self.overdueAfter = overdueAfter
   }
 
   // MARK: Events
@@ -108,12 +108,12 @@ struct NameLookupQueue {
       return (workers, nil)
     }
     let next = running.filter { !isOverdue($0, now) }.map(\.start).min() ?? now
-    return (workers, next.addingClamped(patience) - now)
+    return (workers, next.addingClamped(overdueAfter) - now)
   }
 
   // MARK: What counts
 
-  private func isOverdue(_ running: Running, _ now: Int64) -> Bool { now >= running.start.addingClamped(patience) }
+  private func isOverdue(_ running: Running, _ now: Int64) -> Bool { now >= running.start.addingClamped(overdueAfter) }
 
   /// Returns how many threads have no overdue lookup, including threads that begin or end.
   private func counted(_ now: Int64) -> Int { threads - running.count { isOverdue($0, now) } }

@@ -48,7 +48,7 @@ final class NameRecord<User: AnyObject> {
   static var firstAbsence: Int64 { 5_000_000_000 }
   static var longestAbsence: Int64 { 60_000_000_000 }
   /// How long the first answer may take before receivers are told that it is not known.
-  static var patience: Int64 { 1_000_000_000 }
+  static var overdueAfter: Int64 { 1_000_000_000 }
 
   init(_ question: NameQuestion) { self.question = question }
 

@@ -45,7 +45,7 @@ struct NameTable<User: AnyObject> {
       name = Record(question)
       records[question] = name
       markStale(name)
-      timers.add(.overdue(name), at: now.addingClamped(Record.patience))
+      timers.add(.overdue(name), at: now.addingClamped(Record.overdueAfter))
     }
     name.users.append(user)
     return name
@@ -57,7 +57,7 @@ struct NameTable<User: AnyObject> {
     records[name.question] = nil
     name.refresh = nil
     name.abandon()
-    // Its next lookup, and the end of patience with its first.
+    // Its next lookup, and the deadline of its first.
     forgottenTimers += 2
     if forgottenTimers <= 64 || forgottenTimers * 2 <= timers.count { return }
     forgottenTimers = 0

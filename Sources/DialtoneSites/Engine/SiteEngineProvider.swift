@@ -13,7 +13,7 @@ package final class SiteEngineProvider: Sendable {
   /// that hangs would hold up other sites' checks. Nearly every name server that answers at all does so within a
   /// second. After that a lookup does not count any more, up to as many as there are checks at a time.
   static func makeNames() -> NameLookupPool {
-    NameLookupPool(threads: 64, patience: .seconds(1), atMost: 256)
+    NameLookupPool(threads: 64, overdueAfter: .seconds(1), atMost: 256)
   }
 
   private struct Running {
@@ -114,7 +114,7 @@ package final class SiteEngineProvider: Sendable {
   func monitorEnded() { monitors.withLock { $0.count -= 1 } }
 
   /// How long a monitor's check that begins now has to wait, perhaps with many others.
-  func standBack(now: Int64, random: Double) -> Int64 {
+  func checkDelay(now: Int64, random: Double) -> Int64 {
     monitors.withLock { $0.pacer.delay(now: now, monitors: $0.count, random: random) }
   }
 }

@@ -124,7 +124,7 @@ final class SiteMonitorCore: Sendable {
       let names = configuration.meteredInterfaces.isEmpty ? [] : path.interface.map(provider.alternativeNames) ?? []
       take(epoch) { [provider] machine, now, random in
         machine.pathChanged(path, alternativeNames: names, now: now, random: random) {
-          provider.standBack(now: now, random: random)
+          provider.checkDelay(now: now, random: random)
         }
       }
     }

@@ -8,7 +8,7 @@ import Testing
 /// A queue with two lookups at a time, overdue after 10 ns, and at most five threads.
 struct NameLookupQueueTests {
   private let pool = NameLookupPool(threads: 1)
-  private var queue = NameLookupQueue(limit: 2, bound: 5, patience: 10)
+  private var queue = NameLookupQueue(limit: 2, bound: 5, overdueAfter: 10)
 
   /// Asks for a name. Returns whether to start a thread, or the supervisor.
   private mutating func ask(_ name: String, at now: Int64 = 0) -> NameLookupQueue.Demand {
