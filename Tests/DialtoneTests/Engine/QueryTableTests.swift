@@ -18,7 +18,7 @@ struct QueryTableTests {
     mark(&change)
     _ = table.mark(change)
     source.asked = []
-    _ = table.ask(source)
+    table.ask(source)
     return Set(source.asked)
   }
 
@@ -27,7 +27,7 @@ struct QueryTableTests {
     let (fine, lost) = (ip("192.0.2.1"), ip("192.0.2.2"))
     source.answers[lost] = Reachability(status: .unreachable, reason: .noRoute)
     _ = table.attach(queries([fine, lost]), to: user)
-    _ = table.ask(source)
+    table.ask(source)
     let asked1 = asked(&table) { $0.markIdleLink() }
     #expect(asked1 == [lost])
     // It is reachable by now.
@@ -45,7 +45,7 @@ struct QueryTableTests {
     let (kept, left) = (ip("192.0.2.1"), ip("192.0.2.2"))
     _ = table.attach(queries([kept]), to: user)
     let nodes = table.attach(queries([left]), to: user)
-    _ = table.ask(source)
+    table.ask(source)
     table.isInterestStale = false
     table.detach(nodes, from: user)
     #expect(table.isInterestStale)
@@ -55,7 +55,7 @@ struct QueryTableTests {
     // Asked for again, it is asked at once.
     _ = table.attach(queries([left]), to: user)
     source.asked = []
-    _ = table.ask(source)
+    table.ask(source)
     #expect(source.asked == [left])
   }
 
