@@ -131,8 +131,8 @@ package final class NetworkEngine: Sendable {
   /// Has a thread do a turn, since something has changed that it cannot see by itself. The caller holds no lock.
   private func wake(_ waiter: any EventWaiter) { if !waiter.wake() { deliver(replace(waiter)) } }
 
-  /// Has the engine look at the clock and at its source, which a test has changed. Without a waiter, has the thread that
-  /// stands in try to get one.
+  /// Has the engine look at the clock and at its source, which a test has changed. Without a waiter, has the thread
+  /// that stands in try to get one.
   package func wake() {
     if isInherited { return }
     let waiter = control.withLock { control in
