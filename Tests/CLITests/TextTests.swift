@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dialtone
+import DialtoneDiagnosis
 import DialtoneSites
 import TestSupport
 import Testing
@@ -25,6 +26,28 @@ struct TextTests {
     TextReportFormatter(
       targets: try texts.map { try WatchedTarget($0) },
       screen: { Screen(columns: isTerminal ? 80 : nil, style: style) }, showsTime: false)
+  }
+
+  // MARK: Explanations
+
+  @Test("what works is broken between its parts, and within one only if that has no room", arguments: 20...100)
+  func brokenBetweenItsParts(columns: Int) async throws {
+    let router = try #require(IPAddress("192.0.2.1"))
+    let target = try #require(IPAddress("203.0.113.10"))
+    let verdict = try await Diagnosis(
+      environment: ScriptedEvidence([
+        .kernel(KernelFinding(.link(.works("eth0")), target: target)),
+        .kernel(KernelFinding(.neighbour(.answers(router, isGateway: true)), target: target)),
+        .beyond(BeyondFinding([BeyondFinding.Question(target, .answer)])),
+      ])
+    ).verdict()
+    let parts = ["eth0 up", "router 192.0.2.1 answers", "the Internet answers"]
+    #expect(verdict.works == parts)
+    let lines = ExplainFormatter(style: Self.plain, columns: columns).lines(for: verdict).split(separator: "\n")
+    #expect(lines.allSatisfy { $0.count <= columns }, "\(lines)")
+    for part in parts where part.count + "  works  ".count + " ·".count <= columns {
+      #expect(lines.contains { $0.contains(part) }, "\(lines)")
+    }
   }
 
   // MARK: Words

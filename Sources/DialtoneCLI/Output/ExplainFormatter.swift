@@ -55,7 +55,18 @@ struct ExplainFormatter {
   private static let labelColumns = 9
 
   private func labelled(_ label: String, _ texts: [String]) -> [String] {
-    var lines = wrapped(texts.joined(separator: " · "), indent: Self.labelColumns)
+    // A text that fits into a line is not broken.
+    let limit = (columns ?? .max) - Self.labelColumns
+    var groups: [String] = []
+    for text in texts.map({ TerminalText.visible($0) }) {
+      if let last = groups.last, TerminalText.columns(last) + TerminalText.columns(text) + 5 <= limit {
+        groups[groups.count - 1] += " · " + text
+      } else {
+        if !groups.isEmpty { groups[groups.count - 1] += " ·" }
+        groups.append(text)
+      }
+    }
+    var lines = groups.flatMap { wrapped($0, indent: Self.labelColumns) }
     let head = TerminalText.padded("  \(label)", to: Self.labelColumns)
     lines[0] = style.text(head, .faint) + lines[0].dropFirst(Self.labelColumns)
     return lines

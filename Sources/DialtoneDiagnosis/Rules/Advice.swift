@@ -149,6 +149,9 @@ enum Advice {
 
   // MARK: Names and sites
 
+  /// If the name server is the router.
+  static let onRouter = "Restart the router, or set another name server in /etc/resolv.conf."
+
   private static func name(_ cause: DiagnosisCause, _ reading: Reading) -> String? {
     guard case .name(let name) = reading.finding, case .name(let meaning) = reading.meaning else { return nil }
     switch meaning {
@@ -179,7 +182,7 @@ enum Advice {
       return isAboutDates
         ? "Ask who runs \(url.authority) to renew its certificate."
         : "Do not trust it; ask who runs \(url.authority), or the network."
-    default: return "Ask who runs \(url.authority)."
+    default: return "Try again later, or ask who runs \(url.authority)."
     }
   }
 }

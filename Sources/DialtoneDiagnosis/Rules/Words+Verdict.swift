@@ -22,7 +22,8 @@ extension Words {
       if let success = ground.success { words.details.append(doubt(success)) }
       if charge.cause == .routerNoRoute { words.details.append("The router's uplink is probably down.") }
       let cause = charge.cause == .familyBroken ? ground.reading.charge?.cause ?? charge.cause : charge.cause
-      words.advice = Advice.act(on: cause, ground.reading, target: target)
+      let advice = Advice.act(on: cause, ground.reading, target: target)
+      words.advice = silentRouters(ground.reading) == nil ? advice : Advice.onRouter
     case .unknown(let unknown):
       words.summary = summary(unknown)
       words.advice = advice(unknown)
@@ -56,12 +57,15 @@ extension Words {
       return "\(Self.name(family)) does not work, and \(Self.name(other)) does: \(text(ground.reading))."
     }
     switch charge.cause {
-    case .uplinkDown: return "\(Self.capitalised(subject)) is not reachable beyond \(router)."
+    case .uplinkDown where goal == .internet: return "The Internet is not reachable beyond \(router)."
+    case .uplinkDown: return "Nothing beyond \(router) answers, so \(target) is not reachable."
     case .routerNoRoute:
       guard let statement = statement(ground.reading) else { break }
       return "\(Self.capitalised(subject)) is not reachable: the router \(statement.sender) says "
         + "\(Self.text(statement))."
-    default: break
+    default:
+      guard let servers = silentRouters(ground.reading) else { break }
+      return "Your router answers, but the name server on it does not (\(Self.list(servers)))."
     }
     return Self.capitalised(text(ground.reading)) + "."
   }
@@ -106,16 +110,26 @@ extension Words {
   /// The target as the subject of a sentence. It begins with a word of ours.
   private var subject: String { goal == .internet ? "the Internet" : "the target \(target)" }
 
-  private var router: String {
-    for reading in readings {
-      guard case .kernel(let kernel) = reading.finding, case .neighbour(let neighbour) = kernel.result else { continue }
+  private var router: String { routers.first.map { "your router \($0)" } ?? "your router" }
+
+  /// The addresses that routers of this machine answer at.
+  private var routers: [IPAddress] {
+    readings.compactMap { reading in
+      guard case .kernel(let kernel) = reading.finding, case .neighbour(let neighbour) = kernel.result else {
+        return nil
+      }
       switch neighbour {
-      case .answers(let address, isGateway: true), .answered(let address, isGateway: true):
-        return "your router \(address)"
-      default: continue
+      case .answers(let address, isGateway: true), .answered(let address, isGateway: true): return address
+      default: return nil
       }
     }
-    return "your router"
+  }
+
+  /// The name servers of a reading that says that they are silent, if all of them are routers that answer.
+  private func silentRouters(_ reading: Reading) -> [IPAddress]? {
+    guard case .name(.silent) = reading.meaning, case .name(let name) = reading.finding else { return nil }
+    let (servers, routers) = (name.servers.map(\.address), routers)
+    return !servers.isEmpty && servers.allSatisfy(routers.contains) ? servers : nil
   }
 
   static func capitalised(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }

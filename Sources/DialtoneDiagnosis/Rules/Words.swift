@@ -114,6 +114,8 @@ struct Words {
   ) -> String {
     switch link {
     case .works(let name): "\(Facts.link(name, evidence)) is up\(Facts.details(name, evidence))"
+    case .fails(let name, .noCarrier, _):
+      "the interface \(Facts.link(name, evidence)) has no carrier: nothing is connected, or what is connected is off"
     case .fails(let name, let reason, _): "the interface \(Facts.link(name, evidence)) carries nothing: \(reason)"
     case .failsAmongOthers(let name, let reason): "\(Facts.link(name, evidence)): \(reason)"
     case .missing(let name?): "there is no interface \(name)"
@@ -322,7 +324,7 @@ struct Words {
     case .noTLS: return "it did not come to TLS"
     case .answers(let status): return "\(site) answers\(status.map { " \($0)" } ?? "")"
     case .unexpected: return "\(site) answers\(verdict.status.map { " \($0)" } ?? ""): \(reason)"
-    case .serverFault(let status): return "the site \(site) answers \(status): something is wrong with it"
+    case .serverFault(let status): return "the site \(site) answers \(status): the fault is there"
     case .loginWanted: return "the network says that it wants a login (status 511)"
     case .redirected: return "the answer of \(site) leads to another host, as a portal's does"
     case .stalled: return "the site \(site) takes the request, and does not answer"

@@ -82,6 +82,24 @@ struct DiagnosisTests {
     #expect(verdict.advice?.contains("eth0") == true)
   }
 
+  /// A router answers, and its name server does not: that is no contradiction, but has to be said.
+  @Test("a name server on the router is told from the router", arguments: ["192.0.2.1", "192.0.2.53"])
+  func toldFromTheRouter(server: String) async throws {
+    let router = try #require(IPAddress("192.0.2.1"))
+    let silent = NameFinding.Server(try #require(IPAddress(server)), ipv4: .silent, ipv6: .silent)
+    let verdict = try await Diagnosis(
+      of: .host("site.example"),
+      environment: ScriptedEvidence([
+        .name(NameFinding(name: "site.example", servers: [silent], system: .failed)),
+        .kernel(KernelFinding(.neighbour(.answers(router, isGateway: true)), target: router)),
+      ])
+    ).verdict()
+    #expect(verdict.cause == .nameServerSilent && verdict.summary.contains(server), "\(verdict)")
+    let isRouter = server == "192.0.2.1"
+    #expect(verdict.summary.hasPrefix("Your router answers") == isRouter, "\(verdict.summary)")
+    #expect(verdict.advice?.hasPrefix("Restart the router") == isRouter)
+  }
+
   /// A question that hangs costs no more than the time there is, and is said to be unanswered.
   @Test func endsInTimeIfAQuestionHangs() async throws {
     for question in DiagnosisQuestion.allCases where question != .way {
