@@ -166,6 +166,17 @@ int __wrap_open(const char *path, int flags, ...) {
   return command_memory_file(NULL, 0);
 }
 
+// What `setpriority` leads to in them.
+//
+// Dispatch gives the thread of its timers a nice value of -4. The kernel refuses that to a process without privileges,
+// and Dispatch writes so to the system's log at each start. It goes on all the same, and here without a word.
+int __wrap_setpriority(int which, unsigned int who, int value) {
+  if (syscall(SYS_setpriority, which, who, value) == 0) return 0;
+  if (errno != EACCES) return -1;
+  errno = 0;
+  return 0;
+}
+
 static int has_set_root;
 
 // Before the constructors of Swift's runtime, which have no priority.
