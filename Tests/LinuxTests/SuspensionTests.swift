@@ -43,5 +43,31 @@ struct SuspensionTests {
     let detector = try #require(SuspensionDetector())
     #expect(!detector.hasResumed())
   }
+
+  /// It is a part of the time since the system has started (proc_uptime(5)).
+  @Test("the time suspended is less than the time since the start")
+  func suspendedIsPartOfUptime() throws {
+    let suspended = TimeSource.suspended()
+    let uptime = try #require(SystemFile.text(at: "/proc/uptime").flatMap { Double($0.prefix { $0 != " " }) })
+    #expect(Double(suspended) < uptime * 1e9, "\(suspended) ns of \(uptime) s")
+  }
+
+  /// What was announced meanwhile is lost, and so is what the network's name servers said.
+  @Test("45: after a suspension routes are asked for again, and names looked up", .enabled(if: NetworkLab.isAvailable))
+  func everythingIsInQuestionAfterASuspension() throws {
+    let lab = try NetworkLab()
+    let clock = Clock()
+    try lab.run {
+      // Without a poll each descriptor counts as ready.
+      let network = LinuxNetwork(suspended: { clock.suspended.load(ordering: .relaxed) })
+      var before = NetworkChange()
+      network.drain(into: &before)
+      #expect(!before.touchesNames)
+      clock.suspended.add(3_600_000_000_000, ordering: .relaxed)
+      var change = NetworkChange()
+      network.drain(into: &change)
+      #expect(change.touchesNames && change.touchesEverything)
+    }
+  }
 }
 #endif

@@ -19,6 +19,7 @@ final class LinuxNetwork: NetworkSource {
   }
 
   private let time: TimeSource
+  private let suspended: () -> Int64
   /// What the engine's threads sleep on; `nil` if it can await no descriptors, so that everything is polled.
   private let poll: EventPoll?
   /// `nil` if netlink is refused.
@@ -62,12 +63,14 @@ final class LinuxNetwork: NetworkSource {
   ///   - time: The clock of deadlines.
   ///   - root: The folder that contains `etc`, for tests.
   ///   - readNameServers: Reads the name servers, for tests; `nil` to read resolv.conf.
+  ///   - suspended: Returns how long the system has been suspended so far, in nanoseconds; for tests.
   init(
     _ waiter: (any EventWaiter)? = nil, time: TimeSource = .system, nameConfigurationRoot root: String = "",
-    readNameServers: (@Sendable () -> [IPAddress])? = nil
+    readNameServers: (@Sendable () -> [IPAddress])? = nil, suspended: @escaping () -> Int64 = TimeSource.suspended
   ) {
     poll = waiter as? EventPoll
     self.time = time
+    self.suspended = suspended
     lookups = RouteLookups(time)
     // A poll awaits the descriptor of news. Any other waiter is woken, or a path would be known only after a poll.
     let woken = poll == nil ? waiter : nil
@@ -92,7 +95,7 @@ final class LinuxNetwork: NetworkSource {
       schedule.openingFailed(for: Reachability.Reason(shortage: error.errno))
     }
     // Somebody else may have closed a descriptor. Its number may be another file's by now, which is not to be awaited.
-    if !(suspension?.isOpen ?? false) { suspension = SuspensionDetector() }
+    if !(suspension?.isOpen ?? false) { suspension = SuspensionDetector(suspended: suspended) }
     if !(radios?.isOpen ?? false) {
       radios = RadioSwitches()
       tables.forgetDecision()

@@ -115,6 +115,16 @@ struct NameRulesTests {
     #expect(reading.outcome == .skipped && reading.meaning == .name(.hurried))
   }
 
+  /// Without a server in resolv.conf(5) nobody can answer. If programs were not asked, that need not harm them.
+  @Test func aMachineWithoutNameServersHasAFaultIfProgramsGetNothing() {
+    var finding = NameFinding(name: "site.example")
+    let unasked = NameRules.read(finding)
+    #expect(unasked.outcome == .skipped && unasked.charge == nil && unasked.meaning == .name(.noServer))
+    finding.system = .failed
+    let failed = NameRules.read(finding)
+    #expect(failed.outcome == .fault && failed.charge?.cause == .nameServerSilent)
+  }
+
   /// getaddrinfo(3) is what programs ask: a server's answer that they never get is no answer.
   @Test func whatProgramsDoNotGetIsAFault() {
     var finding = NameFinding(name: "site.example", servers: [NameFinding.Server(Self.first, ipv4: Self.known)])
@@ -198,6 +208,20 @@ struct NameRulesTests {
     // An address of somebody else does not count.
     let stray = try #require(DNSMessage.answer(head + alias + [0xC0, 12] + address.dropFirst(2), to: "a", .a))
     #expect(stray.isToQuestion && stray.addresses.isEmpty)
+  }
+
+  /// RFC 1035, 4.1.1: a server that cannot read a question answers with a format error (1), and need not repeat it.
+  /// Any other answer without it may be one to somebody else's (RFC 5452, 9.1).
+  @Test func anAnswerWithoutTheQuestionIsAnError() {
+    func answer(code: UInt8) -> DNSMessage.Answer? {
+      DNSMessage.answer([0x12, 0x34, 0x81, 0x80 | code, 0, 0, 0, 0, 0, 0, 0, 0], to: "a", .a)
+    }
+    #expect(answer(code: 1)?.isToQuestion == true)
+    #expect(answer(code: 0)?.isToQuestion == false)
+    // Two questions are not what was asked.
+    let question: [UInt8] = [1, 97, 0, 0, 1, 0, 1]
+    let two = DNSMessage.answer([0x12, 0x34, 0x81, 0x81, 0, 2, 0, 0, 0, 0, 0, 0] + question + question, to: "a", .a)
+    #expect(two?.isToQuestion == false)
   }
 
   /// A name that points to itself, or ahead, ends; no byte is read twice for ever.

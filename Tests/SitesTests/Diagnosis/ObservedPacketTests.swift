@@ -82,6 +82,43 @@ struct ObservedPacketTests {
     }
   }
 
+  /// RFC 8200, 4: extension headers stand between IPv6's header and what it carries, each of 8 bytes or a multiple.
+  @Test(arguments: [0, 43, 60] as [UInt8])
+  func extensionHeadersAreSkipped(number: UInt8) throws {
+    for (etherType, text, _, _, _) in Self.sent where etherType == 0x86DD {
+      let bytes = try Self.bytes(text)
+      for units in 0...2 {
+        // What follows it, its length, and a PadN option.
+        let padding = 8 * units + 4
+        let header = [bytes[6], UInt8(units), 1, UInt8(padding)] + [UInt8](repeating: 0, count: padding)
+        var long = Array(bytes[..<40]) + header + bytes[40...]
+        long[5] += UInt8(header.count)
+        long[6] = number
+        #expect(Self.packet(long, etherType) == Self.packet(bytes, etherType), "\(units): \(text)")
+        // A payload that ends inside of the header.
+        long[5] = UInt8(header.count - 1)
+        #expect(Self.packet(long, etherType) == nil, "\(units): \(text)")
+      }
+    }
+  }
+
+  /// RFC 4861, 4.3 and 4.4, 7.1: none is taken that a router may have forwarded. RFC 4862, 5.4.2: one without a source
+  /// looks for a conflict.
+  @Test func readsQuestionsForNeighbours() throws {
+    func packet(type: UInt8, from source: String, hopLimit: UInt8 = 255) throws -> ObservedPacket? {
+      func bytes(_ text: String) throws -> [UInt8] { try #require(IPAddress(text)).networkBytes }
+      let body = try [type, 0, 0, 0, 0, 0, 0, 0] + bytes("fe80::2")
+      let head: [UInt8] = [0x60, 0, 0, 0, 0, UInt8(body.count), 58, hopLimit]
+      return try Self.packet(head + bytes(source) + bytes("ff02::1:ff00:2") + body, 0x86DD)
+    }
+    let target = try #require(IPAddress("fe80::2")).bits
+    #expect(try packet(type: 135, from: "fe80::1") == .neighbourQuestion(target))
+    #expect(try packet(type: 136, from: "fe80::2") == .neighbourAnswer(target))
+    #expect(try packet(type: 135, from: "::") == nil)
+    #expect(try packet(type: 135, from: "fe80::1", hopLimit: 254) == nil)
+    #expect(try packet(type: 134, from: "fe80::1") == nil)
+  }
+
   /// Four zero bytes once ended a process that runs as root.
   @Test(arguments: [1, 2, UInt64.random(in: 3...UInt64.max)])
   func anyBytesAreRead(seed: UInt64) throws {

@@ -103,14 +103,14 @@ struct HostileTests {
   @Test(arguments: Transport.allCases)
   func bothRequestsShareOneDeadline(_ transport: Transport) async throws {
     let server = try await SiteServer(
-      .head(SiteBehaviour { [.pause(.seconds(28)), .answer(405, to: $0), .close] }, otherwise: SiteBehaviour()),
+      .head(SiteBehaviour { [.pause(.seconds(12)), .answer(405, to: $0), .close] }, otherwise: SiteBehaviour()),
       transport)
     let (verdict, elapsed, lateness) = try await besidePauses {
-      try await check(server.url(transport)) { $0.timeout = .seconds(50) }
+      try await check(server.url(transport)) { $0.timeout = .seconds(20) }
     }
     #expect(verdict.error?.code == .timedOut, "\(verdict)")
-    // With a deadline for each request it would be 78 s.
-    #expect(elapsed < Self.limit(.seconds(50), lateness: lateness))
+    // With a deadline for each request it would be 32 s.
+    #expect(elapsed < Self.limit(.seconds(20), lateness: lateness))
     #expect(server.requests.map(\.method) == ["HEAD", "GET"])
   }
 

@@ -65,7 +65,8 @@ final class ChangeFinder: SyntaxVisitor {
     guard node.count > 1 else { return .visitChildren }
     for item in node {
       guard case .expr(let expression) = item.item, let call = Self.call(expression) else { continue }
-      if !["fatalError", "preconditionFailure", "precondition", "assert"].contains(call) {
+      let needed = ["fatalError", "preconditionFailure", "precondition", "assert", "self.init", "super.init"]
+      if !needed.contains(call) {
         add(expression, "", .leftOut)
       }
     }
@@ -78,6 +79,32 @@ final class ChangeFinder: SyntaxVisitor {
     if let wait = expression.as(AwaitExprSyntax.self) { return call(wait.expression) }
     if let unsafe = expression.as(UnsafeExprSyntax.self) { return call(unsafe.expression) }
     return nil
+  }
+
+  /// Only what is compiled here.
+  override func visit(_ node: IfConfigDeclSyntax) -> SyntaxVisitorContinueKind {
+    let clause = node.clauses.first { $0.condition.map(Self.holds) ?? true }
+    if let elements = clause?.elements { walk(elements) }
+    return .skipChildren
+  }
+
+  private static func holds(_ condition: ExprSyntax) -> Bool {
+    let text = condition.trimmedDescription
+    if let sequence = condition.as(SequenceExprSyntax.self),
+      let folded = try? OperatorTable.standardOperators.foldSingle(sequence)
+    {
+      return holds(folded)
+    }
+    if let operation = condition.as(InfixOperatorExprSyntax.self) {
+      let (left, right) = (holds(operation.leftOperand), holds(operation.rightOperand))
+      return operation.operator.trimmedDescription == "&&" ? left && right : left || right
+    }
+    if text.hasPrefix("!"), let negated = condition.as(PrefixOperatorExprSyntax.self) {
+      return !holds(negated.expression)
+    }
+    // The traits are those of a clone.
+    return ["os(Linux)", "canImport(Glibc)", "canImport(FoundationNetworking)", "NIO", "Sites", "Command"].contains(
+      text)
   }
 
   // What has to be a literal, or is no code that runs.

@@ -30,7 +30,8 @@ struct Place {
   let change: Change
 }
 
-/// The switch, in each module.
+/// The switch, in each module. It notes which changes are reached: an empty file for each, in the folder that
+/// DIALTONE_MUTANTS_REACHED names.
 let mutantSource = """
   #if canImport(Glibc)
   internal import Glibc
@@ -39,8 +40,22 @@ let mutantSource = """
   #endif
 
   private let mutantNumber: Int = unsafe getenv("DIALTONE_MUTANT").flatMap { unsafe Int(String(cString: $0)) } ?? 0
+  private let reachedFolder: String? = unsafe getenv("DIALTONE_MUTANTS_REACHED").map { unsafe String(cString: $0) }
+  // A byte for each change. Two threads may both note the same one.
+  private nonisolated(unsafe) let isReached = unsafe UnsafeMutableRawPointer.allocate(byteCount: 4_096, alignment: 1)
+    .initializeMemory(as: UInt8.self, repeating: 0, count: 4_096)
 
-  @inline(never) func mutantIsOn(_ number: Int) -> Bool { number == mutantNumber }
+  private func note(_ number: Int, in folder: String) {
+    if unsafe isReached[number] != 0 { return }
+    unsafe isReached[number] = 1
+    let descriptor = unsafe open("\\(folder)/\\(number)", O_CREAT | O_WRONLY | O_CLOEXEC, 0o666)
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  @inline(never) func mutantIsOn(_ number: Int) -> Bool {
+    if let reachedFolder { note(number, in: reachedFolder) }
+    return number == mutantNumber
+  }
 
   """
 
