@@ -29,11 +29,14 @@ struct VerdictRules {
     let broken = brokenFamily
     if let broken, areNamesAskedOnly(by: broken.family) { return familyBroken(broken) }
     let counting = faults.filter { fault in
-      if isNamePartial, isMissing(fault) { return false }
+      if isMissing(fault), isNamePartial || isAnotherInUse(fault.family) { return false }
       guard let family = fault.family else { return true }
       return !workingFamilies.contains { $0 != family }
     }
     if let first = nearest(counting) {
+      if let router = unansweringRouter, isSilence(first) {
+        return .wrong(Charge(.gatewaySilent, nil), Conclusion.Ground(reading: router))
+      }
       if var charge = first.charge {
         // Whoever should have led on to the Internet is not there.
         if goal == .internet, charge.cause == .hostAbsent { charge = Charge(.gatewaySilent, nil) }
@@ -94,6 +97,15 @@ struct VerdictRules {
     }
   }
 
+  /// Whether this machine uses another family, whose router may not have answered yet. Then a family that is not set up
+  /// is no cause.
+  private func isAnotherInUse(_ family: IPAddress.Family?) -> Bool {
+    readings.contains { reading in
+      guard case .kernel(let kernel) = reading.finding, case .route(.leads) = kernel.result else { return false }
+      return reading.family != family && !faults.contains { $0.family == reading.family && isMissing($0) }
+    }
+  }
+
   /// Whether a fault only says that this machine does not use the family.
   private func isAbsence(_ reading: Reading) -> Bool {
     isMissing(reading) && workingFamilies.contains { $0 != reading.family }
@@ -136,6 +148,26 @@ struct VerdictRules {
   }
 
   // MARK: The nearest cause
+
+  /// A router that has not answered so far, if none has. The kernel begins to ask anew with each packet, and is sure
+  /// only after three seconds.
+  private var unansweringRouter: Reading? {
+    guard context.isRouterSilent else { return nil }
+    return readings.first { reading in
+      guard case .kernel(let kernel) = reading.finding, case .neighbour(.asked(_, true)) = kernel.result else {
+        return false
+      }
+      return true
+    }
+  }
+
+  /// Whether a fault is only that nothing behind the router answered.
+  private func isSilence(_ fault: Reading) -> Bool {
+    switch fault.meaning {
+    case .name(.silent), .beyond(.nothing), .beyond(.silent): true
+    default: false
+    }
+  }
 
   /// A portal that answers in others' place explains whatever lies behind it.
   private var portal: Reading? { readings.first { $0.kind == .portal && $0.isFault } }

@@ -82,6 +82,26 @@ struct DiagnosisTests {
     #expect(verdict.advice?.contains("eth0") == true)
   }
 
+  /// The kernel begins to ask for a router anew with each packet: for most of the time it is not sure. A family that is
+  /// not set up is no cause then, as in a network of IPv4 alone whose router is off.
+  @Test("a router that has not answered yet is the cause, and not the family that is not set up")
+  func aRouterThatHasNotAnsweredYet() async throws {
+    let (router, ipv4) = (try #require(IPAddress("192.0.2.1")), try #require(IPAddress("198.41.0.4")))
+    let ipv6 = try #require(IPAddress("2001:503:ba3e::2:30"))
+    var findings: [Finding] = [
+      .kernel(KernelFinding(.link(.works("eth0")), target: ipv4)),
+      .kernel(KernelFinding(.route(.leads(gateway: router, interface: "eth0")), target: ipv4)),
+      .kernel(KernelFinding(.address(.missing), target: ipv6)),
+      .kernel(KernelFinding(.neighbour(.asked(router, isGateway: true)), target: ipv4)),
+    ]
+    let early = try await Diagnosis(environment: ScriptedEvidence(findings)).verdict()
+    #expect(early.cause == nil && early.confidence == .unknown, "\(early)")
+    let server = NameFinding.Server(router, ipv4: .silent, ipv6: .silent)
+    findings.append(.name(NameFinding(name: ".", servers: [server], isRootOnly: true)))
+    let late = try await Diagnosis(environment: ScriptedEvidence(findings)).verdict()
+    #expect(late.cause == .gatewaySilent && late.confidence == .likely, "\(late)")
+  }
+
   /// A router answers, and its name server does not: that is no contradiction, but has to be said.
   @Test("a name server on the router is told from the router", arguments: ["192.0.2.1", "192.0.2.53"])
   func toldFromTheRouter(server: String) async throws {
