@@ -15,7 +15,7 @@ final class QueryNode {
   /// Whether path monitors depend on it: an event that touches it touches them.
   var isOfPaths = false
   /// The targets that depend on it.
-  private(set) var users: [TargetRecord] = []
+  private(set) var users = Few<TargetRecord>()
 
   init(_ query: RouteQuery) {
     self.query = query
@@ -31,15 +31,9 @@ final class QueryNode {
 
   var isUsed: Bool { isOfPaths || !users.isEmpty }
 
-  func add(_ user: TargetRecord) {
-    users.append(user)
-  }
+  func add(_ user: TargetRecord) { users.append(user) }
 
-  func remove(_ user: TargetRecord) {
-    guard let position = users.lastIndex(where: { $0 === user }) else { return }
-    users.swapAt(position, users.count - 1)
-    users.removeLast()
-  }
+  func remove(_ user: TargetRecord) { users.removeLast { $0 === user } }
 }
 
 extension QueryNode: Hashable {
