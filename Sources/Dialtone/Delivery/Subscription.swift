@@ -28,15 +28,6 @@ package final class Subscription<State: DeterminableState>: Sendable {
     case cancelled
   }
 
-  /// A closure as an object. A closure that is taken out of a generic type is wrapped anew, in memory of its own.
-  private final class Called: Sendable {
-    let body: Handler
-
-    init(_ body: @escaping Handler) { self.body = body }
-
-    func call(_ given: Snapshot<State>) { body(given) }
-  }
-
   /// What `look` leaves to do outside the lock.
   private struct Due {
     var waiter: Waiter?
@@ -58,7 +49,7 @@ package final class Subscription<State: DeterminableState>: Sendable {
   private struct Progress {
     var kind: Kind
     /// The closure of a handler or queue; released when it is cancelled.
-    var handler: Called?
+    var handler: Handler?
     var dispatchQueue: DispatchQueue?
     /// The continuation by which a task waits, or what a thread blocks on.
     var waiter: Waiter?
@@ -87,14 +78,14 @@ package final class Subscription<State: DeterminableState>: Sendable {
 
   /// A closure that a thread of the engine runs.
   convenience init(_ cell: StateCell<State>, _ options: ReceiverOptions, handler: @escaping Handler) {
-    self.init(cell, options, DeliveryPlace(), Progress(kind: .handler, handler: Called(handler)))
+    self.init(cell, options, DeliveryPlace(), Progress(kind: .handler, handler: handler))
   }
 
   /// A closure that `queue` runs, one call at a time even if the queue is concurrent.
   convenience init(
     _ cell: StateCell<State>, _ options: ReceiverOptions, queue: DispatchQueue, handler: @escaping Handler
   ) {
-    self.init(cell, options, nil, Progress(kind: .queue, handler: Called(handler), dispatchQueue: queue))
+    self.init(cell, options, nil, Progress(kind: .queue, handler: handler, dispatchQueue: queue))
   }
 
   /// A task that calls ``next()``, or a thread that calls ``first(by:)``. It is treated as if it had been given `last`.
@@ -174,14 +165,14 @@ package final class Subscription<State: DeterminableState>: Sendable {
   /// a thread of the engine has to call this again.
   private func deliver() -> Bool {
     var given: Snapshot<State>?
-    let handler = progress.withLock { progress -> Called? in
+    let handler = progress.withLock { progress -> Handler? in
       progress.isWokenAgain = false
       guard let handler = progress.handler, let newest = cell.next(after: progress.last, options) else { return nil }
       progress.last = newest
       given = newest
       return handler
     }
-    if let handler, let given { handler.call(given) }
+    if let handler, let given { handler(given) }
     // Nobody has scheduled a state that came while the closure ran.
     if place == nil {
       lookAndPerform(isBlockDone: true)
