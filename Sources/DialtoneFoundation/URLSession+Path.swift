@@ -149,6 +149,7 @@ extension URLSession {
       }
       group.addTask {
         do {
+          // The deadline, cancelled when something else comes first.
           try await Task.sleep(until: deadline)
           return .failure(URLError(.timedOut))
         } catch {

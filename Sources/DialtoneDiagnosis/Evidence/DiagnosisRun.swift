@@ -95,6 +95,7 @@ final class DiagnosisRun: Sendable {
   private func askBeyond(after pause: Duration) async {
     if pause > .zero {
       do {
+        // No wait for something to happen: the caller cancels it when the target has answered.
         try await Task.sleep(for: pause)
       } catch {
         // It is cancelled: nothing more is asked.

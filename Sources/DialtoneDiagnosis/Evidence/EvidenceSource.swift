@@ -164,6 +164,7 @@ public struct ScriptedEvidence: EvidenceSource {
     if hanging.contains(question) {
       let rest = max(0, inquiry.deadline - TimeSource.system.now())
       do {
+        // What hangs until the time is up is what the script plays.
         try await Task.sleep(for: .nanoseconds(rest))
       } catch {
         // It is cancelled: nobody wants the answer any more.

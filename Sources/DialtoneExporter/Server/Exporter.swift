@@ -129,6 +129,7 @@ package final class Exporter: Sendable {
       }
       group.addTask {
         do {
+          // The limit, cancelled when the turn comes.
           try await Task.sleep(for: limit)
         } catch {
           // The turn has come before.
@@ -150,6 +151,7 @@ package final class Exporter: Sendable {
       group.addTask { [prober] in await prober.run(probe) }
       group.addTask {
         do {
+          // The limit, cancelled when the probe ends.
           try await Task.sleep(for: probe.timeout + Self.grace)
         } catch {
           // The probe has ended before.
