@@ -42,6 +42,7 @@ final class DiagnosisRun: Sendable {
     if Task.isCancelled { return }
     await askBeyond(after: .zero)
     await askNeighboursAgain()
+    await lookAtWayAgain()
     if Task.isCancelled { return }
     emit(.verdict(verdict))
   }
@@ -87,6 +88,18 @@ final class DiagnosisRun: Sendable {
     if inquiry.openWays.contains(where: { inquiry.isUnsure($0.target.family) }) { await ask(.neighbours) }
   }
 
+  /// Looks at the kernel once more if nothing has succeeded: a link that has gone since the first look explains why
+  /// nobody has answered, and whoever was suspected meanwhile is innocent.
+  private func lookAtWayAgain() async {
+    let known = found.withLock { $0.filter { $0.question == .way } }
+    let openFamilies = inquiry(of: known).openFamilies
+    if isSuccessful || openFamilies.isEmpty || Task.isCancelled { return }
+    let findings = await source.findings(for: .way, in: inquiry)
+    if Task.isCancelled || inquiry(of: findings).openFamilies.isSuperset(of: openFamilies) { return }
+    found.withLock { $0.removeAll { $0.question == .way } }
+    tell(findings)
+  }
+
   private func askPortal() async {
     if configuration.asksBeyondRouter, needsRouter, !hasFound(.portal) { await ask(.portal) }
   }
@@ -124,9 +137,11 @@ final class DiagnosisRun: Sendable {
 
   // MARK: Questions
 
-  private var inquiry: DiagnosisInquiry {
+  private var inquiry: DiagnosisInquiry { inquiry(of: found.withLock { $0 }) }
+
+  private func inquiry(of findings: [Finding]) -> DiagnosisInquiry {
     DiagnosisInquiry(
-      subject: subject, configuration: configuration, findings: found.withLock { $0 },
+      subject: subject, configuration: configuration, findings: findings,
       deadline: start.addingClamped(configuration.timeout.nanosecondsClamped))
   }
 

@@ -73,25 +73,21 @@ public struct DiagnosisInquiry: Sendable {
   /// What the kernel knows of the way, in each family that no fault stops.
   package var openWays: [KernelEvidence] {
     families.compactMap { family in
-      let ofFamily = findings.compactMap { finding -> KernelFinding? in
-        if case .kernel(let kernel) = finding, kernel.target.family == family { kernel } else { nil }
-      }
+      let ofFamily = kernelFindings.filter { $0.target.family == family }
       return ofFamily.contains(where: \.isFault) ? nil : ofFamily.last?.evidence
     }
   }
 
   /// Whether a fault is known in each family that has a way at all, so that nothing can be sent.
-  var isCutOff: Bool {
-    let families = Set(
-      findings.compactMap { finding -> IPAddress.Family? in
-        if case .kernel(let kernel) = finding { kernel.target.family } else { nil }
-      })
-    return !families.isEmpty
-      && families.allSatisfy { family in
-        findings.contains {
-          if case .kernel(let kernel) = $0 { kernel.isFault && kernel.target.family == family } else { false }
-        }
-      }
+  var isCutOff: Bool { !kernelFindings.isEmpty && openFamilies.isEmpty }
+
+  /// The families in which the kernel knows a way, and no fault.
+  var openFamilies: Set<IPAddress.Family> {
+    Set(kernelFindings.map(\.target.family)).subtracting(kernelFindings.filter(\.isFault).map(\.target.family))
+  }
+
+  private var kernelFindings: [KernelFinding] {
+    findings.compactMap { if case .kernel(let kernel) = $0 { kernel } else { nil } }
   }
 
   /// Whether a proxy has led to the site, whatever the site said.

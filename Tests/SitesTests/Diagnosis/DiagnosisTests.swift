@@ -102,6 +102,15 @@ struct DiagnosisTests {
     #expect(late.cause == .gatewaySilent && late.confidence == .likely, "\(late)")
   }
 
+  /// The cable is pulled while questions are under way: none of them comes back, and whoever stands in between looks
+  /// guilty. The kernel knows better by then.
+  @Test func aLinkThatGoesMeanwhile() async throws {
+    let ipv4 = try #require(IPAddress("198.41.0.4"))
+    let verdict = try await Diagnosis(environment: PulledCable(target: ipv4)).verdict()
+    #expect(verdict.cause == .noCarrier && verdict.confidence == .certain, "\(verdict)")
+    #expect(verdict.steps.filter { $0.kind == .link }.count == 1 && !verdict.steps.contains { $0.kind == .route })
+  }
+
   /// A router answers, and its name server does not: that is no contradiction, but has to be said.
   @Test("a name server on the router is told from the router", arguments: ["192.0.2.1", "192.0.2.53"])
   func toldFromTheRouter(server: String) async throws {
@@ -156,3 +165,25 @@ struct DiagnosisTests {
   }
 }
 #endif
+
+/// Evidence of a link that loses its carrier after the kernel was asked first.
+private struct PulledCable: EvidenceSource {
+  let target: IPAddress
+  private let looks = Box(0)
+
+  init(target: IPAddress) { self.target = target }
+
+  func findings(for question: DiagnosisQuestion, in inquiry: DiagnosisInquiry) async -> [Finding] {
+    func kernel(_ result: KernelFinding.Result) -> Finding { .kernel(KernelFinding(result, target: target)) }
+    switch question {
+    case .way:
+      looks.value += 1
+      if looks.value > 1 { return [kernel(.link(.fails("eth0", .noCarrier, isNamed: true)))] }
+      return [kernel(.link(.works("eth0"))), kernel(.route(.leads(gateway: nil, interface: "eth0")))]
+    case .names:
+      let server = NameFinding.Server(target, ipv4: .dropped, ipv6: .dropped)
+      return [.name(NameFinding(name: ".", servers: [server], isRootOnly: true))]
+    default: return []
+    }
+  }
+}
