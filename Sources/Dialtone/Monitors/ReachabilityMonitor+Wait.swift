@@ -66,7 +66,8 @@ extension ReachabilityMonitor {
   ///   - timeout: How long to wait at most; `nil` for as long as it takes. With zero or less, only the present state
   ///     counts.
   /// - Returns: The state that ended the wait.
-  /// - Throws: ``ReachabilityError`` with the code `timedOut`; `CancellationError` if the task is cancelled.
+  /// - Throws: ``ReachabilityError`` with the code `timedOut`, whose message says why the target is not reachable;
+  ///   `CancellationError` if the task is cancelled.
   @discardableResult
   public func waitUntilReachable(
     over requirement: InterfaceRequirement = .any, timeout: Duration? = nil

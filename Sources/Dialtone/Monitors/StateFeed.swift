@@ -126,7 +126,7 @@ package struct StateFeed<State: DeterminableState>: Sendable {
     // Without time to wait, or a timer to end the wait, only the present state counts.
     func present(_ remark: String) throws -> State {
       if let given = cell.next(after: nil, options), isMet(given.state) { return given.state }
-      throw ReachabilityError(.timedOut, "\(goal()) at once, and \(remark)")
+      throw ReachabilityError(.timedOut, "\(goal()) at once, and \(remark)\(newestInWords)")
     }
     // First, since asking for the engine of a paused monitor may start an engine.
     if let timeout, timeout <= .zero { return try present("there was no time to wait") }
@@ -144,8 +144,11 @@ package struct StateFeed<State: DeterminableState>: Sendable {
       if isMet(given.state) { return given.state }
     }
     try Task.checkCancellation()
-    throw ReachabilityError(.timedOut, "\(goal()) within \(timeout ?? .zero)")
+    throw ReachabilityError(.timedOut, "\(goal()) within \(timeout ?? .zero)\(newestInWords)")
   }
+
+  /// The newest state, at the end of an error; empty as long as none is known.
+  private var newestInWords: String { newest.map { "; it is \($0.state)" } ?? "" }
 
   /// Blocks the thread until a state is known. `goal` says what the wait is for, in the words of an error.
   func block(timeout: Duration, goal: @autoclosure () -> String) throws(ReachabilityError) -> State {

@@ -59,7 +59,7 @@ struct WaitUntilReachableTests {
     ticking.cancel()
   }
 
-  @Test func theErrorNamesTheTargetAndTheTime() async throws {
+  @Test func theErrorNamesTheTargetTheTimeAndTheReason() async throws {
     let network = scriptedNetwork()
     network.set(.nonexistent, forName: "name.example")
     let monitor = network.monitor(try .host("name.example"))
@@ -71,6 +71,9 @@ struct WaitUntilReachableTests {
       #expect(error.code == .timedOut)
       #expect(error.message.contains("name.example"))
       #expect(error.message.contains("5.0 seconds"))
+      // The state is as a print shows it; its reason is what a log needs.
+      #expect(error.message.hasSuffix("; it is \(monitor.current)"))
+      #expect(error.message.contains(Reachability.Reason.nameNotResolved.description))
     }
     ticking.cancel()
   }
