@@ -14,6 +14,7 @@ struct ConnectionTimesTests {
   private static let third = ConnectionRoutes(pair: .reachable(interface: 4), remote: .reachable(interface: 4))
   private static let none = ConnectionRoutes(pair: .unreachable(.noRoute), remote: .unreachable(.noRoute))
   private static let cut = ConnectionRoutes(pair: .unreachable(.noRoute), remote: .reachable(interface: 3))
+  private static let unknown = ConnectionRoutes(pair: .unknown, remote: .unknown)
   private static let gone = ConnectionRoutes(pair: .unreachable(.noAddress), remote: .reachable(interface: 3))
 
   private func fine(_ change: (inout ConnectionPolicy) -> Void = { _ in }) -> ConnectionStateMachine {
@@ -144,6 +145,23 @@ struct ConnectionTimesTests {
     let due = figures { ($0.unacknowledged, $0.retransmissionTimeout) = (1, 0) }
     #expect(machine.measured(due, activity: .busy, at: 1) == .lookAgain(1 + 40_000_000))
     #expect(machine.measured(nil, activity: .busy, at: 2) == .wait && machine.condition == .fine)
+  }
+
+  @Test func aReturnedPathIsFineUntilItsFiguresSayOtherwise() {
+    var machine = fine()
+    _ = machine.take(Self.none, activity: .busy, at: 0)
+    _ = machine.take(Self.first, activity: .busy, at: 1)
+    #expect(machine.condition == .fine)
+  }
+
+  /// Only an answer that packets can leave by an interface is one that they can.
+  @Test func whatTheRoutesSayIsToldApart() {
+    #expect(ConnectionRoutes.Answer.reachable(interface: 0).isReachable)
+    #expect(!ConnectionRoutes.Answer.unknown.isReachable && !ConnectionRoutes.Answer.unreachable(.noRoute).isReachable)
+    // From another source there is no way: `freeInterface` is 0.
+    let known = ConnectionRoutes(Reachability(.unreachable, reason: .noAddress))
+    #expect(known == ConnectionRoutes(pair: .unreachable(.noAddress), remote: .unreachable(.noRoute)))
+    #expect(ConnectionRoutes(Reachability(.undetermined)) == Self.unknown)
   }
 
   @Test func aCutConnectionWhoseAddressGoesHasTheFirstGrace() {
