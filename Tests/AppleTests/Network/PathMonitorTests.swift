@@ -36,6 +36,9 @@ struct PathMonitorTests {
   @Test("the first path comes on the queue at once, with everything the kernel says")
   func theFirstPathComesOnTheQueue() async throws {
     let lab = try AppleLab.b()
+    // The kernel says some time after the link is up that it operates (Documentation/networking/operstates.rst).
+    let before = start(lab.within { NWPathMonitor() })
+    try await before.wait("the link operates") { $0.status == .satisfied && $0.supportsDNS }
     let monitor = lab.within { NWPathMonitor() }
     let key = DispatchSpecificKey<Int>()
     queue.setSpecific(key: key, value: 7)

@@ -216,7 +216,8 @@ struct PauseTests {
     monitor.target = .address(ip("192.0.2.1"))
     #expect(monitor.target == .address(ip("192.0.2.1")))
     #expect(monitor.isPaused)
-    #expect(network.environment.provider.runningEngine == nil)
+    // A thread holds the engine until its turn ends.
+    try await eventually("the engine has ended") { network.environment.provider.runningEngine == nil }
     monitor.resume()
     try await log.wait("the new target's state") { $0.isVia("eth0") }
     #expect(log.count == 2)

@@ -3,11 +3,11 @@
 
 // Makes small changes of meaning in the sources of a checkout. Scripts/mutate calls it:
 //
-//   mutate ROOT COUNT SEED LEFT-OUT FOLDER…
+//   mutate ROOT COUNT SEED LEFT-OUT ONLY FOLDER…
 //
-// It rewrites files below ROOT, so give it a copy. It chooses COUNT changes at random in the files of the folders,
-// except those of the file LEFT-OUT, and prints each, fields separated by tabs: number, file, first line, last line,
-// before, after. A program that is built of the sources makes the change whose number DIALTONE_MUTANT has; without it,
+// It rewrites files below ROOT, so give it a copy. It chooses COUNT changes at random in the files of the folders whose
+// paths begin with one of ONLY (separated by commas, or empty), except those of the file LEFT-OUT. It prints each,
+// fields separated by tabs: number, file, first line, last line, before, after. A program that is built of the sources makes the change whose number DIALTONE_MUTANT has; without it,
 // none.
 
 import Foundation
@@ -85,16 +85,18 @@ func oneLine(_ text: String) -> String {
 }
 
 let arguments = CommandLine.arguments
-guard arguments.count > 5, let count = Int(arguments[2]), let seed = UInt64(arguments[3]) else {
+guard arguments.count > 6, let count = Int(arguments[2]), let seed = UInt64(arguments[3]) else {
   print("Scripts/mutate calls this")
   exit(64)
 }
 let root = arguments[1]
 // "FILE:LINE BEFORE", of an earlier run that did not compile.
 let leftOut = Set(try String(contentsOfFile: arguments[4], encoding: .utf8).split(separator: "\n").map(String.init))
+let prefixes = arguments[5].split(separator: ",")
 var places: [Place] = []
-for folder in arguments[5...] {
-  for file in try swiftFiles(in: folder, below: root) {
+for folder in arguments[6...] {
+  for file in try swiftFiles(in: folder, below: root)
+  where prefixes.isEmpty || prefixes.contains(where: file.hasPrefix) {
     let text = try String(contentsOfFile: "\(root)/\(file)", encoding: .utf8)
     places += ChangeFinder.changes(in: text).map { Place(file: file, change: $0) }
   }
@@ -114,6 +116,6 @@ for (file, group) in Dictionary(grouping: chosen, by: { $0.place.file }) {
       ].joined(separator: "\t"))
   }
 }
-for folder in arguments[5...] {
+for folder in arguments[6...] {
   try mutantSource.write(toFile: "\(root)/\(folder)/MutantSwitch.swift", atomically: true, encoding: .utf8)
 }

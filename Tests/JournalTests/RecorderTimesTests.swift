@@ -1,0 +1,64 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import DialtoneJournal
+import Testing
+
+/// The times of the page "Outages", each at its end.
+struct RecorderTimesTests {
+  private let up = RecorderStateMachine.TargetState.up(words: "up")
+
+  private func down(_ reason: String = "no-carrier") -> RecorderStateMachine.TargetState {
+    .down(reason: reason, words: reason)
+  }
+
+  private func machine(_ targets: [String] = ["a"]) -> RecorderStateMachine {
+    RecorderStateMachine(JournalEvent.Recorder(version: "1", boot: "b", targets: targets), at: moment(0))
+  }
+
+  private func events(_ actions: [RecorderStateMachine.Action]) -> [JournalEvent] {
+    actions.compactMap { if case .write(let event) = $0 { event } else { nil } }
+  }
+
+  /// "The recorder writes a line every five minutes."
+  @Test func aLineIsWrittenEveryFiveMinutes() {
+    var machine = machine()
+    #expect(machine.nextTime == moment(300).clock)
+    #expect(machine.handle(.time, at: moment(299.999)).isEmpty)
+    #expect(events(machine.handle(.time, at: moment(300))).map(\.name) == ["alive"])
+    // Any other line serves as well.
+    _ = machine.handle(.state(0, up, since: nil), at: moment(400))
+    #expect(machine.nextTime == moment(700).clock)
+    #expect(machine.handle(.time, at: moment(699)).isEmpty)
+  }
+
+  /// "Targets that go down within ten seconds share one explanation."
+  @Test(arguments: [(10.0, true), (10.1, false)]) func whatGoesDownWithinTenSecondsIsExplainedOnce(
+    _ seconds: Double, _ isShared: Bool
+  ) {
+    var machine = machine(["a", "b"])
+    for target in 0..<2 { _ = machine.handle(.state(target, up, since: nil), at: moment(1)) }
+    _ = machine.handle(.state(0, down(), since: nil), at: moment(100))
+    _ = machine.handle(.state(1, down(), since: nil), at: moment(100 + seconds))
+    let explanation = Explanation(cause: "no-carrier", confidence: "certain", layer: .link, summary: "s")
+    let written = events(machine.handle(.explained(0, explanation), at: moment(111)))
+    #expect(written.map(\.name) == (isShared ? ["cause", "cause"] : ["cause"]))
+  }
+
+  /// "An outage around it [sleep] that is over 30 s after waking is no outage."
+  @Test(arguments: [(29.0, true), (31.0, false)]) func whatIsOverSoonAfterWakingIsNoOutage(
+    _ seconds: Double, _ isWaking: Bool
+  ) {
+    var machine = machine()
+    _ = machine.handle(.state(0, up, since: nil), at: moment(1))
+    _ = machine.handle(.state(0, down(), since: nil), at: moment(10))
+    // It sleeps for an hour, one second later.
+    _ = machine.handle(.time, at: moment(3_611, slept: 3_600))
+    let written = events(machine.handle(.state(0, up, since: nil), at: moment(3_610 + seconds, slept: 3_600)))
+    guard case .end(_, _, let found)? = written.first?.kind else {
+      Issue.record("no end: \(written)")
+      return
+    }
+    #expect(found == isWaking)
+  }
+}

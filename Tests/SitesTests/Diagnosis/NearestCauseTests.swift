@@ -1,0 +1,120 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Dialtone
+import DialtoneSites
+import Netlink
+import Testing
+
+@testable import DialtoneDiagnosis
+
+/// Of several faults the one that a packet meets first is the cause, in whatever order they were found.
+struct NearestCauseTests {
+  private static let target = IPAddress(ipv4: 0xCB00_710A)
+  private static let target6 = IPAddress(IPAddressBits(ipv6High: 0x2001_0DB8_0000_0000, low: 0xA))
+  private static let router = IPAddress(ipv4: 0xC000_0201)
+  private static let server = IPAddress(ipv4: 0xC000_0235)
+
+  private static func kernel(_ result: KernelFinding.Result, _ target: IPAddress = target) -> Finding {
+    .kernel(KernelFinding(result, target: target))
+  }
+
+  private static func names(_ reply: NameFinding.Reply) -> Finding {
+    .name(NameFinding(name: "site.example", servers: [NameFinding.Server(server, ipv4: reply, ipv6: reply)]))
+  }
+
+  private static let noWay = names(
+    .noWay(KernelFinding(.route(.refuses(.prohibited)), target: server)))
+
+  private static let reset = Finding.connection(
+    ConnectionFinding(.ipv4, [ConnectionFinding.Attempt(target, port: 443, .reset)]))
+
+  struct Step: Sendable, CustomTestStringConvertible {
+    let cause: DiagnosisCause
+    let finding: Finding
+    var testDescription: String { "\(cause)" }
+
+    init(_ cause: DiagnosisCause, _ finding: Finding) { (self.cause, self.finding) = (cause, finding) }
+  }
+
+  /// On the way of a packet, each with a fault of its own. A tunnel's outer packets come after its neighbour.
+  private static let way: [Step] = [
+    Step(.noCarrier, kernel(.link(.fails("eth0", .noCarrier, isNamed: true)))),
+    Step(.duplicateAddress, kernel(.address(.duplicate(router)))),
+    Step(.ruleRefuses, kernel(.rule(.refuses(priority: 7, isProven: true)))),
+    Step(.routeDead, kernel(.route(.dead))),
+    Step(.noRoute, kernel(.source(.refused(.noRoute)))),
+    Step(.localFirewall, kernel(.neighbour(.stopped(router, isGateway: true, hasLeft: false)))),
+    Step(.tunnelSilent, .tunnel(TunnelFinding(.ipv4, interface: "wg0", kind: "wireguard", peer: .none))),
+    Step(.captivePortal, .portal(PortalFinding(status: 302))),
+    Step(.nameUnknown, names(.answer(.nameError, []))),
+    Step(.refused, reset),
+  ]
+
+  private static func cause(_ findings: [Finding], _ goal: DiagnosisGoal = .host) -> DiagnosisCause? {
+    DiagnosisVerdict(of: "site.example", goal: goal, findings: findings).cause
+  }
+
+  @Test("each alone is the cause", arguments: way)
+  func eachAlone(step: Step) { #expect(Self.cause([step.finding]) == step.cause) }
+
+  @Test("of two, the nearer is the cause", arguments: way.indices)
+  func ofTwo(nearer: Int) {
+    // A portal answers in others' place: it is certain, whatever else is told.
+    for further in Self.way[(nearer + 1)...] where further.cause != .captivePortal {
+      for findings in [[Self.way[nearer].finding, further.finding], [further.finding, Self.way[nearer].finding]] {
+        #expect(Self.cause(findings) == Self.way[nearer].cause, "beside \(further.cause)")
+      }
+    }
+  }
+
+  /// That the kernel has no way to the name server is found as late as the name, and is about a route.
+  @Test func aWayToTheNameServerIsNearerThanWhatLiesBehindARoute() {
+    #expect(Self.cause([Self.noWay]) == .routeRefuses)
+    let positions = Self.way.map { Self.cause([$0.finding, Self.noWay]) }
+    let route = Self.way.firstIndex { $0.cause == .routeDead } ?? 0
+    for (position, step) in Self.way.enumerated() where step.cause != .captivePortal && position != route {
+      #expect(positions[position] == (position < route ? step.cause : .routeRefuses), "beside \(step.cause)")
+    }
+  }
+
+  /// If both families have a fault, the one that came further may be in use.
+  @Test(arguments: [
+    (kernel(.link(.missing("eth0"))), kernel(.route(.dead), target6), DiagnosisCause.routeDead),
+    (kernel(.route(.dead)), kernel(.address(.missing), target6), .routeDead),
+    (kernel(.address(.missing)), kernel(.address(.duplicate(target6)), target6), .duplicateAddress),
+    (kernel(.address(.duplicate(router))), kernel(.address(.missing), target6), .duplicateAddress),
+    (kernel(.rule(.refuses(priority: 7, isProven: true))), kernel(.route(.missing), target6), .noRoute),
+  ])
+  func theFamilyThatComesFurtherCounts(_ first: Finding, _ second: Finding, _ cause: DiagnosisCause) {
+    #expect(Self.cause([first, second]) == cause && Self.cause([second, first]) == cause)
+  }
+
+  /// A fault of neither family is the cause if it is nearer than that of the family that came furthest.
+  @Test func whatConcernsBothFamiliesIsComparedWithTheFurthest() {
+    let far = [Self.reset, Self.kernel(.address(.missing), Self.target6)]
+    #expect(Self.cause(far + [Self.names(.answer(.nameError, []))]) == .nameUnknown)
+    #expect(Self.cause([Self.kernel(.route(.dead)), Self.names(.answer(.nameError, []))]) == .routeDead)
+  }
+
+  /// Nothing was asked for, nothing failed: what is only doubtful is what can be told.
+  @Test func whatIsDoubtfulIsLikelyAtBest() {
+    let old = Finding.tunnel(
+      TunnelFinding(
+        .ipv4, interface: "wg0", kind: "wireguard",
+        peer: .known(endpoint: nil, port: 0, handshakeAge: nil, beneath: nil)))
+    let verdict = DiagnosisVerdict(of: "site.example", goal: .host, findings: [old])
+    #expect(verdict.cause == .tunnelSilent && verdict.confidence == .likely)
+  }
+
+  /// A neighbour that was looked at again: only the later look counts.
+  @Test func theLastLookAtANeighbourCounts() {
+    let silent = Self.kernel(.neighbour(.silent(Self.router, isGateway: true, wasProbed: true)))
+    let answers = Self.kernel(.neighbour(.answers(Self.router, isGateway: true)))
+    #expect(Self.cause([answers, silent]) == .gatewaySilent)
+    #expect(Self.cause([silent, answers]) == nil)
+    // Of another target it is another one.
+    let other = Self.kernel(.neighbour(.answers(Self.router, isGateway: true)), Self.target6)
+    #expect(DiagnosisVerdict(of: "site.example", goal: .host, findings: [silent, other]).findings.count == 2)
+  }
+}
