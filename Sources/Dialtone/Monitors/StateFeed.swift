@@ -58,8 +58,8 @@ package struct StateFeed<State: DeterminableState>: Sendable {
     let lease = ReachabilityObservation.Lease(monitor)
     lease.onEnd { subscription.cancel() }
     cell.add(subscription)
-    // The present state, if it is known.
-    if let delivery = subscription.wake() { monitor.engine.deliver([delivery]) }
+    // The present state, if it is known. Asking for the engine of a paused monitor may start one.
+    if newest != nil { monitor.engine.deliver(subscription.wake) }
     return ReachabilityObservation(lease)
   }
 
