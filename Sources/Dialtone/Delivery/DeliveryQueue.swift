@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The call of a receiver's handler, for a thread of the engine.
-package struct Delivery: Sendable {
+struct Delivery: Sendable {
   let place: DeliveryPlace
-  /// Calls the handler, if there is something new. Returns whether there is more by now, so that this has to run again.
+  /// Calls the handler, if there is something new. Returns whether there may be more by now, so that this has to run
+  /// again.
   let run: @Sendable () -> Bool
 }
 
@@ -56,16 +57,11 @@ package final class DeliveryQueue: Sendable {
   var isEmpty: Bool { state.withLock { $0.waiting.isEmpty } }
 
   /// Adds what is to be run. The caller then has `deliver()` called, by itself or by another thread.
-  func add(_ deliveries: some Collection<Delivery>) {
-    if deliveries.isEmpty { return }
+  func add(_ delivery: Delivery) {
     state.withLock { state in
-      for delivery in deliveries { add(delivery, &state) }
+      // Under the lock: a receiver cancelled at this moment either does not take the slot, or leaves it afterwards.
+      if delivery.place.takes(state.waiting.nextSlot, of: self) { state.waiting.append(delivery) }
     }
-  }
-
-  private func add(_ delivery: Delivery, _ state: inout State) {
-    // Under the lock: a receiver cancelled at this moment either does not take the slot, or leaves it afterwards.
-    if delivery.place.takes(state.waiting.nextSlot, of: self) { state.waiting.append(delivery) }
   }
 
   fileprivate func leave(_ slot: Int, _ place: DeliveryPlace) {
@@ -86,7 +82,7 @@ package final class DeliveryQueue: Sendable {
     if !isOurs { return }
     // One at a time, so that the receivers behind it can leave while it runs.
     while let delivery = next() {
-      if delivery.run() { state.withLock { add(delivery, &$0) } }
+      if delivery.run() { add(delivery) }
     }
   }
 
@@ -95,6 +91,41 @@ package final class DeliveryQueue: Sendable {
       let delivery = state.waiting.popFirst()
       if delivery == nil { state.isDelivering = false }
       return delivery
+    }
+  }
+}
+
+/// An action that a thread of the engine performs at a deadline, once and outside its lock, unless it is cancelled
+/// before.
+package final class DeliveryTimer: Sendable {
+  /// In nanoseconds of the engine's clock.
+  package let deadline: Int64
+  private let action: Lock<(@Sendable () -> Void)?>
+  private let whenCancelled: @Sendable () -> Void
+
+  /// `whenCancelled` is called when it is cancelled, so that the engine can forget it.
+  package init(
+    at deadline: Int64, _ action: @escaping @Sendable () -> Void,
+    whenCancelled: @escaping @Sendable () -> Void = {}
+  ) {
+    self.deadline = deadline
+    self.action = Lock(action)
+    self.whenCancelled = whenCancelled
+  }
+
+  package var isCancelled: Bool { action.withLock { $0 == nil } }
+
+  package func cancel() {
+    let action = take()
+    if action != nil { whenCancelled() }
+  }
+
+  func fire() { take()?() }
+
+  private func take() -> (@Sendable () -> Void)? {
+    action.withLock { action in
+      defer { action = nil }
+      return action
     }
   }
 }

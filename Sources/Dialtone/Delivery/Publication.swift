@@ -26,23 +26,32 @@ final class Publication<State: TimedState> {
 
   /// Publishes a state that was decided at `now` by events that were read at `realtime`. A change carries that time.
   func publish(_ decided: State, realtime: Int64, now: Int64) -> Effect {
-    let old = cell.current
-    var new = decided
-    new.realtime = new.isSameState(as: old) ? old.realtime : realtime
-    switch machine.decided(new, after: old, now: now) {
-    case .ignore: return Effect()
-    case .store:
-      _ = cell.store(new, of: epoch, holdingBack: false)
-      return Effect()
-    case .deliver:
-      // A state of an earlier epoch is not stored: the command of the present one is on its way to the engine.
-      return Effect(isTold: cell.publish(new, of: epoch))
-    case .holdBack(let until):
-      if !cell.store(new, of: epoch, holdingBack: true) { return Effect() }
-      defer { isSettling = true }
-      // Told, since a receiver that has had no state yet need not wait.
-      return Effect(isTold: true, settleAt: isSettling ? nil : until)
+    var effect = Effect()
+    cell.write { registry, snapshot in
+      // The command of the present epoch is on its way to the engine.
+      if registry.epoch != epoch { return false }
+      let action = machine.decided(decided, after: snapshot.state, now: now)
+      switch action {
+      case .ignore: return false
+      case .store: break
+      case .deliver:
+        effect.isTold = true
+        snapshot.isHeldBack = false
+      case .holdBack(let until):
+        // Told, since a receiver that has had no state yet need not wait.
+        effect.isTold = true
+        effect.settleAt = isSettling ? nil : until
+        isSettling = true
+        snapshot.isHeldBack = true
+      }
+      let keepsTime = action == .store && decided.isSameState(as: snapshot.state)
+      let time = keepsTime ? snapshot.state.realtime : realtime
+      registry.revision += 1
+      snapshot.replaceState(by: decided)
+      snapshot.state.realtime = time
+      return true
     }
+    return effect
   }
 
   /// The time of an effect has come.

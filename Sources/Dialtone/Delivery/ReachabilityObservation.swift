@@ -22,7 +22,7 @@ public final class ReachabilityObservation: Sendable {
   package var hasEnded: Bool { lease.hasEnded }
 
   /// What a registration keeps alive, until it ends.
-  final class Lease: Sendable {
+  package final class Lease: Sendable {
     private struct Held {
       let monitor: any AnyObject & Sendable
       var end: (@Sendable () -> Void)?
@@ -32,7 +32,7 @@ public final class ReachabilityObservation: Sendable {
 
     init(_ monitor: any AnyObject & Sendable) { held = Lock(Held(monitor: monitor)) }
 
-    var hasEnded: Bool { held.withLock { $0 == nil } }
+    package var hasEnded: Bool { held.withLock { $0 == nil } }
 
     var monitor: (any AnyObject & Sendable)? { held.withLock { $0?.monitor } }
 
@@ -47,7 +47,7 @@ public final class ReachabilityObservation: Sendable {
 
     /// Ends it. Returns whether it had not ended before.
     @discardableResult
-    func end() -> Bool {
+    package func end() -> Bool {
       let held = held.withLock { held in
         defer { held = nil }
         return held

@@ -33,7 +33,7 @@ package final class StateCell<State: DeterminableState>: Sendable {
     fileprivate let revision: UInt64
   }
 
-  fileprivate struct Registry {
+  struct Registry {
     var epoch = Epoch()
     /// Grows with each stored state, and with each epoch.
     var revision: UInt64 = 0
@@ -85,7 +85,7 @@ package final class StateCell<State: DeterminableState>: Sendable {
   /// Stores what `change` makes of the newest snapshot, unless it returns `false`. The engine stores states, other
   /// threads begin epochs: the lock lets one write at a time.
   @discardableResult
-  fileprivate func write(_ change: (inout Registry, inout Snapshot<State>) -> Bool) -> Bool {
+  func write(_ change: (inout Registry, inout Snapshot<State>) -> Bool) -> Bool {
     var former: Snapshot<State>?
     let isStored = registry.withLock { registry in
       var snapshot = newest.load()
@@ -111,13 +111,9 @@ package final class StateCell<State: DeterminableState>: Sendable {
     withExtendedLifetime(removed) {}
   }
 
-  /// Has every receiver look for a newer state. Returns what a thread of the engine has to run.
-  package func wakeReceivers() -> Few<Delivery> {
-    var woken = Few<Delivery>()
-    for receiver in registry.withLock({ $0.receivers }) {
-      if let delivery = receiver.wake() { woken.append(delivery) }
-    }
-    return woken
+  /// Has every receiver look for a newer state. What a thread of the engine has to run goes to the queue.
+  package func wakeReceivers(_ queue: DeliveryQueue) {
+    for receiver in registry.withLock({ $0.receivers }) { receiver.wake(queue) }
   }
 }
 
@@ -136,18 +132,6 @@ extension StateCell where State: MonitoredState {
   }
 
   // MARK: Storing
-
-  /// Stores a state, if `epoch` is the present one. With `holdingBack`, receivers that have had a state are not given
-  /// it before ``release(_:)``. Returns whether it was stored.
-  package func store(_ state: State, of epoch: Epoch, holdingBack: Bool) -> Bool {
-    write { registry, snapshot in
-      if registry.epoch != epoch { return false }
-      registry.revision += 1
-      snapshot.replaceState(by: state)
-      snapshot.isHeldBack = snapshot.isHeldBack || holdingBack
-      return true
-    }
-  }
 
   /// Stores a state, if `epoch` is the present one, and lets receivers have it. Returns whether it was stored.
   package func publish(_ state: State, of epoch: Epoch) -> Bool {

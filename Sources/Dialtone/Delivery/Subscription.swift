@@ -106,26 +106,17 @@ package final class Subscription<State: DeterminableState>: Sendable {
     withExtendedLifetime(former) {}
   }
 
-  /// Looks for a newer state, and resumes a waiting task or thread, or puts a block on a queue. Returns what a thread
-  /// of the engine has to run.
-  package func wake() -> Delivery? {
-    if let place {
-      if !progress.withLock({ schedule(&$0) }) { return nil }
-      return Delivery(place: place) { self.deliver() }
+  /// Looks for a newer state, and resumes a waiting task or thread, or puts a block on a dispatch queue. A handler waits
+  /// in `queue` until a thread of the engine has it look.
+  package func wake(_ queue: DeliveryQueue) {
+    guard let place else { return lookAndPerform() }
+    let isDue = progress.withLock { progress in
+      if progress.kind != .handler { return false }
+      defer { progress.isScheduled = true }
+      if progress.isScheduled { progress.isWokenAgain = true }
+      return !progress.isScheduled
     }
-    lookAndPerform()
-    return nil
-  }
-
-  /// For a handler: returns whether a thread of the engine has to call `deliver()`.
-  private func schedule(_ progress: inout Progress) -> Bool {
-    if progress.kind != .handler { return false }
-    if progress.isScheduled {
-      progress.isWokenAgain = true
-      return false
-    }
-    progress.isScheduled = cell.next(after: progress.last, options) != nil
-    return progress.isScheduled
+    if isDue { queue.add(Delivery(place: place) { self.deliver() }) }
   }
 
   /// For all others. `isBlockDone` is whether a block on a queue has run.
@@ -161,8 +152,8 @@ package final class Subscription<State: DeterminableState>: Sendable {
     return Due()
   }
 
-  /// Runs the closure with the newest state, if it has not had it. Returns whether there is a newer one by now, so that
-  /// a thread of the engine has to call this again.
+  /// Runs the closure with the newest state, if it has not had it. Returns whether it was woken meanwhile, so that a
+  /// thread of the engine has to call this again.
   private func deliver() -> Bool {
     var given: Snapshot<State>?
     let handler = progress.withLock { progress -> Handler? in
@@ -179,8 +170,8 @@ package final class Subscription<State: DeterminableState>: Sendable {
       return false
     }
     return progress.withLock { progress in
-      progress.isScheduled = false
-      return progress.isWokenAgain && schedule(&progress)
+      progress.isScheduled = progress.isWokenAgain
+      return progress.isScheduled
     }
   }
 

@@ -43,7 +43,7 @@ struct EngineState {
   private var timers = TimerQueue<Deadline>()
   private var forgottenTimers = 0
   /// Targets whose state is to be decided in this turn.
-  private var staleTargets: [TargetRecord] = []
+  private var staleTargets = Few<TargetRecord>()
   private var announced: NetworkInterest?
   /// Whether the last turn left something undecided, since answers were in doubt.
   private var isHeldBack = false
@@ -270,7 +270,7 @@ struct EngineState {
       guard record.isWatched, let state = record.decide(), let publication = record.publication else { continue }
       follow(publication.publish(state, realtime: realtime, now: now), of: record, &outcome)
     }
-    staleTargets.removeAll(keepingCapacity: true)
+    staleTargets.removeAll()
   }
 
   private mutating func follow(

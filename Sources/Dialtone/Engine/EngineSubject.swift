@@ -46,11 +46,11 @@ enum EngineSubject: Sendable {
     }
   }
 
-  /// Has every receiver look for a newer state. Returns what a thread of the engine has to run.
-  func wakeReceivers() -> Few<Delivery> {
+  /// Has every receiver look for a newer state; see ``StateCell/wakeReceivers(_:)``.
+  func wakeReceivers(_ queue: DeliveryQueue) {
     switch self {
-    case .target(_, let cell): cell.wakeReceivers()
-    case .path(_, let cell): cell.wakeReceivers()
+    case .target(_, let cell): cell.wakeReceivers(queue)
+    case .path(_, let cell): cell.wakeReceivers(queue)
     }
   }
 }

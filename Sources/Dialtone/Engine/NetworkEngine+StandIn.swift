@@ -63,10 +63,10 @@ extension NetworkEngine {
     }
   }
 
-  /// Replaces a waiter that is lost, and the threads that wait there. Returns what is to be delivered. Waits for a turn
-  /// that is under way, which leaves its commands in the state.
-  func replace(_ lost: any EventWaiter) -> [Delivery] {
-    if isInherited { return [] }
+  /// Replaces a waiter that is lost, and the threads that wait there. The caller then has what waits delivered. Waits
+  /// for a turn that is under way, which leaves its commands in the state.
+  func replace(_ lost: any EventWaiter) {
+    if isInherited { return }
     let watched = known.state.withLock { state -> [EngineCommand] in
       var former = state
       // Outside the inner lock.
@@ -87,10 +87,7 @@ extension NetworkEngine {
       }
     }
     // States held back for settling are told now, since nobody would look at them again.
-    return watched.flatMap { command -> Few<Delivery> in
-      guard case .watch(let subject, _) = command else { return [] }
-      return subject.wakeReceivers()
-    }
+    for case .watch(let subject, _) in watched { subject.wakeReceivers(deliveries) }
   }
 
   /// Notes a command until there is a waiter. Under the lock, so that a turn that begins meanwhile has the last word on

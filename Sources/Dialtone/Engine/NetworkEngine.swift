@@ -90,7 +90,7 @@ package final class NetworkEngine: Sendable {
   /// runs here, and nothing waits for the network.
   func post(_ command: EngineCommand) {
     guard let waiter = add(command), !waiter.wake() else { return }
-    deliveries.add(replace(waiter))
+    replace(waiter)
     _ = wakeThread()
   }
 
@@ -107,11 +107,12 @@ package final class NetworkEngine: Sendable {
     }
   }
 
-  /// Has handlers called soon by a thread of the engine. If the system gives no thread, they are called before this
-  /// returns, and so are others that found none. Call it outside all locks.
-  package func deliver(_ new: some Collection<Delivery>) {
-    if isInherited { return }
-    deliveries.add(new)
+  /// Has `wake` wake receivers, and their handlers called soon by a thread of the engine. If the system gives no thread,
+  /// they are called before this returns, and so are others that found none. Call it outside all locks.
+  package func deliver(_ wake: (DeliveryQueue) -> Void) {
+    // In a forked child, a thread that does not exist there may hold the lock of the engine's queue.
+    if isInherited { return wake(DeliveryQueue()) }
+    wake(deliveries)
     if !deliveries.isEmpty, !wakeThread() { deliveries.deliver() }
   }
 
@@ -124,12 +125,12 @@ package final class NetworkEngine: Sendable {
         return isKept
       }
       if waiter.wake() { return true }
-      deliveries.add(replace(waiter))
+      replace(waiter)
     }
   }
 
   /// Has a thread do a turn, since something has changed that it cannot see by itself. The caller holds no lock.
-  private func wake(_ waiter: any EventWaiter) { if !waiter.wake() { deliver(replace(waiter)) } }
+  private func wake(_ waiter: any EventWaiter) { if !waiter.wake() { deliver { _ in replace(waiter) } } }
 
   /// Has the engine look at the clock and at its source, which a test has changed. Without a waiter, has the thread
   /// that stands in try to get one.
@@ -218,7 +219,7 @@ package final class NetworkEngine: Sendable {
           // Last, since a handler may block: it must not hold up anything of the turn.
           deliveries.deliver()
           if waiter.wait() { continue }
-          if let self { self.deliver(self.replace(waiter)) }
+          if let self { self.deliver { _ in self.replace(waiter) } }
           break
         }
         // Handlers may have been added just before. Each counts on being called, and nobody would call it again,
@@ -251,8 +252,8 @@ package final class NetworkEngine: Sendable {
     guard let outcome else { return false }
     // Before any handler, since one may block: the other thread goes on with what is left.
     if outcome.isUnfinished { wake(waiter) }
-    for cell in outcome.targets { deliveries.add(cell.wakeReceivers()) }
-    for cell in outcome.paths { deliveries.add(cell.wakeReceivers()) }
+    for cell in outcome.targets { cell.wakeReceivers(deliveries) }
+    for cell in outcome.paths { cell.wakeReceivers(deliveries) }
     for timer in outcome.timers { timer.fire() }
     return true
   }

@@ -12,74 +12,77 @@ public struct MonitorUpdates<State: DeterminableState>: AsyncSequence, Sendable 
   package init(_ feed: StateFeed<State>) { self.feed = feed }
 
   /// Begins a subscription. It ends when the iterator is released.
-  public func makeAsyncIterator() -> Iterator { Iterator(feed.subscribe()) }
+  public func makeAsyncIterator() -> Iterator { Iterator(feed) }
 
   /// Gives the states to one task.
   public struct Iterator: AsyncIteratorProtocol {
-    private let lease: StateFeed<State>.Lease
+    private let registration: ReachabilityObservation
+    private let subscription: Subscription<State>
 
-    init(_ lease: StateFeed<State>.Lease) { self.lease = lease }
+    fileprivate init(_ feed: StateFeed<State>) { (registration, subscription) = feed.subscribe() }
 
     /// Returns the next state, as soon as one differs from the last one returned; `nil` once the task is cancelled.
     ///
     /// Of the states that came since the last call, it returns only the newest.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> State? {
-      await lease.subscription.next()?.state
+      await subscription.next()?.state
     }
 
     /// Like ``next(isolation:)``.
-    public mutating func next() async -> State? { await lease.subscription.next()?.state }
+    public mutating func next() async -> State? { await subscription.next()?.state }
   }
 }
 
 @available(*, unavailable)
 extension MonitorUpdates.Iterator: Sendable {}
 
-/// The values of one property of a monitor's states: first the value in the known state, as soon as there is one, then
-/// each change of the property.
+/// What is made of the states of a monitor: the values of one property (``StateMonitor/updates(of:)``), or each state
+/// with the one before it (``ReachabilityMonitor/changes``).
 ///
 /// Like ``MonitorUpdates``, it keeps the monitoring alive, and each iterator is a subscription of its own. An iterator
 /// ends only if its task is cancelled.
-public struct PropertyUpdates<State: DeterminableState, Value: Equatable & Sendable>: AsyncSequence, Sendable {
-  private let updates: MonitorUpdates<State>
-  private let property: any KeyPath<State, Value> & Sendable
+public struct DerivedUpdates<State: DeterminableState, Element: Sendable>: AsyncSequence, Sendable {
+  /// Makes the next element of a state and the element before it; `nil` leaves the state out.
+  typealias Derivation = @Sendable (_ state: State, _ last: Element?) -> Element?
 
-  init(_ updates: MonitorUpdates<State>, _ property: any KeyPath<State, Value> & Sendable) {
+  private let updates: MonitorUpdates<State>
+  private let derive: Derivation
+
+  init(_ updates: MonitorUpdates<State>, _ derive: @escaping Derivation) {
     self.updates = updates
-    self.property = property
+    self.derive = derive
   }
 
   /// Begins a subscription. It ends when the iterator is released.
-  public func makeAsyncIterator() -> Iterator { Iterator(updates.makeAsyncIterator(), property) }
+  public func makeAsyncIterator() -> Iterator { Iterator(states: updates.makeAsyncIterator(), derive: derive) }
 
-  /// Gives the values to one task.
+  /// Gives the elements to one task.
   public struct Iterator: AsyncIteratorProtocol {
     private var states: MonitorUpdates<State>.Iterator
-    private let property: any KeyPath<State, Value> & Sendable
-    private var last: Value?
+    private let derive: Derivation
+    private var last: Element?
 
-    init(_ states: MonitorUpdates<State>.Iterator, _ property: any KeyPath<State, Value> & Sendable) {
+    fileprivate init(states: MonitorUpdates<State>.Iterator, derive: @escaping Derivation) {
       self.states = states
-      self.property = property
+      self.derive = derive
     }
 
-    /// Returns the next value, as soon as one differs from the last one returned; `nil` once the task is cancelled.
+    /// Returns the next element, as soon as there is one; `nil` once the task is cancelled.
     ///
-    /// Of the values that came since the last call, it returns only the newest.
-    public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {
+    /// Of the states that came since the last call, it is made of the newest alone.
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
       while let state = await states.next(isolation: actor) {
-        let value = state[keyPath: property]
-        if value == last { continue }
-        last = value
-        return value
+        guard let element = derive(state, last) else { continue }
+        last = element
+        return element
       }
       return nil
     }
 
     /// Like ``next(isolation:)``.
-    public mutating func next() async -> Value? { await next(isolation: #isolation) }
+    public mutating func next() async -> Element? { await next(isolation: #isolation) }
   }
 }
 
 @available(*, unavailable)
-extension PropertyUpdates.Iterator: Sendable {}
+extension DerivedUpdates.Iterator: Sendable {}

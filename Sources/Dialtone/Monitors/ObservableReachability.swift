@@ -70,9 +70,9 @@ public final class ObservableReachability {
     interface = state.interface
     gateway = state.gateway
     reason = state.reason
-    observation = feed.observe(after: newest) { [weak self] given, isCancelled in
+    observation = feed.observe(after: newest) { [weak self] given, lease in
       await MainActor.run {
-        if isCancelled() { return false }
+        if lease.hasEnded { return false }
         self?.take(given.state)
         return true
       }

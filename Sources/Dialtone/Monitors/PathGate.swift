@@ -130,7 +130,7 @@ public final class PathGate: Sendable {
     to target: ReachabilityTarget = .internet, timeout: Duration? = nil
   ) async throws -> Reachability {
     let start = now
-    let monitor = try enter(target)
+    let monitor = try self.monitor(of: target)
     let first = monitor.current
     if passes(first) { return first }
     try Task.checkCancellation()
@@ -150,9 +150,6 @@ public final class PathGate: Sendable {
       if passes(present) { return present }
     }
   }
-
-  /// The monitor that waiters for `target` share.
-  package func monitor(of target: ReachabilityTarget) throws(Unavailable) -> ReachabilityMonitor { try enter(target) }
 
   // MARK: Waiting
 
@@ -199,7 +196,8 @@ public final class PathGate: Sendable {
     }
   }
 
-  private func enter(_ target: ReachabilityTarget) throws(Unavailable) -> ReachabilityMonitor {
+  /// The monitor that waiters for `target` share.
+  package func monitor(of target: ReachabilityTarget) throws(Unavailable) -> ReachabilityMonitor {
     let (monitor, purges) = state.withLock { state -> (ReachabilityMonitor?, Bool) in
       if state.isClosed { return (nil, false) }
       let new = { ReachabilityMonitor(target, configuration: self.configuration, environment: self.environment) }

@@ -62,18 +62,10 @@ public final class PathMonitor: StateMonitor, DeliveryOwner {
 
   // MARK: Pausing
 
-  /// Stops watching until ``resume()``, for a program that goes to the background.
-  ///
-  /// While the monitor is paused, nothing is known: ``current`` is `undetermined` without a reason, receivers stay
-  /// registered and get nothing, and waits wait. See ``ReachabilityMonitor/pause()`` for what runs on if all monitors
-  /// are paused. Pausing a paused monitor does nothing.
+  /// Stops watching until ``resume()``; see ``StateMonitor/pause()``.
   public func pause() { watch.pause() }
-
-  /// Goes on watching after ``pause()``; does nothing if the monitor is not paused.
-  ///
-  /// Receivers get the path once it is known, if it differs from the last one that they got.
+  /// Goes on watching after ``pause()``; see ``StateMonitor/resume()``.
   public func resume() { watch.resume() }
-
   /// Whether the monitor is paused.
   public var isPaused: Bool { watch.isPaused }
 

@@ -4,8 +4,7 @@
 #if os(Linux)
 extension Reachability {
   /// Returns what the kernel knows of the way to a target: link, address, rule, route, source and neighbour, in the
-  /// order
-  /// in which a packet meets them. The first fault is the last finding about its address.
+  /// order in which a packet meets them. The first fault is the last finding about its address.
   ///
   /// ```swift
   /// let findings = try Reachability.kernelFindings(for: .address(IPAddress("192.0.2.1")!))

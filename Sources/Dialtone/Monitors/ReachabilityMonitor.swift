@@ -86,20 +86,10 @@ public final class ReachabilityMonitor: StateMonitor, DeliveryOwner {
 
   // MARK: Pausing
 
-  /// Stops watching until ``resume()``, for a program that goes to the background.
-  ///
-  /// Once all monitors are paused, Dialtone has no thread, no socket and no wake-up, unless a wait with a timeout is
-  /// under way. Such a wait keeps the engine's two threads until it ends; cancel it before the pause if you want none.
-  ///
-  /// While the monitor is paused, nothing is known: ``current`` is `undetermined` without a reason, receivers stay
-  /// registered and get nothing, and waits wait. Pausing a paused monitor does nothing.
+  /// Stops watching until ``resume()``; see ``StateMonitor/pause()``.
   public func pause() { watch.pause() }
-
-  /// Goes on watching after ``pause()``; does nothing if the monitor is not paused.
-  ///
-  /// Receivers get the state once it is known, if it differs from the last one that they got.
+  /// Goes on watching after ``pause()``; see ``StateMonitor/resume()``.
   public func resume() { watch.resume() }
-
   /// Whether the monitor is paused.
   public var isPaused: Bool { watch.isPaused }
 }

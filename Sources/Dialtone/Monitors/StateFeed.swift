@@ -55,40 +55,44 @@ package struct StateFeed<State: DeterminableState>: Sendable {
   }
 
   private func observe(_ subscription: Subscription<State>) -> ReachabilityObservation {
-    let lease = ReachabilityObservation.Lease(monitor)
-    lease.onEnd { subscription.cancel() }
-    cell.add(subscription)
-    // The present state, if it is known.
-    if let delivery = subscription.wake() { monitor.engine.deliver([delivery]) }
+    let lease = begin(subscription)
+    // The present state, if it is known. Asking for the engine of a paused monitor may start one.
+    if newest != nil { monitor.engine.deliver(subscription.wake) }
     return ReachabilityObservation(lease)
   }
 
   /// Calls `body` with each state, in one task for the whole observation, so that calls keep the order of changes.
-  /// `body` returns whether to go on. The receiver is treated as if it had been given `last`.
+  /// `body` returns whether to go on; the lease says whether the observation has ended. The receiver is treated as if it
+  /// had been given `last`.
   package func observe(
     after last: Snapshot<State>? = nil,
-    _ body: @escaping @Sendable (Snapshot<State>, _ isCancelled: @Sendable () -> Bool) async -> Bool
+    _ body: @escaping @Sendable (Snapshot<State>, ReachabilityObservation.Lease) async -> Bool
   ) -> ReachabilityObservation {
-    let lease = ReachabilityObservation.Lease(monitor)
     let subscription = Subscription(cell, options, after: last)
-    cell.add(subscription)
-    lease.onEnd { subscription.cancel() }
+    let lease = begin(subscription)
     // Detached: task-local values of the caller must not reach later calls.
     Task.detached {
       while let given = await subscription.next() {
-        guard await body(given, { lease.hasEnded }) else { break }
+        guard await body(given, lease) else { break }
       }
       lease.end()
     }
     return ReachabilityObservation(lease)
   }
 
+  private func begin(_ subscription: Subscription<State>) -> ReachabilityObservation.Lease {
+    let lease = ReachabilityObservation.Lease(monitor)
+    cell.add(subscription)
+    lease.onEnd { subscription.cancel() }
+    return lease
+  }
+
   package func observeOnMainActor(
     _ handler: @escaping @MainActor @Sendable (Snapshot<State>) -> Void
   ) -> ReachabilityObservation {
-    observe { given, isCancelled in
+    observe { given, lease in
       await MainActor.run {
-        if isCancelled() { return false }
+        if lease.hasEnded { return false }
         handler(given)
         return true
       }
@@ -97,21 +101,11 @@ package struct StateFeed<State: DeterminableState>: Sendable {
 
   // MARK: One by one
 
-  /// Keeps the monitor and the subscription until its last reference is released; then it ends the subscription.
-  final class Lease: Sendable {
-    private let feed: StateFeed
-    let subscription: Subscription<State>
-
-    fileprivate init(_ feed: StateFeed) {
-      self.feed = feed
-      subscription = Subscription(feed.cell, feed.options)
-      feed.cell.add(subscription)
-    }
-
-    deinit { subscription.cancel() }
+  /// Returns a subscription for a task or a thread that asks for each state. It ends when the registration is released.
+  func subscribe() -> (registration: ReachabilityObservation, subscription: Subscription<State>) {
+    let subscription = Subscription(cell, options)
+    return (ReachabilityObservation(begin(subscription)), subscription)
   }
-
-  func subscribe() -> Lease { Lease(self) }
 
   // MARK: Once
 
@@ -152,10 +146,10 @@ package struct StateFeed<State: DeterminableState>: Sendable {
 
   /// Blocks the thread until a state is known. `goal` says what the wait is for, in the words of an error.
   func block(timeout: Duration, goal: @autoclosure () -> String) throws(ReachabilityError) -> State {
-    let lease = subscribe()
+    let (registration, subscription) = subscribe()
     // Not by a timer of the engine: its clock may be a test's, and this thread must be released in any case.
     let nanoseconds = Int(clamping: max(0, timeout.nanosecondsClamped))
-    let first = withExtendedLifetime(lease) { lease.subscription.first(by: .now() + .nanoseconds(nanoseconds)) }
+    let first = withExtendedLifetime(registration) { subscription.first(by: .now() + .nanoseconds(nanoseconds)) }
     if let first { return first.state }
     throw ReachabilityError(.timedOut, "\(goal()) within \(timeout)")
   }
@@ -164,18 +158,11 @@ package struct StateFeed<State: DeterminableState>: Sendable {
   package func once(
     _ isMet: @escaping @Sendable (State) -> Bool, _ action: @escaping @Sendable (State) async -> Void
   ) -> ReachabilityObservation {
-    let lease = ReachabilityObservation.Lease(monitor)
-    let subscription = Subscription(cell, options)
-    cell.add(subscription)
-    lease.onEnd { subscription.cancel() }
-    Task.detached {
-      while let given = await subscription.next() {
-        guard isMet(given.state) else { continue }
-        // Only one ends the lease, this or a cancellation.
-        if lease.end() { await action(given.state) }
-        return
-      }
+    observe { given, lease in
+      guard isMet(given.state) else { return true }
+      // Only one ends the lease, this or a cancellation.
+      if lease.end() { await action(given.state) }
+      return false
     }
-    return ReachabilityObservation(lease)
   }
 }

@@ -42,10 +42,10 @@ extension StateMonitor {
   public func observe<Isolation: Actor>(
     on actor: Isolation, _ handler: @escaping @Sendable (isolated Isolation, State) -> Void
   ) -> ReachabilityObservation {
-    updates.feed.observe { [weak actor] given, isCancelled in
+    updates.feed.observe { [weak actor] given, lease in
       guard let actor else { return false }
       return await Self.call(on: actor) { actor in
-        if isCancelled() { return false }
+        if lease.hasEnded { return false }
         handler(actor, given.state)
         return true
       }

@@ -30,15 +30,7 @@ extension StateMonitor {
     }
   }
 
-  /// Calls `handler` on `queue` with one property of the known state, and then each time the property changes.
-  ///
-  /// Like ``observe(_:_:)``.
-  ///
-  /// - Parameters:
-  ///   - property: The property. It is read on the queue.
-  ///   - queue: The queue for the calls. There is one call at a time, even if the queue is concurrent.
-  ///   - handler: The function to call.
-  /// - Returns: The registration. The handler is called until you cancel or release it.
+  /// Like ``observe(_:_:)`` on a queue, where the property is read, too.
   public func observe<Value: Equatable & Sendable>(
     _ property: any KeyPath<State, Value> & Sendable, on queue: DispatchQueue,
     _ handler: @escaping @Sendable (Value) -> Void
@@ -49,15 +41,7 @@ extension StateMonitor {
     }
   }
 
-  /// Calls `handler` on `actor` with one property of the known state, and then each time the property changes.
-  ///
-  /// Like ``observe(_:_:)``.
-  ///
-  /// - Parameters:
-  ///   - property: The property. It is read on the actor.
-  ///   - actor: The actor for the calls. It is not retained; once it is gone, the observation ends at the next change.
-  ///   - handler: The function to call. If you call `cancel()` on the actor, no call begins afterwards.
-  /// - Returns: The registration. The handler is called until you cancel or release it.
+  /// Like ``observe(_:_:)`` on an actor, where the property is read, too.
   public func observe<Value: Equatable & Sendable, Isolation: Actor>(
     _ property: any KeyPath<State, Value> & Sendable, on actor: Isolation,
     _ handler: @escaping @Sendable (isolated Isolation, Value) -> Void
@@ -68,14 +52,7 @@ extension StateMonitor {
     }
   }
 
-  /// Calls `handler` on the main actor with one property of the known state, and then each time the property changes.
-  ///
-  /// Like ``observe(_:_:)``.
-  ///
-  /// - Parameters:
-  ///   - property: The property. It is read on the main actor.
-  ///   - handler: The function to call. If you call `cancel()` on the main actor, no call begins afterwards.
-  /// - Returns: The registration. The handler is called until you cancel or release it.
+  /// Like ``observe(_:_:)`` on the main actor, where the property is read, too.
   public func observeOnMainActor<Value: Equatable & Sendable>(
     _ property: any KeyPath<State, Value> & Sendable, _ handler: @escaping @MainActor @Sendable (Value) -> Void
   ) -> ReachabilityObservation {
@@ -97,8 +74,11 @@ extension StateMonitor {
   /// - Returns: A sequence that keeps the monitoring alive, and ends only when its task is cancelled.
   public func updates<Value: Equatable & Sendable>(
     of property: any KeyPath<State, Value> & Sendable
-  ) -> PropertyUpdates<State, Value> {
-    PropertyUpdates(updates, property)
+  ) -> DerivedUpdates<State, Value> {
+    DerivedUpdates(updates) { state, last in
+      let value = state[keyPath: property]
+      return value == last ? nil : value
+    }
   }
 }
 

@@ -20,7 +20,8 @@ public protocol StateMonitor<State>: AnyObject, Sendable {
   ///
   /// While the monitor is paused, nothing is known: ``current`` is not determined, receivers stay registered and get
   /// nothing, and waits wait. Once all monitors are paused, Dialtone has no thread, no socket and no wake-up, unless a
-  /// wait with a timeout is under way. Pausing a paused monitor does nothing. Never blocks.
+  /// wait with a timeout is under way. Such a wait keeps the engine's two threads until it ends; cancel it before the
+  /// pause if you want none. Pausing a paused monitor does nothing. Never blocks.
   func pause()
 
   /// Goes on watching after ``pause()``; does nothing if the monitor is not paused.

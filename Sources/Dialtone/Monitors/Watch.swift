@@ -66,7 +66,7 @@ struct Watch: ~Copyable, Sendable {
       state.engine = new
       return (old, new, state.subject)
     }
-    if let (_, engine, subject) = engines { engine.deliver(subject.wakeReceivers()) }
+    if let (_, engine, subject) = engines { engine.deliver(subject.wakeReceivers) }
   }
 
   /// Watches something else, if `change` returns another subject, which must have the same cell.
@@ -81,7 +81,7 @@ struct Watch: ~Copyable, Sendable {
       state.engine?.watch(new)
       return state.engine.map { ($0, new) }
     }
-    if let (engine, subject) = engine { engine.deliver(subject.wakeReceivers()) }
+    if let (engine, subject) = engine { engine.deliver(subject.wakeReceivers) }
   }
 
   func pause() {
@@ -94,7 +94,7 @@ struct Watch: ~Copyable, Sendable {
       return (engine, state.subject)
     }
     // This may be the last reference, whose release ends the engine: outside the lock.
-    if let (engine, subject) = ended { engine.deliver(subject.wakeReceivers()) }
+    if let (engine, subject) = ended { engine.deliver(subject.wakeReceivers) }
   }
 
   func resume() {
@@ -107,6 +107,6 @@ struct Watch: ~Copyable, Sendable {
       return (engine, state.subject)
     }
     // If the system gives nothing for an engine, receivers are told so at once.
-    if let (engine, subject) = begun { engine.deliver(subject.wakeReceivers()) }
+    if let (engine, subject) = begun { engine.deliver(subject.wakeReceivers) }
   }
 }

@@ -20,45 +20,35 @@ public struct InterfaceKind: Hashable, Sendable, BitwiseCopyable {
   /// None of these, or unknown: a dummy, a monitor device, a bridge whose ports are of several kinds or absent.
   public static let other = InterfaceKind(code: 6)
 
-  /// The kind with this stable identifier (``identifier``), or `nil` if there is none.
-  public init?(identifier: some StringProtocol) {
-    guard let kind = Self.all.first(where: { $0.identifier == identifier }) else { return nil }
-    self = kind
-  }
-
   private init(code: UInt8) { self.code = code }
 
-  static let all: [InterfaceKind] = [.wifi, .cellular, .wired, .loopback, .tunnel, .other]
+  /// Each kind with its stable identifier and its name for a person, in the order of the codes.
+  private static let table: [(kind: InterfaceKind, identifier: String, words: String)] = [
+    (.wifi, "wifi", "Wi-Fi"),
+    (.cellular, "cellular", "cellular"),
+    (.wired, "wired", "wired"),
+    (.loopback, "loopback", "loopback"),
+    (.tunnel, "tunnel", "tunnel"),
+    (.other, "other", "other"),
+  ]
+
+  static let all: [InterfaceKind] = table.map(\.kind)
+
+  /// The kind with this stable identifier (``identifier``), or `nil` if there is none.
+  public init?(identifier: some StringProtocol) {
+    guard let row = Self.table.first(where: { $0.identifier == identifier }) else { return nil }
+    self = row.kind
+  }
 
   /// A short text that never changes, for files and other programs: `wifi`, `cellular`, `wired`, `loopback`, `tunnel`,
   /// `other`.
-  public var identifier: String {
-    switch self {
-    case .wifi: "wifi"
-    case .cellular: "cellular"
-    case .wired: "wired"
-    case .loopback: "loopback"
-    case .tunnel: "tunnel"
-    default: "other"
-    }
-  }
+  public var identifier: String { Self.table[Int(code) - 1].identifier }
 }
 
 extension InterfaceKind: CustomStringConvertible {
   /// The kind's name for a person, such as "Wi-Fi".
-  public var description: String {
-    switch self {
-    case .wifi: "Wi-Fi"
-    case .cellular: "cellular"
-    case .wired: "wired"
-    case .loopback: "loopback"
-    case .tunnel: "tunnel"
-    default: "other"
-    }
-  }
-}
+  public var description: String { Self.table[Int(code) - 1].words }
 
-extension InterfaceKind {
   /// The kind's name in the words of `translation`; see ``description``.
   public func description(in translation: ReachabilityTranslation) -> String { translation[.kind(self)] }
 }

@@ -80,8 +80,7 @@ extension Reachability.Status {
 
 extension UTCTimestamp {
   /// Reads what ``description`` wrote; `nil` if the text is not of that form. The fraction may have up to nine digits,
-  /// or
-  /// be missing.
+  /// or be missing.
   init?(_ text: some StringProtocol) {
     let bytes = Array(text.utf8)
     func number(_ range: Range<Int>) -> Int64? {

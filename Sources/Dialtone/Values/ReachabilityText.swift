@@ -68,44 +68,28 @@ extension ReachabilityText {
     ReachabilityText("kind.\(kind.identifier)", kind.description)
   }
 
-  /// An interface by its kind and its name: "Wi-Fi (wlan0)".
   static let interface = ReachabilityText("interface", "{kind} ({name})")
 
-  /// A state of which nothing but the status is known.
   static let stateAlone = ReachabilityText("state", "{status}")
-  /// A state over an interface: "reachable via Wi-Fi (wlan0)".
   static let stateOverInterface = ReachabilityText("state.interface", "{status} via {interface}")
-  /// A state that has a reason: "unreachable: no route to the destination".
   static let stateForReason = ReachabilityText("state.reason", "{status}: {reason}")
-  /// A state over an interface that has a reason.
   static let stateOverInterfaceForReason = ReachabilityText(
     "state.interface-and-reason", "{status} via {interface}: {reason}")
 
-  /// Flags without `reachable`.
   static let flagsUnreachable = ReachabilityText("flags.unreachable", "not reachable")
-  /// Flags that say that the target is reachable, and nothing of the way.
   static let flagsReachable = ReachabilityText("flags.reachable", "reachable")
-  /// Reachable, with `isWWAN`.
   static let flagsReachableCellular = ReachabilityText(
     "flags.reachable-cellular", "reachable over a cellular interface")
-  /// Reachable, with `isLocalAddress`.
   static let flagsReachableLocalAddress = ReachabilityText(
     "flags.reachable-local-address", "reachable on this machine")
-  /// Reachable, with `transientConnection`, and not over a cellular interface.
   static let flagsReachableTransient = ReachabilityText(
     "flags.reachable-transient", "reachable over a transient connection")
-  /// Reachable, with `isDirect`.
   static let flagsReachableDirect = ReachabilityText("flags.reachable-direct", "reachable without a gateway")
 
-  /// One of the phrases on being reachable, with one of the conditions.
   static let flagsConditional = ReachabilityText("flags.conditional", "{state}, {condition}")
-  /// The condition if `connectionRequired` stands alone.
   static let flagsOnConnection = ReachabilityText("flags.on-connection", "once a connection is made")
-  /// The condition if traffic makes the connection.
   static let flagsOnTraffic = ReachabilityText("flags.on-traffic", "once traffic makes a connection")
-  /// The condition if a demand makes the connection.
   static let flagsOnDemand = ReachabilityText("flags.on-demand", "once a connection is made on demand")
-  /// The condition if somebody has to act.
   static let flagsOnIntervention = ReachabilityText(
     "flags.on-intervention", "once somebody acts and a connection is made")
 
@@ -121,16 +105,10 @@ extension ReachabilityText {
     return ReachabilityText("path-status.\(status.identifier)", english)
   }
 
-  /// A path of which nothing but the status is known.
   static let pathAlone = ReachabilityText("path", "{status}")
-  /// A path over interfaces: "satisfied via Wi-Fi (wlan0), wired (eth0)".
   static let pathOverInterfaces = ReachabilityText("path.interfaces", "{status} via {interfaces}")
-  /// A path that has a reason: "unsatisfied: no route to the destination".
   static let pathForReason = ReachabilityText("path.reason", "{status}: {reason}")
-  /// One more interface after others, or after the first.
   static let pathNextInterface = ReachabilityText("path.next-interface", "{interfaces}, {interface}")
-  /// Any of these forms, of a path that may cost money.
   static let pathExpensive = ReachabilityText("path.expensive", "{path}, expensive")
-  /// Any of these forms, of a path that is to be used sparingly.
   static let pathConstrained = ReachabilityText("path.constrained", "{path}, constrained")
 }

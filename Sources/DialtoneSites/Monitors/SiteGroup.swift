@@ -121,7 +121,7 @@ public final class SiteGroup: StateMonitor {
       let engine = monitor.engine
       return monitor.observe { [verdicts] verdict in
         verdicts.set(verdict, at: position, of: round)
-        engine.deliver(verdicts.cell.wakeReceivers())
+        engine.deliver(verdicts.cell.wakeReceivers)
       }
     }
     verdicts.keep(observations, of: round)

@@ -172,7 +172,7 @@ final class SiteMonitorCore: Sendable {
       arm(&state, engine)
       return actions.contains(where: \.isReport) ? engine : nil
     }
-    engine?.deliver(cell.wakeReceivers())
+    engine?.deliver(cell.wakeReceivers)
   }
 
   private func perform(_ action: SiteMonitorStateMachine.Action, _ state: inout State) {

@@ -101,30 +101,16 @@ package struct RouteMessage: Hashable, Sendable, BitwiseCopyable {
   ) -> Bool {
     let payload = attribute.payload
     switch attribute.type {
-    case Attribute.destination:
-      destination = IPAddressBits(bytes, in: payload, family: family)
-      return destination != nil
-    case Attribute.outputInterface:
-      outputInterface = bytes.integer(in: payload)
-      return outputInterface != nil
-    case Attribute.gateway:
-      gateway = IPAddressBits(bytes, in: payload, family: family)
-      return gateway != nil
-    case Attribute.via:
-      gateway = IPAddressBits(via: payload, in: bytes)
-      return gateway != nil
-    case Attribute.preferredSource:
-      preferredSource = IPAddressBits(bytes, in: payload, family: family)
-      return preferredSource != nil
+    case Attribute.destination: return destination.takeIn(IPAddressBits(bytes, in: payload, family: family))
+    case Attribute.outputInterface: return outputInterface.takeIn(bytes.integer(in: payload))
+    case Attribute.gateway: return gateway.takeIn(IPAddressBits(bytes, in: payload, family: family))
+    case Attribute.via: return gateway.takeIn(IPAddressBits(via: payload, in: bytes))
+    case Attribute.preferredSource: return preferredSource.takeIn(IPAddressBits(bytes, in: payload, family: family))
     case Attribute.table:
       guard let value: UInt32 = bytes.integer(in: payload) else { return false }
       table = value
-    case Attribute.priority:
-      priority = bytes.integer(in: payload)
-      return priority != nil
-    case Attribute.nexthopID:
-      nexthopID = bytes.integer(in: payload)
-      return nexthopID != nil
+    case Attribute.priority: return priority.takeIn(bytes.integer(in: payload))
+    case Attribute.nexthopID: return nexthopID.takeIn(bytes.integer(in: payload))
     case Attribute.cacheInfo:
       // Behind rta_clntref and rta_lastuse; later kernels may append fields.
       guard payload.count >= 12, let value: Int32 = bytes.integer(at: payload.lowerBound + 8) else { return false }

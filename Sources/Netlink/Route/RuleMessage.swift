@@ -79,55 +79,35 @@ package struct RuleMessage: Hashable, Sendable {
   private mutating func read(_ attribute: NetlinkAttribute, in bytes: RawSpan) -> Bool {
     let payload = attribute.payload
     switch attribute.type {
-    case Attribute.destination:
-      destination = IPAddressBits(bytes, in: payload, family: family)
-      return destination != nil
-    case Attribute.source:
-      source = IPAddressBits(bytes, in: payload, family: family)
-      return source != nil
+    case Attribute.destination: return destination.takeIn(IPAddressBits(bytes, in: payload, family: family))
+    case Attribute.source: return source.takeIn(IPAddressBits(bytes, in: payload, family: family))
     case Attribute.table:
       guard let value: UInt32 = bytes.integer(in: payload) else { return false }
       table = value
     case Attribute.priority:
       guard let value: UInt32 = bytes.integer(in: payload) else { return false }
       priority = value
-    case Attribute.mark:
-      mark = bytes.integer(in: payload)
-      return mark != nil
-    case Attribute.markMask:
-      markMask = bytes.integer(in: payload)
-      return markMask != nil
+    case Attribute.mark: return mark.takeIn(bytes.integer(in: payload))
+    case Attribute.markMask: return markMask.takeIn(bytes.integer(in: payload))
     case Attribute.suppressPrefixLength:
       guard let value: UInt32 = bytes.integer(in: payload) else { return false }
       // The kernel writes all ones for "none".
       suppressPrefixLength = value == .max ? nil : value
-    case Attribute.inputInterfaceName:
-      inputInterfaceName = bytes.string(in: payload, limit: 16)
-      return inputInterfaceName != nil
-    case Attribute.outputInterfaceName:
-      outputInterfaceName = bytes.string(in: payload, limit: 16)
-      return outputInterfaceName != nil
+    case Attribute.inputInterfaceName: return inputInterfaceName.takeIn(bytes.string(in: payload, limit: 16))
+    case Attribute.outputInterfaceName: return outputInterfaceName.takeIn(bytes.string(in: payload, limit: 16))
     case Attribute.userIDRange:
       // struct fib_rule_uid_range: the first and the last user.
       guard payload.count == 8, let first: UInt32 = bytes.integer(at: payload.lowerBound),
         let last: UInt32 = bytes.integer(at: payload.lowerBound + 4), first <= last
       else { return false }
       userIDs = first...last
-    case Attribute.goto:
-      goto = bytes.integer(in: payload)
-      return goto != nil
+    case Attribute.goto: return goto.takeIn(bytes.integer(in: payload))
     case Attribute.masterTable:
       guard let value: UInt8 = bytes.integer(in: payload) else { return false }
       usesMasterTable = value != 0
-    case Attribute.ipProtocol:
-      ipProtocol = bytes.integer(in: payload)
-      return ipProtocol != nil
-    case Attribute.sourcePorts:
-      sourcePorts = Self.ports(payload, in: bytes)
-      return sourcePorts != nil
-    case Attribute.destinationPorts:
-      destinationPorts = Self.ports(payload, in: bytes)
-      return destinationPorts != nil
+    case Attribute.ipProtocol: return ipProtocol.takeIn(bytes.integer(in: payload))
+    case Attribute.sourcePorts: return sourcePorts.takeIn(Self.ports(payload, in: bytes))
+    case Attribute.destinationPorts: return destinationPorts.takeIn(Self.ports(payload, in: bytes))
     default:
       break
     }

@@ -55,3 +55,11 @@ extension RawSpan {
     range.lowerBound >= 0 && range.upperBound <= byteCount
   }
 }
+
+extension Optional where Wrapped: Sendable {
+  /// Takes the value of an attribute in. Returns whether there is one: whether the attribute has the size it must have.
+  mutating func takeIn(_ value: Wrapped?) -> Bool {
+    self = value
+    return value != nil
+  }
+}

@@ -45,7 +45,7 @@ struct FirstStateTests {
     try #require(isStarted)
     // Wakes it as soon as it has looked by itself, and found nothing.
     try await eventually("it has looked") { store.states.withLock { $0.count < 3 } }
-    _ = subscription.wake()
+    subscription.wake(DeliveryQueue())
     hasEnded.wait()
     #expect(found.value ≈ Self.known)
   }

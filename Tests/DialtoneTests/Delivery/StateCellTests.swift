@@ -11,6 +11,7 @@ import Testing
 struct StateCellTests {
   private let cell = StateCell(unknown: Reachability.unknown)
   private let reachable = Reachability(status: .reachable)
+  private let unreachable = Reachability(status: .unreachable, reason: .noRoute)
 
   @Test func anEpochThatIsReleasedEarlyTellsNothingUnknown() throws {
     cell.publish(reachable)
@@ -31,34 +32,40 @@ struct StateCellTests {
   }
 
   @Test func whatIsHeldBackStaysSoUntilItIsReleased() throws {
-    cell.publish(reachable)
+    let publication = Publication(cell, cell.epoch, settling: .seconds(1))
+    #expect(publication.publish(reachable, realtime: 1, now: 0).isTold)
     let told = try #require(cell.next(after: nil, []))
-    let unreachable = Reachability(status: .unreachable, reason: .noRoute)
-    #expect(cell.store(unreachable, of: cell.epoch, holdingBack: true))
+    let effect = publication.publish(unreachable, realtime: 2, now: 0)
+    #expect(effect == .init(isTold: true, settleAt: 1_000_000_000))
     #expect(cell.next(after: told, []) == nil)
-    // Another state before that: it does not let the receiver have what it has to wait for.
-    let other = Reachability(status: .unreachable, reason: .noCarrier)
-    #expect(cell.store(other, of: cell.epoch, holdingBack: false))
+    // The same to receivers, before that: it does not let the receiver have what it has to wait for.
+    var other = unreachable
+    other.source = IPAddress("192.0.2.1")
+    #expect(publication.publish(other, realtime: 3, now: 0) == .init())
+    #expect(cell.current.source == other.source)
     #expect(cell.next(after: told, []) == nil)
     cell.release(cell.epoch)
     #expect(cell.next(after: told, [])?.state ≈ other)
+    #expect(cell.current.realtime == 2)
   }
 
   @Test func aReceiverThatKnowsNothingYetDoesNotWaitForAStateThatSettles() throws {
     let nothing = try #require(cell.next(after: nil, .unknownStates))
     #expect(!nothing.state.isKnown)
-    #expect(cell.store(reachable, of: cell.epoch, holdingBack: true))
+    let publication = Publication(cell, cell.epoch, settling: .seconds(1))
+    _ = publication.publish(unreachable, realtime: 1, now: 0)
+    _ = publication.publish(reachable, realtime: 2, now: 0)
     #expect(cell.next(after: nothing, .unknownStates)?.state ≈ reachable)
     // One that has had a state does.
-    let told = Snapshot(Reachability(status: .unreachable, reason: .noRoute))
-    #expect(cell.next(after: told, .unknownStates) == nil)
+    #expect(cell.next(after: Snapshot(unreachable), .unknownStates) == nil)
   }
 
   @Test func anEpochThatHasEndedStoresNothing() {
     let former = cell.epoch
     cell.beginEpoch(.unknown)
     #expect(!cell.publish(reachable, of: former))
-    #expect(!cell.store(reachable, of: former, holdingBack: false))
+    let publication = Publication(cell, former, settling: .zero)
+    #expect(publication.publish(reachable, realtime: 1, now: 0) == .init())
     cell.release(former)
     #expect(cell.current ≈ .unknown)
   }
@@ -89,7 +96,7 @@ struct StateCellTests {
     }
     cell.publish(holding())
     cell.publish(holding())
-    #expect(cell.store(holding(), of: cell.epoch, holdingBack: true))
+    #expect(cell.publish(holding(), of: cell.epoch))
     cell.beginEpoch(Holding())
     #expect(ended.value == 3)
   }
