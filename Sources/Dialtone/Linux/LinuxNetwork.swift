@@ -237,15 +237,39 @@ final class LinuxNetwork: NetworkSource {
     let decision = decision
     var open = spareLookups
     spareLookups = []
+    // Those that the answer to another one may answer, by the position of that one.
+    var followers: [(lookup: ConnectLookup, leader: Int)] = []
     for position in asked.indices {
       switch tables.prepare(asked[position], decision) {
       case .answer(let answer): receive(position, answer)
       case .ask(let target, let destination):
-        open.append(ConnectLookup(target, destination, number: position))
+        let lookup = ConnectLookup(target, destination, number: position)
+        if let leader = asked.sameWithoutSource(at: position) {
+          followers.append((lookup, leader))
+        } else {
+          open.append(lookup)
+        }
       }
     }
     lookUp(&open, decision)
     for position in open.indices { receive(open[position].number, open[position].state) }
+    if let queries, !followers.isEmpty {
+      let rules = tables.rules(queries)
+      var found = [Int?](repeating: nil, count: asked.count)
+      for position in open.indices { found[open[position].number] = position }
+      var rest: [ConnectLookup] = []
+      for (lookup, leader) in followers {
+        if let position = found[leader], let source = asked[lookup.number].source,
+          let state = open[position].state(from: source, rules)
+        {
+          receive(lookup.number, state)
+        } else {
+          rest.append(lookup)
+        }
+      }
+      lookUp(&rest, decision)
+      for lookup in rest { receive(lookup.number, lookup.state) }
+    }
     open.removeAll(keepingCapacity: true)
     spareLookups = open
   }
@@ -323,5 +347,24 @@ final class LinuxNetwork: NetworkSource {
 
   /// Whether the kernel does not answer at all.
   var isDenied: Bool { !schedule.isReady }
+}
+
+extension [RouteQuery] {
+  /// Returns the position of the query that asks the same as the one here, an IPv4 one with a source, but without one.
+  /// It is looked for where queries for the same address stand together.
+  fileprivate func sameWithoutSource(at position: Int) -> Int? {
+    let query = self[position]
+    guard query.source?.family == .ipv4 else { return nil }
+    func isSame(_ other: RouteQuery) -> Bool { other.source == nil && other.hasQuestion(of: query) }
+    for other in (position + 1)..<Swift.max(count, position + 1) {
+      if isSame(self[other]) { return other }
+      if self[other].destination != query.destination { break }
+    }
+    for other in (0..<position).reversed() {
+      if isSame(self[other]) { return other }
+      if self[other].destination != query.destination { break }
+    }
+    return nil
+  }
 }
 #endif
