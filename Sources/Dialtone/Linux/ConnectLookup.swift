@@ -36,7 +36,9 @@ struct ConnectLookup {
   /// The metric of the route.
   private(set) var metric: UInt32 = 0
   private var step = Step.first
-  /// Whether what was found is a unicast route, or none at all.
+  /// Whether ``state(from:_:)`` may be asked.
+  var hasFollowers = false
+  /// Whether what was found is a unicast route, or none at all; only if it has followers.
   private var isPlainUnicast = false
 
   init(_ target: IPAddress, _ destination: KernelQueries.Destination, number: Int = 0) {
@@ -89,6 +91,12 @@ struct ConnectLookup {
     state = decision.decide(
       target, replies, output: destination.output, source: destination.source.map { IPAddress($0) })
     metric = replies.metric
+    if hasFollowers { noteKind(replies) }
+  }
+
+  /// Apart from the rest, since replies are large and most lookups have no followers.
+  @inline(never)
+  private mutating func noteKind(_ replies: RouteReplies) {
     isPlainUnicast =
       switch (replies.configured, replies.plain) {
       case (.route(let route), .route): route.type == .unicast
