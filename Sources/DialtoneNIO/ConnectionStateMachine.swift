@@ -224,8 +224,7 @@ struct ConnectionStateMachine {
   private mutating func judgeReturned(
     _ progress: SocketProgress?, since: Nanoseconds, activity: ConnectionActivity, at now: Nanoseconds
   ) -> Action {
-    let acknowledged = start?.bytesAcknowledged
-    guard let progress, progress.isOutstanding, progress.bytesAcknowledged == acknowledged ?? progress.bytesAcknowledged
+    guard let progress, progress.isOutstanding, progress.bytesAcknowledged == (start ?? progress).bytesAcknowledged
     else {
       enter(.fine)
       return .wait

@@ -166,8 +166,7 @@ public final class PathHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// What is under way has changed.
   private func activityChanged() {
-    guard watch != nil, told != .fine, told != .unjudged else { return }
-    routesChanged()
+    if watch != nil, told != .fine, told != .unjudged { routesChanged() }
   }
 
   private func perform(_ action: ConnectionStateMachine.Action) {

@@ -84,8 +84,8 @@ final class PathWatch: Sendable {
   private func tell() {
     changes.wrappingAdd(1, ordering: .releasing)
     followers.withLock { followers in
-      let all = Array(followers.others.values) + [followers.first].compactMap(\.self)
-      for list in Dictionary(grouping: all, by: { ObjectIdentifier($0.eventLoop) }).values {
+      if let first = followers.first { first.eventLoop.execute { first.value.routesChanged() } }
+      for list in Dictionary(grouping: followers.others.values, by: { ObjectIdentifier($0.eventLoop) }).values {
         list[0].eventLoop.execute { for follower in list { follower.value.routesChanged() } }
       }
     }

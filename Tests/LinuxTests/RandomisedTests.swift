@@ -106,6 +106,9 @@ struct RandomisedTests {
       JudgedTarget(address: "198.51.100.7", source: "10.0.0.1"),
       JudgedTarget(address: "2001:db8:ffff::1", source: "2001:db8:1::1"),
       JudgedTarget(address: "198.51.100.7", interface: "n0", source: "10.1.0.1"),
+      // Beside the same without an address:
+      JudgedTarget(address: "198.51.100.7", interface: "n0"),
+      JudgedTarget(address: "198.51.100.7", source: "10.1.0.1"),
       JudgedTarget(address: "2001:db8:ffff::1", interface: "n1", source: "2001:db8:2::1"),
       // Over a link by another of its names:
       JudgedTarget(address: "198.51.100.7", interface: RandomOperations.alternativeNames[0]),

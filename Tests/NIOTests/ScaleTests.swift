@@ -8,6 +8,7 @@ import Dialtone
 import DialtoneTesting
 import NIOCore
 import NIOEmbedded
+import NetworkLab
 import Synchronization
 import TestSupport
 import Testing
@@ -99,6 +100,39 @@ struct ScaleTests {
       // Some 20 ms if it is optimised.
       if !isSanitized { #expect(best < .milliseconds(250), "\(best)") }
       for channel in channels { try await channel.close().get() }
+    }
+    Self.show(run)
+  }
+
+  @Test(
+    "a real route to 10,000 different remotes goes and comes back: all are told at once",
+    .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
+  func allDifferentAreTold() async {
+    let run = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+      let lab = try await ConnectionLab(second: false)
+      let registry = lab.registry()
+      let channels = try await ScaleTests.channels { 0xC612_0000 + UInt32($0) }
+      try await ScaleTests.follow(channels, registry)
+      var best = [ConnectionCondition.waiting: Duration.seconds(60), .fine: .seconds(60)]
+      for round in 0..<10 {
+        let condition = round % 2 == 0 ? ConnectionCondition.waiting : .fine
+        let start = ContinuousClock.now
+        if condition == .waiting {
+          try lab.client.deleteRoute("default", via: "10.0.0.2", dev: "u0", metric: 100)
+        } else {
+          try lab.client.addRoute("default", via: "10.0.0.2", dev: "u0", metric: 100)
+        }
+        while registry.counts != [condition: ScaleTests.count] {
+          await channels[0].testingEventLoop.run()
+          if ContinuousClock.now - start > .patience { throw DidNotHappen("all are told") }
+        }
+        best[condition] = min(best[condition] ?? .seconds(60), ContinuousClock.now - start)
+      }
+      print("told \(ScaleTests.count) connections to different remotes:", best)
+      // Some 0.1 s if it is optimised.
+      if !isSanitized { #expect(best.values.allSatisfy { $0 < .seconds(2) }, "\(best)") }
+      for channel in channels { try await channel.close().get() }
+      try await lab.stop()
     }
     Self.show(run)
   }

@@ -22,7 +22,8 @@ package protocol NetworkSource: AnyObject {
   /// Looks for changes that were not announced.
   func poll(into change: inout NetworkChange)
 
-  /// Answers each query by what is true now. Calls `receive` once for each, with its position.
+  /// Answers each query by what is true now. Calls `receive` once for each, with its position. Queries that differ in
+  /// their source alone cost less if they stand together.
   func answer(_ queries: [RouteQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void)
 
   /// Returns all ways by which packets can leave now, as far as the configuration allows them.

@@ -74,10 +74,13 @@ struct QueryIndex {
     return nil
   }
 
+  /// All nodes, in the order of addresses.
+  var all: some Sequence<QueryNode> { chunks.joined() }
+
   /// Every address once.
   var addresses: [IPAddress] {
     var addresses: [IPAddress] = []
-    for node in chunks.joined() {
+    for node in all {
       if let address = node.query.address, addresses.last?.bits != address.bits { addresses.append(address) }
     }
     return addresses

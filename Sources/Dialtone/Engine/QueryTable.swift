@@ -12,6 +12,8 @@ struct QueryTable {
 
   private var nodes: Set<QueryNode> = []
   private var index = QueryIndex()
+  /// The nodes that are not in the index.
+  private var withoutAddress: [QueryNode] = []
   // These arrays keep their memory from one turn to the next.
   private var stale: [QueryNode] = []
   private var batch: [RouteQuery] = []
@@ -59,7 +61,7 @@ struct QueryTable {
   private mutating func node(of query: RouteQuery) -> QueryNode {
     let (isNew, node) = nodes.insert(QueryNode(query))
     if isNew {
-      if let address = query.address { index.add(node, at: address.bits) }
+      if let address = query.address { index.add(node, at: address.bits) } else { withoutAddress.append(node) }
       isInterestStale = true
       mark(node)
     }
@@ -69,7 +71,11 @@ struct QueryTable {
   private mutating func removeIfUnused(_ node: QueryNode) {
     if node.isUsed { return }
     nodes.remove(node)
-    if let address = node.query.address { index.remove(node, at: address.bits) }
+    if let address = node.query.address {
+      index.remove(node, at: address.bits)
+    } else {
+      withoutAddress.removeAll { $0 === node }
+    }
     isInterestStale = true
   }
 
@@ -78,14 +84,13 @@ struct QueryTable {
   /// Marks the queries that the change may have touched. Returns whether paths depend on one of them.
   mutating func mark(_ change: NetworkChange) -> Bool {
     var arePathsTouched = false
-    if change.touchesEverything {
-      for node in nodes where mark(node) { arePathsTouched = true }
-      return arePathsTouched
+    if change.touchesEverything || change.touchesUnreachable {
+      // In the order of addresses, so that questions about one address are asked together.
+      func touches(_ node: QueryNode) -> Bool { change.touchesEverything || node.answer?.status != .reachable }
+      for node in index.all where touches(node) && mark(node) { arePathsTouched = true }
+      for node in withoutAddress where touches(node) && mark(node) { arePathsTouched = true }
     }
     for prefix in change.prefixes where mark(prefix) { arePathsTouched = true }
-    if change.touchesUnreachable {
-      for node in nodes where node.answer?.status != .reachable && mark(node) { arePathsTouched = true }
-    }
     return arePathsTouched
   }
 

@@ -34,6 +34,12 @@ package struct RouteQuery: Hashable, Sendable {
     self.port = port
   }
 
+  /// Whether the other query asks the same, except for the source.
+  func hasQuestion(of other: RouteQuery) -> Bool {
+    destination == other.destination && port == other.port && mark == other.mark && transport == other.transport
+      && interface == other.interface
+  }
+
   /// The address asked about, if the destination is one.
   package var address: IPAddress? {
     if case .address(let address) = destination { address } else { nil }

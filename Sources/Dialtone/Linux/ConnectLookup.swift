@@ -36,6 +36,10 @@ struct ConnectLookup {
   /// The metric of the route.
   private(set) var metric: UInt32 = 0
   private var step = Step.first
+  /// Whether ``state(from:_:)`` may be asked.
+  var hasFollowers = false
+  /// Whether what was found is a unicast route, or none at all; only if it has followers.
+  private var isPlainUnicast = false
 
   init(_ target: IPAddress, _ destination: KernelQueries.Destination, number: Int = 0) {
     self.target = target
@@ -87,6 +91,37 @@ struct ConnectLookup {
     state = decision.decide(
       target, replies, output: destination.output, source: destination.source.map { IPAddress($0) })
     metric = replies.metric
+    if hasFollowers { noteKind(replies) }
+  }
+
+  /// Apart from the rest, since replies are large and most lookups have no followers.
+  @inline(never)
+  private mutating func noteKind(_ replies: RouteReplies) {
+    isPlainUnicast =
+      switch (replies.configured, replies.plain) {
+      case (.route(let route), .route): route.type == .unicast
+      case (.refusal, .refusal): true
+      default: false
+      }
+  }
+
+  // MARK: The same from a source
+
+  /// Returns what a socket that has this source would find, if this lookup tells; it was made without a source.
+  ///
+  /// IPv4 looks at the source only in rules (and, where packets need no route, for multicast and broadcast addresses).
+  /// So a socket with the source that the kernel chose finds the same. If nothing leaves from any source, it finds the
+  /// same, too. IPv6 has routes for sources of their own (ip-route(8), `from`), which no answer without a source shows.
+  func state(from source: IPAddress, _ rules: RuleTable) -> Reachability? {
+    guard !target.bits.isIPv6, !goesOutOfTheSourcesLink, !rules.namesSource, destination.source == nil,
+      isPlainUnicast, !source.isLoopback
+    else { return nil }
+    switch state.status {
+    case .reachable: return state.source == source ? state : nil
+    // Another source may be the address that is missing.
+    case .unreachable, .requiresConnection: return state.reason == .noAddress ? nil : state
+    case .undetermined: return nil
+    }
   }
 
   // MARK: Several hops

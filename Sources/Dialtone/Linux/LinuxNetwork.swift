@@ -237,17 +237,49 @@ final class LinuxNetwork: NetworkSource {
     let decision = decision
     var open = spareLookups
     spareLookups = []
+    // Those that the answer to another one may answer, by the position of that one.
+    var followers: [(lookup: ConnectLookup, leader: Int)] = []
     for position in asked.indices {
       switch tables.prepare(asked[position], decision) {
       case .answer(let answer): receive(position, answer)
       case .ask(let target, let destination):
-        open.append(ConnectLookup(target, destination, number: position))
+        let lookup = ConnectLookup(target, destination, number: position)
+        if let source = destination.source, !source.isIPv6, let leader = asked.sameWithoutSource(at: position) {
+          followers.append((lookup, leader))
+        } else {
+          open.append(lookup)
+        }
       }
     }
+    if !followers.isEmpty { for position in open.indices { open[position].hasFollowers = true } }
     lookUp(&open, decision)
     for position in open.indices { receive(open[position].number, open[position].state) }
+    if !followers.isEmpty { follow(open, followers, asked, decision, receive) }
     open.removeAll(keepingCapacity: true)
     spareLookups = open
+  }
+
+  /// Answers what follows from a lookup that was made, and makes the other lookups.
+  private func follow(
+    _ leaders: [ConnectLookup], _ followers: [(lookup: ConnectLookup, leader: Int)], _ asked: [RouteQuery],
+    _ decision: RouteDecision, _ receive: (_ position: Int, _ answer: Reachability) -> Void
+  ) {
+    // The socket may have been given up by now. Then the rest stays denied.
+    let rules = queries.map(tables.rules)
+    var found = [Int?](repeating: nil, count: asked.count)
+    for position in leaders.indices { found[leaders[position].number] = position }
+    var rest: [ConnectLookup] = []
+    for (lookup, leader) in followers {
+      if let rules, let position = found[leader], let source = asked[lookup.number].source,
+        let state = leaders[position].state(from: source, rules)
+      {
+        receive(lookup.number, state)
+      } else {
+        rest.append(lookup)
+      }
+    }
+    lookUp(&rest, decision)
+    for lookup in rest { receive(lookup.number, lookup.state) }
   }
 
   /// Makes lookups as connect(2) would now.
@@ -323,5 +355,23 @@ final class LinuxNetwork: NetworkSource {
 
   /// Whether the kernel does not answer at all.
   var isDenied: Bool { !schedule.isReady }
+}
+
+extension [RouteQuery] {
+  /// Returns the position of the query that asks the same as the one here, but without a source.
+  /// It is looked for where queries for the same address stand together.
+  fileprivate func sameWithoutSource(at position: Int) -> Int? {
+    let query = self[position]
+    func isSame(_ other: RouteQuery) -> Bool { other.source == nil && other.hasQuestion(of: query) }
+    for other in (position + 1)..<Swift.max(count, position + 1) {
+      if isSame(self[other]) { return other }
+      if self[other].destination != query.destination { break }
+    }
+    for other in (0..<position).reversed() {
+      if isSame(self[other]) { return other }
+      if self[other].destination != query.destination { break }
+    }
+    return nil
+  }
 }
 #endif

@@ -100,6 +100,8 @@ private final class Tunnel: @unchecked Sendable {
     let open: @Sendable () throws -> CInt = {
       let descriptor = unsafe lab_open_tun("tun0", false, false)
       if descriptor < 0 { throw LabError("ip tuntap add tun0", code: -descriptor) }
+      // A read that waits for a packet would hold up the device's end.
+      guard fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 else { throw LabError("fcntl", code: errno) }
       return descriptor
     }
     let near = try client.run(open)

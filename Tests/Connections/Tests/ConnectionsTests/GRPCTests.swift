@@ -18,6 +18,18 @@ import Testing
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)), .serialized)
 struct GRPCTests {
+  /// A transport to the lab's server. It makes its sockets on the event loops of the lab.
+  private func transport(_ lab: ConnectionLab, _ gate: PathGate? = nil) throws -> PathFollowingTransport {
+    try PathFollowingTransport(
+      to: .host("\(ConnectionLab.address):9090"), gate: gate ?? PathGate(environment: lab.environment),
+      environment: lab.environment
+    ) { config in
+      try .http2NIOPosix(
+        target: .ipv4(address: ConnectionLab.address, port: 9090), transportSecurity: .plaintext, config: config,
+        eventLoopGroup: lab.group)
+    }
+  }
+
   private func call(
     _ client: GRPCClient<PathFollowingTransport>, timeout: Duration, waitsForReady: Bool = false
   ) async throws -> [UInt8] {
@@ -37,13 +49,7 @@ struct GRPCTests {
     let serverGroup = try lab.server.run { MultiThreadedEventLoopGroup(numberOfThreads: 1) }
     let server = EchoRPC.server(serverGroup)
     let gate = PathGate(environment: lab.environment)
-    let transport = try PathFollowingTransport(
-      to: .host("\(ConnectionLab.address):9090"), gate: gate, environment: lab.environment
-    ) { config in
-      try .http2NIOPosix(
-        target: .ipv4(address: ConnectionLab.address, port: 9090), transportSecurity: .plaintext, config: config,
-        eventLoopGroup: lab.group)
-    }
+    let transport = try transport(lab, gate)
     let serving = Task(executorPreference: try LabExecutor(lab.server)) { try await server.serve() }
     try await withThrowingDiscardingTaskGroup { tasks in
       _ = try await server.listeningAddress
@@ -81,14 +87,7 @@ struct GRPCTests {
     // The router of the first uplink drops what comes from there, which no route tells.
     try lab.server.sysctl("ipv4/conf/s0/rp_filter", 1)
     try lab.server.addRoute("10.0.0.1/32", via: "10.0.1.1", dev: "s1")
-    let transport = try PathFollowingTransport(
-      to: .host("\(ConnectionLab.address):9090"), gate: PathGate(environment: lab.environment),
-      environment: lab.environment
-    ) { config in
-      try .http2NIOPosix(
-        target: .ipv4(address: ConnectionLab.address, port: 9090), transportSecurity: .plaintext, config: config,
-        eventLoopGroup: lab.group)
-    }
+    let transport = try transport(lab)
     try await withThrowingDiscardingTaskGroup { tasks in
       tasks.addTask(executorPreference: try LabExecutor(lab.server)) { try await server.serve() }
       _ = try await server.listeningAddress
@@ -136,14 +135,7 @@ struct GRPCTests {
     let serverGroup = try lab.server.run { MultiThreadedEventLoopGroup(numberOfThreads: 1) }
     let held = Held()
     let server = EchoRPC.server(serverGroup, with: [held])
-    let transport = try PathFollowingTransport(
-      to: .host("\(ConnectionLab.address):9090"), gate: PathGate(environment: lab.environment),
-      environment: lab.environment
-    ) { config in
-      try .http2NIOPosix(
-        target: .ipv4(address: ConnectionLab.address, port: 9090), transportSecurity: .plaintext, config: config,
-        eventLoopGroup: lab.group)
-    }
+    let transport = try transport(lab)
     let serving = Task(executorPreference: try LabExecutor(lab.server)) { try await server.serve() }
     try await withThrowingDiscardingTaskGroup { tasks in
       _ = try await server.listeningAddress
@@ -186,13 +178,7 @@ struct GRPCTests {
     let lab = try await ConnectionLab(second: false)
     try lab.client.deleteRoute("default", via: "10.0.0.2", dev: "u0", metric: 100)
     let gate = PathGate(environment: lab.environment)
-    let transport = try PathFollowingTransport(
-      to: .host("\(ConnectionLab.address):9090"), gate: gate, environment: lab.environment
-    ) { config in
-      try .http2NIOPosix(
-        target: .ipv4(address: ConnectionLab.address, port: 9090), transportSecurity: .plaintext, config: config,
-        eventLoopGroup: lab.group)
-    }
+    let transport = try transport(lab, gate)
     let client = GRPCClient(transport: transport)
     let running = Task { try await client.runConnections() }
     let calls = (0..<10).map { _ in Task { try await call(client, timeout: .seconds(300)) } }
