@@ -157,10 +157,14 @@ package struct ReportPage {
   private func writeAxis(_ html: inout HTML) {
     let isShort = data.until - data.since < 2 * WallTime.day
     html.element("div", class: "axis soft") { html in
+      var last: String?
       for tick in 0..<8 {
         let wall = data.start(of: tick * ReportData.cellCount / 8)
         let text = WallTime.localText(wall)
         let label = isShort ? String(text.dropFirst(11).prefix(5)) : Self.dayLabel(wall)
+        // A day of a short span is said once.
+        if label == last { continue }
+        last = label
         let style = tick % 2 == 1 ? "minor" : "major"
         html.element("span", class: style, [("style", "left:\(OutageJSON.decimals(Double(tick) * 12.5, 1))%")]) {
           $0.text(label)
