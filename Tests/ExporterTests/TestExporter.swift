@@ -17,12 +17,11 @@ final class TestExporter: Sendable {
   init(
     _ configuration: ExporterConfiguration = .usual, policy: ProbePolicy = .local,
     targets: [(name: String, target: WatchedTargets.Target)] = [],
-    patience: ExporterServer.Patience = .unhurried, environment: SiteEnvironment = .system, connectionLimit: Int = 1_024
+    patience: ExporterServer.Patience = .unhurried, environment: SiteEnvironment? = nil, connectionLimit: Int = 1_024
   ) async throws {
     let exporter = Exporter(
-      configuration: configuration, prober: Prober(policy: policy, environment: environment),
-      watched: try WatchedTargets(targets),
-      process: ProcessMetrics())
+      configuration: configuration, policy: policy, watched: try WatchedTargets(targets), process: ProcessMetrics(),
+      environment: environment)
     let server = ExporterServer(exporter, patience: patience, connectionLimit: connectionLimit)
     self.server = server
     url = try await Task.detached { try server.listen(on: .anyPort) }.value

@@ -33,6 +33,25 @@ struct OutageLogTests {
     #expect(sum.up == 70_000_000 && sum.down == 30_000_000 && sum.availability == 0.7 && sum.outages == 1)
   }
 
+  /// A cable with three targets is pulled twice, and a site is down beside it.
+  @Test func tellsEventsAndTargetsApart() {
+    func outage(_ target: String, _ reason: String, from began: Double, to ended: Double) -> OutageLog.Finding {
+      .outage(
+        Outage(OpenOutage(target: target, began: moment(began), reason: reason, words: "w"), at: moment(ended), .open))
+    }
+    var sums = OutageSums(since: moment(0).wall, until: moment(1000).wall)
+    // In the order in which they end.
+    for finding in [
+      outage("c", "no-carrier", from: 12, to: 40), outage("a", "no-carrier", from: 10, to: 41),
+      outage("b", "no-carrier", from: 11, to: 41), outage("b", "no-carrier", from: 45, to: 50),
+      outage("a", "no-carrier", from: 45, to: 51), outage("c", "no-carrier", from: 45, to: 51),
+      outage("d", "connection-refused", from: 11, to: 100),
+    ] { sums.take(finding) }
+    #expect(sums.layers[.link]?.outages == 6 && sums.layers[.link]?.down == 106_000_000)
+    #expect(sums.events(in: .link).count == 2 && sums.events(in: .link).lasted == 37_000_000)
+    #expect(sums.events(in: .site).lasted == 89_000_000 && sums.events(in: .router).count == 0)
+  }
+
   @Test func subtractsSleep() throws {
     let outage = open(moment(60))
     let events =

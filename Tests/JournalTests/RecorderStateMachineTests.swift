@@ -76,8 +76,8 @@ struct RecorderStateMachineTests {
       throw DidNotHappen("an end")
     }
     #expect(outage.layer == .router)
-    // The kernel's own reason needs none.
-    #expect(names(machine.handle(.state(0, down, since: nil), at: moment(20))) == ["begin"])
+    // The kernel's own reason says where it lies, and a glance says why.
+    #expect(names(machine.handle(.state(0, down, since: nil), at: moment(20))) == ["begin", "glance"])
   }
 
   /// One site cannot be looked up, and packets to another do not come back: the name server is behind the same fault.
@@ -236,6 +236,62 @@ struct RecorderStateMachineTests {
     var other = RecorderStateMachine(Self.recorder(["s", "t"]), at: moment(0))
     for target in 0...1 { _ = other.handle(.state(target, down, since: nil), at: moment(1)) }
     #expect(names(other.handle(.explained(0, explanation(.site)), at: moment(2))) == ["cause"])
+  }
+
+  /// One that begins later, while the first is still down, has its cause at once.
+  @Test func anOutageThatBeginsAfterAnExplanationSharesIt() {
+    var machine = RecorderStateMachine(Self.recorder(["a", "b", "c", "d"]), at: moment(0))
+    for target in 0...3 { _ = machine.handle(.state(target, up, since: nil), at: moment(1)) }
+    _ = machine.handle(.state(0, down, since: nil), at: moment(10))
+    _ = machine.handle(.explained(0, explanation(.link)), at: moment(12))
+    let late = machine.handle(.state(1, .down(reason: "no-route", words: "w"), since: nil), at: moment(14))
+    #expect(names(late) == ["begin", "cause"])
+    // A site that has refused is reached: the link is not to blame.
+    let refused = RecorderStateMachine.TargetState.down(reason: "connection-refused", words: "w")
+    #expect(names(machine.handle(.state(2, refused, since: nil), at: moment(15))) == ["begin", "glance"])
+    // Nor is it for what goes down long after.
+    #expect(names(machine.handle(.state(3, down, since: nil), at: moment(30))) == ["begin", "glance"])
+  }
+
+  /// A cable that is pulled again and again: no explanation is allowed but the first, and each has its cause.
+  @Test func theKernelIsLookedAtForEachOutage() {
+    var machine = machine
+    var events: [JournalEvent] = [machine.start]
+    func handle(_ input: RecorderStateMachine.Input, _ second: Double) -> [String] {
+      let actions = machine.handle(input, at: moment(second))
+      for case .write(let event) in actions { events.append(event) }
+      return names(actions)
+    }
+    _ = handle(.state(0, up, since: nil), 0)
+    for second in stride(from: 10.0, through: 50, by: 10) {
+      let begins = handle(.state(0, down, since: nil), second)
+      #expect(begins == ["begin", second == 10 ? "explain" : "glance"])
+      if second == 10 {
+        _ = handle(.explained(0, explanation(.link)), second + 1)
+      } else if second < 50 {
+        #expect(handle(.glanced(0, explanation(.link)), second + 0.1) == ["cause"])
+      }
+      _ = handle(.state(0, up, since: nil), second + 5)
+    }
+    // What was written, and read again.
+    let outages = OutageLog.outages(events.compactMap { JournalEvent(line: $0.line.dropLast()) })
+    #expect(outages.map(\.explanation?.cause) == ["no-carrier", "no-carrier", "no-carrier", "no-carrier", nil])
+    #expect(outages.last?.unexplained == .limit && outages.first?.unexplained == nil)
+  }
+
+  @Test func glancesOneAfterTheOther() {
+    let targets = ["a", "b", "c"]
+    var machine = RecorderStateMachine(Self.recorder(targets), at: moment(0))
+    for target in targets.indices { _ = machine.handle(.state(target, up, since: nil), at: moment(1)) }
+    var glanced: [Double] = []
+    for target in targets.indices { _ = machine.handle(.state(target, down, since: nil), at: moment(10)) }
+    // The first is explained.
+    for _ in 0..<10 {
+      let next = machine.nextTime
+      let second = Double(next - moment(0).clock) / 1_000_000
+      if names(machine.handle(.time, at: moment(second))).contains("glance") { glanced.append(second) }
+    }
+    #expect(glanced == [11])
   }
 
   @Test func sleepIsNoOutage() {

@@ -44,9 +44,7 @@ struct OutageFormatter {
   }
 
   private func cause(_ outage: Outage) -> String {
-    guard let cause = outage.explanation?.cause else { return outage.causeWords }
-    let confidence = outage.explanation?.confidence ?? "unknown"
-    return "\(outage.causeWords) (\(cause), \(confidence))"
+    outage.causeWords + (outage.confidenceWords.map { " (\($0))" } ?? "")
   }
 
   func lines(for sums: OutageSums, skippedLines: Int) -> [String] {
@@ -54,11 +52,8 @@ struct OutageFormatter {
     let layers = OutageLayer.allCases.compactMap { layer in sums.layers[layer].map { (layer, $0) } }
       .sorted { $0.1.down > $1.1.down }
     for (layer, sum) in layers {
-      let outages = "\(sum.outages) outage\(sum.outages == 1 ? "" : "s")"
-      lines.append(
-        screen.paragraph(
-          "\(TerminalText.padded(layer.words, to: Self.layerColumns))  "
-            + "\(DurationText.words(.microseconds(sum.down))) in \(outages)"))
+      let name = TerminalText.padded(layer.words, to: Self.layerColumns)
+      lines.append(screen.paragraph("\(name)  \(Self.words(for: sum, sums.events(in: layer)))"))
     }
     if !layers.isEmpty { lines.append("") }
     for (name, sum) in sums.targets.sorted(by: { $0.key < $1.key }) {
@@ -70,6 +65,14 @@ struct OutageFormatter {
       lines.append(screen.paragraph("left out, since unreadable: \(words) of the journal"))
     }
     return lines
+  }
+
+  /// "19 min in 3 outages"; "19 min in 1 event (3 outages of targets, 57 min in all)" if several were lost together.
+  private static func words(for sum: OutageSums.Layer, _ events: (count: Int, lasted: Int64)) -> String {
+    let (lasted, down) = (DurationText.words(.microseconds(events.lasted)), DurationText.words(.microseconds(sum.down)))
+    let outages = "\(sum.outages) outage\(sum.outages == 1 ? "" : "s")"
+    if events.count == sum.outages { return "\(down) in \(outages)" }
+    return "\(lasted) in \(events.count) event\(events.count == 1 ? "" : "s") (\(outages) of targets, \(down) in all)"
   }
 
   /// "99.812 % available, 19.0 of 10080.0 minutes down, 3 outages, the longest 12 min".

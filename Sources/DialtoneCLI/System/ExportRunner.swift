@@ -37,8 +37,7 @@ struct ExportRunner {
     }
     let process = ProcessMetrics()
     let exporter = Exporter(
-      configuration: configuration, prober: Prober(policy: policy), watched: try WatchedTargets(targets),
-      process: process)
+      configuration: configuration, policy: policy, watched: try WatchedTargets(targets), process: process)
     if !addresses.isEmpty, !listen(exporter, ending) { return .inputOutput }
     let report = FileReport(path: textfile)
     let timer = Self.repeating {

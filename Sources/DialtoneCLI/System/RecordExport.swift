@@ -28,7 +28,7 @@ struct RecordExport {
     let policy = address.isLocal ? ProbePolicy.local : try ProbePolicy(allowing: [])
     let process = ProcessMetrics()
     let exporter = Exporter(
-      configuration: .usual, prober: Prober(policy: policy), watched: try WatchedTargets(targets), process: process
+      configuration: .usual, policy: policy, watched: try WatchedTargets(targets), process: process
     ) { Self.families(recorder.writerCounts) }
     let server = ExporterServer(exporter)
     guard ExportRunner.listens(server, on: address) else { return nil }

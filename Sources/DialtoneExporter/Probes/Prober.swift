@@ -27,7 +27,9 @@ package struct Prober: Sendable {
   /// Probes. Ends at the request's timeout; a task that is cancelled ends it at once.
   package func run(_ request: ProbeRequest) async -> ProbeResult {
     let start = time.now()
-    var hops = Hops(request)
+    var hops = Hops(request) { [time] in
+      Task.isCancelled || time.now() - start >= request.timeout.nanosecondsClamped
+    }
     while let url = hops.next {
       let rest = request.timeout - .nanoseconds(time.now() - start)
       await check(url, rest, &hops)
@@ -97,9 +99,12 @@ package struct Prober: Sendable {
     private(set) var next: SiteURL?
     /// A verdict of an earlier hop that says more than the end.
     private var earlier: ProbeResult.Verdict?
+    /// Whether nobody waits for the probe any more.
+    private let isOver: () -> Bool
 
-    init(_ request: ProbeRequest) {
+    init(_ request: ProbeRequest, isOver: @escaping () -> Bool = { false }) {
       self.request = request
+      self.isOver = isOver
       result = ProbeResult(request.module.prober)
       next = request.url
     }
@@ -206,10 +211,10 @@ package struct Prober: Sendable {
         return "body-too-long"
       }
       do throws(RegularExpression.TooCostly) {
-        for expression in module.forbidden where try expression.matches(details.body) {
+        for expression in module.forbidden where try expression.matches(details.body, isOver: isOver) {
           result.failedByExpression = true
         }
-        for expression in module.required where try !expression.matches(details.body) {
+        for expression in module.required where try !expression.matches(details.body, isOver: isOver) {
           result.failedByExpression = true
         }
       } catch {

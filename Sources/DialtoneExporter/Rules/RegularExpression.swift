@@ -4,15 +4,15 @@
 /// A regular expression in a subset of RE2's syntax, that a stranger's text is matched with.
 ///
 /// Invariant: matching takes at most as many steps as the text has characters times the program has instructions. It
-/// never takes more than its budget, and ends when its task is cancelled. It is Thompson's simulation: all states at
-/// once, one character at a time, nothing is tried twice.
+/// never takes more than its budget, and ends when it is told to. It is Thompson's simulation: all states at once, one
+/// character at a time, nothing is tried twice.
 package struct RegularExpression: Sendable {
   /// Why a text is no expression of the subset.
   package struct Refusal: Error, Equatable {
     package let message: String
   }
 
-  /// The text has cost more steps than it may, or its task was cancelled meanwhile.
+  /// The text has cost more steps than it may, or more time.
   package struct TooCostly: Error {}
 
   enum Assertion: Sendable, Equatable {
@@ -38,8 +38,10 @@ package struct RegularExpression: Sendable {
     program = try RegularExpressionCompiler.program(of: parser.parse())
   }
 
-  /// Whether it matches anywhere in the text, whose bytes are read as UTF-8.
-  package func matches(_ bytes: some Sequence<UInt8>, budget: Int = usualBudget) throws(TooCostly) -> Bool {
+  /// Whether it matches anywhere in the text, whose bytes are read as UTF-8. `isOver` is asked from time to time.
+  package func matches(
+    _ bytes: some Sequence<UInt8>, budget: Int = usualBudget, isOver: () -> Bool = { false }
+  ) throws(TooCostly) -> Bool {
     var simulation = Simulation(program, budget: budget)
     var decoder = UTF8()
     var iterator = bytes.makeIterator()
@@ -49,7 +51,7 @@ package struct RegularExpression: Sendable {
       if try simulation.begin(between: previous, next) { return true }
       guard let character = next else { return false }
       next = Self.scalar(&decoder, &iterator)
-      if try simulation.advance(over: character, to: next) { return true }
+      if try simulation.advance(over: character, to: next, isOver) { return true }
       previous = character
     }
   }
@@ -90,7 +92,7 @@ package struct RegularExpression: Sendable {
 
     /// Goes over a character. Returns whether the program has matched.
     mutating func advance(
-      over character: Unicode.Scalar, to next: Unicode.Scalar?
+      over character: Unicode.Scalar, to next: Unicode.Scalar?, _ isOver: () -> Bool
     ) throws(TooCostly) -> Bool {
       let former = states
       states.removeAll(keepingCapacity: true)
@@ -101,7 +103,7 @@ package struct RegularExpression: Sendable {
       }
       budget -= former.count
       // A program of the greatest size needs some 50 ms for so many.
-      if round & 0x3FF == 0, Task.isCancelled { throw TooCostly() }
+      if round & 0x3FF == 0, isOver() { throw TooCostly() }
       return false
     }
 

@@ -2,12 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Dialtone
-internal import DialtoneSites
+package import DialtoneSites
+internal import Dispatch
+internal import NIOCore
+internal import NIOPosix
 
 /// What an exporter answers, whoever asks: `/probe`, `/metrics` and a page for people.
 ///
 /// Invariant: as many probes run at a time as a machine can have checks. Up to 512 others wait, in their order, for at
-/// most half of their time; what comes beyond is refused at once. No request has a file read.
+/// most half of their time; what comes beyond is refused at once. No request has a file read. A request, its answer and
+/// its probe stay on one event loop, so that no thread waits for another.
 package final class Exporter: Sendable {
   /// A request, as far as it matters.
   struct Request: Sendable {
@@ -37,9 +41,9 @@ package final class Exporter: Sendable {
   /// How many may wait: fewer than there are connections, so that others are answered, too.
   static let waitingLimit = 512
   private static let recentLimit = 100
-  /// What a probe that does not notice its own end may take more.
-  private static let grace = Duration.milliseconds(250)
 
+  /// What connections and probes are served by. It ends with the last of them.
+  let loops = MultiThreadedEventLoopGroup(numberOfThreads: SiteResources.loopCount)
   private let configuration: ExporterConfiguration
   private let prober: Prober
   private let watched: WatchedTargets
@@ -49,18 +53,21 @@ package final class Exporter: Sendable {
   private let permits = ConnectionPermits(probeLimit)
   private let state = Lock(State())
 
-  /// `more` is what else `/metrics` tells.
+  /// Probes are made in `environment`, by default the system's network; `more` is what else `/metrics` tells.
   package init(
-    configuration: ExporterConfiguration, prober: Prober, watched: WatchedTargets, process: ProcessMetrics,
-    more: @escaping @Sendable () -> [MetricFamily] = { [] }, time: TimeSource = .system
+    configuration: ExporterConfiguration, policy: ProbePolicy, watched: WatchedTargets, process: ProcessMetrics,
+    environment: SiteEnvironment? = nil, more: @escaping @Sendable () -> [MetricFamily] = { [] },
+    time: TimeSource = .system
   ) {
     self.configuration = configuration
-    self.prober = prober
+    prober = Prober(policy: policy, environment: environment ?? SiteEnvironment(group: loops))
     self.watched = watched
     self.process = process
     self.more = more
     self.time = time
   }
+
+  deinit { loops.shutdownGracefully(queue: DispatchQueue.global()) { _ in } }
 
   func answer(_ request: Request) async -> Response {
     guard ["GET", "HEAD"].contains(request.method) else {
@@ -98,7 +105,11 @@ package final class Exporter: Sendable {
     defer { permits.release() }
     probe.timeout -= .nanoseconds(time.now() - asked)
     state.withLock { $0.running += 1 }
-    let result = await run(probe)
+    // Expressions take time that other connections of the loop would wait for.
+    let result =
+      probe.module.readsBody
+      ? await withTaskExecutorPreference(globalConcurrentExecutor) { [prober, probe] in await prober.run(probe) }
+      : await prober.run(probe)
     state.withLock { [probe] state in
       state.running -= 1
       state.probes[result.verdict.kind, default: 0] += 1
@@ -143,27 +154,6 @@ package final class Exporter: Sendable {
         group.cancelAll()
       }
       return isGranted
-    }
-  }
-
-  private func run(_ probe: ProbeRequest) async -> ProbeResult {
-    await withTaskGroup(of: ProbeResult?.self) { group in
-      group.addTask { [prober] in await prober.run(probe) }
-      group.addTask {
-        do {
-          // The limit, cancelled when the probe ends.
-          try await Task.sleep(for: probe.timeout + Self.grace)
-        } catch {
-          // The probe has ended before.
-        }
-        return nil
-      }
-      var result: ProbeResult?
-      while result == nil, let next = await group.next() {
-        result = next
-        group.cancelAll()
-      }
-      return result ?? ProbeResult(probe.module.prober)
     }
   }
 

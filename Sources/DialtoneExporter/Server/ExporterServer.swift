@@ -33,7 +33,7 @@ package final class ExporterServer: Sendable {
 
   private struct Connection {
     let channel: any Channel
-    let handler: NIOLoopBound<RequestHandler>
+    let idleness: RequestHandler.Idleness
   }
 
   private struct State {
@@ -45,15 +45,12 @@ package final class ExporterServer: Sendable {
   private let exporter: Exporter
   private let patience: Patience
   private let connectionLimit: Int
-  private let group: MultiThreadedEventLoopGroup
   private let state = Lock(State())
 
   package init(_ exporter: Exporter, patience: Patience = Patience(), connectionLimit: Int = 1_024) {
     self.exporter = exporter
     self.patience = patience
     self.connectionLimit = connectionLimit
-    // Probes have threads of their own: these only read requests and write answers.
-    group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   }
 
   /// Listens. Returns the address, for people. Blocks for a moment.
@@ -82,7 +79,7 @@ package final class ExporterServer: Sendable {
   }
 
   private func bind(_ address: ListenAddress) -> EventLoopFuture<any Channel> {
-    let bootstrap = ServerBootstrap(group: group)
+    let bootstrap = ServerBootstrap(group: exporter.loops)
       .serverChannelOption(.backlog, value: 1_024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelInitializer { [self] channel in
@@ -100,11 +97,10 @@ package final class ExporterServer: Sendable {
   private func initialize(_ channel: any Channel) throws {
     let pipeline = channel.pipeline.syncOperations
     makeRoom()
-    let handler = RequestHandler(exporter, patience)
+    let handler = RequestHandler(exporter, patience, channel.eventLoop)
     handler.isWelcome = state.withLock { state -> Bool in
       if state.isStopping || state.connections.count >= connectionLimit { return false }
-      state.connections[ObjectIdentifier(channel)] = Connection(
-        channel: channel, handler: NIOLoopBound(handler, eventLoop: channel.eventLoop))
+      state.connections[ObjectIdentifier(channel)] = Connection(channel: channel, idleness: handler.idleness)
       return true
     }
     channel.closeFuture.whenComplete { [self] _ in
@@ -121,17 +117,17 @@ package final class ExporterServer: Sendable {
   }
 
   /// Closes the connection that has waited longest for a request, if there are too many. Prometheus keeps up to 1,000
-  /// for five minutes, and opens another when it needs one. There is one event loop, and this runs on it.
+  /// for five minutes, and opens another when it needs one.
   private func makeRoom() {
     let longest = state.withLock { state -> Connection? in
       if state.connections.count < connectionLimit { return nil }
-      let idle = state.connections.filter { $0.value.handler.value.idleSince != nil }
-      let first = idle.min {
-        ($0.value.handler.value.idleSince ?? .distantFuture) < ($1.value.handler.value.idleSince ?? .distantFuture)
+      let idle = state.connections.compactMap { key, connection in
+        connection.idleness.since.map { (key: key, since: $0) }
       }
-      return first.flatMap { state.connections.removeValue(forKey: $0.key) }
+      return idle.min { $0.since < $1.since }.flatMap { state.connections.removeValue(forKey: $0.key) }
     }
-    longest?.channel.close(promise: nil)
+    // A request that comes in this moment is answered.
+    longest?.channel.pipeline.fireUserInboundEventTriggered(RequestHandler.Stop())
   }
 
   /// Takes no more requests, and waits for those under way, but not for long. Call it on a thread that may block.
@@ -145,9 +141,9 @@ package final class ExporterServer: Sendable {
     for listener in listeners { listener.close(promise: nil) }
     for connection in connections { connection.pipeline.fireUserInboundEventTriggered(RequestHandler.Stop()) }
     let done = DispatchSemaphore(value: 0)
-    EventLoopFuture.andAllComplete(connections.map(\.closeFuture), on: group.any()).whenComplete { _ in done.signal() }
-    _ = done.wait(timeout: .now() + limit.inSeconds)
-    // Its thread ends in the background.
-    group.shutdownGracefully(queue: .global()) { _ in }
+    EventLoopFuture.andAllComplete(connections.map(\.closeFuture), on: exporter.loops.any())
+      .whenComplete { _ in done.signal() }
+    if case .success = done.wait(timeout: .now() + limit.inSeconds) { return }
+    for connection in connections { connection.close(promise: nil) }
   }
 }

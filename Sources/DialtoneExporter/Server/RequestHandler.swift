@@ -21,6 +21,7 @@ final class RequestHandler: ChannelInboundHandler {
 
   private let exporter: Exporter
   private let patience: ExporterServer.Patience
+  private let executor: LoopExecutor
   /// Whether requests are answered.
   var isWelcome = true
   private var context: ChannelHandlerContext?
@@ -28,13 +29,23 @@ final class RequestHandler: ChannelInboundHandler {
   private var bodyLength = 0
   private var task: Task<Void, Never>?
   private var timer: Scheduled<Void>?
-  /// Since when no byte of a request has come, if none has.
-  private(set) var idleSince: NIODeadline? = .now()
+  let idleness = Idleness()
   private var isLast = false
 
-  init(_ exporter: Exporter, _ patience: ExporterServer.Patience) {
+  /// Since when no byte of a request has come, if none has. Others may read it.
+  final class Idleness: Sendable {
+    private let value = Lock<NIODeadline?>(.now())
+
+    fileprivate(set) var since: NIODeadline? {
+      get { value.withLock { $0 } }
+      set { value.withLock { $0 = newValue } }
+    }
+  }
+
+  init(_ exporter: Exporter, _ patience: ExporterServer.Patience, _ loop: any EventLoop) {
     self.exporter = exporter
     self.patience = patience
+    executor = LoopExecutor(loop)
   }
 
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }
@@ -62,8 +73,8 @@ final class RequestHandler: ChannelInboundHandler {
 
   /// A byte has come: a request that begins has to end soon.
   func byteCame() {
-    guard idleSince != nil, task == nil else { return }
-    idleSince = nil
+    guard idleness.since != nil, task == nil else { return }
+    idleness.since = nil
     setTimer(patience.request)
   }
 
@@ -98,9 +109,9 @@ final class RequestHandler: ChannelInboundHandler {
       accept: head.headers["accept"].isEmpty ? nil : head.headers["accept"].joined(separator: ","),
       scrapeTimeout: head.headers.first(name: "x-prometheus-scrape-timeout-seconds"))
     let handler = NIOLoopBound(self, eventLoop: loop)
-    task = Task { [exporter] in
+    task = Task(executorPreference: executor) { [exporter] in
       let response = await exporter.answer(request)
-      loop.execute { handler.value.write(response, head) }
+      handler.value.write(response, head)
     }
   }
 
@@ -125,7 +136,7 @@ final class RequestHandler: ChannelInboundHandler {
       if closes {
         self.context?.close(promise: nil)
       } else if task == nil {
-        idleSince = .now()
+        idleness.since = .now()
         setTimer(patience.nextRequest)
       }
     }
@@ -136,7 +147,7 @@ final class RequestHandler: ChannelInboundHandler {
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if event is Stop {
       isLast = true
-      if idleSince != nil { context.close(promise: nil) }
+      if idleness.since != nil { context.close(promise: nil) }
     } else if event as? ChannelEvent == .inputClosed {
       context.close(promise: nil)
     } else {
@@ -147,6 +158,19 @@ final class RequestHandler: ChannelInboundHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     // What cannot be read has been answered before; whatever else it is, the connection is of no use any more.
     context.close(promise: nil)
+  }
+}
+
+/// Runs tasks on an event loop. What they wait for there wakes no other thread.
+private final class LoopExecutor: TaskExecutor {
+  private let loop: any EventLoop
+
+  init(_ loop: any EventLoop) { self.loop = loop }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    // It is run once, as a job must be, by the executor that it was given to.
+    loop.execute { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
   }
 }
 

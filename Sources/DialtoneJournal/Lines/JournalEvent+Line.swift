@@ -96,6 +96,7 @@ extension JournalEvent {
     text.field("words", outage.words)
     if outage.wasFirst { text.field("first", true) }
     text.field("layer", outage.layer.rawValue)
+    text.fieldIfAny("unexplained", outage.unexplained?.rawValue)
     guard let explanation = outage.explanation else { return }
     text.fieldIfAny("cause", explanation.cause)
     text.field("confidence", explanation.confidence)
@@ -188,6 +189,7 @@ extension JournalEvent {
       unwatched: value["unwatched"]?.number ?? 0, reason: value["reason"]?.text, words: words,
       wasFirst: value["first"] == .flag(true), explanation: explanation)
     if outage.layer != layer { outage.statedLayer = layer }
+    outage.unexplained = value["unexplained"]?.text.flatMap { OpenOutage.Unexplained(rawValue: $0) }
     return outage
   }
 

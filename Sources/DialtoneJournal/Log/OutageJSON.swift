@@ -19,6 +19,7 @@ package enum OutageJSON {
       text.field("reason", outage.reason)
       text.field("cause", outage.explanation?.cause)
       text.field("confidence", outage.explanation?.confidence)
+      text.field("unexplained", outage.unexplained?.rawValue)
       text.field("summary", outage.causeWords)
       text.field("advice", outage.explanation?.advice)
       text.key("steps")
@@ -49,11 +50,14 @@ package enum OutageJSON {
       }
     }
     let layers = OutageLayer.allCases.map { layer in
-      JSONText.object { text in
+      let events = sums.events(in: layer)
+      return JSONText.object { text in
         text.field("kind", "layer")
         text.field("layer", layer.rawValue)
         text.field("outages", Int64(sums.layers[layer]?.outages ?? 0))
         text.field("down", seconds: sums.layers[layer]?.down ?? 0)
+        text.field("events", Int64(events.count))
+        text.field("lasted", seconds: events.lasted)
       }
     }
     let end = JSONText.object { text in

@@ -19,10 +19,17 @@ package struct OutageSums: Equatable, Sendable {
     package var down: Int64 = 0
   }
 
+  private struct Part: Equatable, Sendable {
+    let target: String
+    let began: Int64
+    let lasted: Int64
+  }
+
   package let since: Int64
   package let until: Int64
   package private(set) var targets: [String: Target] = [:]
   package private(set) var layers: [OutageLayer: Layer] = [:]
+  private var parts: [OutageLayer: [Part]] = [:]
 
   package init(since: Int64, until: Int64) {
     self.since = since
@@ -44,8 +51,25 @@ package struct OutageSums: Equatable, Sendable {
       targets[outage.target] = target
       layers[outage.layer, default: Layer()].outages += 1
       layers[outage.layer, default: Layer()].down += lasted
+      parts[outage.layer, default: []].append(Part(target: outage.target, began: outage.began, lasted: lasted))
     case .outage, .path, .asleep: break
     }
+  }
+
+  /// What has happened there, and how long it lasted: a pulled cable is one event, however many targets go down with
+  /// it. A target that goes down once more is another one.
+  package func events(in layer: OutageLayer) -> (count: Int, lasted: Int64) {
+    var (count, lasted, longest) = (0, Int64(0), Int64(0))
+    var (start, targets) = (Int64(0), Set<String>())
+    for part in (parts[layer] ?? []).sorted(by: { $0.began < $1.began }) {
+      if count == 0 || part.began - start > Outage.together || targets.contains(part.target) {
+        (count, lasted, longest) = (count + 1, lasted + longest, 0)
+        (start, targets) = (part.began, [])
+      }
+      targets.insert(part.target)
+      longest = max(longest, part.lasted)
+    }
+    return (count, lasted + longest)
   }
 
   package func overlaps(_ outage: Outage) -> Bool { outage.ended >= since && outage.began <= until }

@@ -40,6 +40,8 @@ package struct RecorderStateMachine: Sendable {
     /// When it got into this state.
     var since: Moment?
     var wantsExplanation = false
+    /// Whether nobody has looked yet at what the kernel knows of the outage.
+    var wantsGlance = false
     var explanations = 0
     /// When it may be explained again, by `Moment.clock`.
     var notBefore: Int64 = 0
@@ -63,13 +65,9 @@ package struct RecorderStateMachine: Sendable {
   /// An outage that is over so soon after the machine has slept is its waking up.
   private static let waking = 30 * WallTime.second
   private static let wakingBegins = 10 * WallTime.second
-  /// Where the cause of an outage may seem to lie if whoever was asked has not answered.
-  private static let asked: [OutageLayer] = [.nameServer, .provider, .unknown]
   /// Reasons of a site to which packets do not come.
   private static let beyond = ["timed-out", "host-unreachable", "network-unreachable"]
   private static let glancePause = WallTime.second
-  /// Outages that begin within this time may have one explanation.
-  private static let together = 10 * WallTime.second
 
   private let recorder: JournalEvent.Recorder
   private var previous: [String: OpenOutage]
@@ -123,7 +121,10 @@ package struct RecorderStateMachine: Sendable {
   }
 
   /// When to hand in the time, by `Moment.clock`.
-  package var nextTime: Int64 { min(lastWritten.clock + Self.heartbeat, nextExplanation ?? .max) }
+  package var nextTime: Int64 {
+    let nextGlance = tracks.contains(where: \.wantsGlance) ? lastGlance + Self.glancePause : .max
+    return min(lastWritten.clock + Self.heartbeat, nextExplanation ?? .max, nextGlance)
+  }
 
   package mutating func handle(_ input: Input, at now: Moment) -> [Action] {
     var actions: [Action] = []
@@ -145,6 +146,7 @@ package struct RecorderStateMachine: Sendable {
     }
     if isBeforeSleep { notice(now, &actions) }
     scheduleExplanation(now, &actions)
+    scheduleGlance(now, &actions)
     return actions
   }
 
@@ -246,15 +248,11 @@ package struct RecorderStateMachine: Sendable {
       outage.began = [tracks[target].since, woke].compactMap(\.self).reduce(began) { $0.clock < $1.clock ? $1 : $0 }
     }
     let isExplained = outage.explanation != nil
-    tracks[target] = Track(state: .down(outage), since: at, wantsExplanation: !isExplained)
+    tracks[target] = Track(
+      state: .down(outage), since: at, wantsExplanation: !isExplained, wantsGlance: !isExplained)
     write(.begin(outage, isContinued: isContinued), at, &actions)
     relate(target)
-    // The kernel's own reasons say where the cause lies. Otherwise an explanation does, unless there were too many.
-    let mayExplain = explaining == nil && budget.next(after: at.clock) <= at.clock
-    if !isExplained, !mayExplain, Self.asked.contains(outage.layer), lastGlance < at.clock - Self.glancePause {
-      lastGlance = at.clock
-      actions.append(.glance(target))
-    }
+    adopt(target, at, &actions)
   }
 
   /// A name server that cannot be reached is no name server's fault, if at the same time another target cannot be
@@ -262,7 +260,7 @@ package struct RecorderStateMachine: Sendable {
   private mutating func relate(_ target: Int) {
     guard case .down(let new) = tracks[target].state, !new.wasFirst else { return }
     for index in tracks.indices {
-      guard case .down(let old) = tracks[index].state, abs(old.began.clock - new.began.clock) <= Self.together else {
+      guard case .down(let old) = tracks[index].state, abs(old.began.clock - new.began.clock) <= Outage.together else {
         continue
       }
       for (name, other, position) in [(new, old, target), (old, new, index)]
@@ -277,6 +275,8 @@ package struct RecorderStateMachine: Sendable {
   private mutating func close(
     _ outage: OpenOutage, of target: Int, how: String, _ at: Moment, _ actions: inout [Action]
   ) {
+    var outage = outage
+    if outage.explanation == nil { outage.unexplained = tracks[target].explanations > 0 ? .over : .limit }
     let isShort = at.awake(since: outage.began) - outage.unwatched < Self.waking
     let hasSlept = at.slept - outage.began.slept > Self.sleepTolerance
     let hasWoken = woke.map { (0..<Self.wakingBegins).contains(outage.began.clock - $0.clock) } ?? false
@@ -308,27 +308,50 @@ package struct RecorderStateMachine: Sendable {
     outage.explanation = explanation
     tracks[target].state = .down(outage)
     write(.cause(outage), at, &actions)
-    if explanation.cause != nil, [.machine, .link, .router, .provider].contains(explanation.layer) {
-      share(explanation, of: outage, at, &actions)
+    for other in tracks.indices where explaining != other { share(outage, with: other, at, &actions) }
+  }
+
+  /// An outage that begins after another one of the same time was explained.
+  private mutating func adopt(_ target: Int, _ at: Moment, _ actions: inout [Action]) {
+    for track in tracks {
+      if case .down(let outage) = track.state, outage.explanation?.sharedFrom == nil {
+        share(outage, with: target, at, &actions)
+      }
     }
   }
 
-  /// What stops one target likely stops the others that went down with it.
+  /// What stops one target likely stops the others that went down with it, except a site that has answered.
   private mutating func share(
-    _ explanation: Explanation, of outage: OpenOutage, _ at: Moment, _ actions: inout [Action]
+    _ outage: OpenOutage, with target: Int, _ at: Moment, _ actions: inout [Action]
   ) {
-    var shared = explanation
+    guard var shared = outage.explanation, shared.cause != nil,
+      [.machine, .link, .router, .provider].contains(shared.layer), case .down(var other) = tracks[target].state,
+      other.explanation == nil, other.layer != .site, abs(other.began.clock - outage.began.clock) <= Outage.together
+    else { return }
     shared.sharedFrom = outage.target
     shared.confidence = "likely"
-    for target in tracks.indices where explaining != target {
-      guard case .down(var other) = tracks[target].state, other.explanation == nil,
-        abs(other.began.clock - outage.began.clock) <= Self.together
-      else { continue }
-      other.explanation = shared
-      tracks[target].state = .down(other)
-      tracks[target].wantsExplanation = false
-      write(.cause(other), at, &actions)
+    other.explanation = shared
+    tracks[target].state = .down(other)
+    tracks[target].wantsExplanation = false
+    write(.cause(other), at, &actions)
+  }
+
+  /// What the kernel knows costs nobody anything: it is looked at for each outage that nothing else explains, one after
+  /// the other.
+  private mutating func scheduleGlance(_ now: Moment, _ actions: inout [Action]) {
+    if lastGlance > now.clock - Self.glancePause { return }
+    var oldest: (target: Int, began: Int64)?
+    for (target, track) in tracks.enumerated() where track.wantsGlance {
+      guard case .down(let outage) = track.state, outage.explanation == nil, explaining != target else {
+        tracks[target].wantsGlance = false
+        continue
+      }
+      if oldest.map({ outage.began.clock < $0.began }) ?? true { oldest = (target, outage.began.clock) }
     }
+    guard let target = oldest?.target else { return }
+    tracks[target].wantsGlance = false
+    lastGlance = now.clock
+    actions.append(.glance(target))
   }
 
   /// When the next explanation is due; `nil` if none is wanted, or one is under way.

@@ -63,7 +63,14 @@ package struct ReportPage {
   private var summary: String {
     let count = data.sums.targets.values.reduce(0) { $0 + $1.outages }
     let longest = data.worst.first.map { ", the longest \(words($0.lasted))" } ?? ""
-    return count == 0 ? "no outages" : "\(count) outage\(count == 1 ? "" : "s")\(longest)"
+    let events = OutageLayer.allCases.reduce(0) { $0 + data.sums.events(in: $1).count }
+    return count == 0 ? "no outages" : "\(Self.words(events, count))\(longest)"
+  }
+
+  /// "3 outages"; "1 event, 5 outages" if several targets were lost at the same time.
+  private static func words(_ events: Int, _ outages: Int) -> String {
+    let words = "\(outages) outage\(outages == 1 ? "" : "s")"
+    return events == outages ? words : "\(events) event\(events == 1 ? "" : "s"), \(words)"
   }
 
   private func minute(_ wall: Int64) -> String { String(WallTime.localText(wall).dropLast(3)) }
@@ -150,10 +157,14 @@ package struct ReportPage {
   private func writeAxis(_ html: inout HTML) {
     let isShort = data.until - data.since < 2 * WallTime.day
     html.element("div", class: "axis soft") { html in
+      var last: String?
       for tick in 0..<8 {
         let wall = data.start(of: tick * ReportData.cellCount / 8)
         let text = WallTime.localText(wall)
         let label = isShort ? String(text.dropFirst(11).prefix(5)) : Self.dayLabel(wall)
+        // A day of a short span is said once.
+        if label == last { continue }
+        last = label
         let style = tick % 2 == 1 ? "minor" : "major"
         html.element("span", class: style, [("style", "left:\(OutageJSON.decimals(Double(tick) * 12.5, 1))%")]) {
           $0.text(label)
@@ -190,21 +201,24 @@ package struct ReportPage {
   // MARK: Causes
 
   private func writeLayers(_ html: inout HTML) {
-    let layers = data.sums.layers.sorted { ($1.value.down, $0.key.rawValue) < ($0.value.down, $1.key.rawValue) }
-    guard let most = layers.first?.value.down else { return }
+    let layers = data.sums.layers.map {
+      (layer: $0.key, outages: $0.value.outages, events: data.sums.events(in: $0.key))
+    }
+    .sorted { ($1.events.lasted, $0.layer.rawValue) < ($0.events.lasted, $1.layer.rawValue) }
+    guard let most = layers.first?.events.lasted else { return }
     html.element("section") { html in
       html.element("h2", "Where the causes were")
-      for (layer, sum) in layers {
+      for (layer, outages, events) in layers {
         html.element("div", class: "bar") { html in
           html.element("span", layer.words)
           html.element("span", class: "track") { html in
-            let share = most == 0 ? 0 : Double(sum.down) / Double(most) * 100
+            let share = most == 0 ? 0 : Double(events.lasted) / Double(most) * 100
             let style = "width:\(OutageJSON.decimals(share, 2))%;background:var(--\(layer.rawValue))"
             html.element("span", [("style", style)]) { _ in }
           }
           html.element("span", class: "figure") { html in
-            html.text(words(sum.down))
-            html.element("span", class: "soft", " in \(sum.outages) outage\(sum.outages == 1 ? "" : "s")")
+            html.text(words(events.lasted))
+            html.element("span", class: "soft", " in \(Self.words(events.count, outages))")
           }
         }
       }
@@ -249,9 +263,7 @@ package struct ReportPage {
     case .cut: parts.append("nobody saw its end")
     }
     parts.append("where: \(outage.layer.words)")
-    if let explanation = outage.explanation, let cause = explanation.cause {
-      parts.append("\(cause), \(explanation.confidence)")
-    }
+    if let words = outage.confidenceWords { parts.append(words) }
     if outage.slept > WallTime.second { parts.append("\(words(outage.slept)) of sleep left out") }
     return parts.joined(separator: " · ")
   }

@@ -82,6 +82,15 @@ package struct OpenOutage: Equatable, Sendable {
   /// Whether it was there when the recorder began to look, so that it may have begun before.
   package var wasFirst = false
   package var explanation: Explanation?
+  /// Why it ended without an explanation.
+  package var unexplained: Unexplained?
+
+  package enum Unexplained: String, Sendable {
+    /// It was over before its cause was found.
+    case over
+    /// There were too many explanations already.
+    case limit
+  }
 
   package init(
     target: String, began: Moment, unwatched: Int64 = 0, reason: String?, words: String, wasFirst: Bool = false,

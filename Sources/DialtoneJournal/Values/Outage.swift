@@ -25,6 +25,7 @@ package struct Outage: Equatable, Sendable {
   package var wasFirst: Bool
   package var layer: OutageLayer
   package var explanation: Explanation?
+  package var unexplained: OpenOutage.Unexplained?
   package var ending: Ending
 
   package init(_ outage: OpenOutage, at end: Moment, _ ending: Ending) {
@@ -39,7 +40,21 @@ package struct Outage: Equatable, Sendable {
     wasFirst = outage.wasFirst
     layer = outage.layer
     explanation = outage.explanation
+    unexplained = outage.unexplained
     self.ending = ending
+  }
+
+  /// Outages that begin within this time may have one cause.
+  package static let together = 10 * WallTime.second
+
+  /// The cause for certain or likely, or why none is known.
+  package var confidenceWords: String? {
+    if let explanation { return explanation.cause.map { "\($0), \(explanation.confidence)" } ?? "no cause found" }
+    switch unexplained {
+    case .over: return "over before its cause was found"
+    case .limit: return "not explained, since others were: at most one a minute"
+    case nil: return nil
+    }
   }
 
   /// The cause in words, as far as it is known.

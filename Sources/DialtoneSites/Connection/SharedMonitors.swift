@@ -3,7 +3,7 @@
 
 internal import Dialtone
 
-/// The paths that checks under way take: one monitor for each, however many checks share it.
+/// The paths that checks under way wait for: one monitor for each, however many checks share it.
 final class SharedMonitors: Sendable {
   fileprivate struct Key: Hashable {
     let target: ReachabilityTarget

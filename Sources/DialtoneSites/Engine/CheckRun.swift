@@ -235,7 +235,12 @@ final class CheckRun {
     var path = configuration.path
     // A name's addresses are taken as they are: if there is a translator, the resolver has made IPv6 ones (RFC 6147).
     path.nat64 = isTranslated ? .automatic : .off
-    let paths = addresses.map { engine.monitors.path(to: .address($0, port: port), path) }
+    let targets = addresses.map { ReachabilityTarget.address($0, port: port) }
+    // Asked here: a monitor would have to be told to watch, wake the engine, and be waited for.
+    let now = targets.map { Reachability.now($0, configuration: path, environment: engine.reachability) }
+    // What only a lookup tells, the prefix of a translator, takes a monitor.
+    if !now.contains(where: { $0.reason == .nameNotResolved }) { return send(.pathsKnown(addresses, now)) }
+    let paths = targets.map { engine.monitors.path(to: $0, path) }
     let wait = PathWait(paths, loop) { [self] wait, states in
       pathWaits.removeAll { $0 === wait }
       send(.pathsKnown(addresses, states))

@@ -23,6 +23,7 @@ final class SiteEngine: Sendable {
   let resolver: Resolver
   let monitors: SharedMonitors
   let trust: TrustStore
+  let reachability: ReachabilityEnvironment
   /// Held, so that the paths' engine is not started and ended with each check.
   let network: NetworkEngine
   private let group: any EventLoopGroup
@@ -45,6 +46,7 @@ final class SiteEngine: Sendable {
     resolver = Resolver(provider.reachability.provider, provider.names)
     monitors = SharedMonitors(provider.reachability)
     trust = provider.trust
+    reachability = provider.reachability
     network = provider.reachability.provider.engine()
   }
 
@@ -80,7 +82,8 @@ final class SiteEngine: Sendable {
       permits.release()
       linger()
     }
-    let loop = group.next()
+    // The caller's own, if it is one of these: then no other thread is woken.
+    let loop = group.any()
     let handle = CheckHandle(loop)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in

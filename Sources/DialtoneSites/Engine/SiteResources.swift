@@ -10,7 +10,7 @@ internal import NIOCore
 /// there is enough, as far as it can be: other threads, and other processes of the user, may take some in between.
 package enum SiteResources {
   /// A check is mostly waiting: few threads serve many.
-  static let loopCount = min(4, System.coreCount)
+  package static let loopCount = min(4, System.coreCount)
 
   /// Makes sure that there is enough for the event loops, the tasks and the engine.
   ///

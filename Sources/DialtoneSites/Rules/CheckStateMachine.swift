@@ -22,7 +22,8 @@ package struct CheckStateMachine {
   }
 
   struct NameState {
-    /// Whether all threads are busy with other names. Until one is free, no time passes for the check.
+    /// Whether all threads are busy with other names. Until one is free, no time passes for the check, unless it has an
+    /// inspection: then somebody waits for it.
     var isWaitingForThread = true
     /// The servers that are asked; none until the lookup has begun, or if they are not known.
     var servers: [IPAddress] = []
@@ -169,7 +170,7 @@ package struct CheckStateMachine {
       // The Internet's path is watched beside the lookup: it is known when that fails, or when the deadline comes.
       return [
         .watchPathToInternet, .lookUp(name, families),
-        .setDeadline(clock.stageDeadline(after: configuration.timeout)),
+        inspection == nil ? .setDeadline(clock.stageDeadline(after: configuration.timeout)) : deadline,
       ]
     }
   }
@@ -186,6 +187,7 @@ package struct CheckStateMachine {
   private mutating func waitEnded(_ name: inout NameState, at time: Int64) -> [Action] {
     if !name.isWaitingForThread { return [] }
     name.isWaitingForThread = false
+    if inspection != nil { return [] }
     clock.skip(until: time)
     return [deadline]
   }
