@@ -315,6 +315,7 @@ struct Words {
     case .plain: return "the URL is http"
     case .tlsStalled: return "the site \(site) takes the connection, and says nothing"
     case .tlsFails: return "setting up TLS with \(site) fails: \(reason)"
+    case .swallowed: return "the site \(site) takes the connection, and packets that follow vanish on the way"
     case .trustUnreadable: return "this machine trusts nobody: \(reason)"
     case .certificate: return "the certificate of \(site) does not prove who it is: \(reason)"
     case .clock(let fault):
