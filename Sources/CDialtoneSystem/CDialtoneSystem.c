@@ -180,6 +180,18 @@ int csystem_limit_segments(int socket, int bytes) {
   return result_of(setsockopt(socket, IPPROTO_TCP, TCP_MAXSEG, &bytes, sizeof bytes));
 }
 
+int csystem_stream_progress(int socket, struct csystem_stream_progress *progress) {
+  // struct tcp_info of linux/tcp.h as words: libc's own lacks the last of them, and both headers cannot be had together.
+  enum { UNACKED = 24 / 4, TOTAL_RETRANS = 100 / 4, RCV_OOOPACK = 224 / 4 };
+  unsigned int words[64] = {0};
+  socklen_t length = sizeof words;
+  if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, words, &length) != 0) return errno;
+  *progress = (struct csystem_stream_progress){.unacknowledged = words[UNACKED],
+                                               .sent_again = words[TOTAL_RETRANS],
+                                               .behind_gap = words[RCV_OOOPACK]};
+  return 0;
+}
+
 int csystem_forbid_fragments(int socket, int family) {
   int value = family == AF_INET6 ? IPV6_PMTUDISC_PROBE : IP_PMTUDISC_PROBE;
   return result_of(family == AF_INET6 ? setsockopt(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &value, sizeof value)

@@ -91,7 +91,10 @@ def escape(text):
 
 
 def peer_cell(text):
+    """What a peer said in a line: the error or the loss if it names one, else its last words."""
     lines = [line for line in text.splitlines() if line.strip()]
-    shown = lines[-2] if len(lines) > 1 and lines[-1].startswith("exit ") else (lines[0] if lines else "nothing")
+    telling = [line for line in lines if re.match(r"\w+: |.* packet loss", line)]
+    shown = (telling or [line for line in lines if not line.startswith("exit ")] or lines or ["nothing"])
+    shown = shown[0 if telling else -1]
     shown = re.sub(r"\b[0-9.]+ ms\b", "… ms", escape(shown))
     return shown if len(shown) <= 60 else shown[:59] + "…"

@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import socket
 import struct
 import subprocess
@@ -214,18 +215,26 @@ raise error
         name = host.rpartition(":")[0] if host.count(":") == 1 else host.strip("[]")
         address = name if re.fullmatch(r"[0-9a-f.:]+", name) else WORDS[self.case["families"][0]]["site"]
         url = words[0] if "://" in words[0] else f"http://{host}/"
-        said = {}
-        for peer, command in {
-            "nmcli": ["nmcli", "general", "status"], "networkctl": ["networkctl", "status", "--no-pager"],
-            "ip route get": ["ip", "route", "get", address], "ping": ["ping", "-c", "1", "-W", "3", name],
+        peers = {
+            "ip route get": ["ip", "route", "get", address], "getent": ["getent", "ahosts", name],
+            "ping": ["ping", "-q", "-c", "1", "-W", "3", name], "mtr": ["mtr", "-n", "-r", "-c", "1", name],
+            "traceroute": ["traceroute", "-n", "-q", "1", "-w", "1", "-m", "6", name],
             "curl": ["curl", "-sS", "-m", "6", "-o", "/dev/null", url], "netdoc": ["netdoc", host],
-        }.items():
+        }
+        # All at the same time: each has a process of its own, in this machine's namespace.
+        self.network.enter("here")
+        running = {peer: subprocess.Popen(command, env=self.environment, stdin=subprocess.DEVNULL, text=True,
+                                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                   for peer, command in peers.items() if shutil.which(command[0])}
+        said = {}
+        for peer, process in running.items():
             try:
-                done = self.network.try_run("here", command, env=self.environment, timeout=20)
-                end = f"\nexit {done.returncode}" if done.returncode else ""
-                said[peer] = (done.stdout + done.stderr + end).strip()
-            except (FileNotFoundError, subprocess.TimeoutExpired) as error:
-                said[peer] = "not installed" if isinstance(error, FileNotFoundError) else "no answer in 20 s"
+                said[peer] = process.communicate(timeout=20)[0].strip()
+            except subprocess.TimeoutExpired:
+                process.kill()
+                said[peer] = "no answer in 20 s"
+            if process.returncode:
+                said[peer] += f"\nexit {process.returncode}"
         return said
 
     def result(self):

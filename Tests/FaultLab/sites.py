@@ -47,9 +47,13 @@ class Site:
 
     def __init__(self, network, machine, port, mode="ok", context=None, address="::"):
         self.mode, _, rest = mode.partition(",")
-        self.every = int(rest.removeprefix("every=")) if rest else 1
+        # A pattern has a digit for each exchange; connections on which nothing is sent are none.
+        self.is_pattern, _, text = rest.rpartition("=")
+        self.is_pattern = self.is_pattern == "pattern"
+        self.pattern = text if self.is_pattern else "1".zfill(int(text)) if text else "1"
         self.mode, _, self.value = self.mode.partition("=")
         self.context, self.network, self.machine, self.count = context, network, machine, 0
+        self.lock = threading.Lock()
         server = network.socket(machine, socket.AF_INET6, socket.SOCK_STREAM)
         server.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
         server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -71,12 +75,20 @@ class Site:
     def accept(self):
         while True:
             client, _ = self.server.accept()
-            self.count += 1
-            mode = self.mode if self.count % self.every == 0 else "ok"
+            mode = None if self.is_pattern else self.next_mode()
             threading.Thread(target=self.serve, args=(client, mode), daemon=True).start()
+
+    def next_mode(self):
+        with self.lock:
+            self.count += 1
+            return self.mode if self.pattern[(self.count - 1) % len(self.pattern)] == "1" else "ok"
 
     def serve(self, client, mode):
         try:
+            if mode is None:
+                if not client.recv(1, socket.MSG_PEEK):
+                    return
+                mode = self.next_mode()
             self.converse(client, mode)
         except OSError:
             pass  # The client went away, or does not trust the certificate.

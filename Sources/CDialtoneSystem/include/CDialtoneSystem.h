@@ -300,6 +300,12 @@ int csystem_local_endpoint(int socket, unsigned char *_Nonnull address, unsigned
 int csystem_socket_error(int socket);
 // TCP_MAXSEG (tcp(7)): the largest segment that either side sends, in bytes.
 int csystem_limit_segments(int socket, int bytes);
+// TCP_INFO (tcp(7)): how many segments are not acknowledged, how many were sent again, and how many came behind a gap
+// (0 before Linux 5.4).
+struct csystem_stream_progress {
+  unsigned int unacknowledged, sent_again, behind_gap;
+};
+int csystem_stream_progress(int socket, struct csystem_stream_progress *_Nonnull progress);
 // IP_PMTUDISC_PROBE of IP_MTU_DISCOVER (ip(7)): datagrams are neither fragmented nor held to a known path MTU.
 int csystem_forbid_fragments(int socket, int family);
 

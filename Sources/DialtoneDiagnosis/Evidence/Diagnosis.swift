@@ -24,7 +24,8 @@ public import DialtoneSites
 ///   fails. If nobody answers, an empty datagram goes to the port that was tried;
 /// - to the proxy that the environment names for the URL: what a program would send to have a connection made;
 /// - to two root servers of the DNS in each family: a question for the root's name servers (RFC 9609). They are asked
-///   if the target is the Internet, or if it fails. ``DiagnosisConfiguration/asksBeyondRouter`` leaves this out.
+///   if the target is the Internet, or if it fails. One of them is connected to, too.
+///   ``DiagnosisConfiguration/asksBeyondRouter`` leaves this out.
 ///
 /// Nothing goes to anybody else. No privilege is needed. With CAP_NET_RAW it sees whether packets leave this machine,
 /// and with CAP_NET_ADMIN it sees WireGuard's peers. Without them, the findings say what could not be seen.

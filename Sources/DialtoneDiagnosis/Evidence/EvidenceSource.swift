@@ -3,6 +3,7 @@
 
 package import Dialtone
 internal import DialtoneSites
+internal import Netlink
 
 /// What a diagnosis asks a source of evidence.
 public enum DiagnosisQuestion: Hashable, Sendable, CaseIterable {
@@ -66,8 +67,11 @@ public struct DiagnosisInquiry: Sendable {
     guard let name, !name.isRootOnly else { return [] }
     var known = name.addresses
     if case .addresses(let system)? = name.system, !system.isEmpty { known = system }
-    // 0.0.0.0 and :: are what filters of names answer, and nobody's address.
-    return known.filter { !$0.isUnspecified && families.contains($0.family) }
+    // Linux takes 0.0.0.0 and ::, which filters of names answer, for this machine itself.
+    return known.filter { families.contains($0.family) }.map { address in
+      guard address.isUnspecified else { return address }
+      return IPAddress(address.family == .ipv4 ? IPAddressBits(ipv4: 0x7F00_0001) : IPAddressBits(ipv6High: 0, low: 1))
+    }
   }
 
   /// What the kernel knows of the way, in each family that no fault stops.

@@ -26,6 +26,8 @@ struct BeyondProbe {
   /// When a question is sent again, and when a server counts as silent, in milliseconds.
   private static let resends: [Int64] = [0, 1_000, 2_000]
   private static let end: Int64 = 3_000
+  /// How long a connection may take before others are tried beside it, in milliseconds.
+  private static let soon: Int64 = 500
 
   private struct Question {
     let server: IPAddress
@@ -61,8 +63,25 @@ struct BeyondProbe {
       }
     }
     ask(&questions, &traces)
+    let answering = questions.first { $0.outcome == .answer }?.server
     return BeyondFinding(
-      questions.map { BeyondFinding.Question($0.server, $0.outcome ?? .silent) }, trace: HopTrace.result(traces))
+      questions.map { BeyondFinding.Question($0.server, $0.outcome ?? .silent) }, trace: HopTrace.result(traces),
+      takesConnections: inquiry.subject.goal == .internet ? answering.flatMap { takesConnections($0, witness) } : nil)
+  }
+
+  /// Whether a connection gets beyond the router: programs need more than datagrams. `nil` if the time was up before.
+  private func takesConnections(_ server: IPAddress, _ witness: KernelWitness) -> Bool? {
+    let way = witness.evidence(server, inquiry.path(port: 53))
+    let interface = inquiry.configuration.interface == nil ? nil : way.link?.index
+    // Each root server takes connections (RFC 7766, 5), and a filter may stop those to port 53.
+    let connector = Connector([server], ports: [53], interface: interface, patience)
+    connector.wait(upTo: Self.soon)
+    if connector.isConnected(server.family) { return true }
+    var trace = HopTrace(to: server, interface: interface, gateway: way.state.gateway)
+    if trace.leadsBeyond(patience, upTo: Self.resends[1]) { return true }
+    // The first segment is sent again after a second.
+    connector.wait(upTo: Self.resends[1] + Self.soon)
+    return connector.isConnected(server.family) ? true : patience.isOver ? nil : false
   }
 
   private func ask(_ questions: inout [Question], _ traces: inout [HopTrace]) {

@@ -9,7 +9,7 @@ internal import Netlink
 /// Connects to the target's addresses, again where a try failed. Belongs to one thread.
 struct ConnectionProbe {
   /// How many addresses of a family are connected to: a check tries no more in its time.
-  private static let addressLimit = 6
+  static let addressLimit = 6
   /// How many of those that failed are tried again, and how often.
   private static let retriedLimit = 3
   private static let retries = 2
@@ -76,13 +76,15 @@ struct ConnectionProbe {
     finding.isAnyPort = subject.port == nil
     finding.isHurried = connector.isHurried
     finding.isOwn = way.target.isLoopback || way.state.flags.contains(.isLocalAddress)
-    finding.gateway = way.state.gateway
+    finding.gateway = way.givenUpGateway(witness) ?? way.state.gateway
     if let neighbour = way.neighbour, let link = way.link, neighbour.isResolved {
       finding.isNeighbourFailed =
         witness.neighbourState(neighbour.address, link: link.index)?.contains(.failed) ?? false
     }
     if connector.isSilent(family), let first = finding.attempts.first {
-      finding.isDatagramForbidden = DatagramProbe.isForbidden(first.address, port: first.port, interface: interface)
+      // A rule about the port, or about all datagrams, says nothing of connections.
+      let isForbidden = { DatagramProbe.isForbidden($0, port: first.port, interface: interface) }
+      finding.isDatagramForbidden = isForbidden(first.address) && !(way.state.gateway.map(isForbidden) ?? false)
     }
     if let link = way.link, link.kind == .tunnel {
       finding.tunnel = link.name
@@ -129,6 +131,15 @@ extension ConnectionFinding {
 }
 
 extension KernelEvidence {
+  /// Of several routers that share the packets, one that the kernel has given up.
+  fileprivate func givenUpGateway(_ witness: KernelWitness) -> IPAddress? {
+    guard let hops = route?.hops, hops.count > 1 else { return nil }
+    return hops.lazy.compactMap { hop -> IPAddress? in
+      guard let gateway = hop.gateway, let link = links.first(where: { $0.name == hop.link }) else { return nil }
+      return witness.neighbourState(gateway, link: link.index)?.contains(.failed) ?? false ? gateway : nil
+    }.first
+  }
+
   /// Whether the target is a broadcast address or a multicast group.
   fileprivate var leadsToMany: Bool { route.map { [.broadcast, .multicast].contains($0.type) } ?? false }
 }

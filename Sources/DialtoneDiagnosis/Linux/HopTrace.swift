@@ -19,6 +19,7 @@ struct HopTrace {
   private var sockets: [ProbeSocket] = []
   private var hasBegun = false
   private var hasArrived = false
+  private var isConnected = false
   /// Who has refused one.
   private var refusal: NetworkStatement?
   /// Those who have said that a connection died with them.
@@ -51,7 +52,22 @@ struct HopTrace {
       if statement.meaning != .lifetimeEnded, !statement.isOwn { refusal = statement }
     } else if errno == 0 || errno == ECONNREFUSED {
       hasArrived = true
+      isConnected = isConnected || errno == 0
     }
+  }
+
+  /// Begins, and returns whether a router beyond the first says within so many milliseconds that a connection died with
+  /// it, or the target takes one. A reset is none of it: the router may have sent that.
+  mutating func leadsBeyond(_ patience: Patience, upTo limit: Int64) -> Bool {
+    begin()
+    let deadline = patience.moment(in: limit)
+    while routers.isEmpty, !isConnected, !sockets.isEmpty {
+      let list = descriptors
+      let events = patience.wait(list.map { ($0, wantsWriting: true) }, until: deadline)
+      if events.isEmpty || events.contains(where: { $0.position < 0 }) { break }
+      for event in events { take(list[event.position]) }
+    }
+    return !routers.isEmpty || isConnected
   }
 
   /// What came of several of them; `nil` if none has begun.

@@ -24,10 +24,10 @@ struct SiteExchange: Sendable {
     do {
       // The rest is kept for tries with small packets, and further usual ones.
       let first = try await check(url, timeout: .nanoseconds(rest * 2 / 5), small: false)
-      var finding = SiteFinding(first, clock: .read())
+      var finding = SiteFinding(first.verdict, stalls: stall(first), clock: .read())
       if finding.hasStalled {
         try await trySmall(url, &finding)
-      } else if !SiteFinding.isGood(first), Self.mayDiffer(first) {
+      } else if !SiteFinding.isGood(first.verdict), Self.mayDiffer(first.verdict) {
         try await tryAgain(url, &finding)
       }
       return [.site(finding)]
@@ -43,35 +43,60 @@ struct SiteExchange: Sendable {
   /// Tries whether it fails each time.
   private func tryAgain(_ url: SiteURL, _ finding: inout SiteFinding) async throws {
     for _ in 0..<2 where rest > Self.margin * 5 {
-      finding.laterVerdicts.append(try await check(url, timeout: .nanoseconds(rest / 3), small: false))
+      try await tryUsual(url, count: 1, timeout: .nanoseconds(rest / 3), &finding)
     }
   }
 
-  /// Tries whether small packets pass, twice, so that a site with a backend that hangs is not taken for a path that
-  /// swallows large packets; and then whether large ones do not in the same time.
+  /// Tries whether small packets pass, and then whether usual ones still do not. If the kernel knows of no packet that
+  /// vanished, more of both have to agree: one of several backends may hang.
   private func trySmall(_ url: SiteURL, _ finding: inout SiteFinding) async throws {
-    var needed = Duration.zero
-    for _ in 0..<2 {
-      if rest <= Self.margin { return }
-      let small = try await check(url, timeout: .nanoseconds((rest - Self.margin) * 2 / 5), small: true)
-      finding.smallVerdicts.append(small)
-      guard SiteFinding.isAnswered(small), let total = small.timings.total else { return }
-      needed = max(needed, total)
-    }
+    guard let needed = try await trySmall(url, count: 2, &finding) else { return }
     let left = Duration.nanoseconds(rest - Self.margin)
     // A shorter time would not tell a slow site from a path that swallows large packets.
     if left < max(.seconds(1), needed * 3) { return }
-    finding.laterVerdicts.append(
-      try await check(url, timeout: min(max(.seconds(3), needed * 3), left), small: false))
+    let count = finding.hasLostPackets ? 1 : SiteRules.usualTries - 1
+    try await tryUsual(url, count: count, timeout: min(max(.seconds(3), needed * 3), left), &finding)
+    if count > 1 { _ = try await trySmall(url, count: SiteRules.smallTries - 2, &finding) }
   }
 
-  private func check(_ url: SiteURL, timeout: Duration, small: Bool) async throws -> SiteVerdict {
+  /// Tries small packets so often. Returns how long the slowest answer took; `nil` if one did not come.
+  private func trySmall(_ url: SiteURL, count: Int, _ finding: inout SiteFinding) async throws -> Duration? {
+    var needed = Duration.zero
+    for _ in 0..<count {
+      if rest <= Self.margin { return nil }
+      let small = try await check(url, timeout: .nanoseconds((rest - Self.margin) * 2 / 5), small: true).verdict
+      finding.smallVerdicts.append(small)
+      guard SiteFinding.isAnswered(small), let total = small.timings.total else { return nil }
+      needed = max(needed, total)
+    }
+    return needed
+  }
+
+  /// Makes so many usual checks at the same time.
+  private func tryUsual(_ url: SiteURL, count: Int, timeout: Duration, _ finding: inout SiteFinding) async throws {
+    try await withThrowingTaskGroup(of: CheckOutcome.self) { group in
+      for _ in 0..<count { group.addTask { try await check(url, timeout: timeout, small: false) } }
+      for try await outcome in group {
+        finding.laterVerdicts.append(outcome.verdict)
+        finding.stalls += stall(outcome)
+      }
+    }
+  }
+
+  /// How a check stopped: nothing if it was answered, or if the kernel does not tell.
+  private func stall(_ outcome: CheckOutcome) -> [SiteFinding.Stall] {
+    guard SiteFinding.isStalled(outcome.verdict), let progress = outcome.details.progress else { return [] }
+    return [progress.isUnacknowledged ? .unacknowledged : progress.hasGap ? .incomplete : .acknowledged]
+  }
+
+  private func check(_ url: SiteURL, timeout: Duration, small: Bool) async throws -> CheckOutcome {
     var check = SiteCheckConfiguration(timeout: max(.milliseconds(1), min(Self.longest, timeout)))
     check.interface = inquiry.configuration.interface
     check.family = inquiry.configuration.family
     check.trust = inquiry.configuration.trust
     if small { check.maximumSegment = Self.smallSegment }
-    return try await SiteCheck(url, configuration: check).run()
+    try check.validate(for: url)
+    return try await SiteEnvironment.system.provider.inspect(url, check)
   }
 }
 #endif

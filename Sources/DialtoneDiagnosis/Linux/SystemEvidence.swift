@@ -108,15 +108,15 @@ struct SystemQuestion {
       finding.unsteady = nameInquiry.unsteady(finding, families: inquiry.families) {
         SystemLookup(name, families: inquiry.families).reply(patience)
       }
-      if case .addresses(let addresses)? = finding.system, finding.addresses.isEmpty {
-        // mDNS, LDAP and the like: the system's resolver alone asks them.
-        finding.source = .system
-        finding.addresses = addresses
-      } else if finding.addresses.isEmpty, !resolver.asksServers {
-        finding.source = .none
-      } else if finding.source == .dns, !resolver.asksServers {
-        finding.source = .none
-        finding.addresses = []
+      if finding.source == .dns, finding.addresses.isEmpty || !resolver.asksServers {
+        if case .addresses(let addresses)? = finding.system {
+          // mDNS, LDAP and the like: the system's resolver alone asks them.
+          finding.source = .system
+          finding.addresses = addresses
+        } else if !resolver.asksServers {
+          finding.source = .none
+          finding.addresses = []
+        }
       }
       return finding
     }
@@ -128,9 +128,11 @@ struct SystemQuestion {
     var addresses = inquiry.addresses
     if addresses.isEmpty { addresses = ReachabilityTarget.internet.explainedAddresses(.init()) }
     return inquiry.families.flatMap { family -> [Finding] in
-      guard let address = addresses.first(where: { $0.family == family }) else { return [] }
-      let evidence = witness.evidence(address, inquiry.path(port: inquiry.subject.ports.first))
-      return KernelFindings.findings(evidence).compactMap { finding in
+      let ways = addresses.lazy.filter { $0.family == family }.prefix(ConnectionProbe.addressLimit).map { address in
+        KernelFindings.findings(witness.evidence(address, inquiry.path(port: inquiry.subject.ports.first)))
+      }
+      // Programs try the next address if there is no way to the first.
+      return (ways.first { !$0.contains(where: \.isFault) } ?? ways.first ?? []).compactMap { finding in
         // Whether the neighbour is there is asked for.
         if case .neighbour = finding.result { nil } else { .kernel(finding) }
       }

@@ -34,6 +34,8 @@ enum Advice {
     case .uplinkDown, .routerNoRoute: return "Look at the router's WAN light, or call the provider."
     case .routingLoop: return "See where packets go round: traceroute \(shell(host(reading) ?? target))"
     case .prohibited: return "Ask who runs the firewall on the way to let \(shell(target)) through."
+    case .silent where reading.kind == .beyond:
+      return "Log in to the network, or ask who runs it what stops connections."
     case .silent: return "Ask who runs the target whether it is on, and what filters packets before it."
     case .refused: return "Start the service there, or check the port."
     case .unreliable: return "Watch for loss: ping -c 50 \(shell(host(reading) ?? target))"

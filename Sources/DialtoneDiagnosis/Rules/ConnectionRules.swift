@@ -151,6 +151,8 @@ enum ConnectionRules {
 /// What is said of what lies beyond the router.
 enum BeyondMeaning: Hashable, Sendable {
   case answers(IPAddress)
+  /// It answers a question, and no connection gets beyond the router.
+  case answersAlone(IPAddress)
   /// Servers of one family answer, and none of the other.
   case answersInPart(IPAddress, silent: IPAddress.Family)
   /// Somebody on the way answers in a root server's place.
@@ -189,6 +191,7 @@ enum BeyondRules {
     _ finding: BeyondFinding, _ context: Reading.Context
   ) -> (BeyondMeaning, DiagnosisStep.Outcome, DiagnosisCause?) {
     if let answer = finding.questions.first(where: { $0.outcome == .answer }) {
+      if finding.takesConnections == false { return (.answersAlone(answer.server), .doubtful, .silent) }
       let silent = finding.questions.first { question in
         question.server.family != answer.server.family && question.isLost
       }

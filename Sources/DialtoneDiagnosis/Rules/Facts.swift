@@ -179,6 +179,7 @@ enum Facts {
         flag("smallPacketsPass", site.smallVerdicts.first.map(SiteFinding.isAnswered)),
         number("tries", site.usual.count),
         number("successes", site.successes),
+        list("stalls", site.stalls.map(\.rawValue)),
       ]
     case .tls:
       return [

@@ -15,6 +15,8 @@ enum SiteMeaning: Hashable, Sendable {
   case unreliable(failures: Int, of: Int)
   /// It took a connection before, and none for the exchange.
   case unconnected
+  /// It takes connections, and packets vanish on them, whatever their size.
+  case swallowed
   // TLS.
   case proven
   case plain
@@ -48,6 +50,11 @@ enum SiteRules {
     ]
   }
 
+  /// How many usual checks have to stop, and small ones to pass, for large packets to be blamed if the kernel knows of
+  /// none that vanished: a backend of several that hangs would have to meet all of the former, and none of the latter.
+  static let usualTries = 4
+  static let smallTries = 3
+
   /// The verdict that TLS and the answer are judged by: the latest with an answer to a usual check, or the first.
   static func judged(_ finding: SiteFinding) -> SiteVerdict {
     finding.usual.last(where: SiteFinding.isGood) ?? finding.usual.last(where: SiteFinding.isAnswered)
@@ -76,8 +83,10 @@ enum SiteRules {
     let small = finding.smallVerdicts.map(SiteFinding.isAnswered)
     if small.isEmpty { return (.largeUntold, .skipped, nil) }
     if !small.contains(true) { return (.smallFail, .ok, nil) }
-    // Small packets fail, too, at times: it is not their size.
-    if small.contains(false) {
+    // Small packets fail, too, at times: it is not their size. Nor is it, for all that is known, if no packet is known
+    // to have vanished, and only a few tries say so.
+    let isFew = finding.usual.count < usualTries || small.count < smallTries
+    if small.contains(false) || !finding.hasLostPackets && isFew {
       let all = finding.usual.count + small.count
       return (.unreliable(failures: failures + small.count { !$0 }, of: all), .fault, .unreliable)
     }
@@ -96,7 +105,9 @@ enum SiteRules {
     case .available, .unexpectedResponse, .captivePortal: return (.proven, .ok, nil)
     case .intercepted: return certificate(finding, verdict)
     case .failed where verdict.stage == .tls:
-      if SiteFinding.isStalled(verdict) { return (.tlsStalled, .fault, .siteFault) }
+      if SiteFinding.isStalled(verdict) {
+        return finding.hasLostPackets ? (.swallowed, .fault, .silent) : (.tlsStalled, .fault, .siteFault)
+      }
       if verdict.error?.code == .trustUnreadable { return (.trustUnreadable, .fault, .tlsCertificate) }
       return (.tlsFails, .fault, .siteFault)
     default: return (.noTLS, .skipped, nil)
@@ -122,7 +133,8 @@ enum SiteRules {
     case .captivePortal:
       return (verdict.status == 511 ? .loginWanted : .redirected, .fault, .captivePortal)
     case .failed where [.request, .response, .body].contains(verdict.stage):
-      return SiteFinding.isStalled(verdict) ? (.stalled, .fault, .siteFault) : (.malformed, .fault, .siteFault)
+      if SiteFinding.isStalled(verdict), finding.hasLostPackets { return (.swallowed, .fault, .silent) }
+      return (SiteFinding.isStalled(verdict) ? .stalled : .malformed, .fault, .siteFault)
     case .failed where verdict.stage == .connect: return (.unconnected, .fault, .unreliable)
     default: return (.noRequest, .skipped, nil)
     }

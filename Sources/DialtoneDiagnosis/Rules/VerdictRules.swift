@@ -40,7 +40,9 @@ struct VerdictRules {
       if var charge = first.charge {
         // Whoever should have led on to the Internet is not there.
         if goal == .internet, charge.cause == .hostAbsent { charge = Charge(.gatewaySilent, nil) }
-        return .wrong(charge, Conclusion.Ground(reading: first, beside: broken.flatMap { $0 == first ? nil : $0 }))
+        return .wrong(
+          isContradicted(first) ? charge.inDoubt : charge,
+          Conclusion.Ground(reading: first, beside: broken.flatMap { $0 == first ? nil : $0 }))
       }
       return .unknown(.doubt(first))
     }
@@ -80,6 +82,8 @@ struct VerdictRules {
     case .beyond: true
     // Programs take the addresses of the other type.
     case .name(.foundInPart(_, let reply, _)): reply != .silent
+    // It is this machine's own, and serves what was asked for.
+    case .name(.nobodysByHosts), .name(.nobodysByServer): true
     // If a certificate proves who answered, it was the site, whatever lies on the way.
     default: isProven && [.nameHijacked, .captivePortal].contains(reading.charge?.cause)
     }
@@ -166,6 +170,14 @@ struct VerdictRules {
     switch fault.meaning {
     case .name(.silent), .beyond(.nothing), .beyond(.silent): true
     default: false
+    }
+  }
+
+  /// Whether a connection was made although a fault stands before it: then the fault cannot be all there is.
+  private func isContradicted(_ fault: Reading) -> Bool {
+    readings.contains { reading in
+      reading.kind == .connect && reading.outcome == .ok && rank(fault) < rank(reading)
+        && (fault.family == nil || fault.family == reading.family)
     }
   }
 

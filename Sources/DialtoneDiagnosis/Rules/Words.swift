@@ -170,6 +170,8 @@ struct Words {
   private func text(_ meaning: BeyondMeaning) -> String {
     switch meaning {
     case .answers(let server): "the root server \(server) answers"
+    case .answersAlone(let server):
+      "the root server \(server) answers a question, and no connection gets beyond the router: something stops TCP"
     case .answersInPart(let server, let family):
       "the root server \(server) answers, and none over \(Self.name(family))"
     case .intercepted: "somebody on the way answers in place of the root servers"
@@ -313,6 +315,7 @@ struct Words {
     case .unconnected: return "the site \(site) took a connection at one time, and not at another: \(reason)"
     case .proven: return "the certificate proves that it is \(site)"
     case .plain: return "the URL is http"
+    case .swallowed: return "the site \(site) takes the connection, and packets that follow vanish on the way"
     case .tlsStalled: return "the site \(site) takes the connection, and says nothing"
     case .tlsFails: return "setting up TLS with \(site) fails: \(reason)"
     case .trustUnreadable: return "this machine trusts nobody: \(reason)"

@@ -51,10 +51,14 @@ public struct BeyondFinding: Hashable, Sendable {
   /// How far packets come; `nil` if a root server answered before that was tried.
   public let trace: Trace?
 
+  /// Whether a connection gets beyond the router, too, and not only a question; `nil` if that was not tried.
+  public let takesConnections: Bool?
+
   /// Makes a finding.
-  public init(_ questions: [Question], trace: Trace? = nil) {
+  public init(_ questions: [Question], trace: Trace? = nil, takesConnections: Bool? = nil) {
     self.questions = questions
     self.trace = trace
+    self.takesConnections = takesConnections
   }
 
   var hasAnswer: Bool { questions.contains { $0.outcome == .answer } }

@@ -125,7 +125,7 @@ struct Success: Hashable, Sendable {
           self.init(.connection(attempt.address, port: attempt.port, milliseconds: milliseconds))
           return
         }
-      case (.internet, .beyond(let beyond)):
+      case (.internet, .beyond(let beyond)) where beyond.takesConnections != false:
         guard let answer = beyond.questions.first(where: { $0.outcome == .answer }) else { continue }
         self.init(.beyond(answer.server))
         return

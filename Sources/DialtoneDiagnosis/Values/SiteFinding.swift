@@ -24,23 +24,36 @@ public struct SiteFinding: Hashable, Sendable {
     }
   }
 
+  /// How an exchange stopped, as the kernel knows it of the connection (tcp(7), TCP_INFO).
+  public enum Stall: String, Hashable, Sendable, CaseIterable {
+    /// What was sent is not acknowledged, although it was sent again: it does not arrive.
+    case unacknowledged
+    /// Segments came behind one that did not: an answer does not arrive.
+    case incomplete
+    /// All that was sent is acknowledged, and what came has no gap: the other side says nothing.
+    case acknowledged
+  }
+
   /// The verdict of the first check, which is a usual one.
   public var verdict: SiteVerdict
   /// The verdicts of checks in which both sides sent small segments alone.
   public var smallVerdicts: [SiteVerdict]
   /// The verdicts of further usual checks, if the first failed and something else did not.
   public var laterVerdicts: [SiteVerdict]
+  /// How the usual checks stopped that got no answer in time, as far as the kernel told.
+  public var stalls: [Stall]
   /// What is known of this machine's clock.
   public var clock: Clock?
 
   /// Makes a finding.
   public init(
-    _ verdict: SiteVerdict, small: [SiteVerdict] = [], later: [SiteVerdict] = [],
+    _ verdict: SiteVerdict, small: [SiteVerdict] = [], later: [SiteVerdict] = [], stalls: [Stall] = [],
     clock: Clock? = nil
   ) {
     self.verdict = verdict
     smallVerdicts = small
     laterVerdicts = later
+    self.stalls = stalls
     self.clock = clock
   }
 }
@@ -59,6 +72,9 @@ extension SiteFinding {
     default: verdict.kind == .failed && verdict.error?.code != .timedOut && verdict.stage != .connect
     }
   }
+
+  /// Whether packets are known to have vanished in each check that stopped, and not only the other side's words.
+  var hasLostPackets: Bool { !stalls.isEmpty && !stalls.contains(.acknowledged) }
 
   var hasStalled: Bool { Self.isStalled(verdict) }
   /// All usual checks, in their order.

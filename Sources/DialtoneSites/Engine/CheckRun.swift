@@ -134,6 +134,7 @@ final class CheckRun {
     pathWaits = []
     race?.cancel()
     race = nil
+    if case .success(let verdict) = result, verdict.kind == .failed { exchange?.noteProgress() }
     var details = exchange?.details ?? CheckDetails()
     details.refused = machine.refused
     details.pathReason = machine.pathReason

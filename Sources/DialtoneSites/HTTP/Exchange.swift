@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CDialtoneSystem
 internal import Dialtone
 internal import NIOCore
 internal import NIOHTTP1
@@ -56,6 +57,23 @@ final class Exchange {
     tell = nil
     channel.closeFuture.assumeIsolated().whenComplete { _ in done() }
     channel.close(promise: nil)
+  }
+
+  /// Notes which packets have not arrived.
+  func noteProgress() {
+    #if os(Linux)  // the structure is Linux's
+    do {
+      try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
+        var progress = csystem_stream_progress()
+        // The call fills in the structure.
+        guard unsafe csystem_stream_progress(socket, &progress) == 0 else { return }
+        details.progress = StreamProgress(
+          isUnacknowledged: progress.unacknowledged > 0 && progress.sent_again > 0, hasGap: progress.behind_gap > 0)
+      }
+    } catch {
+      // The connection is closed: nothing more is known of it.
+    }
+    #endif
   }
 
   /// Does what fails on a closed connection, and reports that.

@@ -60,11 +60,21 @@ package struct CheckDetails: Sendable {
   package var refused: IPAddress?
   /// Why no packet could leave this machine; `nil` if one could.
   package var pathReason: Reachability.Reason?
+  /// How far the connection of a check that failed came, as the kernel tells at its end; `nil` if it does not.
+  package var progress: StreamProgress?
 
   package init() {}
 
   /// The first value of a field, whose name is given in lower case.
   package func value(of name: String) -> String? { fields.first { ASCII.folded($0.name) == name }?.value }
+}
+
+/// Which packets of a connection have not arrived (tcp(7), TCP_INFO).
+package struct StreamProgress: Hashable, Sendable {
+  /// Whether something that was sent, also again, is not acknowledged.
+  package var isUnacknowledged: Bool
+  /// Whether segments came behind one that did not.
+  package var hasGap: Bool
 }
 
 /// What a check with an inspection comes to.

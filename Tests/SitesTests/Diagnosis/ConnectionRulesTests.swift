@@ -135,7 +135,22 @@ struct ConnectionRulesTests {
   @Test func largePacketsAreToBlameIfSmallOnesPass() {
     let answer = verdict(.available, status: 200)
     let silence = verdict(.failed, stage: .tls, error: .timedOut)
-    #expect(causes(SiteFinding(silence, small: [answer, answer], later: [silence])) == [.pathMTU])
+    // What was sent, or what came, has a gap.
+    for stall in [SiteFinding.Stall.unacknowledged, .incomplete] {
+      let lost = SiteFinding(silence, small: [answer, answer], later: [silence], stalls: [stall, stall])
+      #expect(causes(lost) == [.pathMTU])
+      // Small packets vanish, too: it is neither their size, nor the site's silence.
+      #expect(causes(SiteFinding(silence, small: [silence], stalls: [stall])) == [.silent])
+    }
+    // The site has acknowledged what it was sent, at least once, so its silence may be its own.
+    for stalls in [[SiteFinding.Stall.acknowledged, .acknowledged], [.unacknowledged, .acknowledged], []] {
+      let mute = SiteFinding(silence, small: [answer, answer], later: [silence], stalls: stalls)
+      #expect(causes(mute) == [.unreliable])
+      // As often as this, no backend of several would hang.
+      let often = Array(repeating: silence, count: 3)
+      let small = [answer, answer, answer]
+      #expect(causes(SiteFinding(silence, small: small, later: often, stalls: stalls)) == [.pathMTU])
+    }
     // A backend of two that hangs: small packets hang, too, at times.
     #expect(causes(SiteFinding(silence, small: [answer, silence])) == [.unreliable])
     #expect(causes(SiteFinding(silence, small: [answer, answer], later: [answer])) == [.unreliable])

@@ -89,6 +89,16 @@ struct DiagnosisRulesTests {
     .beyond(BeyondFinding([BeyondFinding.Question(root, .silent)], trace: trace))
   }
 
+  private static func answering(takesConnections: Bool) -> Finding {
+    .beyond(BeyondFinding([BeyondFinding.Question(root, .answer)], takesConnections: takesConnections))
+  }
+
+  private static let nobodys: Finding = {
+    var finding = NameFinding(name: "site.example", source: .hosts)
+    finding.addresses = [IPAddress(ipv4: 0)]
+    return .name(finding)
+  }()
+
   private static func partialName(_ ipv4: NameFinding.Reply) -> Finding {
     let reply = NameFinding.Reply.answer(.success, [target6])
     return .name(
@@ -187,6 +197,10 @@ struct DiagnosisRulesTests {
     // Beyond the router.
     Row(
       "a root server answers", .internet, nil, .certain, way() + [rootNames(.answer(.success, [])), beyond(.answer)]),
+    Row("a root server takes a connection, too", .internet, nil, .certain, way() + [answering(takesConnections: true)]),
+    Row(
+      "a root server answers, and no connection gets there", .internet, .silent, .likely,
+      way() + [rootNames(.answer(.success, [])), answering(takesConnections: false)]),
     Row(
       "a router's cache answers, and nobody beyond", .internet, nil, .unknown,
       way() + [rootNames(.answer(.success, [])), beyond(.silent, .silent)]),
@@ -291,6 +305,13 @@ struct DiagnosisRulesTests {
     Row(
       "the name has addresses of a family alone that is not in use here", .site, .noAddress, .certain,
       [kernel(.link(.works("eth0")), .ipv6), kernel(.address(.missing), .ipv6), partialName(.answer(.success, []))]),
+    Row("hosts(5) has nobody's address", .site, .nameWrong, .certain, way() + [nobodys, connection(.reset)]),
+    Row(
+      "hosts(5) has nobody's address, which takes connections", .site, .nameWrong, .likely,
+      way() + [nobodys, connected]),
+    Row(
+      "hosts(5) has nobody's address, and the site answers", .site, nil, .certain,
+      way() + [nobodys, connected, site(.available, status: 200)]),
     Row(
       "a connection at one time, and none for the exchange", .site, .unreliable, .likely,
       way() + [connected, site(.failed, stage: .connect, error: .timedOut)]),
