@@ -81,16 +81,9 @@ int command_connect_datagram(const void *address, size_t length) {
   return -1;
 }
 
-long command_receive(int socket, void *buffer, size_t size, int milliseconds) {
-  struct pollfd event = {.fd = socket, .events = POLLIN};
-  int count = poll(&event, 1, milliseconds);
-  if (count == 0) errno = EAGAIN;
-  return count > 0 ? (long)recv(socket, buffer, size, MSG_DONTWAIT) : -1;
-}
-
-int command_can_write(int file, int milliseconds) {
+int command_can_write(int file) {
   struct pollfd event = {.fd = file, .events = POLLOUT};
-  return poll(&event, 1, milliseconds) == 1 && (event.revents & POLLOUT) != 0;
+  return poll(&event, 1, 0) == 1 && (event.revents & POLLOUT) != 0;
 }
 
 // linux/ethtool.h and linux/sockios.h, which some libcs are without.

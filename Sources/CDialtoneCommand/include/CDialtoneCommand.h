@@ -24,9 +24,8 @@ int command_lock(int file, int is_shared);
 // its reader has taken too few of those before.
 int command_send_local(const char *_Nonnull name, const void *_Nullable bytes, size_t count);
 
-// Waits for so many milliseconds at most until a pipe or a terminal takes 4,096 bytes without blocking (poll(2),
-// pipe(7), PIPE_BUF). Returns whether it does; a file always does.
-int command_can_write(int file, int milliseconds);
+// Whether a pipe or a terminal takes 4,096 bytes without blocking (poll(2), pipe(7), PIPE_BUF). A file always does.
+int command_can_write(int file);
 
 // The speed of a link in Mbit/s, as the driver tells it (linux/ethtool.h, ETHTOOL_GSET); 0 if it does not.
 unsigned int command_link_speed(const char *_Nonnull name);
@@ -37,9 +36,6 @@ int command_is_bridge(const char *_Nonnull name);
 // A UDP socket connected to the address. Returns a descriptor, or -1 with errno.
 int command_connect_datagram(const void *_Nonnull address, size_t length);
 
-// Waits for a datagram for so many milliseconds at most. Returns how many bytes it had, or -1 with errno.
-long command_receive(int socket, void *_Nonnull buffer, size_t size, int milliseconds);
-
 // Call it first. It does two things for an executable that was linked statically.
 //
 // It ends what a constructor has begun: without /proc, Swift's runtime does not find the executable, and ends the
@@ -48,7 +44,6 @@ long command_receive(int socket, void *_Nonnull buffer, size_t size, int millise
 // It has names looked up in hosts(5) and DNS alone, whatever nsswitch.conf(5) says: a static glibc would load the
 // modules of the machine's own glibc, and crash if that is of another version.
 void command_prepare(void);
-
 
 // As many descriptors as the system grants (setrlimit(2), RLIMIT_NOFILE). If it refuses, the former limit stays.
 void command_raise_descriptor_limit(void);

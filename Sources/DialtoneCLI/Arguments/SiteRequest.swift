@@ -43,6 +43,15 @@ struct SiteRequest: Equatable, Sendable {
     self.urls = urls
   }
 
+  /// Begins to watch a site.
+  func monitor(_ url: SiteURL) -> SiteMonitor {
+    do throws(SiteError) {
+      return try SiteMonitor(url, configuration: configuration)
+    } catch {
+      preconditionFailure("The request was found right: \(error)")
+    }
+  }
+
   /// What tells a URL from the others. Text before an @ may be a secret: such a URL is told by its place alone.
   private static func name(of entry: TypedText) -> String {
     var name = "URL"
@@ -50,6 +59,34 @@ struct SiteRequest: Equatable, Sendable {
     let text = entry.text
     return text.isEmpty || text.unicodeScalars.contains("@") ? name : "\(name) (\(HostText.quoted(text)))"
   }
+}
+
+extension SiteRequest: WatchRequest {
+  var names: [String] { urls.map(\.text) }
+  var goodWord: String { "available" }
+  var firstGoal: String { "to answer" }
+
+  func monitors() -> [SiteMonitor] { urls.map(monitor) }
+
+  func formatter(json: Bool, showsTime: Bool) -> any ReportFormatter<SiteVerdict> {
+    if json { return SiteJSONFormatter() }
+    return SiteTextFormatter(
+      urls: names, screen: { .output }, showsTime: showsTime,
+      anyAnswerCounts: configuration.check.expectation == .answer)
+  }
+
+  func facts(_ report: StateReport<SiteVerdict>) -> HookFacts { HookFacts(report) }
+
+  func words(for verdict: SiteVerdict, of site: Int) -> String {
+    let details = SiteTextFormatter.details(of: verdict)
+    return details.isEmpty ? verdict.kind.identifier : "\(verdict.kind.identifier), \(details)"
+  }
+
+  func holds(_ verdict: SiteVerdict) -> TruthValue {
+    verdict.kind == .undetermined ? .unknown : TruthValue(verdict.isAvailable)
+  }
+
+  func isDenied(_ verdict: SiteVerdict) -> Bool { false }
 }
 
 /// What a site has to answer, as it is typed: `answer`, `success`, statuses, or `body:` and a text.

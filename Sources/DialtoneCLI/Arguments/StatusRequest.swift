@@ -14,11 +14,13 @@ struct StatusRequest: Equatable, Sendable {
   func run() throws -> ExitStatus {
     InterfaceHint.write(
       interface: targets.configuration.interface, targets: targets.targets, isQuiet: isQuiet)
-    var runner = Runner(
-      request: targets, session: StatusSession(targetCount: targets.targets.count),
-      formatter: targets.formatter(json: printsJSON, showsTime: false), timeout: timeout, endsWithReader: false,
-      isQuiet: isQuiet)
-    return try runner.run()
+    return try MainThread.run { [self] thread in
+      let run = SessionRun(
+        StatusSession(targetCount: targets.targets.count), of: targets, json: printsJSON,
+        options: RunOptions(timeout: timeout, isQuiet: isQuiet), on: thread)
+      let monitors = targets.monitors()
+      return try await run.untilEnd { children in run.follow(monitors, by: &children) }
+    }
   }
 }
 

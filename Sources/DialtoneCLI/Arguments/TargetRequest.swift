@@ -8,6 +8,8 @@ internal import Dialtone
 struct TargetRequest: Equatable, Sendable {
   private(set) var targets: [WatchedTarget]
   private(set) var configuration: ReachabilityConfiguration
+  /// The names that name servers are asked about. Their positions follow those of the targets.
+  var questions: [HostName] = []
 
   /// Checks what was typed as arguments.
   init(_ texts: [String], source: IPAddress? = nil, configuration: ReachabilityConfiguration = .init()) throws {
@@ -76,14 +78,36 @@ struct TargetRequest: Equatable, Sendable {
     }
   }
 
-  /// What makes lines of the targets' states.
+  static func name(_ family: IPAddress.Family) -> String { family == .ipv4 ? "IPv4" : "IPv6" }
+}
+
+extension TargetRequest: WatchRequest {
+  var names: [String] { targets.map(\.typed) + questions.map { "a name server for \($0.text)" } }
+  var goodWord: String { "reachable" }
+  var firstGoal: String { "to become known" }
+
+  func monitors() -> [ReachabilityMonitor] {
+    targets.map { ReachabilityMonitor($0.target, configuration: configuration) }
+  }
+
   func formatter(json: Bool, showsTime: Bool) -> any ReportFormatter<Reachability> {
     if json { return JSONReportFormatter(targets: targets) }
     return TextReportFormatter(
       targets: targets, interface: configuration.interface, screen: { .output }, showsTime: showsTime)
   }
 
-  static func name(_ family: IPAddress.Family) -> String { family == .ipv4 ? "IPv4" : "IPv6" }
+  func facts(_ report: Report) -> HookFacts { HookFacts(report, targets: targets) }
+
+  func words(for state: Reachability, of target: Int) -> String {
+    if target >= targets.count { return state.isReachable ? "answered" : "no name server answers" }
+    let takesAnyInterface = targets[target].takesAnyInterface && configuration.interface == nil
+    let details = TextReportFormatter.details(of: state, takesAnyInterface: takesAnyInterface)
+    return state.isReachable ? "reachable \(details)" : details
+  }
+
+  func holds(_ state: Reachability) -> TruthValue { state.holds { $0.isReachable } }
+
+  func isDenied(_ state: Reachability) -> Bool { state.isDenied }
 }
 
 extension WatchedTarget {

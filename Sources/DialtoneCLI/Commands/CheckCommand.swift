@@ -79,12 +79,47 @@ struct CheckCommand: CheckedCommand {
         check: try site.configuration(timeout: timeout, interface: interface, family: families.family)))
     return {
       InterfaceHint.write(interface: interface, targets: [], isQuiet: quiet.isQuiet)
-      let checker = SiteChecker(request: request, concurrency: concurrency ?? Concurrency.usual)
-      var runner = Runner(
-        request: request, session: CheckSession(siteCount: request.urls.count),
-        formatter: SiteFormatter.make(for: request, json: json, showsTime: false), timeout: nil, endsWithReader: true,
-        isQuiet: quiet.isQuiet, watch: checker.start)
-      return try runner.run()
+      return try check(request, concurrency: concurrency ?? Concurrency.usual)
+    }
+  }
+
+  private func check(_ request: SiteRequest, concurrency: Int) throws -> ExitStatus {
+    let options = RunOptions(endsWithReader: true, isQuiet: quiet.isQuiet)
+    return try MainThread.run { [json] thread in
+      let run = SessionRun(
+        CheckSession(siteCount: request.urls.count), of: request, json: json, options: options, on: thread)
+      return try await run.untilEnd { children in
+        children.addTask { try await Self.check(request, concurrency: concurrency, in: run) }
+      }
+    }
+  }
+
+  /// Checks the sites, a few at a time.
+  private static func check(
+    _ request: SiteRequest, concurrency: Int, in run: SessionRun<SiteRequest>
+  ) async throws -> ExitStatus? {
+    do throws(SiteError) {
+      // Before the first check: if the system is short of threads or descriptors, Swift would wait for ever, or end the
+      // process.
+      try SiteResources.prove()
+    } catch {
+      var status: ExitStatus?
+      for (position, url) in request.urls.enumerated() {
+        status = try await run.receive(SiteVerdict(of: url, without: error, at: .now), of: position)
+      }
+      return status
+    }
+    return try await withThrowingTaskGroup(of: ExitStatus?.self) { group in
+      var status: ExitStatus?
+      for (position, url) in request.urls.enumerated() {
+        if position >= concurrency { status = try await group.next() ?? status }
+        group.addTask {
+          let verdict = try await SiteCheck(url, configuration: request.configuration.check).run()
+          return try await run.receive(verdict, of: position)
+        }
+      }
+      for try await ending in group { status = ending ?? status }
+      return status
     }
   }
 }

@@ -136,7 +136,7 @@ struct RecordCommand: CheckedCommand {
     let request = try SiteRequest([text], configuration: configuration)
     let url = request.urls[0]
     return RecordedTarget(name: url.text) { report in
-      SiteWatcher(request: request).monitor(url).observe { verdict in
+      request.monitor(url).observe { verdict in
         report(RecorderStateMachine.TargetState(verdict), verdict.failingSince ?? verdict.timestamp)
       }
     } diagnosis: { configuration, evidence in

@@ -109,14 +109,13 @@ struct WaitCommand: TargetCommand {
       throw ValidationError(
         "--not-cellular and --unreachable exclude each other: one asks for a way, the other for none; leave one out")
     }
-    let request = try options.request()
-    return {
+    var request = try options.request()
+    request.questions = names
+    return { [request] in
       InterfaceHint.write(interface: options.interface, targets: request.targets, isQuiet: quiet.isQuiet)
-      return try wait(for: request, questions: names)
+      return try wait(for: request)
     }
   }
-
-  private var prospects: Prospects? { giveUpEarly ? Prospects(grace: grace ?? .seconds(5)) : nil }
 
   private static func question(_ text: String) throws -> HostName {
     do throws(ReachabilityError) {
@@ -126,29 +125,89 @@ struct WaitCommand: TargetCommand {
     }
   }
 
-  private func wait(for request: TargetRequest, questions: [HostName]) throws -> ExitStatus {
+  private func wait(for request: TargetRequest) throws -> ExitStatus {
     let goal: WaitSession.Goal =
       unreachable
       ? .unreachable
       : .reachable(notOverCellular: notCellular, acceptingOnDemand: acceptOnDemand, routable: routable)
-    var runner = Runner(
-      request: request,
-      session: WaitSession(
-        targetCount: request.targets.count, questionCount: questions.count, goal: goal, anySuffices: any),
-      formatter: request.formatter(json: options.json, showsTime: false), timeout: timeout, endsWithReader: false,
-      isQuiet: quiet.isQuiet, namesExplain: true, questions: questions, followsAddresses: routable)
-    runner.prospects = prospects
-    return try runner.run()
+    let session = WaitSession(
+      targetCount: request.targets.count, questionCount: request.questions.count, goal: goal, anySuffices: any)
+    return try wait(for: request, session, explaining: request.targets.count) { [routable] run, monitors, children in
+      for (position, name) in request.questions.enumerated() {
+        children.addTask { try await run.ask(name, as: monitors.count + position) }
+      }
+      // Another source is no change of a state, but one of a path.
+      if routable { children.addTask { try await run.followAddresses(monitors) } }
+    }
   }
 
   private func wait(for request: SiteRequest) throws -> ExitStatus {
-    var runner = Runner(
-      request: request,
-      session: SiteWaitSession(
-        siteCount: request.urls.count, goal: unreachable ? .unavailable : .available, anySuffices: any),
-      formatter: SiteFormatter.make(for: request, json: options.json, showsTime: false), timeout: timeout,
-      endsWithReader: false, isQuiet: quiet.isQuiet, namesExplain: true, watch: SiteWatcher(request: request).start)
-    runner.prospects = prospects
-    return try runner.run()
+    let session = SiteWaitSession(
+      siteCount: request.urls.count, goal: unreachable ? .unavailable : .available, anySuffices: any)
+    return try wait(for: request, session, explaining: request.urls.count) { _, _, _ in }
+  }
+
+  private func wait<Request: WatchRequest>(
+    for request: Request, _ session: some Session<Request.State>, explaining count: Int,
+    alsoBy addChildren:
+      @escaping @Sendable (SessionRun<Request>, [Request.Monitor], inout SessionRun<Request>.Children) -> Void
+  ) throws -> ExitStatus {
+    let options = RunOptions(timeout: timeout, isQuiet: quiet.isQuiet, explainableCount: count)
+    let earlyEnd = giveUpEarly ? EarlyEnd(grace: grace ?? .seconds(5)) : nil
+    return try MainThread.run { [json = self.options.json] thread in
+      let run = SessionRun(session, of: request, json: json, options: options, on: thread)
+      let monitors = request.monitors()
+      return try await run.untilEnd { children in
+        run.follow(monitors, by: &children)
+        addChildren(run, monitors, &children)
+        if let earlyEnd { children.addTask { try await run.giveUp(at: earlyEnd) } }
+      }
+    }
+  }
+}
+
+extension SessionRun where Request == TargetRequest {
+  /// Has the name servers asked until one answers. The question has the position of a target.
+  fileprivate nonisolated func ask(_ name: HostName, as position: Int) async throws -> ExitStatus? {
+    let unanswered = Reachability(status: .unreachable, reason: .nameNotResolved)
+    if let ending = try await receive(unanswered, of: position) { return ending }
+    guard await NameServerWatch(name: name).waitForAnswer(on: thread) else { return nil }
+    return try await receive(Reachability(status: .reachable), of: position)
+  }
+
+  fileprivate nonisolated func followAddresses(_ monitors: [ReachabilityMonitor]) async throws -> ExitStatus? {
+    for await _ in PathMonitor().updates {
+      for (position, monitor) in monitors.enumerated() {
+        if let ending = try await receive(monitor.current, of: position) { return ending }
+      }
+    }
+    return nil
+  }
+}
+
+extension SessionRun {
+  /// Looks at the links whenever one has changed, and gives up at the early end.
+  fileprivate nonisolated func giveUp(at earlyEnd: EarlyEnd) async throws -> ExitStatus? {
+    var earlyEnd = earlyEnd
+    // If netlink is refused, the states say so.
+    let announcements = InterfaceAnnouncements()
+    repeat {
+      announcements?.drain()
+      let now = start.duration(to: .now)
+      if let links = Self.links(), earlyEnd.isReached(links, at: now) {
+        return try await giveUp(EarlyEnd.words(for: links))
+      }
+      await thread.wait(for: announcements?.descriptors ?? [], until: earlyEnd.time.map { start.advanced(by: $0) })
+    } while !Task.isCancelled
+    return nil
+  }
+
+  private static func links() -> [InterfaceStatus]? {
+    do {
+      return try currentInterfaces()
+    } catch {
+      // The states say that the system denies it.
+      return nil
+    }
   }
 }

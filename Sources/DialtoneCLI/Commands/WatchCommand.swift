@@ -76,37 +76,34 @@ struct WatchCommand: TargetCommand {
     }
   }
 
-  private func notice(_ names: [String]) -> (ServiceManager, ServiceNotice)? {
-    notify ? ServiceManager().map { ($0, ServiceNotice(names: names)) } : nil
+  private func watch(_ request: some WatchRequest, _ hook: Hook?) throws -> ExitStatus {
+    let names = request.names
+    let options = RunOptions(timeout: timeout, endsWithReader: true, explainableCount: names.count)
+    let hooks = hook.map { HookRunner($0, trigger: hookOptions.trigger ?? .change, facts: request.facts) }
+    return try MainThread.run { [count, notify, json = self.options.json] thread in
+      let session = WatchSession(
+        targetCount: names.count, countLimit: count, goal: request.firstGoal,
+        isKnown: { request.holds($0) != .unknown })
+      let run = SessionRun(
+        session, of: request, json: json, showsTime: true, options: options, hooks: hooks,
+        manager: notify ? ServiceManager() : nil, summary: WatchSummary(names: names, word: request.goodWord),
+        on: thread)
+      let monitors = request.monitors()
+      return try await run.untilEnd { children in run.follow(monitors, by: &children) }
+    }
   }
+}
 
-  private func watch(_ request: TargetRequest, _ hook: Hook?) throws -> ExitStatus {
-    var runner = Runner(
-      request: request,
-      session: WatchSession(
-        targetCount: request.targets.count, countLimit: count, goal: "to become known", isKnown: \.isDetermined),
-      formatter: request.formatter(json: options.json, showsTime: true), timeout: timeout, endsWithReader: true,
-      namesExplain: true)
-    runner.summary = WatchSummary(names: request.targets.map(\.typed), word: "reachable")
-    runner.notice = notice(request.targets.map(\.typed))
-    runner.hook = hook.map { hook in
-      HookRunner(hook, trigger: hookOptions.trigger ?? .change) { [targets = request.targets] report in
-        HookFacts(report, targets: targets)
+extension SessionRun {
+  /// Follows each monitor by a task, as any program that uses Dialtone may: the known state first, then each change.
+  nonisolated func follow(_ monitors: [Request.Monitor], by children: inout Children) {
+    for (position, monitor) in monitors.enumerated() {
+      children.addTask {
+        for await state in monitor.updates {
+          if let ending = try await self.receive(state, of: position) { return ending }
+        }
+        return nil
       }
     }
-    return try runner.run()
-  }
-
-  private func watch(_ request: SiteRequest, _ hook: Hook?) throws -> ExitStatus {
-    var runner = Runner(
-      request: request,
-      session: WatchSession(
-        targetCount: request.urls.count, countLimit: count, goal: "to answer", isKnown: { _ in true }),
-      formatter: SiteFormatter.make(for: request, json: options.json, showsTime: true), timeout: timeout,
-      endsWithReader: true, namesExplain: true, watch: SiteWatcher(request: request).start)
-    runner.summary = WatchSummary(names: request.urls.map(\.text), word: "available")
-    runner.notice = notice(request.urls.map(\.text))
-    runner.hook = hook.map { HookRunner($0, trigger: hookOptions.trigger ?? .change) { HookFacts($0) } }
-    return try runner.run()
   }
 }

@@ -79,18 +79,16 @@ enum ProgressText {
   }
 }
 
-/// Says on standard error why a wait goes on, if no terminal shows it in place: each reason once, and a few in all.
-struct Obstacles {
+/// Why a wait goes on, for standard error if no terminal shows it in place: each reason once, and a few in all.
+struct WaitReasons {
   /// The limit for all targets together, however often they change.
   private static let limit = 10
 
-  private var told: Set<String> = []
+  private var written: Set<String> = []
 
-  /// The line to write; `nil` if that reason has been told.
-  mutating func note(_ name: String, _ goal: String, _ words: String) -> String? {
-    guard told.count < Self.limit, told.insert(words).inserted else { return nil }
-    return "dialtone: waiting for \(TerminalText.visible(name)) \(goal): \(words)"
+  /// The line to write; `nil` if that reason has been written.
+  mutating func line(_ name: String, _ goal: String, _ reason: String) -> String? {
+    guard written.count < Self.limit, written.insert(reason).inserted else { return nil }
+    return "dialtone: waiting for \(TerminalText.visible(name)) \(goal): \(reason)"
   }
-
-  var isComplete: Bool { told.count >= Self.limit }
 }

@@ -28,15 +28,3 @@ protocol ReportFormatter<State> {
   /// The line without its end.
   func line(for report: StateReport<State>) -> String
 }
-
-/// Which form the lines about sites have.
-enum SiteFormatter {
-  static func make(
-    for request: SiteRequest, json: Bool, showsTime: Bool
-  ) -> any ReportFormatter<SiteVerdict> {
-    if json { return SiteJSONFormatter() }
-    return SiteTextFormatter(
-      urls: request.urls.map(\.text), screen: { .output }, showsTime: showsTime,
-      anyAnswerCounts: request.configuration.check.expectation == .answer)
-  }
-}

@@ -4,7 +4,7 @@
 /// What a command makes of the states of its targets. Pure: event in, lines and an end out.
 ///
 /// Times are those of one monotonic clock.
-protocol Session {
+protocol Session<State>: Sendable {
   associatedtype State: Equatable & Sendable
 
   /// Takes a state that a target has come to. Returns the lines to print.
@@ -19,18 +19,18 @@ protocol Session {
   /// What is being waited for, for a person; `nil` if nothing is.
   var waiting: Waiting? { get }
 
-  /// The present state of a target that is waited for, which says why the wait goes on; `nil` if nothing is known of
-  /// it.
-  func obstacle(of target: Int) -> State?
+  /// The present state of a target that is waited for, which is the reason why the wait goes on; `nil` if nothing is
+  /// known of it.
+  func unmetState(of target: Int) -> State?
 
-  /// What the targets have to become, if no terminal shows the obstacles: "to be reachable".
-  var toldGoal: String? { get }
+  /// Whether standard error is told why the wait goes on, if no terminal shows it.
+  var tellsReasons: Bool { get }
 }
 
 extension Session {
-  func obstacle(of target: Int) -> State? { nil }
+  func unmetState(of target: Int) -> State? { nil }
 
-  var toldGoal: String? { nil }
+  var tellsReasons: Bool { false }
 }
 
 /// What a session waits for.

@@ -76,7 +76,7 @@ struct SiteWaitSession: Session {
 
   var waiting: Waiting? { ending == nil ? Waiting(targets: met.open, goal: goal.words) : nil }
 
-  func obstacle(of site: Int) -> SiteVerdict? { met[site] != .holds ? verdicts[site] : nil }
+  func unmetState(of site: Int) -> SiteVerdict? { met[site] != .holds ? verdicts[site] : nil }
 
-  var toldGoal: String? { goal.words }
+  var tellsReasons: Bool { true }
 }

@@ -38,7 +38,7 @@ struct StatusSession: Session {
     return unknown.isEmpty ? nil : Waiting(targets: unknown, goal: "to become known")
   }
 
-  func obstacle(of target: Int) -> Reachability? { states[target].isKnown ? states[target] : nil }
+  func unmetState(of target: Int) -> Reachability? { states[target].isKnown ? states[target] : nil }
 }
 
 extension Reachability {

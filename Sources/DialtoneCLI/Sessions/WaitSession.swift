@@ -87,7 +87,7 @@ struct WaitSession: Session {
     return Waiting(targets: open + answered.open.map { $0 + states.count }, goal: goal.words)
   }
 
-  func obstacle(of target: Int) -> Reachability? {
+  func unmetState(of target: Int) -> Reachability? {
     if target >= states.count {
       let question = target - states.count
       return answered[question] != .holds && questions[question].isKnown ? questions[question] : nil
@@ -95,5 +95,51 @@ struct WaitSession: Session {
     return met[target] != .holds && states[target].isKnown ? states[target] : nil
   }
 
-  var toldGoal: String? { goal.words }
+  var tellsReasons: Bool { true }
+}
+
+/// When `wait --give-up-early` ends: once no link could bring the network, neither a wired one with a carrier nor a
+/// radio that is on, for the time of grace. Pure.
+///
+/// Times are those of one monotonic clock.
+struct EarlyEnd {
+  /// How long there may be no such link.
+  private let grace: Duration
+  /// Since when there has been none; `nil` if there is one.
+  private var since: Duration?
+
+  init(grace: Duration) { self.grace = grace }
+
+  /// When the wait is given up, if nothing changes until then; `nil` while a link could bring the network.
+  var time: Duration? { since.map { $0 + grace } }
+
+  /// Takes the interfaces as they are. Returns whether there was no such link for the whole time of grace.
+  mutating func isReached(_ interfaces: [InterfaceStatus], at now: Duration) -> Bool {
+    if interfaces.contains(where: Self.couldBringTheNetwork) {
+      since = nil
+      return false
+    }
+    let start = since ?? now
+    since = start
+    return now - start >= grace
+  }
+
+  /// Tunnels, dummies and `lo` do not bring the network by themselves.
+  static func couldBringTheNetwork(_ status: InterfaceStatus) -> Bool {
+    switch status.interface.kind {
+    case .wired: status.isOperating || status.reason == .dormant
+    case .wifi, .cellular: status.isUp && status.reason != .radioBlocked
+    default: false
+    }
+  }
+
+  /// Why none could: each link that could bring the network, and what it lacks.
+  static func words(for interfaces: [InterfaceStatus]) -> String {
+    let links = interfaces.filter { [.wired, .wifi, .cellular].contains($0.interface.kind) }
+    if links.isEmpty { return "there is no wired, Wi-Fi or cellular interface" }
+    return links.map { link in
+      let reason = link.reason.map { TextReportFormatter.words(for: $0, takesAnyInterface: false) }
+      return "\(TerminalText.visible(link.interface.description)): \(reason ?? "does not operate")"
+    }.joined(separator: "; ")
+  }
 }

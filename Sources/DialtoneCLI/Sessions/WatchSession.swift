@@ -8,12 +8,12 @@ struct WatchSession<State: Equatable & Sendable>: Session {
   private var last: [(state: State, since: Duration)?]
   private let countLimit: Int?
   private let goal: String
-  private let isKnown: (State) -> Bool
+  private let isKnown: @Sendable (State) -> Bool
   private var count = 0
   private(set) var ending: ExitStatus?
 
   /// `goal` is what a target is waited for at first. A state that is not `isKnown` leaves the end undetermined.
-  init(targetCount: Int, countLimit: Int?, goal: String, isKnown: @escaping (State) -> Bool) {
+  init(targetCount: Int, countLimit: Int?, goal: String, isKnown: @escaping @Sendable (State) -> Bool) {
     last = Array(repeating: nil, count: targetCount)
     self.countLimit = countLimit
     self.goal = goal

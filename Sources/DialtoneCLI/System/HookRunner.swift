@@ -4,16 +4,15 @@
 internal import CDialtoneCommand
 internal import CDialtoneSystem
 internal import Dialtone
-internal import Dispatch
 internal import Netlink
 
-/// Runs a hook for changes, one run at a time. For any thread.
+/// Runs a hook for changes, one run at a time.
 final class HookRunner<State: Equatable & Sendable>: Sendable {
   private let hook: Hook
   private let facts: @Sendable (StateReport<State>) -> HookFacts
   private let queue: Lock<HookQueue<State>>
-  /// Entered while there is a run.
-  private let runs = DispatchGroup()
+  /// Gets an element when a run may be due.
+  private let due = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
   init(_ hook: Hook, trigger: HookTrigger, facts: @escaping @Sendable (StateReport<State>) -> HookFacts) {
     self.hook = hook
@@ -21,33 +20,24 @@ final class HookRunner<State: Equatable & Sendable>: Sendable {
     queue = Lock(HookQueue(trigger: trigger))
   }
 
-  /// Takes a change. It returns at once.
+  /// Takes a change.
   func receive(_ report: StateReport<State>, holds: TruthValue) {
-    let first = queue.withLock { queue in
-      queue.receive(report, holds: holds)
-      return queue.next()
-    }
-    guard let first else { return }
-    runs.enter()
-    let isStarted = Thread.start(named: "dialtone-exec") { [self] in
-      var next: StateReport<State>? = first
-      while let report = next {
-        hook.run(facts(report))
-        next = queue.withLock { queue in
-          queue.ended()
-          return queue.next()
-        }
-      }
-      runs.leave()
-    }
-    if isStarted { return }
-    hook.say("could not be run: the system has no thread left")
-    queue.withLock { $0.ended() }
-    runs.leave()
+    queue.withLock { $0.receive(report, holds: holds) }
+    due.continuation.yield()
   }
 
-  /// Waits until no run is under way or due. Each ends within the hook's time-out and the time that it has to end.
-  func finish() { runs.wait() }
+  /// Does what is due until `finish()`, and then what is left.
+  func run(on thread: MainThread) async {
+    for await _ in due.stream {
+      while let report = queue.withLock({ $0.next() }) {
+        await hook.run(facts(report), on: thread)
+        queue.withLock { $0.ended() }
+      }
+    }
+  }
+
+  /// No change comes any more.
+  func finish() { due.continuation.finish() }
 }
 
 /// What a hook is told of a change.
@@ -87,10 +77,10 @@ struct Hook: Sendable {
     var isTooLong = false
   }
 
-  /// Runs it to its end, and blocks the thread. What goes wrong is said on standard error.
-  func run(_ facts: HookFacts) {
+  /// Runs it to its end. If the task is cancelled, that is now. What goes wrong is said on standard error.
+  func run(_ facts: HookFacts, on thread: MainThread) async {
     do throws(SystemError) {
-      let outcome = try outcome(facts)
+      let outcome = try await outcome(facts, on: thread)
       if outcome.isTooLong {
         return say("was ended after \(DurationText.words(timeout)); --exec-timeout gives it longer")
       }
@@ -106,7 +96,19 @@ struct Hook: Sendable {
     }
   }
 
-  private func outcome(_ facts: HookFacts) throws(SystemError) -> Outcome {
+  private func outcome(_ facts: HookFacts, on thread: MainThread) async throws(SystemError) -> Outcome {
+    var run = try start(facts)
+    var outcome = Outcome()
+    var event = command_event()
+    // Filled by the call, which does not block then.
+    while await thread.wait(for: [run.channel]), unsafe command_next_event(&run, &event) != 0 {
+      if event.kind == COMMAND_TOO_LONG { outcome.isTooLong = true } else { outcome.ending = outcome.ending ?? event }
+    }
+    unsafe command_end_run(&run)
+    return outcome
+  }
+
+  private func start(_ facts: HookFacts) throws(SystemError) -> command_run {
     let input = OwnedDescriptor(try Self.file(facts.json + "\n"))
     let words = CStrings([program] + arguments)
     let settings = CStrings(facts.environment.map { "\($0)=\($1)" })
@@ -121,14 +123,7 @@ struct Hook: Sendable {
       }
     }
     if status != 0 { throw SystemError("fork") }
-    var outcome = Outcome()
-    var event = command_event()
-    // Filled by the call.
-    while unsafe command_next_event(&run, &event) != 0 {
-      if event.kind == COMMAND_TOO_LONG { outcome.isTooLong = true } else { outcome.ending = outcome.ending ?? event }
-    }
-    unsafe command_end_run(&run)
-    return outcome
+    return run
   }
 
   /// A file in memory with the text, to be read from its beginning. Unlike a pipe, it takes all of it at once, whether
@@ -142,7 +137,7 @@ struct Hook: Sendable {
   }
 
   /// A reader of standard error who takes nothing holds up neither the command nor the next run.
-  fileprivate func say(_ words: String) {
+  private func say(_ words: String) {
     Output.remark("dialtone: --exec: \(TerminalText.visible(program)): \(words)")
   }
 }

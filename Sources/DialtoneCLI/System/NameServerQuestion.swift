@@ -37,55 +37,43 @@ struct NameServerQuestion: Sendable {
   }
 }
 
-/// Asks the system's name servers until one answers: each once a second, on a thread of its own.
-struct NameServerWatch {
+/// Asks the system's name servers until one answers: each once a second.
+struct NameServerWatch: Sendable {
   private static let interval = Duration.seconds(1)
 
   let name: HostName
 
-  /// Posts the state of the question: unreachable, and later reachable.
-  func start(_ mailbox: Mailbox<Reachability>, position: Int) {
-    mailbox.post(Reachability(status: .unreachable, reason: .nameNotResolved), for: position)
-    let isStarted = Thread.start(named: "dialtone-dns") {
-      let clock = ContinuousClock()
-      while true {
-        let next = clock.now.advanced(by: Self.interval)
-        for server in Self.servers() {
-          if Self.ask(server, NameServerQuestion(name: name, id: .random(in: .min ... .max))) {
-            mailbox.post(Reachability(status: .reachable), for: position)
-            return
-          }
-        }
-        let rest = clock.now.duration(to: next)
-        // It reads the time and keeps nothing.
-        var time = timespec(tv_sec: 0, tv_nsec: Int(max(0, rest.nanosecondsClamped)) % 1_000_000_000)
-        _ = unsafe nanosleep(&time, nil)
+  /// Returns `true` once a server answers, `false` if the task is cancelled.
+  func waitForAnswer(on thread: MainThread) async -> Bool {
+    while !Task.isCancelled {
+      let next = ContinuousClock.now.advanced(by: Self.interval)
+      for server in Self.servers() {
+        let question = NameServerQuestion(name: name, id: .random(in: .min ... .max))
+        if await Self.ask(server, question, on: thread) { return true }
       }
+      await thread.wait(until: next)
     }
-    if !isStarted { mailbox.post(Reachability(status: .undetermined, reason: .outOfThreads), for: position) }
+    return false
   }
 
   /// Asks one server, and waits for its answer for a second.
-  private static func ask(_ server: IPAddress, _ question: NameServerQuestion) -> Bool {
-    guard let socket = connect(to: server) else { return false }
-    return withExtendedLifetime(OwnedDescriptor(socket)) {
-      // Reads as many bytes as it is told, which the message has.
-      let sent = unsafe question.message.withUnsafeBytes { unsafe send(socket, $0.baseAddress, $0.count, 0) }
-      guard sent == question.message.count else { return false }
-      let clock = ContinuousClock()
-      let end = clock.now.advanced(by: interval)
-      while clock.now < end {
-        // Without EDNS, an answer has 512 bytes at most (RFC 1035, 4.2.1).
-        var buffer = [UInt8](repeating: 0, count: 512)
-        let rest = CInt(clamping: clock.now.duration(to: end).nanosecondsClamped / 1_000_000 + 1)
-        // Fills at most as many bytes as it is told.
-        let count = unsafe command_receive(socket, &buffer, buffer.count, rest)
-        // Nobody listens there (ICMP), or the time is over.
-        if count < 0 { return false }
-        if question.isAnswered(by: buffer.prefix(count)) { return true }
-      }
-      return false
+  private static func ask(_ server: IPAddress, _ question: NameServerQuestion, on thread: MainThread) async -> Bool {
+    guard let number = connect(to: server) else { return false }
+    let socket = OwnedDescriptor(number)
+    // Reads as many bytes as it is told, which the message has.
+    let sent = unsafe question.message.withUnsafeBytes { unsafe send(number, $0.baseAddress, $0.count, 0) }
+    guard sent == question.message.count else { return false }
+    let end = ContinuousClock.now.advanced(by: interval)
+    while await thread.wait(for: [socket.rawValue], until: end) {
+      // Without EDNS, an answer has 512 bytes at most (RFC 1035, 4.2.1).
+      var buffer = [UInt8](repeating: 0, count: 512)
+      // Fills at most as many bytes as it is told.
+      let count = unsafe recv(socket.rawValue, &buffer, buffer.count, CInt(MSG_DONTWAIT))
+      // Nobody listens there (ICMP), unless it was a damaged packet (select(2)).
+      if count < 0, csystem_errno() != EAGAIN { return false }
+      if question.isAnswered(by: buffer.prefix(max(0, count))) { return true }
     }
+    return false
   }
 
   private static func connect(to server: IPAddress) -> CInt? {

@@ -3,7 +3,6 @@
 
 internal import CDialtoneSystem
 internal import Dialtone
-internal import Dispatch
 internal import Netlink
 
 /// What a system that has nothing left ran out of, and what to do about it.
@@ -29,20 +28,8 @@ enum Shortage {
 
   private static let last = Lock<(time: ContinuousClock.Instant, words: String?)?>(nil)
 
-  static func look() -> String? { descriptors(needed) ?? threads() }
-
-  /// What is missing for the library's threads, which have ended if not all of them could be started.
-  private static func threads() -> String? {
-    let end = DispatchSemaphore(value: 0)
-    var started = 0
-    defer { for _ in 0..<started { end.signal() } }
-    for _ in 0..<neededThreads {
-      guard Thread.start(named: "dialtone-probe", { end.wait() }) else {
-        return noMoreThreads
-      }
-      started += 1
-    }
-    return nil
+  static func look() -> String? {
+    descriptors(needed) ?? (Thread.areAvailable(neededThreads) ? nil : noMoreThreads)
   }
 
   /// What is missing for `count` more descriptors at once; `nil` if nothing. Each is a socket of its own: a copy would

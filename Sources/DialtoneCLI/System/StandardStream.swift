@@ -70,7 +70,7 @@ struct StandardStream: Sendable {
 
   /// Writes up to 4,096 bytes if that blocks nobody, and nothing otherwise.
   func offer(_ text: String) {
-    if command_can_write(descriptor, 0) == 0 { return }
+    if command_can_write(descriptor) == 0 { return }
     // A pipe that can be written to takes as much at once (pipe(7), PIPE_BUF).
     writeIgnoringErrors(String(decoding: text.utf8.prefix(4096), as: UTF8.self))
   }
