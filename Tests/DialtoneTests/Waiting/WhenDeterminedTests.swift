@@ -230,7 +230,8 @@ struct WhenDeterminedTests {
     }
     ticking.cancel()
     #expect(error?.code == .timedOut)
-    #expect(error?.message == "name.example was not determined within 5.0 seconds")
+    // On a busy machine the clock ticks on before the message is made: then it also has the reason that came meanwhile.
+    #expect(error?.message.hasPrefix("name.example was not determined within 5.0 seconds") == true)
   }
 
   @Test func isCancelledWithItsTask() async throws {
