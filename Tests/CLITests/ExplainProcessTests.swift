@@ -26,7 +26,7 @@ struct ExplainProcessTests {
   @Test func exitsWithOneIfThereIsACause() async throws {
     let lab = try await makeLab()
     try lab.deleteRoute("default")
-    let result = try await Tool.run(["explain", "--verbose", "192.0.2.7"], in: lab)
+    let result = try await Tool.run(["explain", "-v", "192.0.2.7"], in: lab)
     #expect(result.ending == .exited(1) && result.error == "")
     // The verdict comes first, the steps behind it.
     #expect(result.output.hasPrefix("✗ There is no route to 192.0.2.7.\n  try    Add a route: "), "\(result.output)")

@@ -128,19 +128,19 @@ struct DialtoneCommand: ParsableCommand {
     let message = TypedArguments.withoutSecrets(description, arguments)
     let text = TerminalText.visible(message, keepingLineBreaks: true)
     if status.isSuccess {
-      try Output.line(Screen.output.paragraphs(text))
+      try Output.line(Screen.output.paragraphs(text, isHelp: true))
     } else {
       Output.note(text)
     }
     CDialtoneSystem.exit(status.rawValue)
   }
 
-  /// The parser's text and exit status. It lays its text out for a terminal, and cannot for a narrow one; there,
-  /// `Screen` breaks its lines.
+  /// The parser's text and exit status. It lays its text out for a terminal, and cannot for a narrow one: there it
+  /// leaves the lines whole, and `Screen` breaks them.
   private static func parserMessage(for error: any Error) -> (text: String, status: ExitCode) {
     let columns = Environment.value(of: "COLUMNS").flatMap { Int($0) } ?? Screen.output.columns ?? leastColumns
     // The process ends with this text. Both texts are copied (setenv(3)).
-    if columns < leastColumns { unsafe setenv("COLUMNS", "\(leastColumns)", 1) }
+    if columns < leastColumns { unsafe setenv("COLUMNS", "10000", 1) }
     return (fullMessage(for: error), exitCode(for: error))
   }
 

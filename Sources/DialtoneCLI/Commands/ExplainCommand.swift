@@ -51,7 +51,7 @@ struct ExplainCommand: CheckedCommand {
   @Flag(help: "Print JSON, one object.")
   var json = false
 
-  @Flag(help: "Also print each step.")
+  @Flag(name: .shortAndLong, help: "Also print each step.")
   var verbose = false
 
   @Flag(name: .customLong("no-probe"), help: "Ask nobody beyond the router but the target.")

@@ -51,10 +51,15 @@ struct Screen: Equatable, Sendable {
     paragraph([Span(text, look)], hanging: hanging)
   }
 
-  /// Text that has lines of its own, such as help: each that is too long goes on below its first word.
-  func paragraphs(_ text: String) -> String {
+  /// Text that has lines of its own: each that is too long goes on with an indent below its first word. In help, prose
+  /// goes on without one.
+  func paragraphs(_ text: String, isHelp: Bool = false) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false)
-      .map { line in paragraph(String(line), hanging: line.prefix { $0 == " " }.count + 2) }
+      .map { line in
+        let indent = line.prefix { $0 == " " }.count
+        let isProse = isHelp && indent == 0 && !line.hasPrefix("USAGE:")
+        return paragraph(String(line), hanging: isProse ? 0 : indent + 2)
+      }
       .joined(separator: "\n")
   }
 

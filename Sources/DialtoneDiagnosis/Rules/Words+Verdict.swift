@@ -44,7 +44,9 @@ extension Words {
   private func summary(_ success: Success) -> String {
     switch success.kind {
     case .site(let verdict):
-      "Nothing is wrong: \(verdict.url.authority) answers\(verdict.status.map { " \($0)" } ?? "")."
+      // An error of the site itself is none of the network.
+      "Nothing is wrong\((verdict.status ?? 0) >= 400 ? " with the network" : ""): \(verdict.url.authority) answers"
+        + "\(verdict.status.map { " \($0)" } ?? "")."
     case .connection(let address, let port, let milliseconds):
       "Nothing is wrong: \(Self.endpoint(address, port)) answers in \(Self.time(milliseconds))."
     case .beyond(let server): "The Internet is reachable: the root server \(server) answers."
