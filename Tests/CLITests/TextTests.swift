@@ -290,9 +290,28 @@ struct TextTests {
       screen.paragraph([.init("all is fine and well, is it not", .good)])
         == "\u{1B}[32mall is fine and\u{1B}[0m\n  \u{1B}[32mwell, is it not\u{1B}[0m")
     #expect(screen.paragraphs("  a b\n  one two three four five") == "  a b\n  one two three four\n    five")
-    #expect(
-      screen.paragraphs("one two three four five\n\nUSAGE: one two three four", isHelp: true)
-        == "one two three four\nfive\n\nUSAGE: one two three\n  four")
+    let help = """
+      one two three four five
+
+      USAGE: one two three four
+        -x, --long            One
+        --longer <name>
+                              two, three and
+                              four.
+      """
+    let narrow = """
+      one two three four
+      five
+
+      USAGE: one two three
+        four
+        -x, --long
+          One
+        --longer <name>
+          two, three and
+          four.
+      """
+    #expect(screen.help(help) == narrow)
   }
 
   /// Whatever is written, no line is too long, no word that has room is broken, and nothing is lost.

@@ -128,7 +128,7 @@ struct DialtoneCommand: ParsableCommand {
     let message = TypedArguments.withoutSecrets(description, arguments)
     let text = TerminalText.visible(message, keepingLineBreaks: true)
     if status.isSuccess {
-      try Output.line(Screen.output.paragraphs(text, isHelp: true))
+      try Output.line(Screen.output.help(text))
     } else {
       Output.note(text)
     }
@@ -138,13 +138,12 @@ struct DialtoneCommand: ParsableCommand {
   /// The parser's text and exit status. It lays its text out for a terminal, and cannot for a narrow one: there it
   /// leaves the lines whole, and `Screen` breaks them.
   private static func parserMessage(for error: any Error) -> (text: String, status: ExitCode) {
-    let columns = Environment.value(of: "COLUMNS").flatMap { Int($0) } ?? Screen.output.columns ?? leastColumns
+    let least = Screen.leastHelpColumns
+    let columns = Environment.value(of: "COLUMNS").flatMap { Int($0) } ?? Screen.output.columns ?? least
     // The process ends with this text. Both texts are copied (setenv(3)).
-    if columns < leastColumns { unsafe setenv("COLUMNS", "10000", 1) }
+    if columns < least { unsafe setenv("COLUMNS", "10000", 1) }
     return (fullMessage(for: error), exitCode(for: error))
   }
-
-  private static let leastColumns = 60
 
   /// What is told of an error, and the status to end with.
   static func described(_ error: any Error) -> (text: String, status: ExitCode) {

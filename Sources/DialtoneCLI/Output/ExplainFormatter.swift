@@ -62,7 +62,8 @@ struct ExplainFormatter {
       if let last = groups.last, TerminalText.columns(last) + TerminalText.columns(text) + 5 <= limit {
         groups[groups.count - 1] += " · " + text
       } else {
-        if !groups.isEmpty { groups[groups.count - 1] += " ·" }
+        // Where the mark has no room, the end of the line tells texts apart.
+        if let last = groups.last, TerminalText.columns(last) + 2 <= limit { groups[groups.count - 1] += " ·" }
         groups.append(text)
       }
     }

@@ -51,17 +51,39 @@ struct Screen: Equatable, Sendable {
     paragraph([Span(text, look)], hanging: hanging)
   }
 
-  /// Text that has lines of its own: each that is too long goes on with an indent below its first word. In help, prose
-  /// goes on without one.
-  func paragraphs(_ text: String, isHelp: Bool = false) -> String {
+  /// Text that has lines of its own: each that is too long goes on with an indent below its first word.
+  func paragraphs(_ text: String) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false)
-      .map { line in
-        let indent = line.prefix { $0 == " " }.count
-        let isProse = isHelp && indent == 0 && !line.hasPrefix("USAGE:")
-        return paragraph(String(line), hanging: isProse ? 0 : indent + 2)
-      }
+      .map { line in paragraph(String(line), hanging: Self.indent(line) + 2) }
       .joined(separator: "\n")
   }
+
+  /// The least columns that help of two columns has room in.
+  static let leastHelpColumns = 60
+
+  /// Help. Where its two columns have no room, the second one goes below the first.
+  func help(_ text: String) -> String {
+    guard let columns, columns < Self.leastHelpColumns else { return paragraphs(text) }
+    var lines: [Substring] = []
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      // It goes on in the second column.
+      if Self.indent(line) > 10, let last = lines.popLast() {
+        lines.append(last + (last.contains("  ") ? " " : "  ") + line.drop { $0 == " " })
+      } else {
+        lines.append(line)
+      }
+    }
+    return lines.map { line in
+      let indent = Self.indent(line)
+      if indent == 0 { return paragraph(String(line), hanging: line.hasPrefix("USAGE:") ? 2 : 0) }
+      let first = line[..<(line.dropFirst(indent).firstRange(of: "  ")?.lowerBound ?? line.endIndex)]
+      let second = line[first.endIndex...].drop { $0 == " " }
+      let rest = second.isEmpty ? "" : "\n" + paragraph("    " + second, hanging: 4)
+      return paragraph(String(first), hanging: indent + 2) + rest
+    }.joined(separator: "\n")
+  }
+
+  private static func indent(_ line: Substring) -> Int { line.prefix { $0 == " " }.count }
 
   private func styled(_ span: Span) -> String { span.look.map { style.text(span.text, $0) } ?? span.text }
 }
