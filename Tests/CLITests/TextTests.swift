@@ -294,6 +294,7 @@ struct TextTests {
       one two three four five
 
       USAGE: one two three four
+        64    one two three
         -x, --long            One
         --longer <name>
                               two, three and
@@ -305,6 +306,8 @@ struct TextTests {
 
       USAGE: one two three
         four
+        64    one two
+              three
         -x, --long
           One
         --longer <name>

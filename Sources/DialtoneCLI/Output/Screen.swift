@@ -78,6 +78,8 @@ struct Screen: Equatable, Sendable {
       if indent == 0 { return paragraph(String(line), hanging: line.hasPrefix("USAGE:") ? 2 : 0) }
       let first = line[..<(line.dropFirst(indent).firstRange(of: "  ")?.lowerBound ?? line.endIndex)]
       let second = line[first.endIndex...].drop { $0 == " " }
+      let position = line.distance(from: line.startIndex, to: second.startIndex)
+      if position * 3 <= columns { return paragraph(String(line), hanging: position) }
       let rest = second.isEmpty ? "" : "\n" + paragraph("    " + second, hanging: 4)
       return paragraph(String(first), hanging: indent + 2) + rest
     }.joined(separator: "\n")
