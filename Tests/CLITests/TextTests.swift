@@ -294,7 +294,7 @@ struct TextTests {
       one two three four five
 
       USAGE: one two three four
-        64    one two three
+        64  one two three four
         -x, --long            One
         --longer <name>
                               two, three and
@@ -306,8 +306,8 @@ struct TextTests {
 
       USAGE: one two three
         four
-        64    one two
-              three
+        64  one two three
+            four
         -x, --long
           One
         --longer <name>
