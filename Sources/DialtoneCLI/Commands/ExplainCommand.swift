@@ -84,19 +84,23 @@ struct ExplainCommand: CheckedCommand {
     configuration.interface = interface
     configuration.family = families.family
     configuration.asksBeyondRouter = !noProbe
-    let (name, diagnosis) = try diagnosis(configuration)
+    let (name, target, diagnosis) = try diagnosis(configuration)
     let runner = ExplainRunner(
       target: name, diagnosis: diagnosis, json: json, isVerbose: verbose, isQuiet: quiet.isQuiet)
-    return { try runner.run() }
+    return {
+      InterfaceHint.write(interface: interface, targets: target.map { [$0] } ?? [], isQuiet: quiet.isQuiet)
+      return try runner.run()
+    }
   }
 
-  private func diagnosis(_ configuration: DiagnosisConfiguration) throws -> (String, Diagnosis) {
+  /// The diagnosis, and its target as it was typed; `nil` in place of a target that is a URL.
+  private func diagnosis(_ configuration: DiagnosisConfiguration) throws -> (String, WatchedTarget?, Diagnosis) {
     let text = targets.first ?? WatchedTarget.usual.typed
     let scheme = ASCII.folded(
       text.unicodeScalars.prefix { $0 != ":" }.reduce(into: "") { $0.unicodeScalars.append($1) })
     if text.unicodeScalars.firstRange(of: "://".unicodeScalars) != nil, ["http", "https"].contains(scheme) {
       let request = try SiteRequest([text], configuration: SiteMonitorConfiguration())
-      return (text, Diagnosis(of: request.urls[0], configuration: configuration))
+      return (text, nil, Diagnosis(of: request.urls[0], configuration: configuration))
     }
     let target = try WatchedTarget(text, interface: interface)
     if case .localNetwork = target.target.storage {
@@ -105,6 +109,6 @@ struct ExplainCommand: CheckedCommand {
     if let address = target.address {
       try TargetRequest.check(address, called: "the target", families.family, interface)
     }
-    return (target.typed, Diagnosis(of: target.target, configuration: configuration))
+    return (target.typed, target, Diagnosis(of: target.target, configuration: configuration))
   }
 }

@@ -32,15 +32,20 @@ struct OutageFormatter {
     case .open: lasted += ", and on"
     case .cut: lasted = "≥ " + lasted
     }
-    return screen.paragraph(
-      [
-        Screen.Span(WallTime.localText(outage.began), .faint), Screen.Span("  "),
-        Screen.Span(TerminalText.padded(lasted, to: Self.spanColumns), outage.ending == .open ? .bad : nil),
-        Screen.Span("  "),
-        Screen.Span(TerminalText.padded(TerminalText.visible(outage.target), to: Self.targetColumns)),
-        Screen.Span("  "), Screen.Span(TerminalText.padded(outage.layer.words, to: Self.layerColumns)),
-        Screen.Span("  "), Screen.Span(TerminalText.visible(cause(outage))),
-      ])
+    let row = [
+      Screen.Span(WallTime.localText(outage.began), .faint), Screen.Span("  "),
+      Screen.Span(TerminalText.padded(lasted, to: Self.spanColumns), outage.ending == .open ? .bad : nil),
+      Screen.Span("  "),
+      Screen.Span(TerminalText.padded(TerminalText.visible(outage.target), to: Self.targetColumns)),
+      Screen.Span("  "), Screen.Span(outage.layer.words),
+    ]
+    let gap = Screen.Span(String(repeating: " ", count: Self.layerColumns + 2 - outage.layer.words.count))
+    let cause = TerminalText.visible(cause(outage))
+    let line = row + [gap, Screen.Span(cause)]
+    if let columns = screen.columns, line.reduce(0, { $0 + TerminalText.columns($1.text) }) > columns {
+      return screen.paragraph(row) + "\n" + screen.paragraph("  " + cause)
+    }
+    return screen.paragraph(line)
   }
 
   private func cause(_ outage: Outage) -> String {
