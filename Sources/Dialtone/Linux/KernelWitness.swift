@@ -114,20 +114,15 @@ package final class KernelWitness {
 
   // MARK: Rules and routes
 
-  /// Finds the rule and the route that decide.
-  private func follow(
-    _ evidence: inout KernelEvidence, _ address: IPAddress, _ configuration: ReachabilityConfiguration, output: Link?
-  ) {
-    let number = configuration.transport == .tcp ? IPPROTO_TCP : IPPROTO_UDP
-    let packet = RuleWalk.Packet(
-      to: address.bits, mark: configuration.mark, userID: geteuid(), ipProtocol: UInt8(number),
-      destinationPort: configuration.port ?? 0, outputInterface: output?.name.text)
-    let walk = RuleWalk(rules(packet.destination.family), packet)
+  /// Asks for the route that matches a destination. The error is what the kernel answers in place of one.
+  private func match(
+    _ address: IPAddress, _ configuration: ReachabilityConfiguration, transport: CInt, output: Link?
+  ) -> (route: RouteMessage?, nexthops: [RouteNexthop], errno: CInt) {
     builder.removeAll()
     builder.appendLinkBarrier()
     builder.appendRouteQuery(
       destination: address.bits, outputInterface: output?.index,
-      mark: configuration.mark == 0 ? nil : configuration.mark, transport: Int(number),
+      mark: configuration.mark == 0 ? nil : configuration.mark, transport: Int(transport),
       destinationPort: configuration.port.flatMap { $0 == 0 ? nil : $0 }, fibMatch: true, namesTable: true)
     var match: RouteMessage?
     var nexthops: [RouteNexthop] = []
@@ -140,6 +135,19 @@ package final class KernelWitness {
       case .lost: break
       }
     }
+    return (match, nexthops, errno)
+  }
+
+  /// Finds the rule and the route that decide.
+  private func follow(
+    _ evidence: inout KernelEvidence, _ address: IPAddress, _ configuration: ReachabilityConfiguration, output: Link?
+  ) {
+    let number = configuration.transport == .tcp ? IPPROTO_TCP : IPPROTO_UDP
+    let packet = RuleWalk.Packet(
+      to: address.bits, mark: configuration.mark, userID: geteuid(), ipProtocol: UInt8(number),
+      destinationPort: configuration.port ?? 0, outputInterface: output?.name.text)
+    let walk = RuleWalk(rules(packet.destination.family), packet)
+    let (match, nexthops, errno) = match(address, configuration, transport: number, output: output)
     if let match {
       let table = table(of: match, packet.destination)
       evidence.route = facts(match, nexthops, table: table)

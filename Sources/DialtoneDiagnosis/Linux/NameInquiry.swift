@@ -127,21 +127,44 @@ struct NameInquiry {
       return []
     }
     var servers = configuration.servers.map { NameFinding.Server($0) }
-    var conversations: [Conversation] = []
-    let control = "dialtone-\(String(UInt64.random(in: 0...UInt64.max), radix: 36)).invalid"
     // It has to look before anything is sent.
     let witness = PacketWitness()
+    var conversations = conversations(about: name, families, &servers)
     let start = TimeSource.system.now()
+    if !converse(&conversations, families, &servers, witness, since: start) { isHurried = true }
+    var isStopped: Set<Int> = []
+    if let witness {
+      witness.read()
+      for index in conversations.indices
+      where isStoppedHere(&conversations[index], witness, &servers, since: start) {
+        isStopped.insert(conversations[index].position)
+      }
+    }
+    var found = finished(conversations, servers, families)
+    // It has answered, and no program gets the answer.
+    for position in isStopped where found[position].replies.allSatisfy({ $0 == .silent }) {
+      found[position].ipv4 = found[position].ipv4.map { _ in .dropped }
+      found[position].ipv6 = found[position].ipv6.map { _ in .dropped }
+    }
+    return found
+  }
+
+  /// A conversation with each server that there is a way to; the others get their reply at once.
+  private func conversations(
+    about name: String, _ families: [IPAddress.Family], _ servers: inout [NameFinding.Server]
+  ) -> [Conversation] {
+    var conversations: [Conversation] = []
+    let control = "dialtone-\(String(UInt64.random(in: 0...UInt64.max), radix: 36)).invalid"
     for position in servers.indices {
       let address = servers[position].address
       func fail(_ reply: NameFinding.Reply) { set(&servers[position], families, reply) }
       let way = way(address)
       servers[position].isBeyond = way.state.gateway != nil
-      if !way.state.isReachable, way.state.status != .undetermined {
-        if let fault = KernelFindings.findings(way).last(where: \.isFault) {
-          fail(.noWay(fault))
-          continue
-        }
+      if !way.state.isReachable, way.state.status != .undetermined,
+        let fault = KernelFindings.findings(way).last(where: \.isFault)
+      {
+        fail(.noWay(fault))
+        continue
       }
       guard let socket = ProbeSocket(address, port: 53, isStream: false, interface: nil) else {
         fail(.failed(EMFILE))
@@ -159,27 +182,32 @@ struct NameInquiry {
       for kind in kinds { conversation.open[UInt16.random(in: 1...UInt16.max)] = kind }
       conversations.append(conversation)
     }
+    return conversations
+  }
+
+  /// Sends the questions, and takes answers until all has been said or the servers have had their time. Returns `false`
+  /// if the time of the diagnosis is up before that.
+  private func converse(
+    _ conversations: inout [Conversation], _ families: [IPAddress.Family], _ servers: inout [NameFinding.Server],
+    _ witness: PacketWitness?, since start: Int64
+  ) -> Bool {
     var sent = 0
     while true {
       let elapsed = (TimeSource.system.now() - start) / 1_000_000
       if sent < Self.resends.count, elapsed >= Self.resends[sent] {
         sent += 1
-        for index in conversations.indices {
-          send(&conversations[index], families, &servers)
-        }
+        for index in conversations.indices { send(&conversations[index], families, &servers) }
       }
-      if isDone(conversations, servers, families, elapsed) || elapsed >= Self.end { break }
-      if patience.isOver {
-        isHurried = true
-        break
-      }
+      if isDone(conversations, servers, families, elapsed) || elapsed >= Self.end { return true }
+      if patience.isOver { return false }
       let next = sent < Self.resends.count ? Self.resends[sent] : Self.end
       // Where only the control question is open, it is not waited for so long.
       let pause = isAnswered(servers) ? min(next - elapsed, 50) : next - elapsed
       var list = conversations.map { ($0.socket.descriptor, wantsWriting: false) }
       if let witness { list.append((witness.descriptor, wantsWriting: false)) }
       for event in patience.wait(list, until: patience.moment(in: max(1, pause))) {
-        if event.position < 0 { return finished(conversations, servers, families) }
+        // The diagnosis is cancelled.
+        if event.position < 0 { return true }
         if event.position == conversations.count {
           witness?.read()
         } else {
@@ -187,21 +215,6 @@ struct NameInquiry {
         }
       }
     }
-    var isStopped: Set<Int> = []
-    if let witness {
-      witness.read()
-      for index in conversations.indices
-      where isStoppedHere(&conversations[index], witness, &servers, since: start) {
-        isStopped.insert(conversations[index].position)
-      }
-    }
-    var found = finished(conversations, servers, families)
-    // It has answered, and no program gets the answer.
-    for position in isStopped where found[position].replies.allSatisfy({ $0 == .silent }) {
-      found[position].ipv4 = found[position].ipv4.map { _ in .dropped }
-      found[position].ipv6 = found[position].ipv6.map { _ in .dropped }
-    }
-    return found
   }
 
   /// Whether more answers came in to the socket's port than the socket has got.

@@ -73,62 +73,66 @@ struct Reading: Hashable, Sendable {
   /// What of all findings matters to one.
   struct Context {
     /// Whether somebody beyond the router of a family has answered anything.
-    let hasAnswerFromBeyond: Bool
+    private(set) var hasAnswerFromBeyond = false
     /// Whether something that was asked beyond the router got no answer.
-    let hasSilenceBeyond: Bool
+    private(set) var hasSilenceBeyond = false
     /// Whether no router is there, so that nothing behind it says anything.
-    let isRouterSilent: Bool
+    var isRouterSilent: Bool { routers.contains(false) && !routers.contains(true) }
     /// The tunnel that packets to the Internet leave by.
-    let tunnel: String?
+    private(set) var tunnel: String?
     /// The families in which somebody beyond the router has answered.
-    let answeredBeyond: Set<IPAddress.Family>
+    private(set) var answeredBeyond: Set<IPAddress.Family> = []
+
+    /// Whether each router that was asked is there.
+    private var routers: [Bool] = []
 
     init(_ findings: [Finding]) {
-      var hasAnswer = false
-      var hasSilence = false
-      var tunnel: String?
-      var routers: [Bool] = []
-      var beyondRouter: Set<IPAddress.Family> = []
-      for finding in findings {
-        switch finding {
-        case .beyond(let beyond):
-          hasAnswer = hasAnswer || beyond.hasAnswer
-          for question in beyond.questions where question.outcome == .answer {
-            beyondRouter.insert(question.server.family)
-          }
-        case .tunnel(let found): tunnel = found.interface
-        case .kernel(let kernel):
-          switch kernel.result {
-          case .neighbour(.silent), .neighbour(.stopped), .neighbour(.asked): routers.append(false)
-          case .neighbour(.answers), .neighbour(.answered): routers.append(true)
-          default: break
-          }
-        case .connection(let connection):
-          // What came in to this machine came from beyond, whatever became of it here.
-          if connection.attempts.contains(where: { $0.sight?.hasReturned == true }) { hasAnswer = true }
-          let hasConnection = connection.attempts.contains(where: \.isAccepted)
-          guard connection.gateway != nil else { continue }
-          if hasConnection { beyondRouter.insert(connection.family) }
-          hasAnswer = hasAnswer || hasConnection || connection.attempts.contains { $0.tries.contains(.reset) }
-          hasSilence = hasSilence || !hasConnection
-        case .name(let name):
-          // A server on the link answers from its cache, or that it cannot.
-          hasSilence = hasSilence || name.servers.contains { $0.replies.contains(where: \.isHelpless) }
-          for server in name.servers where server.hasAnswered {
-            if server.isBeyond { beyondRouter.insert(server.address.family) }
-            hasAnswer = hasAnswer || server.isBeyond
-          }
-          if name.servers.contains(where: { $0.replies.contains(.dropped) }) { hasAnswer = true }
-        case .site(let site): hasAnswer = hasAnswer || site.usual.contains(where: SiteFinding.isAnswered)
-        case .proxy(let proxy): hasAnswer = hasAnswer || [.delivers, .connects].contains(proxy.outcome)
+      for finding in findings { note(finding) }
+    }
+
+    private mutating func note(_ finding: Finding) {
+      switch finding {
+      case .beyond(let beyond):
+        if beyond.hasAnswer { hasAnswerFromBeyond = true }
+        for question in beyond.questions where question.outcome == .answer {
+          answeredBeyond.insert(question.server.family)
+        }
+      case .tunnel(let found): tunnel = found.interface
+      case .kernel(let kernel):
+        switch kernel.result {
+        case .neighbour(.silent), .neighbour(.stopped), .neighbour(.asked): routers.append(false)
+        case .neighbour(.answers), .neighbour(.answered): routers.append(true)
         default: break
         }
+      case .connection(let connection): note(connection)
+      case .name(let name): note(name)
+      case .site(let site): if site.usual.contains(where: SiteFinding.isAnswered) { hasAnswerFromBeyond = true }
+      case .proxy(let proxy): if [.delivers, .connects].contains(proxy.outcome) { hasAnswerFromBeyond = true }
+      default: break
       }
-      hasAnswerFromBeyond = hasAnswer
-      hasSilenceBeyond = hasSilence
-      self.tunnel = tunnel
-      isRouterSilent = routers.contains(false) && !routers.contains(true)
-      answeredBeyond = beyondRouter
+    }
+
+    private mutating func note(_ connection: ConnectionFinding) {
+      // What came in to this machine came from beyond, whatever became of it here.
+      if connection.attempts.contains(where: { $0.sight?.hasReturned == true }) { hasAnswerFromBeyond = true }
+      guard connection.gateway != nil else { return }
+      if connection.attempts.contains(where: \.isAccepted) {
+        answeredBeyond.insert(connection.family)
+        hasAnswerFromBeyond = true
+        return
+      }
+      hasSilenceBeyond = true
+      if connection.attempts.contains(where: { $0.tries.contains(.reset) }) { hasAnswerFromBeyond = true }
+    }
+
+    private mutating func note(_ name: NameFinding) {
+      // A server on the link answers from its cache, or that it cannot.
+      if name.servers.contains(where: { $0.replies.contains(where: \.isHelpless) }) { hasSilenceBeyond = true }
+      for server in name.servers where server.hasAnswered && server.isBeyond {
+        answeredBeyond.insert(server.address.family)
+        hasAnswerFromBeyond = true
+      }
+      if name.servers.contains(where: { $0.replies.contains(.dropped) }) { hasAnswerFromBeyond = true }
     }
   }
 

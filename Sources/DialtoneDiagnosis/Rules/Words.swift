@@ -192,30 +192,12 @@ struct Words {
     let subject = "the name \(name.name)"
     let servers = Self.list(name.servers.map(\.address))
     let isOne = name.servers.count == 1
-    let known = "\(name.foundAs ?? name.name) is \(Self.list(name.addresses))"
     switch meaning {
     case .literal: return "\(name.name) is an address"
-    case .found:
-      switch name.source {
-      case .hosts: return "\(known), by /etc/hosts"
-      case .system: return "\(known), by the system's resolver"
-      default:
-        let server = name.servers.first { !$0.addresses.isEmpty }
-        let time = server?.milliseconds.map { " in \(Self.time($0))" } ?? ""
-        return "\(known), by \(server.map { "\($0.address)" } ?? "a name server")\(time)"
-      }
-    case .foundBehind(let silent):
-      return "the name server \(silent) does not answer, so that lookups take long; \(known), by another"
-    case .foundInPart(let server, let reply, let lacksIPv6):
-      let type = lacksIPv6 ? "AAAA" : "A"
-      return reply == .silent
-        ? "the name server \(server) does not answer for \(type) records, so that lookups take long"
-        : "the name server \(server) fails for \(type) records\(reply.code.map { " (\($0))" } ?? "")"
+    case .found, .foundBehind, .foundInPart, .foundByLiar: return foundText(meaning, name)
     case .unreliable(let unsteady):
       let who = unsteady.server.map { "the name server \($0)" } ?? "the system's resolver"
       return "\(who) failed \(unsteady.failures) of \(unsteady.tries) times for \(name.name)"
-    case .foundByLiar(let server, let control):
-      return "\(known), by \(server); it gives a name that cannot exist the address \(Self.list(control))"
     case .serversAnswer: return "\(servers) \(isOne ? "answers" : "answer")"
     case .oneServerSilent(let server): return "the name server \(server) does not answer, and another does"
     case .nobodysByHosts:
@@ -250,6 +232,30 @@ struct Words {
     case .silent:
       return "\(isOne ? "the name server" : "the name servers") \(servers) \(isOne ? "does" : "do") not answer"
     case .hurried: return text(.timeIsUp)
+    }
+  }
+
+  private func foundText(_ meaning: NameMeaning, _ name: NameFinding) -> String {
+    let known = "\(name.foundAs ?? name.name) is \(Self.list(name.addresses))"
+    switch meaning {
+    case .foundBehind(let silent):
+      return "the name server \(silent) does not answer, so that lookups take long; \(known), by another"
+    case .foundInPart(let server, let reply, let lacksIPv6):
+      let type = lacksIPv6 ? "AAAA" : "A"
+      return reply == .silent
+        ? "the name server \(server) does not answer for \(type) records, so that lookups take long"
+        : "the name server \(server) fails for \(type) records\(reply.code.map { " (\($0))" } ?? "")"
+    case .foundByLiar(let server, let control):
+      return "\(known), by \(server); it gives a name that cannot exist the address \(Self.list(control))"
+    default:
+      switch name.source {
+      case .hosts: return "\(known), by /etc/hosts"
+      case .system: return "\(known), by the system's resolver"
+      default:
+        let server = name.servers.first { !$0.addresses.isEmpty }
+        let time = server?.milliseconds.map { " in \(Self.time($0))" } ?? ""
+        return "\(known), by \(server.map { "\($0.address)" } ?? "a name server")\(time)"
+      }
     }
   }
 
