@@ -106,8 +106,8 @@ package final class Subscription<State: DeterminableState>: Sendable {
     withExtendedLifetime(former) {}
   }
 
-  /// Looks for a newer state, and resumes a waiting task or thread, or puts a block on a dispatch queue. A handler waits
-  /// in `queue` until a thread of the engine has it look.
+  /// Looks for a newer state, and resumes a waiting task or thread, or puts a block on a dispatch queue. A handler
+  /// waits in `queue` until a thread of the engine has it look.
   package func wake(_ queue: DeliveryQueue) {
     guard let place else { return lookAndPerform() }
     let isDue = progress.withLock { progress in

@@ -107,8 +107,8 @@ package final class NetworkEngine: Sendable {
     }
   }
 
-  /// Has `wake` wake receivers, and their handlers called soon by a thread of the engine. If the system gives no thread,
-  /// they are called before this returns, and so are others that found none. Call it outside all locks.
+  /// Has `wake` wake receivers, and their handlers called soon by a thread of the engine. If the system gives no
+  /// thread, they are called before this returns, and so are others that found none. Call it outside all locks.
   package func deliver(_ wake: (DeliveryQueue) -> Void) {
     // In a forked child, a thread that does not exist there may hold the lock of the engine's queue.
     if isInherited { return wake(DeliveryQueue()) }

@@ -62,8 +62,8 @@ package struct StateFeed<State: DeterminableState>: Sendable {
   }
 
   /// Calls `body` with each state, in one task for the whole observation, so that calls keep the order of changes.
-  /// `body` returns whether to go on; the lease says whether the observation has ended. The receiver is treated as if it
-  /// had been given `last`.
+  /// `body` returns whether to go on; the lease says whether the observation has ended. The receiver is treated as if
+  /// it had been given `last`.
   package func observe(
     after last: Snapshot<State>? = nil,
     _ body: @escaping @Sendable (Snapshot<State>, ReachabilityObservation.Lease) async -> Bool

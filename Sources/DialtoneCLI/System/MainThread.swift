@@ -7,9 +7,9 @@ internal import Netlink
 
 /// Runs the tasks of a command on the main thread.
 ///
-/// A program that uses Dialtone needs nothing like it: Swift runs its tasks on threads of Dispatch. But where the system
-/// has no thread left, Dispatch waits for one without a word, and the command has to say what is short. Here it needs
-/// none of those threads.
+/// A program that uses Dialtone needs nothing like it: Swift runs its tasks on threads of Dispatch. But where the
+/// system has no thread left, Dispatch waits for one without a word, and the command has to say what is short. Here it
+/// needs none of those threads.
 final class MainThread: TaskExecutor {
   /// What a task waits for.
   private struct Wait {

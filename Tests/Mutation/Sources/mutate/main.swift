@@ -7,8 +7,8 @@
 //
 // It rewrites files below ROOT, so give it a copy. It chooses COUNT changes at random in the files of the folders whose
 // paths begin with one of ONLY (separated by commas, or empty), except those of the file LEFT-OUT. It prints each,
-// fields separated by tabs: number, file, first line, last line, before, after. A program that is built of the sources makes the change whose number DIALTONE_MUTANT has; without it,
-// none.
+// fields separated by tabs: number, file, first line, last line, before, after. A program that is built of the sources
+// makes the change whose number DIALTONE_MUTANT has; without it, none.
 
 import Foundation
 
