@@ -116,13 +116,13 @@ package final class KernelWitness {
 
   /// Asks for the route that matches a destination. The error is what the kernel answers in place of one.
   private func match(
-    _ address: IPAddress, _ configuration: ReachabilityConfiguration, transport: CInt, output: Link?
+    _ address: IPAddress, _ configuration: ReachabilityConfiguration, transport: Int, output: Link?
   ) -> (route: RouteMessage?, nexthops: [RouteNexthop], errno: CInt) {
     builder.removeAll()
     builder.appendLinkBarrier()
     builder.appendRouteQuery(
       destination: address.bits, outputInterface: output?.index,
-      mark: configuration.mark == 0 ? nil : configuration.mark, transport: Int(transport),
+      mark: configuration.mark == 0 ? nil : configuration.mark, transport: transport,
       destinationPort: configuration.port.flatMap { $0 == 0 ? nil : $0 }, fibMatch: true, namesTable: true)
     var match: RouteMessage?
     var nexthops: [RouteNexthop] = []
