@@ -26,7 +26,7 @@ struct Words {
   func text(_ reading: Reading) -> String {
     switch (reading.finding, reading.meaning) {
     case (.history(let states), _): history(states)
-    case (.kernel(let kernel), _): Self.text(kernel)
+    case (.kernel(let kernel), _): Self.text(kernel, to: goal == .internet ? "the Internet" : nil)
     case (.tunnel(let tunnel), _): text(tunnel)
     case (_, .beyond(let meaning)): text(meaning)
     case (.portal(let portal), _):
@@ -60,12 +60,14 @@ struct Words {
 
   // MARK: The kernel
 
-  static func text(_ finding: KernelFinding) -> String {
-    let target = finding.target
+  /// A finding about the way to an address. Its words name the address, or what it stands for: who asks about the
+  /// Internet knows nothing of the root server that the kernel was asked about.
+  static func text(_ finding: KernelFinding, to meant: String? = nil) -> String {
+    let target = meant ?? "\(finding.target)"
     let evidence = finding.evidence
-    let family = Self.name(target.family)
+    let family = Self.name(finding.target.family)
     switch finding.result {
-    case .link(let link): return text(link, target, evidence)
+    case .link(let link): return text(link, finding.target, evidence)
     case .address(let address):
       let on = evidence?.link.map { " on \($0.name)" } ?? ""
       switch address {
@@ -90,7 +92,7 @@ struct Words {
       case .leads(let gateway, let interface):
         return Facts.words(evidence)
           ?? [gateway.map { "via \($0)" }, interface.map { "dev \($0)" }].compactMap(\.self).joined(separator: " ")
-      case .missing: return "there is no route to \(target)"
+      case .missing: return "there is no \(meant == nil ? "" : "\(family) ")route to \(target)"
       case .refuses(let reason):
         return "the route \(Facts.words(evidence) ?? "to \(target)") refuses the packets: \(reason)"
       case .unexplained(let reason): return "a route or a rule refuses packets to \(target): \(reason)"

@@ -117,4 +117,12 @@ struct NearestCauseTests {
     let other = Self.kernel(.neighbour(.answers(Self.router, isGateway: true)), Self.target6)
     #expect(DiagnosisVerdict(of: "site.example", goal: .host, findings: [silent, other]).findings.count == 2)
   }
+
+  @Test func namesTheInternetAndNotTheAddressThatStandsForIt() {
+    let finding = Self.kernel(.route(.missing))
+    let internet = DiagnosisVerdict(of: "internet", goal: .internet, findings: [finding])
+    #expect(internet.summary == "There is no IPv4 route to the Internet.")
+    let host = DiagnosisVerdict(of: "203.0.113.10", goal: .host, findings: [finding])
+    #expect(host.summary == "There is no route to 203.0.113.10.")
+  }
 }
