@@ -80,17 +80,14 @@ struct OutageFormatter {
     return "\(lasted) in \(events.count) event\(events.count == 1 ? "" : "s") (\(outages) of targets, \(down) in all)"
   }
 
-  /// "99.812 % available, 19.0 of 10080.0 minutes down, 3 outages, the longest 12 min".
+  /// "99.812 % available, 19 min of 7 d down, 3 outages, the longest 12 min".
   private static func words(for sum: OutageSums.Target) -> String {
     guard let availability = sum.availability else { return "nobody watched" }
-    let (down, all) = (minutes(sum.down), minutes(sum.up + sum.down))
-    let head = "\(OutageJSON.decimals(availability * 100, 3)) % available, \(down) of \(all) minutes down"
+    let all = DurationText.words(.microseconds(sum.up + sum.down))
+    let down = sum.down == 0 ? "0 s" : DurationText.words(.microseconds(sum.down))
+    let head = "\(OutageJSON.decimals(availability * 100, 3)) % available, \(down) of \(all) down"
     if sum.outages == 0 { return head }
     let longest = DurationText.words(.microseconds(sum.longest))
     return head + (sum.outages == 1 ? ", 1 outage" : ", \(sum.outages) outages, the longest \(longest)")
-  }
-
-  private static func minutes(_ microseconds: Int64) -> String {
-    OutageJSON.decimals(Double(microseconds) / Double(60 * WallTime.second), 1)
   }
 }
