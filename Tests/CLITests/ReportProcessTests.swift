@@ -87,6 +87,18 @@ struct ReportProcessTests {
     #expect(!sheet.contains("url(") && !sheet.contains("@import"))
   }
 
+  @Test func beginsWithTheJournal() async throws {
+    let lab = try NetworkLab()
+    let folder = try journal()
+    defer { _ = try? FileManager.default.removeItem(atPath: folder) }
+    let page = try String(contentsOfFile: try await report(folder, in: lab), encoding: .utf8)
+    let format = DateFormatter()
+    format.dateFormat = "yyyy-MM-dd HH:mm"
+    // The hour that it has, and not the day.
+    let begun = (3_600...3_660).map { format.string(from: Date.now.addingTimeInterval(-Double($0))) }
+    #expect(Set(begun).contains { page.contains(#"<p class="soft">\#($0) to "#) })
+  }
+
   @Test func whatCannotBeWrittenIsSaid() async throws {
     let lab = try NetworkLab()
     let folder = try journal()

@@ -73,8 +73,7 @@ struct ReportCommand: CheckedCommand {
     defer { progress.end() }
     do throws(SystemError) {
       // What was before the journal is no part of the picture.
-      let first = try view.directory.files().first.map { $0.day * WallTime.day } ?? view.since
-      view.since = min(max(view.since, first), view.until - 1)
+      view.since = min(max(view.since, try start(of: view.directory) ?? view.since), view.until - 1)
       var data = ReportData(since: view.since, until: view.until)
       try view.read(progress: { progress.show($0, $1) }) { data.take($0) }
       return ReportPage(
@@ -84,6 +83,15 @@ struct ReportCommand: CheckedCommand {
     } catch {
       throw InputError(description: "\(error)")
     }
+  }
+
+  /// When the first event of a journal was.
+  private func start(of directory: JournalDirectory) throws(SystemError) -> Int64? {
+    guard let file = try directory.files().first else { return nil }
+    var first: Int64?
+    var reader = JournalReader(directory)
+    try reader.read(file) { if first == nil { first = $0.at.wall } }
+    return first ?? file.day * WallTime.day
   }
 
   private static var host: String {
