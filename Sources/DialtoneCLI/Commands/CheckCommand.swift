@@ -55,7 +55,7 @@ struct CheckCommand: CheckedCommand {
   @Option(
     name: [.customShort("t", allowingJoined: true), .customLong("timeout")], parsing: .unconditional,
     help: ArgumentHelp(
-      "Let each check take this long at most, such as 5s (default: 15).", valueName: "duration"),
+      "Let each check take this long at most, such as 5s (default: 15s).", valueName: "duration"),
     transform: DurationArgument.positive)
   var timeout: Duration?
 

@@ -65,7 +65,7 @@ struct ExplainCommand: CheckedCommand {
 
   @Option(
     name: [.customShort("t", allowingJoined: true), .customLong("timeout")], parsing: .unconditional,
-    help: ArgumentHelp("Take this long at most, such as 5s (default: 10).", valueName: "duration"),
+    help: ArgumentHelp("Take this long at most, such as 5s (default: 10s).", valueName: "duration"),
     transform: DurationArgument.positive)
   var timeout: Duration?
 

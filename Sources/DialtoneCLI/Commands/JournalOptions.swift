@@ -10,12 +10,6 @@ internal import DialtoneJournal
 struct JournalOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("The folder of the journal (default: the user's, else the system's).", valueName: "folder"),
-    completion: .directory)
-  var directory: String?
-
-  @Option(
-    parsing: .unconditional,
     help: ArgumentHelp("Tell of what was before this, as with --since (default: now).", valueName: "time"),
     transform: JournalTime.parse)
   var until: JournalTime?
@@ -24,6 +18,12 @@ struct JournalOptions: ParsableArguments {
     name: .customLong("target"), parsing: .unconditionalSingleValue,
     help: ArgumentHelp("Tell of this target alone, as it was recorded; may be given again.", valueName: "target"))
   var targets: [String] = []
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The folder of the journal (default: the user's, else the system's).", valueName: "folder"),
+    completion: .directory)
+  var directory: String?
 
   /// What is to be told; `nil` if there is no journal, which was said.
   func view(since: JournalTime) throws -> JournalView? {

@@ -31,7 +31,7 @@ struct StatusCommand: TargetCommand {
 
   @Option(
     name: [.customShort("t", allowingJoined: true), .customLong("timeout")], parsing: .unconditional,
-    help: ArgumentHelp("Wait this long at most, such as 30s or 5m (default: 10).", valueName: "duration"),
+    help: ArgumentHelp("Wait this long at most, such as 30s or 5m (default: 10s).", valueName: "duration"),
     transform: DurationArgument.positive)
   var timeout: Duration?
 

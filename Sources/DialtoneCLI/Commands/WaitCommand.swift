@@ -68,7 +68,7 @@ struct WaitCommand: TargetCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "How long --give-up-early waits for a carrier, such as 10s (default: 5).", valueName: "duration"),
+      "How long --give-up-early waits for a carrier, such as 10s (default: 5s).", valueName: "duration"),
     transform: DurationArgument.any)
   var grace: Duration?
 
