@@ -19,7 +19,7 @@ let package = Package(
     .library(name: "DialtoneSystemConfiguration", targets: ["DialtoneSystemConfiguration"]),
     .library(name: "DialtoneTesting", targets: ["DialtoneTesting"]),
   ],
-  // What fetches other packages. A clone has all of them, a package that depends on this one those that it asks for.
+  // What fetches other packages. A clone has two of them, a package that depends on this one those that it asks for.
   traits: [
     .default(enabledTraits: isFetched ? [] : ["Command", "NIO"]),
     .trait(name: "Sites", description: "Checks and monitors of sites: DialtoneSites, on swift-nio."),
