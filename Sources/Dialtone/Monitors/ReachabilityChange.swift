@@ -27,6 +27,16 @@ public struct ReachabilityChange: Sendable, Hashable {
   }
 }
 
+extension ReachabilityChange: CustomStringConvertible {
+  /// The new state, and how long which state was before it: "reachable via wired (eth0), after 3.004 seconds
+  /// unreachable".
+  public var description: String {
+    guard let former else { return "\(state)" }
+    let time = lasted.map { "\(Duration.milliseconds($0.nanosecondsClamped / 1_000_000)) " } ?? ""
+    return "\(state), after \(time)\(former.status.identifier)"
+  }
+}
+
 extension ReachabilityMonitor {
   /// The states, each with the one before it and how long that lasted: the known state first, then each change.
   ///

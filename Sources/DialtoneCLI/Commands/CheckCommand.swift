@@ -9,7 +9,7 @@ internal import DialtoneSites
 struct CheckCommand: CheckedCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Ask sites over HTTP whether they really answer, and not something in their place.",
+    abstract: "Ask sites over HTTP whether they really answer.",
     usage: "dialtone check [<options>] <url> ...",
     discussion: """
       Each site gets one request, and a second one if it refuses HEAD, without cookies or credentials; redirects are \

@@ -10,7 +10,7 @@ internal import DialtoneSites
 struct ExplainCommand: CheckedCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
-    abstract: "Find out what is wrong between this machine and a target, and what to try.",
+    abstract: "Find out what is wrong on the way to a target.",
     usage: "dialtone explain [<options>] [<target> | <url>]",
     discussion: """
       It looks at what a packet meets: interface, addresses, rule, route, source, neighbour, portals, what lies \

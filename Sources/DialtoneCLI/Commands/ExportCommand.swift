@@ -10,7 +10,7 @@ internal import DialtoneSites
 struct ExportCommand: CheckedCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
-    abstract: "Let Prometheus read what is reachable, and probe for it, as blackbox_exporter does.",
+    abstract: "Let Prometheus read what is reachable, and probe.",
     usage: "dialtone export [<options>] [<target> | <url>] ...",
     discussion: """
       It answers /probe?target=…&module=… with blackbox_exporter's metrics and Dialtone's verdict, /metrics with the \

@@ -9,7 +9,7 @@ internal import Dialtone
 struct InterfacesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "interfaces",
-    abstract: "List the network interfaces: kind, state, speed, gateway and addresses.",
+    abstract: "List the network interfaces and their states.",
     usage: "dialtone interfaces [<options>] [<name> ...]",
     discussion: """
       An asterisk marks the interface by which packets for the Internet leave, or would if it had a carrier. The \

@@ -9,7 +9,7 @@ internal import DialtoneJournal
 struct OutagesCommand: CheckedCommand {
   static let configuration = CommandConfiguration(
     commandName: "outages",
-    abstract: "Tell which outages a recorder has seen: when, how long, which target, and why.",
+    abstract: "Tell when targets were down, how long, and why.",
     usage: "dialtone outages [<options>]",
     discussion: """
       It reads the journal that dialtone record writes, and adds up how long each target was up and down. Time in \

@@ -13,7 +13,7 @@ internal import DialtoneSites
 struct RecordCommand: CheckedCommand {
   static let configuration = CommandConfiguration(
     commandName: "record",
-    abstract: "Write each outage of the targets to a journal, with its cause.",
+    abstract: "Write each outage to a journal, with its cause.",
     usage: "dialtone record [<options>] [<target> ...]",
     discussion: """
       It goes on until it is stopped. The journal is a folder with files by day, one line of JSON for each event. \

@@ -12,7 +12,7 @@ internal import Netlink
 struct ReportCommand: CheckedCommand {
   static let configuration = CommandConfiguration(
     commandName: "report",
-    abstract: "Draw the outages that a recorder has seen, as a page for a browser.",
+    abstract: "Draw the recorded outages as a page for a browser.",
     usage: "dialtone report [<options>] --output <file>",
     discussion: """
       The page is one file that needs nothing from elsewhere, for screens of any size, and for paper: each target over \

@@ -9,7 +9,7 @@ internal import DialtoneSites
 struct WaitCommand: TargetCommand {
   static let configuration = CommandConfiguration(
     commandName: "wait",
-    abstract: "Wait until all targets are reachable, and print their states.",
+    abstract: "Wait until all targets are reachable.",
     usage: "dialtone wait [<options>] [<target> ...]",
     discussion: """
       Without --timeout it waits for ever, unless the system refuses to say anything. Standard error says why it \

@@ -9,7 +9,7 @@ internal import DialtoneSites
 struct WatchCommand: TargetCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
-    abstract: "Print the state of each target once it is known, and then each change.",
+    abstract: "Print the state of each target, then each change.",
     usage: "dialtone [watch] [<options>] [<target> ...]",
     discussion: """
       It goes on until it is stopped, the lines of --count are printed, or the time of --timeout is over. A target \

@@ -40,7 +40,9 @@ struct TerminalLine {
     }
     let rest = room - status.count - 2
     let whole = names.name(target, to: rest < Self.leastName ? nil : rest)
-    let head = screen.paragraph(spans(whole, 0, ("", nil)))
+    // The status stays in its column if the name has room in front of it.
+    let isInColumn = isLegible && TerminalText.columns(whole) <= nameColumns
+    let head = screen.paragraph(spans(whole, isInColumn ? nameColumns : 0, ("", nil)))
     let indent = "  "
     return head + "\n" + screen.paragraph(indent + wordings[0].details, hanging: indent.count)
   }

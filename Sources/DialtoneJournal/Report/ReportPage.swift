@@ -153,24 +153,38 @@ package struct ReportPage {
     ("none", "no way"),
   ]
 
-  /// Some days below a band, or times if it is short.
+  /// Some days below a band, or round times of day if it is short.
   private func writeAxis(_ html: inout HTML) {
-    let isShort = data.until - data.since < 2 * WallTime.day
     html.element("div", class: "axis soft") { html in
       var last: String?
-      for tick in 0..<8 {
-        let wall = data.start(of: tick * ReportData.cellCount / 8)
-        let text = WallTime.localText(wall)
-        let label = isShort ? String(text.dropFirst(11).prefix(5)) : Self.dayLabel(wall)
+      for (number, wall) in ticks.enumerated() {
+        let label = isShort ? String(WallTime.localText(wall).dropFirst(11).prefix(5)) : Self.dayLabel(wall)
         // A day of a short span is said once.
         if label == last { continue }
         last = label
-        let style = tick % 2 == 1 ? "minor" : "major"
-        html.element("span", class: style, [("style", "left:\(OutageJSON.decimals(Double(tick) * 12.5, 1))%")]) {
+        let place = data.position(of: wall) * 100
+        // A label is centred below its time, where it has room for that.
+        let style = "left:\(OutageJSON.decimals(place, 1))%" + (place < 2 ? ";transform:none" : "")
+        html.element("span", class: number % 2 == 1 ? "minor" : "major", [("style", style)]) {
           $0.text(label)
         }
       }
     }
+  }
+
+  private var isShort: Bool { data.until - data.since < 2 * WallTime.day }
+
+  /// Times to write below a band: eight at most.
+  private var ticks: [Int64] {
+    let minutes: [Int64] = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360]
+    let steps = minutes.map { $0 * 60 * WallTime.second }
+    guard isShort, let step = steps.first(where: { (data.until - data.since) / $0 < 8 }) else {
+      return (0..<8).map { data.start(of: $0 * ReportData.cellCount / 8) }
+    }
+    let time = WallTime.local(data.since)
+    let ofDay = Int64(time.hour * 3_600 + time.minute * 60 + time.second) * WallTime.second
+    let first = data.since + (step - ofDay % step) % step
+    return stride(from: first, to: data.until, by: Int64.Stride(step)).filter { data.position(of: $0) < 0.97 }
   }
 
   static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]

@@ -51,7 +51,6 @@ enum ReportStyle {
     .row .soft { margin-top: 0.4rem; }
     .axis { position: relative; height: 1.3rem; margin-top: 0.25rem; }
     .axis span { position: absolute; transform: translateX(-50%); white-space: nowrap; }
-    .axis span:first-child { transform: none; }
     .legend { display: flex; flex-wrap: wrap; gap: 0.35rem 1.1rem; margin: 0.1rem 0 1.1rem; padding: 0;
       list-style: none; }
     .path .legend { margin: 0.4rem 0 0; }

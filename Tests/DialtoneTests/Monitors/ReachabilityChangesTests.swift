@@ -47,6 +47,15 @@ struct ReachabilityChangesTests {
     #expect(ReachabilityChange(to: former, from: back).lasted == .seconds(1))
   }
 
+  @Test func isSaidInWords() {
+    let start = UTCTimestamp(durationSince1970: .seconds(1_000))
+    let lost = Reachability(.unreachable, timestamp: start)
+    let back = Reachability(.reachable, timestamp: start.advanced(by: .microseconds(3_004_012)))
+    #expect("\(ReachabilityChange(to: back, from: lost))" == "reachable, after 3.004 seconds unreachable")
+    #expect("\(ReachabilityChange(to: lost, from: back))" == "unreachable, after reachable")
+    #expect("\(ReachabilityChange(to: lost))" == "unreachable")
+  }
+
   @Test func endsWithItsTask() async {
     let monitor = ScriptedNetwork().monitor()
     let task = Task {
