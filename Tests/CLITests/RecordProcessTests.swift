@@ -74,7 +74,7 @@ struct RecordProcessTests {
     #expect(steps.contains { $0["step"] as? String == "link" && $0["outcome"] as? String == "fault" }, "\(steps)")
     let table = try await Tool.run(["outages", "--directory", folder.path], in: lab)
     #expect(table.output.contains("the link") && table.output.contains("(no-carrier, certain)"), "\(table)")
-    #expect(table.output.contains(/% available, [^ ]+ m?s of .+ down, 1 outage/), "\(table)")
+    #expect(table.output.contains(/% reachable, [^ ]+ m?s of .+ down, 1 outage/), "\(table)")
   }
 
   @Test func twoRecordersOfOneJournalIsAnError() async throws {

@@ -62,7 +62,7 @@ struct OutageFormatter {
     }
     if !layers.isEmpty { lines.append("") }
     for (name, sum) in sums.targets.sorted(by: { $0.key < $1.key }) {
-      lines.append(screen.paragraph("\(TerminalText.visible(name)): \(Self.words(for: sum))"))
+      lines.append(screen.paragraph("\(TerminalText.visible(name)): \(Self.words(for: sum, of: name))"))
     }
     if sums.targets.isEmpty { lines.append(screen.paragraph("nobody watched in this time")) }
     if skippedLines > 0 {
@@ -80,12 +80,14 @@ struct OutageFormatter {
     return "\(lasted) in \(events.count) event\(events.count == 1 ? "" : "s") (\(outages) of targets, \(down) in all)"
   }
 
-  /// "99.812 % available, 19 min of 7 d down, 3 outages, the longest 12 min".
-  private static func words(for sum: OutageSums.Target) -> String {
+  /// "99.812 % available, 19 min of 7 d down, 3 outages, the longest 12 min". Only a site says that it is available; of
+  /// others the kernel knows whether they are reachable.
+  private static func words(for sum: OutageSums.Target, of name: String) -> String {
     guard let availability = sum.availability else { return "nobody watched" }
     let all = DurationText.words(.microseconds(sum.up + sum.down))
     let down = sum.down == 0 ? "0 s" : DurationText.words(.microseconds(sum.down))
-    let head = "\(OutageJSON.decimals(availability * 100, 3)) % available, \(down) of \(all) down"
+    let word = name.contains("://") ? "available" : "reachable"
+    let head = "\(OutageJSON.decimals(availability * 100, 3)) % \(word), \(down) of \(all) down"
     if sum.outages == 0 { return head }
     let longest = DurationText.words(.microseconds(sum.longest))
     return head + (sum.outages == 1 ? ", 1 outage" : ", \(sum.outages) outages, the longest \(longest)")
