@@ -69,7 +69,17 @@ extension Words {
       guard let servers = silentRouters(ground.reading) else { break }
       return "Your router answers, but the name server on it does not (\(Self.list(servers)))."
     }
-    return Self.capitalised(text(ground.reading)) + "."
+    return Self.capitalised(text(ground.reading)) + (consequence(ground.reading) ?? "") + "."
+  }
+
+  /// What a fault means to who does not know what such a part is for.
+  private func consequence(_ reading: Reading) -> String? {
+    switch reading.finding {
+    case .kernel where goal == .internet && [.address, .neighbour].contains(reading.kind):
+      ", so the Internet is not reachable"
+    case .name where reading.meaning == .name(.silent): ", so that no name can be looked up"
+    default: nil
+    }
   }
 
   private func statement(_ reading: Reading) -> NetworkStatement? {
