@@ -1,9 +1,12 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+import DialtoneDiagnosis
 import DialtoneJournal
 import TestSupport
 import Testing
+
+@testable import Dialtone
 
 struct RecorderStateMachineTests {
   private static func recorder(_ targets: [String] = ["a"]) -> JournalEvent.Recorder {
@@ -35,6 +38,16 @@ struct RecorderStateMachineTests {
     #expect(names(machine.handle(.state(0, down, since: nil), at: moment(2))) == ["begin", "explain"])
     #expect(names(machine.handle(.explained(0, explanation(.link)), at: moment(3))) == ["cause"])
     #expect(names(machine.handle(.state(0, up, since: nil), at: moment(4))) == ["end", "learn"])
+  }
+
+  @Test func eachReasonHasALayer() {
+    for reason in Reachability.Reason.all {
+      let layer = OutageLayer(reason: reason.identifier)
+      #expect((layer == .unknown) == reason.isDenial, "\(reason)")
+      // Whatever is wrong with a link is a cause, by the same identifier.
+      let cause = DiagnosisCause(identifier: reason.identifier)
+      if reason.isOfLink { #expect(cause.map(OutageLayer.init) == layer, "\(reason)") }
+    }
   }
 
   /// The cable was pulled, or the site refuses: the layer is known before anything was explained.

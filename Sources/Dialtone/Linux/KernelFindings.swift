@@ -144,11 +144,6 @@ extension KernelEvidence {
   }
 }
 
-extension Reachability.Reason {
-  /// Whether it says why an interface carries nothing.
-  var isOfLink: Bool { [.linkDown, .noCarrier, .dormant, .noSession, .radioBlocked].contains(self) }
-}
-
 extension NeighbourState {
   /// The state as ip-neighbour(8) prints it.
   package var words: String {

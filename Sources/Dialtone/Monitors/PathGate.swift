@@ -274,10 +274,3 @@ extension PathGate.Unavailable: CustomStringConvertible {
     }
   }
 }
-
-extension Reachability.Reason {
-  /// Whether it lasts until somebody acts.
-  fileprivate var needsIntervention: Bool {
-    [.prohibited, .blackhole, .unreachableRoute, .linkDown, .radioBlocked].contains(self)
-  }
-}

@@ -46,30 +46,36 @@ extension Reachability {
     /// The system has no memory left to ask with (ENOMEM, ENOBUFS).
     public static let outOfMemory = Reason(code: 16)
 
-    /// Each reason with its stable identifier and its words for a person.
-    private static let table: [(reason: Reason, identifier: String, words: String)] = [
-      (.noRoute, "no-route", "no route to the destination"),
-      (.unreachableRoute, "unreachable-route", "an unreachable route stands in the way"),
-      (.prohibited, "prohibited", "a route or rule prohibits it"),
-      (.blackhole, "blackhole", "a blackhole route swallows it"),
-      (.linkDown, "link-down", "the interface is down"),
-      (.noCarrier, "no-carrier", "no carrier: nothing is connected to the interface"),
-      (.noAddress, "no-address", "no usable source address"),
-      (.noInterface, "no-interface", "the interface does not exist"),
-      (.nameNotResolved, "name-not-resolved", "the name could not be resolved"),
-      (.denied, "denied", "the system denies access to the network's state"),
-      (.dormant, "dormant", "the link is dormant: it waits to be let in"),
-      (.noSession, "no-session", "the modem has no session"),
-      (.radioBlocked, "radio-blocked", "the radio is blocked"),
+    /// What a reason means: a link is switched off, leads nowhere, or is not there; this machine lacks an address or a
+    /// route, or forbids it; a name is not known; nothing can be known.
+    package enum Meaning: Sendable {
+      case switchedOff, unconnected, missingLink, unconfigured, forbidden, unknownName, denial
+    }
+
+    /// Each reason with its stable identifier, what it means, and its words for a person.
+    private static let table: [(reason: Reason, identifier: String, meaning: Meaning, words: String)] = [
+      (.noRoute, "no-route", .unconfigured, "no route to the destination"),
+      (.unreachableRoute, "unreachable-route", .forbidden, "an unreachable route stands in the way"),
+      (.prohibited, "prohibited", .forbidden, "a route or rule prohibits it"),
+      (.blackhole, "blackhole", .forbidden, "a blackhole route swallows it"),
+      (.linkDown, "link-down", .switchedOff, "the interface is down"),
+      (.noCarrier, "no-carrier", .unconnected, "no carrier: nothing is connected to the interface"),
+      (.noAddress, "no-address", .unconfigured, "no usable source address"),
+      (.noInterface, "no-interface", .missingLink, "the interface does not exist"),
+      (.nameNotResolved, "name-not-resolved", .unknownName, "the name could not be resolved"),
+      (.denied, "denied", .denial, "the system denies access to the network's state"),
+      (.dormant, "dormant", .unconnected, "the link is dormant: it waits to be let in"),
+      (.noSession, "no-session", .unconnected, "the modem has no session"),
+      (.radioBlocked, "radio-blocked", .switchedOff, "the radio is blocked"),
       (
-        .outOfDescriptors, "out-of-descriptors",
+        .outOfDescriptors, "out-of-descriptors", .denial,
         "no file descriptor is left: raise the limit of the process (ulimit -n) or of the system (fs.file-max)"
       ),
       (
-        .outOfThreads, "out-of-threads",
+        .outOfThreads, "out-of-threads", .denial,
         "no thread is left: raise the limit of the user (ulimit -u) or of the control group (pids.max)"
       ),
-      (.outOfMemory, "out-of-memory", "the system has no memory left"),
+      (.outOfMemory, "out-of-memory", .denial, "the system has no memory left"),
     ]
 
     static let all: [Reason] = table.map(\.reason)
@@ -92,12 +98,15 @@ extension Reachability {
 
     /// Whether nothing can be known of any target, since the system refuses to say or lacks something to ask with.
     /// Dialtone asks again every five seconds.
-    package var isDenial: Bool {
-      switch self {
-      case .denied, .outOfDescriptors, .outOfThreads, .outOfMemory: true
-      default: false
-      }
-    }
+    package var isDenial: Bool { meaning == .denial }
+
+    /// Whether it says why an interface carries nothing.
+    package var isOfLink: Bool { meaning == .switchedOff || meaning == .unconnected }
+
+    /// Whether it lasts until somebody acts.
+    package var needsIntervention: Bool { meaning == .switchedOff || meaning == .forbidden }
+
+    package var meaning: Meaning { Self.table[Int(code) - 1].meaning }
 
     /// A short text that never changes, for files and other programs, such as `no-route`. For a
     /// translation's key, see ``ReachabilityText``.

@@ -128,7 +128,7 @@ struct EarlyEnd {
   static func couldBringTheNetwork(_ status: InterfaceStatus) -> Bool {
     switch status.interface.kind {
     case .wired: status.isOperating || status.reason == .dormant
-    case .wifi, .cellular: status.isUp && status.reason != .radioBlocked
+    case .wifi, .cellular: status.isUp && status.reason?.needsIntervention != true
     default: false
     }
   }

@@ -150,7 +150,9 @@ struct Reading: Hashable, Sendable {
       switch link {
       case .works, .loopback: return reading(.link, .ok)
       case .failsAmongOthers, .unclear: return reading(.link, .doubtful)
-      case .fails(_, let reason, _): return reading(.link, .fault, cause(of: reason))
+      // Each reason of a link is a cause, by the same identifier.
+      case .fails(_, let reason, _):
+        return reading(.link, .fault, reason.isOfLink ? DiagnosisCause(identifier: reason.identifier) : nil)
       case .missing: return reading(.link, .fault, .noInterface)
       case .loopbackDown: return reading(.link, .fault, .loopbackDown)
       case .denied: return reading(.link, .fault, .denied)
@@ -194,17 +196,6 @@ struct Reading: Hashable, Sendable {
       case .asked: return reading(.neighbour, .doubtful)
       case .unknown, .notAsked, .none: return reading(.neighbour, .skipped)
       }
-    }
-  }
-
-  private static func cause(of reason: Reachability.Reason) -> DiagnosisCause? {
-    switch reason {
-    case .linkDown: .linkDown
-    case .noCarrier: .noCarrier
-    case .dormant: .dormant
-    case .noSession: .noSession
-    case .radioBlocked: .radioBlocked
-    default: nil
     }
   }
 

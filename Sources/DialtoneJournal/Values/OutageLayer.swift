@@ -57,16 +57,16 @@ package enum OutageLayer: String, CaseIterable, Sendable {
 
   /// The layer of the kernel's reason alone, before anything was explained.
   package init(reason: String?) {
-    switch reason.flatMap({ Reachability.Reason(identifier: $0) }) {
-    case .noCarrier?, .dormant?, .noSession?, .noInterface?: self = .link
-    case .noRoute?, .unreachableRoute?, .prohibited?, .blackhole?, .linkDown?, .noAddress?, .radioBlocked?:
-      self = .machine
-    case .nameNotResolved?: self = .nameServer
+    switch reason.flatMap({ Reachability.Reason(identifier: $0) })?.meaning {
+    case .unconnected?, .missingLink?: self = .link
+    case .switchedOff?, .unconfigured?, .forbidden?: self = .machine
+    case .unknownName?: self = .nameServer
+    case .denial?: self = .unknown
     // What a check of a site says by itself.
     case nil where reason == "unexpected-response" || reason == "connection-refused": self = .site
     case nil where reason?.hasPrefix("certificate-") ?? false: self = .site
     case nil where reason == "captive-portal" || reason == "intercepted": self = .provider
-    default: self = .unknown
+    case nil: self = .unknown
     }
   }
 }
