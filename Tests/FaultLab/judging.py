@@ -5,11 +5,11 @@ LIMIT, HEALTHY_LIMIT, QUESTIONS = 10.0, 3.0, 40
 # The command may take this much longer than its time-out: a process begins and ends, and many do at a time.
 GRACE = 1.5
 # What a stranger on the way can say as well as the one who is meant: a reset, an ICMP error, an answer of DNS, or
-# nothing at all. None of it can be certain.
+# nothing at all; and that a clock is wrong. None of it can be certain.
 HEARSAY = {
     "refused", "prohibited", "silent", "router-no-route", "uplink-down", "routing-loop", "host-absent", "address-dead",
     "unreliable", "name-server-silent", "name-server-refuses", "name-unknown", "name-hijacked", "captive-portal",
-    "path-mtu",
+    "path-mtu", "gateway-silent", "proxy-refuses", "clock-wrong",
 }
 GRADES = ["right", "plausible", "unknown", "wrong", "fatal"]
 

@@ -50,6 +50,10 @@ struct RecorderStateMachineTests {
     }
   }
 
+  @Test func eachCauseHasALayer() {
+    for cause in DiagnosisCause.all { #expect((OutageLayer(cause) == .unknown) == (cause == .denied), "\(cause)") }
+  }
+
   /// The cable was pulled, or the site refuses: the layer is known before anything was explained.
   @Test(
     arguments: [

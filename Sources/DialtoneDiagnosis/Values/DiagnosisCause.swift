@@ -89,47 +89,47 @@ public struct DiagnosisCause: Hashable, Sendable {
   /// The proxy that other programs use does not lead to the target.
   public static let proxyRefuses = DiagnosisCause(code: 39)
 
-  /// Each cause with its stable identifier and its words for a person.
-  private static let table: [(cause: DiagnosisCause, identifier: String, words: String)] = [
-    (.noInterface, "no-interface", "there is no such interface"),
-    (.linkDown, "link-down", "the interface is switched off"),
-    (.noCarrier, "no-carrier", "nothing is connected to the interface"),
-    (.dormant, "dormant", "the interface waits to be let in"),
-    (.radioBlocked, "radio-blocked", "the radio is blocked"),
-    (.noSession, "no-session", "the modem has no session"),
-    (.noAddress, "no-address", "this machine has no address to send from"),
-    (.duplicateAddress, "duplicate-address", "another host has this machine's address"),
-    (.noRoute, "no-route", "there is no route to the target"),
-    (.routeRefuses, "route-refuses", "a route refuses the packets"),
-    (.ruleRefuses, "rule-refuses", "a routing rule refuses the packets"),
-    (.routeDead, "route-dead", "no next hop of the route has a link that works"),
-    (.gatewaySilent, "gateway-silent", "the gateway does not answer"),
-    (.nameServerSilent, "name-server-silent", "no name server answers"),
-    (.nameServerRefuses, "name-server-refuses", "the name servers refuse to answer"),
-    (.nameUnknown, "name-unknown", "the name does not exist"),
-    (.nameHijacked, "name-hijacked", "the name server gives a false address"),
-    (.pathMTU, "path-mtu", "large packets vanish on the way"),
-    (.refused, "refused", "the target refuses the connection"),
-    (.prohibited, "prohibited", "somebody on the way refuses the connection"),
-    (.silent, "silent", "nobody answers, and nobody says why"),
-    (.localFirewall, "local-firewall", "this machine's own firewall stops the packets"),
-    (.familyBroken, "family-broken", "one address family does not work"),
-    (.tlsCertificate, "tls-certificate", "the certificate is not valid"),
-    (.clockWrong, "clock-wrong", "this machine's clock is wrong"),
-    (.captivePortal, "captive-portal", "the network wants a login"),
-    (.siteFault, "site-fault", "something is wrong with the site"),
-    (.proxyUnreachable, "proxy-unreachable", "the proxy does not answer"),
-    (.tunnelSilent, "tunnel-silent", "the other end of the tunnel does not answer"),
-    (.loopbackDown, "loopback-down", "the loopback interface is down"),
-    (.denied, "denied", "the system does not say"),
-    (.routerNoRoute, "router-no-route", "a router has no way to the target"),
-    (.uplinkDown, "uplink-down", "nothing beyond the router answers"),
-    (.hostAbsent, "host-absent", "nobody has the target's address"),
-    (.addressDead, "address-dead", "one of the target's addresses does not answer"),
-    (.nameWrong, "name-wrong", "the name leads nowhere"),
-    (.unreliable, "unreliable", "it works at one time, and not at another"),
-    (.routingLoop, "routing-loop", "packets go round in a circle"),
-    (.proxyRefuses, "proxy-refuses", "the proxy does not lead to the target"),
+  /// Each cause with its stable identifier, who can prove it, and its words for a person.
+  private static let table: [(cause: Self, identifier: String, witness: DiagnosisProof.Witness?, words: String)] = [
+    (.noInterface, "no-interface", .kernel, "there is no such interface"),
+    (.linkDown, "link-down", .kernel, "the interface is switched off"),
+    (.noCarrier, "no-carrier", .kernel, "nothing is connected to the interface"),
+    (.dormant, "dormant", .kernel, "the interface waits to be let in"),
+    (.radioBlocked, "radio-blocked", .kernel, "the radio is blocked"),
+    (.noSession, "no-session", .kernel, "the modem has no session"),
+    (.noAddress, "no-address", .kernel, "this machine has no address to send from"),
+    (.duplicateAddress, "duplicate-address", .kernel, "another host has this machine's address"),
+    (.noRoute, "no-route", .kernel, "there is no route to the target"),
+    (.routeRefuses, "route-refuses", .kernel, "a route refuses the packets"),
+    (.ruleRefuses, "rule-refuses", .kernel, "a routing rule refuses the packets"),
+    (.routeDead, "route-dead", .kernel, "no next hop of the route has a link that works"),
+    (.gatewaySilent, "gateway-silent", nil, "the gateway does not answer"),
+    (.nameServerSilent, "name-server-silent", nil, "no name server answers"),
+    (.nameServerRefuses, "name-server-refuses", nil, "the name servers refuse to answer"),
+    (.nameUnknown, "name-unknown", nil, "the name does not exist"),
+    (.nameHijacked, "name-hijacked", nil, "the name server gives a false address"),
+    (.pathMTU, "path-mtu", nil, "large packets vanish on the way"),
+    (.refused, "refused", .kernel, "the target refuses the connection"),
+    (.prohibited, "prohibited", nil, "somebody on the way refuses the connection"),
+    (.silent, "silent", nil, "nobody answers, and nobody says why"),
+    (.localFirewall, "local-firewall", .kernel, "this machine's own firewall stops the packets"),
+    (.familyBroken, "family-broken", .kernel, "one address family does not work"),
+    (.tlsCertificate, "tls-certificate", .cryptography, "the certificate is not valid"),
+    (.clockWrong, "clock-wrong", nil, "this machine's clock is wrong"),
+    (.captivePortal, "captive-portal", nil, "the network wants a login"),
+    (.siteFault, "site-fault", .cryptography, "something is wrong with the site"),
+    (.proxyUnreachable, "proxy-unreachable", .configuration, "the proxy does not answer"),
+    (.tunnelSilent, "tunnel-silent", .kernel, "the other end of the tunnel does not answer"),
+    (.loopbackDown, "loopback-down", .kernel, "the loopback interface is down"),
+    (.denied, "denied", .kernel, "the system does not say"),
+    (.routerNoRoute, "router-no-route", nil, "a router has no way to the target"),
+    (.uplinkDown, "uplink-down", nil, "nothing beyond the router answers"),
+    (.hostAbsent, "host-absent", nil, "nobody has the target's address"),
+    (.addressDead, "address-dead", nil, "one of the target's addresses does not answer"),
+    (.nameWrong, "name-wrong", .configuration, "the name leads nowhere"),
+    (.unreliable, "unreliable", nil, "it works at one time, and not at another"),
+    (.routingLoop, "routing-loop", nil, "packets go round in a circle"),
+    (.proxyRefuses, "proxy-refuses", nil, "the proxy does not lead to the target"),
   ]
 
   /// All causes, in the order of their codes.
@@ -143,6 +143,9 @@ public struct DiagnosisCause: Hashable, Sendable {
 
   /// A short text that never changes, such as `gateway-silent`.
   public var identifier: String { Self.table[Int(code) - 1].identifier }
+
+  /// Who can prove it. Whoever else says it makes it likely.
+  var witness: DiagnosisProof.Witness? { Self.table[Int(code) - 1].witness }
 }
 
 extension DiagnosisCause: CustomStringConvertible {

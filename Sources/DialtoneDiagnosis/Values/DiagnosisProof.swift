@@ -144,24 +144,9 @@ struct Charge: Hashable, Sendable {
   /// Drops a proof whose witness cannot know of this cause.
   init(_ cause: DiagnosisCause, _ proof: DiagnosisProof?) {
     self.cause = cause
-    self.proof = proof.flatMap { cause.witnesses.contains($0.witness) ? $0 : nil }
+    self.proof = proof.flatMap { $0.witness == cause.witness ? $0 : nil }
   }
 
   /// The same, likely at most: something was seen that it does not explain.
   var inDoubt: Charge { Charge(cause, nil) }
-}
-
-extension DiagnosisCause {
-  /// Who can prove it. Whoever else says it makes it likely.
-  var witnesses: Set<DiagnosisProof.Witness> {
-    switch self {
-    case .noInterface, .linkDown, .noCarrier, .dormant, .radioBlocked, .noSession, .loopbackDown, .denied: [.kernel]
-    case .noAddress, .duplicateAddress, .noRoute, .routeRefuses, .ruleRefuses, .routeDead: [.kernel]
-    case .localFirewall, .tunnelSilent, .familyBroken: [.kernel]
-    case .refused: [.kernel]
-    case .nameWrong, .proxyUnreachable: [.configuration]
-    case .tlsCertificate, .siteFault: [.cryptography]
-    default: []
-    }
-  }
 }
