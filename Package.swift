@@ -224,7 +224,9 @@ if Context.environment["DIALTONE_CORE_ALONE"] == nil {
     // What outages there were: a journal of them, and what it tells.
     .target(
       name: "DialtoneJournal",
-      dependencies: ["CDialtoneCommand", "CDialtoneSystem", "Dialtone", "DialtoneDiagnosis", "Netlink"]),
+      dependencies: [
+        "CDialtoneCommand", "CDialtoneSystem", "Dialtone", "DialtoneDiagnosis", "DialtoneSites", "Netlink",
+      ]),
     .testTarget(
       name: "JournalTests",
       dependencies: [

@@ -102,7 +102,7 @@ enum SiteRules {
   private static func tls(_ finding: SiteFinding, _ verdict: SiteVerdict) -> Judgement {
     guard verdict.url.isSecure else { return (.plain, .skipped, nil) }
     switch verdict.kind {
-    case .available, .unexpectedResponse, .captivePortal: return (.proven, .ok, nil)
+    case let kind where kind.answerer != nil: return (.proven, .ok, nil)
     case .intercepted: return certificate(finding, verdict)
     case .failed where verdict.stage == .tls:
       if SiteFinding.isStalled(verdict) {
@@ -125,17 +125,17 @@ enum SiteRules {
   // MARK: The answer
 
   private static func http(_ finding: SiteFinding, _ verdict: SiteVerdict) -> Judgement {
-    switch verdict.kind {
-    case .available, .unexpectedResponse:
+    switch (verdict.kind.answerer, verdict.stage) {
+    case (.site?, _):
       if let status = verdict.status, status >= 500 { return (.serverFault(status: status), .fault, .siteFault) }
       return verdict.kind == .unexpectedResponse && verdict.error != nil
         ? (.unexpected, .doubtful, nil) : (.answers(status: verdict.status), .ok, nil)
-    case .captivePortal:
+    case (.network?, _):
       return (verdict.status == 511 ? .loginWanted : .redirected, .fault, .captivePortal)
-    case .failed where [.request, .response, .body].contains(verdict.stage):
+    case (nil, .request?), (nil, .response?), (nil, .body?):
       if SiteFinding.isStalled(verdict), finding.hasLostPackets { return (.swallowed, .fault, .silent) }
       return (SiteFinding.isStalled(verdict) ? .stalled : .malformed, .fault, .siteFault)
-    case .failed where verdict.stage == .connect: return (.unconnected, .fault, .unreliable)
+    case (nil, .connect?): return (.unconnected, .fault, .unreliable)
     default: return (.noRequest, .skipped, nil)
     }
   }

@@ -84,7 +84,7 @@ public struct DiagnosisProof: Hashable, Sendable {
         let expiry = verdict.certificateExpires?.durationSince1970.components.seconds
         guard finding.clock?.isSure(ofExpiry: code == .certificateExpired ? expiry : nil) ?? false else { return nil }
       }
-    case .available, .unexpectedResponse: break
+    case let kind where kind.answerer == .site: break
     default: return nil
     }
     self.init(.cryptography)

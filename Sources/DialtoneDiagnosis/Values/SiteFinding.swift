@@ -67,10 +67,8 @@ extension SiteFinding {
 
   /// Whether a verdict rests on an answer, though a bad one.
   static func isAnswered(_ verdict: SiteVerdict) -> Bool {
-    switch verdict.kind {
-    case .available, .captivePortal, .unexpectedResponse, .intercepted: true
-    default: verdict.kind == .failed && verdict.error?.code != .timedOut && verdict.stage != .connect
-    }
+    if verdict.kind == .failed { return verdict.error?.code != .timedOut && verdict.stage != .connect }
+    return verdict.kind.answerer != nil || verdict.kind == .intercepted
   }
 
   /// Whether packets are known to have vanished in each check that stopped, and not only the other side's words.
@@ -83,7 +81,7 @@ extension SiteFinding {
 
   /// Whether the site itself answered, and not that something is wrong with it.
   static func isGood(_ verdict: SiteVerdict) -> Bool {
-    [.available, .unexpectedResponse].contains(verdict.kind) && (verdict.status ?? 200) < 500
+    verdict.kind.answerer == .site && (verdict.status ?? 200) < 500
   }
 }
 

@@ -3,6 +3,7 @@
 
 internal import Dialtone
 package import DialtoneDiagnosis
+internal import DialtoneSites
 
 /// Where the nearest cause of an outage lies.
 package enum OutageLayer: String, CaseIterable, Sendable {
@@ -55,18 +56,19 @@ package enum OutageLayer: String, CaseIterable, Sendable {
     }
   }
 
-  /// The layer of the kernel's reason alone, before anything was explained.
+  /// The layer of the kernel's reason or a site's verdict alone, before anything was explained.
   package init(reason: String?) {
     switch reason.flatMap({ Reachability.Reason(identifier: $0) })?.meaning {
     case .unconnected?, .missingLink?: self = .link
     case .switchedOff?, .unconfigured?, .forbidden?: self = .machine
     case .unknownName?: self = .nameServer
     case .denial?: self = .unknown
-    // What a check of a site says by itself.
-    case nil where reason == "unexpected-response" || reason == "connection-refused": self = .site
-    case nil where reason?.hasPrefix("certificate-") ?? false: self = .site
-    case nil where reason == "captive-portal" || reason == "intercepted": self = .provider
-    case nil: self = .unknown
+    case nil where reason == "connection-refused" || reason?.hasPrefix("certificate-") ?? false: self = .site
+    case nil:
+      switch reason.flatMap({ SiteVerdict.Kind(identifier: $0) }) {
+      case .captivePortal?, .intercepted?: self = .provider
+      case let kind: self = kind?.answerer == .site ? .site : .unknown
+      }
     }
   }
 }

@@ -28,24 +28,22 @@ extension SiteVerdict {
     /// Monitors only: nothing has been found out yet. Receivers are never told of it.
     public static let undetermined = Kind(code: 8)
 
-    private static let table: [(kind: Kind, identifier: String, words: String)] = [
-      (.available, "available", "available"),
-      (.captivePortal, "captive-portal", "captive portal"),
-      (.intercepted, "intercepted", "intercepted"),
-      (.unexpectedResponse, "unexpected-response", "unexpected response"),
-      (.partial, "partial", "partly available"),
-      (.failed, "failed", "failed"),
-      (.offline, "offline", "offline"),
-      (.undetermined, "undetermined", "undetermined"),
+    /// Who gave the well-formed answer that a verdict rests on.
+    package enum Answerer: Sendable { case site, network }
+
+    private static let table: [(kind: Kind, identifier: String, answerer: Answerer?, words: String)] = [
+      (.available, "available", .site, "available"),
+      (.captivePortal, "captive-portal", .network, "captive portal"),
+      (.intercepted, "intercepted", nil, "intercepted"),
+      (.unexpectedResponse, "unexpected-response", .site, "unexpected response"),
+      (.partial, "partial", nil, "partly available"),
+      (.failed, "failed", nil, "failed"),
+      (.offline, "offline", nil, "offline"),
+      (.undetermined, "undetermined", nil, "undetermined"),
     ]
 
-    /// Whether a well-formed answer belongs to it.
-    var hasAnswer: Bool {
-      switch self {
-      case .available, .captivePortal, .unexpectedResponse, .partial: true
-      default: false
-      }
-    }
+    /// Who answered; `nil` if nobody did, and for `partial`, of which only half has an answer.
+    package var answerer: Answerer? { Self.table[Int(code) - 1].answerer }
 
     /// The kind with this ``identifier``, or `nil` if there is none.
     public init?(identifier: some StringProtocol) {

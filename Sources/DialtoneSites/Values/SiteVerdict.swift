@@ -96,7 +96,8 @@ public struct SiteVerdict: Hashable, Sendable {
     let isKnown = kind != .undetermined
     self.url = url
     self.kind = kind
-    self.status = kind.hasAnswer ? status.flatMap { (200...999).contains($0) ? $0 : nil } : nil
+    let hasAnswer = kind.answerer != nil || kind == .partial
+    self.status = hasAnswer ? status.flatMap { (200...999).contains($0) ? $0 : nil } : nil
     self.location = kind == .captivePortal || kind == .unexpectedResponse ? location : nil
     self.stage = kind == .failed ? stage ?? .connect : nil
     self.error = isKnown && kind != .available && kind != .captivePortal ? error : nil
