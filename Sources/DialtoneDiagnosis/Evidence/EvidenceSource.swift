@@ -27,7 +27,7 @@ public enum DiagnosisQuestion: Hashable, Sendable, CaseIterable {
   case proxy
 
   /// The step that is under way meanwhile.
-  var kind: DiagnosisStep.Kind {
+  package var kind: DiagnosisStep.Kind {
     switch self {
     case .names: .name
     case .way: .link

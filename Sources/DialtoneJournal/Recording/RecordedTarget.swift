@@ -93,7 +93,7 @@ package struct RecorderEvidence: EvidenceSource {
 
   package func findings(for question: DiagnosisQuestion, in inquiry: DiagnosisInquiry) async -> [Finding] {
     if scope == .passive, question == .neighbours { return await Self.neighbours(inquiry) }
-    if !allows(question, inquiry.subject) { return [.unasked(question.step, nil, .notWanted)] }
+    if !allows(question, inquiry.subject) { return [.unasked(question.kind, nil, .notWanted)] }
     let findings = await source.findings(for: question, in: inquiry)
     return scope == .passive ? Self.ofOpenFamilies(findings) : findings
   }
@@ -147,21 +147,5 @@ package struct RecorderEvidence: EvidenceSource {
       if let state, !state.isDisjoint(with: [.incomplete, .delay, .probe]) { isOpen = true }
     }
     return isOpen
-  }
-}
-
-extension DiagnosisQuestion {
-  fileprivate var step: DiagnosisStep.Kind {
-    switch self {
-    case .names: .name
-    case .way: .link
-    case .neighbours: .neighbour
-    case .tunnels: .tunnel
-    case .beyond: .beyond
-    case .portal: .portal
-    case .connections: .connect
-    case .exchange: .http
-    case .proxy: .proxy
-    }
   }
 }
