@@ -179,16 +179,10 @@ extension Finding {
   /// The question that it answers; `nil` for what you have told.
   var question: DiagnosisQuestion? {
     switch self {
-    case .history: nil
-    case .kernel(let kernel): if case .neighbour = kernel.result { .neighbours } else { .way }
-    case .tunnel: .tunnels
-    case .portal: .portal
-    case .beyond: .beyond
-    case .name: .names
-    case .connection, .largePackets: .connections
+    case .kernel where step != .neighbour: .way
+    case .largePackets: .connections
     case .site: .exchange
-    case .proxy: .proxy
-    case .unasked(let kind, _, _): DiagnosisQuestion.allCases.first { $0.kind == kind }
+    default: DiagnosisQuestion.allCases.first { $0.kind == step }
     }
   }
 }

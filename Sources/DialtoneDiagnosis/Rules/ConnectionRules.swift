@@ -30,7 +30,7 @@ enum ConnectionRules {
     let (meaning, outcome, cause) = judge(finding)
     let proof = attempt(of: meaning).flatMap { DiagnosisProof(finding, $0) }
     return Reading(
-      .connection(finding), .connect, outcome, .connection(meaning), charge: cause.map { Charge($0, proof) })
+      .connection(finding), outcome, .connection(meaning), charge: cause.map { Charge($0, proof) })
   }
 
   /// What an ICMP message about a packet to an address is the sign of.
@@ -184,7 +184,7 @@ enum BeyondRules {
 
   static func read(_ finding: BeyondFinding, _ context: Reading.Context) -> Reading {
     let (meaning, outcome, cause) = judge(finding, context)
-    return Reading(.beyond(finding), .beyond, outcome, .beyond(meaning), charge: cause.map { Charge($0, nil) })
+    return Reading(.beyond(finding), outcome, .beyond(meaning), charge: cause.map { Charge($0, nil) })
   }
 
   private static func judge(

@@ -52,7 +52,7 @@ enum NameRules {
       } else {
         cause.map { Charge($0, DiagnosisProof(finding)) }
       }
-    return Reading(.name(finding), .name, outcome, .name(meaning), charge: charge)
+    return Reading(.name(finding), outcome, .name(meaning), charge: charge)
   }
 
   private typealias Judgement = (NameMeaning, DiagnosisStep.Outcome, DiagnosisCause?)

@@ -22,12 +22,13 @@ struct Reading: Hashable, Sendable {
   /// What is wrong, by this finding alone; `nil` if nothing is, or if no cause follows.
   let charge: Charge?
 
+  /// It is about the step of its finding, unless that has several.
   init(
-    _ finding: Finding, _ kind: DiagnosisStep.Kind, _ outcome: DiagnosisStep.Outcome, _ meaning: Meaning = .plain,
-    charge: Charge? = nil
+    _ finding: Finding, of kind: DiagnosisStep.Kind? = nil, _ outcome: DiagnosisStep.Outcome,
+    _ meaning: Meaning = .plain, charge: Charge? = nil
   ) {
     self.finding = finding
-    self.kind = kind
+    self.kind = kind ?? finding.step
     self.meaning = meaning
     self.outcome = outcome
     self.charge = outcome == .fault || outcome == .doubtful ? charge : nil
@@ -47,15 +48,12 @@ struct Reading: Hashable, Sendable {
 
   var isFault: Bool { outcome == .fault }
 
-  /// Where it stands on the way of a packet.
-  var position: Int { DiagnosisStep.Kind.all.firstIndex(of: kind) ?? DiagnosisStep.Kind.all.count }
-
   /// Reads findings. What one says may depend on the others.
   static func readings(_ findings: [Finding]) -> [Reading] {
     let context = Context(findings)
     return findings.flatMap { finding -> [Reading] in
       switch finding {
-      case .history: [Reading(finding, .history, .ok)]
+      case .history: [Reading(finding, .ok)]
       case .kernel(let kernel): [read(kernel, context)]
       case .tunnel(let tunnel): [read(tunnel)]
       case .portal(let portal): [read(portal)]
@@ -65,7 +63,7 @@ struct Reading: Hashable, Sendable {
       case .largePackets(let packets): [read(packets)]
       case .site(let site): SiteRules.read(site)
       case .proxy(let proxy): [read(proxy)]
-      case .unasked(let kind, _, _): [Reading(finding, kind, .skipped)]
+      case .unasked: [Reading(finding, .skipped)]
       }
     }
   }
@@ -140,61 +138,59 @@ struct Reading: Hashable, Sendable {
 
   private static func read(_ finding: KernelFinding, _ context: Context) -> Reading {
     let proof = DiagnosisProof(finding)
-    func reading(
-      _ kind: DiagnosisStep.Kind, _ outcome: DiagnosisStep.Outcome, _ cause: DiagnosisCause? = nil
-    ) -> Reading {
-      Reading(.kernel(finding), kind, outcome, charge: cause.map { Charge($0, proof) })
+    func reading(_ outcome: DiagnosisStep.Outcome, _ cause: DiagnosisCause? = nil) -> Reading {
+      Reading(.kernel(finding), outcome, charge: cause.map { Charge($0, proof) })
     }
     switch finding.result {
     case .link(let link):
       switch link {
-      case .works, .loopback: return reading(.link, .ok)
-      case .failsAmongOthers, .unclear: return reading(.link, .doubtful)
+      case .works, .loopback: return reading(.ok)
+      case .failsAmongOthers, .unclear: return reading(.doubtful)
       // Each reason of a link is a cause, by the same identifier.
       case .fails(_, let reason, _):
-        return reading(.link, .fault, reason.isOfLink ? DiagnosisCause(identifier: reason.identifier) : nil)
-      case .missing: return reading(.link, .fault, .noInterface)
-      case .loopbackDown: return reading(.link, .fault, .loopbackDown)
-      case .denied: return reading(.link, .fault, .denied)
+        return reading(.fault, reason.isOfLink ? DiagnosisCause(identifier: reason.identifier) : nil)
+      case .missing: return reading(.fault, .noInterface)
+      case .loopbackDown: return reading(.fault, .loopbackDown)
+      case .denied: return reading(.fault, .denied)
       }
     case .address(let address):
       switch address {
-      case .works, .notNeeded: return reading(.address, .ok)
-      case .deprecated: return reading(.address, .doubtful)
-      case .missing, .linkLocal, .tentative: return reading(.address, .fault, .noAddress)
-      case .duplicate: return reading(.address, .fault, .duplicateAddress)
+      case .works, .notNeeded: return reading(.ok)
+      case .deprecated: return reading(.doubtful)
+      case .missing, .linkLocal, .tentative: return reading(.fault, .noAddress)
+      case .duplicate: return reading(.fault, .duplicateAddress)
       }
     case .rule(let rule):
       switch rule {
-      case .passes, .none: return reading(.rule, .ok)
-      case .refuses: return reading(.rule, .fault, .ruleRefuses)
-      case .unknown: return reading(.rule, .skipped)
+      case .passes, .none: return reading(.ok)
+      case .refuses: return reading(.fault, .ruleRefuses)
+      case .unknown: return reading(.skipped)
       }
     case .route(let route):
       switch route {
-      case .leads: return reading(.route, .ok)
-      case .missing: return reading(.route, .fault, .noRoute)
-      case .refuses, .unexplained: return reading(.route, .fault, .routeRefuses)
-      case .dead: return reading(.route, .fault, .routeDead)
+      case .leads: return reading(.ok)
+      case .missing: return reading(.fault, .noRoute)
+      case .refuses, .unexplained: return reading(.fault, .routeRefuses)
+      case .dead: return reading(.fault, .routeDead)
       }
     case .source(let source):
       switch source {
-      case .address: return reading(.source, .ok)
-      case .foreign: return reading(.source, .doubtful)
-      case .missing: return reading(.source, .fault, .noAddress)
-      case .refused: return reading(.source, .fault, .noRoute)
-      case .unknown: return reading(.source, .skipped)
+      case .address: return reading(.ok)
+      case .foreign: return reading(.doubtful)
+      case .missing: return reading(.fault, .noAddress)
+      case .refused: return reading(.fault, .noRoute)
+      case .unknown: return reading(.skipped)
       }
     case .neighbour(let neighbour):
       switch neighbour {
-      case .answers, .answered: return reading(.neighbour, .ok)
+      case .answers, .answered: return reading(.ok)
       case .silent(_, let isGateway, _):
         // An entry can fail while answers pass: a firewall of this machine that drops ARP, or an old entry.
-        if context.answeredBeyond.contains(finding.target.family) { return reading(.neighbour, .doubtful) }
-        return reading(.neighbour, .fault, isGateway ? .gatewaySilent : .hostAbsent)
-      case .stopped: return reading(.neighbour, .fault, .localFirewall)
-      case .asked: return reading(.neighbour, .doubtful)
-      case .unknown, .notAsked, .none: return reading(.neighbour, .skipped)
+        if context.answeredBeyond.contains(finding.target.family) { return reading(.doubtful) }
+        return reading(.fault, isGateway ? .gatewaySilent : .hostAbsent)
+      case .stopped: return reading(.fault, .localFirewall)
+      case .asked: return reading(.doubtful)
+      case .unknown, .notAsked, .none: return reading(.skipped)
       }
     }
   }
@@ -206,7 +202,7 @@ struct Reading: Hashable, Sendable {
 
   private static func read(_ finding: TunnelFinding) -> Reading {
     func reading(_ outcome: DiagnosisStep.Outcome, _ charge: Charge? = nil) -> Reading {
-      Reading(.tunnel(finding), .tunnel, outcome, charge: charge)
+      Reading(.tunnel(finding), outcome, charge: charge)
     }
     let silent = Charge(.tunnelSilent, DiagnosisProof(finding))
     switch finding.peer {
@@ -221,21 +217,21 @@ struct Reading: Hashable, Sendable {
 
   private static func read(_ finding: PortalFinding) -> Reading {
     Reading(
-      .portal(finding), .portal, finding.isPortal ? .fault : .ok,
+      .portal(finding), finding.isPortal ? .fault : .ok,
       charge: finding.isPortal ? Charge(.captivePortal, nil) : nil)
   }
 
   private static func read(_ finding: LargePacketsFinding) -> Reading {
     switch finding.outcome {
-    case nil: Reading(.largePackets(finding), .pathMTU, .skipped)
-    case .answered, .refused: Reading(.largePackets(finding), .pathMTU, .ok)
-    case .vanished: Reading(.largePackets(finding), .pathMTU, .fault, charge: Charge(.pathMTU, nil))
+    case nil: Reading(.largePackets(finding), .skipped)
+    case .answered, .refused: Reading(.largePackets(finding), .ok)
+    case .vanished: Reading(.largePackets(finding), .fault, charge: Charge(.pathMTU, nil))
     }
   }
 
   private static func read(_ finding: ProxyFinding) -> Reading {
     func reading(_ outcome: DiagnosisStep.Outcome, _ cause: DiagnosisCause? = nil) -> Reading {
-      Reading(.proxy(finding), .proxy, outcome, charge: cause.map { Charge($0, DiagnosisProof(finding)) })
+      Reading(.proxy(finding), outcome, charge: cause.map { Charge($0, DiagnosisProof(finding)) })
     }
     switch finding.outcome {
     case .delivers, .connects: return reading(.ok)

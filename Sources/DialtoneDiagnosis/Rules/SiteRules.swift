@@ -67,7 +67,7 @@ enum SiteRules {
     _ finding: SiteFinding, _ kind: DiagnosisStep.Kind, _ judgement: Judgement, _ proof: DiagnosisProof?
   ) -> Reading {
     Reading(
-      .site(finding), kind, judgement.1, .site(judgement.0), charge: judgement.2.map { Charge($0, proof) })
+      .site(finding), of: kind, judgement.1, .site(judgement.0), charge: judgement.2.map { Charge($0, proof) })
   }
 
   // MARK: Large packets

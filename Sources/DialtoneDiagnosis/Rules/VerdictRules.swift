@@ -67,7 +67,8 @@ struct VerdictRules {
         suspects.append((reading, charge, nil))
       }
     }
-    guard let first = suspects.min(by: { $0.reading.position < $1.reading.position }) else { return .works(success) }
+    let first = suspects.min { $0.reading.kind.position < $1.reading.kind.position }
+    guard let first else { return .works(success) }
     var ground = Conclusion.Ground(reading: first.reading, success: success)
     if first.charge.cause == .familyBroken { ground.brokenFamily = first.family }
     // What this machine's own kernel or files say is so, whatever else succeeds; all else is in doubt.
@@ -187,7 +188,7 @@ struct VerdictRules {
   /// Which of two faults is nearer: they stand in the order of a packet's way, and a proxy comes before names and the
   /// target, as programs ask it in their place.
   private func rank(_ fault: Reading) -> Int {
-    func rank(_ kind: DiagnosisStep.Kind) -> Int { 3 * (DiagnosisStep.Kind.all.firstIndex(of: kind) ?? 0) }
+    func rank(_ kind: DiagnosisStep.Kind) -> Int { 3 * kind.position }
     switch (fault.finding, fault.meaning) {
     case (.proxy(let proxy), _): return proxy.outcome == .unresolved ? rank(.name) + 1 : rank(.beyond) + 1
     // That this machine has no way to a name server is its own matter.
@@ -245,7 +246,7 @@ extension DiagnosisVerdict {
   public init(of target: String, goal: DiagnosisGoal, findings: [Finding], elapsed: Duration = .zero) {
     let order = findings.enumerated().filter { !$0.element.isRepeated(in: findings[($0.offset + 1)...]) }.sorted {
       a, b in
-      (a.element.position, a.offset) < (b.element.position, b.offset)
+      (a.element.step.position, a.offset) < (b.element.step.position, b.offset)
     }
     let sorted = order.map(\.element)
     let readings = Reading.readings(sorted)
@@ -269,29 +270,27 @@ extension Finding {
     }
   }
 
-  /// Where it stands on the way of a packet: findings come in any order.
-  var position: Int {
-    let kind: DiagnosisStep.Kind =
-      switch self {
-      case .history: .history
-      case .kernel(let kernel):
-        switch kernel.result {
-        case .link: .link
-        case .address: .address
-        case .rule: .rule
-        case .route: .route
-        case .source: .source
-        case .neighbour: .neighbour
-        }
-      case .tunnel: .tunnel
-      case .portal: .portal
-      case .beyond: .beyond
-      case .name: .name
-      case .connection: .connect
-      case .largePackets, .site: .pathMTU
-      case .proxy: .proxy
-      case .unasked(let kind, _, _): kind
+  /// The step that it is about, or the first of them.
+  var step: DiagnosisStep.Kind {
+    switch self {
+    case .history: .history
+    case .kernel(let kernel):
+      switch kernel.result {
+      case .link: .link
+      case .address: .address
+      case .rule: .rule
+      case .route: .route
+      case .source: .source
+      case .neighbour: .neighbour
       }
-    return DiagnosisStep.Kind.all.firstIndex(of: kind) ?? DiagnosisStep.Kind.all.count
+    case .tunnel: .tunnel
+    case .portal: .portal
+    case .beyond: .beyond
+    case .name: .name
+    case .connection: .connect
+    case .largePackets, .site: .pathMTU
+    case .proxy: .proxy
+    case .unasked(let kind, _, _): kind
+    }
   }
 }

@@ -109,6 +109,9 @@ public struct DiagnosisStep: Hashable, Sendable {
       history, link, address, rule, route, source, neighbour, tunnel, portal, beyond, name, connect, pathMTU, tls, http,
       proxy,
     ]
+
+    /// Where it stands among them.
+    var position: Int { Self.all.firstIndex(of: self) ?? Self.all.count }
   }
 }
 
