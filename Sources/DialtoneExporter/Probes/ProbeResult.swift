@@ -8,7 +8,7 @@ package import DialtoneSites
 package struct ProbeResult: Sendable {
   /// Dialtone's own verdict, in words that never change: those of ``SiteVerdict``, and why.
   package struct Verdict: Sendable, Equatable {
-    package var kind: String
+    package var kind: SiteVerdict.Kind
     package var stage = ""
     package var reason = ""
   }
@@ -23,7 +23,7 @@ package struct ProbeResult: Sendable {
 
   package let prober: ProbeModule.Prober
   package var succeeded = false
-  package var verdict = Verdict(kind: SiteVerdict.Kind.undetermined.identifier)
+  package var verdict = Verdict(kind: .undetermined)
   /// For a person.
   package var explanation = ""
   package var duration: Duration = .zero
@@ -51,7 +51,7 @@ package struct ProbeResult: Sendable {
     // As there: TLS is told of with what came over it.
     if prober == .tcp || details?.status != nil { families += tls }
     var info = MetricFamily("dialtone_probe_verdict_info", "What Dialtone found, and why", .info)
-    info.add(1, ["verdict": verdict.kind, "stage": verdict.stage, "reason": verdict.reason])
+    info.add(1, ["verdict": verdict.kind.identifier, "stage": verdict.stage, "reason": verdict.reason])
     families.append(info)
     if let isLocalPathUp { families.append(MetricFamily.localPath(isUp: isLocalPathUp)) }
     return families

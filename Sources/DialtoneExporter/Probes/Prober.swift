@@ -42,7 +42,7 @@ package struct Prober: Sendable {
   private func check(_ url: SiteURL, _ timeout: Duration, _ hops: inout Hops) async {
     guard let admission = policy.admission(of: url.host) else {
       return hops.end(
-        ProbeResult.Verdict(kind: "failed", stage: "connect", reason: "address-refused"), hops.refusalInWords)
+        ProbeResult.Verdict(kind: .failed, stage: "connect", reason: "address-refused"), hops.refusalInWords)
     }
     if timeout <= .zero { return hops.end(.timedOut(stage: "connect"), "no time was left") }
     let family = hops.request.module.preferredFamily
@@ -51,7 +51,7 @@ package struct Prober: Sendable {
         let isOther = family.map { !url.isAddress(of: $0) } ?? false
         if isOther, !hops.request.module.fallsBack {
           return hops.end(
-            ProbeResult.Verdict(kind: "failed", stage: "name", reason: "name-not-resolved"),
+            ProbeResult.Verdict(kind: .failed, stage: "name", reason: "name-not-resolved"),
             "the target is an address of the other family")
         }
         return hops.take(try await inspect(url, timeout, nil, admission, hops), of: url)
@@ -199,9 +199,9 @@ package struct Prober: Sendable {
       let hasTLS = details.tlsVersion != nil
       if reason == nil, hasTLS ? module.failsWithTLS : module.failsWithoutTLS { reason = hasTLS ? "tls" : "no-tls" }
       result.succeeded = reason == nil
-      guard let reason else { return end(ProbeResult.Verdict(kind: "available"), words) }
+      guard let reason else { return end(ProbeResult.Verdict(kind: .available), words) }
       // A portal is told as one, whatever else is not as it should be.
-      end(found.kind == "captive-portal" ? found : .unexpected(reason), words)
+      end(found.kind == .captivePortal ? found : .unexpected(reason), words)
     }
 
     private mutating func judgeBody(_ details: CheckDetails) -> String? {
@@ -234,15 +234,15 @@ package struct Prober: Sendable {
 }
 
 extension ProbeResult.Verdict {
-  static func timedOut(stage: String) -> Self { Self(kind: "failed", stage: stage, reason: "timed-out") }
+  static func timedOut(stage: String) -> Self { Self(kind: .failed, stage: stage, reason: "timed-out") }
 
   /// An answer came, and it is not the one that the module asks for.
-  static func unexpected(_ reason: String) -> Self { Self(kind: "unexpected-response", reason: reason) }
+  static func unexpected(_ reason: String) -> Self { Self(kind: .unexpectedResponse, reason: reason) }
 
   /// A check's verdict. The system's word for a connection that could not be made says more than that it could not.
   init(_ outcome: CheckOutcome) {
     let verdict = outcome.verdict
-    kind = verdict.kind.identifier
+    kind = verdict.kind
     stage = verdict.stage?.identifier ?? ""
     if outcome.details.refused != nil, verdict.error?.code == .cannotConnect, verdict.error?.errno == nil {
       reason = "address-refused"

@@ -112,7 +112,7 @@ package final class Exporter: Sendable {
       : await prober.run(probe)
     state.withLock { [probe] state in
       state.running -= 1
-      state.probes[result.verdict.kind, default: 0] += 1
+      state.probes[result.verdict.kind.identifier, default: 0] += 1
       state.recent.append(RecentProbe(probe, result, at: time.timestamp))
       if state.recent.count > Self.recentLimit { state.recent.removeFirst() }
     }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dialtone
+internal import DialtoneSites
 
 /// A probe that has ended, for the page.
 struct RecentProbe: Sendable {
@@ -75,7 +76,7 @@ struct ExporterPage {
   }
 
   private func row(_ probe: RecentProbe) -> String {
-    let verdict = [probe.verdict.kind, probe.verdict.stage, probe.verdict.reason].filter { !$0.isEmpty }
+    let verdict = [probe.verdict.kind.identifier, probe.verdict.stage, probe.verdict.reason].filter { !$0.isEmpty }
     let milliseconds = Int((probe.duration.inSeconds * 1_000).rounded())
     let cells = [
       probe.time.descriptionInSeconds, probe.target, probe.module, probe.succeeded ? "success" : "failure",
