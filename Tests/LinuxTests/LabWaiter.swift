@@ -17,7 +17,7 @@ enum LabWaiter: String, CaseIterable, Sendable {
 
   var make: EngineProvider.MakeWaiter {
     switch self {
-    case .epoll: return makeEventPoll
+    case .epoll: return systemWaiter
     case .semaphore: return { time throws(SystemError) in SemaphoreWaiter(time) }
     }
   }

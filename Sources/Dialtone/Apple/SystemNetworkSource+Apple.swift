@@ -8,23 +8,11 @@ internal import Netlink
 // What the rest of the library asks of its platform. It cannot be compiled elsewhere: CONTRIBUTING.md lists what it
 // relies on.
 
-extension EngineProvider {
-  /// The provider of the engine for this machine's network.
-  package static let system = EngineProvider()
-
-  /// Like the system's provider, except for the given parts.
-  package convenience init(
-    time: TimeSource = .system, lookup: @escaping NameLookup = systemNameLookup,
-    nameServers: @escaping @Sendable () -> [IPAddress] = { [] }, names: NameLookupPool = .shared,
-    makeSource: @escaping MakeSource = systemNetworkSource
-  ) {
-    self.init(
-      time: time, lookup: lookup, nameServers: nameServers, names: names,
-      makeWaiter: { time throws(SystemError) in SemaphoreWaiter(time) }, makeSource: makeSource)
-  }
-}
+func systemWaiter(_ time: TimeSource) throws(SystemError) -> any EventWaiter { SemaphoreWaiter(time) }
 
 func systemNetworkSource(_ waiter: any EventWaiter, _ time: TimeSource) -> any NetworkSource {
   AppleNetwork(waiter, time: time)
 }
+
+func systemNameServers() -> [IPAddress] { [] }
 #endif

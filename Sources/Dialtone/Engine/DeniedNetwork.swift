@@ -16,19 +16,9 @@ package final class DeniedNetwork: NetworkSource {
 }
 
 #if !os(Linux) && !canImport(Darwin)
-extension EngineProvider {
-  /// The provider of the engine for this process's network, which is denied.
-  package static let system = EngineProvider()
+func systemWaiter(_ time: TimeSource) throws(SystemError) -> any EventWaiter { SemaphoreWaiter(time) }
 
-  /// Like the system's provider, except for the given parts.
-  package convenience init(
-    time: TimeSource = .system, lookup: @escaping NameLookup = systemNameLookup,
-    nameServers: @escaping @Sendable () -> [IPAddress] = { [] }, names: NameLookupPool = .shared,
-    makeSource: @escaping MakeSource = { _, _ in DeniedNetwork() }
-  ) {
-    self.init(
-      time: time, lookup: lookup, nameServers: nameServers, names: names,
-      makeWaiter: { time throws(SystemError) in SemaphoreWaiter(time) }, makeSource: makeSource)
-  }
-}
+func systemNetworkSource(_ waiter: any EventWaiter, _ time: TimeSource) -> any NetworkSource { DeniedNetwork() }
+
+func systemNameServers() -> [IPAddress] { [] }
 #endif

@@ -16,3 +16,19 @@ public struct ReachabilityEnvironment: Sendable {
   /// in a network of the test's.
   @TaskLocal package static var assumed = ReachabilityEnvironment.system
 }
+
+extension EngineProvider {
+  /// The provider of the engine for this process's network, made of what the platform has.
+  package static let system = EngineProvider(nameServers: systemNameServers)
+
+  /// Like the system's provider, except for the given parts.
+  package convenience init(
+    time: TimeSource = .system, lookup: @escaping NameLookup = systemNameLookup,
+    nameServers: @escaping @Sendable () -> [IPAddress] = { [] }, names: NameLookupPool = .shared,
+    makeSource: @escaping MakeSource = systemNetworkSource
+  ) {
+    self.init(
+      time: time, lookup: lookup, nameServers: nameServers, names: names, makeWaiter: systemWaiter,
+      makeSource: makeSource)
+  }
+}

@@ -12,7 +12,7 @@ import DialtoneTesting
 func scriptedNetwork(clock: ManualClock = ManualClock()) -> ScriptedNetwork {
   #if os(Linux)
   if EnvironmentVariable["DIALTONE_TESTING_WAITER"] == "epoll" {
-    return ScriptedNetwork(clock: clock, makeWaiter: makeEventPoll)
+    return ScriptedNetwork(clock: clock, makeWaiter: systemWaiter)
   }
   #endif
   return ScriptedNetwork(clock: clock)
