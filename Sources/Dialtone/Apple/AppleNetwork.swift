@@ -161,7 +161,7 @@ package final class AppleNetwork: NetworkSource {
       let used = path.availableInterfaces.first { interfaces[$0.name]?.supports(family) ?? false }
       var state = Reachability(status: .reachable, flags: .reachable)
       state.interface = used.flatMap { identity($0, interfaces) }
-      state.flags.formUnion(Self.flags(of: state.interface?.kind))
+      state.flags.formUnion(state.interface?.kind.impliedFlags ?? [])
       if let used { state.gateway = gateways(of: used, path, interfaces).first { $0.family == family } }
       if case .connected(let source) = AddressProbe.connect(to: address) { state.source = source }
       return state
@@ -223,7 +223,7 @@ package final class AppleNetwork: NetworkSource {
       if query.source == nil, !entry.addresses.contains(where: { $0.address.bits == source.bits }) {
         return Reachability(status: .unreachable, interface: identity, reason: .noAddress)
       }
-      var flags = Self.flags(of: identity?.kind).union(.reachable)
+      var flags = (identity?.kind.impliedFlags ?? []).union(.reachable)
       if entry.isOnLink(address) { flags.insert(.isDirect) }
       return Reachability(status: .reachable, flags: flags, interface: identity, source: source)
     case .refused: return Reachability(status: .unreachable, reason: .noRoute)
@@ -285,14 +285,6 @@ package final class AppleNetwork: NetworkSource {
       return nil
     }
     return Reachability(status: .unreachable, reason: .noInterface)
-  }
-
-  private static func flags(of kind: InterfaceKind?) -> ReachabilityFlags {
-    switch kind {
-    case .cellular?: [.isWWAN, .transientConnection]
-    case .tunnel?: .transientConnection
-    default: []
-    }
   }
 
   private func entry(_ name: LinkName?, _ interfaces: InterfaceAddresses) -> InterfaceAddresses.Entry? {

@@ -151,11 +151,7 @@ final class RouteDecision {
   }
 
   private func flags(_ link: Link) -> ReachabilityFlags {
-    switch links.kind(of: link) {
-    case .cellular: [.isWWAN, .transientConnection]
-    case .tunnel: .transientConnection
-    default: link.deviceType == .ppp ? .transientConnection : []
-    }
+    links.kind(of: link).impliedFlags.union(link.deviceType == .ppp ? .transientConnection : [])
   }
 
   // MARK: No route
@@ -266,9 +262,7 @@ final class RouteDecision {
   }
 
   private func requiresConnection(_ reason: Reachability.Reason, _ link: Link) -> Reachability {
-    var flags = flags(link).union([.reachable, .connectionRequired])
-    if reason == .dormant { flags.insert(.connectionOnTraffic) }
-    if reason == .radioBlocked { flags.insert(.interventionRequired) }
+    let flags = flags(link).union([.reachable, .connectionRequired]).union(reason.impliedFlags)
     return Reachability(status: .requiresConnection, flags: flags, interface: links.interface(link), reason: reason)
   }
 }

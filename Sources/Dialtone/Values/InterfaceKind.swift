@@ -40,6 +40,15 @@ public struct InterfaceKind: Hashable, Sendable, BitwiseCopyable {
     self = row.kind
   }
 
+  /// What it implies of each state that leaves by it.
+  package var impliedFlags: ReachabilityFlags {
+    switch self {
+    case .cellular: [.isWWAN, .transientConnection]
+    case .tunnel: .transientConnection
+    default: []
+    }
+  }
+
   /// A short text that never changes, for files and other programs: `wifi`, `cellular`, `wired`, `loopback`, `tunnel`,
   /// `other`.
   public var identifier: String { Self.table[Int(code) - 1].identifier }

@@ -106,6 +106,11 @@ extension Reachability {
     /// Whether it lasts until somebody acts.
     package var needsIntervention: Bool { meaning == .switchedOff || meaning == .forbidden }
 
+    /// What it implies of a state that requires a connection.
+    var impliedFlags: ReachabilityFlags {
+      self == .dormant ? .connectionOnTraffic : self == .radioBlocked ? .interventionRequired : []
+    }
+
     package var meaning: Meaning { Self.table[Int(code) - 1].meaning }
 
     /// A short text that never changes, for files and other programs, such as `no-route`. For a

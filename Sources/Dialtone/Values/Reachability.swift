@@ -139,14 +139,8 @@ public struct Reachability: Hashable, Sendable, BitwiseCopyable {
     ]
     var flags = flags.union(.reachable)
     if status == .requiresConnection { flags.insert(.connectionRequired) } else { flags.subtract(conditions) }
-    if reason == .dormant { flags.insert(.connectionOnTraffic) }
-    if reason == .radioBlocked { flags.insert(.interventionRequired) }
-    switch interface?.kind {
-    case nil: break
-    case .cellular: flags.formUnion([.isWWAN, .transientConnection])
-    case .tunnel: flags = flags.subtracting(.isWWAN).union(.transientConnection)
-    default: flags.remove(.isWWAN)
-    }
+    if let reason { flags.formUnion(reason.impliedFlags) }
+    if let kind = interface?.kind { flags = flags.subtracting(.isWWAN).union(kind.impliedFlags) }
     if gateway != nil { flags.subtract([.isDirect, .isLocalAddress]) }
     return flags
   }
