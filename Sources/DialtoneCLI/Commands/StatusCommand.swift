@@ -11,7 +11,8 @@ struct StatusCommand: TargetCommand {
     abstract: "Print the state of each target once.",
     usage: "dialtone status [<options>] [<target> ...]",
     discussion: """
-      The lines have the order given. A name that cannot be looked up for now is waited for until the timeout. A target given twice counts once.
+      The lines have the order given. A name that cannot be looked up for now is waited for until the timeout. A \
+      target given twice counts once.
 
       Exit status: 0 all targets are reachable, 1 some target is not, 2 it cannot be told: some target is still \
       undetermined, and none is known to be unreachable.
