@@ -62,7 +62,7 @@ struct GatewayTableTests {
     }
   }
 
-  /// No answer names a gateway that the kernel passes over: with the first gateway, all failed neighbours are looked at.
+  /// No answer names a gateway that the kernel passes over: all failed neighbours are looked at with the first gateway.
   @Test(.enabled(if: NetworkLab.isAvailable && NetworkLab.hasIPRoute2, "needs network namespaces, and iproute2"))
   func failedNeighboursAreWatchedWithTheFirstGateway() async throws {
     let lab = try NetworkLab.withoutOwnAddresses()
