@@ -48,6 +48,27 @@ struct ExportProcessTests {
     try await eventually("the path of the machine is told") {
       try await curl("http://127.0.0.1:9115/metrics", in: lab).contains("\ndialtone_local_path_up 0\n")
     }
+    try lab.makeB()
+    for isUp in [true, false] {
+      if !isUp { try lab.down("v1") }
+      let sample = #"dialtone_path_up{interface="v0",kind="wired"} \#(isUp ? 1 : 0)"#
+      try await eventually("the path over v0 is told") {
+        try await curl("http://127.0.0.1:9115/metrics", in: lab).contains("\n\(sample)\n")
+      }
+    }
+    try process.signal(SIGTERM)
+    #expect(try await process.exit() == .signalled(SIGTERM))
+  }
+
+  /// getrlimit(2): the soft limit of descriptors, which a program may raise itself, is at its hard one.
+  @Test func takesAsManyDescriptorsAsTheSystemGrants() async throws {
+    let script = "ulimit -Sn 64; exec \(Tool.path) export --listen 127.0.0.1:9115"
+    let process = try NetworkLab().spawn("/bin/sh", ["-c", script])
+    #expect(try await process.error.nextLine() == "dialtone: listening on http://127.0.0.1:9115/")
+    let limits = try String(contentsOfFile: "/proc/\(process.pid)/limits", encoding: .utf8)
+    let line = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max open files") })
+    let numbers = line.split(separator: " ").dropFirst(3).prefix(2)
+    #expect(numbers.first == numbers.last && numbers.first != "64", "\(line)")
     try process.signal(SIGTERM)
     #expect(try await process.exit() == .signalled(SIGTERM))
   }

@@ -75,6 +75,8 @@ struct RecordProcessTests {
     let table = try await Tool.run(["outages", "--directory", folder.path], in: lab)
     #expect(table.output.contains("the link") && table.output.contains("(no-carrier, certain)"), "\(table)")
     #expect(table.output.contains(/% reachable, [^ ]+ m?s of .+ down, 1 outage/), "\(table)")
+    // One outage is one event.
+    #expect(table.output.contains(/\nthe link +[^(\n]+ in 1 outage\n/), "\(table)")
   }
 
   @Test func twoRecordersOfOneJournalIsAnError() async throws {

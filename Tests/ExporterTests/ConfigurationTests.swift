@@ -60,6 +60,10 @@ struct ConfigurationTests {
   @Test func readsTextThatBlackboxExporterReads() throws {
     let usual = try read("modules:\n  http_2xx:\n    prober: http\n    http:\n  tcp_connect:\n    prober: tcp\n")
     #expect(usual.modules.keys.sorted() == ExporterConfiguration.usual.modules.keys.sorted())
+    // YAML 1.2, 10.2.1.1: three ways to write nothing, also in braces.
+    let nothing = try read(
+      "modules: {a: {prober: http, http: ~}, b: {prober: http, http: null}, c: {prober: tcp, tcp: }}")
+    #expect(nothing.modules.keys.sorted() == ["a", "b", "c"])
   }
 
   /// Each with the line of what is wrong, and words that name it.
@@ -104,7 +108,11 @@ struct ConfigurationTests {
     for text in [bomb, bomb + "? *a9\n: x\n", "modules: {? *a9 : x}\n" + bomb, String(repeating: "[", count: 100_000)] {
       #expect(throws: ConfigurationError.self) { try read(text) }
     }
-    #expect(throws: ConfigurationError.self) { try read(String(repeating: "#", count: 2 << 20)) }
+    // A mebibyte is read, and has nothing in it; more is not looked at.
+    for (size, word) in [(1 << 20, "empty"), ((1 << 20) + 1, "1048576 bytes")] {
+      let error = #expect(throws: ConfigurationError.self) { try read(String(repeating: "#", count: size)) }
+      #expect(error?.description.contains(word) == true, "\(size)")
+    }
     #expect(start.duration(to: .now) < .patience)
   }
 }

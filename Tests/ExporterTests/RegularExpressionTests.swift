@@ -10,6 +10,7 @@ struct RegularExpressionTests {
   /// From RE2's page of its syntax, and Go's package regexp.
   @Test(arguments: [
     ("", "", true), ("a", "bab", true), ("^a$", "a", true), ("^a$", "a\n", false), ("(?m)^a$", "b\na\nc", true),
+    ("(?m)^a", "ab", true), ("(?m)b$", "ab", true), ("(?m)^b", "ab", false),
     ("a.c", "a\nc", false), ("(?s)a.c", "a\nc", true), ("(?i)straße", "STRAßE", true), ("(?i:A)b", "aB", false),
     ("[^a-c]", "abc", false), ("[]a]", "]", true), ("[a-]", "-", true), (#"[\d_]"#, "x_", true), (#"\D"#, "12", false),
     ("[[:alpha:]]+[[:^digit:]]", "ab1", true), (#"\bcat\b"#, "a cat.", true), (#"\bcat\b"#, "concat", false),

@@ -19,8 +19,15 @@ struct EventLineTests {
     .start(recorder), .file(recorder, [.up(target: "a"), .unknown(target: "b"), .down(bare)], path),
     .stop(reason: "SIGTERM"), .alive, .up(target: "a"), .unknown(target: "a", reason: "denied"),
     .begin(bare, isContinued: true), .cause(outage), .end(bare, how: "back", isWaking: true), .path(path),
-    .sleep(123), .clock(-5),
+    .sleep(123), .clock(-5), .end(unwatched, how: "back", isWaking: false),
   ]
+
+  /// Nobody watched it for the shortest time there is.
+  private static var unwatched: OpenOutage {
+    var unwatched = bare
+    unwatched.unwatched = 1
+    return unwatched
+  }
 
   /// Steps stand in the line of the cause alone.
   private static var bare: OpenOutage {
@@ -61,6 +68,7 @@ struct EventLineTests {
     "{\"time\":\"2026-11-01T00:00:00Z\"}",
     "{\"time\":\"2026-11-01T00:00:00Z\",\"event\":\"up\",\"target\":\"a\",\"clock\":99999999999999999999,\"slept\":0}",
     "{\"time\":\"2026-13-01T00:00:00Z\",\"event\":\"up\",\"target\":\"a\",\"clock\":1,\"slept\":0}",
+    "{\"time\":\"2026-12-32T00:00:00Z\",\"event\":\"up\",\"target\":\"a\",\"clock\":1,\"slept\":0}",
     "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "{\"time\":\"\\ud800\"}", "\u{FEFF}{}", "{\"a\":1.5}",
   ])
   func refusesForeignLines(text: String) { #expect(JournalEvent(line: Array(text.utf8)[...]) == nil) }

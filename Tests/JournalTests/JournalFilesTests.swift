@@ -1,9 +1,10 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import Dialtone
 import DialtoneJournal
 import Testing
+
+@testable import Dialtone
 
 struct JournalFilesTests {
   private let recorder = JournalEvent.Recorder(version: "1", boot: "b", targets: ["a"])
@@ -22,6 +23,27 @@ struct JournalFilesTests {
     #expect(try folder.names() == ["000007-2026-11-01.jsonl"])
     let read = try folder.events()
     #expect(read.events == [first, second] && read.skipped == 1)
+  }
+
+  @Test func aNewRecorderGoesOnBehindALineThatIsWhole() throws {
+    let folder = try JournalFolder()
+    let (first, second) = (JournalEvent(.up(target: "a"), at: moment(1)), JournalEvent(.up(target: "b"), at: moment(2)))
+    try folder.write(first.line, to: "000007-2026-11-01.jsonl")
+    var writer = JournalWriter(folder.directory, sizeLimit: 1 << 20)
+    #expect(writer.write(second) { nil } == nil)
+    let path = folder.directory.path(of: try #require(try folder.directory.files().first))
+    #expect(SystemFile.text(at: path) == String(decoding: first.line + second.line, as: UTF8.self))
+  }
+
+  /// What was read, of what there is to read, in bytes.
+  @Test func tellsHowFarItHasRead() throws {
+    let folder = try JournalFolder()
+    let line = JournalEvent(.up(target: "a"), at: moment(1)).line
+    for name in ["000001-2026-11-01.jsonl", "000002-2026-11-02.jsonl"] { try folder.write(line + line, to: name) }
+    var reader = JournalReader(folder.directory)
+    var told: [[Int]] = []
+    try reader.read(progress: { told.append([$0, $1]) }) { _ in }
+    #expect(told == [[2 * line.count, 4 * line.count], [4 * line.count, 4 * line.count]])
   }
 
   /// By day, in the order in which they were begun, whatever the clock says.

@@ -162,6 +162,16 @@ struct OutageLogTests {
     #expect(zip(series, series.dropFirst()).count { $0 != $1 } == Set(series).count - 1)
     for pair in zip(samples, samples.dropFirst()) where pair.0[0] == pair.1[0] { #expect(pair.0[2] < pair.1[2]) }
     #expect(samples.count == 3 * 120)
+    // The OpenMetrics standard: what is said of a metric stands before its samples, and metrics do not mix. A sample of
+    // an info has that word behind the name.
+    var metrics: [Substring] = []
+    for line in whole.lines {
+      if line.hasPrefix("# TYPE ") { metrics.append(line.split(separator: " ")[2]) }
+      if line.hasPrefix("#") { continue }
+      let (metric, name) = (metrics.last ?? "none", line.prefix { $0 != "{" && $0 != " " })
+      #expect(name == metric || name == "\(metric)_info", "\(line)")
+    }
+    #expect(metrics.count == 2 && Set(metrics).count == 2, "\(metrics)")
   }
 
   @Test func aSpanCutsWhatLiesOverItsEdge() {

@@ -16,8 +16,8 @@ struct GatewayTableTests {
 
   private func gateway(_ number: Int) -> IPAddressBits { IPAddressBits(ipv6High: 0xfe80 << 48, low: UInt64(number)) }
 
-  private func reply(_ number: Int) throws -> RouteReplies {
-    RouteReplies(match: try BuiltMessages.route(.ipv6, over: 1, via: "fe80::\(String(number, radix: 16))"))
+  private func reply(_ number: Int, over link: UInt32 = 1) throws -> RouteReplies {
+    RouteReplies(match: try BuiltMessages.route(.ipv6, over: link, via: "fe80::\(String(number, radix: 16))"))
   }
 
   @Test func onlyAGatewayOfAnAnswerFindsTheTableTooSmall() {
@@ -47,7 +47,7 @@ struct GatewayTableTests {
       let (queries, events) = (try KernelQueries(), try KernelEvents())
       let watch = GatewayWatch(TimeSource.system)
       func isAskedAgain(_ numbers: ClosedRange<Int>, at seconds: Int64) throws -> Bool {
-        watch.note(try numbers.map(reply), queries, events, now: seconds * Self.second)
+        watch.note(try numbers.map { try reply($0) }, queries, events, now: seconds * Self.second)
       }
       // New ones: a change may have been missed before they were watched.
       #expect(try isAskedAgain(1...Self.limit, at: 0))
@@ -59,6 +59,26 @@ struct GatewayTableTests {
       #expect(try !isAskedAgain(1...1, at: 4))
       #expect(try !isAskedAgain(1...1, at: 61))
       #expect(try isAskedAgain(1...1, at: 62))
+    }
+  }
+
+  /// No answer names a gateway that the kernel passes over: all failed neighbours are looked at with the first gateway.
+  @Test(.enabled(if: NetworkLab.isAvailable && NetworkLab.hasIPRoute2, "needs network namespaces, and iproute2"))
+  func failedNeighboursAreWatchedWithTheFirstGateway() async throws {
+    let lab = try NetworkLab.withoutOwnAddresses()
+    try lab.addVeth("v0", "v1")
+    try lab.up("v0", "v1")
+    try await lab.waitForCarriers()
+    let link = UInt32(try lab.index(of: "v0"))
+    for hasFailed in [false, true] {
+      if hasFailed { try #require(lab.ip("-6 neigh replace fe80::2 dev v0 nud failed extern_learn").status == 0) }
+      try lab.run {
+        let (queries, events) = (try KernelQueries(), try KernelEvents())
+        let watch = GatewayWatch(TimeSource.system)
+        #expect(watch.nextLook == nil)
+        #expect(watch.note([try reply(1, over: link)], queries, events, now: 0))
+        #expect((watch.nextLook != nil) == hasFailed)
+      }
     }
   }
 }

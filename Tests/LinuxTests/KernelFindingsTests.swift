@@ -49,6 +49,16 @@ struct KernelFindingsTests {
     #expect(found.allSatisfy { !$0.isFault && $0.target == Self.target })
   }
 
+  /// The kernel chooses a source without telling it, as for IPv4's first lookup.
+  @Test func aSourceThatIsNotToldIsNoFault() {
+    var evidence = Self.working
+    evidence.state.source = nil
+    #expect(KernelFindings.findings(evidence).map(\.result).contains(.source(.unknown)))
+    // Nor is the reason why it might not stay reachable.
+    evidence.state = Reachability(status: .requiresConnection, reason: .dormant)
+    #expect(KernelFindings.findings(evidence).map(\.result).contains(.source(.refused(.dormant))))
+  }
+
   @Test(
     "a link that carries nothing is the last finding, with its own reason",
     arguments: [Reachability.Reason.linkDown, .noCarrier, .dormant, .radioBlocked, .noSession])
@@ -131,6 +141,14 @@ struct KernelFindingsTests {
           Evidence.HopFacts(gateway: gateway, link: "eth0", reason: .noCarrier),
           Evidence.HopFacts(gateway: gateway, link: "w0", reason: .linkDown),
         ]
+      }),
+    Row(
+      testDescription: "connect(2) is refused although a route leads there", result: .source(.refused(.prohibited)),
+      evidence: unreachable(.prohibited)),
+    Row(
+      testDescription: "a route, and no address to send from", result: .source(.missing),
+      evidence: unreachable(.noAddress) {
+        $0.target = IPAddress(IPAddressBits(ipv6High: 0xFE80_0000_0000_0000, low: 7))
       }),
   ]
 

@@ -17,12 +17,14 @@ struct MulticastTests {
   /// A source and an interface; an empty text is none.
   private static let ways = [("", ""), ("10.0.0.1", ""), ("10.1.0.1", ""), ("", "v0"), ("", "w0"), ("10.1.0.1", "w0")]
 
-  private func state(_ lab: NetworkLab, _ connection: LabConnection) throws -> Reachability {
+  private func state(
+    _ lab: NetworkLab, _ connection: LabConnection, _ transport: ReachabilityConfiguration.Transport = .udp
+  ) throws -> Reachability {
     let target = try address(connection.destination)
     let source = try connection.source.map { try address($0) }
     var configuration = ReachabilityConfiguration()
     configuration.interface = connection.interface
-    configuration.transport = .udp
+    configuration.transport = transport
     return try lab.run { [configuration] in
       Reachability.now(
         source.map { .address(target, from: $0) } ?? .address(target), configuration: configuration,
@@ -55,6 +57,8 @@ struct MulticastTests {
       #expect(state.source?.description == outcome.source, words)
       #expect(state.gateway == nil, words)
       #expect(state.isReachable == state.flags.contains(.isDirect), words)
+      // connect(2) of TCP refuses these addresses, whatever the routes are: it is judged as a datagram is.
+      #expect(try self.state(lab, connection, .tcp) ≈ state, words)
     }
   }
 

@@ -201,6 +201,32 @@ struct RouteDecisionTests {
     #expect(network.decision().withoutRoute().interface?.name == "pulled")
   }
 
+  @Test("of links that could be brought up, a modem without a session says more than a radio that is switched off")
+  func aModemSaysMoreThanARadioThatIsOff() throws {
+    var network = BuiltNetwork()
+    try network.add(Fields(index: 3, name: "wlan0", flags: 0x1003, state: .down), .init(isWireless: true))
+    let isOff: (Link) -> Bool = { $0.index == 3 }
+    #expect(network.decision(isBlocked: isOff).withoutRoute().reason == .radioBlocked)
+    try network.add(Fields(index: 4, name: "wwan0", flags: 0x1003, state: .down), .init(deviceType: "wwan"))
+    #expect(network.decision(isBlocked: isOff).withoutRoute().reason == .noSession)
+    // RFC 2863: a dormant one waits for something that may come by itself.
+    try network.add(Fields(index: 5, name: "eth0", flags: 0x11003, state: .dormant))
+    #expect(network.decision(isBlocked: isOff).withoutRoute().reason == .dormant)
+  }
+
+  @Test("of the local network's links, one with an address that others can answer is named, wherever it stands")
+  func theLocalNetworkIsNamedByARealAddress() throws {
+    var network = BuiltNetwork()
+    try network.add(Fields(index: 3, name: "dormant", flags: 0x11003, state: .dormant))
+    try network.add(Fields(index: 4, name: "bare"))
+    try network.add("fe80::7", 64, on: 4)
+    #expect(network.decision().localNetwork(nil, nil).interface?.name == "bare")
+    try network.add(Fields(index: 5, name: "set"))
+    try network.add("10.0.0.1", 24, on: 5)
+    #expect(network.decision().localNetwork(nil, nil).interface?.name == "set")
+    #expect(network.decision().localNetwork(nil, .ipv6).interface?.name == "bare")
+  }
+
   @Test("a link that is off and has an address says more than one that operates without one")
   func aLinkWithAnAddressSaysMore() throws {
     var network = BuiltNetwork()

@@ -52,6 +52,15 @@ struct RuleWalkTests {
     #expect(words([rules[0]], RuleWalk.Packet(to: target), []) == "nothing")
   }
 
+  /// fib_nl_newrule of Linux puts a rule behind those of its priority; the first one counts.
+  @Test func rulesOfOnePriorityStayInTheKernelsOrder() throws {
+    let rules = [try rule(100, .prohibit), try rule(100, .toTable), try rule(100, .toTable, table: 201)]
+    let routes = [try route(), try route(table: 201)]
+    #expect(words(rules, RuleWalk.Packet(to: target), routes) == "rule 100")
+    #expect(words(Array(rules[1...]), RuleWalk.Packet(to: target), routes) == "route 254 by 100")
+    #expect(words(rules[1...].reversed(), RuleWalk.Packet(to: target), routes) == "route 201 by 100")
+  }
+
   @Test func goesOnBehindAThrowRouteAndAShortPrefix() throws {
     let rules = [
       try rule(100, .toTable, table: 201),

@@ -30,6 +30,7 @@ struct SharedAnswerTests {
     return try lab.run {
       [[pair, remote], [remote, pair]].map { queries in
         let network = LinuxNetwork()
+        #expect(network.queryCount == 0 && network.messageCount == 0)
         network.answer(queries) { _, _ in }
         return network.queryCount
       }

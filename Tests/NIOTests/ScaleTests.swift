@@ -114,7 +114,7 @@ struct ScaleTests {
       let channels = try await ScaleTests.channels { 0xC612_0000 + UInt32($0) }
       try await ScaleTests.follow(channels, registry)
       var best = [ConnectionCondition.waiting: Duration.seconds(60), .fine: .seconds(60)]
-      for round in 0..<10 {
+      for round in 0..<4 {
         let condition = round % 2 == 0 ? ConnectionCondition.waiting : .fine
         let start = ContinuousClock.now
         if condition == .waiting {
@@ -129,8 +129,8 @@ struct ScaleTests {
         best[condition] = min(best[condition] ?? .seconds(60), ContinuousClock.now - start)
       }
       print("told \(ScaleTests.count) connections to different remotes:", best)
-      // Some 0.1 s if it is optimised.
-      if !isSanitized { #expect(best.values.allSatisfy { $0 < .seconds(2) }, "\(best)") }
+      // Some 0.1 s if it is optimised, and on a busy machine two if not. What grows with the square would take minutes.
+      if !isSanitized { #expect(best.values.allSatisfy { $0 < .seconds(10) }, "\(best)") }
       for channel in channels { try await channel.close().get() }
       try await lab.stop()
     }

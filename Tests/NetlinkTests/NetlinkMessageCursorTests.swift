@@ -49,6 +49,13 @@ struct NetlinkMessageCursorTests {
 
   @Test func emptyDatagramHasNoMessage() throws {
     #expect(try walk([]).isEmpty)
+    // Nor does one that fills nothing of its buffer.
+    for count in [0, -1] {
+      try withBytes(of: Self.two) { bytes throws(NetlinkFormatError) in
+        var cursor = NetlinkMessageCursor(count: count)
+        #expect(try cursor.next(in: bytes) == nil)
+      }
+    }
   }
 
   @Test(arguments: 1..<16) func rejectsTruncatedHeader(count: Int) {

@@ -13,6 +13,16 @@ import Testing
 struct ReachabilityFlagsTests {
   private let queue = DispatchQueue(label: "reachability")
 
+  @Test("the flags have the numbers of Apple's header")
+  func numbers() {
+    let numbers: [(SCNetworkReachabilityFlags, UInt32)] = [
+      (.transientConnection, 0x1), (.reachable, 0x2), (.connectionRequired, 0x4), (.connectionOnTraffic, 0x8),
+      (.connectionAutomatic, 0x8), (.interventionRequired, 0x10), (.connectionOnDemand, 0x20),
+      (.isLocalAddress, 0x1_0000), (.isDirect, 0x2_0000), (.isWWAN, 0x4_0000),
+    ]
+    for (flags, number) in numbers { #expect(flags.rawValue == number, "\(number)") }
+  }
+
   @Test("refuses what cannot be, and says why")
   func refuses() throws {
     #expect(SCNetworkReachabilityCreateWithName(nil, "") == nil)

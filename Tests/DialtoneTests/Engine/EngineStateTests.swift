@@ -45,6 +45,28 @@ struct EngineStateTests {
     #expect(cell.current.reason == .noCarrier)
   }
 
+  /// Announcements were lost while it was asked for: it may be of a moment that never was.
+  @Test func aPathThatWasFoundInDoubtIsAskedForAgain() {
+    var state = makeState()
+    let cell = StateCell(unknown: NetworkPath.unknown)
+    _ = state.turn([.watch(.path(PathConfiguration(), cell), cell.epoch)])
+    #expect(cell.current.status == .satisfied)
+    source.changes = [Self.everything()]
+    source.path = PathAnswer(NetworkPath(.unsatisfied, reason: .prohibited))
+    source.onPath = { [source] in
+      var lost = NetworkChange()
+      lost.markInDoubt()
+      source.changes = [lost]
+    }
+    _ = state.turn([])
+    #expect(cell.current.status == .satisfied, "nothing is told in doubt")
+    source.onPath = {}
+    source.path = PathAnswer(NetworkPath(.unsatisfied, reason: .noCarrier))
+    let before = source.pathCount
+    _ = state.turn([])
+    #expect(source.pathCount == before + 1 && cell.current.reason == .noCarrier)
+  }
+
   @Test func timersOfPathsThatAreNotWatchedAnyMoreAreRemoved() {
     var state = makeState()
     var configuration = PathConfiguration()

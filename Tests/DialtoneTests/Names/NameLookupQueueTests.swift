@@ -38,6 +38,9 @@ struct NameLookupQueueTests {
     #expect(begin(at: 10)?.question.name == "c")
     // A later lookup need not wait either: both are overdue.
     #expect(ask("d", at: 14) == .init(workers: 1))
+    begin(at: 14)
+    // The supervisor has ended, and is needed once more.
+    #expect(ask("e", at: 15) == .init(supervisor: true))
   }
 
   @Test mutating func thereAreNeverMoreThreadsThanTheBound() {

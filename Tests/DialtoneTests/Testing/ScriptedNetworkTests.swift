@@ -163,6 +163,16 @@ struct ScriptedNetworkTests {
     #expect(way.status == .unsatisfied && way.reason == .noInterface)
   }
 
+  /// One interface with one address speaks the family of that.
+  @Test(arguments: [("192.0.2.2", true), ("2001:db8::2", false)])
+  func aPathSpeaksTheFamilyOfItsSource(source: String, isIPv4: Bool) async throws {
+    let network = scriptedNetwork()
+    network.set(.reachable(over: interface("eth0", 3, .wired), source: ip(source)))
+    let way = try await PathMonitor(environment: network.environment).waitUntilKnown()
+    #expect(way.supportsIPv4 == isIPv4 && way.supportsIPv6 == !isIPv4)
+    #expect(way.interfaces.first?.addresses == [ip(source)])
+  }
+
   @Test func aPairOfTwoFamiliesIsUnreachable() async throws {
     let network = scriptedNetwork()
     network.set(.wired)

@@ -102,6 +102,31 @@ struct DiagnosisTests {
     #expect(late.cause == .gatewaySilent && late.confidence == .likely, "\(late)")
   }
 
+  /// What is known of a router that answers is no reason why a target is not.
+  @Test func aRouterThatAnswersIsNoDoubt() throws {
+    let (router, target) = (try #require(IPAddress("192.0.2.1")), try #require(IPAddress("203.0.113.10")))
+    func summary(_ neighbours: KernelFinding.Neighbour...) -> String {
+      let way = [KernelFinding.Result.link(.works("eth0"))] + neighbours.map { .neighbour($0) }
+      let findings = way.map { Finding.kernel(KernelFinding($0, target: target)) }
+      return DiagnosisVerdict(of: "203.0.113.10", goal: .host, findings: findings).summary
+    }
+    #expect(summary(.answers(router, isGateway: true)) == summary())
+    #expect(summary(.asked(router, isGateway: true)).contains("192.0.2.1"))
+  }
+
+  /// Explain.md: what changed in the last minute.
+  @Test func onlyTheLastMinuteOfTheHistoryCounts() async throws {
+    let now = UTCTimestamp.now.durationSince1970
+    func state(_ age: Duration) -> Reachability {
+      Reachability(.unreachable, reason: .noCarrier, timestamp: UTCTimestamp(durationSince1970: now - age))
+    }
+    let recent = state(.seconds(5))
+    var configuration = DiagnosisConfiguration()
+    configuration.history = [state(.seconds(3_600)), state(.milliseconds(61_100)), recent]
+    let verdict = try await Diagnosis(configuration: configuration, environment: ScriptedEvidence([])).verdict()
+    #expect(verdict.findings.contains(.history([recent])), "\(verdict.findings)")
+  }
+
   /// The cable is pulled while questions are under way: none of them comes back, and whoever stands in between looks
   /// guilty. The kernel knows better by then.
   @Test func aLinkThatGoesMeanwhile() async throws {

@@ -210,6 +210,17 @@ struct NameRulesTests {
     #expect(stray.isToQuestion && stray.addresses.isEmpty)
   }
 
+  /// RFC 1035, 4.1.1: TC says that records were left out, and no other flag does, such as AA beside it.
+  @Test func aTruncatedAnswerSaysSo() {
+    let question: [UInt8] = [0, 1, 0, 1, 0, 0, 0, 0, 1, 97, 0, 0, 1, 0, 1]
+    let truncated = DNSMessage.answer([0x12, 0x34, 0x83, 0x80] + question, to: "a", .a)
+    #expect(truncated?.isTruncated == true && truncated?.isToQuestion == true && truncated?.addresses == [])
+    #expect(DNSMessage.answer([0x12, 0x34, 0x85, 0x80] + question, to: "a", .a) == nil)
+    let record: [UInt8] = [0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 203, 0, 113, 10]
+    let whole = DNSMessage.answer([0x12, 0x34, 0x85, 0x80] + question + record, to: "a", .a)
+    #expect(whole?.isTruncated == false && whole?.addresses == [Self.address])
+  }
+
   /// RFC 1035, 4.1.1: a server that cannot read a question answers with a format error (1), and need not repeat it.
   /// Any other answer without it may be one to somebody else's (RFC 5452, 9.1).
   @Test func anAnswerWithoutTheQuestionIsAnError() {

@@ -119,6 +119,85 @@ struct ObservedPacketTests {
     #expect(try packet(type: 134, from: "fe80::1") == nil)
   }
 
+  /// RFC 9293, 3.1, RFC 768 and RFC 8200, 8.1: the same packets with their whole checksums, by another program.
+  @Test(arguments: zip(0..<4, ["474c", "91e6", "1d80", "9ab2"]))
+  func aChecksumThatIsThereIsLookedAt(sample: Int, checksum: String) throws {
+    let (etherType, text, _, _, isTCP) = Self.sent[sample]
+    let header = etherType == 0x0800 ? 20 : 40
+    var bytes = try Self.bytes(text)
+    let place = header + (isTCP ? 16 : 6)
+    bytes.replaceSubrange(place..<place + 2, with: try Self.bytes(checksum))
+    #expect(Self.packet(bytes, etherType, isChecked: false) == Self.packet(bytes, etherType))
+    #expect(Self.packet(bytes, etherType) != nil)
+    // A bit of IPv6's addresses, of the transport header, or of what it carries.
+    for bit in (etherType == 0x0800 ? 160 : 64)..<bytes.count * 8 {
+      var wrong = bytes
+      wrong[bit / 8] ^= 1 << (bit % 8)
+      #expect(Self.packet(wrong, etherType, isChecked: false) == nil, "bit \(bit): \(text)")
+    }
+    // Zero is none: IPv4 has datagrams without one.
+    bytes.replaceSubrange(place..<place + 2, with: [0, 0])
+    #expect((Self.packet(bytes, etherType, isChecked: false) != nil) == (etherType == 0x0800 && !isTCP))
+  }
+
+  /// The same datagram over IPv4 (RFC 791): whole, with options, and two fragments, each with the header's checksum;
+  /// and what IPsec seals (RFC 4302, RFC 4303).
+  @Test func readsTheHeaderOfIPv4() throws {
+    func packet(_ text: String) throws -> ObservedPacket? {
+      try Self.packet(Self.bytes(text), 0x0800, isChecked: false)
+    }
+    let ends = ObservedPacket.Endpoints(
+      source: IPAddress(ipv4: 0x0A01_0002).bits, sourcePort: 53_326, destination: IPAddress(ipv4: 0x0A01_0001).bits,
+      destinationPort: 53)
+    let body = "0a0100020a010001d04e0035000b91e6686921"
+    #expect(try packet("4500001f00004000401126ca" + body) == .datagram(ends))
+    #expect(try packet("4600002300004000401123c50a0100020a01000101010100d04e0035000b91e6686921") == .datagram(ends))
+    #expect(try packet("4500001f00002000401146ca" + body) == nil, "more fragments follow")
+    #expect(try packet("4500001f00000001401166c9" + body) == nil, "it is a later fragment")
+    #expect(try packet("4500001c00004000403226ac0a0100020a0100010000000000000000") == .sealed)
+    #expect(try packet("4500002000004000403326a70a0100020a010001000000000000000000000000") == .sealed)
+  }
+
+  /// RFC 8200, 4, and RFC 4303: what IPsec seals over IPv6.
+  @Test(arguments: [(50, .sealed), (51, .sealed), (44, nil), (1, nil)] as [(UInt8, ObservedPacket?)])
+  func readsWhatIPv6Carries(number: UInt8, packet: ObservedPacket?) throws {
+    var bytes = try Self.bytes(Self.sent[3].text)
+    bytes[6] = number
+    #expect(Self.packet(bytes, 0x86DD) == packet)
+  }
+
+  /// RFC 9293, 3.1: an answer to a SYN, and a refusal. What neither begins nor refuses a connection tells nothing.
+  @Test(arguments: [(0x12, true, false), (0x14, false, true), (0x04, false, true), (0x10, nil, nil), (0x01, nil, nil)])
+  func readsTheFlagsOfASegment(flags: UInt8, isSYN: Bool?, isRST: Bool?) throws {
+    var bytes = try Self.bytes(Self.sent[0].text)
+    bytes[33] = flags
+    bytes.replaceSubrange(28..<32, with: [0x8B, 0xDC, 0x1A, 0x44])
+    guard case .segment(let segment)? = Self.packet(bytes, 0x0800) else {
+      #expect(isSYN == nil && Self.packet(bytes, 0x0800) == nil)
+      return
+    }
+    #expect(segment.isSYN == isSYN && segment.isRST == isRST && segment.sequence == 0x8BDC_1A43)
+    #expect(segment.acknowledgement == (flags & 0x10 == 0 ? nil : 0x8BDC_1A44))
+  }
+
+  /// RFC 826, of Ethernet and IPv4; RFC 5227: without a sender, or about the sender, it looks for a conflict.
+  @Test func readsQuestionsOfARP() throws {
+    func packet(_ operation: String, from sender: String, to target: String, _ kinds: String = "000108000604") throws
+      -> ObservedPacket?
+    {
+      try Self.packet(Self.bytes(kinds + operation + "020000000001" + sender + "020000000002" + target), 0x0806)
+    }
+    let (own, other) = ("c0000202", "c0000201")
+    #expect(try packet("0001", from: own, to: other) == .neighbourQuestion(IPAddress(ipv4: 0xC000_0201).bits))
+    #expect(try packet("0002", from: other, to: own) == .neighbourAnswer(IPAddress(ipv4: 0xC000_0201).bits))
+    #expect(try packet("0001", from: "00000000", to: other) == nil)
+    #expect(try packet("0001", from: other, to: other) == nil)
+    #expect(try packet("0003", from: own, to: other) == nil, "a question of RARP (RFC 903)")
+    for kinds in ["000608000604", "000186dd0604", "000108000804", "000108000610"] {
+      #expect(try packet("0001", from: own, to: other, kinds) == nil, "\(kinds)")
+    }
+  }
+
   /// Four zero bytes once ended a process that runs as root.
   @Test(arguments: [1, 2, UInt64.random(in: 3...UInt64.max)])
   func anyBytesAreRead(seed: UInt64) throws {

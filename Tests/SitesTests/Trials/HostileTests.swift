@@ -82,6 +82,20 @@ struct HostileTests {
     try await judge(site, .secure, servedOver: .plain) { _ in }
   }
 
+  /// Sites.md: 512 KiB on one connection in all. The size of a chunk may have zeros before it (RFC 9112, 7.1).
+  @Test func aConnectionBringsNoMoreThanThePageSays() async throws {
+    let chunks = (0..<1_000).flatMap { _ in Array("000000000001\r\na\r\n".utf8) }
+    let server = try await SiteServer(
+      SiteBehaviour { _ in
+        [.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), .sendForEver(chunks)]
+      }, .plain)
+    let verdict = try await check(server.url(.plain)) {
+      $0.expectation = .body(containing: "the text that never comes")
+      $0.timeout = .seconds(60)
+    }
+    #expect(verdict.error?.message.contains("more than 524288 bytes") == true, "\(verdict)")
+  }
+
   /// No server answers at all.
   @Test(arguments: Transport.allCases)
   func silenceWhileConnectingEndsAtTheDeadline(_ transport: Transport) async throws {
