@@ -95,7 +95,7 @@ extension Words {
     case .timeIsUp(let kind): "The time was up before \(kind) was looked at."
     case .beyondUnknown(let wasAsked):
       ProxyFinding.inUse(readings.map(\.finding)).map {
-        "The proxy \($0.server), which programs use (\($0.variable)), takes connections. Whether it leads on is unknown."
+        "The proxy \($0.server), which programs use (\($0.variable)), is there. Whether it leads on is unknown."
       } ?? "Nothing wrong was found up to \(router). What lies beyond it is unknown: "
         + (wasAsked ? "the root servers do not answer, and a filter may be why." : "nobody there was asked.")
     case .doubt(let reading): Self.capitalised(text(reading)) + "."
