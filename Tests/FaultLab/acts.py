@@ -36,6 +36,11 @@ def portal(play, kind, https="reset"):
             network.filter("router", "forward", f"{guest} tcp dport 443 drop", counts)
 
 
+def place(play, machine, port, mode, certificate=None):
+    """A site that stands where none should."""
+    Site(play.network, machine, int(port), mode, context(play.certificates, certificate) if certificate else None)
+
+
 def second_link(play):
     """A second link of this machine: w0 ── wide, at the router."""
     network = play.network
@@ -266,6 +271,6 @@ def slow(play, where, **numbers):
     wire(play.network, *{"here": ("eth0", "near"), "wan": ("wan", "cust")}[where], **numbers)
 
 
-ACTS = {"portal": portal, "second-link": second_link, "containers": containers, "vpn": vpn, "nat64": nat64,
-        "flap": flap, "alternate": alternate, "kill-connections": kill_connections, "frames": frames, "forge": forge,
-        "talk": talk, "ask-too": ask_too, "hold": hold}
+ACTS = {"portal": portal, "place": place, "second-link": second_link, "containers": containers, "vpn": vpn,
+        "nat64": nat64, "flap": flap, "alternate": alternate, "kill-connections": kill_connections, "frames": frames,
+        "forge": forge, "talk": talk, "ask-too": ask_too, "hold": hold}

@@ -54,6 +54,8 @@ class Site:
         self.mode, _, self.value = self.mode.partition("=")
         self.context, self.network, self.machine, self.count = context, network, machine, 0
         self.lock = threading.Lock()
+        if self.mode == "wants-certificate":
+            context.verify_mode, self.mode = ssl.CERT_REQUIRED, "ok"
         server = network.socket(machine, socket.AF_INET6, socket.SOCK_STREAM)
         server.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
         server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -166,4 +166,27 @@ struct KernelFindingsTests {
       Evidence.NeighbourFacts(Self.gateway, link: "eth0", state: state), wasProbed: true, hasAnswered: hasAnswered)
     #expect(found == result)
   }
+
+  /// The kernel sends from an address of 169.254/16 to a router that translates it: that is no fault.
+  @Test func aLinkLocalAddressServesWithARouter() {
+    let linkLocal = IPAddress(ipv4: 0xA9FE_0707)
+    func result(_ gateway: IPAddress?) -> KernelFinding.Result {
+      var evidence = Self.working
+      evidence.addresses = [Evidence.AddressFacts(linkLocal)]
+      evidence.state = Reachability(
+        status: .reachable, flags: .reachable, interface: Self.interface, source: linkLocal, gateway: gateway,
+        destination: Self.target)
+      return KernelFindings.findings(evidence)[1].result
+    }
+    #expect(result(Self.gateway) == .address(.works(linkLocal)))
+    #expect(result(nil) == .address(.linkLocal(linkLocal)))
+  }
+
+  @Test func theLoopbackInterfaceIsThere() {
+    let found = KernelFindings.findings(
+      Self.unreachable(.noRoute) { evidence in
+        (evidence.askedInterface, evidence.link, evidence.route) = ("lo", nil, nil)
+      })
+    #expect(found.first?.result == .link(.loopback))
+  }
 }

@@ -34,7 +34,10 @@ package struct KernelFindings: Sendable {
   private var link: KernelFinding.Link {
     if isLocal { return evidence.isLoopbackUp ? .loopback : .loopbackDown }
     if evidence.state.reason == .denied { return .denied }
-    if let asked = evidence.askedInterface, evidence.link == nil { return .missing(asked) }
+    if let asked = evidence.askedInterface, evidence.link == nil {
+      if asked == "lo" { return evidence.isLoopbackUp ? .loopback : .loopbackDown }
+      return .missing(asked)
+    }
     if evidence.links.isEmpty { return .missing(nil) }
     if evidence.state.reason == .noInterface { return .missing(target.zone ?? "") }
     guard let link = evidence.likeliestLink else { return .unclear }
@@ -61,7 +64,10 @@ package struct KernelFindings: Sendable {
     if let tentative = here.first(where: { $0.isTentative && !$0.address.isLinkLocal }) {
       return .tentative(tentative.address)
     }
-    return here.first(where: \.address.isLinkLocal).map { .linkLocal($0.address) } ?? .missing
+    guard let own = here.first(where: \.address.isLinkLocal)?.address else { return .missing }
+    // A router may translate it, as IPv4's do: the kernel sends from it.
+    let isSource = own.family == .ipv4 && own == evidence.state.source && evidence.state.gateway != nil
+    return isSource && evidence.state.isReachable ? .works(own) : .linkLocal(own)
   }
 
   // MARK: Rule and route

@@ -126,7 +126,8 @@ final class DiagnosisRun: Sendable {
   /// What stands straight on the link needs no router.
   private var needsRouter: Bool {
     let ways = inquiry.openWays
-    return ways.isEmpty || ways.contains { $0.state.gateway != nil || $0.neighbour?.isResolved != true }
+    if subject.goal == .internet || ways.isEmpty { return true }
+    return ways.contains { $0.state.gateway != nil || $0.neighbour?.isResolved != true }
   }
 
   private func hasFound(_ question: DiagnosisQuestion) -> Bool {

@@ -34,6 +34,7 @@ struct BeyondProbe {
     let id: UInt16
     let socket: ProbeSocket?
     var outcome: BeyondFinding.Outcome?
+    var isRefused: Bool { if case .refused = outcome { true } else { false } }
   }
 
   private let inquiry: DiagnosisInquiry
@@ -63,6 +64,10 @@ struct BeyondProbe {
       }
     }
     ask(&questions, &traces)
+    // A refusal may be about questions to name servers alone, or about all.
+    if inquiry.subject.goal == .internet, !questions.isEmpty, questions.allSatisfy(\.isRefused) {
+      for index in traces.indices { _ = traces[index].leadsBeyond(patience, upTo: Self.resends[1]) }
+    }
     let answering = questions.first { $0.outcome == .answer }?.server
     return BeyondFinding(
       questions.map { BeyondFinding.Question($0.server, $0.outcome ?? .silent) }, trace: HopTrace.result(traces),

@@ -57,11 +57,7 @@ struct NameInquiry {
     }
     var evidence = NameFinding(name: name)
     let known = configuration.hostsAddresses(of: name).filter { families.contains($0.family) }
-    if !known.isEmpty {
-      evidence.source = .hosts
-      evidence.addresses = known
-      return evidence
-    }
+    if !known.isEmpty, configuration.asksHostsFirst { return evidence.found(inHosts: known) }
     for candidate in configuration.candidates(for: name) {
       evidence.tried.append(candidate)
       let servers = ask(candidate, families: families, &evidence.isHurried)
@@ -78,7 +74,7 @@ struct NameInquiry {
       // If no server answers, another name gets no answer either.
       if !servers.contains(where: \.hasAnswered) { break }
     }
-    return evidence
+    return known.isEmpty ? evidence : evidence.found(inHosts: known)
   }
 
   /// Asks again, twice, or once if there are several servers, if replies contradict each other or what programs get.
@@ -334,6 +330,12 @@ struct NameInquiry {
       for kind in conversation.open.values { servers[conversation.position].set(kind, .silent) }
     }
     return servers
+  }
+}
+
+extension NameFinding {
+  fileprivate func found(inHosts addresses: [IPAddress]) -> NameFinding {
+    NameFinding(name: name, source: .hosts, addresses: addresses)
   }
 }
 

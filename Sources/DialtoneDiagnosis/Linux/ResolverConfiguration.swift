@@ -44,8 +44,20 @@ struct ResolverConfiguration: Equatable, Sendable {
     }
     for line in switching.split(whereSeparator: \.isNewline) {
       let words = Self.words(line.prefix { $0 != "#" })
-      if words.first == "hosts:" { sources = words.dropFirst().filter { !$0.hasPrefix("[") && !$0.hasSuffix("]") } }
+      if words.first == "hosts:" { sources = Self.sources(words.dropFirst()) }
     }
+  }
+
+  /// The sources, without those behind a hosts file that ends the search for a name it does not have.
+  private static func sources(_ words: ArraySlice<String>) -> [String] {
+    var found: [String] = []
+    for word in words.map(ASCII.folded) {
+      let action = word.drop { $0 == "[" }.prefix { $0 != "]" }
+      let ends = action == "notfound=return" || action.hasPrefix("!") && action.hasSuffix("=return")
+      if found.last == "files", ends, action != "!notfound=return" { break }
+      if !action.contains("=") { found.append(word) }
+    }
+    return found
   }
 
   private static func words(_ line: Substring) -> [String] { line.split { $0 == " " || $0 == "\t" }.map(String.init) }
@@ -72,6 +84,9 @@ struct ResolverConfiguration: Equatable, Sendable {
     }
     return addresses
   }
+
+  /// Whether programs look into the hosts file before they ask name servers.
+  var asksHostsFirst: Bool { !(sources.prefix { $0 != "files" }.contains("dns")) }
 
   /// The names to ask for, in their order (resolv.conf(5), search and ndots).
   func candidates(for name: String) -> [String] {

@@ -99,7 +99,10 @@ struct SystemQuestion {
     switch inquiry.subject.host {
     case .address(let address):
       return NameFinding(name: address.description, source: .literal, addresses: [address])
-    case .internet: return nameInquiry.evidence("", families: inquiry.families)
+    case .internet:
+      var finding = nameInquiry.evidence("", families: inquiry.families)
+      if !resolver.asksServers { finding.source = .none }
+      return finding
     case .name(let name):
       // What programs get is asked for at the same time.
       let system = SystemLookup(name, families: inquiry.families)

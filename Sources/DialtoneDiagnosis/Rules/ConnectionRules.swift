@@ -74,7 +74,9 @@ enum ConnectionRules {
     case .refused(let statement): return judge(finding, attempt, statement)
     case .failed(let errno):
       switch errno {
-      case EPERM, EACCES: return (.forbidden(attempt), .fault, .localFirewall)
+      case EPERM: return (.forbidden(attempt), .fault, .localFirewall)
+      // A rule that prohibits, perhaps by what the kernel was not asked about, such as the port that packets come from.
+      case EACCES: return (.cannotSend(attempt, errno: errno), .fault, .ruleRefuses)
       case ENETUNREACH, EHOSTUNREACH: return (.cannotSend(attempt, errno: errno), .fault, .noRoute)
       // Others are about this machine, such as a lack of ports, and no cause is named.
       default: return (.cannotSend(attempt, errno: errno), .fault, nil)
@@ -111,6 +113,8 @@ enum ConnectionRules {
       return (.statement(attempt, statement), .fault, cause(of: statement, from: attempt.address))
     }
     if finding.isOwn { return (.refused(attempt), .fault, .refused) }
+    // What a route to this machine itself leads to; a filter has other words.
+    if statement.meaning == .networkUnreachable { return (.statement(attempt, statement), .fault, .noRoute) }
     // The kernel says so if nobody answers on the link (RFC 1122, 3.2.2.1; RFC 4861, 7.2.2).
     guard statement.meaning == .hostUnreachable else { return (.forbidden(attempt), .fault, .localFirewall) }
     return finding.gateway.map { (.gatewaySilent($0), .fault, .gatewaySilent) }
@@ -206,7 +210,9 @@ enum BeyondRules {
     if let (statement, target) = refusal(finding) {
       let cause = ConnectionRules.cause(of: statement, from: target)
       // A filter of port 53 alone is no fault of what was asked for.
-      let isBlamed = !context.hasAnswerFromBeyond && (cause != .prohibited || context.hasSilenceBeyond)
+      let hasTraceFailed = finding.trace.map { if case .leadsOn = $0 { false } else { true } } ?? false
+      let isBlamed =
+        !context.hasAnswerFromBeyond && (cause != .prohibited || context.hasSilenceBeyond || hasTraceFailed)
       return (
         .routerSays(statement), isBlamed ? .fault : .doubtful,
         isBlamed ? cause == .hostAbsent ? .routerNoRoute : cause : nil

@@ -70,7 +70,8 @@ enum NameRules {
     let silent = servers.filter(\.isSilent)
     if let unsteady = finding.unsteady { return (.unreliable(unsteady), .fault, .unreliable) }
     if finding.isRootOnly {
-      if servers.contains(where: { $0.hasAnswered && !$0.saysNo }) {
+      // The root exists: whoever denies it knows no name.
+      if servers.contains(where: { $0.hasAnswered && !$0.saysNo && $0.ipv4?.code != .nameError }) {
         return silent.first.map { (.oneServerSilent($0.address), .doubtful, .nameServerSilent) }
           ?? (.serversAnswer, .ok, nil)
       }
@@ -134,7 +135,9 @@ enum NameRules {
       return (.unknown(server: unknown.address, exists: exists), .fault, .nameUnknown)
     }
     if let long = servers.first(where: \.needsTCP) { return (.needsTCP(long.address), .fault, .nameServerSilent) }
-    if let no = servers.first(where: \.saysNo), let code = no.replies.compactMap(\.code).first {
+    if let no = servers.first(where: { $0.saysNo || finding.isRootOnly && $0.hasAnswered }),
+      let code = no.replies.compactMap(\.code).first
+    {
       return (.says(code, server: no.address), .fault, .nameServerRefuses)
     }
     if !servers.isEmpty, servers.allSatisfy({ $0.replies.contains(.forbidden) }) {

@@ -85,6 +85,9 @@ struct VerdictRules {
     case .name(.foundInPart(_, let reply, _)): reply != .silent
     // It is this machine's own, and serves what was asked for.
     case .name(.nobodysByHosts), .name(.nobodysByServer): true
+    // A service of this machine may listen at one of its addresses alone: programs try the other one at once.
+    case .connection(.refused):
+      if case .connection(let connection) = reading.finding { connection.isOwn } else { false }
     // If a certificate proves who answered, it was the site, whatever lies on the way.
     default: isProven && [.nameHijacked, .captivePortal].contains(reading.charge?.cause)
     }
@@ -199,13 +202,14 @@ struct VerdictRules {
     }
   }
 
-  /// The nearest fault. If each family has one, the family that came further counts: the other one may not be in use.
+  /// The nearest fault. If each family has one, one that is set up counts, and the one that came further: the other may
+  /// not be in use.
   private func nearest(_ faults: [Reading]) -> Reading? {
     let ofFamilies = [IPAddress.Family.ipv4, .ipv6].compactMap { family in
       faults.filter { $0.family == family }.min { rank($0) < rank($1) }
     }
     let furthest = ofFamilies.max { a, b in
-      (rank(a), isMissing(a) ? 0 : 1) < (rank(b), isMissing(b) ? 0 : 1)
+      (isMissing(a) ? 0 : 1, rank(a)) < (isMissing(b) ? 0 : 1, rank(b))
     }
     let common = faults.filter { $0.family == nil }.min { rank($0) < rank($1) }
     guard let furthest, let common else { return furthest ?? common }

@@ -104,7 +104,9 @@ extension Words {
     case .nothingFound: "Nothing was found out."
     case .timeIsUp(let kind): "The time was up before \(kind) was looked at."
     case .beyondUnknown(let wasAsked):
-      "Nothing wrong was found up to \(router). What lies beyond it is unknown: "
+      ProxyFinding.inUse(readings.map(\.finding)).map {
+        "The proxy \($0.server), which programs use (\($0.variable)), is there. Whether it leads on is unknown."
+      } ?? "Nothing wrong was found up to \(router). What lies beyond it is unknown: "
         + (wasAsked ? "the root servers do not answer, and a filter may be why." : "nobody there was asked.")
     case .doubt(let reading): Self.capitalised(text(reading)) + "."
     case .untried: "Nothing wrong was found on the way to \(target), and whether it answers is not known."
@@ -125,7 +127,7 @@ extension Words {
   private var router: String { routers.first.map { "your router \($0)" } ?? "your router" }
 
   /// The addresses that routers of this machine answer at.
-  private var routers: [IPAddress] {
+  var routers: [IPAddress] {
     readings.compactMap { reading in
       guard case .kernel(let kernel) = reading.finding, case .neighbour(let neighbour) = kernel.result else {
         return nil

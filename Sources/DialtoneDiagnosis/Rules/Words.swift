@@ -214,7 +214,8 @@ struct Words {
     case .unknownToFirst(let first, let other):
       return "the name server \(first) does not know \(name.name), and \(other) does; programs believe the first"
     case .neverAsked:
-      return "the file /etc/nsswitch.conf has programs ask no name server, and /etc/hosts does not know \(name.name)"
+      return "the file /etc/nsswitch.conf has programs ask no name server"
+        + (name.isRootOnly ? "" : ", and /etc/hosts does not know \(name.name)")
     case .lostInSystem(let server, let milliseconds):
       let time = milliseconds.map { " after \(Self.time($0))" } ?? ""
       return "the name server \(server) knows \(name.name)\(time), but the system's resolver gives programs no address"
@@ -288,7 +289,10 @@ struct Words {
         + "machine drops the answers"
     case .cannotSend(let attempt, let errno):
       "connecting to \(Self.endpoint(attempt)) fails at once: \(Self.text(errno: errno))"
-    case .gatewaySilent(let gateway): "the router \(gateway) does not answer"
+    case .gatewaySilent(let gateway):
+      routers.contains(gateway)
+        ? "packets to the target go to another router than \(gateway), and nobody answers there"
+        : "the router \(gateway) does not answer"
     case .hostAbsent(let address): "nobody on the link has the address \(address)"
     case .tunnelSilent(let tunnel): "nothing answers through the tunnel \(tunnel)"
     case .silent(let attempt):

@@ -40,7 +40,7 @@ public struct DiagnosisProof: Hashable, Sendable {
   /// What this machine refuses itself: its own port, or netfilter's verdict (EPERM) on what it sends.
   init?(_ finding: ConnectionFinding, _ attempt: ConnectionFinding.Attempt) {
     switch attempt.outcome {
-    case .failed(EPERM), .failed(EACCES): break
+    case .failed(EPERM): break
     case .reset where finding.isOwn: break
     case .refused(let statement) where finding.isOwn && statement.isOwn: break
     case .silent where finding.isDatagramForbidden && attempt.sight?.hasLeft == false: break
@@ -113,6 +113,8 @@ struct Success: Hashable, Sendable {
 
   /// The success of a goal among findings; `nil` if there is none.
   init?(of goal: DiagnosisGoal, in findings: [Finding]) {
+    // Programs go by their proxy, and whether that leads on is not known.
+    if goal == .internet, ProxyFinding.inUse(findings) != nil { return nil }
     for finding in findings {
       switch (goal, finding) {
       case (.site, .site(let site)):

@@ -38,6 +38,14 @@ public struct ProxyFinding: Hashable, Sendable {
   }
 }
 
+extension ProxyFinding {
+  /// One that takes connections, and was not asked to lead on.
+  static func inUse(_ findings: [Finding]) -> ProxyFinding? {
+    for case .proxy(let proxy) in findings where proxy.outcome == .connects { return proxy }
+    return nil
+  }
+}
+
 /// Whether somebody answers over http for an address that nobody has and a name that cannot exist: a network that wants
 /// a login does.
 public struct PortalFinding: Hashable, Sendable {

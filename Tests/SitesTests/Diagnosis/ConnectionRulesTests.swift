@@ -87,6 +87,9 @@ struct ConnectionRulesTests {
     Row("packets go round in a circle", .routingLoop, finding(statement(.lifetimeEnded))),
     Row("the target's port is closed", .refused, finding(statement(.portUnreachable, by: target))),
     Row("connect(2) is forbidden", .localFirewall, .kernel, finding(.failed(1))),
+    // EACCES is the word of a routing rule, and of others: nobody proves it.
+    Row("a rule that the kernel was not asked about", .ruleRefuses, finding(.failed(13))),
+    Row("this machine has no way", .noRoute, finding(statement(.networkUnreachable, isOwn: true))),
     // EADDRNOTAVAIL: no segment has left, and no firewall is to blame.
     Row("no port is left", nil, finding(.failed(99), Sight(hasLeft: false))),
     Row("a silent tunnel", .tunnelSilent, finding(.silent) { $0.tunnel = "wg0" }),

@@ -160,6 +160,16 @@ struct NameRulesTests {
     #expect(unknown.charge?.cause == .nameUnknown && unknown.charge?.proof == nil)
   }
 
+  /// The root exists: whoever denies it fails for all names.
+  @Test func whoDeniesTheRootFails() {
+    func cause(_ reply: NameFinding.Reply) -> DiagnosisCause? {
+      let servers = [NameFinding.Server(Self.first, ipv4: reply)]
+      return NameRules.read(NameFinding(name: "the root", servers: servers, isRootOnly: true)).charge?.cause
+    }
+    #expect(cause(.answer(.nameError, [])) == .nameServerRefuses)
+    #expect(cause(.answer(.success, [])) == nil)
+  }
+
   // MARK: Files
 
   /// resolv.conf(5): the last list of domains counts, and a name with enough dots is asked for first.
@@ -176,6 +186,25 @@ struct NameRulesTests {
     #expect(!ResolverConfiguration(resolver: "", switching: "hosts: files\n").asksServers)
     #expect(configuration.hostsAddresses(of: "SITE.example.").map(\.description) == ["203.0.113.10", "2001:db8::10"])
     #expect(configuration.hostsAddresses(of: "other").isEmpty)
+  }
+
+  /// nsswitch.conf(5): what ends the search behind the hosts file, and who is asked first.
+  @Test func readsTheOrderOfSources() {
+    func configuration(_ sources: String) -> ResolverConfiguration {
+      ResolverConfiguration(resolver: "", switching: "hosts: \(sources)\n")
+    }
+    for ending in ["[NOTFOUND=return]", "[notfound=RETURN]", "[!UNAVAIL=return]", "[!SUCCESS=return]"] {
+      #expect(configuration("files \(ending) dns").sources == ["files"] as [String], "\(ending)")
+    }
+    for going in ["[SUCCESS=continue]", "[UNAVAIL=return]", "[SUCCESS=return TRYAGAIN=continue]", "[!NOTFOUND=return]"]
+    {
+      #expect(configuration("files \(going) dns").sources == ["files", "dns"] as [String], "\(going)")
+    }
+    #expect(configuration("files [UNAVAIL=return NOTFOUND=return] dns").sources == ["files"] as [String])
+    #expect(configuration("dns [NOTFOUND=return] files").sources == ["dns", "files"] as [String])
+    #expect(configuration("files dns").asksHostsFirst && configuration("mymachines files dns").asksHostsFirst)
+    #expect(configuration("resolve [!UNAVAIL=return] files dns").asksHostsFirst)
+    #expect(!configuration("dns files").asksHostsFirst)
   }
 
   // MARK: Messages

@@ -78,13 +78,18 @@ struct NearestCauseTests {
     }
   }
 
-  /// If both families have a fault, the one that came further may be in use.
+  /// If both families have a fault, the one that is set up counts, and the one that came further.
   @Test(arguments: [
     (kernel(.link(.missing("eth0"))), kernel(.route(.dead), target6), DiagnosisCause.routeDead),
     (kernel(.route(.dead)), kernel(.address(.missing), target6), .routeDead),
     (kernel(.address(.missing)), kernel(.address(.duplicate(target6)), target6), .duplicateAddress),
     (kernel(.address(.duplicate(router))), kernel(.address(.missing), target6), .duplicateAddress),
-    (kernel(.rule(.refuses(priority: 7, isProven: true))), kernel(.route(.missing), target6), .noRoute),
+    (kernel(.rule(.refuses(priority: 7, isProven: true))), kernel(.route(.missing), target6), .ruleRefuses),
+    // A bridge of containers has the target's network, and there is only a link-local IPv6 address.
+    (
+      kernel(.link(.fails("br0", .noCarrier, isNamed: true))), kernel(.address(.linkLocal(target6)), target6),
+      .noCarrier
+    ),
   ])
   func theFamilyThatComesFurtherCounts(_ first: Finding, _ second: Finding, _ cause: DiagnosisCause) {
     #expect(Self.cause([first, second]) == cause && Self.cause([second, first]) == cause)
@@ -116,6 +121,59 @@ struct NearestCauseTests {
     // Of another target it is another one.
     let other = Self.kernel(.neighbour(.answers(Self.router, isGateway: true)), Self.target6)
     #expect(DiagnosisVerdict(of: "site.example", goal: .host, findings: [silent, other]).findings.count == 2)
+  }
+
+  private static func connection(
+    _ target: IPAddress, _ outcome: ConnectionFinding.Outcome, _ change: (inout ConnectionFinding) -> Void = { _ in }
+  ) -> Finding {
+    var finding = ConnectionFinding(target.family, [ConnectionFinding.Attempt(target, port: 443, outcome)])
+    change(&finding)
+    return .connection(finding)
+  }
+
+  /// A service of this machine listens at one of the addresses of localhost: programs try the other one at once.
+  @Test func aServiceOfThisMachineMayListenInOneFamily() {
+    let refused = Self.connection(Self.target6, .reset) { $0.isOwn = true }
+    let accepted = Self.connection(Self.target, .accepted(milliseconds: 1)) { $0.isOwn = true }
+    #expect(Self.cause([refused, accepted]) == nil)
+    #expect(DiagnosisVerdict(of: "localhost", goal: .host, findings: [refused, accepted]).confidence == .certain)
+    #expect(Self.cause([refused]) == .refused)
+    // Elsewhere that is a fault of the family.
+    let far = [Self.connection(Self.target6, .reset), Self.connection(Self.target, .accepted(milliseconds: 1))]
+    #expect(Self.cause(far) == .familyBroken)
+  }
+
+  /// Programs go by their proxy: that the Internet answers this machine itself is not what was asked for.
+  @Test func aProxyThatTakesConnectionsIsNoSuccess() {
+    let root = Finding.beyond(BeyondFinding([BeyondFinding.Question(Self.target, .answer)]))
+    let proxy = Finding.proxy(ProxyFinding(variable: "https_proxy", server: "192.0.2.7:3128", .connects))
+    let verdict = DiagnosisVerdict(of: "internet", goal: .internet, findings: [root, proxy])
+    #expect(verdict.cause == nil && verdict.confidence == .unknown)
+    #expect(verdict.summary.contains("192.0.2.7:3128"))
+    #expect(DiagnosisVerdict(of: "internet", goal: .internet, findings: [root]).confidence == .certain)
+  }
+
+  /// What the router says of questions to name servers is about all, if a connection fails, too.
+  @Test func aFilterOfQuestionsAloneIsNoFault() {
+    let prohibited = BeyondFinding.Outcome.refused(NetworkStatement(.prohibited, by: Self.router))
+    func cause(_ trace: BeyondFinding.Trace?) -> DiagnosisCause? {
+      let question = BeyondFinding.Question(Self.target, prohibited)
+      return Self.cause([.beyond(BeyondFinding([question], trace: trace))], .internet)
+    }
+    #expect(cause(.refused(NetworkStatement(.prohibited, by: Self.router))) == .prohibited)
+    #expect(cause(.silent) == .prohibited)
+    #expect(cause(.leadsOn(Self.server)) == nil && cause(nil) == nil)
+  }
+
+  /// A mark or a rule leads packets to another router than the one that answers.
+  @Test func aRouterThatAnswersIsNotCalledSilent() {
+    let answers = Self.kernel(.neighbour(.answers(Self.router, isGateway: true)))
+    let own = ConnectionFinding.Outcome.refused(NetworkStatement(.hostUnreachable, by: Self.server, isOwn: true))
+    let failed = Self.connection(Self.target, own) { $0.gateway = Self.router }
+    let verdict = DiagnosisVerdict(of: "site.example", goal: .host, findings: [answers, failed])
+    #expect(verdict.cause == .gatewaySilent && verdict.summary.contains("another router than 192.0.2.1"))
+    let alone = DiagnosisVerdict(of: "site.example", goal: .host, findings: [failed])
+    #expect(alone.summary == "The router 192.0.2.1 does not answer.")
   }
 
   @Test func namesTheInternetAndNotTheAddressThatStandsForIt() {
