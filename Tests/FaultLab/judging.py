@@ -92,7 +92,8 @@ def escape(text):
 
 def peer_cell(text):
     """What a peer said in a line: the error or the loss if it names one, else its last words."""
-    lines = [line for line in text.splitlines() if line.strip()]
+    # Behind a route, ip route get says that it was cached.
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("    cache")]
     telling = [line for line in lines if re.match(r"\w+: |.* packet loss", line)]
     shown = (telling or [line for line in lines if not line.startswith("exit ")] or lines or ["nothing"])
     shown = shown[0 if telling else -1]
