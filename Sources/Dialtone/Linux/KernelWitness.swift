@@ -147,7 +147,7 @@ package final class KernelWitness {
       to: address.bits, mark: configuration.mark, userID: geteuid(), ipProtocol: UInt8(number),
       destinationPort: configuration.port ?? 0, outputInterface: output?.name.text)
     let walk = RuleWalk(rules(packet.destination.family), packet)
-    let (match, nexthops, errno) = match(address, configuration, transport: number, output: output)
+    let (match, nexthops, errno) = match(address, configuration, transport: Int(number), output: output)
     if let match {
       let table = table(of: match, packet.destination)
       evidence.route = facts(match, nexthops, table: table)
