@@ -181,7 +181,7 @@ int csystem_limit_segments(int socket, int bytes) {
 }
 
 int csystem_stream_progress(int socket, struct csystem_stream_progress *progress) {
-  // struct tcp_info of linux/tcp.h as words: libc's own lacks the last of them, and both headers cannot be had at once.
+  // struct tcp_info of linux/tcp.h as words: libc's own lacks the last of them, and the two headers exclude each other.
   enum { UNACKED = 24 / 4, TOTAL_RETRANS = 100 / 4, RCV_OOOPACK = 224 / 4 };
   unsigned int words[64] = {0};
   socklen_t length = sizeof words;

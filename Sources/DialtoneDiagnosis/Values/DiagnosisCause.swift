@@ -144,7 +144,7 @@ public struct DiagnosisCause: Hashable, Sendable {
   /// A short text that never changes, such as `gateway-silent`.
   public var identifier: String { Self.table[Int(code) - 1].identifier }
 
-  /// Who can prove it. Whoever else says it makes it likely.
+  /// Who can prove it. If anybody else says it, it is likely.
   var witness: DiagnosisProof.Witness? { Self.table[Int(code) - 1].witness }
 }
 
