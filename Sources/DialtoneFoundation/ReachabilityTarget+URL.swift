@@ -41,6 +41,6 @@ extension ReachabilityTarget {
       }
       return port
     }
-    return url.scheme.flatMap { PortNumber.usual(forScheme: $0) }
+    return url.scheme.flatMap { PortNumber.usual(forScheme: $0[...]) }
   }
 }

@@ -7,8 +7,18 @@ package enum ASCII {
   package static func folded(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
 
   /// Returns the text with ASCII letters in lower case. Other characters stay.
-  package static func folded(_ text: some StringProtocol) -> String {
-    String(decoding: text.utf8.map(folded), as: UTF8.self)
+  package static func folded(_ text: String) -> String { folded(text[...]) }
+
+  /// Returns the text with ASCII letters in lower case. Other characters stay.
+  package static func folded(_ text: Substring) -> String {
+    // Mostly it is as it should be.
+    if !text.utf8.contains(where: { (0x41...0x5A).contains($0) }) { return String(text) }
+    return String(decoding: text.utf8.map(folded), as: UTF8.self)
+  }
+
+  /// Returns whether the texts are the same but for the case of letters.
+  package static func areSame(_ one: String, _ other: String) -> Bool {
+    one.utf8.count == other.utf8.count && one.utf8.elementsEqual(other.utf8) { folded($0) == folded($1) }
   }
 
   /// Returns the byte, in upper case if it is a letter.

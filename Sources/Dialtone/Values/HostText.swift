@@ -215,7 +215,7 @@ package enum PortNumber {
 
   /// Returns the port of a URL that names none, by its scheme (RFC 9110, 4.2); `nil` for other schemes than http and
   /// https. Case does not matter.
-  package static func usual(forScheme scheme: some StringProtocol) -> UInt16? {
+  package static func usual(forScheme scheme: Substring) -> UInt16? {
     switch ASCII.folded(scheme) {
     case "http": http
     case "https": https

@@ -126,7 +126,7 @@ package struct Prober: Sendable {
       if let name = module.serverName { return name }
       guard url.isSameSite(as: request.url) else { return nil }
       if let name = request.hostName { return name }
-      guard let host = module.fields.first(where: { ASCII.folded($0.name) == "host" })?.value else { return nil }
+      guard let host = module.fields.first(where: { ASCII.areSame($0.name, "host") })?.value else { return nil }
       do throws(ReachabilityError) {
         return try HostName(host)
       } catch {

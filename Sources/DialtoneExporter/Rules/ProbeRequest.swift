@@ -48,7 +48,7 @@ package struct ProbeRequest: Sendable {
       } catch {
         throw Refusal(status: 400, message: "hostname: \(error)")
       }
-      let own = module.fields.first { ASCII.folded($0.name) == "host" }?.value
+      let own = module.fields.first { ASCII.areSame($0.name, "host") }?.value
       if let own, own != text {
         throw Refusal(status: 400, message: "hostname: the module has the header Host already, with another name")
       }
@@ -120,15 +120,15 @@ package struct ProbeRequest: Sendable {
 
   /// The parameters of a query (application/x-www-form-urlencoded), in their order.
   static func parameters(in query: String) -> [(name: String, value: String)] {
-    query.split(separator: "&").map { item in
-      let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    query.utf8.split(separator: UInt8(ascii: "&")).map { item in
+      let parts = item.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
       return (decoded(parts[0]), parts.count > 1 ? decoded(parts[1]) : "")
     }
   }
 
-  private static func decoded(_ text: Substring) -> String {
+  private static func decoded(_ text: Substring.UTF8View) -> String {
     var bytes: [UInt8] = []
-    var rest = text.utf8[...]
+    var rest = text
     while let byte = rest.popFirst() {
       if byte == UInt8(ascii: "%"), rest.count >= 2, let value = UInt8(String(Substring(rest.prefix(2))), radix: 16) {
         bytes.append(value)

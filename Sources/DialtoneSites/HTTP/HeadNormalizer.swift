@@ -178,7 +178,7 @@ struct HeadNormalizer {
 
   /// RFC 9110, 5.6.2.
   private static func isTokenCharacter(_ byte: UInt8) -> Bool {
-    (0x21...0x7E).contains(byte) && !"\"(),/:;<=>?@[\\]{}".utf8.contains(byte)
+    ASCII.isLetter(byte) || ASCII.isDigit(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
   }
 
   /// RFC 9110, 5.5: no control characters except tabs.

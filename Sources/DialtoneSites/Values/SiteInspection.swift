@@ -66,7 +66,7 @@ package struct CheckDetails: Sendable {
   package init() {}
 
   /// The first value of a field, whose name is given in lower case.
-  package func value(of name: String) -> String? { fields.first { ASCII.folded($0.name) == name }?.value }
+  package func value(of name: String) -> String? { fields.first { ASCII.areSame($0.name, name) }?.value }
 }
 
 /// Which packets of a connection have not arrived (tcp(7), TCP_INFO).

@@ -64,12 +64,12 @@ extension SiteURL {
     if text.unicodeScalars.contains("%") {
       throw refusal("the host \(HostText.quoted(text)) has a percent sign; write its letters as they are")
     }
+    if let address = IPAddress(text) { return .address(try usable(address, url)) }
     let parsed: HostText
     do {
       // Not as a host alone: what would be superfluous there is part of a URL.
       parsed = try HostText.parse("http://\(text)")
     } catch {
-      if let address = IPAddress(text) { _ = try usable(address, url) }
       throw refusal(error.message)
     }
     switch parsed {
