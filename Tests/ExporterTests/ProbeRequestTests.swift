@@ -101,12 +101,12 @@ struct ExpositionTests {
   }
 
   @Test(arguments: [
-    (nil, Exposition.text), ("*/*", .text), ("text/plain", .text),
+    ("", Exposition.text), ("*/*", .text), ("text/plain", .text),
     ("application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1", .openMetrics),
     ("application/openmetrics-text; version=1.0.0; q=0.2, text/plain", .text),
     ("application/openmetrics-text;version=0.0.1", .text), ("application/openmetrics-text;q=0", .text),
   ])
-  func writesWhatIsAskedFor(_ accept: String?, _ format: Exposition) {
+  func writesWhatIsAskedFor(_ accept: String, _ format: Exposition) {
     #expect(Exposition(accept: accept) == format)
   }
 }

@@ -17,7 +17,7 @@ package final class Exporter: Sendable {
   struct Request: Sendable {
     var method = "GET"
     var target = "/"
-    var accept: String?
+    var format = Exposition.text
     var scrapeTimeout: String?
   }
 
@@ -118,8 +118,7 @@ package final class Exporter: Sendable {
     }
     let families = result.families(isLocalPathUp: watched.isLocalPathUp)
     if probe.isDebug { return Response(body: Self.debugText(probe, result, families)) }
-    let format = Exposition(accept: request.accept)
-    return Response(type: format.contentType, body: format.text(of: families))
+    return Response(type: request.format.contentType, body: request.format.text(of: families))
   }
 
   /// Waits until a probe may begin, for so long at most: with less time, it would fail for want of it, and an alert
@@ -179,8 +178,8 @@ package final class Exporter: Sendable {
   // MARK: Metrics
 
   private func metrics(_ request: Request) -> Response {
-    let format = Exposition(accept: request.accept)
-    return Response(type: format.contentType, body: format.text(of: watched.families + own + more() + process.families))
+    let families = watched.families + own + more() + process.families
+    return Response(type: request.format.contentType, body: request.format.text(of: families))
   }
 
   private var own: [MetricFamily] {

@@ -31,6 +31,8 @@ final class RequestHandler: ChannelInboundHandler {
   private var timer: Scheduled<Void>?
   let idleness = Idleness()
   private var isLast = false
+  /// What the last request accepts: Prometheus says the same each time.
+  private var accepted = (text: "", format: Exposition.text)
 
   /// Since when no byte of a request has come, if none has. Others may read it.
   final class Idleness: Sendable {
@@ -106,13 +108,18 @@ final class RequestHandler: ChannelInboundHandler {
     }
     let request = Exporter.Request(
       method: head.method.rawValue, target: head.uri,
-      accept: head.headers["accept"].isEmpty ? nil : head.headers["accept"].joined(separator: ","),
+      format: format(head.headers["accept"].joined(separator: ",")),
       scrapeTimeout: head.headers.first(name: "x-prometheus-scrape-timeout-seconds"))
     let handler = NIOLoopBound(self, eventLoop: loop)
     task = Task(executorPreference: executor) { [exporter] in
       let response = await exporter.answer(request)
       handler.value.write(response, head)
     }
+  }
+
+  private func format(_ accept: String) -> Exposition {
+    if accept != accepted.text { accepted = (accept, Exposition(accept: accept)) }
+    return accepted.format
   }
 
   private func write(_ response: Exporter.Response, _ request: HTTPRequestHead) {

@@ -49,9 +49,9 @@ package enum Exposition: Sendable {
 
   /// What a request's Accept header asks for (RFC 9110, 12.5.1): OpenMetrics if it is named, and nothing else is
   /// preferred.
-  package init(accept: String?) {
+  package init(accept: String) {
     var (openMetrics, text) = (0.0, 0.0)
-    for item in Array((accept ?? "").utf8).split(separator: UInt8(ascii: ",")) {
+    for item in Array(accept.utf8).split(separator: UInt8(ascii: ",")) {
       let parts = item.split(separator: UInt8(ascii: ";")).map { part in
         String(decoding: part.filter { $0 != 0x20 && $0 != 0x09 }.map(ASCII.folded), as: UTF8.self)
       }
