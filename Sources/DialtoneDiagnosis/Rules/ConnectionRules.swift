@@ -157,6 +157,8 @@ enum BeyondMeaning: Hashable, Sendable {
   case answers(IPAddress)
   /// It answers a question, and no connection gets beyond the router.
   case answersAlone(IPAddress)
+  /// It answers, and something near stops connections to the port of sites.
+  case stopsSites(IPAddress, ConnectionFinding.Outcome)
   /// Servers of one family answer, and none of the other.
   case answersInPart(IPAddress, silent: IPAddress.Family)
   /// Somebody on the way answers in a root server's place.
@@ -186,6 +188,11 @@ enum BeyondRules {
     return (statement, first.server)
   }
 
+  /// Somebody on the way stops what has not come to its target.
+  private static func cause(of stop: ConnectionFinding.Outcome) -> DiagnosisCause {
+    if case .silent = stop { .silent } else { .prohibited }
+  }
+
   static func read(_ finding: BeyondFinding, _ context: Reading.Context) -> Reading {
     let (meaning, outcome, cause) = judge(finding, context)
     return Reading(.beyond(finding), outcome, .beyond(meaning), charge: cause.map { Charge($0, nil) })
@@ -196,6 +203,7 @@ enum BeyondRules {
   ) -> (BeyondMeaning, DiagnosisStep.Outcome, DiagnosisCause?) {
     if let answer = finding.questions.first(where: { $0.outcome == .answer }) {
       if finding.takesConnections == false { return (.answersAlone(answer.server), .doubtful, .silent) }
+      if let stop = finding.stopsSites { return (.stopsSites(answer.server, stop), .doubtful, cause(of: stop)) }
       let silent = finding.questions.first { question in
         question.server.family != answer.server.family && question.isLost
       }

@@ -77,7 +77,8 @@ extension Words {
     switch reading.finding {
     case .kernel where goal == .internet && [.address, .neighbour].contains(reading.kind):
       ", so the Internet is not reachable"
-    case .name where reading.meaning == .name(.silent): ", so that no name can be looked up"
+    case .name where reading.charge?.cause == .nameHijacked && goal == .internet: ", so that names lead astray"
+    case .name where goal == .internet || reading.meaning == .name(.silent): ", so that no name can be looked up"
     default: nil
     }
   }
@@ -165,7 +166,7 @@ extension Words {
         }
       case .beyond: add("the Internet answers")
       case .name(let name):
-        if name.isRootOnly { add("name server answers") } else { add("\(name.name) is \(Self.list(name.addresses))") }
+        if goal == .internet { add("name server answers") } else { add("\(name.name) is \(Self.list(name.addresses))") }
       case .connection, .site: if reading.kind != .pathMTU { add(text(reading)) }
       default: continue
       }
