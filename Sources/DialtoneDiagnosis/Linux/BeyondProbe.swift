@@ -14,7 +14,7 @@ struct BeyondProbe {
   /// When a question is sent again, and when a server counts as silent, in milliseconds.
   private static let resends: [Int64] = [0, 1_000, 2_000]
   private static let end: Int64 = 3_000
-  /// How often connections to sites are compared with others, and how long routers near may take, in milliseconds.
+  /// At how many servers connections to sites are compared with others, and how long routers near may take (ms).
   private static let siteTries = 3
   private static let near: Int64 = 200
   /// How long a connection may take before others are tried beside it, in milliseconds.
@@ -36,11 +36,15 @@ struct BeyondProbe {
     self.patience = patience
   }
 
+  private static func servers(_ family: IPAddress.Family, count: Int) -> [IPAddress] {
+    (RootServers.addresses[family] ?? []).shuffled().prefix(count).compactMap { IPAddress($0) }
+  }
+
   func finding(_ witness: KernelWitness) -> BeyondFinding {
     var traces: [HopTrace] = []
     var questions: [Question] = []
     for family in inquiry.families {
-      let servers = (RootServers.addresses[family] ?? []).compactMap { IPAddress($0) }.shuffled().prefix(Self.serverCount)
+      let servers = Self.servers(family, count: Self.serverCount)
       for server in servers {
         let way = witness.evidence(server, inquiry.path(.udp, port: 53))
         guard way.state.isReachable else { continue }
@@ -62,32 +66,33 @@ struct BeyondProbe {
     // A proxy takes the place of connections.
     let isEnough = inquiry.subject.goal != .internet || inquiry.hasProxySetting
     let answering = isEnough ? nil : questions.first { $0.outcome == .answer }?.server
-    let isConnected = answering.flatMap { takesConnections($0, witness) }
-    return BeyondFinding(
+    var finding = BeyondFinding(
       questions.map { BeyondFinding.Question($0.server, $0.outcome ?? .silent) }, trace: HopTrace.result(traces),
-      takesConnections: isConnected, stopsSites: isConnected == true ? answering.flatMap { stopsSites($0, witness) } : nil)
+      takesConnections: answering.flatMap { takesConnections($0, witness) })
+    if let answering, finding.takesConnections == true {
+      finding.stopsSites = stopsSites(answering.family, witness)
+    }
+    return finding
   }
 
-  /// What stops connections to port 443 near, which get less far than those to port 53 on the same way; `nil` if they
-  /// do not, or nobody on the way tells. What the server itself makes of them is no matter.
-  private func stopsSites(_ server: IPAddress, _ witness: KernelWitness) -> ConnectionFinding.Outcome? {
-    let way = witness.evidence(server, inquiry.path(port: HopTrace.sitePort))
-    let interface = inquiry.configuration.interface == nil ? nil : way.link?.index
-    func trace(port: UInt16) -> HopTrace {
-      HopTrace(to: server, port: port, interface: interface, gateway: way.state.gateway)
-    }
-    for _ in 0..<Self.siteTries {
-      // First, as routers answer only some of many.
-      var sites = trace(port: HopTrace.sitePort)
+  /// What stops connections to port 443 near, which get less far than those to port 53 of the same servers; `nil` if
+  /// they do not, or nobody tells. Servers differ in what they make of them, and a filter does not.
+  private func stopsSites(_ family: IPAddress.Family, _ witness: KernelWitness) -> ConnectionFinding.Outcome? {
+    var outcomes: Set<ConnectionFinding.Outcome> = []
+    for server in Self.servers(family, count: Self.siteTries) {
+      let way = witness.evidence(server, inquiry.path(port: HopTrace.sitePort))
+      let interface = inquiry.configuration.interface == nil ? nil : way.link?.index
+      // First, as routers answer only some of many. One that takes connections itself does not let the first one die.
+      var sites = HopTrace(to: server, hops: [1] + HopTrace.hops, interface: interface, gateway: way.state.gateway)
       if sites.leadsBeyond(patience, upTo: Self.near) { return nil }
-      var names = trace(port: 53)
+      var names = HopTrace(
+        to: server, port: 53, hops: HopTrace.hops.dropLast(), interface: interface, gateway: way.state.gateway)
       guard names.leadsBeyond(patience, upTo: Self.near), names.hasDiedBeyond,
-        !sites.isLed(patience, upTo: Self.near)
+        !sites.isLed(patience, upTo: Self.near), sites.hasDiedAtRouter, let stop = sites.stop, !patience.isOver
       else { return nil }
-      if let outcome = sites.stop { return outcome }
-      if sites.hasArrived || patience.isOver { return nil }
+      outcomes.insert(stop)
     }
-    return .silent
+    return outcomes.count == 1 ? outcomes.first : nil
   }
 
   /// Whether a connection gets beyond the router: programs need more than datagrams. `nil` if the time was up before.

@@ -9,29 +9,32 @@ internal import Dialtone
 /// whatever filters do with questions to name servers. Belongs to one thread.
 struct HopTrace {
   /// Behind so many routers each connection dies; 64 is the usual number (IANA, RFC 1700).
-  private static let hops: [CInt] = [2, 3, 64]
+  static let hops: [CInt] = [2, 3, 64]
   /// Where sites are: few filters stop it.
   static let sitePort: UInt16 = 443
 
   private let target: IPAddress
   private let port: UInt16
+  private let hops: [CInt]
   private let interface: UInt32?
   private let gateway: IPAddress?
   private var sockets: [(hops: CInt, socket: ProbeSocket)] = []
   private var hasBegun = false
-  /// Whether the target has answered, or somebody in its place.
-  private(set) var hasArrived = false
+  private var hasArrived = false
   private var isConnected = false
-  /// Whether the one that dies first was taken, or reset: somebody near does that.
+  /// Whether the router has said that the one died with it that gets no further.
+  private(set) var hasDiedAtRouter = false
+  /// Whether the one that dies behind two was taken, or reset: somebody near does that.
   private var (isTakenNear, isResetNear) = (false, false)
   /// Who has refused one.
   private var refusal: NetworkStatement?
   /// Those who have said that a connection died with them.
   private var routers: [IPAddress] = []
 
-  init(to target: IPAddress, port: UInt16 = sitePort, interface: UInt32?, gateway: IPAddress?) {
+  init(to target: IPAddress, port: UInt16 = sitePort, hops: [CInt] = hops, interface: UInt32?, gateway: IPAddress?) {
     self.target = target
     self.port = port
+    self.hops = hops
     self.interface = interface
     self.gateway = gateway
   }
@@ -42,12 +45,14 @@ struct HopTrace {
   /// Whether a router beyond the first has said that a connection died with it.
   var hasDiedBeyond: Bool { !routers.isEmpty }
 
-  /// Who stops connections near; `nil` if nobody says so.
-  var stop: ConnectionFinding.Outcome? { refusal.map { .refused($0) } ?? (isResetNear ? .reset : nil) }
+  /// What stops connections near; `nil` if something further away has answered.
+  var stop: ConnectionFinding.Outcome? {
+    refusal.map { .refused($0) } ?? (isResetNear ? .reset : hasArrived ? nil : .silent)
+  }
 
   mutating func begin() {
     hasBegun = true
-    sockets = (port == Self.sitePort ? Self.hops : Self.hops.dropLast()).compactMap { hops in
+    sockets = hops.compactMap { hops in
       ProbeSocket(target, port: port, isStream: true, interface: interface, hops: hops).map { (hops, $0) }
     }.filter { $0.socket.start == EINPROGRESS }
   }
@@ -58,9 +63,14 @@ struct HopTrace {
     let (hops, socket) = sockets.remove(at: index)
     let errno = socket.takeError()
     if let statement = socket.takeRefusal()?.statement {
-      let isBeyond = statement.meaning == .lifetimeEnded && !statement.isOwn && statement.sender.bits != gateway?.bits
-      if isBeyond, !routers.contains(statement.sender) { routers.append(statement.sender) }
-      if statement.meaning != .lifetimeEnded, !statement.isOwn { refusal = statement }
+      if statement.isOwn { return }
+      if statement.meaning != .lifetimeEnded {
+        refusal = statement
+      } else if hops == 1 {
+        hasDiedAtRouter = true
+      } else if statement.sender.bits != gateway?.bits, !routers.contains(statement.sender) {
+        routers.append(statement.sender)
+      }
     } else if errno == 0 || errno == ECONNREFUSED {
       hasArrived = true
       isConnected = isConnected || errno == 0

@@ -159,7 +159,8 @@ enum Advice {
     switch meaning {
     case .nobodysByHosts: return "Take the line out of /etc/hosts: grep -n -w -- \(shell(name.name)) /etc/hosts"
     case .neverAsked: return "Let the line \"hosts:\" of /etc/nsswitch.conf lead to dns."
-    case .hijacked, .untrue: return "Log in to the network in a browser, or set another name server in /etc/resolv.conf."
+    case .hijacked, .untrue:
+      return "Log in to the network in a browser, or set another name server in /etc/resolv.conf."
     case .nobodysByServer: return "See whether a filter of names blocks \(shell(name.name))."
     case .unknown: return "Check the spelling of \(shell(name.name)), and the search domains in /etc/resolv.conf."
     case .unknownToFirst(_, let other): return "Put \(other) first in /etc/resolv.conf."

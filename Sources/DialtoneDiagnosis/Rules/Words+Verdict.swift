@@ -69,7 +69,13 @@ extension Words {
       guard let servers = silentRouters(ground.reading) else { break }
       return "Your router answers, but the name server on it does not (\(Self.list(servers)))."
     }
-    return Self.capitalised(text(ground.reading)) + (consequence(ground.reading) ?? "") + "."
+    return Self.capitalised(prefix(ground.reading) + text(ground.reading)) + (consequence(ground.reading) ?? "") + "."
+  }
+
+  /// What does not work, if the Internet was asked about, which answers by address.
+  private func prefix(_ reading: Reading) -> String {
+    guard goal == .internet, reading.kind == .name, reading.isFault else { return "" }
+    return reading.charge?.cause == .nameHijacked ? "names lead astray: " : "no name can be looked up: "
   }
 
   /// What a fault means to who does not know what such a part is for.
@@ -77,8 +83,7 @@ extension Words {
     switch reading.finding {
     case .kernel where goal == .internet && [.address, .neighbour].contains(reading.kind):
       ", so the Internet is not reachable"
-    case .name where reading.charge?.cause == .nameHijacked && goal == .internet: ", so that names lead astray"
-    case .name where goal == .internet || reading.meaning == .name(.silent): ", so that no name can be looked up"
+    case .name where reading.meaning == .name(.silent) && goal != .internet: ", so that no name can be looked up"
     default: nil
     }
   }

@@ -195,7 +195,7 @@ struct Words {
     return switch outcome {
     case .refused(let statement): "\(who(statement)) says of \(connections): \(text(statement))"
     case .reset: "somebody on the way resets \(connections)"
-    default: "\(connections) vanish on the way"
+    default: "\(connections) get no answer"
     }
   }
 

@@ -53,15 +53,14 @@ public struct BeyondFinding: Hashable, Sendable {
 
   /// Whether a connection gets beyond the router, too, and not only a question; `nil` if that was not tried.
   public let takesConnections: Bool?
-  /// What stops connections to the port of sites that get less far than others; `nil` if nothing is known to.
-  public let stopsSites: ConnectionFinding.Outcome?
+  /// What stops connections to the port of sites, which get less far than others; `nil` if nothing is known to.
+  public var stopsSites: ConnectionFinding.Outcome?
 
   /// Makes a finding.
-  public init(_ questions: [Question], trace: Trace? = nil, takesConnections: Bool? = nil, stopsSites: ConnectionFinding.Outcome? = nil) {
+  public init(_ questions: [Question], trace: Trace? = nil, takesConnections: Bool? = nil) {
     self.questions = questions
     self.trace = trace
     self.takesConnections = takesConnections
-    self.stopsSites = stopsSites
   }
 
   var hasAnswer: Bool { questions.contains { $0.outcome == .answer } }
