@@ -188,11 +188,6 @@ enum BeyondRules {
     return (statement, first.server)
   }
 
-  /// Somebody on the way stops what has not come to its target.
-  private static func cause(of stop: ConnectionFinding.Outcome) -> DiagnosisCause {
-    if case .silent = stop { .silent } else { .prohibited }
-  }
-
   static func read(_ finding: BeyondFinding, _ context: Reading.Context) -> Reading {
     let (meaning, outcome, cause) = judge(finding, context)
     return Reading(.beyond(finding), outcome, .beyond(meaning), charge: cause.map { Charge($0, nil) })
@@ -203,7 +198,10 @@ enum BeyondRules {
   ) -> (BeyondMeaning, DiagnosisStep.Outcome, DiagnosisCause?) {
     if let answer = finding.questions.first(where: { $0.outcome == .answer }) {
       if finding.takesConnections == false { return (.answersAlone(answer.server), .doubtful, .silent) }
-      if let stop = finding.stopsSites { return (.stopsSites(answer.server, stop), .doubtful, cause(of: stop)) }
+      // Whoever says so is on the way: it has not come to its target.
+      if let stop = finding.stopsSites {
+        return (.stopsSites(answer.server, stop), .doubtful, stop == .silent ? .silent : .prohibited)
+      }
       let silent = finding.questions.first { question in
         question.server.family != answer.server.family && question.isLost
       }
