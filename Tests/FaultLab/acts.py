@@ -120,18 +120,31 @@ def translate(network, server):
     from sites import relay
     while True:
         client, _ = server.accept()
-        address = client.getsockname()
-        four = socket.inet_ntop(socket.AF_INET, socket.inet_pton(socket.AF_INET6, address[0])[12:])
+        if client.family == socket.AF_INET6:
+            address = client.getsockname()
+            four = socket.inet_pton(socket.AF_INET6, address[0])[12:], address[1]
+        else:  # SO_ORIGINAL_DST: where it went before the router took it.
+            _, port, address = struct.unpack("!HH4s8x", client.getsockopt(socket.SOL_IP, 80, 16))
+            four = address, port
 
-        def both(client=client, four=four, port=address[1]):
+        def both(client=client, address=four[0], port=four[1]):
             network.enter("router")
             try:
-                relay(client, socket.create_connection((four, port), 3))
+                relay(client, socket.create_connection((socket.inet_ntoa(address), port), 3))
             except OSError:
                 pass  # One of both ends went away.
             finally:
                 client.close()
         threading.Thread(target=both, daemon=True).start()
+
+
+def take_sites(play):
+    """The router takes connections to port 443 itself, and leads them on: a proxy that nobody sees."""
+    server = play.network.socket("router", socket.AF_INET, socket.SOCK_STREAM)
+    server.bind(("0.0.0.0", 8443))
+    server.listen(64)
+    play.network.start("router", translate, play.network, server)
+    play.network.filter("router", "dstnat", "iifname near tcp dport 443 redirect to :8443")
 
 
 def flap(play, machine, seconds_off, off, seconds_on, on):
@@ -273,4 +286,4 @@ def slow(play, where, **numbers):
 
 ACTS = {"portal": portal, "place": place, "second-link": second_link, "containers": containers, "vpn": vpn,
         "nat64": nat64, "flap": flap, "alternate": alternate, "kill-connections": kill_connections, "frames": frames,
-        "forge": forge, "talk": talk, "ask-too": ask_too, "hold": hold}
+        "forge": forge, "talk": talk, "ask-too": ask_too, "hold": hold, "take-sites": take_sites}

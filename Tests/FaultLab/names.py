@@ -17,6 +17,7 @@ ZONE = {
     "six.example": ["2001:db8:2::10"],
     "proxy.example": ["198.51.100.8", "2001:db8:5::8"],
     "login.example": ["192.0.2.1", "2001:db8:1::1"],
+    **{f"{letter}.root-servers.net": list(pair) for letter, pair in ROOTS.items()},
 }
 A, NS, CNAME, SOA, AAAA = 1, 2, 5, 6, 28
 
@@ -24,7 +25,7 @@ A, NS, CNAME, SOA, AAAA = 1, 2, 5, 6, 28
 MODES = {
     "honest", "silent", "refused", "servfail", "formerr", "notimp", "empty", "nxdomain", "lying", "slow", "truncated",
     "mute-tcp", "no-aaaa", "wrong-id", "wrong-question", "wrong-owner", "no-question", "elsewhere", "garbage", "short",
-    "loop", "zero", "root-silent", "aaaa-servfail", "not-a-reply", "dns64", "cname", "six-second",
+    "loop", "zero", "root-silent", "aaaa-servfail", "not-a-reply", "dns64", "cname", "six-second", "rootless",
 }
 
 
@@ -166,7 +167,7 @@ class NameServer:
         return self.bend(mode, packet, name, kind, good)
 
     def bend(self, mode, packet, name, kind, good):
-        if mode == "empty":
+        if mode == "empty" or mode == "rootless" and name == "":
             return message(packet, 0)
         if mode == "lying":
             return message(packet, 0, records(self.value.split("+"), kind))

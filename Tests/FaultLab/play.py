@@ -84,8 +84,10 @@ class Play:
                 self.servers[server].set_mode(mode)
         for text in self.settings("zone"):
             for entry in text.split():
-                name, _, addresses = entry.partition("=")
+                name, known, addresses = entry.partition("=")
                 self.servers["provider"].zone[name] = [a for a in addresses.split("+") if a]
+                if not known:
+                    del self.servers["provider"].zone[name]
         sites = {"80": ("ok", None), "443": ("ok", "site")}
         for text in self.settings("serve"):
             port, mode, *certificate = text.split()

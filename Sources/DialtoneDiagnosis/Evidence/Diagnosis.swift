@@ -18,13 +18,14 @@ public import DialtoneSites
 ///
 /// It asks the kernel, and sends:
 /// - to the gateway: one datagram to the discard port (RFC 863), so that the kernel asks for it on the link;
-/// - to the name servers of resolv.conf(5): the target's name, and a name that cannot exist (`.invalid`, RFC 6761);
+/// - to the name servers of resolv.conf(5): the target's name, and a name that cannot exist (`.invalid`, RFC 6761); for
+///   the Internet the root, and a.root-servers.net if that does not tell enough;
 /// - to the target: TCP connections that are closed at once, on its port, else on 443 and 80. If it has no URL, small
 ///   and large datagrams to port 33434 follow. If it has one, a check as `SiteCheck` makes it, a few times if it
 ///   fails. If nobody answers, an empty datagram goes to the port that was tried;
 /// - to the proxy that the environment names for the URL: what a program would send to have a connection made;
 /// - to two root servers of the DNS in each family: a question for the root's name servers (RFC 9609). They are asked
-///   if the target is the Internet, or if it fails. One of them is connected to, too.
+///   if the target is the Internet, or if it fails. One of them is connected to, too, and up to three others.
 ///   ``DiagnosisConfiguration/asksBeyondRouter`` leaves this out.
 ///
 /// Nothing goes to anybody else. No privilege is needed. With CAP_NET_RAW it sees whether packets leave this machine,

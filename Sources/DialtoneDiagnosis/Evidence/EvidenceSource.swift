@@ -64,7 +64,7 @@ public struct DiagnosisInquiry: Sendable {
 
   /// The target's addresses, in the order in which programs try them; none if they are not known.
   var addresses: [IPAddress] {
-    guard let name, !name.isRootOnly else { return [] }
+    guard let name, subject.goal != .internet else { return [] }
     var known = name.addresses
     if case .addresses(let system)? = name.system, !system.isEmpty { known = system }
     // Linux takes 0.0.0.0 and ::, which filters of names answer, for this machine itself.

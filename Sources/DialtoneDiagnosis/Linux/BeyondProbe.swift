@@ -9,23 +9,14 @@ internal import Netlink
 /// Asks two root servers of each usable family for the root's name servers (RFC 9609): the smallest question that the
 /// Internet itself answers for anybody. Belongs to one thread.
 struct BeyondProbe {
-  /// The root servers (IANA, root hints), a to m.
-  private static let servers: [IPAddress.Family: [String]] = [
-    .ipv4: [
-      "198.41.0.4", "170.247.170.2", "192.33.4.12", "199.7.91.13", "192.203.230.10", "192.5.5.241", "192.112.36.4",
-      "198.97.190.53", "192.36.148.17", "192.58.128.30", "193.0.14.129", "199.7.83.42", "202.12.27.33",
-    ],
-    .ipv6: [
-      "2001:503:ba3e::2:30", "2801:1b8:10::b", "2001:500:2::c", "2001:500:2d::d", "2001:500:a8::e", "2001:500:2f::f",
-      "2001:500:12::d0d", "2001:500:1::53", "2001:7fe::53", "2001:503:c27::2:30", "2001:7fd::1", "2001:500:9f::42",
-      "2001:dc3::35",
-    ],
-  ]
   /// How many servers of a family are asked.
   private static let serverCount = 2
   /// When a question is sent again, and when a server counts as silent, in milliseconds.
   private static let resends: [Int64] = [0, 1_000, 2_000]
   private static let end: Int64 = 3_000
+  /// At how many servers connections to sites are compared with others, and how long routers near may take (ms).
+  private static let siteTries = 3
+  private static let near: Int64 = 200
   /// How long a connection may take before others are tried beside it, in milliseconds.
   private static let soon: Int64 = 500
 
@@ -45,11 +36,15 @@ struct BeyondProbe {
     self.patience = patience
   }
 
+  private static func servers(_ family: IPAddress.Family, count: Int) -> [IPAddress] {
+    (RootServers.addresses[family] ?? []).shuffled().prefix(count).compactMap { IPAddress($0) }
+  }
+
   func finding(_ witness: KernelWitness) -> BeyondFinding {
     var traces: [HopTrace] = []
     var questions: [Question] = []
     for family in inquiry.families {
-      let servers = (Self.servers[family] ?? []).compactMap { IPAddress($0) }.shuffled().prefix(Self.serverCount)
+      let servers = Self.servers(family, count: Self.serverCount)
       for server in servers {
         let way = witness.evidence(server, inquiry.path(.udp, port: 53))
         guard way.state.isReachable else { continue }
@@ -68,10 +63,36 @@ struct BeyondProbe {
     if inquiry.subject.goal == .internet, !questions.isEmpty, questions.allSatisfy(\.isRefused) {
       for index in traces.indices { _ = traces[index].leadsBeyond(patience, upTo: Self.resends[1]) }
     }
-    let answering = questions.first { $0.outcome == .answer }?.server
-    return BeyondFinding(
+    // A proxy takes the place of connections.
+    let isEnough = inquiry.subject.goal != .internet || inquiry.hasProxySetting
+    let answering = isEnough ? nil : questions.first { $0.outcome == .answer }?.server
+    var finding = BeyondFinding(
       questions.map { BeyondFinding.Question($0.server, $0.outcome ?? .silent) }, trace: HopTrace.result(traces),
-      takesConnections: inquiry.subject.goal == .internet ? answering.flatMap { takesConnections($0, witness) } : nil)
+      takesConnections: answering.flatMap { takesConnections($0, witness) })
+    if let answering, finding.takesConnections == true {
+      finding.stopsSites = stopsSites(answering.family, witness)
+    }
+    return finding
+  }
+
+  /// What stops connections to port 443 near, which get less far than those to port 53 of the same servers; `nil` if
+  /// they do not, or nobody tells. Servers differ in what they make of them, and a filter does not.
+  private func stopsSites(_ family: IPAddress.Family, _ witness: KernelWitness) -> ConnectionFinding.Outcome? {
+    var outcomes: Set<ConnectionFinding.Outcome> = []
+    for server in Self.servers(family, count: Self.siteTries) {
+      let way = witness.evidence(server, inquiry.path(port: HopTrace.sitePort))
+      let interface = inquiry.configuration.interface == nil ? nil : way.link?.index
+      // First, as routers answer only some of many. One that takes connections itself does not let the first one die.
+      var sites = HopTrace(to: server, hops: [1] + HopTrace.hops, interface: interface, gateway: way.state.gateway)
+      if sites.leadsBeyond(patience, upTo: Self.near) { return nil }
+      var names = HopTrace(
+        to: server, port: 53, hops: HopTrace.hops.dropLast(), interface: interface, gateway: way.state.gateway)
+      guard names.leadsBeyond(patience, upTo: Self.near), names.hasDiedBeyond,
+        !sites.isLed(patience, upTo: Self.near), sites.hasDiedAtRouter, let stop = sites.stop, !patience.isOver
+      else { return nil }
+      outcomes.insert(stop)
+    }
+    return outcomes.count == 1 ? outcomes.first : nil
   }
 
   /// Whether a connection gets beyond the router: programs need more than datagrams. `nil` if the time was up before.

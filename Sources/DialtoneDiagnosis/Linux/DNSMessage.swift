@@ -23,6 +23,8 @@ enum DNSMessage {
     var isTruncated: Bool
     /// Whether it repeats the question that was asked (RFC 5452, 9.1): programs drop it if not.
     var isToQuestion: Bool
+    /// Whether it names a name server of what was asked for.
+    var hasNameServer = false
   }
 
   /// Returns a question as it is sent; `nil` if the name does not fit. The empty name is the root.
@@ -75,6 +77,8 @@ enum DNSMessage {
       if record.owner != owner { continue }
       if record.type == RecordType.alias.rawValue, let alias = self.name(bytes, record.data.startIndex) {
         owner = alias.labels
+      } else if record.type == RecordType.nameServer.rawValue {
+        answer.hasNameServer = true
       } else if let address = address(record.data, record.type), !answer.addresses.contains(address) {
         answer.addresses.append(address)
       }

@@ -9,50 +9,72 @@ internal import Dialtone
 /// whatever filters do with questions to name servers. Belongs to one thread.
 struct HopTrace {
   /// Behind so many routers each connection dies; 64 is the usual number (IANA, RFC 1700).
-  private static let hops: [CInt] = [2, 3, 64]
+  static let hops: [CInt] = [2, 3, 64]
   /// Where sites are: few filters stop it.
-  private static let port: UInt16 = 443
+  static let sitePort: UInt16 = 443
 
   private let target: IPAddress
+  private let port: UInt16
+  private let hops: [CInt]
   private let interface: UInt32?
   private let gateway: IPAddress?
-  private var sockets: [ProbeSocket] = []
+  private var sockets: [(hops: CInt, socket: ProbeSocket)] = []
   private var hasBegun = false
   private var hasArrived = false
   private var isConnected = false
+  /// Whether the router has said that the one died with it that gets no further.
+  private(set) var hasDiedAtRouter = false
+  /// Whether the one that dies behind two was taken, or reset: somebody near does that.
+  private var (isTakenNear, isResetNear) = (false, false)
   /// Who has refused one.
   private var refusal: NetworkStatement?
   /// Those who have said that a connection died with them.
   private var routers: [IPAddress] = []
 
-  init(to target: IPAddress, interface: UInt32?, gateway: IPAddress?) {
+  init(to target: IPAddress, port: UInt16 = sitePort, hops: [CInt] = hops, interface: UInt32?, gateway: IPAddress?) {
     self.target = target
+    self.port = port
+    self.hops = hops
     self.interface = interface
     self.gateway = gateway
   }
 
   var family: IPAddress.Family { target.family }
-  var descriptors: [CInt] { sockets.map(\.descriptor) }
+  var descriptors: [CInt] { sockets.map(\.socket.descriptor) }
+
+  /// Whether a router beyond the first has said that a connection died with it.
+  var hasDiedBeyond: Bool { !routers.isEmpty }
+
+  /// What stops connections near; `nil` if something further away has answered.
+  var stop: ConnectionFinding.Outcome? {
+    refusal.map { .refused($0) } ?? (isResetNear ? .reset : hasArrived ? nil : .silent)
+  }
 
   mutating func begin() {
     hasBegun = true
-    sockets = Self.hops.compactMap { hops in
-      ProbeSocket(target, port: Self.port, isStream: true, interface: interface, hops: hops)
-    }.filter { $0.start == EINPROGRESS }
+    sockets = hops.compactMap { hops in
+      ProbeSocket(target, port: port, isStream: true, interface: interface, hops: hops).map { (hops, $0) }
+    }.filter { $0.socket.start == EINPROGRESS }
   }
 
   /// Takes what a socket tells, if it is one of these.
   mutating func take(_ descriptor: CInt) {
-    guard let index = sockets.firstIndex(where: { $0.descriptor == descriptor }) else { return }
-    let socket = sockets.remove(at: index)
+    guard let index = sockets.firstIndex(where: { $0.socket.descriptor == descriptor }) else { return }
+    let (hops, socket) = sockets.remove(at: index)
     let errno = socket.takeError()
     if let statement = socket.takeRefusal()?.statement {
-      let isBeyond = statement.meaning == .lifetimeEnded && !statement.isOwn && statement.sender.bits != gateway?.bits
-      if isBeyond, !routers.contains(statement.sender) { routers.append(statement.sender) }
-      if statement.meaning != .lifetimeEnded, !statement.isOwn { refusal = statement }
+      if statement.isOwn { return }
+      if statement.meaning != .lifetimeEnded {
+        refusal = statement
+      } else if hops == 1 {
+        hasDiedAtRouter = true
+      } else if statement.sender.bits != gateway?.bits, !routers.contains(statement.sender) {
+        routers.append(statement.sender)
+      }
     } else if errno == 0 || errno == ECONNREFUSED {
       hasArrived = true
       isConnected = isConnected || errno == 0
+      if hops == Self.hops[0] { (isTakenNear, isResetNear) = (errno == 0, errno != 0) }
     }
   }
 
@@ -60,6 +82,11 @@ struct HopTrace {
   /// it, or the target takes one. A reset is none of it: the router may have sent that.
   mutating func leadsBeyond(_ patience: Patience, upTo limit: Int64) -> Bool {
     begin()
+    return isLed(patience, upTo: limit)
+  }
+
+  /// Waits for that.
+  mutating func isLed(_ patience: Patience, upTo limit: Int64) -> Bool {
     let deadline = patience.moment(in: limit)
     while routers.isEmpty, !isConnected, !sockets.isEmpty {
       let list = descriptors
@@ -70,10 +97,10 @@ struct HopTrace {
     return !routers.isEmpty || isConnected
   }
 
-  /// What came of several of them; `nil` if none has begun.
+  /// What came of several of them; `nil` if none has begun, or somebody near takes all connections.
   static func result(_ traces: [HopTrace]) -> BeyondFinding.Trace? {
     if !traces.contains(where: \.hasBegun) { return nil }
-    if let trace = traces.first(where: \.hasArrived) { return .leadsOn(trace.target) }
+    if let trace = traces.first(where: \.hasArrived) { return trace.isTakenNear ? nil : .leadsOn(trace.target) }
     if let refusal = traces.lazy.compactMap(\.refusal).first { return .refused(refusal) }
     let furthest = traces.max { $0.routers.count < $1.routers.count }?.routers ?? []
     guard let last = furthest.last else { return .silent }

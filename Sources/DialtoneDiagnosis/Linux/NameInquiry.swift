@@ -287,6 +287,7 @@ struct NameInquiry {
           .answer(answer.code, answer.addresses)
         }
       servers[position].set(kind, reply)
+      servers[position].deniesRoot = conversation.name.isEmpty && reply.code == .success && !answer.hasNameServer
       if kind != .control {
         servers[position].milliseconds = Double(TimeSource.system.now() - start) / 1_000_000
       }

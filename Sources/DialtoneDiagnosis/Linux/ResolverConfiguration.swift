@@ -11,6 +11,8 @@ struct ResolverConfiguration: Equatable, Sendable {
   var searchDomains: [String] = []
   /// A name with at least so many dots is first asked for as it is.
   var dots = 1
+  /// Whether programs ask over TCP alone: what a datagram is answered is not what they get.
+  var usesTCP = false
   /// What the system asks, in its order: `files`, `dns`, `mdns4_minimal` and so on.
   var sources: [String] = ["files", "dns"]
   /// The text of the hosts file.
@@ -36,6 +38,7 @@ struct ResolverConfiguration: Equatable, Sendable {
       // The last of them counts (resolv.conf(5)).
       case "search", "domain": searchDomains = words.dropFirst().map { $0.last == "." ? String($0.dropLast()) : $0 }
       case "options":
+        if words.contains("use-vc") { usesTCP = true }
         for option in words.dropFirst() where option.hasPrefix("ndots:") {
           dots = min(15, Int(option.dropFirst("ndots:".count)) ?? 1)
         }

@@ -100,29 +100,57 @@ struct SystemQuestion {
     case .address(let address):
       return NameFinding(name: address.description, source: .literal, addresses: [address])
     case .internet:
-      var finding = nameInquiry.evidence("", families: inquiry.families)
-      if !resolver.asksServers { finding.source = .none }
-      return finding
-    case .name(let name):
-      // What programs get is asked for at the same time.
-      let system = SystemLookup(name, families: inquiry.families)
-      var finding = nameInquiry.evidence(name.ascii, families: inquiry.families)
-      finding.system = system.reply(patience)
+      return anyName(nameInquiry)
+    case .name(let name): return lookUp(name.ascii, nameInquiry)
+    }
+  }
+
+  /// What servers say of a name, and what programs get.
+  private func lookUp(_ name: String, _ nameInquiry: NameInquiry) -> NameFinding {
+    let resolver = nameInquiry.configuration
+    // What programs get is asked for at the same time.
+    let system = SystemLookup(name, families: inquiry.families)
+    var finding = nameInquiry.evidence(name, families: inquiry.families)
+    finding.system = system.reply(patience)
+    // Programs that ask over TCP do not get what datagrams are answered.
+    if !resolver.usesTCP {
       finding.unsteady = nameInquiry.unsteady(finding, families: inquiry.families) {
         SystemLookup(name, families: inquiry.families).reply(patience)
       }
-      if finding.source == .dns, finding.addresses.isEmpty || !resolver.asksServers {
-        if case .addresses(let addresses)? = finding.system {
-          // mDNS, LDAP and the like: the system's resolver alone asks them.
-          finding.source = .system
-          finding.addresses = addresses
-        } else if !resolver.asksServers {
-          finding.source = .none
-          finding.addresses = []
-        }
+    }
+    if finding.source == .dns, finding.addresses.isEmpty || !resolver.asksServers {
+      if case .addresses(let addresses)? = finding.system {
+        // mDNS, LDAP and the like: the system's resolver alone asks them.
+        finding.source = .system
+        finding.addresses = addresses
+      } else if !resolver.asksServers {
+        finding.source = .none
+        finding.addresses = []
       }
+    }
+    return finding
+  }
+
+  /// Whether names can be looked up at all. Servers are asked for the root, which those of a network without the
+  /// Internet's names answer, too. A root server's name tells only where that answer is odd, or not what programs get.
+  private func anyName(_ nameInquiry: NameInquiry) -> NameFinding {
+    let resolver = nameInquiry.configuration
+    // Without search domains. Programs that go by a proxy look no names up.
+    let name = RootServers.name + "."
+    let matters = resolver.asksServers && !inquiry.hasProxySetting
+    if matters, resolver.usesTCP,
+      case .addresses(let found) = SystemLookup(name, families: inquiry.families).reply(patience)
+    {
+      return NameFinding(name: RootServers.name, source: .system, addresses: found)
+    }
+    var finding = nameInquiry.evidence("", families: inquiry.families)
+    if !resolver.asksServers { finding.source = .none }
+    guard matters, let first = finding.servers.first(where: \.hasAnswered), first.deniesRoot || resolver.usesTCP else {
       return finding
     }
+    var named = lookUp(name, nameInquiry)
+    named.name = RootServers.name
+    return first.deniesRoot || !named.addresses.isEmpty ? named : finding
   }
 
   // MARK: The kernel
@@ -179,6 +207,11 @@ struct SystemQuestion {
 }
 
 extension DiagnosisInquiry {
+  /// Whether the environment names a proxy for the subject, or for sites.
+  var hasProxySetting: Bool {
+    ProxySettings.environment.setting(for: subject.url ?? "https://dialtone.invalid/") != nil
+  }
+
   /// How much time is left.
   var rest: Duration { .nanoseconds(max(0, deadline - TimeSource.system.now())) }
 
@@ -199,8 +232,8 @@ private final class SystemLookup: Sendable {
   /// Readable once the answer is there.
   private let wake = OwnedDescriptor(eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK)))
 
-  init(_ name: HostName, families: [IPAddress.Family]) {
-    let question = NameQuestion(name: name.ascii, family: families.count == 1 ? families[0] : nil)
+  init(_ name: String, families: [IPAddress.Family]) {
+    let question = NameQuestion(name: name, family: families.count == 1 ? families[0] : nil)
     _ = NameLookupPool.shared.submit(question, by: systemNameLookup) { [self] result in
       answer.withLock { $0 = result }
       _ = eventfd_write(wake.rawValue, 1)

@@ -33,9 +33,9 @@ enum Advice {
     case .hostAbsent: return "Switch the target on, or check its address."
     case .uplinkDown, .routerNoRoute: return "Look at the router's WAN light, or call the provider."
     case .routingLoop: return "See where packets go round: traceroute \(shell(host(reading) ?? target))"
-    case .prohibited: return "Ask who runs the firewall on the way to let \(shell(target)) through."
-    case .silent where reading.kind == .beyond:
+    case .silent where reading.kind == .beyond, .prohibited where reading.kind == .beyond:
       return "Log in to the network, or ask who runs it what stops connections."
+    case .prohibited: return "Ask who runs the firewall on the way to let \(shell(target)) through."
     case .silent: return "Ask who runs the target whether it is on, and what filters packets before it."
     case .refused: return "Start the service there, or check the port."
     case .unreliable: return "Watch for loss: ping -c 50 \(shell(host(reading) ?? target))"
@@ -159,7 +159,8 @@ enum Advice {
     switch meaning {
     case .nobodysByHosts: return "Take the line out of /etc/hosts: grep -n -w -- \(shell(name.name)) /etc/hosts"
     case .neverAsked: return "Let the line \"hosts:\" of /etc/nsswitch.conf lead to dns."
-    case .hijacked: return "Log in to the network in a browser, or set another name server in /etc/resolv.conf."
+    case .hijacked, .untrue:
+      return "Log in to the network in a browser, or set another name server in /etc/resolv.conf."
     case .nobodysByServer: return "See whether a filter of names blocks \(shell(name.name))."
     case .unknown: return "Check the spelling of \(shell(name.name)), and the search domains in /etc/resolv.conf."
     case .unknownToFirst(_, let other): return "Put \(other) first in /etc/resolv.conf."

@@ -157,6 +157,8 @@ enum BeyondMeaning: Hashable, Sendable {
   case answers(IPAddress)
   /// It answers a question, and no connection gets beyond the router.
   case answersAlone(IPAddress)
+  /// It answers, and something near stops connections to the port of sites.
+  case stopsSites(IPAddress, ConnectionFinding.Outcome)
   /// Servers of one family answer, and none of the other.
   case answersInPart(IPAddress, silent: IPAddress.Family)
   /// Somebody on the way answers in a root server's place.
@@ -196,6 +198,10 @@ enum BeyondRules {
   ) -> (BeyondMeaning, DiagnosisStep.Outcome, DiagnosisCause?) {
     if let answer = finding.questions.first(where: { $0.outcome == .answer }) {
       if finding.takesConnections == false { return (.answersAlone(answer.server), .doubtful, .silent) }
+      // Whoever says so is on the way: it has not come to its target.
+      if let stop = finding.stopsSites {
+        return (.stopsSites(answer.server, stop), .doubtful, stop == .silent ? .silent : .prohibited)
+      }
       let silent = finding.questions.first { question in
         question.server.family != answer.server.family && question.isLost
       }

@@ -22,6 +22,8 @@ enum NameMeaning: Hashable, Sendable {
   case nobodysByHosts
   case nobodysByServer(IPAddress)
   case hijacked(server: IPAddress)
+  /// A root server's name has none of its addresses.
+  case untrue
   case unknown(server: IPAddress, exists: Bool)
   case unknownToFirst(IPAddress, knownTo: IPAddress)
   /// nsswitch.conf(5) has programs ask no name server.
@@ -58,6 +60,10 @@ enum NameRules {
   private typealias Judgement = (NameMeaning, DiagnosisStep.Outcome, DiagnosisCause?)
 
   private static func judge(_ finding: NameFinding) -> Judgement {
+    if finding.name == RootServers.name, !finding.addresses.contains(where: RootServers.isFirst) {
+      if !finding.addresses.isEmpty { return (.untrue, .fault, .nameHijacked) }
+      if finding.servers.contains(where: \.saysUnknown) { return (.untrue, .fault, .nameServerRefuses) }
+    }
     switch finding.source {
     case .literal: return (.literal, .skipped, nil)
     case .hosts:

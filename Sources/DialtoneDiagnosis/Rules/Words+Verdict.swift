@@ -69,7 +69,13 @@ extension Words {
       guard let servers = silentRouters(ground.reading) else { break }
       return "Your router answers, but the name server on it does not (\(Self.list(servers)))."
     }
-    return Self.capitalised(text(ground.reading)) + (consequence(ground.reading) ?? "") + "."
+    return Self.capitalised(prefix(ground.reading) + text(ground.reading)) + (consequence(ground.reading) ?? "") + "."
+  }
+
+  /// What does not work, if the Internet was asked about, which answers by address.
+  private func prefix(_ reading: Reading) -> String {
+    guard goal == .internet, reading.kind == .name, reading.isFault else { return "" }
+    return reading.charge?.cause == .nameHijacked ? "names lead astray: " : "no name can be looked up: "
   }
 
   /// What a fault means to who does not know what such a part is for.
@@ -77,7 +83,7 @@ extension Words {
     switch reading.finding {
     case .kernel where goal == .internet && [.address, .neighbour].contains(reading.kind):
       ", so the Internet is not reachable"
-    case .name where reading.meaning == .name(.silent): ", so that no name can be looked up"
+    case .name where reading.meaning == .name(.silent) && goal != .internet: ", so that no name can be looked up"
     default: nil
     }
   }
@@ -165,7 +171,7 @@ extension Words {
         }
       case .beyond: add("the Internet answers")
       case .name(let name):
-        if name.isRootOnly { add("name server answers") } else { add("\(name.name) is \(Self.list(name.addresses))") }
+        if goal == .internet { add("name server answers") } else { add("\(name.name) is \(Self.list(name.addresses))") }
       case .connection, .site: if reading.kind != .pathMTU { add(text(reading)) }
       default: continue
       }

@@ -174,6 +174,8 @@ struct Words {
     case .answers(let server): "the root server \(server) answers"
     case .answersAlone(let server):
       "the root server \(server) answers a question, and no connection gets beyond the router: something stops TCP"
+    case .stopsSites(let server, let outcome):
+      "websites cannot be reached: " + Self.text(stop: outcome) + ", while the root server \(server) answers"
     case .answersInPart(let server, let family):
       "the root server \(server) answers, and none over \(Self.name(family))"
     case .intercepted: "somebody on the way answers in place of the root servers"
@@ -185,6 +187,15 @@ struct Words {
       "the root servers do not answer, and \(address) beyond the router does: a filter may stop questions to them"
     case .silent: "the root servers do not answer; that alone says little, as a filter may stop DNS"
     case .untried: "nobody was asked"
+    }
+  }
+
+  private static func text(stop outcome: ConnectionFinding.Outcome) -> String {
+    let connections = "connections to their port \(443)"
+    return switch outcome {
+    case .refused(let statement): "\(who(statement)) says of \(connections): \(text(statement))"
+    case .reset: "somebody on the way resets \(connections)"
+    default: "\(connections) get no answer"
     }
   }
 
@@ -209,6 +220,10 @@ struct Words {
     case .hijacked(let server):
       return "the name server \(server) gives \(name.name) and a name that cannot exist the same address, "
         + Self.list(name.addresses)
+    case .untrue:
+      let who = servers.isEmpty ? "the system's resolver" : "the name server \(servers)"
+      return "\(who) gives \(name.name), which all of the Internet knows, "
+        + (name.addresses.isEmpty ? "no address" : "a false address, \(Self.list(name.addresses))")
     case .unknown(let server, let exists):
       return "\(subject) \(exists ? "has no address" : "does not exist"), says the name server \(server)"
     case .unknownToFirst(let first, let other):

@@ -53,6 +53,8 @@ public struct BeyondFinding: Hashable, Sendable {
 
   /// Whether a connection gets beyond the router, too, and not only a question; `nil` if that was not tried.
   public let takesConnections: Bool?
+  /// What stops connections to the port of sites, which get less far than others; `nil` if nothing is known to.
+  public var stopsSites: ConnectionFinding.Outcome?
 
   /// Makes a finding.
   public init(_ questions: [Question], trace: Trace? = nil, takesConnections: Bool? = nil) {

@@ -127,7 +127,7 @@ struct Success: Hashable, Sendable {
           self.init(.connection(attempt.address, port: attempt.port, milliseconds: milliseconds))
           return
         }
-      case (.internet, .beyond(let beyond)) where beyond.takesConnections != false:
+      case (.internet, .beyond(let beyond)) where beyond.takesConnections != false && beyond.stopsSites == nil:
         guard let answer = beyond.questions.first(where: { $0.outcome == .answer }) else { continue }
         self.init(.beyond(answer.server))
         return

@@ -73,6 +73,8 @@ public struct NameFinding: Hashable, Sendable {
     public var milliseconds: Double?
     /// Whether packets to it go by a router: then its answer came from beyond that.
     public var isBeyond: Bool
+    /// Whether it answers that the root has no name server, as one that gives each name the same does.
+    var deniesRoot = false
 
     /// Makes a server.
     public init(

@@ -170,6 +170,39 @@ struct NameRulesTests {
     #expect(cause(.answer(.success, [])) == nil)
   }
 
+  /// IANA's root hints: a.root-servers.net is 198.41.0.4 and 2001:503:ba3e::2:30. Who says otherwise has no names
+  /// of the Internet, though a root server answers.
+  @Test func aRootServersNameIsKnownByHeart() throws {
+    let right = try #require(IPAddress("198.41.0.4"))
+    let right6 = try #require(IPAddress("2001:503:ba3e::2:30"))
+    let root = Finding.beyond(BeyondFinding([BeyondFinding.Question(right, .answer)]))
+    func verdict(_ reply: Reply, _ system: NameFinding.SystemReply, source: NameFinding.Source = .dns)
+      -> DiagnosisVerdict
+    {
+      let servers = [NameFinding.Server(Self.first, ipv4: reply, ipv6: Self.empty, control: Self.unknown)]
+      let finding = NameFinding(
+        name: "a.root-servers.net", source: source, servers: servers, addresses: reply.addresses, system: system)
+      return DiagnosisVerdict(of: "internet", goal: .internet, findings: [root, .name(finding)])
+    }
+    let works = verdict(.answer(.success, [right]), .addresses([right]))
+    #expect(works.cause == nil && works.confidence == .certain && works.works.contains("name server answers"))
+    #expect(verdict(.answer(.success, [right6]), .addresses([right6]), source: .system).cause == nil)
+    let rows: [(Reply, NameFinding.SystemReply, NameFinding.Source, DiagnosisCause)] = [
+      (Self.known, .addresses([Self.address]), .dns, .nameHijacked),
+      (Self.known, .addresses([Self.address]), .system, .nameHijacked),
+      (.answer(.success, [IPAddress(ipv4: 0)]), .failed, .dns, .nameHijacked),
+      (Self.empty, .failed, .dns, .nameServerRefuses), (Self.unknown, .failed, .dns, .nameServerRefuses),
+      (Self.no, .failed, .dns, .nameServerRefuses), (.answer(.success, [right]), .silent, .dns, .nameServerSilent),
+      (.answer(.success, [right]), .failed, .dns, .nameServerSilent),
+    ]
+    for (reply, system, source, cause) in rows {
+      let verdict = verdict(reply, system, source: source)
+      #expect(verdict.cause == cause && verdict.confidence == .likely, "\(reply) \(system)")
+      let words = cause == .nameHijacked ? "Names lead astray: " : "No name can be looked up: "
+      #expect(verdict.summary.hasPrefix(words) && !verdict.details.isEmpty, "\(verdict.summary)")
+    }
+  }
+
   // MARK: Files
 
   /// resolv.conf(5): the last list of domains counts, and a name with enough dots is asked for first.
@@ -186,6 +219,7 @@ struct NameRulesTests {
     #expect(!ResolverConfiguration(resolver: "", switching: "hosts: files\n").asksServers)
     #expect(configuration.hostsAddresses(of: "SITE.example.").map(\.description) == ["203.0.113.10", "2001:db8::10"])
     #expect(configuration.hostsAddresses(of: "other").isEmpty)
+    #expect(!configuration.usesTCP && ResolverConfiguration(resolver: "options ndots:2 use-vc").usesTCP)
   }
 
   /// nsswitch.conf(5): what ends the search behind the hosts file, and who is asked first.
@@ -237,6 +271,17 @@ struct NameRulesTests {
     // An address of somebody else does not count.
     let stray = try #require(DNSMessage.answer(head + alias + [0xC0, 12] + address.dropFirst(2), to: "a", .a))
     #expect(stray.isToQuestion && stray.addresses.isEmpty)
+  }
+
+  /// RFC 1035, 3.3.11: only a name server of the root itself is one.
+  @Test func tellsAnAnswerWithoutNameServers() {
+    let head: [UInt8] = [0x12, 0x34, 0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 2, 0, 1]
+    func hasNameServer(_ owner: [UInt8], _ type: UInt8, _ data: [UInt8]) -> Bool? {
+      let record = owner + [0, type, 0, 1, 0, 0, 0, 60, 0, UInt8(data.count)] + data
+      return DNSMessage.answer(head + record, to: "", .nameServer)?.hasNameServer
+    }
+    #expect(hasNameServer([0], 2, [1, 97, 0]) == true)
+    #expect(hasNameServer([0], 1, [203, 0, 113, 77]) == false && hasNameServer([1, 98, 0], 2, [1, 97, 0]) == false)
   }
 
   /// RFC 1035, 4.1.1: TC says that records were left out, and no other flag does, such as AA beside it.

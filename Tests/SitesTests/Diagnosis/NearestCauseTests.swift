@@ -153,6 +153,28 @@ struct NearestCauseTests {
     #expect(DiagnosisVerdict(of: "internet", goal: .internet, findings: [root]).confidence == .certain)
   }
 
+  /// What connections to the port of sites meet near is a fault, however well a root server answers. Anybody may be the
+  /// reason (RFC 9293, 3.10.7.3; RFC 1812, 5.2.7.1).
+  @Test func whatStopsSitesIsAFaultBesideAnAnswer() {
+    func verdict(_ stop: ConnectionFinding.Outcome?) -> DiagnosisVerdict {
+      let question = BeyondFinding.Question(Self.target, .answer)
+      var beyond = BeyondFinding([question], takesConnections: true)
+      beyond.stopsSites = stop
+      return DiagnosisVerdict(of: "internet", goal: .internet, findings: [.beyond(beyond)])
+    }
+    let prohibited = NetworkStatement(.prohibited, by: Self.router)
+    let rows: [(ConnectionFinding.Outcome, DiagnosisCause, String)] = [
+      (.silent, .silent, "get no answer"), (.reset, .prohibited, "somebody on the way resets"),
+      (.refused(prohibited), .prohibited, "192.0.2.1 says of"),
+    ]
+    for (stop, cause, words) in rows {
+      let verdict = verdict(stop)
+      #expect(verdict.cause == cause && verdict.confidence == .likely, "\(stop)")
+      #expect(verdict.summary.hasPrefix("Websites cannot be reached: ") && verdict.summary.contains(words))
+    }
+    #expect(verdict(nil).cause == nil && verdict(nil).confidence == .certain)
+  }
+
   /// What the router says of questions to name servers is about all, if a connection fails, too.
   @Test func aFilterOfQuestionsAloneIsNoFault() {
     let prohibited = BeyondFinding.Outcome.refused(NetworkStatement(.prohibited, by: Self.router))

@@ -159,6 +159,17 @@ struct ProbeTests {
     withExtendedLifetime(server) {}
   }
 
+  /// A server that answers everything with nothing, and one that refuses (RFC 1035, 4.1.1), which says nothing of it.
+  @Test(arguments: [(0x80, true), (0x85, false)] as [(UInt8, Bool)])
+  func aServerMayDenyThatTheRootHasNameServers(code: UInt8, denies: Bool) async throws {
+    let cable = try LabCable()
+    let server = try await Datagrams(in: cable.server, at: "10.0.0.2", port: 53) { question in
+      question.prefix(2) + [0x81, code] + question[4...]
+    }
+    #expect(try names("", in: cable.client).servers.map(\.deniesRoot) == [denies])
+    withExtendedLifetime(server) {}
+  }
+
   /// RFC 1122, 4.1.3.1: a host on whose port nobody listens says so. It is asked no second time.
   @Test func aServerThatIsNotThereIsAskedOnce() throws {
     let cable = try LabCable()
