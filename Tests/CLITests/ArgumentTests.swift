@@ -48,7 +48,8 @@ struct ArgumentTests {
 
   /// RFC 9110, 15: three digits, of which those from 200 on are final.
   @Test(arguments: [
-    ("answer", SiteExpectation.answer), ("success", .success), ("200", .statuses([200])), ("999,204", .statuses([204, 999])),
+    ("answer", SiteExpectation.answer), ("success", .success), ("200", .statuses([200])),
+    ("999,204", .statuses([204, 999])),
     ("body:a,b", .body(containing: "a,b")),
   ])
   func readsExpectations(text: String, expectation: SiteExpectation) throws {

@@ -96,7 +96,8 @@ struct TextTests {
     #expect(line([0, 1], .seconds(3), nil, same) == "waiting for a and b to be reachable: no carrier, 3 s")
     #expect(line([0, 2], .seconds(3), nil, same) == "waiting for a and c to be reachable: a: no carrier, 3 s")
     // Nobody has looked at the others' reasons.
-    #expect(line([0, 1, 2], .seconds(3), nil, same) == "waiting for a, b and 1 more to be reachable: a: no carrier, 3 s")
+    #expect(
+      line([0, 1, 2], .seconds(3), nil, same) == "waiting for a, b and 1 more to be reachable: a: no carrier, 3 s")
   }
 
   @Test(arguments: [20, 30, 40, 50, 80, 100, 200])

@@ -21,7 +21,8 @@ struct TargetRecordTests {
     var families = TargetFamilies()
     record.add(to: &families, named: "a", at: second * 1_000_000_000)
     return Exposition.openMetrics.text(of: families.all).split(separator: "\n").filter { !$0.hasPrefix("#") }.map {
-      String($0).replacing("target=\"a\",", with: "").replacing("{target=\"a\"}", with: "").replacing("dialtone_", with: "")
+      String($0).replacing("target=\"a\",", with: "").replacing("{target=\"a\"}", with: "").replacing(
+        "dialtone_", with: "")
     }
   }
 

@@ -29,7 +29,8 @@ struct ReportTests {
     let explanation = Explanation(
       cause: "no-carrier", confidence: "certain", layer: layer, summary: "The cable is out.", advice: "Plug it in.",
       steps: [step])
-    let open = OpenOutage(target: target, began: moment(from), reason: "no-carrier", words: "w", explanation: explanation)
+    let open = OpenOutage(
+      target: target, began: moment(from), reason: "no-carrier", words: "w", explanation: explanation)
     return .outage(Outage(open, at: moment(to), .over("back")))
   }
 
@@ -78,7 +79,8 @@ struct ReportTests {
 
   @Test func aBandHasEachStateWhereItWas() throws {
     let page = aDay()
-    let pattern = #"<rect( class="down")? x="(\d+)" width="(\d+)" height="10" style="--look:var\(--([a-z-]+)\)"><title>([^<]*)"#
+    let pattern =
+      #"<rect( class="down")? x="(\d+)" width="(\d+)" height="10" style="--look:var\(--([a-z-]+)\)"><title>([^<]*)"#
     func cells(_ start: String, to end: String) throws -> [[String]] {
       try found(pattern, in: part(of: page, from: start, to: end))
     }
@@ -148,7 +150,8 @@ struct ReportTests {
     let page = page(
       0..<month,
       [
-        path("wired", 0, month), up("a", 0, 2 * 1_440), outage("a", from: 2 * 1_440, to: 2 * 1_440 + 72, layer: .router),
+        path("wired", 0, month), up("a", 0, 2 * 1_440),
+        outage("a", from: 2 * 1_440, to: 2 * 1_440 + 72, layer: .router),
         up("a", 2 * 1_440 + 72, 5 * 1_440), outage("a", from: 6 * 1_440 - 10, to: 6 * 1_440 + 20, layer: .router),
       ])
     let labels = try found(#"<span class="(?:minor|major)" style="left:([\d.]+)%[^"]*">([^<]*)</span>"#, in: page[...])
@@ -157,9 +160,11 @@ struct ReportTests {
     let date = Date(timeIntervalSince1970: Double(Self.midnight))
     let weekday = (Calendar(identifier: .gregorian).component(.weekday, from: date) + 5) % 7
     let calendar = try part(of: page, from: #"<div class="calendar">"#, to: "</section>")
-    #expect(try found(#"<span class="head">(...)</span>"#, in: calendar).map { $0[0] }.joined() == "MonTueWedThuFriSatSun")
+    #expect(
+      try found(#"<span class="head">(...)</span>"#, in: calendar).map { $0[0] }.joined() == "MonTueWedThuFriSatSun")
     #expect(try found("(day blank)", in: calendar).count == weekday)
-    let days = try found(#"<div class="day( [a-z]+)?"[^>]* title="([^"]*)"><b>([^<]*)</b>(?:<i>([^<]*)</i>)?"#, in: calendar)
+    let days = try found(
+      #"<div class="day( [a-z]+)?"[^>]* title="([^"]*)"><b>([^<]*)</b>(?:<i>([^<]*)</i>)?"#, in: calendar)
     #expect(days.count == 30)
     for (number, day) in days.enumerated() {
       let (key, isFirst) = (text(number * 1_440, "yyyy-MM-dd"), number == 0 || text(number * 1_440, "d") == "1")
@@ -183,7 +188,8 @@ struct ReportTests {
         ["30 min", "a · \(text(100)):00 · then back · where: the link · no-carrier, certain"],
         ["15 min", "b · \(text(110)):00 · then back · where: the site · no-carrier, certain"],
       ])
-    #expect(try found("<li>([^<]*)</li>", in: worst).map { $0[0] } == Array(repeating: "link (IPv6): no light", count: 2))
+    #expect(
+      try found("<li>([^<]*)</li>", in: worst).map { $0[0] } == Array(repeating: "link (IPv6): no light", count: 2))
     #expect(worst.contains(#"<p class="advice">Plug it in.</p>"#))
     // Each layer's bar is as long as its share of the longest.
     let bars = try part(of: page, from: "<h2>Where the causes were</h2>", to: "</section>")
