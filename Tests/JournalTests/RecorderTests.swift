@@ -123,7 +123,7 @@ struct RecorderTests {
     let asked = Box(0)
 
     func findings(for question: DiagnosisQuestion, in inquiry: DiagnosisInquiry) async -> [Finding] {
-      asked.update { $0 += 1 }
+      if question == .way { asked.update { $0 += 1 } }
       return await ScriptedEvidence(findings.value).findings(for: question, in: inquiry)
     }
   }
@@ -137,7 +137,8 @@ struct RecorderTests {
     let folder = try JournalFolder()
     let lab = try Lab(in: folder, evidence: evidence)
     try await lab.wait(for: "up", count: 1)
-    try await eventually("it was learnt") { evidence.asked.value > 0 }
+    // The kernel is asked once more at the end, since nobody has answered.
+    try await eventually("it was learnt") { evidence.asked.value > 1 }
     lab.advance(by: .seconds(100))
     evidence.findings.value = [
       .name(NameFinding(name: "site.example", source: .hosts, addresses: [address])),
