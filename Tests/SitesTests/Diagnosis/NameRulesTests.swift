@@ -137,7 +137,8 @@ struct NameRulesTests {
     #expect(NameRules.read(finding).outcome == .ok)
   }
 
-  /// Programs ask for both types (getaddrinfo(3)), and take the addresses of the other one. They wait for silence alone.
+  /// Programs ask for both types (getaddrinfo(3)), and take the addresses of the other one. They wait for silence
+  /// alone.
   @Test(arguments: [(failing, false), (failing, true), (.silent, false), (.silent, true)] as [(Reply, Bool)])
   func theTypeThatIsLackingIsNamed(reply: Reply, lacksIPv6: Bool) {
     let six = IPAddress(IPAddressBits(ipv6High: 0x2001_0DB8_0000_0000, low: 0xA))
