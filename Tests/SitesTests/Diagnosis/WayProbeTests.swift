@@ -124,6 +124,8 @@ struct WayProbeTests {
       try lab.addRoute("default", via: "10.\(number).0.2", dev: "to")
       if number > 0 { try next.addRoute("10.0.0.0/24", via: "10.\(number).0.1", dev: "from") }
       try next.sysctl("ipv4/ip_forward", 1)
+      // It answers each packet, however many there are (icmp(7)).
+      try next.sysctl("ipv4/icmp_ratelimit", 0)
     }
     for (number, lab) in labs.dropLast().enumerated() {
       try await waitUntilOpen(lab, to: IPAddress(ipv4: 0x0A00_0002 + UInt32(number) << 16))
