@@ -3,6 +3,8 @@
 
 import ArgumentParser
 import Dialtone
+import DialtoneSites
+import Foundation
 import Testing
 
 @testable import DialtoneCLI
@@ -42,6 +44,41 @@ struct ArgumentTests {
     #expect(try DurationArgument.any("0") == .zero)
     #expect(try DurationArgument.any("0s") == .zero)
     #expect(throws: ValidationError.self) { try DurationArgument.any("-1") }
+  }
+
+  /// RFC 9110, 15: three digits, of which those from 200 on are final.
+  @Test(arguments: [
+    ("answer", SiteExpectation.answer), ("success", .success), ("200", .statuses([200])),
+    ("999,204", .statuses([204, 999])),
+    ("body:a,b", .body(containing: "a,b")),
+  ])
+  func readsExpectations(text: String, expectation: SiteExpectation) throws {
+    #expect(try ExpectationText.parse(text) == expectation)
+  }
+
+  @Test(arguments: ["", "body:", "199", "100,200", "1000", "20", "200,", ",200", "200 ", "٢٠٠", "+20", "answers"])
+  func refusesWhatIsNoExpectation(text: String) {
+    #expect(throws: ValidationError.self) { try ExpectationText.parse(text) }
+  }
+
+  /// A day begins here when another library says so.
+  @Test(arguments: ["2026-11-24", "2024-02-29", "1999-12-31"])
+  func readsDays(text: String) throws {
+    let formatter = DateFormatter()
+    formatter.locale = Locale(identifier: "en_US_POSIX")
+    formatter.dateFormat = "yyyy-MM-dd"
+    let begin = try #require(formatter.date(from: text)).timeIntervalSince1970
+    #expect(try JournalTime.parse(text) == .at(Int64(begin) * 1_000_000))
+  }
+
+  @Test func readsTimesOfAJournal() throws {
+    let noon = try JournalTime.parse("2026-11-24T12:00:00Z")
+    let date = try Date("2026-11-24T12:00:00Z", strategy: .iso8601)
+    #expect(noon.microseconds(before: 5) == Int64(date.timeIntervalSince1970) * 1_000_000)
+    #expect(try JournalTime.parse("1d").microseconds(before: 100_000_000_000) == 13_600_000_000)
+    for text in ["", "0", "x", "2026-13-01", "2026-11-2", "2026-11-24 ", "24.11.2026", "2026-11-24T12:00:00"] {
+      #expect(throws: ValidationError.self, "\(text)") { try JournalTime.parse(text) }
+    }
   }
 
   @Test(arguments: [("1", 1), ("42", 42), ("1000000000", 1_000_000_000)])

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CDialtoneSystem
+import Foundation
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
 import NetworkLab
 import TestSupport
 import Testing
@@ -75,6 +79,23 @@ struct GiveUpProcessTests {
     #expect(result.output.hasPrefix("internet  reachable"), "\(result.output)")
   }
 
+  /// Nobody listens at the first server's address: the second one, over IPv6, answers.
+  @Test func endsOnceANameServerAnswers() async throws {
+    let lab = try NetworkLab(ownMounts: true)
+    try lab.makeB()
+    let folder = try TemporaryFolder()
+    let file = folder.path + "/resolv.conf"
+    defer { _ = unsafe unlink(file) }
+    try "nameserver 127.0.0.2\nnameserver ::1\n".write(toFile: file, atomically: false, encoding: .utf8)
+    try lab.bindMount(file, over: "/etc/resolv.conf")
+    let server = try await LabNameServer(in: lab, at: "::1")
+    let result = try await Tool.run(["wait", "--dns", "www.example.com"], in: lab)
+    #expect(result.ending == .exited(0), "\(result)")
+    // RFC 1035, 4.1: the header without its number, with one question and recursion desired; the name, A, and IN.
+    let name = [3] + Array("www".utf8) + [7] + Array("example".utf8) + [3] + Array("com".utf8) + [0]
+    #expect(server.questions.map { Array($0.dropFirst(2)) } == [[1, 0, 0, 1, 0, 0, 0, 0, 0, 0] + name + [0, 1, 0, 1]])
+  }
+
   @Test(arguments: [
     ["wait", "--grace", "5s"], ["wait", "--unreachable", "--give-up-early"], ["wait", "--unreachable", "--routable"],
     ["wait", "--dns", "a..b"], ["wait", "--site", "--dns", "a.test", "http://a.test/"],
@@ -82,5 +103,50 @@ struct GiveUpProcessTests {
   func refusesWhatMakesNoSense(arguments: [String]) async throws {
     let result = try await Tool.run(arguments, in: try NetworkLab())
     #expect(result.ending == .exited(64), "\(result.error)")
+  }
+}
+
+/// A name server in a lab, which says that no name exists.
+private final class LabNameServer: Sendable {
+  private let channel: any Channel
+  private let record: NIOLockedValueBox<[[UInt8]]>
+
+  init(in lab: NetworkLab, at host: String) async throws {
+    let record = NIOLockedValueBox<[[UInt8]]>([])
+    self.record = record
+    // A socket belongs to the namespace of the thread that makes it, which is the one that calls bind.
+    let binding = try lab.run {
+      DatagramBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+        .channelInitializer { channel in
+          channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Denial(record)) }
+        }
+        .bind(host: host, port: 53)
+    }
+    channel = try await binding.get()
+  }
+
+  deinit { channel.close(promise: nil) }
+
+  var questions: [[UInt8]] { record.withLockedValue { $0 } }
+
+  private final class Denial: ChannelInboundHandler {
+    typealias InboundIn = AddressedEnvelope<ByteBuffer>
+    typealias OutboundOut = AddressedEnvelope<ByteBuffer>
+
+    private let record: NIOLockedValueBox<[[UInt8]]>
+
+    init(_ record: NIOLockedValueBox<[[UInt8]]>) { self.record = record }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      let envelope = unwrapInboundIn(data)
+      var bytes = Array(envelope.data.readableBytesView)
+      record.withLockedValue { $0.append(bytes) }
+      guard bytes.count > 12 else { return }
+      // A response, with recursion available: the name does not exist (RFC 1035, 4.1.1).
+      (bytes[2], bytes[3]) = (0x81, 0x83)
+      context.writeAndFlush(
+        wrapOutboundOut(AddressedEnvelope(remoteAddress: envelope.remoteAddress, data: ByteBuffer(bytes: bytes))),
+        promise: nil)
+    }
   }
 }

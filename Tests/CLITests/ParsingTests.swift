@@ -179,10 +179,18 @@ struct ParsingTests {
     (["watch", "--site", "--port", "1", "http://a"], "--port and --site exclude each other"),
     (["wait", "--every", "5s", "http://a"], "--every is about sites; add --site"),
     (["check", "--expect", "body:" + String(repeating: "x", count: 65_537), "http://a"], "--expect: the text"),
+    (["wait", "--site", "--routable", "http://a"], "--routable and --site exclude each other"),
+    (["wait", "--site", "--dns", "a", "http://a"], "--dns and --site exclude each other"),
+    (["wait", "--site", "--not-cellular", "http://a"], "--not-cellular and --site exclude each other"),
+    (["wait", "--unreachable", "--dns", "a"], "--dns and --unreachable exclude each other"),
+    (["wait", "--unreachable", "--routable"], "--routable and --unreachable exclude each other"),
+    (["wait", "--unreachable", "--give-up-early"], "--give-up-early and --unreachable exclude each other"),
+    (["wait", "--grace", "5s"], "--grace is about --give-up-early"),
+    (["wait", "--dns", "a..b"], "--dns: "),
   ]
 
   @Test(arguments: wrong)
-  func namesWhatIsWrongWithSites(arguments: [String], beginning: String) throws {
+  func namesWhatIsWrongWithOptions(arguments: [String], beginning: String) throws {
     let error = #expect(throws: UsageError.self) { try DialtoneCommand.prepare(arguments) }
     let message = try #require(error?.message)
     #expect(message.hasPrefix(beginning) && !message.contains("secret"), "\(message)")

@@ -98,5 +98,10 @@ struct ScarcityProcessTests {
     let wrong = try lab.spawn(path, ["--nosuch"])
     #expect(try await wrong.exit(within: .seconds(60)) == .exited(64))
     #expect(try await wrong.error.text().contains("--nosuch"))
+    // Swift's runtime is told of some root there (SWIFT_ROOT), and nobody else.
+    let hook = ["--exec", "sh", "-c", "echo ${SWIFT_ROOT-none}"]
+    let watch = try lab.spawn(path, ["watch", "--count", "1", "--settling", "0", "127.0.0.1"] + hook)
+    #expect(try await watch.exit(within: .seconds(60)) == .exited(0))
+    #expect(try await watch.error.text() == "none\n")
   }
 }

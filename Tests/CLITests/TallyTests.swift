@@ -37,6 +37,18 @@ struct WatchRecordTests {
   }
 }
 
+struct WatchSummaryTests {
+  @Test(arguments: [(1, nil), (10, nil), (11, "… and 1 more"), (25, "… and 15 more")] as [(Int, String?)])
+  func hasALineForEachOfTheFirst(count: Int, end: String?) {
+    let summary = WatchSummary(names: (1...count).map { "host-\($0)" }, word: "reachable")
+    summary.note(.holds, of: 0, at: .seconds(1))
+    let lines = summary.lines(at: .seconds(4))
+    #expect(lines.first == "host-1: reachable 100 % of 3.0 s; no outage")
+    #expect(lines.dropFirst().prefix(9) == ((2...10).prefix(count - 1).map { "host-\($0): not known yet" })[...])
+    #expect(lines.dropFirst(10) == [end].compactMap(\.self)[...])
+  }
+}
+
 struct TallyTests {
   /// The expected value is computed anew from all targets.
   @Test(arguments: [0, 1, 2, 5])

@@ -4,6 +4,7 @@
 import Dialtone
 import DialtoneDiagnosis
 import DialtoneSites
+import Foundation
 import Testing
 
 @testable import DialtoneCLI
@@ -63,6 +64,20 @@ struct TextTests {
     #expect(DurationText.words(duration) == words)
   }
 
+  /// As another library writes it.
+  @Test(arguments: [0, 1_791_009_003, 1_798_761_599])
+  func writesTimesHere(seconds: Int64) {
+    func text(_ format: String) -> String {
+      let formatter = DateFormatter()
+      formatter.locale = Locale(identifier: "en_US_POSIX")
+      formatter.dateFormat = format
+      return formatter.string(from: Date(timeIntervalSince1970: Double(seconds)))
+    }
+    let time = UTCTimestamp(durationSince1970: .seconds(seconds))
+    #expect(TimeText.local(time, isForPerson: true) == text("HH:mm:ss"))
+    #expect(TimeText.local(time, isForPerson: false) == text("yyyy-MM-dd HH:mm:ssxxx"))
+  }
+
   @Test func saysWhatIsWaitedFor() {
     func line(
       _ positions: [Int], _ elapsed: Duration, _ limit: Duration? = nil, _ reasons: [String?] = [nil, nil, nil, nil]
@@ -80,6 +95,9 @@ struct TextTests {
     let same = ["no carrier", "no carrier", nil, nil]
     #expect(line([0, 1], .seconds(3), nil, same) == "waiting for a and b to be reachable: no carrier, 3 s")
     #expect(line([0, 2], .seconds(3), nil, same) == "waiting for a and c to be reachable: a: no carrier, 3 s")
+    // Nobody has looked at the others' reasons.
+    #expect(
+      line([0, 1, 2], .seconds(3), nil, same) == "waiting for a, b and 1 more to be reachable: a: no carrier, 3 s")
   }
 
   @Test(arguments: [20, 30, 40, 50, 80, 100, 200])

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CDialtoneSystem
+import Foundation
 import NetworkLab
 import TestSupport
 import Testing
@@ -46,6 +47,18 @@ struct WatchProcessTests {
       rest == #""target":"internet","status":"reachable","flags":["reachable"],"flagsDescription":"-R -------","#
         + #""interface":{"name":"v0","index":\#(index),"kind":"wired"},"source":"10.0.0.1","gateway":"10.0.0.2","#
         + #""destination":"198.41.0.4","reason":null}"# + "\n")
+  }
+
+  /// POSIX' `TZ`, whose offsets have the other sign than RFC 3339's.
+  @Test(arguments: [("UTC0", "+00:00"), ("XXX3:30", "-03:30"), ("XXX-5:45", "+05:45")])
+  func writesTheTimeOfThePlaceIntoAFile(zone: String, offset: String) async throws {
+    let before = Date.now
+    let result = try await Tool.run(
+      ["watch", "--count", "1", "127.0.0.1"], in: try NetworkLab(), environment: ["TZ": zone])
+    let words = result.output.split(separator: " ", maxSplits: 2)
+    #expect(words.count == 3 && words[1].hasSuffix(offset) && words[2].hasPrefix(" 127.0.0.1 "), "\(result.output)")
+    let time = try Date(words.prefix(2).joined(separator: "T"), strategy: .iso8601)
+    #expect((before.addingTimeInterval(-1)...Date.now).contains(time), "\(result.output)")
   }
 
   @Test func endsAfterItsLines() async throws {

@@ -117,6 +117,20 @@ struct OutageLogTests {
     #expect(OutageLog.outages(events + rest) == alone)
   }
 
+  /// The power went, and the next recorder's first lines are lost: its next file has the boot.
+  @Test func aFileOfAnotherBootEndsWhatWasWatched() throws {
+    let other = JournalEvent.Recorder(version: "1", boot: "c", targets: ["a"])
+    let events =
+      start() + [
+        JournalEvent(.alive, at: moment(300)),
+        JournalEvent(.file(other, [.up(target: "a")], nil), at: moment(86_400)),
+        JournalEvent(.stop(reason: "SIGTERM"), at: moment(86_460)),
+      ]
+    var sums = OutageSums(since: moment(0).wall, until: moment(100_000).wall)
+    for finding in OutageLog.findings(events) { sums.take(finding) }
+    #expect(sums.targets["a"]?.up == 360_000_000)
+  }
+
   @Test func theStepsOfTheCauseStayWithTheOutage() throws {
     var outage = open(moment(60))
     let begin = JournalEvent(.begin(outage, isContinued: false), at: moment(60))

@@ -19,9 +19,10 @@ struct RecorderTests {
     let sleep = Box<Int64>(0)
     private let recorder: Recorder
 
-    init(in folder: JournalFolder, at first: ScriptedPath = .wired, boot: String = "boot", sizeLimit: Int = 64 << 20)
-      throws
-    {
+    init(
+      in folder: JournalFolder, at first: ScriptedPath = .wired, boot: String = "boot", sizeLimit: Int = 64 << 20,
+      evidence: (any EvidenceSource)? = nil
+    ) throws {
       self.folder = folder
       network.set(first)
       var configuration = Recorder.Configuration(directory: folder.directory)
@@ -32,11 +33,20 @@ struct RecorderTests {
       configuration.clock = JournalClock(time) { [sleep] in sleep.value }
       let cable = KernelFinding(
         .link(.fails("eth0", .noCarrier, isNamed: true)), target: try #require(IPAddress("192.0.2.7")))
-      configuration.evidence = ScriptedEvidence([.kernel(cable)])
+      configuration.evidence = evidence ?? ScriptedEvidence([.kernel(cable)])
       let events = Box<[JournalEvent]>([])
       configuration.tell = { event in events.value.append(event) }
       told = events
-      let target = RecordedTarget(name: "internet", .internet, environment: network.environment)
+      let environment = network.environment
+      let host = try ReachabilityTarget.host("site.example")
+      let target = RecordedTarget(name: "internet") { report in
+        ReachabilityMonitor(.internet, environment: environment).observe { state in
+          report(RecorderStateMachine.TargetState(state), state.timestamp)
+        }
+      } diagnosis: { configuration, recorded in
+        // A script's evidence is about a host.
+        Diagnosis(of: evidence == nil ? .internet : host, configuration: configuration, environment: recorded)
+      }
       let recorder = try Recorder(configuration, targets: [target])
       self.recorder = recorder
       let isStarted = Thread.start(named: "recorder") {
@@ -105,6 +115,40 @@ struct RecorderTests {
       try reader.read(file) { first = first ?? $0 }
       #expect(["start", "file"].contains(first?.name))
     }
+  }
+
+  /// Evidence that changes.
+  private final class Evidence: EvidenceSource {
+    let findings = Box<[Finding]>([])
+    let asked = Box(0)
+
+    func findings(for question: DiagnosisQuestion, in inquiry: DiagnosisInquiry) async -> [Finding] {
+      if question == .way { asked.update { $0 += 1 } }
+      return await ScriptedEvidence(findings.value).findings(for: question, in: inquiry)
+    }
+  }
+
+  /// An outage has the steps that are not as usual. The name was not looked up while all was well: that it is fine now
+  /// is no difference.
+  @Test func whatIsAllRightIsNoPartOfAnOutage() async throws {
+    let address = try #require(IPAddress("192.0.2.7"))
+    let evidence = Evidence()
+    evidence.findings.value = [.kernel(KernelFinding(.link(.works("eth0")), target: address))]
+    let folder = try JournalFolder()
+    let lab = try Lab(in: folder, evidence: evidence)
+    try await lab.wait(for: "up", count: 1)
+    // The kernel is asked once more at the end, since nobody has answered.
+    try await eventually("it was learnt") { evidence.asked.value > 1 }
+    lab.advance(by: .seconds(100))
+    evidence.findings.value = [
+      .name(NameFinding(name: "site.example", source: .hosts, addresses: [address])),
+      .kernel(KernelFinding(.link(.fails("eth0", .noCarrier, isNamed: true)), target: address)),
+    ]
+    lab.network.set(.unreachable(.noCarrier))
+    try await lab.waitUntilExplained()
+    lab.stop()
+    let outage = try #require(OutageLog.outages(try folder.events().events).first)
+    #expect(outage.explanation?.steps.map { [$0.step, $0.outcome] } == [["link", "fault"]])
   }
 
   @Test func sleepAndStepsAreNoticed() async throws {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+import CDialtoneSystem
 @testable import Dialtone
 import NetworkLab
 import TestSupport
@@ -78,6 +79,25 @@ struct MulticastTests {
     for connection in [connection(target, from: "10.1.0.1"), connection(target, over: "w0")] {
       #expect(try state(lab, connection) ≈ lab.unreachable(.noCarrier, "w0"))
     }
+  }
+
+  /// No query shows it: only connect(2) of a datagram finds it, whatever the target's transport is, since that of TCP
+  /// refuses such addresses (tcp_v6_connect, net/ipv6/tcp_ipv6.c).
+  @Test("an IPv6 multicast route for one source is found", arguments: [ReachabilityConfiguration.Transport.tcp, .udp])
+  func aRouteOfIPv6ForOneSource(transport: ReachabilityConfiguration.Transport) async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try lab.addAddress("2001:db8:a::1/64", "v0")
+    try await lab.waitForCarriers()
+    for link in ["v0", "v1"] { _ = try lab.ip("-6 route del multicast ff00::/8 dev \(link) table local") }
+    let connection = connection("ff0e::7")
+    #expect(try lab.connect(connection).error == ENETUNREACH)
+    #expect(try state(lab, connection, transport).status == .unreachable)
+    try #require(lab.ip("-6 route add multicast ff00::/8 from 2001:db8:a::/64 dev v0 table local").status == 0)
+    let outcome = try lab.connect(connection)
+    try #require(outcome.error == 0 && outcome.source == "2001:db8:a::1")
+    let state = try state(lab, connection, transport)
+    #expect(state.isVia("v0") && state.source?.description == outcome.source, "\(state)")
   }
 
   @Test("what goes to multicast addresses meets no rule by its source", arguments: ["224.0.0.251", "255.255.255.255"])

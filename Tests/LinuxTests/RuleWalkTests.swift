@@ -61,6 +61,20 @@ struct RuleWalkTests {
     #expect(words(rules[1...].reversed(), RuleWalk.Packet(to: target), routes) == "route 201 by 100")
   }
 
+  /// fib_rule_lookup of Linux: only a rule that leads to a table can have found a route of it.
+  @Test func theRuleOfARouteLeadsToItsTable() throws {
+    let rules = [
+      try rule(10, .noOperation), try rule(20, .toTable, table: 201),
+      try rule(30, .toTable) { $0.append(RuleMessage.Attribute.mark, UInt32(7)) }, try rule(32_766, .toTable),
+    ]
+    let walk = RuleWalk(rules, RuleWalk.Packet(to: target))
+    #expect(walk.rule(of: try route(), in: 254)?.priority == 32_766)
+    #expect(walk.rule(of: try route(table: 201), in: 201)?.priority == 20)
+    #expect(walk.rule(of: try route(table: 202), in: 202) == nil)
+    let marked = RuleWalk(rules, RuleWalk.Packet(to: target, mark: 7))
+    #expect(marked.rule(of: try route(), in: 254)?.priority == 30)
+  }
+
   @Test func goesOnBehindAThrowRouteAndAShortPrefix() throws {
     let rules = [
       try rule(100, .toTable, table: 201),

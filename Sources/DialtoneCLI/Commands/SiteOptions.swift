@@ -69,7 +69,8 @@ struct SiteOptions: ParsableArguments {
     }
     if let method {
       configuration.method = method.method
-      try Self.check(configuration, expect == nil ? "--method" : "--method and --expect")
+      // A method is never wrong by itself.
+      try Self.check(configuration, "--method and --expect")
     }
     if let userAgent {
       configuration.userAgent = userAgent

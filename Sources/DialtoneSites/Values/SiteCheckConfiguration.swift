@@ -114,7 +114,7 @@ extension SiteCheckConfiguration {
       }
     case .statuses(let statuses):
       if statuses.isEmpty { throw invalid("no status is expected; list one, or expect an answer") }
-      if let status = statuses.sorted().first(where: { !(100...999).contains($0) || (100...199).contains($0) }) {
+      if let status = statuses.sorted().first(where: { !(200...999).contains($0) }) {
         throw invalid("\(status) is no status of a final answer; give 200 to 999")
       }
     case .answer, .success: break

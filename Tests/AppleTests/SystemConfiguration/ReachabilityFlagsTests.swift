@@ -13,6 +13,14 @@ import Testing
 struct ReachabilityFlagsTests {
   private let queue = DispatchQueue(label: "reachability")
 
+  @Test("so have the older names, of SCNetwork.h")
+  func hasTheOlderNames() {
+    #expect(kSCNetworkFlagsTransientConnection == 0x1 && kSCNetworkFlagsReachable == 0x2)
+    #expect(kSCNetworkFlagsConnectionRequired == 0x4 && kSCNetworkFlagsConnectionAutomatic == 0x8)
+    #expect(kSCNetworkFlagsInterventionRequired == 0x10)
+    #expect(kSCNetworkFlagsIsLocalAddress == 0x1_0000 && kSCNetworkFlagsIsDirect == 0x2_0000)
+  }
+
   @Test("the flags have the numbers of Apple's header")
   func numbers() {
     let numbers: [(SCNetworkReachabilityFlags, UInt32)] = [

@@ -15,6 +15,12 @@ struct NetworkPathTests {
   private static let tunnel = NetworkPath.Interface(interface("wg0", 5, .tunnel))
   private static let idle = NetworkPath.Interface(interface("eth1", 6, .wired), supportsIPv4: false)
 
+  @Test func aPathIsDeniedByItsReasonAlone() {
+    #expect(!NetworkPath(.satisfied, interfaces: [Self.wifi]).isDenied && !NetworkPath(.undetermined).isDenied)
+    #expect(!NetworkPath(.unsatisfied, reason: .noCarrier).isDenied)
+    #expect(NetworkPath(.undetermined, reason: .denied).isDenied)
+  }
+
   @Test func theFirstInterfaceThatLeadsOnIsPreferred() {
     let path = NetworkPath(.satisfied, interfaces: [Self.idle, Self.wifi, Self.wired])
     #expect(path.preferredInterface == Self.wifi)

@@ -29,6 +29,30 @@ struct DiagnosisCauseTests {
     #expect(readings.contains { Advice.act(on: cause, $0, target: "site.example") != nil })
   }
 
+  /// Programs get all addresses, and then those with something about them (ip-address(8)).
+  @Test func anAddressStepHasEachAddress() throws {
+    let target = IPAddress(ipv4: 0xCB00_710A)
+    let link = KernelEvidence.LinkFacts(name: "eth0", isUp: true, isOperating: true, reason: nil, manager: nil)
+    var evidence = KernelEvidence(
+      target: target, state: Reachability(status: .reachable, destination: target), links: [link], link: link)
+    let texts = ["192.0.2.2", "192.0.2.3", "192.0.2.4", "192.0.2.5", "169.254.0.7"]
+    let addresses = try texts.map { try #require(IPAddress($0)) }
+    evidence.addresses = [
+      KernelEvidence.AddressFacts(addresses[0]), .init(addresses[1], isTentative: true),
+      .init(addresses[2], isDuplicate: true), .init(addresses[3], prefixLength: 32, isDeprecated: true),
+      .init(addresses[4], prefixLength: 16),
+    ]
+    let finding = Finding.kernel(KernelFinding(.address(.works(addresses[0])), evidence))
+    let step = try #require(DiagnosisVerdict(of: "a", goal: .host, findings: [finding]).steps.first)
+    func list(_ key: String) -> [String]? {
+      if case .list(let texts)? = step.evidence.first(where: { $0.key == key })?.value { texts } else { nil }
+    }
+    let all = ["192.0.2.2/24", "192.0.2.3/24", "192.0.2.4/24", "192.0.2.5/32", "169.254.0.7/16"]
+    #expect(list("addresses") == all)
+    #expect(list("tentative") == [all[1]] && list("duplicate") == [all[2]])
+    #expect(list("deprecated") == [all[3]] && list("linkLocal") == [all[4]])
+  }
+
   @Test func thatNobodyCanProveItIsSaidToTheJudgeOfFaults() throws {
     let judge = try sourceText("Tests/FaultLab/judging.py")
     for cause in DiagnosisCause.all where cause.witness == nil {

@@ -137,6 +137,23 @@ struct NameRulesTests {
     #expect(NameRules.read(finding).outcome == .ok)
   }
 
+  /// Programs ask for both types (getaddrinfo(3)), and take the addresses of the other one. They wait for silence
+  /// alone.
+  @Test(arguments: [(failing, false), (failing, true), (.silent, false), (.silent, true)] as [(Reply, Bool)])
+  func theTypeThatIsLackingIsNamed(reply: Reply, lacksIPv6: Bool) {
+    let six = IPAddress(IPAddressBits(ipv6High: 0x2001_0DB8_0000_0000, low: 0xA))
+    let other = lacksIPv6 ? Self.known : Reply.answer(.success, [six])
+    let server = NameFinding.Server(Self.first, ipv4: lacksIPv6 ? other : reply, ipv6: lacksIPv6 ? reply : other)
+    let finding = NameFinding(name: "site.example", servers: [server], addresses: other.addresses)
+    #expect(
+      NameRules.read(finding).meaning == .name(.foundInPart(server: Self.first, reply, lacksIPv6: lacksIPv6)))
+    let address = lacksIPv6 ? Self.address : six
+    let accepted = ConnectionFinding(
+      address.family, [ConnectionFinding.Attempt(address, port: 443, .accepted(milliseconds: 3))])
+    let verdict = DiagnosisVerdict(of: "a", goal: .host, findings: [.name(finding), .connection(accepted)])
+    #expect((verdict.cause == nil) == (reply != .silent), "\(verdict)")
+  }
+
   /// What fails at one time only is unreliable, whoever it is.
   @Test func whatDiffersFromTimeToTimeIsUnreliable() {
     let servers = [NameFinding.Server(Self.first, ipv4: Self.known, ipv6: Self.failing)]

@@ -36,6 +36,8 @@ struct SiteConfigurationValidationTests {
   @Test(
     arguments: [
       { (c: inout SiteMonitorConfiguration) in c.interval = .zero },
+      { (c: inout SiteMonitorConfiguration) in c.expensiveInterval = .zero },
+      { (c: inout SiteMonitorConfiguration) in c.retryDelay = .zero },
       { (c: inout SiteMonitorConfiguration) in c.maximumRetryDelay = .milliseconds(1) },
       { (c: inout SiteMonitorConfiguration) in c.failuresBeforeLoss = 0 },
     ] as [@Sendable (inout SiteMonitorConfiguration) -> Void])
