@@ -191,7 +191,7 @@ struct Words {
   }
 
   private static func text(stop outcome: ConnectionFinding.Outcome) -> String {
-    let connections = "connections to their port \(443)"
+    let connections = "connections to their port 443"
     return switch outcome {
     case .refused(let statement): "\(who(statement)) says of \(connections): \(text(statement))"
     case .reset: "somebody on the way resets \(connections)"
