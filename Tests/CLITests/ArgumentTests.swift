@@ -167,6 +167,24 @@ struct ArgumentTests {
     #expect(error.message.contains("dialtone watch \(text)") == (text != "local network"))
   }
 
+  @Test func recognisesMistypedWordsBehindACommand() throws {
+    for command in ["status", "wait"] {
+      let error = try #require(#expect(throws: UsageError.self) { try DialtoneCommand.prepare([command, "lcoal-network"]) })
+      #expect(error.description.contains("did you mean local-network?"))
+      _ = try DialtoneCommand.prepare([command, "lcoal-network."])
+    }
+    #expect(throws: UsageError.self) { try StatusRequest(simple: ["status", "lcoal-network"]) }
+    _ = try DialtoneCommand.prepare(["watch", "lcoal-network"])
+  }
+
+  @Test func anExecWithoutAProgramIsAMistake() throws {
+    for arguments in [["--exec"], ["watch", "internet", "--exec"]] {
+      let error = try #require(#expect(throws: UsageError.self) { try DialtoneCommand.prepare(arguments) })
+      #expect(error.description.contains("--exec: no program"))
+    }
+    _ = try DialtoneCommand.prepare(["watch", "--exec", "echo", "--exec"])
+  }
+
   @Test(arguments: ["intranet", "Internet", "internet.", "local-network.", "network"])
   func takesHostsThatResembleWordsAsHosts(text: String) throws {
     try CommandWord.check(implicitTargets: [text])

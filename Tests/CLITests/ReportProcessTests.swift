@@ -105,8 +105,40 @@ struct ReportProcessTests {
     defer { _ = try? FileManager.default.removeItem(atPath: folder) }
     let result = try await Tool.run(["report", "--directory", folder, "--output", "/nosuch/page.html"], in: lab)
     #expect(result.ending == .exited(74) && result.error.contains("/nosuch/page.html: No such file or directory"))
+    let device = try await Tool.run(["report", "--directory", folder, "--output", "/dev/full"], in: lab)
+    #expect(device.ending == .exited(74) && device.error.contains("/dev/full: No space left on device"))
     let full = try await Tool.run(["report", "--directory", folder, "--output", "-"], in: lab)
     #expect(full.output.hasPrefix("<!DOCTYPE html>") && full.output.hasSuffix("</html>\n"))
+  }
+
+  /// As `>` of a shell, but for the moment in which the page is half there.
+  @Test func whatIsThereKeepsItsKind() async throws {
+    let lab = try NetworkLab()
+    let folder = try journal()
+    defer { _ = try? FileManager.default.removeItem(atPath: folder) }
+    func write(_ name: String) async throws {
+      let arguments = ["report", "--directory", folder, "--output", "\(folder)/\(name)"]
+      let result = try await Tool.run(arguments, in: lab)
+      #expect(result.ending == .exited(0) && result.error == "")
+    }
+    func attributes(_ name: String) throws -> [FileAttributeKey: Any] {
+      try FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")
+    }
+    let isPrivate: [FileAttributeKey: Any] = [.posixPermissions: 0o640]
+    #expect(FileManager.default.createFile(atPath: "\(folder)/private", contents: nil, attributes: isPrivate))
+    try FileManager.default.createSymbolicLink(atPath: "\(folder)/link", withDestinationPath: "private")
+    try await write("link")
+    #expect(try attributes("link")[.type] as? FileAttributeType == .typeSymbolicLink)
+    #expect(try attributes("private")[.posixPermissions] as? Int == 0o640)
+    #expect(try String(contentsOfFile: "\(folder)/private", encoding: .utf8).hasSuffix("</html>\n"))
+    // The path is only read. It is opened for reading and writing, so that nobody waits, and holds a whole page.
+    #expect(unsafe mkfifo("\(folder)/pipe", 0o600) == 0)
+    let pipe = try FileHandle(forUpdating: URL(fileURLWithPath: "\(folder)/pipe"))
+    try await write("pipe")
+    var page = Data()
+    while page.suffix(8) != Data("</html>\n".utf8) { page += pipe.availableData }
+    #expect(page.starts(with: Data("<!DOCTYPE html>".utf8)))
+    #expect(try attributes("pipe")[.type] as? FileAttributeType != .typeRegular)
   }
 
   @Test(

@@ -32,6 +32,15 @@ enum CommandWord {
     }
   }
 
+  /// Refuses targets that are likely words for networks, behind the name of a command. `watch` takes them.
+  static func check(targets: [String]) throws {
+    for target in targets {
+      guard let word = WatchedTarget.words.first(where: { !isWord(target, $0) && isNear(target, $0) }) else { continue }
+      let end = target.contains(" ") ? "" : " Or, for a host of that name, write: \(target)."
+      throw ValidationError("TARGET: unknown word \"\(target)\"; did you mean \(word)?\(end)")
+    }
+  }
+
   /// Refuses help on an unknown command. The parser would show help on all of them instead.
   static func check(help arguments: [String]) throws {
     guard arguments.first == "help", let word = arguments.dropFirst().first(where: { !$0.hasPrefix("-") }),

@@ -44,6 +44,7 @@ extension StatusRequest {
       }
     }
     do {
+      try CommandWord.check(targets: typed)
       targets = try TargetRequest(typed)
     } catch let error as ValidationError {
       throw UsageError(message: error.message, command: command)

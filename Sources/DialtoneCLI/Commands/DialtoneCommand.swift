@@ -108,12 +108,18 @@ struct DialtoneCommand: ParsableCommand {
     checked.typed = folded.unfolded(checked.typed)
     if var watch = checked as? WatchCommand {
       watch.hookOptions.command = folded.unfolded(watch.hookOptions.command)
+      // The parser does not tell a program that is not there from an option that is not there.
+      if watch.hookOptions.command.isEmpty, arguments.last == "--exec" {
+        throw UsageError(message: "--exec: no program was given; give one, and its arguments behind it", command: "watch")
+      }
       checked = watch
     }
     let name = type(of: checked).configuration.commandName ?? ""
     do {
       if checked is WatchCommand, arguments.first != name {
         try CommandWord.check(implicitTargets: checked.typed)
+      } else if checked is any TargetCommand, !(checked is WatchCommand) {
+        try CommandWord.check(targets: checked.typed)
       }
       // ArgumentParser would do this in `validate`, before it finds unknown options.
       return (checked, try checked.prepare())

@@ -25,13 +25,23 @@ struct JournalOptions: ParsableArguments {
     completion: .directory)
   var directory: String?
 
-  /// What is to be told; `nil` if there is no journal, which was said.
-  func view(since: JournalTime) throws -> JournalView? {
+  /// The time that is to be told of, in microseconds since 1970.
+  func span(since: JournalTime) throws -> Range<Int64> {
+    if directory?.isEmpty == true { throw ValidationError("--directory: the name is empty; give a folder") }
     let now = UTCTimestamp.now.durationSince1970.nanosecondsClamped / 1_000
     let (start, end) = (since.microseconds(before: now), until?.microseconds(before: now) ?? now)
-    if start >= end { throw ValidationError("--since and --until leave no time at all; --since comes first") }
+    if start < end { return start..<end }
+    throw ValidationError(
+      until == nil
+        ? "--since is still to come; give a time that is over"
+        : "--since and --until leave no time at all; --since comes first")
+  }
+
+  /// What is to be told; `nil` if there is no journal, which was said.
+  func view(of span: Range<Int64>) throws -> JournalView? {
     guard let directory = try folder() else { return nil }
-    return JournalView(directory, since: start, until: end, targets: targets.isEmpty ? nil : Set(targets))
+    return JournalView(
+      directory, since: span.lowerBound, until: span.upperBound, targets: targets.isEmpty ? nil : Set(targets))
   }
 
   private func folder() throws -> JournalDirectory? {
@@ -48,17 +58,22 @@ struct JournalOptions: ParsableArguments {
         if ![ENOENT, ENOTDIR].contains(error.errno) { throw InputError(description: "\(error)") }
       }
     }
-    Output.note(Self.start(candidates.map { TerminalText.visible($0) }.joined(separator: " or ")))
+    Output.note(start(candidates.map { TerminalText.visible($0) }.joined(separator: " or ")))
     return nil
   }
 
-  private static func start(_ places: String) -> String {
-    """
-    There is no journal of outages in \(places): nobody has recorded yet. Start a recorder, and ask again later.
-      for the system:   sudo systemctl enable --now dialtone-record.service
-      for yourself:     systemctl --user enable --now dialtone-record.service
-      without systemd:  dialtone record
-    """
+  private func start(_ places: String) -> String {
+    let head =
+      "There is no journal of outages in \(places): nobody has recorded yet. Start a recorder, and ask again later."
+    if let directory {
+      return "\(head)\n  dialtone record --directory \(TerminalText.visible(ShellWord.quoted(directory)))"
+    }
+    return """
+      \(head)
+        for the system:   sudo systemctl enable --now dialtone-record.service
+        for yourself:     systemctl --user enable --now dialtone-record.service
+        without systemd:  dialtone record
+      """
   }
 }
 

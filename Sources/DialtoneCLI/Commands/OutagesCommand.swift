@@ -52,8 +52,9 @@ struct OutagesCommand: CheckedCommand {
 
   func prepare() throws -> Work {
     if json, openmetrics { throw ValidationError("--json and --openmetrics exclude each other; give one of them") }
+    let span = try options.span(since: since ?? .ago(.seconds(7 * 86_400)))
     return {
-      guard var view = try options.view(since: since ?? .ago(.seconds(7 * 86_400))) else { return .noInput }
+      guard var view = try options.view(of: span) else { return .noInput }
       let told = openmetrics ? try tellMetrics(&view) : json ? try tellJSON(&view) : try tellTable(&view)
       if let error = told { throw error }
       return .holds
@@ -80,7 +81,7 @@ struct OutagesCommand: CheckedCommand {
   }
 
   private func tellTable(_ view: inout JournalView) throws -> SystemError? {
-    let formatter = OutageFormatter(screen: .output)
+    var formatter = OutageFormatter(screen: .output)
     var sums = OutageSums(since: view.since, until: view.until)
     var isFirst = true
     let failure = try read(&view) { finding throws(SystemError) in
@@ -91,7 +92,9 @@ struct OutagesCommand: CheckedCommand {
       try Output.line(formatter.line(for: outage))
     }
     if failure != nil { return failure }
-    try Output.line(isFirst ? formatter.words(forNoneSince: view.since) : "")
+    let none = formatter.words(
+      forNoneSince: view.since, of: options.targets, wasWatched: !sums.targets.isEmpty)
+    try Output.line(isFirst ? none : "")
     for line in formatter.lines(for: sums, skippedLines: view.skippedLines) { try Output.line(line) }
     return nil
   }

@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import CDialtoneCommand
 internal import CDialtoneSystem
 internal import Dialtone
+internal import DialtoneExporter
 internal import DialtoneJournal
-internal import Netlink
 
 /// `dialtone report`.
 struct ReportCommand: CheckedCommand {
@@ -51,14 +50,18 @@ struct ReportCommand: CheckedCommand {
 
   func prepare() throws -> Work {
     if output.isEmpty { throw ValidationError("--output: the name is empty; give a file such as outages.html") }
+    let span = try options.span(since: since ?? .ago(.seconds(30 * 86_400)))
     return {
-      guard var view = try options.view(since: since ?? .ago(.seconds(30 * 86_400))) else { return .noInput }
+      guard var view = try options.view(of: span) else { return .noInput }
       let page = try page(&view)
       if output == "-" {
         try StandardStream.output.write(page)
       } else {
         do throws(SystemError) {
-          try PageFile(path: output).write(page)
+          // What umask(2) leaves of a new file's mode. Nothing else makes files here.
+          let mask = umask(0o077)
+          umask(mask)
+          try ReplacedFile.write(page, to: output, newMode: 0o666 & ~mask)
         } catch {
           Output.note("dialtone: \(error)")
           return .inputOutput
@@ -99,27 +102,5 @@ struct ReportCommand: CheckedCommand {
     // gethostname(2) writes at most so many bytes, the last of which stays 0.
     if unsafe gethostname(&name, name.count - 1) != 0 { return "this machine" }
     return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
-}
-
-/// A file that is there as a whole, or as it was before.
-private struct PageFile {
-  let path: String
-
-  func write(_ text: String) throws(SystemError) {
-    let draft = "\(path).\(getpid()).part"
-    // Only read, during the calls.
-    _ = unsafe unlink(draft)
-    let descriptor = unsafe command_open_to_append(draft)
-    if descriptor < 0 { throw SystemError(path) }
-    do throws(SystemError) {
-      try withExtendedLifetime(OwnedDescriptor(descriptor)) { () throws(SystemError) in
-        try StandardStream(descriptor: descriptor).write(text)
-      }
-      if unsafe rename(draft, path) != 0 { throw SystemError(path) }
-    } catch {
-      _ = unsafe unlink(draft)
-      throw SystemError(path, errno: error.errno)
-    }
   }
 }

@@ -8,24 +8,35 @@ internal import DialtoneJournal
 struct OutageFormatter {
   let screen: Screen
 
-  /// Enough for most names; a longer one moves what follows it, in its line alone.
-  private static let targetColumns = 14
+  init(screen: Screen) { self.screen = screen }
+
+  /// Enough for most names. A longer one moves what follows it, from its line on: outages are told while they are read.
+  private var targetColumns = 14
+  private static let mostTargetColumns = 32
   private static let layerColumns = OutageLayer.allCases.map(\.words.count).max() ?? 0
-  private static let spanColumns = "23 h 59 min".count
+  private static let spanColumns = "59 min, and on".count
 
   var head: String {
     let columns = [
       TerminalText.padded("when", to: "2026-11-24 12:00:00".count),
       TerminalText.padded("how long", to: Self.spanColumns),
-      TerminalText.padded("target", to: Self.targetColumns), TerminalText.padded("where", to: Self.layerColumns),
+      TerminalText.padded("target", to: targetColumns), TerminalText.padded("where", to: Self.layerColumns),
       "cause",
     ]
     return screen.paragraph(columns.joined(separator: "  "), .faint)
   }
 
-  func words(forNoneSince time: Int64) -> String { screen.paragraph("no outages since \(WallTime.localText(time))") }
+  /// What is told if no outage was found: of `targets`, if some were asked for.
+  func words(forNoneSince time: Int64, of targets: [String], wasWatched: Bool) -> String {
+    let since = "since \(WallTime.localText(time))"
+    if wasWatched { return screen.paragraph("no outages \(since)") }
+    let names = targets.isEmpty ? "anything" : targets.map { TerminalText.visible($0) }.joined(separator: ", ")
+    return screen.paragraph("nobody recorded \(names) \(since)")
+  }
 
-  func line(for outage: Outage) -> String {
+  mutating func line(for outage: Outage) -> String {
+    let target = TerminalText.visible(outage.target)
+    targetColumns = max(targetColumns, min(TerminalText.columns(target), Self.mostTargetColumns))
     var lasted = DurationText.words(.microseconds(outage.lasted))
     switch outage.ending {
     case .over: break
@@ -36,7 +47,7 @@ struct OutageFormatter {
       Screen.Span(WallTime.localText(outage.began), .faint), Screen.Span("  "),
       Screen.Span(TerminalText.padded(lasted, to: Self.spanColumns), outage.ending == .open ? .bad : nil),
       Screen.Span("  "),
-      Screen.Span(TerminalText.padded(TerminalText.visible(outage.target), to: Self.targetColumns)),
+      Screen.Span(TerminalText.padded(target, to: targetColumns)),
       Screen.Span("  "), Screen.Span(outage.layer.words),
     ]
     let gap = Screen.Span(String(repeating: " ", count: Self.layerColumns + 2 - outage.layer.words.count))
@@ -64,7 +75,6 @@ struct OutageFormatter {
     for (name, sum) in sums.targets.sorted(by: { $0.key < $1.key }) {
       lines.append(screen.paragraph("\(TerminalText.visible(name)): \(Self.words(for: sum, of: name))"))
     }
-    if sums.targets.isEmpty { lines.append(screen.paragraph("nobody watched in this time")) }
     if skippedLines > 0 {
       let words = skippedLines == 1 ? "1 line" : "\(skippedLines) lines"
       lines.append(screen.paragraph("left out, since unreadable: \(words) of the journal"))

@@ -5,9 +5,42 @@ internal import CDialtoneSystem
 package import Dialtone
 internal import Netlink
 
-/// A file that is always whole: it is written beside, and takes the place of the former one (rename(2)).
+/// A file that is always whole: it is written beside, and takes the place of the former one (rename(2)), with its owner
+/// and mode. A link stays, and leads to the new file. What is no file, such as a terminal or a pipe, is written to.
 package enum ReplacedFile {
-  package static func write(_ text: String, to path: String) throws(SystemError) {
+  /// - Parameter newMode: The mode of a file that was not there: else node_exporter could not read it.
+  /// - Throws: `SystemError` with the path.
+  package static func write(_ text: String, to path: String, newMode: UInt32 = 0o644) throws(SystemError) {
+    var former = stat()
+    // The path is only read, and the structure is written during the call.
+    let isThere = unsafe stat(path, &former) == 0
+    do throws(SystemError) {
+      if !isThere {
+        try replace(path, by: text, mode: newMode, owner: nil)
+      } else if former.st_mode & UInt32(S_IFMT) == UInt32(S_IFREG) {
+        try replace(try resolved(path), by: text, mode: former.st_mode & 0o7777, owner: former)
+      } else {
+        // The path is only read.
+        let descriptor = unsafe csystem_open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+        if descriptor < 0 { throw SystemError("open") }
+        try write(Array(text.utf8), to: OwnedDescriptor(descriptor))
+      }
+    } catch {
+      throw SystemError(path, errno: error.errno)
+    }
+  }
+
+  /// Where the path leads, without links.
+  private static func resolved(_ path: String) throws(SystemError) -> String {
+    // realpath(3) returns memory that is the caller's.
+    guard let place = unsafe realpath(path, nil) else { throw SystemError("realpath") }
+    defer { unsafe free(place) }
+    return unsafe String(cString: place)
+  }
+
+  private static func replace(
+    _ path: String, by text: String, mode: UInt32, owner: stat?
+  ) throws(SystemError) {
     // mkstemp(3) writes over the last six letters, before the zero at the end. The name does not end with .prom, so
     // node_exporter does not read it.
     var name = Array("\(path).XXXXXX".utf8CString)
@@ -17,7 +50,12 @@ package enum ReplacedFile {
       let file = OwnedDescriptor(descriptor)
       if csystem_close_on_exec(descriptor) != 0 { throw SystemError("fcntl") }
       try write(Array(text.utf8), to: file)
-      if fchmod(file.rawValue, 0o644) != 0 { throw SystemError("fchmod") }
+      if let owner, fchown(file.rawValue, owner.st_uid, owner.st_gid) != 0 {
+        // Of another's file it becomes one's own.
+        let error = SystemError("fchown")
+        if error.errno != EPERM { throw error }
+      }
+      if fchmod(file.rawValue, mode) != 0 { throw SystemError("fchmod") }
       // Both names end with a zero, and are only read.
       if unsafe rename(&name, path) != 0 { throw SystemError("rename") }
     } catch {

@@ -131,8 +131,9 @@ struct AgreementTests {
               && Self.outline(pair.apple.current) == Self.outline(pair.linux.current)
           }
         } catch {
-          Issue.record(
-            "\(error): Apple's \(Self.outline(pair.apple.current)), Linux's \(Self.outline(pair.linux.current))")
+          let kernel = try lab.linux.lab.run { SystemFile.text(at: "/proc/thread-self/net/if_inet6") ?? "-" }
+          let outlines = "Apple's \(Self.outline(pair.apple.current)), Linux's \(Self.outline(pair.linux.current))"
+          Issue.record("\(error): \(outlines), the kernel's\n\(kernel)")
         }
       }
     }
