@@ -65,7 +65,6 @@ final class Connector {
   func wait(upTo limit: Int64, until isDecided: () -> Bool = { false }) {
     while attempts.contains(where: \.isOpen), !isDecided() {
       let elapsed = elapsed
-      if elapsed >= limit { break }
       if patience.isOver {
         isHurried = elapsed < Self.silence - 100
         break
@@ -78,6 +77,8 @@ final class Connector {
         if event.position < 0 { return }
         if event.position == open.count { witness?.read() } else { settle(&attempts[open[event.position]]) }
       }
+      // What has come meanwhile counts.
+      if elapsed >= limit { break }
     }
     witness?.read()
     settleLate()
