@@ -154,14 +154,10 @@ struct BeyondProbe {
   }
 
   private func send(_ question: inout Question) {
-    guard let socket = question.socket,
+    guard let socket = question.socket, socket.start == 0,
       let bytes = DNSMessage.question("", .nameServer, id: question.id, wantsRecursion: false)
     else {
-      question.outcome = .failed(EMFILE)
-      return
-    }
-    if socket.start != 0 {
-      question.outcome = .failed(socket.start)
+      question.outcome = .failed(question.socket?.start ?? EMFILE)
       return
     }
     let errno = socket.send(bytes)

@@ -110,7 +110,6 @@ struct ConnectionProbe {
       default: false
       }
     }.prefix(Self.retriedLimit)
-    if failed.isEmpty { return }
     if patience.rest < Self.retryPatience * 1_000_000 { return }
     // All at the same time: silence takes as long as one.
     let again = failed.flatMap { index in

@@ -42,13 +42,10 @@ final class Connector {
         let socket = ProbeSocket(address, port: port, isStream: true, interface: interface)
         var attempt = Attempt(
           socket: socket, result: ConnectionFinding.Attempt(address, port: port, .silent), isOpen: true)
-        switch socket?.start {
-        case nil:
-          attempt.result.tries = [.failed(EMFILE)]
-          attempt.isOpen = false
-        case 0?: settle(&attempt)
-        case EINPROGRESS?: break
-        case let errno?:
+        switch socket?.start ?? EMFILE {
+        case 0: settle(&attempt)
+        case EINPROGRESS: break
+        case let errno:
           attempt.result.tries = [.failed(errno)]
           attempt.isOpen = false
         }

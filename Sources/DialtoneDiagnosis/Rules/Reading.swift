@@ -101,9 +101,7 @@ struct Reading: Hashable, Sendable {
       switch finding {
       case .beyond(let beyond):
         if beyond.hasAnswer { hasAnswerFromBeyond = true }
-        for question in beyond.questions where question.outcome == .answer {
-          answeredBeyond.insert(question.server.family)
-        }
+        answeredBeyond.formUnion(beyond.questions.filter { $0.outcome == .answer }.map(\.server.family))
         if beyond.trace == .silent { silentBeyond.formUnion(beyond.questions.filter(\.isLost).map(\.server.family)) }
       case .tunnel(let found): tunnel = found.interface
       case .kernel(let kernel):
@@ -233,9 +231,7 @@ struct Reading: Hashable, Sendable {
   }
 
   private static func read(_ finding: PortalFinding) -> Reading {
-    Reading(
-      .portal(finding), finding.isPortal ? .fault : .ok,
-      charge: finding.isPortal ? Charge(.captivePortal, nil) : nil)
+    Reading(.portal(finding), finding.isPortal ? .fault : .ok, charge: Charge(.captivePortal, nil))
   }
 
   private static func read(_ finding: LargePacketsFinding) -> Reading {
@@ -255,17 +251,6 @@ struct Reading: Hashable, Sendable {
     case .notTried: return reading(.skipped)
     case .refuses: return reading(.fault, .proxyRefuses)
     case .unresolved, .unreachable, .unreadable: return reading(.fault, .proxyUnreachable)
-    }
-  }
-}
-
-extension NameFinding.Reply {
-  /// Whether a server says that it could not find out, or whom to ask it could not.
-  var isHelpless: Bool {
-    switch self {
-    case .answer(.serverFailure, _), .silent: true
-    case .refused(let statement): !statement.isOwn
-    default: false
     }
   }
 }

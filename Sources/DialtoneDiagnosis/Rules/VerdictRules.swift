@@ -162,19 +162,17 @@ struct VerdictRules {
   private var unansweringRouter: Reading? {
     guard context.isRouterSilent else { return nil }
     return readings.first { reading in
-      guard case .kernel(let kernel) = reading.finding, case .neighbour(.asked(_, true)) = kernel.result else {
-        return false
+      if case .kernel(let kernel) = reading.finding, case .neighbour(.asked(_, true)) = kernel.result {
+        true
+      } else {
+        false
       }
-      return true
     }
   }
 
   /// Whether a fault is only that nothing behind the router answered.
   private func isSilence(_ fault: Reading) -> Bool {
-    switch fault.meaning {
-    case .name(.silent), .beyond(.nothing), .beyond(.silent): true
-    default: false
-    }
+    [.name(.silent), .beyond(.nothing), .beyond(.silent)].contains(fault.meaning)
   }
 
   /// Whether a connection was made although a fault stands before it: then the fault cannot be all there is.

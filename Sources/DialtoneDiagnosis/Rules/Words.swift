@@ -47,10 +47,8 @@ struct Words {
     switch gap {
     case .timeIsUp: "the time was up"
     case .notWanted: "not asked, as you wanted"
-    case .behindFault: "not tried: a fault comes before it"
     case .leadsToMany: "not tried: TCP connects to one host, not to many"
     case .shortage: "this machine has no thread or descriptor left"
-    case .notNeeded: "not needed here"
     }
   }
 
