@@ -188,7 +188,8 @@ struct NearestCauseTests {
     #expect(cause(.leadsOn(Self.server)) == nil && cause(nil) == nil)
   }
 
-  /// There is no exchange without a connection before: whoever has no address then had one. Waiting is no contradiction.
+  /// There is no exchange without a connection before: whoever has no address then had one. Who waits does not
+  /// contradict.
   @Test func aNameThatLeadsNowhereForTheExchangeIsUnreliable() throws {
     let accepted = Self.connection(Self.target, .accepted(milliseconds: 1))
     func cause(_ kind: SiteVerdict.Kind, _ stage: SiteVerdict.Stage?, _ code: SiteError.Code) -> DiagnosisCause? {
