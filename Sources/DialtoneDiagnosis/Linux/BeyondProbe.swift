@@ -25,7 +25,7 @@ struct BeyondProbe {
     let id: UInt16
     let socket: ProbeSocket?
     var outcome: BeyondFinding.Outcome?
-    var isRefused: Bool { if case .refused = outcome { true } else { false } }
+    var isRefused: Bool { if case .refused(let statement) = outcome { !statement.isOwn } else { false } }
   }
 
   private let inquiry: DiagnosisInquiry
