@@ -110,7 +110,7 @@ package struct KernelFindings: Sendable {
     if let source = evidence.state.source {
       let owner = evidence.addresses.first { $0.address == source }
       guard let link = evidence.link, let owner, owner.link != link.index, !isLocal else { return .address(source) }
-      return .foreign(source, interface: evidence.links.first { $0.index == owner.link }?.name ?? "")
+      return .foreign(source, interface: evidence.links.first { $0.index == owner.link }?.name ?? "lo")
     }
     if evidence.state.reason == .noAddress { return .missing }
     if !evidence.state.isReachable, let reason = evidence.state.reason { return .refused(reason) }

@@ -150,7 +150,7 @@ final class DiagnosisRun: Sendable {
     if Task.isCancelled { return }
     let inquiry = inquiry
     // The kernel answers at once.
-    if question != .way, inquiry.deadline <= TimeSource.system.now(), !inquiry.isKnownWithoutTime(question) {
+    if question != .way, inquiry.deadline <= TimeSource.system.now(), !(question == .names && inquiry.isAboutAddress) {
       return tell([.unasked(question.kind, nil, .timeIsUp)])
     }
     emit(.began(question.kind))
@@ -171,13 +171,5 @@ final class DiagnosisRun: Sendable {
     return configuration.history.filter { state in
       state.timestamp.map { (0...60).contains((now - $0.durationSince1970).secondsClamped) } ?? false
     }
-  }
-}
-
-extension DiagnosisInquiry {
-  /// Whether a question is answered without anything being sent.
-  fileprivate func isKnownWithoutTime(_ question: DiagnosisQuestion) -> Bool {
-    if question == .names, case .address = subject.host { return true }
-    return false
   }
 }

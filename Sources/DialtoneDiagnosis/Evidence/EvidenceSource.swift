@@ -56,6 +56,8 @@ public struct DiagnosisInquiry: Sendable {
   /// The families that count.
   var families: [IPAddress.Family] { configuration.family.map { [$0] } ?? [.ipv4, .ipv6] }
 
+  var isAboutAddress: Bool { if case .address = subject.host { true } else { false } }
+
   /// What is known of the name; `nil` before it was looked up.
   var name: NameFinding? {
     for case .name(let name) in findings { return name }
@@ -185,9 +187,7 @@ extension Finding {
     default: DiagnosisQuestion.allCases.first { $0.kind == step }
     }
   }
-}
 
-extension Finding {
   /// Whether somebody of a family has said anything, however bad, from beyond this machine.
   fileprivate func isHeard(_ family: IPAddress.Family) -> Bool {
     switch self {

@@ -25,7 +25,7 @@ struct BeyondProbe {
     let id: UInt16
     let socket: ProbeSocket?
     var outcome: BeyondFinding.Outcome?
-    var isRefused: Bool { if case .refused = outcome { true } else { false } }
+    var isRefused: Bool { if case .refused(let statement) = outcome { !statement.isOwn } else { false } }
   }
 
   private let inquiry: DiagnosisInquiry
@@ -60,14 +60,16 @@ struct BeyondProbe {
     }
     ask(&questions, &traces)
     // A refusal may be about questions to name servers alone, or about all.
-    if inquiry.subject.goal == .internet, !questions.isEmpty, questions.allSatisfy(\.isRefused) {
+    let areRefused = !questions.isEmpty && questions.allSatisfy(\.isRefused)
+    if inquiry.subject.goal == .internet, areRefused {
       for index in traces.indices { _ = traces[index].leadsBeyond(patience, upTo: Self.resends[1]) }
     }
     // A proxy takes the place of connections.
     let isEnough = inquiry.subject.goal != .internet || inquiry.hasProxySetting
     let answering = isEnough ? nil : questions.first { $0.outcome == .answer }?.server
     var finding = BeyondFinding(
-      questions.map { BeyondFinding.Question($0.server, $0.outcome ?? .silent) }, trace: HopTrace.result(traces),
+      questions.map { BeyondFinding.Question($0.server, $0.outcome ?? .silent) },
+      trace: HopTrace.result(traces, areRefused: areRefused),
       takesConnections: answering.flatMap { takesConnections($0, witness) })
     if let answering, finding.takesConnections == true {
       finding.stopsSites = stopsSites(answering.family, witness)
@@ -84,7 +86,13 @@ struct BeyondProbe {
       let interface = inquiry.configuration.interface == nil ? nil : way.link?.index
       // First, as routers answer only some of many. One that takes connections itself does not let the first one die.
       var sites = HopTrace(to: server, hops: [1] + HopTrace.hops, interface: interface, gateway: way.state.gateway)
+      // It has to look before anything is sent.
+      let packets = PacketWitness()
       if sites.leadsBeyond(patience, upTo: Self.near) { return nil }
+      if let packets, sites.isHeld(packets) {
+        outcomes.insert(.failed(EPERM))
+        continue
+      }
       var names = HopTrace(
         to: server, port: 53, hops: HopTrace.hops.dropLast(), interface: interface, gateway: way.state.gateway)
       guard names.leadsBeyond(patience, upTo: Self.near), names.hasDiedBeyond,
@@ -146,14 +154,10 @@ struct BeyondProbe {
   }
 
   private func send(_ question: inout Question) {
-    guard let socket = question.socket,
+    guard let socket = question.socket, socket.start == 0,
       let bytes = DNSMessage.question("", .nameServer, id: question.id, wantsRecursion: false)
     else {
-      question.outcome = .failed(EMFILE)
-      return
-    }
-    if socket.start != 0 {
-      question.outcome = .failed(socket.start)
+      question.outcome = .failed(question.socket?.start ?? EMFILE)
       return
     }
     let errno = socket.send(bytes)

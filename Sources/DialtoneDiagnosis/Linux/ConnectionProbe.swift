@@ -110,24 +110,21 @@ struct ConnectionProbe {
       default: false
       }
     }.prefix(Self.retriedLimit)
-    if failed.isEmpty { return }
-    for _ in 0..<Self.retries {
-      if patience.rest < Self.retryPatience * 1_000_000 { return }
-      let attempts = failed.map { finding.attempts[$0] }
-      let connectors = attempts.map { Connector([$0.address], ports: [$0.port], interface: interface, patience) }
-      for (index, connector) in zip(failed, connectors) {
-        connector.wait(upTo: Self.retryPatience)
-        guard let again = connector.results(finding.family).first?.outcome else { continue }
-        finding.attempts[index].tries.append(again)
+    if patience.rest < Self.retryPatience * 1_000_000 { return }
+    // All at the same time: silence takes as long as one.
+    let again = failed.flatMap { index in
+      (0..<Self.retries).map { _ in
+        let attempt = finding.attempts[index]
+        return (index, Connector([attempt.address], ports: [attempt.port], interface: interface, patience))
       }
-      if !hasConnection, failed.allSatisfy({ !finding.attempts[$0].isAccepted }), finding.isSilent { return }
+    }
+    for (index, connector) in again {
+      connector.wait(upTo: Self.retryPatience)
+      if let outcome = connector.results(finding.family).first?.outcome {
+        finding.attempts[index].tries.append(outcome)
+      }
     }
   }
-}
-
-extension ConnectionFinding {
-  /// Whether nothing has come of any try.
-  fileprivate var isSilent: Bool { attempts.allSatisfy { $0.tries.allSatisfy { $0 == .silent } } }
 }
 
 extension KernelEvidence {

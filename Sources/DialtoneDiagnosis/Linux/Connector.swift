@@ -42,13 +42,10 @@ final class Connector {
         let socket = ProbeSocket(address, port: port, isStream: true, interface: interface)
         var attempt = Attempt(
           socket: socket, result: ConnectionFinding.Attempt(address, port: port, .silent), isOpen: true)
-        switch socket?.start {
-        case nil:
-          attempt.result.tries = [.failed(EMFILE)]
-          attempt.isOpen = false
-        case 0?: settle(&attempt)
-        case EINPROGRESS?: break
-        case let errno?:
+        switch socket?.start ?? EMFILE {
+        case 0: settle(&attempt)
+        case EINPROGRESS: break
+        case let errno:
           attempt.result.tries = [.failed(errno)]
           attempt.isOpen = false
         }
@@ -65,7 +62,6 @@ final class Connector {
   func wait(upTo limit: Int64, until isDecided: () -> Bool = { false }) {
     while attempts.contains(where: \.isOpen), !isDecided() {
       let elapsed = elapsed
-      if elapsed >= limit { break }
       if patience.isOver {
         isHurried = elapsed < Self.silence - 100
         break
@@ -78,6 +74,8 @@ final class Connector {
         if event.position < 0 { return }
         if event.position == open.count { witness?.read() } else { settle(&attempts[open[event.position]]) }
       }
+      // What has come meanwhile counts.
+      if elapsed >= limit { break }
     }
     witness?.read()
     settleLate()

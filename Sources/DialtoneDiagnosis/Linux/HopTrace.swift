@@ -50,6 +50,12 @@ struct HopTrace {
     refusal.map { .refused($0) } ?? (isResetNear ? .reset : hasArrived ? nil : .silent)
   }
 
+  /// Whether none of those that got no answer has left this machine.
+  func isHeld(_ witness: PacketWitness) -> Bool {
+    witness.read()
+    return !sockets.isEmpty && sockets.allSatisfy { witness.sight(of: $0.socket)?.hasLeft == false }
+  }
+
   mutating func begin() {
     hasBegun = true
     sockets = hops.compactMap { hops in
@@ -97,9 +103,11 @@ struct HopTrace {
     return !routers.isEmpty || isConnected
   }
 
-  /// What came of several of them; `nil` if none has begun, or somebody near takes all connections.
-  static func result(_ traces: [HopTrace]) -> BeyondFinding.Trace? {
+  /// What came of several of them; `nil` if none has begun, or somebody near takes all connections. If questions are
+  /// refused, so are connections that are reset before they have come as far as a root server.
+  static func result(_ traces: [HopTrace], areRefused: Bool = false) -> BeyondFinding.Trace? {
     if !traces.contains(where: \.hasBegun) { return nil }
+    if areRefused, traces.contains(where: \.isResetNear) { return .silent }
     if let trace = traces.first(where: \.hasArrived) { return trace.isTakenNear ? nil : .leadsOn(trace.target) }
     if let refusal = traces.lazy.compactMap(\.refusal).first { return .refused(refusal) }
     let furthest = traces.max { $0.routers.count < $1.routers.count }?.routers ?? []

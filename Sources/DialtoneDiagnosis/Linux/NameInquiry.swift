@@ -50,8 +50,7 @@ struct NameInquiry {
   /// Finds the addresses of a name, or only whether the servers answer for the root if the name is empty.
   func evidence(_ name: String, families: [IPAddress.Family]) -> NameFinding {
     if name.isEmpty {
-      var evidence = NameFinding(name: "the root")
-      evidence.isRootOnly = true
+      var evidence = NameFinding(name: "the root", isRootOnly: true)
       evidence.servers = ask("", families: [.ipv4], &evidence.isHurried)
       return evidence
     }
@@ -162,12 +161,9 @@ struct NameInquiry {
         fail(.noWay(fault))
         continue
       }
-      guard let socket = ProbeSocket(address, port: 53, isStream: false, interface: nil) else {
-        fail(.failed(EMFILE))
-        continue
-      }
-      if socket.start != 0 {
-        fail(.failed(socket.start))
+      let made = ProbeSocket(address, port: 53, isStream: false, interface: nil)
+      guard let socket = made, socket.start == 0 else {
+        fail(.failed(made?.start ?? EMFILE))
         continue
       }
       var conversation = Conversation(

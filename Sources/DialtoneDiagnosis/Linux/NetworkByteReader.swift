@@ -4,8 +4,7 @@
 internal import Netlink
 
 // Invariant: `rest` lies inside the bytes that the reader was made with. What does not fit is `nil`, and then nothing
-// is
-// taken: a stranger's number never becomes an offset without a look at the bounds.
+// is taken: a stranger's number never becomes an offset without a look at the bounds.
 
 /// Reads numbers and addresses in network order (RFC 791, appendix B), one after another, from bytes that anybody may
 /// have written.

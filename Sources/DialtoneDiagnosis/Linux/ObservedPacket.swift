@@ -101,12 +101,8 @@ enum ObservedPacket: Equatable, Sendable {
       reader.skip(2), let source = reader.address(isIPv6: false), let destination = reader.address(isIPv6: false),
       reader.skip(headerLength - 20), InternetChecksum(bytes.prefix(headerLength)).isRight
     else { return nil }
-    if number == ProtocolNumber.esp || number == ProtocolNumber.ah {
-      self = .sealed
-      return
-    }
     // A fragment is no whole answer: the others may never come.
-    if fragment & 0x3FFF != 0 { return nil }
+    if fragment & 0x3FFF != 0, number != ProtocolNumber.esp, number != ProtocolNumber.ah { return nil }
     let payload = Payload(
       number: number, source: source, destination: destination, length: Int(total) - headerLength, isChecked: isChecked)
     self.init(payload, bytes.dropFirst(headerLength))
@@ -125,10 +121,6 @@ enum ObservedPacket: Equatable, Sendable {
       number = next
       rest -= Int(units) * 8 + 8
       if rest < 0 { return nil }
-    }
-    if number == ProtocolNumber.esp || number == ProtocolNumber.ah {
-      self = .sealed
-      return
     }
     let payload = Payload(
       number: number, source: source, destination: destination, length: rest, isChecked: isChecked,
@@ -165,6 +157,7 @@ enum ObservedPacket: Equatable, Sendable {
     case ProtocolNumber.tcp: self.init(tcp: payload, bytes)
     case ProtocolNumber.udp: self.init(udp: payload, bytes)
     case ProtocolNumber.icmp6: self.init(icmp6: payload, bytes)
+    case ProtocolNumber.esp, ProtocolNumber.ah: self = .sealed
     default: return nil
     }
   }

@@ -4,8 +4,7 @@
 internal import Netlink
 
 // Invariant: what comes in is kept only as an answer to a flow that was seen to leave, so a stranger cannot make it
-// grow;
-// what leaves is kept up to a limit, and beyond it nothing is said of what was not seen.
+// grow; what leaves is kept up to a limit, and beyond it nothing is said of what was not seen.
 
 /// What was seen of the flows of this machine, and of its questions for neighbours. Pure.
 struct PacketRecord: Sendable {
@@ -126,9 +125,8 @@ struct PacketRecord: Sendable {
   /// What was seen of a flow.
   ///
   /// That its packets have not left is said only if nothing else explains it: not a gap in what was seen, not a
-  /// question
-  /// for a neighbour that is still open (the packet waits for it), and not a flow that left under other numbers, as
-  /// network address translation on this machine makes of it.
+  /// question for a neighbour that is still open (the packet waits for it), and not a flow that left under other
+  /// numbers, as network address translation on this machine makes of it.
   func sight(of flow: Flow) -> Sight {
     if let trace = traces[flow] { return trace.sight }
     let isExplained = isBlind || isWaitingForNeighbour || traces.keys.contains { Self.isTranslated(flow, $0) }

@@ -134,7 +134,6 @@ final class Patience: Sendable {
   struct Event {
     let position: Int
     let isReadable: Bool
-    let isWritable: Bool
     let hasError: Bool
   }
 
@@ -155,7 +154,7 @@ final class Patience: Sendable {
       let events = CInt(entry.revents)
       return Event(
         position: position == descriptors.count ? -1 : position, isReadable: events & POLLIN != 0,
-        isWritable: events & POLLOUT != 0, hasError: events & (POLLERR | POLLHUP | POLLNVAL) != 0)
+        hasError: events & (POLLERR | POLLHUP | POLLNVAL) != 0)
     }
   }
 }

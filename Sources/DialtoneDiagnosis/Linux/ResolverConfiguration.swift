@@ -101,7 +101,4 @@ struct ResolverConfiguration: Equatable, Sendable {
 
   /// Whether the system asks name servers at all, directly or by a daemon.
   var asksServers: Bool { sources.contains { !["files", "myhostname"].contains($0) } }
-
-  /// Whether the system also asks others than the hosts file and name servers, such as mDNS.
-  var hasOtherSources: Bool { sources.contains { !["files", "dns", "myhostname"].contains($0) } }
 }

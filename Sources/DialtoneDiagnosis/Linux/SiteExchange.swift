@@ -27,7 +27,8 @@ struct SiteExchange: Sendable {
       var finding = SiteFinding(first.verdict, stalls: stall(first), clock: .read())
       if finding.hasStalled {
         try await trySmall(url, &finding)
-      } else if !SiteFinding.isGood(first.verdict), Self.mayDiffer(first.verdict) {
+      } else if SiteFinding.isUnconnected(first.verdict) || ![nil, .name].contains(first.verdict.stage) {
+        // A certificate and an answer stay what they are.
         try await tryAgain(url, &finding)
       }
       return [.site(finding)]
@@ -36,9 +37,6 @@ struct SiteExchange: Sendable {
       return []
     }
   }
-
-  /// Whether another try may come to something else: a certificate and an answer stay what they are.
-  private static func mayDiffer(_ verdict: SiteVerdict) -> Bool { verdict.kind == .failed && verdict.stage != .name }
 
   /// Tries whether it fails each time.
   private func tryAgain(_ url: SiteURL, _ finding: inout SiteFinding) async throws {

@@ -19,13 +19,13 @@ enum Advice {
     case .noInterface: return "List the interfaces: ip link"
     case .loopbackDown: return "ip link set lo up"
     case .denied: return "Run it outside of the sandbox that forbids netlink."
-    case .noAddress: return link.map { giveAddress($0, evidence?.target.family) }
+    case .noAddress where !reading.isForeignSource: return link.map { giveAddress($0, evidence?.target.family) }
     case .duplicateAddress:
       return "Give this machine another address, or switch off the host that has this one."
     case .noRoute:
       let family = address?.family == .ipv6 ? "-6 " : ""
       return "Add a route: ip \(family)route add default via ROUTER\(link.map { " dev \(shell($0.name))" } ?? "")"
-    case .routeRefuses, .routeDead:
+    case .routeRefuses, .routeDead, .noAddress:
       return address.map { "See the route: ip \($0.family == .ipv6 ? "-6 " : "")route get fibmatch \(shell("\($0)"))" }
     case .ruleRefuses: return "See the rules: ip \(address?.family == .ipv6 ? "-6 " : "")rule"
     case .gatewaySilent:

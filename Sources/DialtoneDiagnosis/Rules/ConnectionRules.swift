@@ -200,7 +200,8 @@ enum BeyondRules {
       if finding.takesConnections == false { return (.answersAlone(answer.server), .doubtful, .silent) }
       // Whoever says so is on the way: it has not come to its target.
       if let stop = finding.stopsSites {
-        return (.stopsSites(answer.server, stop), .doubtful, stop == .silent ? .silent : .prohibited)
+        let cause: DiagnosisCause = stop == .failed(EPERM) ? .localFirewall : stop == .silent ? .silent : .prohibited
+        return (.stopsSites(answer.server, stop), .doubtful, cause)
       }
       let silent = finding.questions.first { question in
         question.server.family != answer.server.family && question.isLost

@@ -64,6 +64,7 @@ enum NameRules {
       if !finding.addresses.isEmpty { return (.untrue, .fault, .nameHijacked) }
       if finding.servers.contains(where: \.saysUnknown) { return (.untrue, .fault, .nameServerRefuses) }
     }
+    if let unsteady = finding.unsteady { return (.unreliable(unsteady), .fault, .unreliable) }
     switch finding.source {
     case .literal: return (.literal, .skipped, nil)
     case .hosts:
@@ -74,7 +75,6 @@ enum NameRules {
     }
     let servers = finding.servers
     let silent = servers.filter(\.isSilent)
-    if let unsteady = finding.unsteady { return (.unreliable(unsteady), .fault, .unreliable) }
     if finding.isRootOnly {
       // The root exists: whoever denies it knows no name.
       if servers.contains(where: { $0.hasAnswered && !$0.saysNo && $0.ipv4?.code != .nameError }) {

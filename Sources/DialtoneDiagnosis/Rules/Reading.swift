@@ -47,6 +47,8 @@ struct Reading: Hashable, Sendable {
   }
 
   var isFault: Bool { outcome == .fault }
+  /// Whether packets come from an address of another interface, and nobody beyond the router answers them.
+  var isForeignSource: Bool { kind == .source && charge == Charge(.noAddress, nil) }
 
   /// Reads findings. What one says may depend on the others.
   static func readings(_ findings: [Finding]) -> [Reading] {
@@ -81,6 +83,13 @@ struct Reading: Hashable, Sendable {
     /// The families in which somebody beyond the router has answered.
     private(set) var answeredBeyond: Set<IPAddress.Family> = []
 
+    /// The families in which the target takes connections.
+    private(set) var connected: Set<IPAddress.Family> = []
+
+    /// Whether something of a family was asked beyond the router, and nobody of it has answered anything.
+    func isSilent(_ family: IPAddress.Family) -> Bool { silentBeyond.contains(family) && !hasAnswerFromBeyond }
+
+    private var silentBeyond: Set<IPAddress.Family> = []
     /// Whether each router that was asked is there.
     private var routers: [Bool] = []
 
@@ -92,9 +101,8 @@ struct Reading: Hashable, Sendable {
       switch finding {
       case .beyond(let beyond):
         if beyond.hasAnswer { hasAnswerFromBeyond = true }
-        for question in beyond.questions where question.outcome == .answer {
-          answeredBeyond.insert(question.server.family)
-        }
+        answeredBeyond.formUnion(beyond.questions.filter { $0.outcome == .answer }.map(\.server.family))
+        if beyond.trace == .silent { silentBeyond.formUnion(beyond.questions.filter(\.isLost).map(\.server.family)) }
       case .tunnel(let found): tunnel = found.interface
       case .kernel(let kernel):
         switch kernel.result {
@@ -113,8 +121,10 @@ struct Reading: Hashable, Sendable {
     private mutating func note(_ connection: ConnectionFinding) {
       // What came in to this machine came from beyond, whatever became of it here.
       if connection.attempts.contains(where: { $0.sight?.hasReturned == true }) { hasAnswerFromBeyond = true }
+      let isAccepted = connection.attempts.contains(where: \.isAccepted)
+      if isAccepted { connected.insert(connection.family) }
       guard connection.gateway != nil else { return }
-      if connection.attempts.contains(where: \.isAccepted) {
+      if isAccepted {
         answeredBeyond.insert(connection.family)
         hasAnswerFromBeyond = true
         return
@@ -168,6 +178,9 @@ struct Reading: Hashable, Sendable {
       }
     case .route(let route):
       switch route {
+      // Nothing has got out by it, nor been redirected by netfilter.
+      case .leads where finding.leadsNowhere && !context.connected.contains(finding.target.family):
+        return reading(.fault, .routeRefuses)
       case .leads: return reading(.ok)
       case .missing: return reading(.fault, .noRoute)
       case .refuses, .unexplained: return reading(.fault, .routeRefuses)
@@ -176,7 +189,9 @@ struct Reading: Hashable, Sendable {
     case .source(let source):
       switch source {
       case .address: return reading(.ok)
-      case .foreign: return reading(.doubtful)
+      // Nobody may have a way back to it.
+      case .foreign:
+        return context.isSilent(finding.target.family) ? reading(.fault, .noAddress) : reading(.doubtful)
       case .missing: return reading(.fault, .noAddress)
       case .refused: return reading(.fault, .noRoute)
       case .unknown: return reading(.skipped)
@@ -216,9 +231,7 @@ struct Reading: Hashable, Sendable {
   }
 
   private static func read(_ finding: PortalFinding) -> Reading {
-    Reading(
-      .portal(finding), finding.isPortal ? .fault : .ok,
-      charge: finding.isPortal ? Charge(.captivePortal, nil) : nil)
+    Reading(.portal(finding), finding.isPortal ? .fault : .ok, charge: Charge(.captivePortal, nil))
   }
 
   private static func read(_ finding: LargePacketsFinding) -> Reading {
@@ -238,17 +251,6 @@ struct Reading: Hashable, Sendable {
     case .notTried: return reading(.skipped)
     case .refuses: return reading(.fault, .proxyRefuses)
     case .unresolved, .unreachable, .unreadable: return reading(.fault, .proxyUnreachable)
-    }
-  }
-}
-
-extension NameFinding.Reply {
-  /// Whether a server says that it could not find out, or whom to ask it could not.
-  var isHelpless: Bool {
-    switch self {
-    case .answer(.serverFailure, _), .silent: true
-    case .refused(let statement): !statement.isOwn
-    default: false
     }
   }
 }

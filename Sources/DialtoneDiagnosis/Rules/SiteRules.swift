@@ -135,8 +135,9 @@ enum SiteRules {
     case (nil, .request?), (nil, .response?), (nil, .body?):
       if SiteFinding.isStalled(verdict), finding.hasLostPackets { return (.swallowed, .fault, .silent) }
       return (SiteFinding.isStalled(verdict) ? .stalled : .malformed, .fault, .siteFault)
-    case (nil, .connect?): return (.unconnected, .fault, .unreliable)
-    default: return (.noRequest, .skipped, nil)
+    default:
+      // Without a connection by its name before, there is no exchange.
+      return SiteFinding.isUnconnected(verdict) ? (.unconnected, .fault, .unreliable) : (.noRequest, .skipped, nil)
     }
   }
 }

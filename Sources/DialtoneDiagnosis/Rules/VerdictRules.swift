@@ -116,7 +116,7 @@ struct VerdictRules {
 
   /// Whether a fault only says that this machine does not use the family.
   private func isAbsence(_ reading: Reading) -> Bool {
-    isMissing(reading) && workingFamilies.contains { $0 != reading.family }
+    isMissing(reading) && (workingFamilies.contains { $0 != reading.family } || isAnotherInUse(reading.family))
   }
 
   /// Whether a fault says that this machine has nothing of the family.
@@ -162,19 +162,17 @@ struct VerdictRules {
   private var unansweringRouter: Reading? {
     guard context.isRouterSilent else { return nil }
     return readings.first { reading in
-      guard case .kernel(let kernel) = reading.finding, case .neighbour(.asked(_, true)) = kernel.result else {
-        return false
+      if case .kernel(let kernel) = reading.finding, case .neighbour(.asked(_, true)) = kernel.result {
+        true
+      } else {
+        false
       }
-      return true
     }
   }
 
   /// Whether a fault is only that nothing behind the router answered.
   private func isSilence(_ fault: Reading) -> Bool {
-    switch fault.meaning {
-    case .name(.silent), .beyond(.nothing), .beyond(.silent): true
-    default: false
-    }
+    [.name(.silent), .beyond(.nothing), .beyond(.silent)].contains(fault.meaning)
   }
 
   /// Whether a connection was made although a fault stands before it: then the fault cannot be all there is.
@@ -194,10 +192,14 @@ struct VerdictRules {
     func rank(_ kind: DiagnosisStep.Kind) -> Int { 3 * kind.position }
     switch (fault.finding, fault.meaning) {
     case (.proxy(let proxy), _): return proxy.outcome == .unresolved ? rank(.name) + 1 : rank(.beyond) + 1
+    // What may be wrong with the source address is of no matter if the router is not there.
+    case _ where fault.isForeignSource: return rank(.beyond) + 1
     // That this machine has no way to a name server is its own matter.
     case (_, .name(.noWay)): return rank(.route)
-    // A network that lets nothing but its proxy through is silent otherwise.
+    // A network that lets nothing but its proxy through is silent otherwise, as one is whose name server lies until
+    // somebody logs in.
     case (_, .beyond(.nothing)): return rank(.beyond) + 2
+    case (_, .name) where fault.charge?.cause == .nameHijacked: return rank(.beyond) + 1
     default: return rank(fault.kind)
     }
   }

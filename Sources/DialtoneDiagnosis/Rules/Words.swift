@@ -47,10 +47,8 @@ struct Words {
     switch gap {
     case .timeIsUp: "the time was up"
     case .notWanted: "not asked, as you wanted"
-    case .behindFault: "not tried: a fault comes before it"
     case .leadsToMany: "not tried: TCP connects to one host, not to many"
     case .shortage: "this machine has no thread or descriptor left"
-    case .notNeeded: "not needed here"
     }
   }
 
@@ -89,6 +87,9 @@ struct Words {
       }
     case .route(let route):
       switch route {
+      case .leads where finding.leadsNowhere:
+        return "the route \(Facts.words(evidence) ?? "to \(target)") leads to this machine's loopback interface, where "
+          + "packets for others end"
       case .leads(let gateway, let interface):
         return Facts.words(evidence)
           ?? [gateway.map { "via \($0)" }, interface.map { "dev \($0)" }].compactMap(\.self).joined(separator: " ")
@@ -102,7 +103,7 @@ struct Words {
       switch source {
       case .address(let own): return "\(own)"
       case .foreign(let own, let interface):
-        return "\(own), which belongs to \(interface), while packets leave by another interface"
+        return "packets come from \(own), which belongs to \(interface), and leave by another interface"
       case .missing: return "no address of this machine can be the source of packets to \(target)"
       case .refused(let reason): return "the kernel sends nothing to \(target): \(reason)"
       case .unknown: return "the kernel names none"
@@ -195,6 +196,7 @@ struct Words {
     return switch outcome {
     case .refused(let statement): "\(who(statement)) says of \(connections): \(text(statement))"
     case .reset: "somebody on the way resets \(connections)"
+    case .failed: "\(connections) do not leave this machine, whose own firewall stops them"
     default: "\(connections) get no answer"
     }
   }
@@ -209,8 +211,9 @@ struct Words {
     case .literal: return "\(name.name) is an address"
     case .found, .foundBehind, .foundInPart, .foundByLiar: return foundText(meaning, name)
     case .unreliable(let unsteady):
-      let who = unsteady.server.map { "the name server \($0)" } ?? "the system's resolver"
-      return "\(who) failed \(unsteady.failures) of \(unsteady.tries) times for \(name.name)"
+      let often = "\(unsteady.failures) of \(unsteady.tries) times"
+      return unsteady.server.map { "the name server \($0) failed \(often) for \(name.name)" }
+        ?? "the system's resolver left out addresses of \(name.name) \(often)"
     case .serversAnswer: return "\(servers) \(isOne ? "answers" : "answer")"
     case .oneServerSilent(let server): return "the name server \(server) does not answer, and another does"
     case .nobodysByHosts:

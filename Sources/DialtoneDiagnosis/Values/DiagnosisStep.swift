@@ -160,11 +160,5 @@ public enum DiagnosisConfidence: String, Hashable, Sendable, CaseIterable, Compa
   /// Orders by how sure it is.
   public static func < (a: DiagnosisConfidence, b: DiagnosisConfidence) -> Bool { a.rank < b.rank }
 
-  private var rank: Int {
-    switch self {
-    case .unknown: 0
-    case .likely: 1
-    case .certain: 2
-    }
-  }
+  private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }

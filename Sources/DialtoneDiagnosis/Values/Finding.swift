@@ -37,14 +37,10 @@ public enum Finding: Hashable, Sendable {
     case timeIsUp
     /// You have asked for a diagnosis that sends nothing beyond what was asked about.
     case notWanted
-    /// A fault comes before it.
-    case behindFault
     /// TCP connects to one host, and the address is that of many.
     case leadsToMany
     /// This machine has no thread or descriptor left.
     case shortage
-    /// The finding does not apply to this target.
-    case notNeeded
   }
 }
 

@@ -177,9 +177,7 @@ extension NameFinding {
     guard let system, system != .silent else { return false }
     return !Set(addresses.filter { !$0.isUnspecified }.map(\.family)).isSubset(of: system.families)
   }
-}
 
-extension NameFinding {
   /// Whether there may be addresses of a family of which nobody has told one, nor said that there is none.
   var isPartial: Bool {
     if source == .literal || source == .hosts || addresses.isEmpty { return false }
@@ -200,6 +198,14 @@ extension NameFinding.Reply {
     case .answer(let code, let addresses):
       ![.success, .nameError].contains(code) || !addresses.isEmpty && addresses.allSatisfy(\.isUnspecified)
     default: true
+    }
+  }
+  /// Whether a server says that it could not find out, or whom to ask it could not.
+  var isHelpless: Bool {
+    switch self {
+    case .answer(.serverFailure, _), .silent: true
+    case .refused(let statement): !statement.isOwn
+    default: false
     }
   }
   var addresses: [IPAddress] { if case .answer(_, let addresses) = self { addresses } else { [] } }

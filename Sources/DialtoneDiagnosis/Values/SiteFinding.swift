@@ -65,6 +65,12 @@ extension SiteFinding {
       && [.tls, .request, .response, .body].contains(verdict.stage)
   }
 
+  /// Whether no connection was made, and not for want of time to look the name up.
+  static func isUnconnected(_ verdict: SiteVerdict) -> Bool {
+    verdict.kind == .offline || verdict.stage == .connect
+      || verdict.stage == .name && verdict.error?.code != .timedOut
+  }
+
   /// Whether a verdict rests on an answer, though a bad one.
   static func isAnswered(_ verdict: SiteVerdict) -> Bool {
     if verdict.kind == .failed { return verdict.error?.code != .timedOut && verdict.stage != .connect }

@@ -166,6 +166,7 @@ struct NearestCauseTests {
     let rows: [(ConnectionFinding.Outcome, DiagnosisCause, String)] = [
       (.silent, .silent, "get no answer"), (.reset, .prohibited, "somebody on the way resets"),
       (.refused(prohibited), .prohibited, "192.0.2.1 says of"),
+      (.failed(1), .localFirewall, "do not leave this machine"),
     ]
     for (stop, cause, words) in rows {
       let verdict = verdict(stop)
@@ -185,6 +186,79 @@ struct NearestCauseTests {
     #expect(cause(.refused(NetworkStatement(.prohibited, by: Self.router))) == .prohibited)
     #expect(cause(.silent) == .prohibited)
     #expect(cause(.leadsOn(Self.server)) == nil && cause(nil) == nil)
+  }
+
+  /// There is no exchange without a connection before: whoever has no address then had one. Who waits does not
+  /// contradict.
+  @Test func aNameThatLeadsNowhereForTheExchangeIsUnreliable() throws {
+    let accepted = Self.connection(Self.target, .accepted(milliseconds: 1))
+    func cause(_ kind: SiteVerdict.Kind, _ stage: SiteVerdict.Stage?, _ code: SiteError.Code) -> DiagnosisCause? {
+      let verdict = SiteVerdict(url: "https://site.example/", kind: kind, stage: stage, error: SiteError(code, "w"))
+      return Self.cause([accepted, .site(SiteFinding(verdict))], .site)
+    }
+    #expect(cause(.failed, .name, .nameNotResolved) == .unreliable)
+    #expect(cause(.offline, nil, .cannotConnect) == .unreliable)
+    #expect(cause(.failed, .name, .timedOut) == nil)
+  }
+
+  /// Addresses of a family that is not set up here are no fault if the site answers, though one of the other is dead.
+  @Test func aFamilyThatIsMissingIsHarmlessBesideASuccess() {
+    let own = Self.kernel(.route(.leads(gateway: nil, interface: "lo")))
+    let answered = SiteFinding(SiteVerdict(url: "https://site.example/", kind: .available, status: 200))
+    var name = NameFinding(name: "site.example", source: .system, addresses: [Self.target])
+    name.unsteady = NameFinding.Unsteady(nil, failures: 1, tries: 3)
+    let verdict = DiagnosisVerdict(
+      of: "site.example", goal: .site,
+      findings: [
+        own, Self.kernel(.address(.linkLocal(Self.target6)), Self.target6), Self.reset, .site(answered), .name(name),
+      ])
+    #expect(verdict.cause == .unreliable && verdict.summary.contains("left out addresses of site.example 1 of 3 times"))
+  }
+
+  /// Linux drops what is not for itself on lo (ip-route(8)), unless netfilter has changed where it goes.
+  @Test func aRouteToTheLoopbackInterfaceLeadsNowhere() {
+    func verdict(_ type: RouteType, _ outcome: ConnectionFinding.Outcome) -> DiagnosisVerdict {
+      let route = KernelEvidence.RouteFacts(
+        type: type, destination: Self.target, prefixLength: 32, hops: [KernelEvidence.HopFacts(link: "lo")])
+      var evidence = KernelEvidence(
+        target: Self.target, state: Reachability(status: .reachable, destination: Self.target))
+      evidence.route = route
+      let finding = KernelFinding(.route(.leads(gateway: nil, interface: "lo")), evidence)
+      return DiagnosisVerdict(
+        of: "site.example", goal: .host, findings: [.kernel(finding), Self.connection(Self.target, outcome)])
+    }
+    let silent = verdict(.unicast, .silent)
+    #expect(silent.cause == .routeRefuses && silent.confidence == .likely)
+    #expect(silent.summary.hasPrefix("The route 203.0.113.10 dev lo (table main) leads to this machine's loopback"))
+    #expect(verdict(.unicast, .accepted(milliseconds: 1)).cause == nil)
+    #expect(verdict(.local, .silent).cause == .silent)
+  }
+
+  /// A source address of another interface may be why nobody answers, unless somebody does or the router is not there.
+  @Test func aSourceOfAnotherInterfaceMayHaveNoWayBack() {
+    let source = Self.kernel(.source(.foreign(Self.server, interface: "lo")))
+    func verdict(_ more: Finding...) -> DiagnosisVerdict {
+      DiagnosisVerdict(
+        of: "203.0.113.10", goal: .host, findings: [source, Self.connection(Self.target, .silent)] + more)
+    }
+    let lost = Finding.beyond(BeyondFinding([BeyondFinding.Question(Self.target, .silent)], trace: .silent))
+    let answered = Finding.beyond(BeyondFinding([BeyondFinding.Question(Self.target, .answer)]))
+    #expect(verdict(lost).cause == .noAddress && verdict(lost).confidence == .likely)
+    #expect(verdict(lost).summary.contains("may have no way back"))
+    #expect(verdict(lost).advice?.contains("ip route get") ?? true)
+    #expect(verdict(answered).cause == .silent)
+    let silent = Self.kernel(.neighbour(.silent(Self.router, isGateway: true, wasProbed: true)))
+    #expect(verdict(lost, silent).cause == .gatewaySilent)
+  }
+
+  /// A name server that lies until somebody logs in explains why nothing passes.
+  @Test func aServerThatLiesIsNearerThanSilence() {
+    let lie = NameFinding.Reply.answer(.success, [Self.router])
+    let name = NameFinding(
+      name: RootServers.name, servers: [NameFinding.Server(Self.router, ipv4: lie)], addresses: [Self.router])
+    let lost = Finding.beyond(BeyondFinding([BeyondFinding.Question(Self.target, .silent)], trace: .silent))
+    #expect(Self.cause([.name(name), lost], .internet) == .nameHijacked)
+    #expect(Self.cause([lost], .internet) == .uplinkDown)
   }
 
   /// A mark or a rule leads packets to another router than the one that answers.

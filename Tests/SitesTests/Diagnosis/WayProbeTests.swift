@@ -136,12 +136,14 @@ struct WayProbeTests {
   private static let far = IPAddress(ipv4: 0xCB00_7107)
 
   /// Whether the trace leads beyond the first router, and what came of it.
-  private func trace(in lab: NetworkLab, upTo limit: Int64 = 60_000) throws -> (Bool, BeyondFinding.Trace?) {
+  private func trace(
+    in lab: NetworkLab, upTo limit: Int64 = 60_000, areRefused: Bool = false
+  ) throws -> (Bool, BeyondFinding.Trace?) {
     try lab.run {
       var trace = HopTrace(to: Self.far, interface: nil, gateway: Self.server)
       #expect(HopTrace.result([trace]) == nil)
       let leads = trace.leadsBeyond(Self.patience(), upTo: limit)
-      return (leads, HopTrace.result([trace]))
+      return (leads, HopTrace.result([trace], areRefused: areRefused))
     }
   }
 
@@ -161,6 +163,8 @@ struct WayProbeTests {
     let labs = try await row(of: 2)
     try labs[2].addAddress("203.0.113.7/32", "lo")
     #expect(try trace(in: labs[0]) == (false, .leadsOn(Self.far)))
+    // Where questions are refused, it says that connections are, too.
+    #expect(try trace(in: labs[0], areRefused: true).1 == .silent)
   }
 
   /// RFC 792: the first router has no way to it.
