@@ -62,9 +62,11 @@ struct ExplainProcessTests {
     let found = try object(result)
     let keys: Set = [
       "target", "cause", "confidence", "summary", "advice", "proof", "details", "works", "others", "steps", "elapsed",
+      "interrupted",
     ]
     #expect(Set(found.keys) == keys)
     #expect(found["target"] as? String == arguments[0] && found["elapsed"] is Double)
+    #expect(found["interrupted"] as? Bool == false)
     let steps = try #require(found["steps"] as? [[String: Any]])
     for step in steps {
       #expect(Set(step.keys) == ["step", "outcome", "text", "cause", "confidence", "evidence"], "\(step)")
@@ -132,6 +134,18 @@ struct ExplainProcessTests {
     // The line for what is under way is taken away again.
     #expect(result.output.contains("waiting for the router…") && result.output.contains("\r\u{1B}[K"))
     #expect(result.output.split(separator: "\r\n").last?.hasPrefix("cause: ") ?? false)
+  }
+
+  @Test(arguments: [true, false])
+  func saysThatItWasInterrupted(json: Bool) async throws {
+    let lab = try NetworkLab()
+    let site = try await LabSite(nil, in: lab)
+    let process = try Tool.start(["explain", site.url] + (json ? ["--json"] : []), in: lab)
+    try await eventually("the site was asked") { !site.requests.isEmpty }
+    try process.signal(SIGINT)
+    #expect(try await process.exit(within: .seconds(60)) == .signalled(SIGINT))
+    let output = try await process.output.text()
+    #expect(output.contains(json ? #""interrupted":true"# : "Interrupted after "), "\(output)")
   }
 
   @Test func watchNamesItOnceOnATerminal() async throws {

@@ -79,7 +79,7 @@ struct ExplainFormatter {
   }
 
   /// The whole as one object.
-  static func json(_ verdict: DiagnosisVerdict, target: String) -> String {
+  static func json(_ verdict: DiagnosisVerdict, target: String, isInterrupted: Bool) -> String {
     JSONWriter.object { writer in
       writer.field("target", target)
       writer.field("cause", verdict.cause?.identifier)
@@ -105,6 +105,7 @@ struct ExplainFormatter {
         }
       }
       writer.field("elapsed", milliseconds: verdict.elapsed)
+      writer.field("interrupted", isInterrupted)
     }
   }
 

@@ -87,15 +87,18 @@ struct ExplainRunner {
     let verdict = DiagnosisVerdict(
       of: diagnosis.subject.text, goal: diagnosis.subject.goal, findings: findings, elapsed: elapsed)
     do {
-      try tell(verdict, formatter)
+      try tell(verdict, formatter, isInterrupted: true)
     } catch {
       // Nobody reads any more, and the process ends.
     }
   }
 
-  private func tell(_ verdict: DiagnosisVerdict, _ formatter: ExplainFormatter) throws(SystemError) {
+  private func tell(
+    _ verdict: DiagnosisVerdict, _ formatter: ExplainFormatter, isInterrupted: Bool = false
+  ) throws(SystemError) {
     if isQuiet { return }
-    if json { return try Output.line(ExplainFormatter.json(verdict, target: target)) }
+    if json { return try Output.line(ExplainFormatter.json(verdict, target: target, isInterrupted: isInterrupted)) }
+    if isInterrupted { try Output.line("Interrupted after \(DurationText.words(verdict.elapsed)). What was known then:") }
     try Output.line(formatter.lines(for: verdict))
     if !isVerbose { return }
     try Output.line("")

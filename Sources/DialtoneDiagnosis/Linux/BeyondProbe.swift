@@ -40,7 +40,8 @@ struct BeyondProbe {
     (RootServers.addresses[family] ?? []).shuffled().prefix(count).compactMap { IPAddress($0) }
   }
 
-  func finding(_ witness: KernelWitness) -> BeyondFinding {
+  /// `nil` if the time was up before anybody had theirs to answer.
+  func finding(_ witness: KernelWitness) -> BeyondFinding? {
     var traces: [HopTrace] = []
     var questions: [Question] = []
     for family in inquiry.families {
@@ -64,12 +65,17 @@ struct BeyondProbe {
     if inquiry.subject.goal == .internet, areRefused {
       for index in traces.indices { _ = traces[index].leadsBeyond(patience, upTo: Self.resends[1]) }
     }
+    let trace = HopTrace.result(traces, areRefused: areRefused)
+    if patience.isOver {
+      questions.removeAll { $0.outcome == nil }
+      if questions.isEmpty, trace ?? .silent == .silent { return nil }
+    }
     // A proxy takes the place of connections.
     let isEnough = inquiry.subject.goal != .internet || inquiry.hasProxySetting
     let answering = isEnough ? nil : questions.first { $0.outcome == .answer }?.server
     var finding = BeyondFinding(
       questions.map { BeyondFinding.Question($0.server, $0.outcome ?? .silent) },
-      trace: HopTrace.result(traces, areRefused: areRefused),
+      trace: trace,
       takesConnections: answering.flatMap { takesConnections($0, witness) })
     if let answering, finding.takesConnections == true {
       finding.stopsSites = stopsSites(answering.family, witness)

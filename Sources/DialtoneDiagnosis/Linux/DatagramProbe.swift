@@ -43,11 +43,11 @@ enum DatagramProbe {
   ) -> LargePacketsFinding {
     let headers = address.family == .ipv6 ? 48 : 28
     let size = Int(min(mtu, 9_000))
-    guard size > headers + 100, let small = socket(address, interface),
-      answers(small, byteCount: 1, patience) == .answered, let large = socket(address, interface)
-    else { return LargePacketsFinding(address.family, nil, byteCount: size) }
-    return LargePacketsFinding(
-      address.family, answers(large, byteCount: size - headers, patience), byteCount: size)
+    var outcome: LargePacketsFinding.Outcome?
+    if size > headers + 100, let large = socket(address, interface), let small = socket(address, interface) {
+      outcome = compare(large, size - headers, small, patience)
+    }
+    return LargePacketsFinding(address.family, outcome, byteCount: size)
   }
 
   private static func socket(_ address: IPAddress, _ interface: UInt32?) -> ProbeSocket? {
@@ -56,27 +56,40 @@ enum DatagramProbe {
     return socket?.start == 0 ? socket : nil
   }
 
-  /// Sends a datagram up to three times.
-  private static func answers(
-    _ socket: ProbeSocket, byteCount: Int, _ patience: Patience
-  ) -> LargePacketsFinding.Outcome {
+  /// Sends a large datagram, and a small one right behind it, up to three times. Who answers limits how often (icmp(7),
+  /// icmp_ratelimit), and answers the first: so if only the small one is answered, the large one did not arrive. Once
+  /// may be chance. `nil` if that is not known.
+  private static func compare(
+    _ large: ProbeSocket, _ byteCount: Int, _ small: ProbeSocket, _ patience: Patience
+  ) -> LargePacketsFinding.Outcome? {
+    var lost = 0
     for _ in 0..<3 {
       if patience.isOver { break }
-      let errno = socket.send([UInt8](repeating: 0, count: byteCount))
+      let errno = large.send([UInt8](repeating: 0, count: byteCount))
       // The kernel knows already that it is too large (EMSGSIZE).
       if errno != 0, errno != ECONNREFUSED { return .refused }
+      _ = small.send([0])
+      var isSmallAnswered = false
       let deadline = patience.moment(in: 400)
       while true {
-        let events = patience.wait([(socket.descriptor, wantsWriting: false)], until: deadline)
+        let sockets = [large, small].map { ($0.descriptor, wantsWriting: false) }
+        let events = patience.wait(sockets, until: deadline)
         if events.isEmpty { break }
-        if events.contains(where: { $0.position < 0 }) { return .vanished }
-        _ = socket.takeError()
-        guard let statement = socket.takeRefusal()?.statement else { continue }
-        return statement.sender.bits == socket.address.bits && statement.meaning == .portUnreachable
-          ? .answered : .refused
+        if events.contains(where: { $0.position < 0 }) { return nil }
+        if let statement = refusal(large) {
+          return statement.sender.bits == large.address.bits && statement.meaning == .portUnreachable
+            ? .answered : .refused
+        }
+        if refusal(small) != nil { isSmallAnswered = true }
       }
+      if isSmallAnswered { lost += 1 }
     }
-    return .vanished
+    return lost > 1 ? .vanished : nil
+  }
+
+  private static func refusal(_ socket: ProbeSocket) -> NetworkStatement? {
+    _ = socket.takeError()
+    return socket.takeRefusal()?.statement
   }
 }
 #endif

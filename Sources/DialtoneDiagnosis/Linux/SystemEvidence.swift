@@ -76,7 +76,11 @@ struct SystemQuestion {
       case .neighbours: return NeighbourProbe(inquiry, patience).findings(witness)
       case .tunnels: return tunnels(witness)
       case .portal: return [.portal(PortalProbe(inquiry, patience).finding(witness))]
-      case .beyond: return [.beyond(BeyondProbe(inquiry, patience).finding(witness))]
+      case .beyond: 
+        guard let finding = BeyondProbe(inquiry, patience).finding(witness) else {
+          return [.unasked(.beyond, nil, .timeIsUp)]
+        }
+        return [.beyond(finding)]
       case .connections: return ConnectionProbe(inquiry, patience).findings(witness)
       case .exchange, .proxy: return []
       }

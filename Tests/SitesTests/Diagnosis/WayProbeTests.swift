@@ -109,6 +109,35 @@ struct WayProbeTests {
     #expect(none.outcome == nil)
   }
 
+  /// A host sends six ICMP messages at once, then one a second (icmp(7)): what it does not send proves nothing.
+  @Test func missingAnswersAreNoLostPackets() async throws {
+    let cable = try LabCable()
+    try await waitUntilOpen(cable.client)
+    for _ in 0..<8 {
+      let finding = try cable.client.run {
+        DatagramProbe.largePackets(to: Self.server, mtu: 1_500, interface: nil, Self.patience())
+      }
+      #expect(finding.outcome != .vanished && finding.outcome != .refused)
+    }
+  }
+
+  // MARK: The time limit
+
+  /// Nobody has had the time to answer, so nobody is silent.
+  @Test func aTimeThatIsUpIsNoSilence() async throws {
+    let cable = try LabCable()
+    try await waitUntilOpen(cable.client)
+    let found = try cable.client.run {
+      let end = TimeSource.system.now() + 50_000_000
+      var configuration = DiagnosisConfiguration()
+      configuration.family = .ipv4
+      let inquiry = DiagnosisInquiry(
+        subject: DiagnosisSubject(.internet), configuration: configuration, findings: [], deadline: end)
+      return SystemQuestion(inquiry, Patience(until: end)).findings(for: .beyond)
+    }
+    #expect(found == [.unasked(.beyond, nil, .timeIsUp)])
+  }
+
   // MARK: Routers
 
   /// The client and routers in a row, each in a lab of its own: `10.N.0.1` is the one before the Nth cable, `10.N.0.2`
