@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dialtone
-internal import Synchronization
 
 /// A line on standard error that is overwritten in place, only on a terminal. For any thread.
 final class Progress: Sendable {
@@ -10,23 +9,28 @@ final class Progress: Sendable {
   static let interval = Duration.seconds(1)
 
   let isEnabled: Bool
-  private let isShown = Atomic(false)
+  private let shown = Lock<String?>(nil)
 
   init(isEnabled: Bool) { self.isEnabled = isEnabled }
 
   /// Whether the line is shown now.
-  var isVisible: Bool { isShown.load(ordering: .relaxed) }
+  var isVisible: Bool { shown.withLock { $0 != nil } }
 
   func show(_ text: String) {
     guard isEnabled else { return }
-    isShown.store(true, ordering: .relaxed)
+    shown.withLock { $0 = text }
     // Without wrapping (DECAWM), a line that is too long is cut by the terminal itself. What is typed, such as ^C, is
     // echoed at the beginning: behind a line as wide as the terminal, it would go to the next one, and stay.
     Self.write("\r\u{1B}[K\u{1B}[?7l\(text)\u{1B}[?7h\r")
   }
 
   func erase() {
-    if isShown.exchange(false, ordering: .relaxed) { Self.write("\r\u{1B}[K") }
+    if shown.withLock({ $0.take() }) != nil { Self.write("\r\u{1B}[K") }
+  }
+
+  /// Ends the line, which stays, without what was echoed into it.
+  func leave() {
+    if let text = shown.withLock({ $0.take() }) { Self.write("\r\u{1B}[K\u{1B}[?7l\(text)\u{1B}[?7h\n") }
   }
 
   private static func write(_ text: String) { StandardStream.error.offer(text) }

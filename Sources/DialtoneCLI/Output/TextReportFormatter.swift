@@ -73,7 +73,7 @@ struct TextReportFormatter: ReportFormatter {
     if former.state.status != state.status {
       return "\(lasted) \(former.state.status.identifier)"
     }
-    if let interface = former.state.interface, interface != state.interface {
+    if former.state.isReachable, let interface = former.state.interface, interface != state.interface {
       return "\(lasted) via \(TerminalText.visible(interface.name))"
     }
     return lasted

@@ -97,8 +97,12 @@ actor SessionRun<Request: WatchRequest> {
     // A thread and no task: it ends the process while the main thread writes to a terminal that is stopped. It comes
     // first, since other threads inherit the mask.
     Signals.onEnd { [start] signal in
+      guard signal == SIGINT, let summary else {
+        // It says what was still waited for.
+        if signal == SIGINT { progress.leave() } else { progress.erase() }
+        return
+      }
       progress.erase()
-      guard signal == SIGINT, let summary else { return }
       // Over the ^C that the terminal shows.
       if progress.isEnabled { StandardStream.error.offer("\r\u{1B}[K") }
       Output.remark(summary.lines(at: start.duration(to: .now)).joined(separator: "\n"))
