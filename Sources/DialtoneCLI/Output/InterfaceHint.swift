@@ -34,7 +34,7 @@ enum InterfaceHint {
       } else if names.isEmpty || names.count > limit {
         "dialtone interfaces lists them"
       } else {
-        "there is \(names.map { TerminalText.visible($0) }.joined(separator: ", "))"
+        "there \(names.count == 1 ? "is" : "are") \(names.map { TerminalText.visible($0) }.joined(separator: ", "))"
       }
     return "there is no interface \"\(shown)\"\(isAwaited ? " yet" : ""); \(end)"
   }

@@ -79,7 +79,7 @@ package final class Exporter: Sendable {
     case "/probe": return await probe(String(parts.count > 1 ? parts[1] : ""), request)
     case "/metrics": return metrics(request)
     case "/-/healthy": return Response(body: "Healthy\n")
-    default: return Response(status: 404, body: "There are /, /probe and /metrics.\n")
+    default: return Response(status: 404, body: "There are /, /probe, /metrics and /-/healthy.\n")
     }
   }
 
