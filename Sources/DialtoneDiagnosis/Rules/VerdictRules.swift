@@ -194,6 +194,7 @@ struct VerdictRules {
     case (.proxy(let proxy), _): return proxy.outcome == .unresolved ? rank(.name) + 1 : rank(.beyond) + 1
     // What may be wrong with the source address is of no matter if the router is not there.
     case _ where fault.isForeignSource: return rank(.beyond) + 1
+    case (_, .connection(.gatewaySilent)): return rank(.neighbour)
     // That this machine has no way to a name server is its own matter.
     case (_, .name(.noWay)): return rank(.route)
     // A network that lets nothing but its proxy through is silent otherwise, as one is whose name server lies until
