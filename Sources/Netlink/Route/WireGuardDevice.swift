@@ -62,7 +62,7 @@ package struct WireGuardDevice: Equatable, Sendable {
       case Attribute.endpoint: readEndpoint(&peer, payload, bytes)
       case Attribute.lastHandshake:
         // struct __kernel_timespec: the seconds stand first.
-        peer.lastHandshake = bytes.integer(at: payload.lowerBound, as: Int64.self) ?? 0
+        peer.lastHandshake = bytes.integer(in: payload.prefix(MemoryLayout<Int64>.size)) ?? 0
       case Attribute.allowed:
         var list = NetlinkAttributeCursor(payload)
         while let entry = list.next(in: bytes) {
