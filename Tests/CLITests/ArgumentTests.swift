@@ -169,7 +169,8 @@ struct ArgumentTests {
 
   @Test func recognisesMistypedWordsBehindACommand() throws {
     for command in ["status", "wait"] {
-      let error = try #require(#expect(throws: UsageError.self) { try DialtoneCommand.prepare([command, "lcoal-network"]) })
+      let arguments = [command, "lcoal-network"]
+      let error = try #require(#expect(throws: UsageError.self) { try DialtoneCommand.prepare(arguments) })
       #expect(error.description.contains("did you mean local-network?"))
       _ = try DialtoneCommand.prepare([command, "lcoal-network."])
     }

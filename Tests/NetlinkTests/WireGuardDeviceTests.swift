@@ -5,7 +5,7 @@ import Testing
 
 @testable import Netlink
 
-/// Messages as `enum wgdevice_attribute`, `wgpeer_attribute` and `wgallowedip_attribute` of linux/wireguard.h have them.
+/// Messages as linux/wireguard.h has them: `enum wgdevice_attribute`, `wgpeer_attribute` and `wgallowedip_attribute`.
 struct WireGuardDeviceTests {
   /// `struct nlattr`, padded; what contains others has NLA_F_NESTED.
   private static func attribute(_ type: UInt16, _ payload: [UInt8]) -> [UInt8] {

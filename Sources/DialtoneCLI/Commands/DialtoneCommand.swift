@@ -110,7 +110,8 @@ struct DialtoneCommand: ParsableCommand {
       watch.hookOptions.command = folded.unfolded(watch.hookOptions.command)
       // The parser does not tell a program that is not there from an option that is not there.
       if watch.hookOptions.command.isEmpty, arguments.last == "--exec" {
-        throw UsageError(message: "--exec: no program was given; give one, and its arguments behind it", command: "watch")
+        throw UsageError(
+          message: "--exec: no program was given; give one, and its arguments behind it", command: "watch")
       }
       checked = watch
     }

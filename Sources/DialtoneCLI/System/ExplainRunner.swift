@@ -98,7 +98,9 @@ struct ExplainRunner {
   ) throws(SystemError) {
     if isQuiet { return }
     if json { return try Output.line(ExplainFormatter.json(verdict, target: target, isInterrupted: isInterrupted)) }
-    if isInterrupted { try Output.line("Interrupted after \(DurationText.words(verdict.elapsed)). What was known then:") }
+    if isInterrupted {
+      try Output.line("Interrupted after \(DurationText.words(verdict.elapsed)). What was known then:")
+    }
     try Output.line(formatter.lines(for: verdict))
     if !isVerbose { return }
     try Output.line("")

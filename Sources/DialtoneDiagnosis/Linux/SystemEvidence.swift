@@ -76,7 +76,7 @@ struct SystemQuestion {
       case .neighbours: return NeighbourProbe(inquiry, patience).findings(witness)
       case .tunnels: return tunnels(witness)
       case .portal: return [.portal(PortalProbe(inquiry, patience).finding(witness))]
-      case .beyond: 
+      case .beyond:
         guard let finding = BeyondProbe(inquiry, patience).finding(witness) else {
           return [.unasked(.beyond, nil, .timeIsUp)]
         }

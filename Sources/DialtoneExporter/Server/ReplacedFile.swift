@@ -8,7 +8,10 @@ internal import Netlink
 /// A file that is always whole: it is written beside, and takes the place of the former one (rename(2)), with its owner
 /// and mode. A link stays, and leads to the new file. What is no file, such as a terminal or a pipe, is written to.
 package enum ReplacedFile {
-  /// - Parameter newMode: The mode of a file that was not there: else node_exporter could not read it.
+  /// - Parameters:
+  ///   - text: All that will be in it.
+  ///   - path: The file.
+  ///   - newMode: Its mode if it was not there; node_exporter has to read it.
   /// - Throws: `SystemError` with the path.
   package static func write(_ text: String, to path: String, newMode: UInt32 = 0o644) throws(SystemError) {
     var former = stat()
