@@ -63,6 +63,7 @@ struct WaitUntilReachableTests {
     let network = scriptedNetwork()
     network.set(.nonexistent, forName: "name.example")
     let monitor = network.monitor(try .host("name.example"))
+    try await eventually("the name is looked up") { monitor.current.reason == .nameNotResolved }
     let ticking = network.clock.ticking()
     do {
       try await monitor.waitUntilReachable(timeout: .seconds(5))
