@@ -68,11 +68,13 @@ extension NetworkEngine {
   func replace(_ lost: any EventWaiter) {
     if isInherited { return }
     let watched = known.state.withLock { state -> [EngineCommand] in
-      var former = state
+      var former: EngineState?
       // Outside the inner lock.
       defer { former?.removeAll() }
       return control.withLock { control -> [EngineCommand] in
+        // Another caller has replaced it: what is known belongs to the new one.
         if control.waiter !== lost { return [] }
+        former = state
         let commands: [EngineCommand] = (former?.commands ?? []) + control.commands
         control.waiter = nil
         control.commands = []

@@ -1,10 +1,11 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import Dialtone
 import DialtoneTesting
 import TestSupport
 import Testing
+
+@testable import Dialtone
 
 /// An engine whose waiter is lost, as if somebody had closed its descriptors: another engine takes over what is
 /// watched.
@@ -33,6 +34,20 @@ struct WaiterLossTests {
     #expect(log.all.map(\.number) == [1, 2])
     try await eventually("the threads of the lost engine have ended") { waiters.count == 1 }
     reception.cancel()
+  }
+
+  /// Both threads, and whoever wakes one, may find the same waiter lost, one after another.
+  @Test func whoFindsTheLossLaterHarmsNothing() async throws {
+    let monitor = network.monitor()
+    try await monitor.waitUntilReachable()
+    let engine = try #require(network.environment.provider.runningEngine)
+    let lost = try #require(engine.control.withLock { $0.waiter })
+    waiters.lose()
+    engine.replace(lost)
+    await engine.settled()
+    engine.replace(lost)
+    network.set(.numbered(2))
+    try await eventually("the change") { monitor.current.number == 2 }
   }
 
   @Test func aTimerIsKept() async throws {
