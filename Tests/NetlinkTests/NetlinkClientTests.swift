@@ -104,6 +104,19 @@ struct NetlinkClientTests {
     #expect(answers.contains { $0 == (1, .error(ENODEV)) })
   }
 
+  /// The first send takes 16 requests.
+  @Test func requestsWithoutAnswersAreReportedByTheirNumbers() throws {
+    var client = try NetlinkClient()
+    var requests = NetlinkRequestBuilder()
+    for _ in 0..<20 {
+      requests.begin(.noop, .request)
+      requests.end()
+    }
+    let answers = try ask(&client, &requests)
+    #expect(answers.map(\.index) == Array(0..<20))
+    #expect(answers.allSatisfy { $0.answer == .lost(.missing) })
+  }
+
   @Test func strictCheckingAcceptsEveryQuery() throws {
     var client = try NetlinkClient()
     var requests = NetlinkRequestBuilder()

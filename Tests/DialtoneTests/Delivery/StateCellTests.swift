@@ -49,6 +49,19 @@ struct StateCellTests {
     #expect(cell.current.realtime == 2)
   }
 
+  @Test func whatIsPutOffHasOneTimer() {
+    let publication = Publication(cell, cell.epoch, settling: .seconds(1))
+    _ = publication.publish(reachable, realtime: 1, now: 0)
+    #expect(publication.publish(unreachable, realtime: 2, now: 0).settleAt == 1_000_000_000)
+    #expect(publication.publish(reachable, realtime: 3, now: 500_000_000) == .init(isTold: true))
+    // The timer comes too early for the second change, and is set anew. A third one needs no timer of its own.
+    #expect(publication.settle(now: 1_000_000_000) == .init(settleAt: 1_500_000_000))
+    #expect(publication.publish(unreachable, realtime: 4, now: 1_200_000_000) == .init(isTold: true))
+    #expect(publication.settle(now: 1_500_000_000) == .init(settleAt: 2_200_000_000))
+    #expect(publication.settle(now: 2_200_000_000) == .init(isTold: true))
+    #expect(publication.publish(reachable, realtime: 5, now: 3_000_000_000).settleAt == 4_000_000_000)
+  }
+
   @Test func aReceiverThatKnowsNothingYetDoesNotWaitForAStateThatSettles() throws {
     let nothing = try #require(cell.next(after: nil, .unknownStates))
     #expect(!nothing.state.isKnown)

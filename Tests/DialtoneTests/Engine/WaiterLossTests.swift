@@ -99,4 +99,24 @@ struct WaiterLossTests {
     #expect(log.count == 3)
     token.cancel()
   }
+
+  /// The thread that stood in ends with each shortage, and another one begins with the next.
+  @Test func aLaterShortageIsToldAndEndsAsTheFirstOne() async throws {
+    let monitor = network.monitor()
+    let engine = try #require(network.environment.provider.runningEngine)
+    let log = Log<Reachability>()
+    let token = monitor.observe { log.append($0) }
+    for round in 1...3 {
+      network.set(.numbered(2 * round))
+      try await log.wait("known, \(round)") { $0.number == 2 * round }
+      waiters.areOut = true
+      waiters.lose()
+      try await log.wait("denied, \(round)") { _ in log.all.count { $0.isUndetermined(.outOfDescriptors) } == round }
+      waiters.areOut = false
+      network.set(.numbered(2 * round + 1))
+      try await log.wait("known again, \(round)") { $0.number == 2 * round + 1 }
+      try await eventually("nothing stands in") { !engine.control.withLock { $0.standIn.hasThread } }
+    }
+    token.cancel()
+  }
 }

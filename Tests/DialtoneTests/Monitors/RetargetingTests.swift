@@ -1,11 +1,12 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import Dialtone
 import DialtoneTesting
 import Dispatch
 import TestSupport
 import Testing
+
+@testable import Dialtone
 
 /// A monitor's target is changed while others listen.
 @Suite(.timeLimit(.minutes(5)))
@@ -37,6 +38,20 @@ struct RetargetingTests {
     try await log.wait("a change") { $0.number == 4 }
     #expect(log.all.map(\.number) == [1, 2, 4])
     reception.cancel()
+  }
+
+  /// The engine asks nothing more for the targets before.
+  @Test func theFormerTargetIsWatchedNoMore() async throws {
+    let network = Self.network()
+    let monitor = network.monitor(.address(Self.a))
+    try await monitor.waitUntilReachable()
+    let engine = try #require(network.environment.provider.runningEngine)
+    for target in [Self.b, Self.a, Self.b] {
+      monitor.target = .address(target)
+      try await monitor.waitUntilReachable()
+      await engine.settled()
+      #expect(engine.known.state.withLock { $0?.commands.count } == 1)
+    }
   }
 
   @Test(arguments: Receiver.allCases)
