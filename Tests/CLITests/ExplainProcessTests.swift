@@ -50,7 +50,7 @@ struct ExplainProcessTests {
     let lab = try await makeLab()
     let result = try await Tool.run(["explain", "192.0.2.7:80", "--timeout", "0.001"], in: lab)
     #expect(result.ending == .exited(2), "\(result)")
-    #expect(result.output.hasPrefix("? The time was up before "), "\(result.output)")
+    #expect(result.output.hasPrefix("? It ended before "), "\(result.output)")
   }
 
   @Test(arguments: [["192.0.2.7"], ["127.0.0.1:1"], ["http://127.0.0.1:1/"], ["internet", "--interface", "nosuch0"]])
@@ -146,6 +146,7 @@ struct ExplainProcessTests {
     #expect(try await process.exit(within: .seconds(60)) == .signalled(SIGINT))
     let output = try await process.output.text()
     #expect(output.contains(json ? #""interrupted":true"# : "Interrupted after "), "\(output)")
+    #expect(output.contains("It ended before the site had answered."), "\(output)")
   }
 
   @Test func watchNamesItOnceOnATerminal() async throws {

@@ -149,4 +149,19 @@ struct ExporterServerTests {
     #expect(mode == 0o644)
     #expect(throws: SystemError.self) { try ReplacedFile.write("x", to: folder.path + "/nosuch/a") }
   }
+
+  /// As the shell's redirection does.
+  @Test func followsLinksThatLeadToNothingYet() throws {
+    let folder = try TemporaryFolder()
+    let (first, loop, file) = (folder.path + "/first", folder.path + "/loop", folder.path + "/file")
+    defer { for path in [first, folder.path + "/second", loop, file] { Program.removeItem(URL(fileURLWithPath: path)) } }
+    try FileManager.default.createSymbolicLink(atPath: first, withDestinationPath: "second")
+    try FileManager.default.createSymbolicLink(atPath: folder.path + "/second", withDestinationPath: file)
+    try FileManager.default.createSymbolicLink(atPath: loop, withDestinationPath: loop)
+    try ReplacedFile.write("text", to: first)
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "text")
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: first) == "second")
+    let error = #expect(throws: SystemError.self) { try ReplacedFile.write("text", to: loop) }
+    #expect(error?.errno == ELOOP)
+  }
 }

@@ -80,21 +80,32 @@ struct OutagesCommand: CheckedCommand {
     return failure
   }
 
+  private static let keptLimit = 1_000
+
   private func tellTable(_ view: inout JournalView) throws -> SystemError? {
     var formatter = OutageFormatter(screen: .output)
     var sums = OutageSums(since: view.since, until: view.until)
-    var isFirst = true
+    // The first ones tell how wide the columns are. The others are told while they are read.
+    var kept: [Outage] = []
+    var hasHead = false
+    func tellKept() throws(SystemError) {
+      for outage in kept { formatter.widen(for: outage) }
+      if !hasHead, !kept.isEmpty { try Output.line(formatter.head) }
+      hasHead = hasHead || !kept.isEmpty
+      for outage in kept { try Output.line(formatter.line(for: outage)) }
+      kept = []
+    }
     let failure = try read(&view) { finding throws(SystemError) in
       sums.take(finding)
       guard case .outage(let outage) = finding else { return }
-      if isFirst { try Output.line(formatter.head) }
-      isFirst = false
-      try Output.line(formatter.line(for: outage))
+      kept.append(outage)
+      if kept.count == Self.keptLimit { try tellKept() }
     }
     if failure != nil { return failure }
+    try tellKept()
     let none = formatter.words(
       forNoneSince: view.since, of: options.targets, wasWatched: !sums.targets.isEmpty)
-    try Output.line(isFirst ? none : "")
+    try Output.line(hasHead ? "" : none)
     for line in formatter.lines(for: sums, skippedLines: view.skippedLines) { try Output.line(line) }
     return nil
   }

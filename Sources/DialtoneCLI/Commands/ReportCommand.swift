@@ -39,7 +39,9 @@ struct ReportCommand: CheckedCommand {
 
   @Option(
     name: [.customShort("o"), .customLong("output")], parsing: .unconditional,
-    help: ArgumentHelp("Write the page to this file; - is standard output.", valueName: "file"),
+    help: ArgumentHelp(
+      "Write the page to this file, or replace it as a whole, by a new one beside it; - is standard output.",
+      valueName: "file"),
     completion: .file(extensions: ["html"]))
   var output: String
 

@@ -10,8 +10,7 @@ struct OutageFormatter {
 
   init(screen: Screen) { self.screen = screen }
 
-  /// Enough for most names. A longer one moves what follows it, from its line on: outages are told while they are read.
-  private var targetColumns = 14
+  private var targetColumns = "target".count
   private static let mostTargetColumns = 32
   private static let layerColumns = OutageLayer.allCases.map(\.words.count).max() ?? 0
   private static let spanColumns = "59 min, and on".count
@@ -34,9 +33,14 @@ struct OutageFormatter {
     return screen.paragraph("nobody recorded \(names) \(since)")
   }
 
-  mutating func line(for outage: Outage) -> String {
+  /// Makes the column of targets as wide as one, if it is no longer than a table bears.
+  mutating func widen(for outage: Outage) {
     let target = TerminalText.visible(outage.target)
     targetColumns = max(targetColumns, min(TerminalText.columns(target), Self.mostTargetColumns))
+  }
+
+  func line(for outage: Outage) -> String {
+    let target = TerminalText.visible(outage.target)
     var lasted = DurationText.words(.microseconds(outage.lasted))
     switch outage.ending {
     case .over: break

@@ -18,6 +18,8 @@ struct ExplainRunner {
     var status = ExitStatus.undetermined
     var error: SystemError?
     var findings: [Finding] = []
+    /// What was begun last, if it has brought no finding yet.
+    var underWay: DiagnosisStep.Kind?
     /// Whether the verdict is printed, or being printed.
     var isTold = false
   }
@@ -64,8 +66,15 @@ struct ExplainRunner {
     _ event: Diagnosis.Event, _ result: borrowing Lock<Result>, _ formatter: ExplainFormatter, _ progress: Progress
   ) throws(SystemError) {
     switch event {
-    case .began(let kind): progress.show("\(Self.words(kind))…")
-    case .finding(let finding): result.withLock { $0.findings.append(finding) }
+    case .began(let kind):
+      progress.show("\(Self.words(kind))…")
+      result.withLock { $0.underWay = kind }
+    case .finding(let finding):
+      let kinds = finding.steps.map(\.kind)
+      result.withLock { result in
+        result.findings.append(finding)
+        if let kind = result.underWay, kinds.contains(kind) { result.underWay = nil }
+      }
     case .verdict(let verdict):
       progress.erase()
       let isFirst = result.withLock { result in
@@ -81,7 +90,8 @@ struct ExplainRunner {
   private func tellSoFar(_ result: borrowing Lock<Result>, _ formatter: ExplainFormatter, elapsed: Duration) {
     let findings = result.withLock { result -> [Finding]? in
       defer { result.isTold = true }
-      return result.isTold ? nil : result.findings
+      if result.isTold { return nil }
+      return result.findings + [result.underWay].compactMap { $0.map { .unasked($0, nil, .timeIsUp) } }
     }
     guard let findings, !findings.isEmpty else { return }
     let verdict = DiagnosisVerdict(

@@ -226,7 +226,12 @@ struct VerdictRules {
       return .wrong(charge.inDoubt, Conclusion.Ground(reading: doubt))
     }
     for reading in readings {
-      if case .unasked(let kind, _, .timeIsUp) = reading.finding { return .unknown(.timeIsUp(kind)) }
+      // A router that has answered may only not have been looked at again.
+      if case .unasked(let kind, _, .timeIsUp) = reading.finding,
+        !readings.contains(where: { $0.kind == kind && $0.outcome == .ok })
+      {
+        return .unknown(.timeIsUp(kind))
+      }
       if reading.meaning == .name(.hurried) || reading.meaning == .connection(.hurried) {
         return .unknown(.timeIsUp(reading.kind))
       }

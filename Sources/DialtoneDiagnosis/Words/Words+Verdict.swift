@@ -109,7 +109,7 @@ extension Words {
   private func summary(_ unknown: Conclusion.Unknown) -> String {
     switch unknown {
     case .nothingFound: "Nothing was found out."
-    case .timeIsUp(let kind): "The time was up before \(kind) was looked at."
+    case .timeIsUp(let kind): "It ended before \(missing(kind))."
     case .beyondUnknown(let wasAsked):
       ProxyFinding.inUse(readings.map(\.finding)).map {
         "The proxy \($0.server), which programs use (\($0.variable)), is there. Whether it leads on is unknown."
@@ -125,6 +125,21 @@ extension Words {
     case .beyondUnknown: "Name a site: dialtone explain https://example.com/"
     case .timeIsUp: "Give it more time: dialtone explain --timeout 20 \(Advice.shell(target))"
     default: nil
+    }
+  }
+
+  /// What had not happened when the time was up, or when somebody ended it.
+  private func missing(_ kind: DiagnosisStep.Kind) -> String {
+    switch kind {
+    case .neighbour: "the router or the neighbour had answered"
+    case .portal: "it was clear whether the network wants a login"
+    case .beyond: "anybody beyond the router had answered"
+    case .name: "a name server had answered"
+    case .proxy: "the proxy had answered"
+    case .connect: "the target had taken a connection"
+    case .pathMTU: "large packets had been tried"
+    case .tls, .http: "the site had answered"
+    default: "the \(kind) had been looked at"
     }
   }
 

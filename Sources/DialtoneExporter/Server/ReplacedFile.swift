@@ -15,11 +15,12 @@ package enum ReplacedFile {
   /// - Throws: `SystemError` with the path.
   package static func write(_ text: String, to path: String, newMode: UInt32 = 0o644) throws(SystemError) {
     var former = stat()
-    // The path is only read, and the structure is written during the call.
-    let isThere = unsafe stat(path, &former) == 0
     do throws(SystemError) {
-      if !isThere {
-        try replace(path, by: text, mode: newMode, owner: nil)
+      // The path is only read, and the structure is written during the call.
+      if unsafe stat(path, &former) != 0 {
+        let error = SystemError("stat")
+        if error.errno != ENOENT { throw error }
+        try replace(destination(path), by: text, mode: newMode, owner: nil)
       } else if former.st_mode & UInt32(S_IFMT) == UInt32(S_IFREG) {
         try replace(try resolved(path), by: text, mode: former.st_mode & 0o7777, owner: former)
       } else {
@@ -30,6 +31,21 @@ package enum ReplacedFile {
       }
     } catch {
       throw SystemError(path, errno: error.errno)
+    }
+  }
+
+  /// Where a path that leads to nothing does so: itself, or what it is a link to.
+  private static func destination(_ path: String) -> String {
+    var place = path
+    // stat(2) has refused loops.
+    while true {
+      var target = [CChar](repeating: 0, count: Int(PATH_MAX))
+      // readlink(2) writes at most as many bytes as it is told, and no zero behind them.
+      let count = unsafe readlink(place, &target, target.count)
+      if count < 0 { return place }
+      let link = String(decoding: target.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      let folder = place.lastIndex(of: "/").map { place[...$0] } ?? ""
+      place = link.hasPrefix("/") ? link : folder + link
     }
   }
 

@@ -55,6 +55,18 @@ struct NearestCauseTests {
     DiagnosisVerdict(of: "site.example", goal: goal, findings: findings).cause
   }
 
+  /// A router is looked at twice, and the second time may be left out.
+  @Test func whatEndedTooEarlyIsWhatHasNotAnswered() {
+    let verdict = DiagnosisVerdict(
+      of: "internet", goal: .internet,
+      findings: [
+        Self.kernel(.neighbour(.answers(Self.router, isGateway: true))), .unasked(.neighbour, nil, .timeIsUp),
+        .unasked(.beyond, nil, .timeIsUp),
+      ])
+    #expect(verdict.cause == nil && verdict.confidence == .unknown)
+    #expect(verdict.summary == "It ended before anybody beyond the router had answered.")
+  }
+
   @Test("each alone is the cause", arguments: way)
   func eachAlone(step: Step) { #expect(Self.cause([step.finding]) == step.cause) }
 
