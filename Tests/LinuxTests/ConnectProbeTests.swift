@@ -48,6 +48,21 @@ struct ConnectProbeTests {
     #expect(try counter("OutSegs", of: "snmp", lab) == before)
   }
 
+  @Test("a rule for a port is one for that port alone")
+  func aLookupHasThePort() async throws {
+    let lab = try await makeLab()
+    try #require(lab.ip("-6 rule add pref 50 ipproto tcp dport 443 prohibit").status == 0)
+    for (port, error) in [(443, EACCES), (80, 0)] as [(UInt16, CInt)] {
+      var connection = LabConnection(to: Self.six, port: port)
+      connection.isSilent = true
+      #expect(try lab.socket(connection).error == error)
+      let target = ReachabilityTarget.address(try address(Self.six), port: port)
+      let state = try lab.run { Reachability.now(target, environment: .ofItsOwn()) }
+      #expect(state.isReachable == (error == 0), "port \(port): \(state)")
+    }
+    #expect(try lookUp(lab).isVia("v0"))
+  }
+
   @Test("TCP has given up Fast Open for an hour, since segments were lost")
   func aLookupSendsNoSegmentWithoutFastOpen() async throws {
     let lab = try await makeLab()
