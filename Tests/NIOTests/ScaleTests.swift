@@ -8,6 +8,7 @@ import Dialtone
 import DialtoneTesting
 import NIOCore
 import NIOEmbedded
+import NIOPosix
 import NetworkLab
 import Synchronization
 import TestSupport
@@ -106,15 +107,24 @@ struct ScaleTests {
 
   @Test(
     "a real route to 10,000 different remotes goes and comes back: all are told at once",
-    .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"))
+    .enabled(if: NetworkLab.isAvailable && NetworkLab.hasIPRoute2, "needs network namespaces, and iproute2"),
+    .enabled(if: descriptorLimit > count + 1_000, "needs 11,000 descriptors (ulimit -Hn)"))
   func allDifferentAreTold() async {
     let run = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+      try allowDescriptors()
       let lab = try await ConnectionLab(second: false)
       let registry = lab.registry()
-      let channels = try await ScaleTests.channels { 0xC612_0000 + UInt32($0) }
-      try await ScaleTests.follow(channels, registry)
+      let port = try await lab.takeConnections(to: "198.18.0.0/16", backlog: 2 * ScaleTests.count)
+      var channels: [any Channel] = []
+      for number in 0..<ScaleTests.count {
+        let address = IPAddress(ipv4: 0xC612_0000 + UInt32(number))
+        channels.append(
+          try await ClientBootstrap(group: lab.group).channelInitializer { $0.followPath(in: registry) }
+            .connect(host: "\(address)", port: port).get())
+      }
+      try await eventually("all are known") { registry.counts == [.fine: ScaleTests.count] }
       var best = [ConnectionCondition.waiting: Duration.seconds(60), .fine: .seconds(60)]
-      for round in 0..<4 {
+      for round in 0..<6 {
         let condition = round % 2 == 0 ? ConnectionCondition.waiting : .fine
         let start = ContinuousClock.now
         if condition == .waiting {
@@ -123,15 +133,14 @@ struct ScaleTests {
           try lab.client.addRoute("default", via: "10.0.0.2", dev: "u0", metric: 100)
         }
         while registry.counts != [condition: ScaleTests.count] {
-          await channels[0].testingEventLoop.run()
           if ContinuousClock.now - start > .patience { throw DidNotHappen("all are told") }
+          try await Task.sleep(for: .milliseconds(1))
         }
         best[condition] = min(best[condition] ?? .seconds(60), ContinuousClock.now - start)
       }
       print("told \(ScaleTests.count) connections to different remotes:", best)
       // Some 0.1 s if it is optimised, and on a busy machine two if not. What grows with the square would take minutes.
       if !isSanitized { #expect(best.values.allSatisfy { $0 < .seconds(10) }, "\(best)") }
-      for channel in channels { try await channel.close().get() }
       try await lab.stop()
     }
     Self.show(run)

@@ -62,6 +62,16 @@ package func withoutThreads<Result>(_ body: () throws -> Result) throws -> Resul
   return try body()
 }
 
+/// How many descriptors the process may have open, if it asks for them.
+package var descriptorLimit: Int {
+  var limit = rlimit()
+  // The call fills in what it is given.
+  return unsafe getrlimit(descriptors, &limit) == 0 ? Int(clamping: limit.rlim_max) : 0
+}
+
+/// Has the process open as many.
+package func allowDescriptors() throws { _ = try setLimit(descriptors, rlim_t(descriptorLimit)) }
+
 #if canImport(Musl)
 private let descriptors = RLIMIT_NOFILE
 private let threads = RLIMIT_NPROC

@@ -67,6 +67,23 @@ final class ConnectionLab: Sendable {
     try client.addRoute("default", via: "10.0.\(number).2", dev: "u\(number)", metric: UInt32(100 + number))
   }
 
+  /// Has the server take as many connections as `backlog` says, to the addresses of a network, at a port of its own
+  /// choice. It says nothing on them: nobody accepts them, so that they take no descriptor. Returns the port.
+  func takeConnections(to network: String, backlog: Int) async throws -> Int {
+    let route = try server.ip("route add local \(network) dev lo")
+    if route.status != 0 { throw DidNotHappen("\(route)") }
+    try server.sysctl("core/somaxconn", backlog)
+    let serverGroup = serverGroup
+    let silent = try await serverGroup.next().flatSubmit {
+      ServerBootstrap(group: serverGroup)
+        .serverChannelOption(.backlog, value: CInt(backlog))
+        .serverChannelOption(.autoRead, value: false)
+        .bind(host: "0.0.0.0", port: 0)
+    }.get()
+    guard let port = silent.localAddress?.port else { throw ChannelError.unknownLocalAddress }
+    return port
+  }
+
   func registry(
     _ policy: ConnectionPolicy = .init(), onChange: (@Sendable (ConnectionChange) -> Void)? = nil
   ) -> ConnectionRegistry {
