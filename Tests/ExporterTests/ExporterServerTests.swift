@@ -74,11 +74,35 @@ struct ExporterServerTests {
     #expect(answer.isEmpty)
   }
 
+  private static let healthy = "GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n"
+
+  @Test(arguments: ["GET /met", ""])
+  func endsSlowClientsAfterAnAnswer(rest: String) async throws {
+    var patience = ExporterServer.Patience()
+    // The connection's first limit is later than the one that counts.
+    patience.request = .seconds(3_600)
+    patience.nextRequest = .milliseconds(200)
+    let exporter = try await TestExporter(patience: patience)
+    let answer = try await exporter.exchange(Self.healthy + rest)
+    #expect(answer.hasSuffix("Healthy\n"))
+  }
+
+  @Test func aProbeMayTakeLongerThanARequest() async throws {
+    let site = try await SiteServer(
+      SiteBehaviour { request in [.pause(.milliseconds(500)), .answer(200, to: request), .close] })
+    var patience = ExporterServer.Patience()
+    patience.request = .milliseconds(200)
+    let exporter = try await TestExporter(patience: patience)
+    let probe = "GET /probe?target=127.0.0.1:\(site.port) HTTP/1.1\r\nHost: x\r\n\r\n"
+    let last = "GET /-/healthy HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    let answers = try await exporter.exchange(probe + last)
+    #expect(answers.contains("probe_success 1\n") && answers.hasSuffix("Healthy\n"), "\(answers)")
+  }
+
   @Test func answersOneRequestAfterAnother() async throws {
     let exporter = try await TestExporter()
-    let one = "GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n"
     let last = "GET /-/healthy HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-    let answers = try await exporter.exchange(one + one + last)
+    let answers = try await exporter.exchange(Self.healthy + Self.healthy + last)
     #expect(answers.components(separatedBy: "Healthy").count == 4)
   }
 

@@ -82,9 +82,9 @@ package struct ProbeRequest: Sendable {
   private static let example = "give a URL such as https://example.com/, or a host"
 
   private static func site(_ target: String) throws(Refusal) -> SiteURL {
-    let folded = ASCII.folded(target)
+    let scheme = ASCII.folded(Substring(target.utf8.prefix("https://".utf8.count)))
     var text = target
-    if !folded.hasPrefix("http://"), !folded.hasPrefix("https://") {
+    if !scheme.hasPrefix("http://"), scheme != "https://" {
       // "localhost:8080" is a host and a port; "file:/etc/passwd" is not.
       let authority = target.prefix { !"/?#[".contains($0) }
       if let colon = authority.firstIndex(of: ":"),
