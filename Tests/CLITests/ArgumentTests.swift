@@ -168,7 +168,7 @@ struct ArgumentTests {
   }
 
   @Test func recognisesMistypedWordsBehindACommand() throws {
-    for command in ["status", "wait"] {
+    for command in ["status", "wait", "record", "export", "explain"] {
       let arguments = [command, "lcoal-network"]
       let error = try #require(#expect(throws: UsageError.self) { try DialtoneCommand.prepare(arguments) })
       #expect(error.description.contains("did you mean local-network?"))

@@ -119,7 +119,7 @@ struct DialtoneCommand: ParsableCommand {
     do {
       if checked is WatchCommand, arguments.first != name {
         try CommandWord.check(implicitTargets: checked.typed)
-      } else if checked is any TargetCommand, !(checked is WatchCommand) {
+      } else if checked is any WordCommand, !(checked is WatchCommand) {
         try CommandWord.check(targets: checked.typed)
       }
       // ArgumentParser would do this in `validate`, before it finds unknown options.
@@ -178,8 +178,11 @@ protocol CheckedCommand: ParsableCommand {
 /// What a command does once its arguments have been found right.
 typealias Work = () throws -> ExitStatus
 
+/// A command whose arguments are targets, words for networks among them.
+protocol WordCommand: CheckedCommand {}
+
 /// A command that watches targets.
-protocol TargetCommand: CheckedCommand {
+protocol TargetCommand: WordCommand {
   var options: TargetOptions { get set }
 }
 
