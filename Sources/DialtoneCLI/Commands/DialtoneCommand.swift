@@ -131,7 +131,10 @@ struct DialtoneCommand: ParsableCommand {
 
   /// Prints help that was asked for, or what is wrong with the arguments.
   private static func end(with error: any Error, typed arguments: [String]) throws {
-    let (description, status) = DialtoneCommand.described(error)
+    var (description, status) = DialtoneCommand.described(error)
+    if status.isSuccess, arguments.contains(where: { $0.hasPrefix(CompletionScript.option) }) {
+      description = CompletionScript.completed(description)
+    }
     // The description repeats what was typed.
     let message = TypedArguments.withoutSecrets(description, arguments)
     let text = TerminalText.visible(message, keepingLineBreaks: true)
