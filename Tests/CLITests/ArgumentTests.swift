@@ -71,12 +71,32 @@ struct ArgumentTests {
     #expect(try JournalTime.parse(text) == .at(Int64(begin) * 1_000_000))
   }
 
+  /// Without a zone a time is local, when another library says so.
+  @Test(arguments: ["2026-11-24 12:00", "2026-07-24 12:00:07", "2026-07-24T00:30", "1969-12-31T23:59:59"])
+  func readsLocalTimes(text: String) throws {
+    let formatter = DateFormatter()
+    formatter.locale = Locale(identifier: "en_US_POSIX")
+    formatter.dateFormat = text.count == 16 ? "yyyy-MM-dd HH:mm" : "yyyy-MM-dd HH:mm:ss"
+    let date = try #require(formatter.date(from: text.replacing("T", with: " ")))
+    #expect(try JournalTime.parse(text) == .at(Int64(date.timeIntervalSince1970) * 1_000_000))
+  }
+
+  /// RFC 3339, also with a blank and without seconds.
+  @Test(arguments: ["2026-11-24 13:30+01:30", "2026-11-24T12:00Z", "2026-11-24T04:00:00-08:00", "2026-11-24 12:00:00Z"])
+  func readsZones(text: String) throws {
+    let date = try Date("2026-11-24T12:00:00Z", strategy: .iso8601)
+    #expect(try JournalTime.parse(text) == .at(Int64(date.timeIntervalSince1970) * 1_000_000))
+  }
+
   @Test func readsTimesOfAJournal() throws {
     let noon = try JournalTime.parse("2026-11-24T12:00:00Z")
     let date = try Date("2026-11-24T12:00:00Z", strategy: .iso8601)
     #expect(noon.microseconds(before: 5) == Int64(date.timeIntervalSince1970) * 1_000_000)
     #expect(try JournalTime.parse("1d").microseconds(before: 100_000_000_000) == 13_600_000_000)
-    for text in ["", "0", "x", "2026-13-01", "2026-11-2", "2026-11-24 ", "24.11.2026", "2026-11-24T12:00:00"] {
+    for text in [
+      "", "0", "x", "2026-13-01", "2026-11-2", "2026-11-24 ", "24.11.2026", "2026-11-24 12", "2026-11-24 25:00",
+      "2026-11-24 12:00 Z", "2026-11-24T12:00+1",
+    ] {
       #expect(throws: ValidationError.self, "\(text)") { try JournalTime.parse(text) }
     }
   }
@@ -168,7 +188,7 @@ struct ArgumentTests {
   }
 
   @Test func recognisesMistypedWordsBehindACommand() throws {
-    for command in ["status", "wait"] {
+    for command in ["status", "wait", "record", "export", "explain"] {
       let arguments = [command, "lcoal-network"]
       let error = try #require(#expect(throws: UsageError.self) { try DialtoneCommand.prepare(arguments) })
       #expect(error.description.contains("did you mean local-network?"))

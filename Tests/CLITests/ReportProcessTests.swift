@@ -99,6 +99,58 @@ struct ReportProcessTests {
     #expect(Set(begun).contains { page.contains(#"<p class="soft">\#($0) to "#) })
   }
 
+  /// A time of the table is one of --since, wherever the machine is.
+  @Test(arguments: ["<-05>5", "<+0530>-5:30"])
+  func takesTheTimesThatItPrints(zone: String) async throws {
+    let lab = try NetworkLab()
+    let folder = try journal()
+    defer { _ = try? FileManager.default.removeItem(atPath: folder) }
+    func run(_ arguments: [String]) async throws -> String {
+      try await Tool.run(["outages", "--directory", folder] + arguments, in: lab, environment: ["TZ": zone]).output
+    }
+    let row = try #require(try await run([]).split(separator: "\n").dropFirst().first)
+    let times = [String(row.prefix(19)), String(row.prefix(16)) + ":59.999999"]
+    let found = try await run(["--json", "--since", times[0], "--until", times[1]])
+    #expect(found.contains(#""kind":"outage""#), "\(row) \(found)")
+    let elsewhere = try await run(["--json", "--since", times[0] + "Z", "--until", times[1] + "Z"])
+    #expect(!elsewhere.contains(#""kind":"outage""#), "\(row) \(elsewhere)")
+  }
+
+  @Test func saysThatNobodyRecordedATarget() async throws {
+    let lab = try NetworkLab()
+    let folder = try journal()
+    defer { _ = try? FileManager.default.removeItem(atPath: folder) }
+    func run(_ arguments: [String]) async throws -> Tool.Result {
+      let result = try await Tool.run(arguments + ["--directory", folder], in: lab)
+      #expect(result.ending == .exited(0), "\(result)")
+      return result
+    }
+    for target in [["--target", "nope"], ["--target", "nope", "--target", "internet"]] {
+      let table = try await run(["outages"] + target)
+      #expect(table.output.contains(/(^|\n)nobody recorded nope since [-0-9]+ [:0-9]+\n/), "\(table)")
+      #expect(table.error == "")
+      for other in [["outages", "--json"], ["outages", "--openmetrics"], ["report", "--output", "-"]] {
+        let result = try await run(other + target)
+        #expect(result.error.contains(/^nobody recorded nope since [-0-9]+ [:0-9]+\n$/), "\(result)")
+      }
+    }
+    let past = try await run(["outages", "--since", "2020-01-01", "--until", "2020-02-01"])
+    #expect(past.output == "nobody recorded anything from 2020-01-01 00:00:00 to 2020-02-01 00:00:00\n")
+    let known = try await run(["report", "--output", "-", "--target", "internet"])
+    #expect(known.error == "")
+  }
+
+  @Test func saysWhatIsWrongWithASpanOrAFolder() async throws {
+    let lab = try NetworkLab()
+    for (command, span) in [(["outages"], "7 d"), (["report", "-o", "-"], "30 d")] {
+      let end = try await Tool.run(command + ["--until", "2020-01-01"], in: lab)
+      #expect(end.ending == .exited(64) && end.error.contains("which is \(span) ago by default; give --since, too"))
+      let file = try await Tool.run(command + ["--directory", Tool.path], in: lab)
+      #expect(file.ending == .exited(66) && file.output == "", "\(file)")
+      #expect(file.error.contains("\(Tool.path) is not a folder") && !file.error.contains("dialtone record"), "\(file)")
+    }
+  }
+
   @Test func whatCannotBeWrittenIsSaid() async throws {
     let lab = try NetworkLab()
     let folder = try journal()

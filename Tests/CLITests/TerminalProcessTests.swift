@@ -103,6 +103,30 @@ struct TerminalProcessTests {
     #expect(result.output.contains("local-network") && result.output.contains("not-cellular"))
   }
 
+  /// Asked as the shells ask, where they are installed. zsh answers only at a terminal; its script is read.
+  @Test(arguments: [
+    (
+      "bash",
+      #"COMP_WORDS=(dialtone help "") COMP_CWORD=2 COMP_LINE="dialtone help " COMP_POINT=14; _dialtone dialtone """#
+        + #" help; printf "%s\n" "${COMPREPLY[@]}""#
+    ),
+    ("fish", #"complete --do-complete="dialtone help ""#),
+    ("zsh", "whence -f _dialtone_help | grep -o 'watch .*export' | tr ' ' '\n'"),
+  ])
+  func completesTheCommandsBehindHelp(shell: String, question: String) async throws {
+    guard let path = ["/usr/bin/", "/bin/"].map({ $0 + shell }).first(where: { unsafe access($0, X_OK) == 0 }) else {
+      return
+    }
+    let lab = try NetworkLab()
+    let script = try await Tool.run(["--generate-completion-script", shell], in: lab).output
+    let process = try lab.spawn(path, ["-c", "\(script)\n\(question)"])
+    let words = try await process.output.text(within: .seconds(60)).split(separator: "\n").map(String.init)
+    let commands = [
+      "check", "explain", "export", "interfaces", "outages", "record", "report", "status", "wait", "watch",
+    ]
+    #expect(words.sorted() == commands)
+  }
+
   @Test func completesInterfaces() async throws {
     let lab = try NetworkLab()
     try lab.addVeth("complete0", "complete1")

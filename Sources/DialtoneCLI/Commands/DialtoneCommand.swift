@@ -119,7 +119,7 @@ struct DialtoneCommand: ParsableCommand {
     do {
       if checked is WatchCommand, arguments.first != name {
         try CommandWord.check(implicitTargets: checked.typed)
-      } else if checked is any TargetCommand, !(checked is WatchCommand) {
+      } else if checked is any WordCommand, !(checked is WatchCommand) {
         try CommandWord.check(targets: checked.typed)
       }
       // ArgumentParser would do this in `validate`, before it finds unknown options.
@@ -131,7 +131,10 @@ struct DialtoneCommand: ParsableCommand {
 
   /// Prints help that was asked for, or what is wrong with the arguments.
   private static func end(with error: any Error, typed arguments: [String]) throws {
-    let (description, status) = DialtoneCommand.described(error)
+    var (description, status) = DialtoneCommand.described(error)
+    if status.isSuccess, arguments.contains(where: { $0.hasPrefix(CompletionScript.option) }) {
+      description = CompletionScript.completed(description)
+    }
     // The description repeats what was typed.
     let message = TypedArguments.withoutSecrets(description, arguments)
     let text = TerminalText.visible(message, keepingLineBreaks: true)
@@ -178,8 +181,11 @@ protocol CheckedCommand: ParsableCommand {
 /// What a command does once its arguments have been found right.
 typealias Work = () throws -> ExitStatus
 
+/// A command whose arguments are targets, words for networks among them.
+protocol WordCommand: CheckedCommand {}
+
 /// A command that watches targets.
-protocol TargetCommand: CheckedCommand {
+protocol TargetCommand: WordCommand {
   var options: TargetOptions { get set }
 }
 

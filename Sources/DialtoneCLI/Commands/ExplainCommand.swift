@@ -7,7 +7,7 @@ internal import DialtoneDiagnosis
 internal import DialtoneSites
 
 /// `dialtone explain`.
-struct ExplainCommand: CheckedCommand {
+struct ExplainCommand: WordCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
     abstract: "Find out what is wrong on the way to a target.",

@@ -7,7 +7,7 @@ internal import DialtoneExporter
 internal import DialtoneSites
 
 /// `dialtone export`.
-struct ExportCommand: CheckedCommand {
+struct ExportCommand: WordCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
     abstract: "Let Prometheus read what is reachable, and probe.",

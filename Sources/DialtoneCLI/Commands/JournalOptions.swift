@@ -26,15 +26,34 @@ struct JournalOptions: ParsableArguments {
   var directory: String?
 
   /// The time that is to be told of, in microseconds since 1970.
-  func span(since: JournalTime) throws -> Range<Int64> {
+  func span(since: JournalTime?, usually length: Duration) throws -> Range<Int64> {
     if directory?.isEmpty == true { throw ValidationError("--directory: the name is empty; give a folder") }
     let now = UTCTimestamp.now.durationSince1970.nanosecondsClamped / 1_000
-    let (start, end) = (since.microseconds(before: now), until?.microseconds(before: now) ?? now)
+    let start = (since ?? .ago(length)).microseconds(before: now)
+    let end = until?.microseconds(before: now) ?? now
     if start < end { return start..<end }
+    if until == nil { throw ValidationError("--since is still to come; give a time that is over") }
+    if since != nil { throw ValidationError("--since and --until leave no time at all; --since comes first") }
     throw ValidationError(
-      until == nil
-        ? "--since is still to come; give a time that is over"
-        : "--since and --until leave no time at all; --since comes first")
+      "--until is before --since, which is \(DurationText.words(length)) ago by default; give --since, too")
+  }
+
+  /// When that was: "since 2026-11-24 12:00:00", or "from … to …".
+  func words(for view: JournalView) -> String {
+    let since = WallTime.localText(view.since)
+    return until == nil ? "since \(since)" : "from \(since) to \(WallTime.localText(view.until))"
+  }
+
+  /// That nobody recorded the targets asked for, or some of them, or anything; `nil` if somebody did.
+  func unseenWords(of view: JournalView) -> String? {
+    let names = targets.isEmpty && view.seen.isEmpty ? ["anything"] : targets.filter { !view.seen.contains($0) }
+    if names.isEmpty { return nil }
+    return "nobody recorded \(names.map { TerminalText.visible($0) }.joined(separator: ", ")) \(words(for: view))"
+  }
+
+  /// Says so where the output has no place for it.
+  func noteUnseen(of view: JournalView) {
+    if let words = unseenWords(of: view) { Output.note(words) }
   }
 
   /// What is to be told; `nil` if there is no journal, which was said.
@@ -54,6 +73,10 @@ struct JournalOptions: ParsableArguments {
       } catch {
         if error.errno == EACCES {
           throw InputError(description: "\(error); the system's journal is for root: sudo dialtone …")
+        }
+        if error.errno == ENOTDIR, directory != nil {
+          let place = TerminalText.visible(path)
+          throw InputError(description: "--directory: \(place) is not a folder; give that of a journal")
         }
         if ![ENOENT, ENOTDIR].contains(error.errno) { throw InputError(description: "\(error)") }
       }
@@ -77,19 +100,32 @@ struct JournalOptions: ParsableArguments {
   }
 }
 
-/// A point in time, as one types it: a span before now, such as `7d`, a local day, or a time as RFC 3339 has it in UTC.
+/// A point in time, as one types it: a span before now, such as `7d`, a local day, or a time. That is local, as our
+/// tables and journalctl(1) have it, unless Z or an offset ends it, as in RFC 3339.
 enum JournalTime: Equatable, Sendable {
   case ago(Duration)
   case at(Int64)
 
   static func parse(_ text: String) throws -> JournalTime {
-    if let wall = WallTime.microseconds(text) { return .at(wall) }
-    if text.utf8.count == 10, let day = WallTime.microseconds(text + "T00:00:00Z") { return .at(localMidnight(day)) }
+    if let wall = wall(text) { return .at(wall) }
     do {
       return .ago(try DurationArgument.positive(text))
     } catch {
-      throw ValidationError("give a span before now such as 7d, a day such as 2026-11-24, or 2026-11-24T12:00:00Z")
+      throw ValidationError("give a span before now such as 7d, a day such as 2026-11-24, or \"2026-11-24 12:00\"")
     }
+  }
+
+  /// Reads `2026-11-24`, also with ` 12:00` or `T12:00:00.5`, which `Z` or `+01:00` may end.
+  private static func wall(_ text: String) -> Int64? {
+    let (day, rest) = (text.prefix(10), text.dropFirst(10))
+    if rest.isEmpty { return WallTime.microseconds("\(day)T00:00:00Z").map(local) }
+    guard rest.first == " " || rest.first == "T" else { return nil }
+    let end = rest.firstIndex { "Z+-".contains($0) } ?? rest.endIndex
+    let (clock, zone) = (rest[..<end].dropFirst(), rest[end...])
+    guard let wall = WallTime.microseconds("\(day)T\(clock)\(clock.utf8.count == 5 ? ":00" : "")Z") else { return nil }
+    if zone.isEmpty { return local(wall) }
+    if zone == "Z" { return wall }
+    return WallTime.microseconds("1970-01-01T\(zone.dropFirst()):00Z").map { zone.first == "-" ? wall + $0 : wall - $0 }
   }
 
   func microseconds(before now: Int64) -> Int64 {
@@ -99,13 +135,15 @@ enum JournalTime: Equatable, Sendable {
     }
   }
 
-  /// When the day begins here that begins then in UTC.
-  private static func localMidnight(_ wall: Int64) -> Int64 {
+  /// When the clock here shows what it shows then in UTC.
+  private static func local(_ wall: Int64) -> Int64 {
+    var time = time_t(wall.floorDivided(by: WallTime.second))
+    // A tm has a pointer to the zone's name, which is not used. gmtime_r(3) reads `time` and fills `parts`, and
+    // mktime(3) reads and completes them.
     var parts = unsafe tm()
-    let day = WallTime.text(wall).split(separator: "T")[0].split(separator: "-").compactMap { Int32($0) }
-    unsafe (parts.tm_year, parts.tm_mon, parts.tm_mday, parts.tm_isdst) = (day[0] - 1900, day[1] - 1, day[2], -1)
-    // mktime(3) reads and completes the structure.
-    return Int64(unsafe mktime(&parts)) * WallTime.second
+    _ = unsafe gmtime_r(&time, &parts)
+    unsafe parts.tm_isdst = -1
+    return (Int64(unsafe mktime(&parts)) - Int64(time)) * WallTime.second + wall
   }
 }
 

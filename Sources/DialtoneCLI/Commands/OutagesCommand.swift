@@ -15,6 +15,9 @@ struct OutagesCommand: CheckedCommand {
       It reads the journal that dialtone record writes, and adds up how long each target was up and down. Time in \
       which nobody recorded, or the machine slept, counts neither way. "≥" marks an outage whose end nobody saw.
 
+      The table has local times, and JSON has times in UTC. --since and --until take both: with Z, or an offset such \
+      as +01:00, at the end; without, a time is local.
+
       --openmetrics prints samples with their times, for Prometheus:
         dialtone outages --openmetrics > outages.om
         promtool tsdb create-blocks-from openmetrics outages.om data/
@@ -31,8 +34,8 @@ struct OutagesCommand: CheckedCommand {
     parsing: .unconditional,
     help: ArgumentHelp(
       """
-      Tell of what was since then: a span before now such as 7d, a day such as 2026-11-24, or a time in UTC such as \
-      2026-11-24T12:00:00Z (default: 7d).
+      Tell of what was since then: a span before now such as 7d, a day such as 2026-11-24, or a time such as \
+      "2026-11-24 12:00" (default: 7d).
       """, valueName: "time"),
     transform: JournalTime.parse)
   var since: JournalTime?
@@ -52,11 +55,12 @@ struct OutagesCommand: CheckedCommand {
 
   func prepare() throws -> Work {
     if json, openmetrics { throw ValidationError("--json and --openmetrics exclude each other; give one of them") }
-    let span = try options.span(since: since ?? .ago(.seconds(7 * 86_400)))
+    let span = try options.span(since: since, usually: .seconds(7 * 86_400))
     return {
       guard var view = try options.view(of: span) else { return .noInput }
       let told = openmetrics ? try tellMetrics(&view) : json ? try tellJSON(&view) : try tellTable(&view)
       if let error = told { throw error }
+      if json || openmetrics { options.noteUnseen(of: view) }
       return .holds
     }
   }
@@ -103,10 +107,11 @@ struct OutagesCommand: CheckedCommand {
     }
     if failure != nil { return failure }
     try tellKept()
-    let none = formatter.words(
-      forNoneSince: view.since, of: options.targets, wasWatched: !sums.targets.isEmpty)
-    try Output.line(hasHead ? "" : none)
+    let wasWatched = !sums.targets.isEmpty
+    let none = wasWatched ? "no outages \(options.words(for: view))" : options.unseenWords(of: view) ?? ""
+    try Output.line(hasHead ? "" : formatter.screen.paragraph(none))
     for line in formatter.lines(for: sums, skippedLines: view.skippedLines) { try Output.line(line) }
+    if wasWatched, let unseen = options.unseenWords(of: view) { try Output.line(formatter.screen.paragraph(unseen)) }
     return nil
   }
 

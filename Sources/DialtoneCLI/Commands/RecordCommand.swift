@@ -10,7 +10,7 @@ internal import DialtoneJournal
 internal import DialtoneSites
 
 /// `dialtone record`.
-struct RecordCommand: CheckedCommand {
+struct RecordCommand: WordCommand {
   static let configuration = CommandConfiguration(
     commandName: "record",
     abstract: "Write each outage to a journal, with its cause.",

@@ -15,7 +15,8 @@ struct ReportCommand: CheckedCommand {
     usage: "dialtone report [<options>] --output <file>",
     discussion: """
       The page is one file that needs nothing from elsewhere, for screens of any size, and for paper: each target over \
-      time, the way to the Internet, the days, where the causes were, and the longest outages with their explanation.
+      time, the way to the Internet, the days, where the causes were, and the longest outages with their explanation. \
+      Its times are local. So are those of --since and --until, unless Z or an offset such as +01:00 ends them.
 
       Exit status: 0 if the page is written, 66 if there is no journal, or it cannot be read, 74 if the page cannot be \
       written.
@@ -29,8 +30,8 @@ struct ReportCommand: CheckedCommand {
     parsing: .unconditional,
     help: ArgumentHelp(
       """
-      Begin then: a span before now such as 30d, a day such as 2026-11-24, or a time in UTC such as \
-      2026-11-24T12:00:00Z (default: 30d).
+      Begin then: a span before now such as 30d, a day such as 2026-11-24, or a time such as "2026-11-24 12:00" \
+      (default: 30d).
       """, valueName: "time"),
     transform: JournalTime.parse)
   var since: JournalTime?
@@ -52,10 +53,12 @@ struct ReportCommand: CheckedCommand {
 
   func prepare() throws -> Work {
     if output.isEmpty { throw ValidationError("--output: the name is empty; give a file such as outages.html") }
-    let span = try options.span(since: since ?? .ago(.seconds(30 * 86_400)))
+    let span = try options.span(since: since, usually: .seconds(30 * 86_400))
     return {
       guard var view = try options.view(of: span) else { return .noInput }
       let page = try page(&view)
+      view.since = span.lowerBound
+      options.noteUnseen(of: view)
       if output == "-" {
         try StandardStream.output.write(page)
       } else {

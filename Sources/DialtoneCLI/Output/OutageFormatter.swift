@@ -25,14 +25,6 @@ struct OutageFormatter {
     return screen.paragraph(columns.joined(separator: "  "), .faint)
   }
 
-  /// What is told if no outage was found: of `targets`, if some were asked for.
-  func words(forNoneSince time: Int64, of targets: [String], wasWatched: Bool) -> String {
-    let since = "since \(WallTime.localText(time))"
-    if wasWatched { return screen.paragraph("no outages \(since)") }
-    let names = targets.isEmpty ? "anything" : targets.map { TerminalText.visible($0) }.joined(separator: ", ")
-    return screen.paragraph("nobody recorded \(names) \(since)")
-  }
-
   /// Makes the column of targets as wide as one, if it is no longer than a table bears.
   mutating func widen(for outage: Outage) {
     let target = TerminalText.visible(outage.target)

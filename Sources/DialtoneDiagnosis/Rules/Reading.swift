@@ -3,6 +3,7 @@
 
 internal import Dialtone
 internal import DialtoneSites
+internal import Netlink
 
 /// One finding as the rules read it: what it says of one step, and what would be wrong by it alone.
 struct Reading: Hashable, Sendable {
@@ -252,5 +253,13 @@ struct Reading: Hashable, Sendable {
     case .refuses: return reading(.fault, .proxyRefuses)
     case .unresolved, .unreachable, .unreadable: return reading(.fault, .proxyUnreachable)
     }
+  }
+}
+
+extension KernelFinding {
+  /// Whether a route to others leads to the loopback interface, where the kernel drops what is not for itself.
+  var leadsNowhere: Bool {
+    guard case .route(.leads(nil, "lo"?)) = result else { return false }
+    return evidence?.route?.type == .unicast
   }
 }

@@ -259,11 +259,3 @@ extension Facts {
     }
   }
 }
-
-extension KernelFinding {
-  /// Whether a route to others leads to the loopback interface, where the kernel drops what is not for itself.
-  var leadsNowhere: Bool {
-    guard case .route(.leads(nil, "lo"?)) = result else { return false }
-    return evidence?.route?.type == .unicast
-  }
-}

@@ -210,3 +210,28 @@ extension Words {
     }
   }
 }
+
+extension DiagnosisVerdict {
+  /// Judges findings by the rules of every diagnosis. Pure.
+  ///
+  /// - Parameters:
+  ///   - target: What was asked about, as text.
+  ///   - goal: What would have to succeed.
+  ///   - findings: What was found.
+  ///   - elapsed: How long it took.
+  public init(of target: String, goal: DiagnosisGoal, findings: [Finding], elapsed: Duration = .zero) {
+    let order = findings.enumerated().filter { !$0.element.isRepeated(in: findings[($0.offset + 1)...]) }.sorted {
+      a, b in
+      (a.element.step.position, a.offset) < (b.element.step.position, b.offset)
+    }
+    let sorted = order.map(\.element)
+    let readings = Reading.readings(sorted)
+    let conclusion = VerdictRules.conclude(goal, sorted, readings)
+    let words = Words(target: target, goal: goal, readings: readings).verdict(conclusion)
+    switch conclusion {
+    case .works(let success): self.init(target, nil, success, words, sorted, elapsed)
+    case .wrong(let charge, _): self.init(target, charge, nil, words, sorted, elapsed)
+    case .unknown: self.init(target, nil, nil, words, sorted, elapsed)
+    }
+  }
+}

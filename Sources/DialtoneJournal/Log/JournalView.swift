@@ -12,6 +12,8 @@ package struct JournalView {
   package var targets: Set<String>?
   /// The lines that could not be read.
   package private(set) var skippedLines = 0
+  /// The targets that it told of.
+  package private(set) var seen: Set<String> = []
 
   package init(_ directory: JournalDirectory, since: Int64, until: Int64, targets: Set<String>? = nil) {
     self.directory = directory
@@ -28,12 +30,15 @@ package struct JournalView {
     _ take: @escaping (OutageLog.Finding) -> Void
   ) throws(SystemError) {
     let (since, until, targets) = (since, until, targets)
+    var seen: Set<String> = []
     var log = OutageLog { finding in
       switch finding {
       case .watched(let target, _, let from, let to):
         if to < since || from > until || !(targets?.contains(target) ?? true) { return }
+        seen.insert(target)
       case .outage(let outage):
         if outage.ended < since || outage.began > until || !(targets?.contains(outage.target) ?? true) { return }
+        seen.insert(outage.target)
       case .path(_, let from, let to), .asleep(let from, let to): if to < since || from > until { return }
       }
       take(finding)
@@ -42,5 +47,6 @@ package struct JournalView {
     try reader.read(since: since, progress: progress) { log.take($0) }
     skippedLines = reader.skippedLines
     log.finish(now: try directory.isBeingWritten() ? now : nil)
+    self.seen = seen
   }
 }

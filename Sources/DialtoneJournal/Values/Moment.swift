@@ -140,5 +140,5 @@ package enum WallTime {
 
 extension Int64 {
   /// Returns the quotient, rounded down.
-  func floorDivided(by divisor: Int64) -> Int64 { self >= 0 ? self / divisor : (self - divisor + 1) / divisor }
+  package func floorDivided(by divisor: Int64) -> Int64 { self >= 0 ? self / divisor : (self - divisor + 1) / divisor }
 }
