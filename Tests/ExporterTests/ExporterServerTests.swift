@@ -178,7 +178,9 @@ struct ExporterServerTests {
   @Test func followsLinksThatLeadToNothingYet() throws {
     let folder = try TemporaryFolder()
     let (first, loop, file) = (folder.path + "/first", folder.path + "/loop", folder.path + "/file")
-    defer { for path in [first, folder.path + "/second", loop, file] { Program.removeItem(URL(fileURLWithPath: path)) } }
+    defer {
+      for path in [first, folder.path + "/second", loop, file] { Program.removeItem(URL(fileURLWithPath: path)) }
+    }
     try FileManager.default.createSymbolicLink(atPath: first, withDestinationPath: "second")
     try FileManager.default.createSymbolicLink(atPath: folder.path + "/second", withDestinationPath: file)
     try FileManager.default.createSymbolicLink(atPath: loop, withDestinationPath: loop)
