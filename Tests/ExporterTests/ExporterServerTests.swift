@@ -87,18 +87,6 @@ struct ExporterServerTests {
     #expect(answer.hasSuffix("Healthy\n"))
   }
 
-  @Test func aProbeMayTakeLongerThanARequest() async throws {
-    let site = try await SiteServer(
-      SiteBehaviour { request in [.pause(.milliseconds(500)), .answer(200, to: request), .close] })
-    var patience = ExporterServer.Patience()
-    patience.request = .milliseconds(200)
-    let exporter = try await TestExporter(patience: patience)
-    let probe = "GET /probe?target=127.0.0.1:\(site.port) HTTP/1.1\r\nHost: x\r\n\r\n"
-    let last = "GET /-/healthy HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-    let answers = try await exporter.exchange(probe + last)
-    #expect(answers.contains("probe_success 1\n") && answers.hasSuffix("Healthy\n"), "\(answers)")
-  }
-
   @Test func answersOneRequestAfterAnother() async throws {
     let exporter = try await TestExporter()
     let last = "GET /-/healthy HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"

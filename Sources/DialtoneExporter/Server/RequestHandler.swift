@@ -7,7 +7,7 @@ internal import NIOHTTP1
 
 /// One connection: reads a request, has it answered, and so on. Belongs to its event loop.
 ///
-/// Invariant: there is a deadline, except while an answer is being found, which has one of its own: so nobody holds
+/// Invariant: there is a timer, except while an answer is being found, which has a deadline of its own: so nobody holds
 /// a connection by being slow.
 final class RequestHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
@@ -28,10 +28,7 @@ final class RequestHandler: ChannelInboundHandler {
   private var head: HTTPRequestHead?
   private var bodyLength = 0
   private var task: Task<Void, Never>?
-  /// When the connection is closed; `nil` while an answer is being found.
-  private var deadline: NIODeadline?
-  /// Set for the deadline, or for an earlier one: mostly it is over before it fires.
-  private var timer: (task: Scheduled<Void>, end: NIODeadline)?
+  private var timer: Scheduled<Void>?
   let idleness = Idleness()
   private var isLast = false
   /// What the last request accepts: Prometheus says the same each time.
@@ -63,26 +60,17 @@ final class RequestHandler: ChannelInboundHandler {
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    timer?.task.cancel()
+    timer?.cancel()
     // Nobody waits for it any more.
     task?.cancel()
     context.fireChannelInactive()
   }
 
   private func setTimer(_ time: Duration) {
-    let end = NIODeadline.now() + .nanoseconds(time.nanosecondsClamped)
-    deadline = end
-    if let timer, timer.end <= end { return }
-    timer?.task.cancel()
-    guard let loop = context?.eventLoop.assumeIsolated() else { return }
-    timer = (loop.scheduleTask(deadline: end) { [self] in timerFired() }, end)
-  }
-
-  private func timerFired() {
-    timer = nil
-    guard let deadline else { return }
-    let now = NIODeadline.now()
-    if deadline > now { setTimer(.nanoseconds((deadline - now).nanoseconds)) } else { context?.close(promise: nil) }
+    timer?.cancel()
+    timer = context?.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(time.nanosecondsClamped)) { [self] in
+      context?.close(promise: nil)
+    }
   }
 
   /// A byte has come: a request that begins has to end soon.
@@ -105,7 +93,7 @@ final class RequestHandler: ChannelInboundHandler {
     case .end:
       guard let head else { return }
       self.head = nil
-      deadline = nil
+      timer?.cancel()
       begin(head, context.eventLoop)
     }
   }
