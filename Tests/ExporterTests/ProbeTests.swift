@@ -86,6 +86,19 @@ struct ProbeTests {
     #expect(eleven.verdict == "unexpected-response//too-many-redirects")
   }
 
+  /// RFC 9110, 15.4: those with a Location that a client may follow by itself, and others beside them.
+  @Test(arguments: [(301, 1), (302, 1), (303, 1), (307, 1), (308, 1), (300, 0), (304, 0), (305, 0)])
+  func followsWhatIsARedirect(status: Int, redirects: Double) async throws {
+    let site = try await SiteServer(
+      SiteBehaviour { request in
+        let isFirst = request.target == "/first"
+        return [isFirst ? .answer(status, to: request, fields: ["Location: /"]) : .answer(200, to: request), .close]
+      })
+    let found = try await exporter("").probe("127.0.0.1:\(site.port)/first")
+    #expect(found["probe_http_redirects"] == redirects)
+    #expect(found["probe_http_status_code"] == (redirects > 0 ? 200 : Double(status)))
+  }
+
   @Test func aPortalsRedirectIsSeenThoughItEndsWell() async throws {
     let portal = try await SiteServer(.answer(200, body: "log in"), at: "127.0.0.2")
     let site = try await SiteServer(.redirect(to: "http://127.0.0.2:\(portal.port)/login"))

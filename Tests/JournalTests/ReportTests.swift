@@ -206,6 +206,6 @@ struct ReportTests {
   @Test func whereNobodyWatchedThePageSaysSo() {
     let page = page(0..<10, [])
     #expect(page.contains("<p>Nobody watched in this time.</p>") && !page.contains("<svg"))
-    #expect(page.contains("\(text(0)) to \(text(10)), no outages</p>"))
+    #expect(page.contains("\(text(0)) to \(text(10)), nothing recorded</p>"))
   }
 }

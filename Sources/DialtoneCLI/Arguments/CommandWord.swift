@@ -22,9 +22,7 @@ enum CommandWord {
         throw ValidationError("TARGET: \"\(target)\" is an option: dialtone --version; \(remedy)")
       }
       if let word = WatchedTarget.words.first(where: { isNear(target, $0) && !isWord(target, $0) }) {
-        // With a space it is no host either.
-        let end = target.contains(" ") ? "" : " Or, \(remedy)"
-        throw ValidationError("TARGET: unknown word \"\(target)\"; did you mean \(word)?\(end)")
+        throw unknown(target, word)
       }
       if position == 0, let near = known.first(where: { isNear(target, $0) }) {
         throw ValidationError("TARGET: unknown command \"\(target)\"; did you mean \(near)? Or, \(remedy)")
@@ -32,13 +30,18 @@ enum CommandWord {
     }
   }
 
-  /// Refuses targets that are likely words for networks, behind the name of a command. `watch` takes them.
+  /// Refuses targets that are likely words for networks, behind the name of a command.
   static func check(targets: [String]) throws {
     for target in targets {
       guard let word = WatchedTarget.words.first(where: { !isWord(target, $0) && isNear(target, $0) }) else { continue }
-      let end = target.contains(" ") ? "" : " Or, for a host of that name, write: \(target)."
-      throw ValidationError("TARGET: unknown word \"\(target)\"; did you mean \(word)?\(end)")
+      throw unknown(target, word)
     }
+  }
+
+  private static func unknown(_ target: String, _ word: String) -> ValidationError {
+    // With a space it is no host either.
+    let end = target.contains(" ") ? "" : " Or, for a host of that name, write: \(target)."
+    return ValidationError("TARGET: unknown word \"\(target)\"; did you mean \(word)?\(end)")
   }
 
   /// Refuses help on an unknown command. The parser would show help on all of them instead.

@@ -119,7 +119,7 @@ struct DialtoneCommand: ParsableCommand {
     do {
       if checked is WatchCommand, arguments.first != name {
         try CommandWord.check(implicitTargets: checked.typed)
-      } else if checked is any WordCommand, !(checked is WatchCommand) {
+      } else if checked is any WordCommand {
         try CommandWord.check(targets: checked.typed)
       }
       // ArgumentParser would do this in `validate`, before it finds unknown options.

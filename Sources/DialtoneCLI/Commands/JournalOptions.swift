@@ -111,7 +111,9 @@ enum JournalTime: Equatable, Sendable {
     do {
       return .ago(try DurationArgument.positive(text))
     } catch {
-      throw ValidationError("give a span before now such as 7d, a day such as 2026-11-24, or \"2026-11-24 12:00\"")
+      throw ValidationError(
+        "give a span before now such as 7d, a day such as 2026-11-24, \"2026-11-24 12:00\", or "
+          + "2026-11-24T12:00:00+01:00")
     }
   }
 
@@ -121,7 +123,9 @@ enum JournalTime: Equatable, Sendable {
     if rest.isEmpty { return WallTime.microseconds("\(day)T00:00:00Z").map(local) }
     guard rest.first == " " || rest.first == "T" else { return nil }
     let end = rest.firstIndex { "Z+-".contains($0) } ?? rest.endIndex
-    let (clock, zone) = (rest[..<end].dropFirst(), rest[end...])
+    let zone = rest[end...]
+    var clock = rest[..<end].dropFirst()
+    if !zone.isEmpty, clock.last == " " { clock.removeLast() }
     guard let wall = WallTime.microseconds("\(day)T\(clock)\(clock.utf8.count == 5 ? ":00" : "")Z") else { return nil }
     if zone.isEmpty { return local(wall) }
     if zone == "Z" { return wall }

@@ -89,14 +89,15 @@ struct OutagesCommand: CheckedCommand {
   private func tellTable(_ view: inout JournalView) throws -> SystemError? {
     var formatter = OutageFormatter(screen: .output)
     var sums = OutageSums(since: view.since, until: view.until)
-    // The first ones tell how wide the columns are. The others are told while they are read.
+    // They are read in the order of their ends. Up to a thousand are told in that of their beginnings, in columns that
+    // are wide enough; more are told while they are read.
     var kept: [Outage] = []
     var hasHead = false
     func tellKept() throws(SystemError) {
       for outage in kept { formatter.widen(for: outage) }
       if !hasHead, !kept.isEmpty { try Output.line(formatter.head) }
       hasHead = hasHead || !kept.isEmpty
-      for outage in kept { try Output.line(formatter.line(for: outage)) }
+      for outage in kept.sorted(by: { $0.began < $1.began }) { try Output.line(formatter.line(for: outage)) }
       kept = []
     }
     let failure = try read(&view) { finding throws(SystemError) in

@@ -56,9 +56,7 @@ struct ReportCommand: CheckedCommand {
     let span = try options.span(since: since, usually: .seconds(30 * 86_400))
     return {
       guard var view = try options.view(of: span) else { return .noInput }
-      let page = try page(&view)
-      view.since = span.lowerBound
-      options.noteUnseen(of: view)
+      let page = try page(&view, from: span.lowerBound)
       if output == "-" {
         try StandardStream.output.write(page)
       } else {
@@ -76,18 +74,22 @@ struct ReportCommand: CheckedCommand {
     }
   }
 
-  private func page(_ view: inout JournalView) throws -> String {
+  private func page(_ view: inout JournalView, from start: Int64) throws -> String {
     let progress = ReadingProgress()
     defer { progress.end() }
     do throws(SystemError) {
       // What was before the journal is no part of the picture.
-      view.since = min(max(view.since, try start(of: view.directory) ?? view.since), view.until - 1)
+      view.since = min(max(start, try self.start(of: view.directory) ?? start), view.until - 1)
       var data = ReportData(since: view.since, until: view.until)
       try view.read(progress: { progress.show($0, $1) }) { data.take($0) }
-      return ReportPage(
+      var page = ReportPage(
         data, host: Self.host, directory: view.directory.path, version: DialtoneLibraryVersion.current.description,
         skippedLines: view.skippedLines
-      ) { DurationText.words(.microseconds($0)) }.source
+      ) { DurationText.words(.microseconds($0)) }
+      view.since = start
+      page.unseen = options.unseenWords(of: view)
+      options.noteUnseen(of: view)
+      return page.source
     } catch {
       throw InputError(description: "\(error)")
     }

@@ -18,8 +18,8 @@ struct ExplainRunner {
     var status = ExitStatus.undetermined
     var error: SystemError?
     var findings: [Finding] = []
-    /// What was begun last, if it has brought no finding yet.
-    var underWay: DiagnosisStep.Kind?
+    /// What was begun, and has brought no finding yet.
+    var underWay: [DiagnosisStep.Kind] = []
     /// Whether the verdict is printed, or being printed.
     var isTold = false
   }
@@ -68,12 +68,13 @@ struct ExplainRunner {
     switch event {
     case .began(let kind):
       progress.show("\(Self.words(kind))…")
-      result.withLock { $0.underWay = kind }
+      // Whether there is a tunnel takes no time to find out, and mostly there is none.
+      if kind != .tunnel { result.withLock { $0.underWay.append(kind) } }
     case .finding(let finding):
       let kinds = finding.steps.map(\.kind)
       result.withLock { result in
         result.findings.append(finding)
-        if let kind = result.underWay, kinds.contains(kind) { result.underWay = nil }
+        result.underWay.removeAll(where: kinds.contains)
       }
     case .verdict(let verdict):
       progress.erase()
@@ -90,8 +91,7 @@ struct ExplainRunner {
   private func tellSoFar(_ result: borrowing Lock<Result>, _ formatter: ExplainFormatter, elapsed: Duration) {
     let findings = result.withLock { result -> [Finding]? in
       defer { result.isTold = true }
-      if result.isTold { return nil }
-      return result.findings + [result.underWay].compactMap { $0.map { .unasked($0, nil, .timeIsUp) } }
+      return result.isTold ? nil : result.findings + result.underWay.map { .unasked($0, nil, .timeIsUp) }
     }
     guard let findings, !findings.isEmpty else { return }
     let verdict = DiagnosisVerdict(

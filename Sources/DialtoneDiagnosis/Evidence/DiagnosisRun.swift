@@ -83,8 +83,8 @@ final class DiagnosisRun: Sendable {
 
   /// Looks at neighbours again that were there before and may have gone: the kernel takes its time to be sure.
   private func askNeighboursAgain() async {
-    if isSuccessful || Task.isCancelled { return }
     let inquiry = inquiry
+    if isSuccessful || Task.isCancelled || inquiry.deadline <= TimeSource.system.now() { return }
     if inquiry.openWays.contains(where: { inquiry.isUnsure($0.target.family) }) { await ask(.neighbours) }
   }
 

@@ -221,21 +221,22 @@ struct VerdictRules {
 
   // MARK: No fault and no success
 
+  /// What had not answered when the time was up. Of several, what the others, or the success, waited for.
+  private var awaited: DiagnosisStep.Kind? {
+    let open = readings.filter { reading in
+      if case .unasked(_, _, .timeIsUp) = reading.finding { return true }
+      return reading.meaning == .name(.hurried) || reading.meaning == .connection(.hurried)
+    }.map(\.kind)
+    let order: [DiagnosisStep.Kind] =
+      goal == .internet ? [.beyond, .name] : [.name, .connect, .http, .tls, .beyond, .portal]
+    return order.first(where: open.contains) ?? open.first
+  }
+
   private var doubts: Conclusion {
     if let doubt = readings.first(where: { $0.outcome == .doubtful && $0.charge != nil }), let charge = doubt.charge {
       return .wrong(charge.inDoubt, Conclusion.Ground(reading: doubt))
     }
-    for reading in readings {
-      // A router that has answered may only not have been looked at again.
-      if case .unasked(let kind, _, .timeIsUp) = reading.finding,
-        !readings.contains(where: { $0.kind == kind && $0.outcome == .ok })
-      {
-        return .unknown(.timeIsUp(kind))
-      }
-      if reading.meaning == .name(.hurried) || reading.meaning == .connection(.hurried) {
-        return .unknown(.timeIsUp(reading.kind))
-      }
-    }
+    if let awaited { return .unknown(.timeIsUp(awaited)) }
     if let open = readings.first(where: { $0.kind == .neighbour && $0.outcome == .doubtful }) {
       return .unknown(.doubt(open))
     }

@@ -9,6 +9,8 @@ package struct ReportPage {
   package let directory: String
   package let version: String
   package let skippedLines: Int
+  /// Which of the targets asked for nobody recorded, in words.
+  package var unseen: String?
   /// How a span of microseconds reads.
   package let words: (Int64) -> String
 
@@ -39,9 +41,10 @@ package struct ReportPage {
     html.element("style") { $0.markup(ReportStyle.sheet) }
     html.markup("</head>\n<body><main>\n")
     writeHead(&html)
-    if data.sums.targets.isEmpty {
-      html.element("section") { $0.element("p", "Nobody watched in this time.") }
-    } else {
+    if data.sums.targets.isEmpty || unseen != nil {
+      html.element("section") { $0.element("p", unseen ?? "Nobody watched in this time.") }
+    }
+    if !data.sums.targets.isEmpty {
       writeBands(&html)
       ReportCalendar(days: data.days, since: data.since, until: data.until, words: words).write(&html)
       writeLayers(&html)
@@ -64,6 +67,7 @@ package struct ReportPage {
     let count = data.sums.targets.values.reduce(0) { $0 + $1.outages }
     let longest = data.worst.first.map { ", the longest \(words($0.lasted))" } ?? ""
     let events = OutageLayer.allCases.reduce(0) { $0 + data.sums.events(in: $1).count }
+    if data.sums.targets.isEmpty { return "nothing recorded" }
     return count == 0 ? "no outages" : "\(Self.words(events, count))\(longest)"
   }
 

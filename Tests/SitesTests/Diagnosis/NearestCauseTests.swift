@@ -67,6 +67,19 @@ struct NearestCauseTests {
     #expect(verdict.summary == "It ended before anybody beyond the router had answered.")
   }
 
+  /// What the others waited for is told, in whatever order they were left out.
+  @Test func whatOthersWaitedForIsTold() {
+    let kinds: [DiagnosisStep.Kind] = [.portal, .neighbour, .proxy, .beyond, .connect, .name]
+    let gaps = kinds.map { Finding.unasked($0, nil, .timeIsUp) }
+    func summary(_ gaps: [Finding]) -> String {
+      DiagnosisVerdict(of: "site.example", goal: .host, findings: gaps).summary
+    }
+    #expect(summary(gaps) == "It ended before a name server had answered.")
+    #expect(summary(gaps.dropLast()) == "It ended before the target had taken a connection.")
+    #expect(summary(gaps.dropLast(2)) == "It ended before anybody beyond the router had answered.")
+    #expect(summary([gaps[1]]) == "It ended before the router or the neighbour had answered.")
+  }
+
   @Test("each alone is the cause", arguments: way)
   func eachAlone(step: Step) { #expect(Self.cause([step.finding]) == step.cause) }
 
@@ -153,6 +166,15 @@ struct NearestCauseTests {
     // Elsewhere that is a fault of the family.
     let far = [Self.connection(Self.target6, .reset), Self.connection(Self.target, .accepted(milliseconds: 1))]
     #expect(Self.cause(far) == .familyBroken)
+  }
+
+  @Test(arguments: [
+    (target, target6, "IPv6 does not work, and IPv4 does: "), (target6, target, "IPv4 does not work, and"),
+  ])
+  func saysWhichFamilyWorks(working: IPAddress, broken: IPAddress, words: String) {
+    let findings = [Self.connection(broken, .reset), Self.connection(working, .accepted(milliseconds: 1))]
+    let verdict = DiagnosisVerdict(of: "site.example", goal: .host, findings: findings)
+    #expect(verdict.summary.hasPrefix(words), "\(verdict.summary)")
   }
 
   /// Programs go by their proxy: that the Internet answers this machine itself is not what was asked for.
