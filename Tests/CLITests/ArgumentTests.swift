@@ -82,7 +82,9 @@ struct ArgumentTests {
   }
 
   /// RFC 3339, also with a blank and without seconds.
-  @Test(arguments: ["2026-11-24 13:30+01:30", "2026-11-24T12:00Z", "2026-11-24T04:00:00-08:00", "2026-11-24 12:00:00 Z"])
+  @Test(arguments: [
+    "2026-11-24 13:30+01:30", "2026-11-24T12:00Z", "2026-11-24T04:00:00-08:00", "2026-11-24 12:00:00 Z",
+  ])
   func readsZones(text: String) throws {
     let date = try Date("2026-11-24T12:00:00Z", strategy: .iso8601)
     #expect(try JournalTime.parse(text) == .at(Int64(date.timeIntervalSince1970) * 1_000_000))
