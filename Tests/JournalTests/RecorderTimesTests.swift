@@ -45,6 +45,31 @@ struct RecorderTimesTests {
     #expect(written.map(\.name) == (isShared ? ["cause", "cause"] : ["cause"]))
   }
 
+  /// "A path of this machine that is lost more than a second after an outage began is not its cause."
+  @Test(arguments: [(11.0, true), (11.1, false)]) func aPathThatIsLostLaterExplainsNothing(
+    _ second: Double, _ isCause: Bool
+  ) {
+    var machine = machine(["name", "address"])
+    for target in 0..<2 { _ = machine.handle(.state(target, up, since: nil), at: moment(1)) }
+    _ = machine.handle(.path(NetworkSummary(status: "satisfied", interface: "eth0")), at: moment(1))
+    #expect(machine.handle(.state(0, down("name-not-resolved"), since: nil), at: moment(10)).contains(.explain(0)))
+    _ = machine.handle(.path(NetworkSummary(status: "unsatisfied", reason: "no-carrier")), at: moment(second))
+    let other = machine.handle(.state(1, down(), since: nil), at: moment(second))
+    #expect(!other.contains(.explain(1)), "one at a time")
+    let cable = Explanation(cause: "no-carrier", confidence: "certain", layer: .link, summary: "s")
+    #expect(events(machine.handle(.explained(0, cable), at: moment(12))).map(\.name) == (isCause ? ["cause", "cause"] : []))
+    if isCause { return }
+    // The other one is explained, and the first does not share it.
+    #expect(machine.handle(.time, at: moment(130)).contains(.explain(1)))
+    #expect(events(machine.handle(.explained(1, cable), at: moment(131))).map(\.name) == ["cause"])
+    #expect(!machine.handle(.time, at: moment(3_000)).contains(.explain(0)), "nothing can be found out now")
+    // Once there is a path again, its own cause can be found.
+    let back = NetworkSummary(status: "satisfied", interface: "eth0")
+    #expect(machine.handle(.path(back), at: moment(3_100)).contains(.explain(0)))
+    let name = Explanation(cause: "name-server-silent", confidence: "likely", layer: .nameServer, summary: "s")
+    #expect(events(machine.handle(.explained(0, name), at: moment(3_101))).map(\.name) == ["cause"])
+  }
+
   /// "An outage around it [sleep] that is over 30 s after waking is no outage."
   @Test(arguments: [(29.0, true), (31.0, false)]) func whatIsOverSoonAfterWakingIsNoOutage(
     _ seconds: Double, _ isWaking: Bool

@@ -68,12 +68,16 @@ package struct RecorderStateMachine: Sendable {
   /// Reasons of a site to which packets do not come.
   private static let beyond = ["timed-out", "host-unreachable", "network-unreachable"]
   private static let glancePause = WallTime.second
+  /// How much later than the outages that it makes a lost path may be told.
+  private static let longestRace = WallTime.second
 
   private let recorder: JournalEvent.Recorder
   private var previous: [String: OpenOutage]
   private let previousEnd: Moment?
   private var tracks: [Track]
   private var path: NetworkSummary?
+  /// Since when this machine has no path, if it had one.
+  private var pathLost: Moment?
   private var budget = ExplainBudget()
   private var explaining: Int?
   private var lastGlance = Int64.min
@@ -276,7 +280,8 @@ package struct RecorderStateMachine: Sendable {
     _ outage: OpenOutage, of target: Int, how: String, _ at: Moment, _ actions: inout [Action]
   ) {
     var outage = outage
-    if outage.explanation == nil { outage.unexplained = tracks[target].explanations > 0 ? .over : .limit }
+    let isOver = tracks[target].explanations > 0 || isOvertaken(outage)
+    if outage.explanation == nil { outage.unexplained = isOver ? .over : .limit }
     let isShort = at.awake(since: outage.began) - outage.unwatched < Self.waking
     let hasSlept = at.slept - outage.began.slept > Self.sleepTolerance
     let hasWoken = woke.map { (0..<Self.wakingBegins).contains(outage.began.clock - $0.clock) } ?? false
@@ -286,6 +291,7 @@ package struct RecorderStateMachine: Sendable {
 
   private mutating func take(_ summary: NetworkSummary, _ at: Moment, _ actions: inout [Action]) {
     if path == summary { return }
+    if summary.status == "satisfied" { pathLost = nil } else if path?.status == "satisfied" { pathLost = at }
     path = summary
     write(.path(summary), at, &actions)
     for target in tracks.indices {
@@ -299,11 +305,17 @@ package struct RecorderStateMachine: Sendable {
 
   // MARK: Explanations
 
+  /// Whether this machine has lost its path since the outage began: then what is found now is not its cause.
+  private func isOvertaken(_ outage: OpenOutage) -> Bool {
+    pathLost.map { $0.clock - outage.began.clock > Self.longestRace } ?? false
+  }
+
   private mutating func take(
     _ explanation: Explanation?, of target: Int, _ at: Moment, _ actions: inout [Action]
   ) {
     guard let explanation, case .down(var outage) = tracks[target].state,
-      explanation.cause != nil || outage.explanation?.cause == nil
+      explanation.cause != nil || outage.explanation?.cause == nil,
+      !(isOvertaken(outage) && [.machine, .link].contains(explanation.layer))
     else { return }
     outage.explanation = explanation
     tracks[target].state = .down(outage)
@@ -326,7 +338,8 @@ package struct RecorderStateMachine: Sendable {
   ) {
     guard var shared = outage.explanation, shared.cause != nil,
       [.machine, .link, .router, .provider].contains(shared.layer), case .down(var other) = tracks[target].state,
-      other.explanation == nil, other.layer != .site, abs(other.began.clock - outage.began.clock) <= Outage.together
+      other.explanation == nil, other.layer != .site, abs(other.began.clock - outage.began.clock) <= Outage.together,
+      !isOvertaken(other)
     else { return }
     shared.sharedFrom = outage.target
     shared.confidence = "likely"
@@ -357,15 +370,21 @@ package struct RecorderStateMachine: Sendable {
   /// When the next explanation is due; `nil` if none is wanted, or one is under way.
   private var nextExplanation: Int64? {
     guard explaining == nil else { return nil }
-    return tracks.filter(\.wantsExplanation).map(\.notBefore).min().map { max($0, budget.next(after: $0)) }
+    return tracks.filter { unexplained($0) != nil }.map(\.notBefore).min().map { max($0, budget.next(after: $0)) }
+  }
+
+  /// The outage of this target, if it is to be explained now.
+  private func unexplained(_ track: Track) -> OpenOutage? {
+    guard track.wantsExplanation, case .down(let outage) = track.state, !isOvertaken(outage) else { return nil }
+    return outage
   }
 
   /// Begins with the outage that was explained least, and of those the oldest.
   private mutating func scheduleExplanation(_ now: Moment, _ actions: inout [Action]) {
     guard explaining == nil, budget.next(after: now.clock) <= now.clock else { return }
     var best: (target: Int, rank: (Int, Int64))?
-    for (target, track) in tracks.enumerated() where track.wantsExplanation && track.notBefore <= now.clock {
-      guard case .down(let outage) = track.state else { continue }
+    for (target, track) in tracks.enumerated() where track.notBefore <= now.clock {
+      guard let outage = unexplained(track) else { continue }
       let rank = (track.explanations, outage.began.clock)
       if best.map({ rank < $0.rank }) ?? true { best = (target, rank) }
     }
