@@ -79,6 +79,8 @@ struct ConnectionStateMachine {
   private var present: UInt32 = 0
   /// The socket's figures when the present state began.
   private var start: SocketProgress?
+  /// How long a path that is back is given until what is lost counts as lost.
+  private var patience: Nanoseconds = 50_000_000
 
   let policy: ConnectionPolicy
 
@@ -111,6 +113,8 @@ struct ConnectionStateMachine {
     case .starting: return begin(routes)
     default: break
     }
+    // What a carrier finds waiting for the neighbour's address is sent at the next question for it, within a second.
+    if let reason = routes.pair.reason { patience = reason == .noCarrier ? 1_050_000_000 : 50_000_000 }
     switch (routes.pair, routes.remote) {
     case (.unknown, _): return .wait
     case (.reachable(let interface), _): return passable(by: interface, at: now)
@@ -233,8 +237,7 @@ struct ConnectionStateMachine {
     let remaining = progress.nextTransmission
     let isFarAway = remaining > policy.stall.nanosecondsClamped
     state = .returned(since: since, isFarAway: isFarAway)
-    // The packet that a returning carrier finds waiting for the neighbour's address may be answered at once.
-    if isFarAway, now < since + 50_000_000 { return .lookAgain(since + 50_000_000) }
+    if isFarAway, now < since + patience { return .lookAgain(now + 50_000_000) }
     // A retransmission that is lost again makes the next one's time twice as far.
     let later = Action.lookAgain(now + max(remaining, 20_000_000) + 20_000_000)
     return isFarAway && activity != .busy ? close(.stalled, or: later) : later

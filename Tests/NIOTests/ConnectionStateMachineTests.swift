@@ -191,6 +191,26 @@ struct ConnectionStateMachineTests {
     #expect(machine.condition == .fine)
   }
 
+  /// neighbour.c: what waits for the neighbour's address is sent at the next question for it, `retrans_time` apart: a
+  /// second (arp(7)).
+  @Test("the carrier is back, and the next retransmission is far away: closed once the neighbour had time to answer")
+  func carrierBack() {
+    var machine = fine()
+    let isWithout = ConnectionRoutes(pair: .unreachable(.noCarrier), remote: .unreachable(.noCarrier))
+    _ = machine.take(isWithout, activity: .repeatable, at: 0)
+    #expect(machine.take(Self.first, activity: .repeatable, at: 60 * Self.second) == .measure)
+    let far = figures {
+      $0.unacknowledged = 1
+      $0.retransmissionTimeout = 60_000_000
+    }
+    var (now, end) = (60 * Self.second, 61 * Self.second)
+    while case .lookAgain(let time) = machine.measured(far, activity: .repeatable, at: now) {
+      (end, now) = (now, time)
+    }
+    #expect(end >= 61 * Self.second && now <= 61 * Self.second + 100_000_000)
+    #expect(machine.condition == .stalled)
+  }
+
   @Test("the path is back, and the next retransmission is near: kept")
   func notStalled() {
     var machine = fine()
