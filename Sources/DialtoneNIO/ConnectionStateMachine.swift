@@ -79,7 +79,7 @@ struct ConnectionStateMachine {
   private var present: UInt32 = 0
   /// The socket's figures when the present state began.
   private var start: SocketProgress?
-  /// How long a path that is back is given until what is lost counts as lost.
+  /// How long an answer may take once the path is back, before what is outstanding counts as lost.
   private var patience: Nanoseconds = 50_000_000
 
   let policy: ConnectionPolicy
@@ -113,7 +113,7 @@ struct ConnectionStateMachine {
     case .starting: return begin(routes)
     default: break
     }
-    // What a carrier finds waiting for the neighbour's address is sent at the next question for it, within a second.
+    // The kernel asks for the neighbour's address once a second, and then sends what has waited for it.
     if let reason = routes.pair.reason { patience = reason == .noCarrier ? 1_050_000_000 : 50_000_000 }
     switch (routes.pair, routes.remote) {
     case (.unknown, _): return .wait
@@ -146,14 +146,12 @@ struct ConnectionStateMachine {
       enter(.doubtful(since: now))
       return .measure
     }
-    present = interface
     switch state {
     case .fine: return .wait
-    case .returned: return .measure
-    default:
-      enter(.returned(since: now, isFarAway: false))
-      return .measure
+    case .returned: break
+    default: enter(.returned(since: now, isFarAway: false))
     }
+    return .measure
   }
 
   /// The connection's own path is gone, and there is another one.
@@ -206,7 +204,6 @@ struct ConnectionStateMachine {
       start = progress
       return .lookAgain(now + 50_000_000)
     }
-    let roundTrips = 4 * Int64(progress.roundTrip) * 1_000
     let age = now - since
     if progress.shows(sinceChange: start, age: age) {
       interface = present
@@ -214,7 +211,7 @@ struct ConnectionStateMachine {
       return .wait
     }
     let limit = activity == .busy ? max(policy.doubt, policy.grace) : policy.doubt
-    let end = max(limit.nanosecondsClamped, roundTrips)
+    let end = max(limit.nanosecondsClamped, 4 * Int64(progress.roundTrip) * 1_000)
     let isSilent = progress.bytesAcknowledged == start.bytesAcknowledged
     // Soon at first: most answers come within a round trip.
     let later = Action.lookAgain(now + min(max(age / 2, 50_000_000), 500_000_000))

@@ -194,9 +194,9 @@ public final class PathHandler: ChannelDuplexHandler, RemovableChannelHandler {
     registry.noteLoss()
     context.channel.closeFuture.whenComplete { [registry] _ in registry.noteLoss() }
     set(condition, isClosed: true)
-    let duration = Duration.nanoseconds((context.eventLoop.now - began).nanoseconds)
     let error = ConnectionLostError(
-      condition, local: watch.key.local, remote: watch.key.remote, reason: routes.pair.reason, after: duration)
+      condition, local: watch.key.local, remote: watch.key.remote, reason: routes.pair.reason,
+      after: .nanoseconds((context.eventLoop.now - began).nanoseconds))
     // Before the channel closes, so that a request fails with this error.
     context.fireErrorCaught(error)
     context.close(promise: nil)

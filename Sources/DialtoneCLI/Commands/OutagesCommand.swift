@@ -35,14 +35,14 @@ struct OutagesCommand: CheckedCommand {
     help: ArgumentHelp(
       """
       Tell of what was since then: a span before now such as 7d, a day such as 2026-11-24, or a time such as \
-      "2026-11-24 12:00" (default: 7d).
+      "2026-11-24 12:00" or 2026-11-24T12:00Z (default: 7d).
       """, valueName: "time"),
     transform: JournalTime.parse)
   var since: JournalTime?
 
   @OptionGroup var options: JournalOptions
 
-  @Flag(help: "Print JSON, one object a line: outages, then sums by target and by layer.")
+  @Flag(help: "Print JSON, one object a line: outages in the order of their ends, then sums by target and by layer.")
   var json = false
 
   @Flag(help: "Print samples of OpenMetrics, with time stamps.")

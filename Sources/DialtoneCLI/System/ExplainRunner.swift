@@ -126,6 +126,7 @@ struct ExplainRunner {
     case .pathMTU: "trying large and small packets"
     case .tls, .http: "waiting for the site's answer"
     case .proxy: "looking whether a proxy leads there"
+    case .tunnel: "looking whether a tunnel leads there"
     case .portal: "looking whether the network wants a login"
     default: "looking at the \(kind)"
     }

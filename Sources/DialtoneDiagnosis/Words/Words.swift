@@ -45,7 +45,7 @@ struct Words {
 
   private func text(_ gap: Finding.Gap) -> String {
     switch gap {
-    case .timeIsUp: "the time was up"
+    case .timeIsUp: "not known when it ended"
     case .notWanted: "not asked, as you wanted"
     case .leadsToMany: "not tried: TCP connects to one host, not to many"
     case .shortage: "this machine has no thread or descriptor left"
