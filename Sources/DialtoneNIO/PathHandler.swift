@@ -270,7 +270,7 @@ public final class PathHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// Calls `body` with the connection's socket, if it has one: its own, or that of the connection it is a stream of.
   private func withDescriptor(_ body: (CInt) -> Void) {
     guard let channel = context?.channel else { return }
-    let parent = channel.parent.flatMap { $0.remoteAddress != nil && $0.eventLoop.inEventLoop ? $0 : nil }
+    let parent = channel.parent.flatMap { $0.eventLoop.inEventLoop ? $0 : nil }
     for channel in [channel, parent].compactMap({ $0 }) {
       do {
         let found: Void? = try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(

@@ -157,7 +157,26 @@ struct InterfaceKindTests {
     try network.add(Fields(index: 2, name: "a", infoKind: "macvlan", lower: 3))
     try network.add(Fields(index: 3, name: "b", infoKind: "macvlan", lower: 2))
     try network.add(Fields(index: 4, name: "c", infoKind: "bridge", master: 4))
-    #expect(try network.kind(of: 2) == .other)
-    #expect(try network.kind(of: 4) == .other)
+    for index in [2, 3, 4] as [UInt32] {
+      #expect(try network.kind(of: index) == .other)
+      #expect(try network.isOperating(index), "each says so of itself")
+      #expect(network.links.hardware(of: try #require(network.links[index])).isEmpty)
+    }
+  }
+
+  /// linux/netdevice.h, MAX_NEST_DEV: the kernel stacks eight links, the lowest included.
+  @Test func asManyLinksAsTheKernelStacksAreLookedThrough() throws {
+    let (radio, bridge) = (Fields(index: 1, name: "w"), Fields(index: 1, infoKind: "bridge"))
+    for (lowest, kind) in [(radio, InterfaceKind.wifi), (bridge, .other)] {
+      var network = BuiltNetwork()
+      try network.add(lowest, .init(isWireless: true))
+      for index in 2...8 as ClosedRange<UInt32> {
+        try network.add(Fields(index: index, name: "v\(index)", infoKind: "vlan", lower: index - 1))
+      }
+      #expect(try network.kind(of: 8) == kind)
+      // A bridge without a port carries nothing.
+      #expect(try network.isOperating(2) == (kind == .wifi))
+      #expect(network.links.hardware(of: try #require(network.links[8])).map(\.index) == (kind == .wifi ? [1] : []))
+    }
   }
 }

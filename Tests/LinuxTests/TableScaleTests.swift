@@ -73,6 +73,24 @@ struct TableScaleTests {
     #expect(many < few * 24, "\(few) for 2,000 and \(many) for 16,000")
   }
 
+  @Test("a link whose addresses came and went has no more to search than those that are left")
+  func addressesThatAreGoneCostNothing() throws {
+    let stays = try BuiltMessages.address("127.0.0.1", 8, on: 3)
+    let messages = try (0..<10).map { try BuiltMessages.address("10.0.0.\($0)", 32, on: 3) }
+    func time(rounds: Int) -> Duration {
+      var table = AddressTable()
+      table.update(stays)
+      for _ in 0..<rounds {
+        for message in messages { table.update(message) }
+        for message in messages { table.remove(message) }
+      }
+      // A loopback address does not count, so all are looked at.
+      return Self.processorTime { for _ in 0..<100 { #expect(table.usableAddress(of: 3) == nil) } }
+    }
+    let (few, many) = (time(rounds: 1), time(rounds: 2_000))
+    #expect(many < few * 24, "\(few) after one round, \(many) after 2,000")
+  }
+
   @Test(
     "10,000 addresses on a link: a start costs a few times what reading them does",
     .enabled(if: NetworkLab.isAvailable, "needs network namespaces"))

@@ -136,6 +136,27 @@ struct DiagnosisTests {
     #expect(verdict.steps.filter { $0.kind == .link }.count == 1 && !verdict.steps.contains { $0.kind == .route })
   }
 
+  /// RFC 1122, 3.3.1.1: what is on the link itself is reached without a router. Whatever it does not answer, nobody
+  /// beyond the router knows better.
+  @Test(
+    arguments: [
+      (nil, true, false), (nil, false, true), (nil, nil, true), ("192.0.2.1", true, true), ("192.0.2.1", false, true),
+    ] as [(String?, Bool?, Bool)])
+  func asksBeyondARouterAlone(gateway: String?, isResolved: Bool?, isAsked: Bool) async throws {
+    let target = try #require(IPAddress("192.0.2.7"))
+    let state = Reachability(
+      .reachable, gateway: try gateway.map { try #require(IPAddress($0)) }, destination: target)
+    let neighbour = isResolved.map {
+      KernelEvidence.NeighbourFacts(
+        state.gateway ?? target, link: "eth0", state: nil, isGateway: gateway != nil, isResolved: $0)
+    }
+    let evidence = KernelEvidence(target: target, state: state, neighbour: neighbour)
+    let source = QuestionedEvidence([.kernel(KernelFinding(.link(.works("eth0")), evidence))])
+    _ = try await Diagnosis(of: .address(target, port: 443), environment: source).verdict()
+    #expect(source.questions.value.contains(.beyond) == isAsked)
+    #expect(source.questions.value.contains(.portal) == isAsked)
+  }
+
   /// A router answers, and its name server does not: that is no contradiction, but has to be said.
   @Test("a name server on the router is told from the router", arguments: ["192.0.2.1", "192.0.2.53"])
   func toldFromTheRouter(server: String) async throws {
@@ -190,6 +211,19 @@ struct DiagnosisTests {
   }
 }
 #endif
+
+/// Evidence that notes what it is asked.
+private struct QuestionedEvidence: EvidenceSource {
+  let questions = Box<Set<DiagnosisQuestion>>([])
+  private let evidence: ScriptedEvidence
+
+  init(_ findings: [Finding]) { evidence = ScriptedEvidence(findings) }
+
+  func findings(for question: DiagnosisQuestion, in inquiry: DiagnosisInquiry) async -> [Finding] {
+    questions.update { $0.insert(question) }
+    return await evidence.findings(for: question, in: inquiry)
+  }
+}
 
 /// Evidence of a link that loses its carrier after the kernel was asked first.
 private struct PulledCable: EvidenceSource {

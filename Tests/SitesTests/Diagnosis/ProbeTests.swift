@@ -3,6 +3,7 @@
 
 #if os(Linux)
 import Dialtone
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import Netlink
@@ -119,6 +120,53 @@ struct ProbeTests {
     let accepted = try connection(open.port, in: cable.client)
     #expect(accepted.attempts.map(\.tries.count) == [1] && accepted.attempts.allSatisfy(\.isAccepted), "\(accepted)")
     #expect(try connection(1, in: cable.client).attempts.map(\.tries) == [[.reset, .reset, .reset]])
+  }
+
+  // MARK: Beyond
+
+  /// What the diagnosis finds beyond the router over IPv4.
+  private func beyond(in lab: NetworkLab) throws -> BeyondFinding {
+    try lab.run {
+      var configuration = DiagnosisConfiguration()
+      configuration.family = .ipv4
+      let patience = Self.patience()
+      let inquiry = DiagnosisInquiry(
+        subject: DiagnosisSubject(.internet), configuration: configuration, findings: [],
+        deadline: TimeSource.system.now() + patience.rest)
+      let found = SystemQuestion(inquiry, patience).findings(for: .beyond)
+      return try #require(found.lazy.compactMap { if case .beyond(let found) = $0 { found } else { nil } }.first)
+    }
+  }
+
+  /// Datagrams get lost (RFC 1035, 4.2.1): each of two servers is asked three times, a second apart.
+  @Test func asksASilentServerThreeTimes() async throws {
+    let cable = try LabCable()
+    // ip-route(8): all addresses are the server's.
+    try cable.server.addRoute("0.0.0.0/0", dev: "lo", kind: .local, scope: .host)
+    let questions = NIOLockedValueBox<[[UInt8]]>([])
+    let server = try await Datagrams(in: cable.server, at: "0.0.0.0", port: 53) { question in
+      questions.withLockedValue { $0.append(question) }
+      return []
+    }
+    // A thread that gets no processor for a second leaves one out.
+    for _ in 0..<5 where questions.withLockedValue(\.count) != 6 {
+      questions.withLockedValue { $0 = [] }
+      let found = try beyond(in: cable.client)
+      #expect(found.questions.map(\.outcome) == [.silent, .silent])
+    }
+    let asked = questions.withLockedValue { $0 }
+    // The number of a question is the same each time (RFC 1035, 4.1.1).
+    #expect(asked.count == 6 && Set(asked.map { $0.prefix(2) }).count == 2)
+    withExtendedLifetime(server) {}
+  }
+
+  /// What netfilter drops at the output, the sender learns by EPERM: nobody else has refused it.
+  @Test(.enabled(if: NetworkLab.hasFirewall, "nftables is needed"))
+  func tellsWhatTheOwnFirewallForbids() throws {
+    let cable = try LabCable()
+    try cable.client.nft(
+      "table inet own { chain out { type filter hook output priority 0; udp dport 53 drop; }; }")
+    #expect(try beyond(in: cable.client).questions.map(\.outcome) == [.failed(EPERM), .failed(EPERM)])
   }
 
   // MARK: Names

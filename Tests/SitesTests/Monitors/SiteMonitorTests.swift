@@ -123,6 +123,30 @@ import Testing
     }
   }
 
+  /// What is told of the path to the former site comes late, when the monitor asks about the next one.
+  @Test func aPathOfAFormerSiteChangesNothing() async throws {
+    let latch = Latch()
+    let environment = SiteEnvironment(
+      reachability: network.environment,
+      alternativeNames: { _ in
+        latch.wait()
+        return []
+      }, perform: { [site] url, _ in SiteVerdict(url: url, kind: await site.check()) })
+    let lost = try #require(NetworkInterface(name: "eth0", index: 3, kind: .wired))
+    network.set(.unreachable(.noCarrier, over: lost))
+    var configuration = SiteMonitorConfiguration()
+    // Without any, nobody asks for an interface's further names.
+    configuration.meteredInterfaces = ["wwan0"]
+    let monitor = try SiteMonitor("http://192.0.2.1/", configuration: configuration, environment: environment)
+    var updates = monitor.updates.makeAsyncIterator()
+    try await eventually("it is told of the path") { latch.count == 1 }
+    network.set(.wifi)
+    try monitor.setURL("http://192.0.2.2/")
+    latch.open()
+    await site.answer(.available)
+    #expect(await updates.next()?.kind == .available, "the first that is known")
+  }
+
   @Test func beginsAnewWithAnotherExpectation() async throws {
     network.set(.wifi)
     let monitor = try monitor()
