@@ -55,13 +55,13 @@ struct KernelFindingsTests {
     evidence.state.source = nil
     #expect(KernelFindings.findings(evidence).map(\.result).contains(.source(.unknown)))
     // Nor is the reason why it might not stay reachable.
-    evidence.state = Reachability(status: .requiresConnection, reason: .dormant)
-    #expect(KernelFindings.findings(evidence).map(\.result).contains(.source(.refused(.dormant))))
+    evidence.state = Reachability(status: .requiresConnection, reason: .noSession)
+    #expect(KernelFindings.findings(evidence).map(\.result).contains(.source(.refused(.noSession))))
   }
 
   @Test(
     "a link that carries nothing is the last finding, with its own reason",
-    arguments: [Reachability.Reason.linkDown, .noCarrier, .dormant, .radioBlocked, .noSession])
+    arguments: [Reachability.Reason.linkDown, .noCarrier, .radioBlocked, .noSession])
   func aLinkIsTheFault(reason: Reachability.Reason) {
     let found = KernelFindings.findings(
       Self.unreachable(reason) { evidence in
@@ -71,6 +71,21 @@ struct KernelFindingsTests {
       })
     #expect(found.map(\.result) == [.link(.fails("eth0", reason, isNamed: true))])
     #expect(found.allSatisfy { $0.isFault })
+  }
+
+  /// The kernel leaves a dormant link to others (RFC 2863; 802.1X), and sends on it.
+  @Test func whatLiesBehindADormantLinkIsFoundOut() {
+    var evidence = Self.working
+    evidence.state = Reachability(status: .requiresConnection, reason: .dormant)
+    evidence.links[0].isOperating = false
+    evidence.links[0].reason = .dormant
+    evidence.link = evidence.links[0]
+    let found = KernelFindings.findings(evidence)
+    #expect(found.first?.result == .link(.fails("eth0", .dormant, isNamed: true)))
+    #expect(found.last?.result == .neighbour(.answers(Self.gateway, isGateway: true)))
+    #expect(found.filter(\.isFault).count == 1 && !found.contains(where: \.stopsPackets))
+    evidence.route = nil
+    #expect(KernelFindings.findings(evidence).last?.result == .route(.missing))
   }
 
   @Test("the first fault is the last finding, in the order of a packet's way", arguments: Self.faults)

@@ -18,7 +18,7 @@ package struct KernelFindings: Sendable {
       { .link($0.link) }, { .address($0.address) }, { .rule($0.rule) }, { .route($0.route) }, { .source($0.source) },
       { .neighbour(neighbour($0.evidence.neighbour)) },
     ]
-    for step in steps where !(found.last?.isFault ?? false) { found.append(KernelFinding(step(rules), evidence)) }
+    for step in steps where !(found.last?.stopsPackets ?? false) { found.append(KernelFinding(step(rules), evidence)) }
     return found
   }
 
@@ -76,7 +76,7 @@ package struct KernelFindings: Sendable {
     guard let rule = evidence.rule else {
       return evidence.isTrailComplete && evidence.route == nil ? .none : .unknown
     }
-    return rule.refuses && !evidence.state.isReachable
+    return rule.refuses && !evidence.sendsPackets
       ? .refuses(priority: rule.priority, isProven: evidence.isTrailComplete) : .passes(priority: rule.priority)
   }
 
@@ -113,7 +113,7 @@ package struct KernelFindings: Sendable {
       return .foreign(source, interface: evidence.links.first { $0.index == owner.link }?.name ?? "lo")
     }
     if evidence.state.reason == .noAddress { return .missing }
-    if !evidence.state.isReachable, let reason = evidence.state.reason { return .refused(reason) }
+    if !evidence.sendsPackets, let reason = evidence.state.reason { return .refused(reason) }
     return .unknown
   }
 

@@ -116,14 +116,17 @@ package final class KernelWitness {
 
   /// Asks for the route that matches a destination. The error is what the kernel answers in place of one.
   private func match(
-    _ address: IPAddress, _ configuration: ReachabilityConfiguration, transport: Int, output: Link?
+    _ address: IPAddress, _ configuration: ReachabilityConfiguration, transport: Int, output: Link?,
+    source: IPAddress? = nil
   ) -> (route: RouteMessage?, nexthops: [RouteNexthop], errno: CInt) {
     builder.removeAll()
     builder.appendLinkBarrier()
+    // IPv6 names the table without being asked to, and refuses to be (inet6_rtm_valid_getroute_req).
     builder.appendRouteQuery(
-      destination: address.bits, outputInterface: output?.index,
+      destination: address.bits, source: source?.bits, outputInterface: output?.index,
       mark: configuration.mark == 0 ? nil : configuration.mark, transport: transport,
-      destinationPort: configuration.port.flatMap { $0 == 0 ? nil : $0 }, fibMatch: true, namesTable: true)
+      destinationPort: configuration.port.flatMap { $0 == 0 ? nil : $0 }, fibMatch: true,
+      namesTable: !address.bits.isIPv6)
     var match: RouteMessage?
     var nexthops: [RouteNexthop] = []
     var errno: CInt = 0
@@ -147,7 +150,12 @@ package final class KernelWitness {
       to: address.bits, mark: configuration.mark, userID: geteuid(), ipProtocol: UInt8(number),
       destinationPort: configuration.port ?? 0, outputInterface: output?.name.text)
     let walk = RuleWalk(rules(packet.destination.family), packet)
-    let (match, nexthops, errno) = match(address, configuration, transport: Int(number), output: output)
+    var (match, nexthops, errno) = match(address, configuration, transport: Int(number), output: output)
+    // IPv6 chooses the source first where routes are for some sources alone (ip6_dst_lookup_tail, ip6_output.c).
+    if match == nil, evidence.state.isReachable, let source = evidence.state.source {
+      (match, nexthops, errno) = self.match(
+        address, configuration, transport: Int(number), output: output, source: source)
+    }
     if let match {
       let table = table(of: match, packet.destination)
       evidence.route = facts(match, nexthops, table: table)
@@ -250,9 +258,9 @@ package final class KernelWitness {
   // MARK: Neighbours
 
   private func neighbour(_ evidence: KernelEvidence) -> KernelEvidence.NeighbourFacts? {
-    guard evidence.state.isReachable, !evidence.state.flags.contains(.isLocalAddress), let link = evidence.link
+    guard evidence.sendsPackets, !evidence.state.flags.contains(.isLocalAddress), let link = evidence.link
     else { return nil }
-    let gateway = evidence.state.gateway
+    let gateway = evidence.gateway
     var facts = KernelEvidence.NeighbourFacts(
       gateway ?? evidence.target, link: link.name, state: nil, isGateway: gateway != nil)
     facts.isResolved = network.tables.links[link.index].map { !$0.flags.contains(.pointToPoint) } ?? true

@@ -169,6 +169,11 @@ package struct KernelEvidence: Hashable, Sendable {
   /// `nil` if the packets go to nobody on a link.
   package var neighbour: NeighbourFacts?
 
+  /// Whether packets leave, also by a dormant link.
+  package var sendsPackets: Bool { state.isReachable || state.reason == .dormant && route != nil }
+  /// The router that they go to.
+  package var gateway: IPAddress? { state.gateway ?? (sendsPackets ? route?.hops.first?.gateway : nil) }
+
   package init(
     target: IPAddress, state: Reachability, askedInterface: String? = nil, links: [LinkFacts] = [],
     link: LinkFacts? = nil, isLoopbackUp: Bool = true, addresses: [AddressFacts] = [], rule: RuleFacts? = nil,

@@ -153,4 +153,10 @@ public struct KernelFinding: Hashable, Sendable {
     default: false
     }
   }
+
+  /// Whether the kernel sends no packets because of it. A dormant link it leaves to others (RFC 2863; 802.1X): what is
+  /// sent there goes out.
+  package var stopsPackets: Bool {
+    if case .link(.fails(_, .dormant, _)) = result { false } else { isFault }
+  }
 }
