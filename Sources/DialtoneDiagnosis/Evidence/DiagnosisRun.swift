@@ -59,20 +59,38 @@ final class DiagnosisRun: Sendable {
   // MARK: The order of questions
 
   private func walk() async {
-    // A proxy looks names up itself, and takes the place of the way.
-    if subject.goal == .site { await ask(.proxy) }
-    if inquiry.hasProxyDelivered { return await ask(.way) }
+    await withTaskGroup(of: Bool.self) { group in
+      if subject.goal == .site {
+        group.addTask {
+          await self.ask(.proxy)
+          return true
+        }
+        group.addTask {
+          await self.pause(Self.patience)
+          return false
+        }
+      }
+      // A proxy looks names up itself, and takes the place of the way. Beside a slow one, that is looked at.
+      let isProxyAsked = await group.next() ?? false
+      if isProxyAsked { group.cancelAll() }
+      if inquiry.hasProxyDelivered { return await ask(.way) }
+      await walkToTarget(isProxyAsked: isProxyAsked)
+      await group.waitForAll()
+      if subject.goal == .site, !hasFound(.exchange), inquiry.mayExchange { await ask(.exchange) }
+    }
+  }
+
+  private func walkToTarget(isProxyAsked: Bool) async {
     if subject.goal != .internet { await ask(.names) }
     if !hasFound(.way) { await ask(.way) }
     if inquiry.isCutOff { return }
     // One that wants an address was not asked yet.
-    async let proxy: Void = subject.goal == .site && !hasFound(.proxy) ? ask(.proxy) : ()
+    async let proxy: Void = isProxyAsked && !hasFound(.proxy) ? ask(.proxy) : ()
     // Over http, whoever answers may be somebody else.
     async let portal: Void = subject.url?.isSecure == false ? askPortal() : ()
     async let neighbours: Void = askNeighbours()
     if subject.goal != .internet, !inquiry.addresses.isEmpty { await ask(.connections) }
     _ = await (proxy, portal, neighbours)
-    if subject.goal == .site, !hasFound(.exchange), inquiry.mayExchange { await ask(.exchange) }
   }
 
   private func askNeighbours() async {
@@ -106,16 +124,8 @@ final class DiagnosisRun: Sendable {
 
   /// Asks beyond the router, once: if the target is the Internet, or if what was asked for has not succeeded.
   private func askBeyond(after pause: Duration) async {
-    if pause > .zero {
-      do {
-        // No wait for something to happen: the caller cancels it when the target has answered.
-        try await Task.sleep(for: pause)
-      } catch {
-        // It is cancelled: nothing more is asked.
-        return
-      }
-    }
-    if hasFound(.beyond) || isSuccessful || inquiry.hasProxyDelivered { return }
+    await self.pause(pause)
+    if Task.isCancelled || hasFound(.beyond) || isSuccessful || inquiry.hasProxyDelivered { return }
     if !configuration.asksBeyondRouter { return tell([.unasked(.beyond, nil, .notWanted)]) }
     if inquiry.isCutOff || !needsRouter { return }
     async let portal: Void = askPortal()
@@ -123,11 +133,20 @@ final class DiagnosisRun: Sendable {
     await portal
   }
 
+  /// No wait for something to happen: it is cancelled when that is there.
+  private func pause(_ time: Duration) async {
+    do {
+      try await Task.sleep(for: time)
+    } catch {
+      // It is cancelled.
+    }
+  }
+
   /// What stands straight on the link needs no router.
   private var needsRouter: Bool {
     let ways = inquiry.openWays
     if subject.goal == .internet || ways.isEmpty { return true }
-    return ways.contains { $0.state.gateway != nil || $0.neighbour?.isResolved != true }
+    return ways.contains { $0.gateway != nil || $0.neighbour?.isResolved != true }
   }
 
   private func hasFound(_ question: DiagnosisQuestion) -> Bool {

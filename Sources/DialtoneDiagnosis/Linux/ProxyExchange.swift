@@ -10,7 +10,7 @@ struct ProxyExchange: Sendable {
   /// What curl knows, and is not spoken here: that proxy may well work.
   private static let unspoken = ["https://", "socks4://", "socks4a://", "socks://"]
   /// How long it may take at most.
-  private static let longest = Duration.seconds(4)
+  private static let longest = Duration.seconds(8)
 
   private let inquiry: DiagnosisInquiry
 
@@ -36,18 +36,16 @@ struct ProxyExchange: Sendable {
       }
     // One of SOCKS that wants an address cannot be asked without one.
     if inquiry.subject.url != nil, server.wantsAddress, inquiry.addresses.isEmpty { return [] }
-    var check = SiteCheckConfiguration(timeout: max(.milliseconds(1), min(Self.longest, inquiry.rest / 2)))
-    check.trust = inquiry.configuration.trust
+    let timeout = min(Self.longest, inquiry.rest * 4 / 5)
     do {
       if inquiry.subject.url != nil {
-        check.proxyServer = server
-        let verdict = try await SiteCheck(url, configuration: check).run()
+        let verdict = try await inquiry.check(url, timeout: timeout, by: server).verdict
         let outcome = outcome(verdict)
         let found = finding(name, outcome)
         return outcome == .delivers ? [found, .site(SiteFinding(verdict, clock: .read()))] : [found]
       }
       // Whatever it answers, it is there.
-      let verdict = try await SiteCheck(SiteURL("http://\(name)/"), configuration: check).run()
+      let verdict = try await inquiry.check(SiteURL("http://\(name)/"), timeout: timeout).verdict
       let outcome = outcome(verdict)
       return [finding(name, outcome == .delivers ? .connects : outcome)]
     } catch {

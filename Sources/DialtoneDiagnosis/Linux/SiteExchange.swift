@@ -9,6 +9,8 @@ internal import DialtoneSites
 struct SiteExchange: Sendable {
   /// How long one check takes at most: programs have no more patience with a site.
   private static let longest = Duration.seconds(30)
+  /// How long it may take before it is asked once more, with more patience.
+  private static let soon = Duration.milliseconds(1_200)
   /// What is left for the verdict, in nanoseconds.
   private static let margin: Int64 = 100_000_000
   /// Packets of 256 bytes pass where larger ones vanish: each IPv4 host takes 576 (RFC 791, 3.1), IPv6's 1,280.
@@ -22,11 +24,16 @@ struct SiteExchange: Sendable {
   func findings() async -> [Finding] {
     guard let url = inquiry.subject.url else { return [] }
     do {
-      // The rest is kept for tries with small packets, and further usual ones.
-      let first = try await check(url, timeout: .nanoseconds(rest * 2 / 5), small: false)
+      // Whoever is slow has nearly until the end. The rest is kept for tries with small packets, and further usual ones.
+      async let patient = askPatiently(url)
+      let first = try await check(url, timeout: .nanoseconds(rest * 2 / 5))
       var finding = SiteFinding(first.verdict, stalls: stall(first), clock: .read())
       if finding.hasStalled {
         try await trySmall(url, &finding)
+        if !finding.smallVerdicts.contains(where: SiteFinding.isAnswered) { take(try await patient, &finding) }
+        if finding.isHurried { return [.unasked(.http, nil, .timeIsUp)] }
+      } else if finding.isSlowName {
+        take(try await patient, &finding)
       } else if SiteFinding.isUnconnected(first.verdict) || ![nil, .name].contains(first.verdict.stage) {
         // A certificate and an answer stay what they are.
         try await tryAgain(url, &finding)
@@ -35,6 +42,23 @@ struct SiteExchange: Sendable {
     } catch {
       // Only a cancellation throws here: the configuration is a usual one.
       return []
+    }
+  }
+
+  /// Asks once more, if the first check has not ended soon and cancelled it, and waits for as long as there is time.
+  private func askPatiently(_ url: SiteURL) async throws -> CheckOutcome {
+    try await Task.sleep(for: Self.soon)
+    return try await check(url, timeout: .nanoseconds(rest - Self.margin * 10))
+  }
+
+  /// An answer that took longer than the first check had is one of a slow site, and no sign that it fails at times.
+  private func take(_ outcome: CheckOutcome, _ finding: inout SiteFinding) {
+    let needed = outcome.verdict.timings.total ?? .zero
+    if SiteFinding.isAnswered(outcome.verdict), let given = finding.verdict.timings.total, needed > given {
+      finding = SiteFinding(outcome.verdict, clock: finding.clock)
+    } else {
+      finding.laterVerdicts.append(outcome.verdict)
+      finding.stalls += stall(outcome)
     }
   }
 
@@ -62,7 +86,7 @@ struct SiteExchange: Sendable {
     var needed = Duration.zero
     for _ in 0..<count {
       if rest <= Self.margin { return nil }
-      let small = try await check(url, timeout: .nanoseconds((rest - Self.margin) * 2 / 5), small: true).verdict
+      let small = try await check(url, timeout: .nanoseconds((rest - Self.margin) * 2 / 5), isSmall: true).verdict
       finding.smallVerdicts.append(small)
       guard SiteFinding.isAnswered(small), let total = small.timings.total else { return nil }
       needed = max(needed, total)
@@ -73,7 +97,7 @@ struct SiteExchange: Sendable {
   /// Makes so many usual checks at the same time.
   private func tryUsual(_ url: SiteURL, count: Int, timeout: Duration, _ finding: inout SiteFinding) async throws {
     try await withThrowingTaskGroup(of: CheckOutcome.self) { group in
-      for _ in 0..<count { group.addTask { try await check(url, timeout: timeout, small: false) } }
+      for _ in 0..<count { group.addTask { try await check(url, timeout: timeout) } }
       for try await outcome in group {
         finding.laterVerdicts.append(outcome.verdict)
         finding.stalls += stall(outcome)
@@ -87,12 +111,29 @@ struct SiteExchange: Sendable {
     return [progress.isUnacknowledged ? .unacknowledged : progress.hasGap ? .incomplete : .acknowledged]
   }
 
-  private func check(_ url: SiteURL, timeout: Duration, small: Bool) async throws -> CheckOutcome {
-    var check = SiteCheckConfiguration(timeout: max(.milliseconds(1), min(Self.longest, timeout)))
-    check.interface = inquiry.configuration.interface
-    check.family = inquiry.configuration.family
-    check.trust = inquiry.configuration.trust
-    if small { check.maximumSegment = Self.smallSegment }
+  private func check(_ url: SiteURL, timeout: Duration, isSmall: Bool = false) async throws -> CheckOutcome {
+    try await inquiry.check(
+      url, timeout: min(Self.longest, timeout), maximumSegment: isSmall ? Self.smallSegment : nil)
+  }
+}
+
+extension DiagnosisInquiry {
+  /// Asks a site as programs do: for the whole answer, of which the beginning is read.
+  func check(
+    _ url: SiteURL, timeout: Duration, by proxy: ProxyServer? = nil, maximumSegment: Int? = nil
+  ) async throws -> CheckOutcome {
+    var check = SiteCheckConfiguration(timeout: max(.milliseconds(1), timeout))
+    check.method = .get
+    // A dormant link carries packets, for all that the kernel does about it.
+    check.acceptsConnectionOnDemand = true
+    check.interface = configuration.interface
+    check.family = proxy == nil ? configuration.family : nil
+    check.trust = configuration.trust
+    check.proxyServer = proxy
+    check.maximumSegment = maximumSegment
+    var inspection = SiteInspection()
+    inspection.readsBeginning = true
+    check.inspection = inspection
     try check.validate(for: url)
     return try await SiteEnvironment.system.provider.inspect(url, check)
   }

@@ -81,6 +81,19 @@ extension SiteFinding {
   var hasLostPackets: Bool { !stalls.isEmpty && !stalls.contains(.acknowledged) }
 
   var hasStalled: Bool { Self.isStalled(verdict) }
+
+  /// Whether no check got an answer, nor waited for as long as a site may take.
+  var isHurried: Bool {
+    (usual + smallVerdicts).allSatisfy { Self.isStalled($0) && ($0.timings.total ?? .zero) < Self.patience }
+  }
+
+  /// Whether it ended for want of an address, or of one of the family that has a way, after a while.
+  var isSlowName: Bool {
+    (verdict.kind == .offline || verdict.stage == .name)
+      && (verdict.timings.total ?? .zero) > .milliseconds(900)
+  }
+
+  private static let patience = Duration.milliseconds(2_900)
   /// All usual checks, in their order.
   var usual: [SiteVerdict] { [verdict] + laterVerdicts }
   var successes: Int { usual.count(where: Self.isGood) }

@@ -99,14 +99,14 @@ extension CheckStateMachine {
     return [.readBody]
   }
 
-  /// Whether the body is read to its end, whatever the head says.
+  /// Whether the body is read, whatever the head says.
   private func isInspected(_ head: VerdictRules.Head) -> Bool {
     guard let inspection, head.method == .get else { return false }
     return !inspection.skipsBodyOfRedirects || head.locations.isEmpty || !(300...399).contains(head.status)
   }
 
   private mutating func take(_ body: VerdictRules.Body, of head: VerdictRules.Head) -> [Action] {
-    if isInspected(head), !body.hasEnded { return [] }
+    if isInspected(head), !body.hasEnded, !(body.isComplete && inspection?.readsBeginning ?? false) { return [] }
     let decision = rules.judge(head)
     return act(on: decision == .readBody ? rules.judge(head, body) : decision, head)
   }

@@ -21,7 +21,9 @@ package struct SiteInspection: Hashable, Sendable {
   package var endsWithConnection = false
   /// Whether a redirect's body is left unread: the caller follows it.
   package var skipsBodyOfRedirects = false
-  /// How many bytes of the body are handed over. All of it is read.
+  /// Whether the check ends once 64 KiB of the body have come; else all of it is read.
+  package var readsBeginning = false
+  /// How many bytes of the body are handed over.
   package var keptBody = 0
   package var fields: [Field] = []
   /// The name that TLS announces, and that the certificate has to have; `nil` for the URL's.
