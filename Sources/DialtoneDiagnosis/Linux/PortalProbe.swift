@@ -6,11 +6,15 @@ internal import CDialtoneSystem
 internal import Dialtone
 internal import DialtoneSites
 
-/// Asks over http for a name that cannot exist, at an address that nobody has: only a network that wants a login
-/// answers. Belongs to one thread.
+/// Asks over http for a name that cannot exist, at addresses that nobody has: only a network that wants a login answers.
+/// Belongs to one thread.
 struct PortalProbe {
-  /// Addresses for documentation alone (RFC 5737; RFC 9637).
-  private static let addresses = ["198.51.100.254", "3fff::fffe"].compactMap { IPAddress($0) }
+  /// Addresses for documentation alone (RFC 5737; RFC 9637). Some networks use one of the ranges all the same, so two of
+  /// IPv4 are asked, and both have to answer.
+  private static let addresses = ["198.51.100.254", "203.0.113.254", "192.0.2.254", "3fff::fffe"].compactMap {
+    IPAddress($0)
+  }
+  private static let count = 2
   /// How long it may take, in milliseconds: a portal is near.
   private static let longest: Int64 = 800
 
@@ -25,15 +29,13 @@ struct PortalProbe {
   func finding(_ witness: KernelWitness) -> PortalFinding {
     let host = "dialtone-\(String(UInt64.random(in: 0...UInt64.max), radix: 36)).invalid"
     let request = Array("GET / HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n".utf8)
-    var sockets = Self.addresses.compactMap { address -> ProbeSocket? in
-      let way = witness.evidence(address, inquiry.path(port: 80))
-      guard inquiry.families.contains(address.family), way.state.gateway != nil, way.state.isReachable else {
-        return nil
-      }
+    let targets = inquiry.families.map { self.targets($0, witness) }
+    var sockets = targets.joined().map { way in
       let interface = inquiry.configuration.interface == nil ? nil : way.link?.index
-      return ProbeSocket(address, port: 80, isStream: true, interface: interface)
+      return ProbeSocket(way.target, port: 80, isStream: true, interface: interface)
     }.filter { $0.start == EINPROGRESS }
     var asked: [ProbeSocket] = []
+    var statuses: [IPAddress: Int] = [:]
     let end = patience.moment(in: Self.longest)
     while !(sockets.isEmpty && asked.isEmpty), TimeSource.system.now() < end {
       let list =
@@ -42,13 +44,23 @@ struct PortalProbe {
       if events.contains(where: { $0.position < 0 }) { break }
       let ready = Set(events.map { list[$0.position].0 })
       for socket in asked where ready.contains(socket.descriptor) {
-        if let status = socket.receive().flatMap(Self.status) { return PortalFinding(status: status) }
+        statuses[socket.address] = socket.receive().flatMap(Self.status)
+      }
+      for family in targets where !family.isEmpty {
+        let found = family.compactMap { statuses[$0.target] }.map { PortalFinding(status: $0) }
+        if found.count == family.count { return found.first { !$0.isPortal } ?? found[0] }
       }
       asked.removeAll { ready.contains($0.descriptor) }
       asked += sockets.filter { ready.contains($0.descriptor) && $0.takeError() == 0 && $0.send(request) == 0 }
       sockets.removeAll { ready.contains($0.descriptor) }
     }
     return PortalFinding(status: nil)
+  }
+
+  /// The ways to addresses of a family that nobody has: one with a route of its own is somebody's.
+  private func targets(_ family: IPAddress.Family, _ witness: KernelWitness) -> [KernelEvidence] {
+    let ways = Self.addresses.lazy.filter { $0.family == family }.map { witness.evidence($0, inquiry.path(port: 80)) }
+    return Array(ways.filter { $0.gateway != nil && $0.sendsPackets && $0.route?.prefixLength == 0 }.prefix(Self.count))
   }
 
   /// The status of an answer of HTTP/1 (RFC 9112, 4); `nil` if it is none.

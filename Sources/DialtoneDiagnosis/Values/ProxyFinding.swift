@@ -46,7 +46,7 @@ extension ProxyFinding {
   }
 }
 
-/// Whether somebody answers over http for an address that nobody has and a name that cannot exist: a network that wants
+/// Whether somebody answers over http for addresses that nobody has and a name that cannot exist: a network that wants
 /// a login does.
 public struct PortalFinding: Hashable, Sendable {
   /// The status of the answer; `nil` if there was none.
@@ -55,7 +55,7 @@ public struct PortalFinding: Hashable, Sendable {
   /// Makes a finding.
   public init(status: Int?) { self.status = status }
 
-  /// Whether it is an answer as portals give it: a page, a redirect, or that a login is wanted (RFC 6585). A proxy
-  /// that nobody sees says that it found no way (RFC 9110, 15.6).
-  var isPortal: Bool { status.map { (200..<400).contains($0) || $0 == 511 } ?? false }
+  /// Whether it is an answer as portals give it: a page, a redirect, or that a login is wanted (RFC 9110, 15.5.2; RFC
+  /// 6585). A proxy that nobody sees says that it found no way (RFC 9110, 15.6).
+  var isPortal: Bool { status.map { (200..<400).contains($0) || [401, 511].contains($0) } ?? false }
 }
