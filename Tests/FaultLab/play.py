@@ -276,7 +276,8 @@ raise error
 
 # Who is asked beside the target: what becomes of that is no failure of what was asked for.
 BESIDE = {socket.inet_pton(socket.AF_INET6 if ":" in a else socket.AF_INET, a)
-          for pair in [*ROOTS.values(), ("198.51.100.254", "3fff::fffe")] for a in pair}
+          for pair in [*ROOTS.values(), ("198.51.100.254", "203.0.113.254"),
+                       ("192.0.2.254", "3fff::fffe")] for a in pair}
 
 
 def questions(frames):

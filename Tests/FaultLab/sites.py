@@ -28,6 +28,7 @@ ANSWERS = {
     "portal-script": page("200 OK", b"<html><script>location.href='http://login.example/'</script></html>"),
     "portal-refresh": page("200 OK", b"<html>wait</html>", "Refresh: 0; url=http://login.example/"),
     "portal-meta": page("200 OK", b"<meta http-equiv=refresh content='0; url=http://login.example/'>"),
+    "portal-401": page("401 Unauthorized", b"Log in", 'WWW-Authenticate: Basic realm="guests"'),
     "portal-511": page("511 Network Authentication Required", b"Log in"),
     "503": page("503 Service Unavailable"),
     "500": page("500 Internal Server Error"),
@@ -122,6 +123,10 @@ class Site:
             if not more:
                 return None
             data += more
+        # Only what asks for the head, or for all, is answered badly.
+        if mode.startswith(("head-", "get-")):
+            method, _, rest = mode.partition("-")
+            mode = rest if data.lower().startswith(method.encode()) else "ok"
         if mode == "reset-request":
             return reset(client)
         if mode == "hang-request":
@@ -207,6 +212,8 @@ class Proxy:
         except (OSError, LookupError):
             return client.sendall(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")
         if method == "CONNECT":
+            if self.mode == "slow":
+                time.sleep(4)
             client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
         else:
             other.sendall(head)

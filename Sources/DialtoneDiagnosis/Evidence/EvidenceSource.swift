@@ -80,7 +80,7 @@ public struct DiagnosisInquiry: Sendable {
   package var openWays: [KernelEvidence] {
     families.compactMap { family in
       let ofFamily = kernelFindings.filter { $0.target.family == family }
-      return ofFamily.contains(where: \.isFault) ? nil : ofFamily.last?.evidence
+      return ofFamily.contains(where: \.stopsPackets) ? nil : ofFamily.last?.evidence
     }
   }
 
@@ -89,7 +89,7 @@ public struct DiagnosisInquiry: Sendable {
 
   /// The families in which the kernel knows a way, and no fault.
   var openFamilies: Set<IPAddress.Family> {
-    Set(kernelFindings.map(\.target.family)).subtracting(kernelFindings.filter(\.isFault).map(\.target.family))
+    Set(kernelFindings.map(\.target.family)).subtracting(kernelFindings.filter(\.stopsPackets).map(\.target.family))
   }
 
   private var kernelFindings: [KernelFinding] {
@@ -122,9 +122,10 @@ public struct DiagnosisInquiry: Sendable {
     findings.contains { if case .kernel(let kernel) = $0, case .neighbour = kernel.result { true } else { false } }
   }
 
-  /// Whether a connection was made, or refused in a way that a portal would.
+  /// Whether a connection was made, or refused in a way that a portal would, or the kernel tells nothing.
   var mayExchange: Bool {
-    findings.contains { finding in
+    if !kernelFindings.isEmpty, kernelFindings.allSatisfy({ $0.result == .link(.denied) }) { return true }
+    return findings.contains { finding in
       guard case .connection(let connection) = finding else { return false }
       return connection.attempts.contains { $0.isAccepted || $0.tries.contains(.reset) }
     }

@@ -23,7 +23,7 @@ struct BeyondProbe {
   private struct Question {
     let server: IPAddress
     let id: UInt16
-    let socket: ProbeSocket?
+    let socket: ProbeSocket
     var outcome: BeyondFinding.Outcome?
     var isRefused: Bool { if case .refused(let statement) = outcome { !statement.isOwn } else { false } }
   }
@@ -48,10 +48,10 @@ struct BeyondProbe {
       let servers = Self.servers(family, count: Self.serverCount)
       for server in servers {
         let way = witness.evidence(server, inquiry.path(.udp, port: 53))
-        guard way.state.isReachable else { continue }
+        guard way.sendsPackets else { continue }
         let interface = inquiry.configuration.interface == nil ? nil : way.link?.index
         if server == servers.first {
-          traces.append(HopTrace(to: server, interface: interface, gateway: way.state.gateway))
+          traces.append(HopTrace(to: server, interface: interface, gateway: way.gateway))
         }
         questions.append(
           Question(
@@ -91,7 +91,7 @@ struct BeyondProbe {
       let way = witness.evidence(server, inquiry.path(port: HopTrace.sitePort))
       let interface = inquiry.configuration.interface == nil ? nil : way.link?.index
       // First, as routers answer only some of many. One that takes connections itself does not let the first one die.
-      var sites = HopTrace(to: server, hops: [1] + HopTrace.hops, interface: interface, gateway: way.state.gateway)
+      var sites = HopTrace(to: server, hops: [1] + HopTrace.hops, interface: interface, gateway: way.gateway)
       // It has to look before anything is sent.
       let packets = PacketWitness()
       if sites.leadsBeyond(patience, upTo: Self.near) { return nil }
@@ -100,7 +100,7 @@ struct BeyondProbe {
         continue
       }
       var names = HopTrace(
-        to: server, port: 53, hops: HopTrace.hops.dropLast(), interface: interface, gateway: way.state.gateway)
+        to: server, port: 53, hops: HopTrace.hops.dropLast(), interface: interface, gateway: way.gateway)
       guard names.leadsBeyond(patience, upTo: Self.near), names.hasDiedBeyond,
         !sites.isLed(patience, upTo: Self.near), sites.hasDiedAtRouter, let stop = sites.stop, !patience.isOver
       else { return nil }
@@ -117,7 +117,7 @@ struct BeyondProbe {
     let connector = Connector([server], ports: [53], interface: interface, patience)
     connector.wait(upTo: Self.soon)
     if connector.isConnected(server.family) { return true }
-    var trace = HopTrace(to: server, interface: interface, gateway: way.state.gateway)
+    var trace = HopTrace(to: server, interface: interface, gateway: way.gateway)
     if trace.leadsBeyond(patience, upTo: Self.resends[1]) { return true }
     // The first segment is sent again after a second.
     connector.wait(upTo: Self.resends[1] + Self.soon)
@@ -142,7 +142,7 @@ struct BeyondProbe {
       let next = sent < Self.resends.count ? Self.resends[sent] : Self.end
       let open = questions.indices.filter { questions[$0].outcome == nil }
       let list =
-        open.map { (questions[$0].socket?.descriptor ?? -1, wantsWriting: false) }
+        open.map { (questions[$0].socket.descriptor, wantsWriting: false) }
         + traces.flatMap(\.descriptors).map { ($0, wantsWriting: true) }
       for event in patience.wait(list, until: patience.moment(in: max(1, next - elapsed))) {
         if event.position < 0 { return }
@@ -160,18 +160,18 @@ struct BeyondProbe {
   }
 
   private func send(_ question: inout Question) {
-    guard let socket = question.socket, socket.start == 0,
+    guard question.socket.start == 0,
       let bytes = DNSMessage.question("", .nameServer, id: question.id, wantsRecursion: false)
     else {
-      question.outcome = .failed(question.socket?.start ?? EMFILE)
+      question.outcome = .failed(question.socket.start)
       return
     }
-    let errno = socket.send(bytes)
-    if errno != 0, errno != EAGAIN { question.outcome = refusal(socket, errno) }
+    let errno = question.socket.send(bytes)
+    if errno != 0, errno != EAGAIN { question.outcome = refusal(question.socket, errno) }
   }
 
   private func take(_ question: inout Question, hasError: Bool) {
-    guard let socket = question.socket else { return }
+    let socket = question.socket
     while let bytes = socket.receive() {
       guard let isOfRoot = DNSMessage.isOfRoot(bytes, id: question.id) else { continue }
       question.outcome = isOfRoot ? .answer : .forged

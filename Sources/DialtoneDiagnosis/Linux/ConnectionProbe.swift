@@ -76,7 +76,10 @@ struct ConnectionProbe {
     finding.isAnyPort = subject.port == nil
     finding.isHurried = connector.isHurried
     finding.isOwn = way.target.isLoopback || way.state.flags.contains(.isLocalAddress)
-    finding.gateway = way.givenUpGateway(witness) ?? way.state.gateway
+    if finding.isOwn, let refused = finding.attempts.first(where: { $0.tries.contains(.reset) }) {
+      finding.listeners = LocalListeners.addresses(port: refused.port)
+    }
+    finding.gateway = way.givenUpGateway(witness) ?? way.gateway
     if let neighbour = way.neighbour, let link = way.link, neighbour.isResolved {
       finding.isNeighbourFailed =
         witness.neighbourState(neighbour.address, link: link.index)?.contains(.failed) ?? false
@@ -84,7 +87,7 @@ struct ConnectionProbe {
     if connector.isSilent(family), let first = finding.attempts.first {
       // A rule about the port, or about all datagrams, says nothing of connections.
       let isForbidden = { DatagramProbe.isForbidden($0, port: first.port, interface: interface) }
-      finding.isDatagramForbidden = isForbidden(first.address) && !(way.state.gateway.map(isForbidden) ?? false)
+      finding.isDatagramForbidden = isForbidden(first.address) && !(way.gateway.map(isForbidden) ?? false)
     }
     if let link = way.link, link.kind == .tunnel {
       finding.tunnel = link.name

@@ -15,7 +15,7 @@ final class Connector {
   private static let handOver: Int64 = 50
 
   private struct Attempt {
-    let socket: ProbeSocket?
+    let socket: ProbeSocket
     var result: ConnectionFinding.Attempt
     var isOpen: Bool
   }
@@ -42,7 +42,7 @@ final class Connector {
         let socket = ProbeSocket(address, port: port, isStream: true, interface: interface)
         var attempt = Attempt(
           socket: socket, result: ConnectionFinding.Attempt(address, port: port, .silent), isOpen: true)
-        switch socket?.start ?? EMFILE {
+        switch socket.start {
         case 0: settle(&attempt)
         case EINPROGRESS: break
         case let errno:
@@ -67,7 +67,7 @@ final class Connector {
         break
       }
       let open = attempts.indices.filter { attempts[$0].isOpen }
-      var list = open.map { (attempts[$0].socket?.descriptor ?? -1, wantsWriting: true) }
+      var list = open.map { (attempts[$0].socket.descriptor, wantsWriting: true) }
       if let witness { list.append((witness.descriptor, wantsWriting: false)) }
       // Looked at again each 100 ms, for what else may decide.
       for event in patience.wait(list, until: patience.moment(in: max(1, min(100, limit - elapsed)))) {
@@ -84,17 +84,17 @@ final class Connector {
   /// Gives what the witness has seen come in the time to get to its socket.
   private func settleLate() {
     let late = attempts.indices.filter { index in
-      attempts[index].isOpen && attempts[index].socket.flatMap { witness?.sight(of: $0)?.hasReturned } == true
+      attempts[index].isOpen && witness?.sight(of: attempts[index].socket)?.hasReturned == true
     }
     if late.isEmpty { return }
-    let list = late.map { (attempts[$0].socket?.descriptor ?? -1, wantsWriting: true) }
+    let list = late.map { (attempts[$0].socket.descriptor, wantsWriting: true) }
     for event in patience.wait(list, until: patience.moment(in: Self.handOver)) where event.position >= 0 {
       settle(&attempts[late[event.position]])
     }
   }
 
   private func settle(_ attempt: inout Attempt) {
-    guard let socket = attempt.socket else { return }
+    let socket = attempt.socket
     attempt.isOpen = false
     let elapsed = Double(TimeSource.system.now() - start) / 1_000_000
     let errno = socket.takeError()
@@ -127,7 +127,7 @@ final class Connector {
   ) -> [ConnectionFinding.Attempt] {
     attempts.filter { $0.result.address.family == family }.map { attempt in
       var result = attempt.result
-      if let sight = attempt.socket.flatMap({ witness?.sight(of: $0) }) {
+      if let sight = witness?.sight(of: attempt.socket) {
         result.sight = ConnectionFinding.Sight(
           hasLeft: sight.hasLeft, hasReturned: sight.hasReturned, otherWay: sight.otherWay.flatMap(name))
       }

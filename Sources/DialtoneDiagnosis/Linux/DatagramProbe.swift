@@ -16,8 +16,8 @@ enum DatagramProbe {
 
   /// Has the kernel ask for a neighbour. Returns the socket, on which the neighbour's answer may come.
   static func wake(_ neighbour: IPAddress, link: UInt32) -> ProbeSocket? {
-    guard let socket = ProbeSocket(neighbour, port: discardPort, isStream: false, interface: link), socket.start == 0
-    else { return nil }
+    let socket = ProbeSocket(neighbour, port: discardPort, isStream: false, interface: link)
+    if socket.start != 0 { return nil }
     _ = socket.send([0])
     return socket
   }
@@ -31,10 +31,8 @@ enum DatagramProbe {
 
   /// Whether this machine itself forbids a datagram to an address: EPERM is netfilter's verdict on what it sends.
   static func isForbidden(_ address: IPAddress, port: UInt16, interface: UInt32?) -> Bool {
-    guard let socket = ProbeSocket(address, port: port, isStream: false, interface: interface), socket.start == 0 else {
-      return false
-    }
-    return socket.send([]) == EPERM
+    let socket = ProbeSocket(address, port: port, isStream: false, interface: interface)
+    return socket.start == 0 && socket.send([]) == EPERM
   }
 
   /// Tries whether datagrams as large as the link's MTU are answered as small ones are.
@@ -52,8 +50,9 @@ enum DatagramProbe {
 
   private static func socket(_ address: IPAddress, _ interface: UInt32?) -> ProbeSocket? {
     let socket = ProbeSocket(address, port: tracePort, isStream: false, interface: interface)
-    socket?.forbidFragments()
-    return socket?.start == 0 ? socket : nil
+    if socket.start != 0 { return nil }
+    socket.forbidFragments()
+    return socket
   }
 
   /// Sends a large datagram, and a small one right behind it, up to three times. Who answers limits how often (icmp(7),

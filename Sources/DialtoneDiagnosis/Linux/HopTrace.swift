@@ -58,8 +58,8 @@ struct HopTrace {
 
   mutating func begin() {
     hasBegun = true
-    sockets = hops.compactMap { hops in
-      ProbeSocket(target, port: port, isStream: true, interface: interface, hops: hops).map { (hops, $0) }
+    sockets = hops.map { hops in
+      (hops, ProbeSocket(target, port: port, isStream: true, interface: interface, hops: hops))
     }.filter { $0.socket.start == EINPROGRESS }
   }
 

@@ -24,6 +24,8 @@ struct NameInquiry {
   /// What is asked of one server.
   private struct Conversation {
     let socket: ProbeSocket
+    /// Whether the server is this machine.
+    let isOwn: Bool
     let position: Int
     /// The name that is asked for, empty for the root, and one that cannot exist.
     let name: String
@@ -154,21 +156,21 @@ struct NameInquiry {
       let address = servers[position].address
       func fail(_ reply: NameFinding.Reply) { set(&servers[position], families, reply) }
       let way = way(address)
-      servers[position].isBeyond = way.state.gateway != nil
-      if !way.state.isReachable, way.state.status != .undetermined,
-        let fault = KernelFindings.findings(way).last(where: \.isFault)
+      servers[position].isBeyond = way.gateway != nil
+      if !way.sendsPackets, way.state.status != .undetermined,
+        let fault = KernelFindings.findings(way).last(where: \.stopsPackets)
       {
         fail(.noWay(fault))
         continue
       }
-      let made = ProbeSocket(address, port: 53, isStream: false, interface: nil)
-      guard let socket = made, socket.start == 0 else {
-        fail(.failed(made?.start ?? EMFILE))
+      let socket = ProbeSocket(address, port: 53, isStream: false, interface: nil)
+      if socket.start != 0 {
+        fail(.failed(socket.start))
         continue
       }
       var conversation = Conversation(
-        socket: socket, position: position, name: name, control: control,
-        controlType: families.contains(.ipv4) ? .a : .aaaa)
+        socket: socket, isOwn: way.state.flags.contains(.isLocalAddress), position: position, name: name,
+        control: control, controlType: families.contains(.ipv4) ? .a : .aaaa)
       var kinds: [Kind] = families.map { $0 == .ipv4 ? .ipv4 : .ipv6 }
       if !name.isEmpty { kinds.append(.control) }
       for kind in kinds { conversation.open[UInt16.random(in: 1...UInt16.max)] = kind }
@@ -257,7 +259,7 @@ struct NameInquiry {
       let errno = conversation.socket.send(question)
       if errno == 0 || errno == EAGAIN { continue }
       // EPERM is netfilter's verdict on what this machine sends.
-      let reply: NameFinding.Reply = errno == EPERM ? .forbidden : refusal(conversation.socket, errno)
+      let reply: NameFinding.Reply = errno == EPERM ? .forbidden : refusal(conversation, errno)
       conversation.open = [:]
       set(&servers[conversation.position], families, reply)
       return
@@ -290,19 +292,19 @@ struct NameInquiry {
     }
     if !hasError { return }
     let errno = conversation.socket.takeError()
-    let reply = refusal(conversation.socket, errno)
+    let reply = refusal(conversation, errno)
     let kinds = conversation.open.values
     conversation.open = [:]
     for kind in kinds { servers[position].set(kind, reply) }
   }
 
-  private func refusal(_ socket: ProbeSocket, _ errno: CInt) -> NameFinding.Reply {
-    guard let refusal = socket.takeRefusal() else {
+  private func refusal(_ conversation: Conversation, _ errno: CInt) -> NameFinding.Reply {
+    guard let refusal = conversation.socket.takeRefusal() else {
       return .failed(errno == 0 ? ECONNREFUSED : errno)
     }
     // The kernel has asked for the neighbour, in vain.
     if refusal.isOwn, refusal.isHostUnreachable { return .silent }
-    if refusal.isOwn, !socket.address.isLoopback { return .forbidden }
+    if refusal.isOwn, !conversation.isOwn { return .forbidden }
     return .refused(refusal.statement)
   }
 

@@ -58,10 +58,9 @@ struct NeighbourProbe {
       guard let neighbour = ways[index].kernel.neighbour, neighbour.isResolved, let link = ways[index].kernel.link
       else { continue }
       ways[index].sockets = [DatagramProbe.wake(neighbour.address, link: link.index)].compactMap(\.self)
-      if isSecondLook,
-        let socket = ProbeSocket(neighbour.address, port: Self.port, isStream: true, interface: link.index)
-      {
-        ways[index].sockets.append(socket)
+      if isSecondLook {
+        ways[index].sockets.append(
+          ProbeSocket(neighbour.address, port: Self.port, isStream: true, interface: link.index))
       }
     }
     watch(&ways, witness, canSee: packets != nil)

@@ -11,20 +11,25 @@ internal import Netlink
 final class ProbeSocket {
   private let owner: OwnedDescriptor
   let address: IPAddress
-  /// What connect(2) said; 0 or EINPROGRESS if it goes on.
+  /// What socket(2) or connect(2) said; 0 or EINPROGRESS if it goes on.
   let start: CInt
   /// The two ends of what it sends; `nil` if it has no port of its own.
   let flow: PacketRecord.Flow?
 
-  /// Begins to connect over TCP if it `isStream`, else UDP, by `interface` alone if it is given. `nil` if the system
-  /// has no descriptor for it. With `hops`, its packets die behind so many routers.
-  init?(_ address: IPAddress, port: UInt16, isStream: Bool, interface: UInt32?, hops: CInt? = nil) {
+  /// Begins to connect over TCP if it `isStream`, else UDP, by `interface` alone if it is given. With `hops`, its packets
+  /// die behind so many routers.
+  init(_ address: IPAddress, port: UInt16, isStream: Bool, interface: UInt32?, hops: CInt? = nil) {
     let address = address.unmapped
     let family = address.family == .ipv6 ? AF_INET6 : AF_INET
     let descriptor = csystem_probe_socket(family, isStream ? 1 : 0)
-    if descriptor < 0 { return nil }
+    let errno = csystem_errno()
     owner = OwnedDescriptor(descriptor)
     self.address = address
+    if descriptor < 0 {
+      start = errno
+      flow = nil
+      return
+    }
     // if_nametoindex(3) reads the name and keeps nothing.
     let scope = address.zone.map { zone in unsafe UInt32(zone) ?? if_nametoindex(zone) }
     if var hops {
@@ -52,6 +57,7 @@ final class ProbeSocket {
       source: source, sourcePort: localPort, destination: peer.bits, destinationPort: port)
   }
 
+  /// Negative if the system gave none.
   var descriptor: CInt { owner.rawValue }
 
   /// Sends a datagram. Returns 0, or the errno.

@@ -167,7 +167,7 @@ struct SystemQuestion {
         KernelFindings.findings(witness.evidence(address, inquiry.path(port: inquiry.subject.ports.first)))
       }
       // Programs try the next address if there is no way to the first.
-      return (ways.first { !$0.contains(where: \.isFault) } ?? ways.first ?? []).compactMap { finding in
+      return (ways.first { !$0.contains(where: \.stopsPackets) } ?? ways.first ?? []).compactMap { finding in
         // Whether the neighbour is there is asked for.
         if case .neighbour = finding.result { nil } else { .kernel(finding) }
       }
@@ -178,7 +178,7 @@ struct SystemQuestion {
 
   private func tunnels(_ witness: KernelWitness) -> [Finding] {
     inquiry.openWays.compactMap { way in
-      guard let link = way.link, link.kind == .tunnel, way.state.isReachable else { return nil }
+      guard let link = way.link, link.kind == .tunnel, way.sendsPackets else { return nil }
       var peer = TunnelFinding.Peer.unknown
       if link.infoKind == "wireguard" {
         switch witness.wireGuard(link.name) {

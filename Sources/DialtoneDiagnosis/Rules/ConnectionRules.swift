@@ -12,6 +12,8 @@ enum ConnectionMeaning: Hashable, Sendable {
   case addressesDead(working: ConnectionFinding.Attempt, dead: [ConnectionFinding.Attempt])
   case unreliable(ConnectionFinding.Attempt, failures: Int, of: Int)
   case refused(ConnectionFinding.Attempt)
+  /// Something on this machine listens there, and yet this machine refuses.
+  case refusedBefore(ConnectionFinding.Attempt)
   case statement(ConnectionFinding.Attempt, NetworkStatement)
   case forbidden(ConnectionFinding.Attempt)
   case neverLeaves(ConnectionFinding.Attempt)
@@ -50,8 +52,9 @@ enum ConnectionRules {
 
   private static func attempt(of meaning: ConnectionMeaning) -> ConnectionFinding.Attempt? {
     switch meaning {
-    case .refused(let attempt), .statement(let attempt, _), .forbidden(let attempt), .neverLeaves(let attempt),
-      .answersDropped(let attempt), .otherWay(let attempt, _), .cannotSend(let attempt, _), .silent(let attempt):
+    case .refused(let attempt), .refusedBefore(let attempt), .statement(let attempt, _), .forbidden(let attempt),
+      .neverLeaves(let attempt), .answersDropped(let attempt), .otherWay(let attempt, _), .cannotSend(let attempt, _),
+      .silent(let attempt):
       attempt
     default: nil
     }
@@ -70,11 +73,16 @@ enum ConnectionRules {
       if attempt.sight?.hasReturned == false, !finding.isOwn {
         return (.forbidden(attempt), .fault, .localFirewall)
       }
+      let any = IPAddress(attempt.address.family == .ipv4 ? "0.0.0.0" : "::")
+      if finding.listeners?.contains(where: { $0 == attempt.address || $0 == any }) ?? false {
+        return (.refusedBefore(attempt), .fault, .localFirewall)
+      }
       return (.refused(attempt), .fault, .refused)
     case .refused(let statement): return judge(finding, attempt, statement)
     case .failed(let errno):
       switch errno {
-      case EPERM: return (.forbidden(attempt), .fault, .localFirewall)
+      // Netfilter's verdict on a segment does not come to connect(2): a filter of system calls or BPF forbids it.
+      case EPERM, EAFNOSUPPORT: return (.cannotSend(attempt, errno: errno), .fault, .denied)
       // A rule that prohibits, perhaps by what the kernel was not asked about, such as the port that packets come from.
       case EACCES: return (.cannotSend(attempt, errno: errno), .fault, .ruleRefuses)
       case ENETUNREACH, EHOSTUNREACH: return (.cannotSend(attempt, errno: errno), .fault, .noRoute)
@@ -112,7 +120,6 @@ enum ConnectionRules {
     if !statement.isOwn {
       return (.statement(attempt, statement), .fault, cause(of: statement, from: attempt.address))
     }
-    if finding.isOwn { return (.refused(attempt), .fault, .refused) }
     // What a route to this machine itself leads to; a filter has other words.
     if statement.meaning == .networkUnreachable { return (.statement(attempt, statement), .fault, .noRoute) }
     // The kernel says so if nobody answers on the link (RFC 1122, 3.2.2.1; RFC 4861, 7.2.2).
@@ -225,7 +232,9 @@ enum BeyondRules {
         isBlamed ? cause == .hostAbsent ? .routerNoRoute : cause : nil
       )
     }
-    if finding.questions.allSatisfy({ $0.outcome == .failed(EPERM) }) { return (.forbidden, .doubtful, nil) }
+    if finding.questions.allSatisfy({ if case .failed = $0.outcome { true } else { false } }) {
+      return (.forbidden, .doubtful, nil)
+    }
     // If the router is silent, so is all behind it.
     if context.hasAnswerFromBeyond || context.isRouterSilent { return (.silent, .doubtful, nil) }
     if case .leadsOn(let last)? = finding.trace { return (.others(last), .doubtful, nil) }

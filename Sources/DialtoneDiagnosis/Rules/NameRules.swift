@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CDialtoneSystem
 internal import Dialtone
 
 /// What is said of the target's name.
@@ -161,7 +162,9 @@ enum NameRules {
           case .noWay(let fault): return (.noWay(server: server.address, fault), .fault, nil)
           case .refused(let statement):
             return (.refused(server: server.address, statement), .fault, cause(of: statement, from: server.address))
-          case .failed(let errno): return (.cannotSend(server: server.address, errno: errno), .fault, nil)
+          case .failed(let errno):
+            let isSandbox = [EPERM, EAFNOSUPPORT].contains(errno)
+            return (.cannotSend(server: server.address, errno: errno), .fault, isSandbox ? .denied : nil)
           default: continue
           }
         }

@@ -90,6 +90,11 @@ struct Reading: Hashable, Sendable {
     /// Whether something of a family was asked beyond the router, and nobody of it has answered anything.
     func isSilent(_ family: IPAddress.Family) -> Bool { silentBeyond.contains(family) && !hasAnswerFromBeyond }
 
+    /// Whether the router, or somebody beyond it, has answered anything of a family, or something that may be of it.
+    func isHeard(_ family: IPAddress.Family) -> Bool {
+      hasAnswerFromBeyond || routers.contains(true) || !connected.union(answeredBeyond).isDisjoint(with: [family])
+    }
+
     private var silentBeyond: Set<IPAddress.Family> = []
     /// Whether each router that was asked is there.
     private var routers: [Bool] = []
@@ -157,6 +162,8 @@ struct Reading: Hashable, Sendable {
       switch link {
       case .works, .loopback: return reading(.ok)
       case .failsAmongOthers, .unclear: return reading(.doubtful)
+      // Who has been heard was heard over it.
+      case .fails(_, .dormant, _) where context.isHeard(finding.target.family): return reading(.doubtful)
       // Each reason of a link is a cause, by the same identifier.
       case .fails(_, let reason, _):
         return reading(.fault, reason.isOfLink ? DiagnosisCause(identifier: reason.identifier) : nil)

@@ -83,6 +83,8 @@ struct VerdictRules {
     case .beyond: true
     // Programs take the addresses of the other type.
     case .name(.foundInPart(_, let reply, _)): reply != .silent
+    // What the kernel does not tell has not been in the way.
+    case .plain where reading.charge?.cause == .denied: true
     // It is this machine's own, and serves what was asked for.
     case .name(.nobodysByHosts), .name(.nobodysByServer): true
     // A service of this machine may listen at one of its addresses alone: programs try the other one at once.
@@ -124,6 +126,9 @@ struct VerdictRules {
     guard case .kernel(let kernel) = reading.finding else { return false }
     switch kernel.result {
     case .address(.missing), .address(.linkLocal), .route(.missing), .link(.missing), .source(.missing): return true
+    // Whatever that link is like: nothing of the family has ever been set up.
+    case .link(.fails), .link(.failsAmongOthers):
+      return kernel.evidence.map { $0.route == nil && !$0.addresses.contains(where: \.isUsable) } ?? false
     default: return false
     }
   }

@@ -69,6 +69,9 @@ public struct ConnectionFinding: Hashable, Sendable {
   public var isAnyPort = false
   /// Whether the target is this machine.
   public var isOwn = false
+  /// The addresses of this machine at which something listens on the port that it has refused; `nil` if that is not
+  /// known.
+  public var listeners: [IPAddress]?
   /// Whether netfilter refused a datagram to the target (EPERM).
   public var isDatagramForbidden = false
   /// Whether the time was up before the target had its time to answer.

@@ -69,7 +69,7 @@ public struct DiagnosisCause: Hashable, Sendable {
   public static let tunnelSilent = DiagnosisCause(code: 29)
   /// The loopback interface is down.
   public static let loopbackDown = DiagnosisCause(code: 30)
-  /// The system refuses to say what there is.
+  /// The system refuses this program what it asks for, as a sandbox does.
   public static let denied = DiagnosisCause(code: 31)
 
   /// A router says that it has no way to the target: its uplink may be down.
@@ -121,7 +121,7 @@ public struct DiagnosisCause: Hashable, Sendable {
     (.proxyUnreachable, "proxy-unreachable", .configuration, "the proxy does not answer"),
     (.tunnelSilent, "tunnel-silent", .kernel, "the other end of the tunnel does not answer"),
     (.loopbackDown, "loopback-down", .kernel, "the loopback interface is down"),
-    (.denied, "denied", .kernel, "the system does not say"),
+    (.denied, "denied", nil, "the system does not let this program ask"),
     (.routerNoRoute, "router-no-route", nil, "a router has no way to the target"),
     (.uplinkDown, "uplink-down", nil, "nothing beyond the router answers"),
     (.hostAbsent, "host-absent", nil, "nobody has the target's address"),

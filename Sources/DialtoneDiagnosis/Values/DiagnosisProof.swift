@@ -28,7 +28,9 @@ public struct DiagnosisProof: Hashable, Sendable {
   /// What the kernel says of this machine: `nil` for a neighbour, of which others say what the kernel repeats.
   init?(_ finding: KernelFinding) {
     switch finding.result {
-    case .link(.fails(_, _, isNamed: true)), .link(.missing), .link(.loopbackDown), .link(.denied): break
+    // What a dormant link carries is for others to say, and what the kernel does not tell need not be in the way.
+    case .link(.fails(_, .dormant, _)), .link(.denied): return nil
+    case .link(.fails(_, _, isNamed: true)), .link(.missing), .link(.loopbackDown): break
     case .address(.missing), .address(.linkLocal), .address(.tentative), .address(.duplicate): break
     case .rule(.refuses(_, isProven: true)), .route(.missing), .route(.refuses), .route(.dead): break
     case .source(.missing): break
@@ -37,11 +39,12 @@ public struct DiagnosisProof: Hashable, Sendable {
     self.init(.kernel)
   }
 
-  /// What this machine refuses itself: its own port, or netfilter's verdict (EPERM) on what it sends.
+  /// What this machine refuses itself: its own port, or netfilter's verdict on what it sends.
   init?(_ finding: ConnectionFinding, _ attempt: ConnectionFinding.Attempt) {
     switch attempt.outcome {
-    case .failed(EPERM): break
-    case .reset where finding.isOwn: break
+    // Packets to a loopback address are not led elsewhere (route_localnet), and nothing listens there.
+    case .reset where finding.isOwn && attempt.address.isLoopback && finding.listeners?.isEmpty == true: break
+    // For a port without a listener TCP sends a reset: an ICMP message is a filter's (RFC 9293, 3.10.7.1).
     case .refused(let statement) where finding.isOwn && statement.isOwn: break
     case .silent where finding.isDatagramForbidden && attempt.sight?.hasLeft == false: break
     default: return nil

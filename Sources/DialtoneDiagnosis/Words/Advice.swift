@@ -18,7 +18,7 @@ enum Advice {
       return act(on: cause, link, interface(reading))
     case .noInterface: return "List the interfaces: ip link"
     case .loopbackDown: return "ip link set lo up"
-    case .denied: return "Run it outside of the sandbox that forbids netlink."
+    case .denied: return "Run it outside of the sandbox, or see what that forbids."
     case .noAddress where !reading.isForeignSource: return link.map { giveAddress($0, evidence?.target.family) }
     case .duplicateAddress:
       return "Give this machine another address, or switch off the host that has this one."
@@ -36,8 +36,13 @@ enum Advice {
     case .silent where reading.kind == .beyond, .prohibited where reading.kind == .beyond:
       return "Log in to the network, or ask who runs it what stops connections."
     case .prohibited: return "Ask who runs the firewall on the way to let \(shell(target)) through."
+    case .silent where isOwn(reading): return "See whether the service takes its connections: ss -ltn"
     case .silent: return "Ask who runs the target whether it is on, and what filters packets before it."
-    case .refused: return "Start the service there, or check the port."
+    case .refused:
+      if case .connection(let connection) = reading.finding, connection.listeners?.isEmpty == false {
+        return "Let the service listen at the address that is asked, or at all."
+      }
+      return "Start the service there, or check the port."
     case .unreliable: return "Watch for loss: ping -c 50 \(shell(host(reading) ?? target))"
     case .addressDead: return "Tell who runs the target that one of its addresses is dead."
     case .familyBroken: return "Use the other family meanwhile, with -4 or -6."
@@ -84,12 +89,18 @@ enum Advice {
     return name
   }
 
+  private static func isOwn(_ reading: Reading) -> Bool {
+    if case .connection(let connection) = reading.finding { connection.isOwn } else { false }
+  }
+
   private static func host(_ reading: Reading) -> String? {
     guard case .connection(let connection) = reading.finding else { return nil }
     return connection.attempts.first.map { "\($0.address)" }
   }
 
   // MARK: Links and addresses
+
+  static func isBridge(_ link: KernelEvidence.LinkFacts?) -> Bool { link?.infoKind == "bridge" }
 
   private static func act(
     on cause: DiagnosisCause, _ link: KernelEvidence.LinkFacts?, _ named: String?
@@ -108,6 +119,7 @@ enum Advice {
       if link?.kind == .wifi {
         return manager == .networkManager ? "nmcli device connect \(name)" : "wpa_cli -i \(name) reconnect"
       }
+      if isBridge(link) { return "See its ports: bridge link show | grep \(name)" }
       if link?.kind == .tunnel { return "Start the program that serves the tunnel \(name)." }
       return "Plug in the cable of \(name), or switch on what is at its other end."
     case .dormant:

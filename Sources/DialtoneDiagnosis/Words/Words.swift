@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CDialtoneSystem
 internal import Dialtone
 internal import DialtoneSites
 
@@ -117,8 +118,12 @@ struct Words {
   ) -> String {
     switch link {
     case .works(let name): "\(Facts.link(name, evidence)) is up\(Facts.details(name, evidence))"
+    case .fails(let name, .noCarrier, _) where Advice.isBridge(evidence?.likeliestLink):
+      "the bridge \(name) has no carrier: it has no port that forwards packets"
     case .fails(let name, .noCarrier, _):
       "the interface \(Facts.link(name, evidence)) has no carrier: nothing is connected, or what is connected is off"
+    case .fails(let name, .dormant, _):
+      "the interface \(Facts.link(name, evidence)) is dormant: it waits to be let in, as by a switch (802.1X)"
     case .fails(let name, let reason, _): "the interface \(Facts.link(name, evidence)) carries nothing: \(reason)"
     case .failsAmongOthers(let name, let reason): "\(Facts.link(name, evidence)): \(reason)"
     case .missing(let name?): "there is no interface \(name)"
@@ -181,7 +186,7 @@ struct Words {
       "the root server \(server) answers, and none over \(Self.name(family))"
     case .intercepted: "somebody on the way answers in place of the root servers"
     case .routerSays(let statement): "the router \(statement.sender) says of the root servers: \(Self.text(statement))"
-    case .forbidden: "this machine's own firewall lets no question out to the root servers"
+    case .forbidden: "this machine lets no question out to the root servers"
     case .nothing: "nothing beyond the router answers"
     case .tunnelSilent(let tunnel): "nothing answers through the tunnel \(tunnel)"
     case .others(let address):
@@ -293,10 +298,12 @@ struct Words {
       "connecting to \(Self.endpoint(attempt)) failed \(failures) of \(count) times"
     case .refused(let attempt):
       connection.isOwn
-        ? "nothing on this machine listens on port \(attempt.port)"
+        ? text(refusing: attempt, connection.listeners)
         : "a refusal comes back from \(Self.endpoint(attempt)): nothing listens there, or a firewall on the way says so"
     case .statement(let attempt, let statement):
       "\(Self.who(statement)) says of \(Self.endpoint(attempt)): \(Self.text(statement))"
+    case .refusedBefore(let attempt):
+      "this machine refuses \(Self.endpoint(attempt)), although something listens there: its own firewall may do that"
     case .forbidden(let attempt): "this machine's own firewall refuses \(Self.endpoint(attempt))"
     case .neverLeaves(let attempt):
       "packets to \(Self.endpoint(attempt)) do not leave this machine: its own firewall stops them"
@@ -305,6 +312,8 @@ struct Words {
     case .otherWay(let attempt, let interface):
       "answers of \(Self.endpoint(attempt)) come in by \(interface), packets leave by another interface, and this "
         + "machine drops the answers"
+    case .cannotSend(let attempt, EPERM), .cannotSend(let attempt, EAFNOSUPPORT):
+      "the system lets this program make no connection to \(Self.endpoint(attempt)), as a sandbox does"
     case .cannotSend(let attempt, let errno):
       "connecting to \(Self.endpoint(attempt)) fails at once: \(Self.text(errno: errno))"
     case .gatewaySilent(let gateway):
@@ -319,6 +328,16 @@ struct Words {
           ? "the packets leave this machine"
           : "whether this machine's own firewall drops them cannot be seen without CAP_NET_RAW")
     }
+  }
+
+  private func text(refusing attempt: ConnectionFinding.Attempt, _ listeners: [IPAddress]?) -> String {
+    guard let listeners else {
+      return "this machine refuses \(Self.endpoint(attempt)): nothing listens there, or its own firewall says so"
+    }
+    return listeners.isEmpty
+      ? "nothing on this machine listens on port \(attempt.port)"
+      : "nothing on this machine listens at \(Self.endpoint(attempt)), but at "
+        + listeners.map { Self.endpoint($0, attempt.port) }.joined(separator: ", ")
   }
 
   private func text(_ packets: LargePacketsFinding) -> String {

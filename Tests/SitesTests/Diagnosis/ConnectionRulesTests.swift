@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DialtoneSites
+import Netlink
 import Testing
 
 @testable import Dialtone
@@ -33,7 +34,22 @@ struct ConnectionRulesTests {
     }
   }
 
+  private static let loopback = IPAddress(ipv4: 0x7F00_0001)
+  private static let any = IPAddress(ipv4: 0)
+  private static let any6 = IPAddress(IPAddressBits(ipv6High: 0, low: 0))
+
   private typealias Sight = ConnectionFinding.Sight
+
+  /// This machine has reset a connection to an address of its own, and this listens on the port.
+  private static func own(
+    _ address: IPAddress, _ listeners: [IPAddress]?, _ change: (inout ConnectionFinding) -> Void = { _ in }
+  ) -> ConnectionFinding {
+    var finding = ConnectionFinding(.ipv4, [ConnectionFinding.Attempt(address, port: 443, .reset)])
+    finding.isOwn = true
+    finding.listeners = listeners
+    change(&finding)
+    return finding
+  }
 
   private static func finding(
     _ outcome: ConnectionFinding.Outcome, _ sight: ConnectionFinding.Sight? = nil,
@@ -57,7 +73,18 @@ struct ConnectionRulesTests {
     // A reset can come from anybody on the way: never certain.
     Row("reset", .refused, finding(.reset)),
     Row("reset, seen", .refused, finding(.reset, Sight(hasLeft: true, hasReturned: true))),
-    Row("reset by this machine's port", .refused, .kernel, finding(.reset) { $0.isOwn = true }),
+    Row("nothing listens on a loopback address", .refused, .kernel, own(loopback, [])),
+    // Packets to other addresses may be led elsewhere (DNAT), and what is not known proves nothing.
+    Row("nothing listens on an address of this machine", .refused, own(target, [])),
+    Row("whether something listens is not known", .refused, own(loopback, nil)),
+    Row("a service listens at another address", .refused, own(target, [loopback])),
+    Row("a service listens at IPv6's addresses", .refused, own(loopback, [any6])),
+    Row("a service listens there", .localFirewall, own(target, [target])),
+    Row("a service listens everywhere", .localFirewall, own(target, [any])),
+    // TCP itself says that by a reset (RFC 9293, 3.10.7.1).
+    Row(
+      "this machine says that its port cannot be reached", .localFirewall, .kernel,
+      own(loopback, []) { $0.attempts[0].tries = [statement(.portUnreachable, by: loopback, isOwn: true)] }),
     Row("reset by this machine's firewall", .localFirewall, finding(.reset, Sight(hasLeft: true, hasReturned: false))),
     Row("never left", .localFirewall, finding(.silent, Sight(hasLeft: false, hasReturned: false))),
     Row(
@@ -86,7 +113,10 @@ struct ConnectionRulesTests {
     Row("a router finds no host", .hostAbsent, finding(statement(.hostUnreachable))),
     Row("packets go round in a circle", .routingLoop, finding(statement(.lifetimeEnded))),
     Row("the target's port is closed", .refused, finding(statement(.portUnreachable, by: target))),
-    Row("connect(2) is forbidden", .localFirewall, .kernel, finding(.failed(1))),
+    // EPERM and EAFNOSUPPORT come from a filter of system calls, or BPF: the kernel does not tell connect(2) what
+    // netfilter made of the segment (tcp_connect, net/ipv4/tcp_output.c).
+    Row("connect(2) is forbidden", .denied, finding(.failed(1))),
+    Row("socket(2) is forbidden", .denied, finding(.failed(97))),
     // EACCES is the word of a routing rule, and of others: nobody proves it.
     Row("a rule that the kernel was not asked about", .ruleRefuses, finding(.failed(13))),
     Row("this machine has no way", .noRoute, finding(statement(.networkUnreachable, isOwn: true))),

@@ -168,6 +168,43 @@ struct NearestCauseTests {
     #expect(Self.cause(far) == .familyBroken)
   }
 
+  private static let dormant = kernel(.link(.fails("eth0", .dormant, isNamed: true)))
+
+  /// The kernel leaves it to others what a dormant link carries (RFC 2863, 3.1.12).
+  @Test func aDormantLinkIsTheCauseUnlessSomebodyIsHeardOverIt() {
+    let silent = Self.connection(Self.target, .silent) { $0.gateway = Self.router }
+    let verdict = DiagnosisVerdict(of: "site.example", goal: .host, findings: [Self.dormant, silent])
+    #expect(verdict.cause == .dormant && verdict.confidence == .likely)
+    let reset = Self.connection(Self.target, .reset) { $0.gateway = Self.router }
+    #expect(Self.cause([Self.dormant, reset]) == .refused)
+    let router = Self.kernel(.neighbour(.answers(Self.router, isGateway: true)))
+    #expect(Self.cause([Self.dormant, router, silent]) == .silent)
+    let accepted = Self.connection(Self.target, .accepted(milliseconds: 1)) { $0.gateway = Self.router }
+    #expect(DiagnosisVerdict(of: "site.example", goal: .host, findings: [Self.dormant, accepted]).isFine)
+  }
+
+  /// What the kernel does not tell need not be in the way.
+  @Test func aKernelThatTellsNothingIsNoProof() {
+    let denied = Self.kernel(.link(.denied))
+    let verdict = DiagnosisVerdict(of: "site.example", goal: .host, findings: [denied])
+    #expect(verdict.cause == .denied && verdict.confidence == .likely)
+    let accepted = Self.connection(Self.target, .accepted(milliseconds: 1))
+    #expect(DiagnosisVerdict(of: "site.example", goal: .host, findings: [denied, accepted]).isFine)
+  }
+
+  /// An unplugged interface is no fault of a family of which nothing was ever set up.
+  @Test func aFamilyThatIsNotSetUpHasNoBrokenLink() {
+    func idle(_ addresses: [KernelEvidence.AddressFacts]) -> Finding {
+      let evidence = KernelEvidence(
+        target: Self.target6, state: Reachability(.unreachable, reason: .noCarrier), addresses: addresses)
+      return .kernel(KernelFinding(.link(.fails("eth1", .noCarrier, isNamed: true)), evidence))
+    }
+    let accepted = Self.connection(Self.target, .accepted(milliseconds: 1))
+    #expect(DiagnosisVerdict(of: "site.example", goal: .host, findings: [idle([]), accepted]).isFine)
+    let own = IPAddress(IPAddressBits(ipv6High: 0x2001_0DB8_0000_0000, low: 0xB))
+    #expect(Self.cause([idle([KernelEvidence.AddressFacts(own)]), accepted]) == .familyBroken)
+  }
+
   @Test(arguments: [
     (target, target6, "IPv6 does not work, and IPv4 does: "), (target6, target, "IPv4 does not work, and"),
   ])

@@ -42,8 +42,7 @@ struct ProbeTests {
     let echo = try await Datagrams(in: lab, at: "127.0.0.1") { $0 }
     for (port, isAnswered) in [(echo.port, true), (1, false)] as [(UInt16, Bool)] {
       try lab.run {
-        let socket = try #require(
-          ProbeSocket(IPAddress(ipv4: 0x7F00_0001), port: port, isStream: false, interface: nil))
+        let socket = ProbeSocket(IPAddress(ipv4: 0x7F00_0001), port: port, isStream: false, interface: nil)
         #expect(socket.send([1, 2, 3]) == 0)
         let events = Self.patience().wait([(socket.descriptor, wantsWriting: false)], until: .max)
         #expect(events.map(\.position) == [0])
@@ -56,6 +55,23 @@ struct ProbeTests {
   }
 
   // MARK: Connections
+
+  @Test func tellsWhatListensOnThisMachine() throws {
+    let listener = try DeafListener()
+    let found = LocalListeners.addresses(port: UInt16(listener.port))
+    #expect(found?.contains(IPAddress(ipv4: 0x7F00_0001)) == true)
+    // What is connected to it from its port does not listen (ESTABLISHED, 01), and another port is another's.
+    let table = """
+        sl  local_address rem_address st
+         0: 00000000000000000000000001000000:1F90 00000000000000000000000000000000:0000 0A 00000000:00000000
+         1: 0000000000000000FFFF00000100007F:1F90 0000000000000000FFFF00000100007F:9C40 01 00000000:00000000
+         2: 00000000000000000000000000000000:1F91 00000000000000000000000000000000:0000 0A 00000000:00000000
+      """
+    #if _endian(little)  // the words of an address are printed as this machine's numbers
+    let own = LocalListeners.addresses(in: Array(table.utf8), port: 8_080)
+    #expect(own == [IPAddress(IPAddressBits(ipv6High: 0, low: 1))])
+    #endif
+  }
 
   /// What came of connecting to an address, as of any other.
   private func outcome(_ address: IPAddress, port: UInt16, in lab: NetworkLab) throws -> ConnectionFinding.Outcome {
