@@ -177,6 +177,10 @@ int csystem_socket_error(int socket) {
 }
 
 int csystem_limit_segments(int socket, int bytes) {
+  // A buffer that is set stays, and the clamp with it (tcp_rcv_space_adjust).
+  int buffer = 32768, window = 4 * bytes;
+  (void)setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer);
+  (void)setsockopt(socket, IPPROTO_TCP, TCP_WINDOW_CLAMP, &window, sizeof window);
   return result_of(setsockopt(socket, IPPROTO_TCP, TCP_MAXSEG, &bytes, sizeof bytes));
 }
 

@@ -8,8 +8,8 @@ GRACE = 1.5
 # nothing at all; and that a clock is wrong. None of it can be certain.
 HEARSAY = {
     "refused", "prohibited", "silent", "router-no-route", "uplink-down", "routing-loop", "host-absent", "address-dead",
-    "unreliable", "name-server-silent", "name-server-refuses", "name-unknown", "name-hijacked", "captive-portal",
-    "path-mtu", "gateway-silent", "proxy-refuses", "clock-wrong",
+    "denied", "unreliable", "name-server-silent", "name-server-refuses", "name-unknown", "name-hijacked",
+    "captive-portal", "path-mtu", "gateway-silent", "proxy-refuses", "clock-wrong",
 }
 GRADES = ["right", "plausible", "unknown", "wrong", "fatal"]
 

@@ -80,7 +80,7 @@ extension SystemFile {
   private static let fingerprintLimit = 256 * 1024
 
   /// Returns the beginning of a file, up to a limit, or `nil` if there is no file that can be read.
-  static func text(at path: String) -> String? {
+  package static func text(at path: String) -> String? {
     do throws(Failure) {
       let file = try open(path)
       var bytes: [UInt8] = []

@@ -24,6 +24,12 @@ struct ConnectionProbe {
     self.patience = patience
   }
 
+  /// The line "Seccomp:" of proc_pid_status(5): 0 is none.
+  private static var hasCallFilter: Bool {
+    let status = SystemFile.text(at: "/proc/thread-self/status") ?? ""
+    return status.split(separator: "\n").contains { $0.hasPrefix("Seccomp:") && !$0.hasSuffix("\t0") }
+  }
+
   private var subject: DiagnosisSubject { inquiry.subject }
 
   func findings(_ witness: KernelWitness) -> [Finding] {
@@ -79,6 +85,7 @@ struct ConnectionProbe {
     if finding.isOwn, let refused = finding.attempts.first(where: { $0.tries.contains(.reset) }) {
       finding.listeners = LocalListeners.addresses(port: refused.port)
     }
+    finding.hasCallFilter = Self.hasCallFilter
     finding.gateway = way.givenUpGateway(witness) ?? way.gateway
     if let neighbour = way.neighbour, let link = way.link, neighbour.isResolved {
       finding.isNeighbourFailed =

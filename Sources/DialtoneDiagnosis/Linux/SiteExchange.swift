@@ -131,9 +131,12 @@ extension DiagnosisInquiry {
     check.trust = configuration.trust
     check.proxyServer = proxy
     check.maximumSegment = maximumSegment
-    var inspection = SiteInspection()
-    inspection.readsBeginning = true
-    check.inspection = inspection
+    // Small packets bring a page too slowly: that it begins is enough.
+    if maximumSegment == nil {
+      var inspection = SiteInspection()
+      inspection.readsBeginning = true
+      check.inspection = inspection
+    }
     try check.validate(for: url)
     return try await SiteEnvironment.system.provider.inspect(url, check)
   }

@@ -81,7 +81,9 @@ enum ConnectionRules {
     case .refused(let statement): return judge(finding, attempt, statement)
     case .failed(let errno):
       switch errno {
-      // Netfilter's verdict on a segment does not come to connect(2): a filter of system calls or BPF forbids it.
+      // Netfilter's verdict on a segment does not come to connect(2): it is a policy of IPsec, or BPF, that forbids it,
+      // unless a filter of system calls does.
+      case EPERM where !finding.hasCallFilter: return (.forbidden(attempt), .fault, .localFirewall)
       case EPERM, EAFNOSUPPORT: return (.cannotSend(attempt, errno: errno), .fault, .denied)
       // A rule that prohibits, perhaps by what the kernel was not asked about, such as the port that packets come from.
       case EACCES: return (.cannotSend(attempt, errno: errno), .fault, .ruleRefuses)

@@ -163,8 +163,8 @@ enum NameRules {
           case .refused(let statement):
             return (.refused(server: server.address, statement), .fault, cause(of: statement, from: server.address))
           case .failed(let errno):
-            let isSandbox = [EPERM, EAFNOSUPPORT].contains(errno)
-            return (.cannotSend(server: server.address, errno: errno), .fault, isSandbox ? .denied : nil)
+            let cause: DiagnosisCause? = errno == EAFNOSUPPORT ? .denied : nil
+            return (.cannotSend(server: server.address, errno: errno), .fault, cause)
           default: continue
           }
         }

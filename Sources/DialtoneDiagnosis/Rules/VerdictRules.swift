@@ -85,6 +85,9 @@ struct VerdictRules {
     case .name(.foundInPart(_, let reply, _)): reply != .silent
     // What the kernel does not tell has not been in the way.
     case .plain where reading.charge?.cause == .denied: true
+    // A check of a site looks its name up as programs do: it only took long.
+    case .name(.lostInSystem):
+      if case .name(let name) = reading.finding { goal == .site && name.system == .silent } else { false }
     // It is this machine's own, and serves what was asked for.
     case .name(.nobodysByHosts), .name(.nobodysByServer): true
     // A service of this machine may listen at one of its addresses alone: programs try the other one at once.

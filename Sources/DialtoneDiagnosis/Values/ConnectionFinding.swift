@@ -72,6 +72,8 @@ public struct ConnectionFinding: Hashable, Sendable {
   /// The addresses of this machine at which something listens on the port that it has refused; `nil` if that is not
   /// known.
   public var listeners: [IPAddress]?
+  /// Whether a filter of system calls is in force for this program (seccomp(2)).
+  public var hasCallFilter = false
   /// Whether netfilter refused a datagram to the target (EPERM).
   public var isDatagramForbidden = false
   /// Whether the time was up before the target had its time to answer.

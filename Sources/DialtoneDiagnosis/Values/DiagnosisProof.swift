@@ -42,6 +42,7 @@ public struct DiagnosisProof: Hashable, Sendable {
   /// What this machine refuses itself: its own port, or netfilter's verdict on what it sends.
   init?(_ finding: ConnectionFinding, _ attempt: ConnectionFinding.Attempt) {
     switch attempt.outcome {
+    case .failed(EPERM) where !finding.hasCallFilter: break
     // Packets to a loopback address are not led elsewhere (route_localnet), and nothing listens there.
     case .reset where finding.isOwn && attempt.address.isLoopback && finding.listeners?.isEmpty == true: break
     // For a port without a listener TCP sends a reset: an ICMP message is a filter's (RFC 9293, 3.10.7.1).

@@ -326,7 +326,8 @@ struct Words {
       "no answer comes from \(Self.endpoint(attempt)), and nobody says why; "
         + (attempt.sight?.hasLeft == true
           ? "the packets leave this machine"
-          : "whether this machine's own firewall drops them cannot be seen without CAP_NET_RAW")
+          : "whether this machine's own firewall drops them cannot be "
+            + (attempt.sight == nil ? "seen without CAP_NET_RAW" : "told"))
     }
   }
 

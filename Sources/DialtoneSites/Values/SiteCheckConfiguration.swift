@@ -56,7 +56,7 @@ public struct SiteCheckConfiguration: Hashable, Sendable {
   /// sites refuse requests without one (status 403).
   public var userAgent: String?
 
-  /// The largest segment that either side may send, in bytes; `nil` for what the path allows.
+  /// The largest segment that either side may send, in bytes, a few at a time; `nil` for what the path allows.
   package var maximumSegment: Int?
 
   /// The proxy that is asked, whatever ``proxy`` says.

@@ -113,9 +113,12 @@ struct ConnectionRulesTests {
     Row("a router finds no host", .hostAbsent, finding(statement(.hostUnreachable))),
     Row("packets go round in a circle", .routingLoop, finding(statement(.lifetimeEnded))),
     Row("the target's port is closed", .refused, finding(statement(.portUnreachable, by: target))),
-    // EPERM and EAFNOSUPPORT come from a filter of system calls, or BPF: the kernel does not tell connect(2) what
-    // netfilter made of the segment (tcp_connect, net/ipv4/tcp_output.c).
-    Row("connect(2) is forbidden", .denied, finding(.failed(1))),
+    // The kernel does not tell connect(2) what netfilter made of the segment (tcp_connect, net/ipv4/tcp_output.c), but
+    // what IPsec's policies did.
+    Row("connect(2) is forbidden", .localFirewall, .kernel, finding(.failed(1))),
+    Row(
+      "connect(2) is forbidden, and there is a filter of calls", .denied,
+      finding(.failed(1)) { $0.hasCallFilter = true }),
     Row("socket(2) is forbidden", .denied, finding(.failed(97))),
     // EACCES is the word of a routing rule, and of others: nobody proves it.
     Row("a rule that the kernel was not asked about", .ruleRefuses, finding(.failed(13))),

@@ -183,6 +183,20 @@ struct NearestCauseTests {
     #expect(DiagnosisVerdict(of: "site.example", goal: .host, findings: [Self.dormant, accepted]).isFine)
   }
 
+  /// A check of a site looks the name up as programs do; a connection goes to what the name servers say.
+  @Test func aSiteThatAnswersHasAName() {
+    let answer = Finding.site(SiteFinding(SiteVerdict(url: "https://site.example/", kind: .available, status: 200)))
+    let accepted = Self.connection(Self.target, .accepted(milliseconds: 1))
+    func cause(_ reply: NameFinding.SystemReply, _ goal: DiagnosisGoal) -> DiagnosisCause? {
+      guard case .name(var name) = Self.names(.answer(.success, [Self.target])) else { return nil }
+      name.addresses = [Self.target]
+      name.system = reply
+      return Self.cause([.name(name), accepted, answer], goal)
+    }
+    #expect(cause(.silent, .site) == nil)
+    #expect(cause(.failed, .site) == .nameServerSilent && cause(.silent, .host) == .nameServerSilent)
+  }
+
   /// What the kernel does not tell need not be in the way.
   @Test func aKernelThatTellsNothingIsNoProof() {
     let denied = Self.kernel(.link(.denied))
