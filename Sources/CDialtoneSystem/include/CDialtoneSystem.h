@@ -298,8 +298,8 @@ int csystem_connect(int socket, int family, const unsigned char *_Nonnull addres
 int csystem_local_endpoint(int socket, unsigned char *_Nonnull address, unsigned short *_Nonnull port);
 // SO_ERROR (socket(7)): why the connection failed; 0 if it was made.
 int csystem_socket_error(int socket);
-// TCP_MAXSEG, TCP_WINDOW_CLAMP (tcp(7)): the largest segment that either side sends, in bytes, and few at a time from the
-// other side: routers take several that follow each other for one.
+// TCP_MAXSEG, TCP_WINDOW_CLAMP (tcp(7)): the largest segment that either side sends, in bytes, and few at a time from
+// the other side: routers take several that follow each other for one.
 int csystem_limit_segments(int socket, int bytes);
 // TCP_INFO (tcp(7)): how many segments are not acknowledged, how many were sent again, and how many came behind a gap
 // (0 before Linux 5.4).

@@ -6,11 +6,11 @@ internal import CDialtoneSystem
 internal import Dialtone
 internal import DialtoneSites
 
-/// Asks over http for a name that cannot exist, at addresses that nobody has: only a network that wants a login answers.
-/// Belongs to one thread.
+/// Asks over http for a name that cannot exist, at addresses that nobody has: only a network that wants a login
+/// answers. Belongs to one thread.
 struct PortalProbe {
-  /// Addresses for documentation alone (RFC 5737; RFC 9637). Some networks use one of the ranges all the same, so two of
-  /// IPv4 are asked, and both have to answer.
+  /// Addresses for documentation alone (RFC 5737; RFC 9637). Some networks use one of the ranges all the same, so two
+  /// of IPv4 are asked, and both have to answer.
   private static let addresses = ["198.51.100.254", "203.0.113.254", "192.0.2.254", "3fff::fffe"].compactMap {
     IPAddress($0)
   }

@@ -24,7 +24,7 @@ struct SiteExchange: Sendable {
   func findings() async -> [Finding] {
     guard let url = inquiry.subject.url else { return [] }
     do {
-      // Whoever is slow has nearly until the end. The rest is kept for tries with small packets, and further usual ones.
+      // Whoever is slow has nearly until the end. The rest is for tries with small packets, and further usual ones.
       async let patient = askPatiently(url)
       let first = try await check(url, timeout: .nanoseconds(rest * 2 / 5))
       var finding = SiteFinding(first.verdict, stalls: stall(first), clock: .read())
