@@ -140,6 +140,9 @@ class Site:
             for byte in ANSWERS["ok"]:
                 client.sendall(bytes([byte]))
                 time.sleep(0.3)
+        if mode == "stops":
+            client.sendall(ANSWERS["large"][:1000])
+            threading.Event().wait()
         if mode == "half":
             return client.sendall(ANSWERS["large"][:1000])
         client.sendall(ANSWERS[mode])

@@ -167,6 +167,44 @@ struct KernelFindingsTests {
       }),
   ]
 
+  /// A host sends from any of its addresses (RFC 1122, 3.3.4.2): who else has a way back is not known.
+  @Test func aSourceMayBelongToAnotherInterface() {
+    var evidence = Self.working
+    let other = IPAddress(ipv4: 0xC000_0309)
+    evidence.links.append(Evidence.LinkFacts(name: "w0", index: 3))
+    evidence.addresses.append(Evidence.AddressFacts(other, link: 3))
+    evidence.state.source = other
+    #expect(KernelFindings.findings(evidence).map(\.result).contains(.source(.foreign(other, interface: "w0"))))
+    evidence.state.source = Self.own
+    #expect(KernelFindings.findings(evidence).map(\.result).contains(.source(.address(Self.own))))
+  }
+
+  /// A route of the table local leads to this machine, whatever the address looks like.
+  @Test func aLocalRouteLeadsToThisMachine() {
+    var evidence = Self.working
+    evidence.route?.type = .local
+    #expect(KernelFindings.findings(evidence).first?.result == .link(.loopback))
+    evidence.isLoopbackUp = false
+    #expect(KernelFindings.findings(evidence).map(\.result) == [.link(.loopbackDown)])
+  }
+
+  /// An object of next hops stands for one that is not told, or for several.
+  @Test func anObjectOfDeadHopsIsDead() {
+    let evidence = Self.unreachable(.noCarrier) {
+      $0.route?.nexthopID = 7
+      $0.route?.hops = [Evidence.HopFacts(gateway: Self.gateway, link: "eth0", reason: .noCarrier)]
+    }
+    #expect(KernelFindings.findings(evidence).last?.result == .route(.dead))
+    let link = Self.unreachable(.noCarrier) {
+      $0.route?.nexthopID = 7
+      $0.route?.hops = [Evidence.HopFacts(gateway: Self.gateway, link: "eth0", reason: .noCarrier)]
+      $0.links[0].isOperating = false
+      $0.links[0].reason = .noCarrier
+      $0.link = $0.links[0]
+    }
+    #expect(KernelFindings.findings(link).first?.result == .link(.failsAmongOthers("eth0", .noCarrier)))
+  }
+
   @Test(
     "a gateway is judged by the kernel's entry and by its own answer",
     arguments: [

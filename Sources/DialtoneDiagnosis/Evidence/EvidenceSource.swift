@@ -122,6 +122,13 @@ public struct DiagnosisInquiry: Sendable {
     findings.contains { if case .kernel(let kernel) = $0, case .neighbour = kernel.result { true } else { false } }
   }
 
+  /// Whether a connection was made.
+  var isConnected: Bool {
+    findings.contains {
+      if case .connection(let found) = $0 { found.attempts.contains(where: \.isAccepted) } else { false }
+    }
+  }
+
   /// Whether a connection was made, or refused in a way that a portal would, or the kernel tells nothing.
   var mayExchange: Bool {
     if !kernelFindings.isEmpty, kernelFindings.allSatisfy({ $0.result == .link(.denied) }) { return true }

@@ -3,6 +3,10 @@
 
 internal import Dialtone
 
+#if canImport(Glibc)
+internal import Glibc
+#endif
+
 /// How this machine looks names up: resolv.conf(5), hosts(5) and nsswitch.conf(5). Pure, except for reading the files.
 struct ResolverConfiguration: Equatable, Sendable {
   /// The name servers, in the order in which they are asked.
@@ -18,11 +22,34 @@ struct ResolverConfiguration: Equatable, Sendable {
   /// The text of the hosts file.
   var hosts = ""
 
-  /// Reads the files below `root`. One that cannot be read counts as empty.
-  init(root: String = "") {
+  /// Reads the files. One that cannot be read counts as empty, and a source that is not installed is passed over, as
+  /// libc does.
+  init() {
     self.init(
-      resolver: Self.text(root + "/etc/resolv.conf"), switching: Self.text(root + "/etc/nsswitch.conf"),
-      hosts: Self.text(root + "/etc/hosts"))
+      resolver: Self.text("/etc/resolv.conf"), switching: Self.text("/etc/nsswitch.conf"),
+      hosts: Self.text("/etc/hosts"))
+    sources.removeAll { !Self.isInstalled($0) }
+    // The variables count more (resolv.conf(5)).
+    if let domains = EnvironmentVariable["LOCALDOMAIN"] { searchDomains = Self.words(domains[...]) }
+    if let options = EnvironmentVariable["RES_OPTIONS"] { setOptions(Self.words(options[...])[...]) }
+  }
+
+  private mutating func setOptions(_ options: ArraySlice<String>) {
+    if options.contains("use-vc") { usesTCP = true }
+    for option in options where option.hasPrefix("ndots:") {
+      dots = min(15, Int(option.dropFirst("ndots:".count)) ?? 1)
+    }
+  }
+
+  /// Whether libc finds the module of a source; two are its own (2.34). Another libc has none at all.
+  private static func isInstalled(_ source: String) -> Bool {
+    #if canImport(Glibc)
+    if ["files", "dns"].contains(source) { return true }
+    // The call reads the name and keeps nothing of it.
+    return unsafe dlopen("libnss_\(source).so.2", RTLD_LAZY) != nil
+    #else
+    return true
+    #endif
   }
 
   init(resolver: String, switching: String = "", hosts: String = "") {
@@ -37,11 +64,7 @@ struct ResolverConfiguration: Equatable, Sendable {
       switch words.first {
       // The last of them counts (resolv.conf(5)).
       case "search", "domain": searchDomains = words.dropFirst().map { $0.last == "." ? String($0.dropLast()) : $0 }
-      case "options":
-        if words.contains("use-vc") { usesTCP = true }
-        for option in words.dropFirst() where option.hasPrefix("ndots:") {
-          dots = min(15, Int(option.dropFirst("ndots:".count)) ?? 1)
-        }
+      case "options": setOptions(words.dropFirst())
       default: break
       }
     }

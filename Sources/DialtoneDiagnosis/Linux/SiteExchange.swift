@@ -24,18 +24,13 @@ struct SiteExchange: Sendable {
   func findings() async -> [Finding] {
     guard let url = inquiry.subject.url else { return [] }
     do {
-      // Whoever is slow has nearly until the end. The rest is for tries with small packets, and further usual ones.
-      async let patient = askPatiently(url)
-      let first = try await check(url, timeout: .nanoseconds(rest * 2 / 5))
-      var finding = SiteFinding(first.verdict, stalls: stall(first), clock: .read())
-      if finding.hasStalled {
-        try await trySmall(url, &finding)
-        if !finding.smallVerdicts.contains(where: SiteFinding.isAnswered) { take(try await patient, &finding) }
-        if finding.isHurried { return [.unasked(.http, nil, .timeIsUp)] }
-      } else if finding.isSlowName {
-        take(try await patient, &finding)
-      } else if SiteFinding.isUnconnected(first.verdict) || ![nil, .name].contains(first.verdict.stage) {
-        // A certificate and an answer stay what they are.
+      var finding = try await ask(url)
+      if finding.hasStalled, finding.isHurried { return [.unasked(.http, nil, .timeIsUp)] }
+      let verdict = finding.verdict
+      // A certificate and an answer stay what they are.
+      if finding.usual.count == 1, !finding.hasStalled,
+        SiteFinding.isUnconnected(verdict) || ![nil, .name].contains(verdict.stage)
+      {
         try await tryAgain(url, &finding)
       }
       return [.site(finding)]
@@ -45,8 +40,21 @@ struct SiteExchange: Sendable {
     }
   }
 
+  private func ask(_ url: SiteURL) async throws -> SiteFinding {
+    // Whoever is slow has nearly until the end. The rest is for tries with small packets, and further usual ones.
+    async let patient = inquiry.isConnected ? askPatiently(url) : nil
+    let first = try await check(url, timeout: .nanoseconds(rest * 2 / 5))
+    var finding = SiteFinding(first.verdict, stalls: stall(first), clock: .read())
+    if finding.hasStalled { try await trySmall(url, &finding) }
+    let areSmallAnswered = finding.smallVerdicts.contains(where: SiteFinding.isAnswered)
+    if finding.hasStalled && !areSmallAnswered || finding.isSlowName, let later = try await patient {
+      take(later, &finding)
+    }
+    return finding
+  }
+
   /// Asks once more, if the first check has not ended soon and cancelled it, and waits for as long as there is time.
-  private func askPatiently(_ url: SiteURL) async throws -> CheckOutcome {
+  private func askPatiently(_ url: SiteURL) async throws -> CheckOutcome? {
     try await Task.sleep(for: Self.soon)
     return try await check(url, timeout: .nanoseconds(rest - Self.margin * 10))
   }
@@ -86,7 +94,11 @@ struct SiteExchange: Sendable {
     var needed = Duration.zero
     for _ in 0..<count {
       if rest <= Self.margin { return nil }
-      let small = try await check(url, timeout: .nanoseconds((rest - Self.margin) * 2 / 5), isSmall: true).verdict
+      // Small packets bring a page slowly: that it begins is enough, if usual ones did not bring that.
+      let small = try await inquiry.check(
+        url, timeout: min(Self.longest, .nanoseconds((rest - Self.margin) * 2 / 5)),
+        maximumSegment: Self.smallSegment, readsBody: finding.verdict.stage == .body
+      ).verdict
       finding.smallVerdicts.append(small)
       guard SiteFinding.isAnswered(small), let total = small.timings.total else { return nil }
       needed = max(needed, total)
@@ -111,16 +123,15 @@ struct SiteExchange: Sendable {
     return [progress.isUnacknowledged ? .unacknowledged : progress.hasGap ? .incomplete : .acknowledged]
   }
 
-  private func check(_ url: SiteURL, timeout: Duration, isSmall: Bool = false) async throws -> CheckOutcome {
-    try await inquiry.check(
-      url, timeout: min(Self.longest, timeout), maximumSegment: isSmall ? Self.smallSegment : nil)
+  private func check(_ url: SiteURL, timeout: Duration) async throws -> CheckOutcome {
+    try await inquiry.check(url, timeout: min(Self.longest, timeout))
   }
 }
 
 extension DiagnosisInquiry {
   /// Asks a site as programs do: for the whole answer, of which the beginning is read.
   func check(
-    _ url: SiteURL, timeout: Duration, by proxy: ProxyServer? = nil, maximumSegment: Int? = nil
+    _ url: SiteURL, timeout: Duration, by proxy: ProxyServer? = nil, maximumSegment: Int? = nil, readsBody: Bool = true
   ) async throws -> CheckOutcome {
     var check = SiteCheckConfiguration(timeout: max(.milliseconds(1), timeout))
     check.method = .get
@@ -131,8 +142,7 @@ extension DiagnosisInquiry {
     check.trust = configuration.trust
     check.proxyServer = proxy
     check.maximumSegment = maximumSegment
-    // Small packets bring a page too slowly: that it begins is enough.
-    if maximumSegment == nil {
+    if readsBody {
       var inspection = SiteInspection()
       inspection.readsBeginning = true
       check.inspection = inspection

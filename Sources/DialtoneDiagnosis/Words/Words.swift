@@ -380,7 +380,10 @@ struct Words {
     case .serverFault(let status): return "the site \(site) answers \(status): the fault is there"
     case .loginWanted: return "the network says that it wants a login (status 511)"
     case .redirected: return "the answer of \(site) leads to another host, as a portal's does"
-    case .stalled: return "the site \(site) takes the request, and does not answer"
+    case .stalled:
+      return verdict.stage == .body
+        ? "the site \(site) begins its answer, and does not go on"
+        : "the site \(site) takes the request, and does not answer"
     case .malformed: return "the site \(site) gives no proper answer: \(reason)"
     case .noRequest: return "it did not come to a request"
     }

@@ -56,7 +56,8 @@ package struct ProxySettings {
     }
     rest = Substring(rest.unicodeScalars.prefix { $0 != "/" })
     var authorization: String?
-    if let at = rest.unicodeScalars.lastIndex(of: "@") {
+    // One of a password is written %40 (RFC 3986, 3.2.1).
+    if let at = rest.unicodeScalars.firstIndex(of: "@") {
       let user = rest[..<at]
       authorization = "Basic " + Base64.encode(Self.percentDecoded(user))
       let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)

@@ -22,6 +22,8 @@ struct ProxySettingsTests {
 
   @Test(arguments: [
     "https://user:secret@proxy", "socks5://user:secret@proxy", "http://user:secret@", "user:secret@a b:80",
+    // An @ of a password is written %40 (RFC 3986, 3.2.1); curl takes no other.
+    "http://user:a@secret@proxy:80",
   ])
   func neverRepeatsASecret(_ text: String) {
     let error = #expect(throws: SiteError.self) { try ProxySettings.server(text, variable: "http_proxy") }

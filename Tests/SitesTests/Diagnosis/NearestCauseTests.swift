@@ -168,6 +168,13 @@ struct NearestCauseTests {
     #expect(Self.cause(far) == .familyBroken)
   }
 
+  /// On a link without a router the Internet would have to be there itself: what is missing is the router.
+  @Test func whoShouldLeadToTheInternetIsARouter() {
+    let silent = Self.kernel(.neighbour(.silent(Self.target, isGateway: false, wasProbed: true)))
+    #expect(Self.cause([silent], .internet) == .gatewaySilent)
+    #expect(Self.cause([silent], .host) == .hostAbsent)
+  }
+
   private static let dormant = kernel(.link(.fails("eth0", .dormant, isNamed: true)))
 
   /// The kernel leaves it to others what a dormant link carries (RFC 2863, 3.1.12).
