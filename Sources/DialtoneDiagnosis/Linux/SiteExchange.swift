@@ -41,7 +41,7 @@ struct SiteExchange: Sendable {
   }
 
   private func ask(_ url: SiteURL) async throws -> SiteFinding {
-    // Whoever is slow has nearly until the end. The rest is for tries with small packets, and further usual ones.
+    // The first check leaves time for others, so a second one waits longer, for a site that is slow.
     async let patient = inquiry.isConnected ? askPatiently(url) : nil
     let first = try await check(url, timeout: .nanoseconds(rest * 2 / 5))
     var finding = SiteFinding(first.verdict, stalls: stall(first), clock: .read())

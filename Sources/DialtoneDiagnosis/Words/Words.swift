@@ -349,58 +349,6 @@ struct Words {
     case .vanished: "packets of \(packets.byteCount) bytes vanish on the way, and small ones pass"
     }
   }
-
-  // MARK: The site
-
-  private func text(_ meaning: SiteMeaning, _ finding: SiteFinding) -> String {
-    let verdict = SiteRules.judged(finding)
-    let site = verdict.url.authority
-    let reason = verdict.error?.message ?? "no reason is known"
-    switch meaning {
-    case .largePass: return "what the site sent came through"
-    case .largeUntold: return "there was no exchange to tell by"
-    case .smallFail: return "small packets get no answer either"
-    case .largeVanish: return "large packets vanish on the way, and small ones pass"
-    case .unreliable(let failures, let count): return "asking \(site) failed \(failures) of \(count) times"
-    case .unconnected: return "the site \(site) took a connection at one time, and not at another: \(reason)"
-    case .proven: return "the certificate proves that it is \(site)"
-    case .plain: return "the URL is http"
-    case .swallowed: return "the site \(site) takes the connection, and packets that follow vanish on the way"
-    case .tlsStalled: return "the site \(site) takes the connection, and says nothing"
-    case .tlsFails: return "setting up TLS with \(site) fails: \(reason)"
-    case .trustUnreadable: return "this machine trusts nobody: \(reason)"
-    case .certificate: return "the certificate of \(site) does not prove who it is: \(reason)"
-    case .clock(let fault):
-      let words =
-        fault == .behind ? "it is behind this machine's own files" : "it is years ahead of this machine's own files"
-      return "this machine's clock is wrong: \(words), and the certificate of \(site) seems to be out of date"
-    case .noTLS: return "it did not come to TLS"
-    case .answers(let status): return "\(site) answers\(status.map { " \($0)" } ?? "")"
-    case .unexpected: return "\(site) answers\(verdict.status.map { " \($0)" } ?? ""): \(reason)"
-    case .serverFault(let status): return "the site \(site) answers \(status): the fault is there"
-    case .loginWanted: return "the network says that it wants a login (status 511)"
-    case .redirected: return "the answer of \(site) leads to another host, as a portal's does"
-    case .stalled:
-      return verdict.stage == .body
-        ? "the site \(site) begins its answer, and does not go on"
-        : "the site \(site) takes the request, and does not answer"
-    case .malformed: return "the site \(site) gives no proper answer: \(reason)"
-    case .noRequest: return "it did not come to a request"
-    }
-  }
-
-  private func text(_ proxy: ProxyFinding) -> String {
-    if proxy.outcome == .unreadable { return "the proxy that \(proxy.variable) names cannot be read" }
-    let who = "the proxy \(proxy.server), which other programs use (\(proxy.variable)),"
-    return switch proxy.outcome {
-    case .delivers: "\(who) leads to the target"
-    case .connects: "\(who) takes connections"
-    case .unresolved: "\(who) has a name that leads to no address"
-    case .unreachable(let error): "\(who) is not reached: \(error.message)"
-    case .refuses(let error): "\(who) does not lead to the target: \(error.message)"
-    case .unreadable, .notTried: "\(who) was not tried"
-    }
-  }
 }
 
 // MARK: Parts
