@@ -38,6 +38,18 @@ struct GatewayTableTests {
     #expect(table.gateways.count == Self.limit)
   }
 
+  @Test func onlyAnotherStateOfAGatewayThatIsThereIsAChange() {
+    var table = GatewayTable()
+    func update(_ number: Int, isFailed: Bool) -> Bool { table.update(gateway(number), on: 1, isFailed: isFailed) }
+    let isAdded = table.add(gateway(1), on: 1, isFailed: false)
+    #expect(isAdded)
+    let changes = [
+      update(1, isFailed: false), update(2, isFailed: true), update(1, isFailed: true), update(1, isFailed: true),
+      table.update(gateway(1), on: 2, isFailed: false), update(1, isFailed: false),
+    ]
+    #expect(changes == [false, false, true, false, false, true])
+  }
+
   @Test(
     "all are forgotten for lack of room, so that those in use come back: at most once a minute",
     .enabled(if: NetworkLab.isAvailable, "needs network namespaces"))
@@ -78,6 +90,15 @@ struct GatewayTableTests {
         #expect(watch.nextLook == nil)
         #expect(watch.note([try reply(1, over: link)], queries, events, now: 0))
         #expect((watch.nextLook != nil) == hasFailed)
+        guard var next = watch.nextLook else { return }
+        // As long as nothing changes, it is looked for ever less often, but at least twice a second.
+        for milliseconds in [50, 100, 200, 400, 500, 500] as [Int64] {
+          #expect(!watch.look(queries, events, now: next - 1))
+          #expect(watch.nextLook == next)
+          #expect(!watch.look(queries, events, now: next))
+          #expect(watch.nextLook == next + milliseconds * 1_000_000)
+          next += milliseconds * 1_000_000
+        }
       }
     }
   }

@@ -95,6 +95,22 @@ struct GatewayTests {
     #expect(try gateway(lab) == "2001:db8:a::2")
   }
 
+  @Test("a gateway that no answer has named is announced when it answers again: nobody has to look for it")
+  func aGatewaySilentFromTheBeginningIsAnnounced() async throws {
+    let lab = try await makeLab()
+    try ip("-6 route add default via \(Self.first) metric 100", lab)
+    try ip("-6 route add default via \(Self.second) metric 200", lab)
+    try neighbour(Self.first, "reachable", lab)
+    try neighbour(Self.first, "failed", lab)
+    // Time stands still, so that no gateway is looked at again.
+    let probe = NetworkProbe()
+    let monitors = try SteppedClock(isStill: true).monitors(lab, waiter: .epoll, source: probe.makeSource)
+    let internet = try await monitors.record { $0.family = .ipv6 }
+    try await internet.wait("over w0") { $0.isVia("w0") }
+    try neighbour(Self.first, "permanent", lab)
+    try await internet.wait("over v0") { $0.isVia("v0") }
+  }
+
   @Test("a packet to a failed gateway has the kernel prefer it again, which nothing announces")
   func aFailedGatewayIsTriedAgain() async throws {
     let lab = try await makeLab()

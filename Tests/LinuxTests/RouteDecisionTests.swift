@@ -73,6 +73,13 @@ struct RouteDecisionTests {
     #expect(state ≈ Reachability(status: .unreachable, reason: .noRoute))
   }
 
+  @Test("a reply that names other links alone is no route over the one that was asked for")
+  func aRouteOverAnotherLinkIsNone() throws {
+    let elsewhere = try BuiltMessages.route(over: 4, via: "10.1.0.2", from: "10.1.0.1")
+    let state = try network().decision().decide(target, RouteReplies(match: elsewhere, plain: elsewhere), output: 3)
+    #expect(state ≈ Reachability(status: .unreachable, reason: .noRoute))
+  }
+
   @Test("a kernel without IPv6 has no route")
   func aKernelWithoutIPv6HasNoRoute() throws {
     let six = try address("2001:db8:1::1")

@@ -20,7 +20,7 @@ extension TargetRecord {
     var best = 0
     for position in nodes.indices {
       guard let answer = nodes[position].answer else { return nil }
-      if position > 0, let first = nodes[best].answer, isBetter(answer, than: first) { best = position }
+      if let first = nodes[best].answer, isBetter(answer, than: first) { best = position }
     }
     return nodes.isEmpty ? nil : nodes[best].answer
   }

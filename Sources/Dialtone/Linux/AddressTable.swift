@@ -118,7 +118,7 @@ extension AddressTable.Entry {
     guard let address = message.localAddress else { return nil }
     var flags = message.flags
     // These follow from lifetimes. They change which source is chosen, never whether there is one.
-    flags.remove([.deprecated, .permanent, .noDAD])
+    flags.subtract(.deprecated.union(.permanent).union(.noDAD))
     self.init(
       address: address, prefixLength: message.prefixLength, peer: message.peer, scope: message.scope, flags: flags)
   }

@@ -28,7 +28,7 @@ struct Link: Equatable, Sendable {
   let radio: UInt32?
 
   /// The flags that count.
-  private static let significantFlags: LinkFlags = [.up, .lowerUp, .loopback, .pointToPoint]
+  private static let significantFlags: LinkFlags = .up.union(.lowerUp).union(.loopback).union(.pointToPoint)
 
   /// Takes from a message what counts. Returns `nil` if the message is no snapshot of a whole link.
   init?(_ message: LinkMessage, kind: InterfaceKind, radio: UInt32? = nil) {

@@ -272,7 +272,8 @@ final class RouteDecision {
 /// The reason depends on the tables and on the interface asked for, not on the target: thousands of targets without a
 /// route share one search. Invariant: code that changes the tables, or anything else a search reads, calls `removeAll`.
 final class ReasonSearches {
-  private var found: [UInt32?: Reachability] = [:]
+  /// By the index of the interface, which is 0 if none is asked for.
+  private var found: [UInt32: Reachability] = [:]
   /// How many searches were made.
   private(set) var count = 0
 
@@ -282,10 +283,10 @@ final class ReasonSearches {
 
   /// Returns the reason, and searches for it if it is not known.
   func result(_ output: UInt32?, _ search: () -> Reachability) -> Reachability {
-    if let known = found[output] { return known }
+    if let known = found[output ?? 0] { return known }
     count += 1
     let result = search()
-    found[output] = result
+    found[output ?? 0] = result
     return result
   }
 }

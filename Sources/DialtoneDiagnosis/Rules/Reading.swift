@@ -59,7 +59,7 @@ struct Reading: Hashable, Sendable {
       case .history: [Reading(finding, .ok)]
       case .kernel(let kernel): [read(kernel, context)]
       case .tunnel(let tunnel): [read(tunnel)]
-      case .portal(let portal): [read(portal)]
+      case .portal(let portal): [read(portal, context)]
       case .beyond(let beyond): [BeyondRules.read(beyond, context)]
       case .name(let name): [NameRules.read(name)]
       case .connection(let connection): [ConnectionRules.read(connection)]
@@ -75,6 +75,8 @@ struct Reading: Hashable, Sendable {
   struct Context {
     /// Whether somebody beyond the router of a family has answered anything.
     private(set) var hasAnswerFromBeyond = false
+    /// Whether the site answers with a page.
+    private(set) var hasPage = false
     /// Whether something that was asked beyond the router got no answer.
     private(set) var hasSilenceBeyond = false
     /// Whether no router is there, so that nothing behind it says anything.
@@ -118,7 +120,9 @@ struct Reading: Hashable, Sendable {
         }
       case .connection(let connection): note(connection)
       case .name(let name): note(name)
-      case .site(let site): if site.usual.contains(where: SiteFinding.isAnswered) { hasAnswerFromBeyond = true }
+      case .site(let site):
+        if site.usual.contains(where: SiteFinding.isAnswered) { hasAnswerFromBeyond = true }
+        hasPage = site.usual.contains { $0.kind.answerer == .site && (200..<300).contains($0.status ?? 0) }
       case .proxy(let proxy): if [.delivers, .connects].contains(proxy.outcome) { hasAnswerFromBeyond = true }
       default: break
       }
@@ -153,68 +157,78 @@ struct Reading: Hashable, Sendable {
   // MARK: Kernel
 
   private static func read(_ finding: KernelFinding, _ context: Context) -> Reading {
-    let proof = DiagnosisProof(finding)
-    func reading(_ outcome: DiagnosisStep.Outcome, _ cause: DiagnosisCause? = nil) -> Reading {
-      Reading(.kernel(finding), outcome, charge: cause.map { Charge($0, proof) })
-    }
+    let (outcome, cause) = judge(finding, context)
+    return Reading(.kernel(finding), outcome, charge: cause.map { Charge($0, DiagnosisProof(finding)) })
+  }
+
+  private static func judge(
+    _ finding: KernelFinding, _ context: Context
+  ) -> (DiagnosisStep.Outcome, DiagnosisCause?) {
+    let family = finding.target.family
     switch finding.result {
-    case .link(let link):
-      switch link {
-      case .works, .loopback: return reading(.ok)
-      case .failsAmongOthers, .unclear: return reading(.doubtful)
-      // Who has been heard was heard over it.
-      case .fails(_, .dormant, _) where context.isHeard(finding.target.family): return reading(.doubtful)
-      // Each reason of a link is a cause, by the same identifier.
-      case .fails(_, let reason, _):
-        return reading(.fault, reason.isOfLink ? DiagnosisCause(identifier: reason.identifier) : nil)
-      case .missing: return reading(.fault, .noInterface)
-      case .loopbackDown: return reading(.fault, .loopbackDown)
-      case .denied: return reading(.fault, .denied)
-      }
+    case .link(let link): return judge(link, isHeard: context.isHeard(family))
     case .address(let address):
       switch address {
-      case .works, .notNeeded: return reading(.ok)
-      case .deprecated: return reading(.doubtful)
-      case .missing, .linkLocal, .tentative: return reading(.fault, .noAddress)
-      case .duplicate: return reading(.fault, .duplicateAddress)
+      case .works, .notNeeded: return (.ok, nil)
+      case .deprecated: return (.doubtful, nil)
+      case .missing, .linkLocal, .tentative: return (.fault, .noAddress)
+      case .duplicate: return (.fault, .duplicateAddress)
       }
     case .rule(let rule):
       switch rule {
-      case .passes, .none: return reading(.ok)
-      case .refuses: return reading(.fault, .ruleRefuses)
-      case .unknown: return reading(.skipped)
+      case .passes, .none: return (.ok, nil)
+      case .refuses: return (.fault, .ruleRefuses)
+      case .unknown: return (.skipped, nil)
       }
     case .route(let route):
       switch route {
       // Nothing has got out by it, nor been redirected by netfilter.
-      case .leads where finding.leadsNowhere && !context.connected.contains(finding.target.family):
-        return reading(.fault, .routeRefuses)
-      case .leads: return reading(.ok)
-      case .missing: return reading(.fault, .noRoute)
-      case .refuses, .unexplained: return reading(.fault, .routeRefuses)
-      case .dead: return reading(.fault, .routeDead)
+      case .leads where finding.leadsNowhere && !context.connected.contains(family): return (.fault, .routeRefuses)
+      case .leads: return (.ok, nil)
+      case .missing: return (.fault, .noRoute)
+      case .refuses, .unexplained: return (.fault, .routeRefuses)
+      case .dead: return (.fault, .routeDead)
       }
     case .source(let source):
       switch source {
-      case .address: return reading(.ok)
+      case .address: return (.ok, nil)
       // Nobody may have a way back to it.
-      case .foreign:
-        return context.isSilent(finding.target.family) ? reading(.fault, .noAddress) : reading(.doubtful)
-      case .missing: return reading(.fault, .noAddress)
-      case .refused: return reading(.fault, .noRoute)
-      case .unknown: return reading(.skipped)
+      case .foreign: return context.isSilent(family) ? (.fault, .noAddress) : (.doubtful, nil)
+      case .missing: return (.fault, .noAddress)
+      case .refused: return (.fault, .noRoute)
+      case .unknown: return (.skipped, nil)
       }
-    case .neighbour(let neighbour):
-      switch neighbour {
-      case .answers, .answered: return reading(.ok)
-      case .silent(_, let isGateway, _):
-        // An entry can fail while answers pass: a firewall of this machine that drops ARP, or an old entry.
-        if context.answeredBeyond.contains(finding.target.family) { return reading(.doubtful) }
-        return reading(.fault, isGateway ? .gatewaySilent : .hostAbsent)
-      case .stopped: return reading(.fault, .localFirewall)
-      case .asked: return reading(.doubtful)
-      case .unknown, .notAsked, .none: return reading(.skipped)
-      }
+    case .neighbour(let neighbour): return judge(neighbour, isHeardBeyond: context.answeredBeyond.contains(family))
+    }
+  }
+
+  private static func judge(
+    _ link: KernelFinding.Link, isHeard: Bool
+  ) -> (DiagnosisStep.Outcome, DiagnosisCause?) {
+    switch link {
+    case .works, .loopback: (.ok, nil)
+    case .failsAmongOthers, .unclear: (.doubtful, nil)
+    // Who has been heard was heard over it.
+    case .fails(_, .dormant, _) where isHeard: (.doubtful, nil)
+    // Each reason of a link is a cause, by the same identifier.
+    case .fails(_, let reason, _): (.fault, reason.isOfLink ? DiagnosisCause(identifier: reason.identifier) : nil)
+    case .missing: (.fault, .noInterface)
+    case .loopbackDown: (.fault, .loopbackDown)
+    case .denied: (.fault, .denied)
+    }
+  }
+
+  private static func judge(
+    _ neighbour: KernelFinding.Neighbour, isHeardBeyond: Bool
+  ) -> (DiagnosisStep.Outcome, DiagnosisCause?) {
+    switch neighbour {
+    case .answers, .answered: (.ok, nil)
+    // An entry can fail while answers pass: a firewall of this machine that drops ARP, or an old entry.
+    case .silent where isHeardBeyond: (.doubtful, nil)
+    case .silent(_, let isGateway, _): (.fault, isGateway ? .gatewaySilent : .hostAbsent)
+    case .stopped: (.fault, .localFirewall)
+    case .asked: (.doubtful, nil)
+    case .unknown, .notAsked, .none: (.skipped, nil)
     }
   }
 
@@ -238,8 +252,10 @@ struct Reading: Hashable, Sendable {
     }
   }
 
-  private static func read(_ finding: PortalFinding) -> Reading {
-    Reading(.portal(finding), finding.isPortal ? .fault : .ok, charge: Charge(.captivePortal, nil))
+  private static func read(_ finding: PortalFinding, _ context: Context) -> Reading {
+    // What sends everybody to its login did not make the page that the site answered with: it lets that site through.
+    if finding.demandsLogin, context.hasPage { return Reading(.portal(finding), .doubtful) }
+    return Reading(.portal(finding), finding.isPortal ? .fault : .ok, charge: Charge(.captivePortal, nil))
   }
 
   private static func read(_ finding: LargePacketsFinding) -> Reading {

@@ -57,5 +57,8 @@ public struct PortalFinding: Hashable, Sendable {
 
   /// Whether it is an answer as portals give it: a page, a redirect, or that a login is wanted (RFC 9110, 15.5.2; RFC
   /// 6585). A proxy that nobody sees says that it found no way (RFC 9110, 15.6).
-  var isPortal: Bool { status.map { (200..<400).contains($0) || [401, 511].contains($0) } ?? false }
+  var isPortal: Bool { demandsLogin || status.map { 200..<300 ~= $0 } ?? false }
+
+  /// Whether the answer is no page, but leads to one or wants a login.
+  var demandsLogin: Bool { status.map { 300..<400 ~= $0 || [401, 511].contains($0) } ?? false }
 }

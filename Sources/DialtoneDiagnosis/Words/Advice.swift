@@ -38,11 +38,8 @@ enum Advice {
     case .prohibited: return "Ask who runs the firewall on the way to let \(shell(target)) through."
     case .silent where isOwn(reading): return "See whether the service takes its connections: ss -ltn"
     case .silent: return "Ask who runs the target whether it is on, and what filters packets before it."
-    case .refused:
-      if case .connection(let connection) = reading.finding, connection.listeners?.isEmpty == false {
-        return "Let the service listen at the address that is asked, or at all."
-      }
-      return "Start the service there, or check the port."
+    case .refused where hasListeners(reading): return "Let the service listen at the address that is asked, or at all."
+    case .refused: return "Start the service there, or check the port."
     case .unreliable: return "Watch for loss: ping -c 50 \(shell(host(reading) ?? target))"
     case .addressDead: return "Tell who runs the target that one of its addresses is dead."
     case .familyBroken: return "Use the other family meanwhile, with -4 or -6."
@@ -69,6 +66,12 @@ enum Advice {
   }
 
   // MARK: What a reading names
+
+  /// Whether something listens at the port here, though not at the address.
+  private static func hasListeners(_ reading: Reading) -> Bool {
+    guard case .connection(let connection) = reading.finding else { return false }
+    return connection.listeners?.isEmpty == false
+  }
 
   private static func evidence(_ reading: Reading) -> KernelEvidence? {
     switch reading.finding {

@@ -86,20 +86,7 @@ struct Words {
       case .refuses(let priority, _): return "the rule \(priority)\(words) refuses packets to \(target)"
       case .unknown: return "the rules could not be followed to the end"
       }
-    case .route(let route):
-      switch route {
-      case .leads where finding.leadsNowhere:
-        return "the route \(Facts.words(evidence) ?? "to \(target)") leads to this machine's loopback interface, where "
-          + "packets for others end"
-      case .leads(let gateway, let interface):
-        return Facts.words(evidence)
-          ?? [gateway.map { "via \($0)" }, interface.map { "dev \($0)" }].compactMap(\.self).joined(separator: " ")
-      case .missing: return "there is no \(meant == nil ? "" : "\(family) ")route to \(target)"
-      case .refuses(let reason):
-        return "the route \(Facts.words(evidence) ?? "to \(target)") refuses the packets: \(reason)"
-      case .unexplained(let reason): return "a route or a rule refuses packets to \(target): \(reason)"
-      case .dead: return "no next hop of the route \(Facts.words(evidence) ?? "to \(target)") works"
-      }
+    case .route(let route): return text(route, finding, to: meant)
     case .source(let source):
       switch source {
       case .address(let own): return "\(own)"
@@ -110,6 +97,23 @@ struct Words {
       case .unknown: return "the kernel names none"
       }
     case .neighbour(let neighbour): return text(neighbour, evidence?.link?.name)
+    }
+  }
+
+  private static func text(_ route: KernelFinding.Route, _ finding: KernelFinding, to meant: String?) -> String {
+    let target = meant ?? "\(finding.target)"
+    let words = Facts.words(finding.evidence)
+    let known = "the route \(words ?? "to \(target)")"
+    switch route {
+    case .leads where finding.leadsNowhere:
+      return "\(known) leads to this machine's loopback interface, where packets for others end"
+    case .leads(let gateway, let interface):
+      return words
+        ?? [gateway.map { "via \($0)" }, interface.map { "dev \($0)" }].compactMap(\.self).joined(separator: " ")
+    case .missing: return "there is no \(meant == nil ? "" : "\(name(finding.target.family)) ")route to \(target)"
+    case .refuses(let reason): return "\(known) refuses the packets: \(reason)"
+    case .unexplained(let reason): return "a route or a rule refuses packets to \(target): \(reason)"
+    case .dead: return "no next hop of \(known) works"
     }
   }
 
@@ -209,7 +213,6 @@ struct Words {
   // MARK: Names
 
   private func text(_ meaning: NameMeaning, _ name: NameFinding) -> String {
-    let subject = "the name \(name.name)"
     let servers = Self.list(name.servers.map(\.address))
     let isOne = name.servers.count == 1
     switch meaning {
@@ -233,7 +236,7 @@ struct Words {
       return "\(who) gives \(name.name), which all of the Internet knows, "
         + (name.addresses.isEmpty ? "no address" : "a false address, \(Self.list(name.addresses))")
     case .unknown(let server, let exists):
-      return "\(subject) \(exists ? "has no address" : "does not exist"), says the name server \(server)"
+      return "the name \(name.name) \(exists ? "has no address" : "does not exist"), says the name server \(server)"
     case .unknownToFirst(let first, let other):
       return "the name server \(first) does not know \(name.name), and \(other) does; programs believe the first"
     case .neverAsked:
@@ -255,8 +258,7 @@ struct Words {
     case .cannotSend(let server, let errno):
       return "asking the name server \(server) fails: \(Self.text(errno: errno))"
     case .noServer: return "there is no name server to ask"
-    case .silent:
-      return "\(isOne ? "the name server" : "the name servers") \(servers) \(isOne ? "does" : "do") not answer"
+    case .silent: return "the name \(isOne ? "server \(servers) does" : "servers \(servers) do") not answer"
     case .hurried: return text(.timeIsUp)
     }
   }

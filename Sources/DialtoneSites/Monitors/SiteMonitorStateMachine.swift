@@ -176,9 +176,9 @@ struct SiteMonitorStateMachine {
 
   /// Whether what is sent is likely to cost money.
   private var isExpensive: Bool {
-    guard let path else { return false }
-    if path.flags.contains(.isWWAN) || path.interface?.kind == .cellular { return true }
-    guard let interface = path.interface else { return false }
+    if path?.flags.contains(.isWWAN) ?? false { return true }
+    guard let interface = path?.interface else { return false }
+    if interface.kind == .cellular { return true }
     return ([interface.name] + alternativeNames).contains(where: configuration.meteredInterfaces.contains)
   }
 

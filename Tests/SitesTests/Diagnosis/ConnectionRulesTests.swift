@@ -217,6 +217,12 @@ struct ConnectionRulesTests {
     #expect(!SiteFinding.Clock(now: 2_000).isSure(ofExpiry: 900))
     let early = SiteFinding(verdict(.intercepted, error: .certificateNotYetValid), clock: unkept)
     #expect(SiteRules.read(early).compactMap(\.charge) == [Charge(.tlsCertificate, nil)])
+    for (code, isSure) in [(SiteError.Code.certificateExpired, true), (.certificateNotYetValid, false)] {
+      let dated = SiteVerdict(
+        url: "https://site.example/", kind: .intercepted, error: SiteError(code, "words"),
+        certificateExpires: UTCTimestamp(durationSince1970: .seconds(900)))
+      #expect(SiteRules.read(SiteFinding(dated, clock: unkept)).contains { $0.charge?.proof != nil } == isSure)
+    }
   }
 
   @Test func anAnswerIsJudgedByItsStatusAndItsProof() {

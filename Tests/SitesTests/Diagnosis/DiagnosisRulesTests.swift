@@ -257,6 +257,12 @@ struct DiagnosisRulesTests {
       "a portal, and a site that has proven itself", .site, nil, .certain,
       way() + [connected, site(.available, status: 200), .portal(PortalFinding(status: 302))]),
     Row(
+      "a portal that sends others to its login, and lets this site through", .site, nil, .certain,
+      way() + [connected, openSite(.available, status: 200), .portal(PortalFinding(status: 302))]),
+    Row(
+      "a portal that leads elsewhere, and so does what answers for the site", .site, .captivePortal, .likely,
+      way() + [connected, openSite(.available, status: 302), .portal(PortalFinding(status: 302))]),
+    Row(
       "a portal that resets https", .site, .captivePortal, .likely,
       way() + [connection(.reset), .portal(PortalFinding(status: 302))]),
     Row(
