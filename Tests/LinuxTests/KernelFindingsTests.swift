@@ -179,6 +179,26 @@ struct KernelFindingsTests {
     #expect(KernelFindings.findings(evidence).map(\.result).contains(.source(.address(Self.own))))
   }
 
+  /// Of two addresses of a link, the one that is in the gateway's network is known there.
+  @Test func aSourceMayBeOfAnotherNetworkThanTheGateway() throws {
+    var evidence = Self.working
+    let gateway = try #require(evidence.gateway)
+    let other = IPAddress(ipv4: 0x0A14_0032)
+    evidence.addresses.append(Evidence.AddressFacts(other, prefixLength: 24))
+    evidence.state.source = other
+    #expect(
+      KernelFindings.findings(evidence).map(\.result).contains(.source(.otherNetwork(other, gateway: gateway))))
+    // Where no address is in it, none is better.
+    evidence.addresses.removeAll { $0.address == Self.own }
+    #expect(KernelFindings.findings(evidence).map(\.result).contains(.source(.address(other))))
+  }
+
+  @Test func theAddressOfABridgesPortIsNone() {
+    var evidence = Self.working
+    evidence.link?.bridge = "br0"
+    #expect(KernelFindings.findings(evidence).map(\.result).contains(.address(.onPort(Self.own, bridge: "br0"))))
+  }
+
   /// A route of the table local leads to this machine, whatever the address looks like.
   @Test func aLocalRouteLeadsToThisMachine() {
     var evidence = Self.working

@@ -58,6 +58,9 @@ package struct KernelFindings: Sendable {
     let usable = evidence.addresses.filter(\.isUsable)
     if !usable.isEmpty, evidence.state.reason != .noAddress {
       let own = usable.first { $0.address == evidence.state.source } ?? usable.first { here.contains($0) } ?? usable[0]
+      if let link = evidence.link, let bridge = link.bridge, own.link == link.index {
+        return .onPort(own.address, bridge: bridge)
+      }
       return own.isDeprecated ? .deprecated(own.address) : .works(own.address)
     }
     if let duplicate = here.first(where: \.isDuplicate) { return .duplicate(duplicate.address) }
@@ -109,8 +112,14 @@ package struct KernelFindings: Sendable {
   private var source: KernelFinding.Source {
     if let source = evidence.state.source {
       let owner = evidence.addresses.first { $0.address == source }
-      guard let link = evidence.link, let owner, owner.link != link.index, !isLocal else { return .address(source) }
-      return .foreign(source, interface: evidence.links.first { $0.index == owner.link }?.name ?? "lo")
+      guard let link = evidence.link, let owner, !isLocal else { return .address(source) }
+      if owner.link != link.index {
+        return .foreign(source, interface: evidence.links.first { $0.index == owner.link }?.name ?? "lo")
+      }
+      guard let gateway = evidence.gateway, !gateway.isLinkLocal, !owner.isInNetwork(of: gateway),
+        evidence.addresses.contains(where: { $0.link == link.index && $0.isUsable && $0.isInNetwork(of: gateway) })
+      else { return .address(source) }
+      return .otherNetwork(source, gateway: gateway)
     }
     if evidence.state.reason == .noAddress { return .missing }
     if !evidence.sendsPackets, let reason = evidence.state.reason { return .refused(reason) }

@@ -84,7 +84,8 @@ package final class KernelWitness {
       name: link.name.text, index: link.index, kind: links.kind(of: link), infoKind: link.infoKind, isUp: link.isUp,
       isOperating: links.isOperating(link), reason: network.decision.reason(ofIdle: link), mtu: message?.mtu,
       speed: isTold && speed > 0 ? speed : nil, isFullDuplex: isTold && isFullDuplex >= 0 ? isFullDuplex == 1 : nil,
-      manager: LinkManager.of(link: link.name.text, index: link.index, root: root))
+      manager: LinkManager.of(link: link.name.text, index: link.index, root: root),
+      bridge: link.master.flatMap { links[$0] }.flatMap { $0.infoKind == "bridge" ? $0.name.text : nil })
   }
 
   private func linkMessages() -> [UInt32: LinkMessage] {
@@ -184,7 +185,10 @@ package final class KernelWitness {
       if route.type == .unicast, let output, !(evidence.route?.hops.contains { $0.link == output.name.text } ?? false) {
         evidence.route = nil
       }
-    case .nothing: evidence.isTrailComplete = true
+    case .nothing:
+      evidence.isTrailComplete = true
+      let (unused, nexthops) = lookUp(packet.destination, in: RouteTableName.main)
+      if output == nil, case .route(let route) = unused { evidence.unusedRoute = facts(route, nexthops) }
     case .unknown: evidence.isTrailComplete = false
     }
   }

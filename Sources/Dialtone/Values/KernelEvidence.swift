@@ -21,11 +21,13 @@ package struct KernelEvidence: Hashable, Sendable {
     package var speed: UInt32?
     package var isFullDuplex: Bool?
     package var manager: LinkManager?
+    /// The bridge that it is a port of.
+    package var bridge: String?
 
     package init(
       name: String, index: UInt32 = 2, kind: InterfaceKind = .wired, infoKind: String? = nil, isUp: Bool = true,
       isOperating: Bool = true, reason: Reachability.Reason? = nil, mtu: UInt32? = 1_500, speed: UInt32? = nil,
-      isFullDuplex: Bool? = nil, manager: LinkManager? = nil
+      isFullDuplex: Bool? = nil, manager: LinkManager? = nil, bridge: String? = nil
     ) {
       self.name = name
       self.index = index
@@ -38,6 +40,7 @@ package struct KernelEvidence: Hashable, Sendable {
       self.speed = speed
       self.isFullDuplex = isFullDuplex
       self.manager = manager
+      self.bridge = bridge
     }
   }
 
@@ -64,6 +67,11 @@ package struct KernelEvidence: Hashable, Sendable {
       self.isDuplicate = isDuplicate
       self.isDeprecated = isDeprecated
       self.validFor = validFor
+    }
+
+    /// Whether an address is in the network that this one is in, by its prefix.
+    package func isInNetwork(of other: IPAddress) -> Bool {
+      other.family == address.family && other.bits.matches(prefix: address.bits, length: prefixLength)
     }
 
     /// Whether packets to other networks may come from it.
@@ -164,6 +172,8 @@ package struct KernelEvidence: Hashable, Sendable {
   package var rule: RuleFacts?
   /// `nil` if there is none.
   package var route: RouteFacts?
+  /// If there is none: the route of the table main that no rule leads to, or that has the kernel look no further.
+  package var unusedRoute: RouteFacts?
   /// Whether rules and routes were looked through to the end and lead to the kernel's answer.
   package var isTrailComplete: Bool
   /// `nil` if the packets go to nobody on a link.
@@ -171,6 +181,13 @@ package struct KernelEvidence: Hashable, Sendable {
 
   /// Whether packets leave, also by a dormant link.
   package var sendsPackets: Bool { state.isReachable || state.reason == .dormant && route != nil }
+  /// Whether the default route names no router on a link whose neighbours have to be asked for.
+  package var isRouterMissing: Bool {
+    guard let route, let neighbour, !neighbour.isGateway, neighbour.isResolved else { return false }
+    return route.prefixLength == 0 && route.type == .unicast
+  }
+  /// Whether the neighbour was there a moment ago: the kernel believes so for half a minute.
+  package var wasNeighbourThere: Bool { neighbour?.state?.contains(.reachable) ?? false }
   /// The router that they go to.
   package var gateway: IPAddress? { state.gateway ?? (sendsPackets ? route?.hops.first?.gateway : nil) }
 

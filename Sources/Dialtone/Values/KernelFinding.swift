@@ -79,6 +79,8 @@ public struct KernelFinding: Hashable, Sendable {
     case tentative(IPAddress)
     /// Another host has it.
     case duplicate(IPAddress)
+    /// It is that of a port of a bridge. What comes in there goes to the bridge, unless a rule of ebtables(8) says else.
+    case onPort(IPAddress, bridge: String)
   }
 
   /// The routing rule that decides.
@@ -113,6 +115,8 @@ public struct KernelFinding: Hashable, Sendable {
     case address(IPAddress)
     /// This one, which belongs to another interface than the packets leave by.
     case foreign(IPAddress, interface: String)
+    /// This one, although another address of the interface is in the gateway's network, and this one is not.
+    case otherNetwork(IPAddress, gateway: IPAddress)
     /// None of this machine's can be.
     case missing
     /// The kernel sends nothing, for this reason.

@@ -98,7 +98,12 @@ struct ExplainCommand: WordCommand {
     let text = targets.first ?? WatchedTarget.usual.typed
     let scheme = ASCII.folded(
       text.unicodeScalars.prefix { $0 != ":" }.reduce(into: "") { $0.unicodeScalars.append($1) })
-    if text.unicodeScalars.firstRange(of: "://".unicodeScalars) != nil, ["http", "https"].contains(scheme) {
+    if text.unicodeScalars.firstRange(of: "://".unicodeScalars) != nil {
+      guard ["http", "https"].contains(scheme) else {
+        throw ValidationError(
+          "TARGET (\"\(text)\"): only http and https sites can be explained; give the host and the port instead, such as "
+            + "example.com:21")
+      }
       let request = try SiteRequest([text], configuration: SiteMonitorConfiguration())
       return (text, nil, Diagnosis(of: request.urls[0], configuration: configuration))
     }

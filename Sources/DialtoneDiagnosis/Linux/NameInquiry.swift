@@ -95,7 +95,8 @@ struct NameInquiry {
       let again = ask(name, families: families, &isHurried)
       if isHurried { break }
       rounds.append(again)
-      if isSystemOdd { systems.append(system().families) }
+      // If it has got no answer, the time was up.
+      if isSystemOdd, case let reply = system(), reply != .silent { systems.append(reply.families) }
     }
     if Set(systems).count > 1 {
       let full = systems.reduce(into: Set()) { $0.formUnion($1) }
@@ -130,7 +131,7 @@ struct NameInquiry {
     let start = TimeSource.system.now()
     if !converse(&conversations, families, &servers, witness, since: start) { isHurried = true }
     var isStopped: Set<Int> = []
-    if let witness {
+    if let witness, !isHurried {
       witness.read()
       for index in conversations.indices
       where isStoppedHere(&conversations[index], witness, &servers, since: start) {

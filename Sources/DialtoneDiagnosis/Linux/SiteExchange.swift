@@ -11,6 +11,8 @@ struct SiteExchange: Sendable {
   private static let longest = Duration.seconds(30)
   /// How long it may take before it is asked once more, with more patience.
   private static let soon = Duration.milliseconds(1_200)
+  /// How long nothing may come of a page that still goes on.
+  private static let lull = Duration.milliseconds(1_500)
   /// What is left for the verdict, in nanoseconds.
   private static let margin: Int64 = 100_000_000
   /// Packets of 256 bytes pass where larger ones vanish: each IPv4 host takes 576 (RFC 791, 3.1), IPv6's 1,280.
@@ -27,6 +29,10 @@ struct SiteExchange: Sendable {
       var finding = try await ask(url)
       if finding.hasStalled, finding.isHurried { return [.unasked(.http, nil, .timeIsUp)] }
       let verdict = finding.verdict
+      // One that had so little time says nothing.
+      if finding.usual.count == 1, verdict.error?.code == .timedOut, (verdict.timings.total ?? .zero) < .seconds(1) {
+        return [.unasked(.http, nil, .timeIsUp)]
+      }
       // A certificate and an answer stay what they are.
       if finding.usual.count == 1, !finding.hasStalled,
         SiteFinding.isUnconnected(verdict) || ![nil, .name].contains(verdict.stage)
@@ -43,7 +49,14 @@ struct SiteExchange: Sendable {
   private func ask(_ url: SiteURL) async throws -> SiteFinding {
     // The first check leaves time for others, so a second one waits longer, for a site that is slow.
     async let patient = inquiry.isConnected ? askPatiently(url) : nil
-    let first = try await check(url, timeout: .nanoseconds(rest * 2 / 5))
+    var first = try await check(url, timeout: .nanoseconds(rest * 2 / 5))
+    // A page that goes on, however slowly, may have no end: that it begins is enough.
+    if first.verdict.stage == .body, let progress = first.details.progress, !progress.hasGap,
+      progress.sinceReceived < Self.lull
+    {
+      let beginning = try await inquiry.check(url, timeout: .nanoseconds(rest / 3), readsBody: false)
+      if SiteFinding.isAnswered(beginning.verdict) { first = beginning }
+    }
     var finding = SiteFinding(first.verdict, stalls: stall(first), clock: .read())
     if finding.hasStalled { try await trySmall(url, &finding) }
     let areSmallAnswered = finding.smallVerdicts.contains(where: SiteFinding.isAnswered)
@@ -133,7 +146,9 @@ extension DiagnosisInquiry {
   func check(
     _ url: SiteURL, timeout: Duration, by proxy: ProxyServer? = nil, maximumSegment: Int? = nil, readsBody: Bool = true
   ) async throws -> CheckOutcome {
-    var check = SiteCheckConfiguration(timeout: max(.milliseconds(1), timeout))
+    // In tenths of a second, as it is told.
+    let tenths = timeout.nanosecondsClamped / 100_000_000
+    var check = SiteCheckConfiguration(timeout: tenths > 0 ? .milliseconds(tenths * 100) : .milliseconds(1))
     check.method = .get
     // A dormant link carries packets, for all that the kernel does about it.
     check.acceptsConnectionOnDemand = true

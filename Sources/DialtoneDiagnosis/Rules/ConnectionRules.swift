@@ -37,12 +37,14 @@ enum ConnectionRules {
 
   /// What an ICMP message about a packet to an address is the sign of.
   static func cause(of statement: NetworkStatement, from address: IPAddress) -> DiagnosisCause {
-    switch statement.meaning {
+    let isOfItself = statement.sender.bits == address.bits
+    return switch statement.meaning {
     case .prohibited: .prohibited
     case .lifetimeEnded: .routingLoop
-    case .portUnreachable, .protocolUnreachable: statement.sender.bits == address.bits ? .refused : .prohibited
-    case .hostUnreachable: .hostAbsent
-    case .networkUnreachable: .routerNoRoute
+    case .portUnreachable, .protocolUnreachable: isOfItself ? .refused : .prohibited
+    // Who says so of itself is there: its firewall does.
+    case .hostUnreachable: isOfItself ? .prohibited : .hostAbsent
+    case .networkUnreachable: isOfItself ? .prohibited : .routerNoRoute
     case .tooLarge: .pathMTU
     case .other: .prohibited
     }
@@ -63,7 +65,9 @@ enum ConnectionRules {
   private static func judge(_ finding: ConnectionFinding) -> Judgement {
     if let working = finding.attempts.first(where: \.isAccepted) { return judge(finding, working) }
     guard let attempt = finding.attempts.max(by: { weight($0) < weight($1) }) else { return (.untried, .skipped, nil) }
-    if attempt.sight?.hasLeft == false, attempt.outcome == .silent || attempt.outcome == .reset {
+    // What waits for the neighbour's answer has not left yet.
+    let isWaiting = finding.isHurried && attempt.outcome == .silent
+    if attempt.sight?.hasLeft == false, !isWaiting, attempt.outcome == .silent || attempt.outcome == .reset {
       return (.neverLeaves(attempt), .fault, .localFirewall)
     }
     switch attempt.outcome {

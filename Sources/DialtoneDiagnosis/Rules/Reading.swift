@@ -48,8 +48,14 @@ struct Reading: Hashable, Sendable {
   }
 
   var isFault: Bool { outcome == .fault }
-  /// Whether packets come from an address of another interface, and nobody beyond the router answers them.
+  /// Whether packets come from an address of another interface or network, and nobody beyond the router answers them.
   var isForeignSource: Bool { kind == .source && charge == Charge(.noAddress, nil) }
+
+  /// Whether there is an address that the kernel does not send from yet.
+  var isTentative: Bool {
+    guard case .kernel(let kernel) = finding, case .address(.tentative) = kernel.result else { return false }
+    return true
+  }
 
   /// Reads findings. What one says may depend on the others.
   static func readings(_ findings: [Finding]) -> [Reading] {
@@ -171,6 +177,7 @@ struct Reading: Hashable, Sendable {
       switch address {
       case .works, .notNeeded: return (.ok, nil)
       case .deprecated: return (.doubtful, nil)
+      case .onPort: return context.isHeard(family) ? (.doubtful, nil) : (.fault, .noAddress)
       case .missing, .linkLocal, .tentative: return (.fault, .noAddress)
       case .duplicate: return (.fault, .duplicateAddress)
       }
@@ -193,7 +200,7 @@ struct Reading: Hashable, Sendable {
       switch source {
       case .address: return (.ok, nil)
       // Nobody may have a way back to it.
-      case .foreign: return context.isSilent(family) ? (.fault, .noAddress) : (.doubtful, nil)
+      case .foreign, .otherNetwork: return context.isSilent(family) ? (.fault, .noAddress) : (.doubtful, nil)
       case .missing: return (.fault, .noAddress)
       case .refused: return (.fault, .noRoute)
       case .unknown: return (.skipped, nil)

@@ -33,9 +33,17 @@ struct VerdictRules {
       guard let family = fault.family else { return true }
       return !workingFamilies.contains { $0 != family }
     }
-    if let first = nearest(counting) {
-      if let router = unansweringRouter, isSilence(first) {
-        return .wrong(Charge(.gatewaySilent, nil), Conclusion.Ground(reading: router))
+    if var first = nearest(counting) {
+      if isSilence(first) {
+        if let router = unansweringRouter {
+          return .wrong(Charge(.gatewaySilent, nil), Conclusion.Ground(reading: router))
+        }
+        // A router says once a second at most that it has no way (icmp_ratelimit): others waited for it in vain.
+        first = counting.first { $0.charge?.cause == .routerNoRoute } ?? first
+      }
+      // The target has addresses of that family alone, and nobody answers in it.
+      if case .connection(.silent) = first.meaning, let beyond = silentFamily(first.family) {
+        return .wrong(Charge(.familyBroken, nil), Conclusion.Ground(reading: beyond, brokenFamily: first.family))
       }
       if var charge = first.charge {
         // Whoever should have led on to the Internet is not there.
@@ -161,6 +169,11 @@ struct VerdictRules {
       return name.servers.allSatisfy { !$0.hasAnswered && $0.address.family == family }
     }
     return false
+  }
+
+  /// What says that nobody beyond the router answers in a family, and somebody in the other.
+  private func silentFamily(_ family: IPAddress.Family?) -> Reading? {
+    readings.first { if case .beyond(.answersInPart(_, family)) = $0.meaning { true } else { false } }
   }
 
   // MARK: The nearest cause

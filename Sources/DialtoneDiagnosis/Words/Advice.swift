@@ -8,8 +8,8 @@ internal import DialtoneSites
 ///
 /// What a stranger chose, such as the name of an interface, is quoted for a shell.
 enum Advice {
-  /// Returns what to try; `nil` if nothing helps.
-  static func act(on cause: DiagnosisCause, _ reading: Reading, target: String) -> String? {
+  /// Returns what to try; `nil` if nothing helps. `device` is the link that packets leave by.
+  static func act(on cause: DiagnosisCause, _ reading: Reading, target: String, device: String?) -> String? {
     let evidence = evidence(reading)
     let link = evidence?.likeliestLink
     let address = evidence?.target
@@ -19,18 +19,13 @@ enum Advice {
     case .noInterface: return "List the interfaces: ip link"
     case .loopbackDown: return "ip link set lo up"
     case .denied: return "Run it outside of the sandbox, or see what that forbids."
-    case .noAddress where !reading.isForeignSource: return link.map { giveAddress($0, evidence?.target.family) }
+    case .noAddress: return giveAddress(reading, evidence)
     case .duplicateAddress:
       return "Give this machine another address, or switch off the host that has this one."
-    case .noRoute:
-      let family = address?.family == .ipv6 ? "-6 " : ""
-      return "Add a route: ip \(family)route add default via ROUTER\(link.map { " dev \(shell($0.name))" } ?? "")"
-    case .routeRefuses, .routeDead, .noAddress:
-      return address.map { "See the route: ip \($0.family == .ipv6 ? "-6 " : "")route get fibmatch \(shell("\($0)"))" }
+    case .noRoute: return addRoute(evidence)
+    case .routeRefuses, .routeDead: return seeRoute(evidence)
     case .ruleRefuses: return "See the rules: ip \(address?.family == .ipv6 ? "-6 " : "")rule"
-    case .gatewaySilent:
-      return "Switch the router on, or check its address\(link.map { " and the cable of \(shell($0.name))" } ?? "")."
-    case .hostAbsent: return "Switch the target on, or check its address."
+    case .gatewaySilent, .hostAbsent: return findNeighbour(cause, evidence)
     case .uplinkDown, .routerNoRoute: return "Look at the router's WAN light, or call the provider."
     case .routingLoop: return "See where packets go round: traceroute \(shell(host(reading) ?? target))"
     case .silent where reading.kind == .beyond, .prohibited where reading.kind == .beyond:
@@ -39,6 +34,8 @@ enum Advice {
     case .silent where isOwn(reading): return "See whether the service takes its connections: ss -ltn"
     case .silent: return "Ask who runs the target whether it is on, and what filters packets before it."
     case .refused where hasListeners(reading): return "Let the service listen at the address that is asked, or at all."
+    case .refused where isLedAstray(reading, target):
+      return "Start the service here, or see why the name leads to this machine: /etc/hosts, or a filter of names."
     case .refused: return "Start the service there, or check the port."
     case .unreliable: return "Watch for loss: ping -c 50 \(shell(host(reading) ?? target))"
     case .addressDead: return "Tell who runs the target that one of its addresses is dead."
@@ -46,14 +43,15 @@ enum Advice {
     case .localFirewall: return localFirewall(reading)
     case .tunnelSilent: return tunnel(reading)
     case .pathMTU:
-      let name = link?.name ?? interface(reading)
-      return "Lower the MTU, such as 1400: ip link set dev \(name.map(shell) ?? "NAME") mtu 1400"
+      let name = link?.name ?? device
+      return "Lower the MTU, to IPv6's least at first: ip link set dev \(name.map(shell) ?? "NAME") mtu 1280"
     case .nameServerSilent, .nameServerRefuses, .nameUnknown, .nameHijacked, .nameWrong: return name(cause, reading)
     case .captivePortal where reading.kind == .portal: return "Log in to the network: open any http page in a browser."
     case .tlsCertificate, .clockWrong, .captivePortal, .siteFault: return site(cause, reading)
     case .proxyUnreachable, .proxyRefuses:
       guard case .proxy(let proxy) = reading.finding else { return nil }
-      return "Start the proxy, or do without it: unset \(shell(proxy.variable))"
+      let doing = cause == .proxyRefuses ? "See whether the proxy wants a user and a password" : "Start the proxy"
+      return "\(doing), or do without it: unset \(shell(proxy.variable))"
     default: return nil
     }
   }
@@ -97,11 +95,27 @@ enum Advice {
   }
 
   private static func host(_ reading: Reading) -> String? {
-    guard case .connection(let connection) = reading.finding else { return nil }
-    return connection.attempts.first.map { "\($0.address)" }
+    switch reading.finding {
+    case .connection(let connection): connection.attempts.first.map { "\($0.address)" }
+    case .beyond(let beyond): beyond.questions.first.map { "\($0.server)" }
+    case .name(let name): name.name
+    case .site(let site):
+      switch site.verdict.url.host {
+      case .name(let name): name.text
+      case .address(let address): "\(address)"
+      }
+    default: nil
+    }
   }
 
-  // MARK: Links and addresses
+  /// Whether a name leads to this machine, and not only an address or the name that means it.
+  private static func isLedAstray(_ reading: Reading, _ target: String) -> Bool {
+    guard case .connection(let connection) = reading.finding else { return false }
+    return connection.attempts.contains { $0.address.isLoopback && !target.contains("\($0.address)") }
+      && !target.contains("localhost")
+  }
+
+  // MARK: Links, addresses, routes
 
   static func isBridge(_ link: KernelEvidence.LinkFacts?) -> Bool { link?.infoKind == "bridge" }
 
@@ -136,6 +150,32 @@ enum Advice {
     }
   }
 
+  private static func giveAddress(_ reading: Reading, _ evidence: KernelEvidence?) -> String? {
+    if reading.isForeignSource { return seeRoute(evidence) }
+    if reading.isTentative { return "Wait until the kernel has looked for another host with it." }
+    guard let link = evidence?.likeliestLink else { return nil }
+    if let bridge = link.bridge { return "Move the address to the bridge: ip address add ADDRESS dev \(shell(bridge))" }
+    return giveAddress(link, evidence?.target.family)
+  }
+
+  private static func seeRoute(_ evidence: KernelEvidence?) -> String? {
+    evidence.map { evidence in
+      let ip = evidence.target.family == .ipv6 ? "ip -6" : "ip"
+      return "See the route: \(ip) route get fibmatch \(shell("\(evidence.target)"))"
+    }
+  }
+
+  private static func findNeighbour(_ cause: DiagnosisCause, _ evidence: KernelEvidence?) -> String {
+    let name = evidence?.likeliestLink.map { shell($0.name) }
+    if evidence?.isRouterMissing == true {
+      return "Name the router: ip route replace default via ROUTER\(name.map { " dev \($0)" } ?? "")"
+    }
+    if cause == .hostAbsent { return "Switch the target on, or check its address." }
+    return evidence?.wasNeighbourThere == true
+      ? "See whether the router is on, this machine's firewall drops its answers, or another host has its address."
+      : "Switch the router on, or check its address\(name.map { " and the cable of \($0)" } ?? "")."
+  }
+
   private static func giveAddress(_ link: KernelEvidence.LinkFacts, _ family: IPAddress.Family?) -> String {
     let name = shell(link.name)
     return switch link.manager {
@@ -148,11 +188,22 @@ enum Advice {
     }
   }
 
+  private static func addRoute(_ evidence: KernelEvidence?) -> String {
+    let ip = evidence?.target.family == .ipv6 ? "ip -6" : "ip"
+    switch evidence?.unusedRoute {
+    case let unused? where Facts.endsSearch(unused): return "See the route: \(ip) route show type throw"
+    case _?: return "Have the table looked up: \(ip) rule add lookup main"
+    case nil:
+      let device = evidence?.likeliestLink.map { " dev \(shell($0.name))" } ?? ""
+      return "Add a route: \(ip) route add default via ROUTER\(device)"
+    }
+  }
+
   private static func localFirewall(_ reading: Reading) -> String {
     if case .connection(.otherWay(_, let interface)) = reading.meaning {
       return "See the reverse path filter: sysctl \(shell("net.ipv4.conf.\(interface).rp_filter"))"
     }
-    return "See what this machine's own firewall has: nft list ruleset"
+    return "See what this machine's own firewall and IPsec have: nft list ruleset; ip xfrm policy"
   }
 
   private static func tunnel(_ reading: Reading) -> String? {
@@ -195,7 +246,7 @@ enum Advice {
     case .clockWrong: return "Set the clock: timedatectl set-ntp true"
     case .captivePortal: return "Log in to the network: open http://\(url.authority)/ in a browser."
     case .tlsCertificate:
-      if meaning == .trustUnreadable { return "Install the system's certificates (ca-certificates)." }
+      if meaning == .trustUnreadable { return "Install ca-certificates, or see what SSL_CERT_FILE names." }
       let isAboutDates = code == .certificateExpired || code == .certificateNotYetValid
       return isAboutDates
         ? "Ask who runs \(url.authority) to renew its certificate."

@@ -225,8 +225,19 @@ extension Facts {
 
   /// The route, as ip-route(8) prints it, with its table; `nil` if it is not known.
   static func words(_ evidence: KernelEvidence?) -> String? {
-    guard let evidence, let route = evidence.route else { return nil }
-    let name = destination(route, evidence.target.family)
+    evidence.flatMap { evidence in evidence.route.map { words($0, evidence.target.family) } }
+  }
+
+  /// Why no packet takes a route that there is.
+  static func whyUnused(_ route: KernelEvidence.RouteFacts, _ family: IPAddress.Family) -> String {
+    let words = words(route, family)
+    return endsSearch(route) ? "\(words) ends the search" : "no rule leads to \(words)"
+  }
+
+  static func endsSearch(_ route: KernelEvidence.RouteFacts) -> Bool { route.type == .throw }
+
+  private static func words(_ route: KernelEvidence.RouteFacts, _ family: IPAddress.Family) -> String {
+    let name = destination(route, family)
     var parts = route.type == .unicast ? [name] : [Self.name(route.type), name]
     parts += route.hops.map(words)
     if let metric = route.metric, metric > 0 { parts.append("metric \(metric)") }

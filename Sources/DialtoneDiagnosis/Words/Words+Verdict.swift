@@ -20,15 +20,26 @@ extension Words {
         words.details.append("\(Self.name(family)) does not work either: \(text(beside)).")
       }
       if let success = ground.success { words.details.append(doubt(success)) }
+      if isPinned, charge.cause == .hostAbsent || [.connect, .http, .tls].contains(ground.reading.kind) {
+        words.details.append("The address of the target is that of /etc/hosts.")
+      }
       if charge.cause == .routerNoRoute { words.details.append("The router's uplink is probably down.") }
       let cause = charge.cause == .familyBroken ? ground.reading.charge?.cause ?? charge.cause : charge.cause
-      let advice = Advice.act(on: cause, ground.reading, target: target)
+      let advice = Advice.act(on: cause, ground.reading, target: target, device: device)
       words.advice = silentRouters(ground.reading) == nil ? advice : Advice.onRouter
     case .unknown(let unknown):
       words.summary = summary(unknown)
       words.advice = advice(unknown)
     }
     return words
+  }
+
+  /// Whether the target has its address of hosts(5), which may be an old one.
+  private var isPinned: Bool {
+    readings.contains { reading in
+      guard case .name(let name) = reading.finding, reading.meaning == .name(.found) else { return false }
+      return name.source == .hosts && !name.addresses.contains(where: \.isLoopback)
+    }
   }
 
   /// The proxy that led to the site.

@@ -68,7 +68,8 @@ final class Exchange {
         // The call fills in the structure.
         guard unsafe csystem_stream_progress(socket, &progress) == 0 else { return }
         details.progress = StreamProgress(
-          isUnacknowledged: progress.unacknowledged > 0 && progress.sent_again > 0, hasGap: progress.behind_gap > 0)
+          isUnacknowledged: progress.unacknowledged > 0 && progress.sent_again > 0, hasGap: progress.behind_gap > 0,
+          sinceReceived: .milliseconds(Int64(progress.since_received)))
       }
     } catch {
       // The connection is closed: nothing more is known of it.

@@ -77,6 +77,8 @@ package struct StreamProgress: Hashable, Sendable {
   package var isUnacknowledged: Bool
   /// Whether segments came behind one that did not.
   package var hasGap: Bool
+  /// How long ago something came.
+  package var sinceReceived: Duration
 }
 
 /// What a check with an inspection comes to.

@@ -26,7 +26,7 @@ struct DiagnosisCauseTests {
       links: [link], link: link)
     let findings = KernelFindings.findings(evidence).map(Finding.kernel) + DiagnosisRulesTests.rows.flatMap(\.findings)
     let readings = Reading.readings(findings)
-    #expect(readings.contains { Advice.act(on: cause, $0, target: "site.example") != nil })
+    #expect(readings.contains { Advice.act(on: cause, $0, target: "site.example", device: nil) != nil })
   }
 
   /// Programs get all addresses, and then those with something about them (ip-address(8)).

@@ -10,23 +10,23 @@ import Testing
 
 /// Of several faults the one that a packet meets first is the cause, in whatever order they were found.
 struct NearestCauseTests {
-  private static let target = IPAddress(ipv4: 0xCB00_710A)
-  private static let target6 = IPAddress(IPAddressBits(ipv6High: 0x2001_0DB8_0000_0000, low: 0xA))
-  private static let router = IPAddress(ipv4: 0xC000_0201)
-  private static let server = IPAddress(ipv4: 0xC000_0235)
+  static let target = IPAddress(ipv4: 0xCB00_710A)
+  static let target6 = IPAddress(IPAddressBits(ipv6High: 0x2001_0DB8_0000_0000, low: 0xA))
+  static let router = IPAddress(ipv4: 0xC000_0201)
+  static let server = IPAddress(ipv4: 0xC000_0235)
 
-  private static func kernel(_ result: KernelFinding.Result, _ target: IPAddress = target) -> Finding {
+  static func kernel(_ result: KernelFinding.Result, _ target: IPAddress = target) -> Finding {
     .kernel(KernelFinding(result, target: target))
   }
 
-  private static func names(_ reply: NameFinding.Reply) -> Finding {
+  static func names(_ reply: NameFinding.Reply) -> Finding {
     .name(NameFinding(name: "site.example", servers: [NameFinding.Server(server, ipv4: reply, ipv6: reply)]))
   }
 
-  private static let noWay = names(
+  static let noWay = names(
     .noWay(KernelFinding(.route(.refuses(.prohibited)), target: server)))
 
-  private static let reset = Finding.connection(
+  static let reset = Finding.connection(
     ConnectionFinding(.ipv4, [ConnectionFinding.Attempt(target, port: 443, .reset)]))
 
   struct Step: Sendable, CustomTestStringConvertible {
@@ -38,7 +38,7 @@ struct NearestCauseTests {
   }
 
   /// On the way of a packet, each with a fault of its own. A tunnel's outer packets come after its neighbour.
-  private static let way: [Step] = [
+  static let way: [Step] = [
     Step(.noCarrier, kernel(.link(.fails("eth0", .noCarrier, isNamed: true)))),
     Step(.duplicateAddress, kernel(.address(.duplicate(router)))),
     Step(.ruleRefuses, kernel(.rule(.refuses(priority: 7, isProven: true)))),
@@ -51,7 +51,7 @@ struct NearestCauseTests {
     Step(.refused, reset),
   ]
 
-  private static func cause(_ findings: [Finding], _ goal: DiagnosisGoal = .host) -> DiagnosisCause? {
+  static func cause(_ findings: [Finding], _ goal: DiagnosisGoal = .host) -> DiagnosisCause? {
     DiagnosisVerdict(of: "site.example", goal: goal, findings: findings).cause
   }
 
@@ -148,7 +148,7 @@ struct NearestCauseTests {
     #expect(DiagnosisVerdict(of: "site.example", goal: .host, findings: [silent, other]).findings.count == 2)
   }
 
-  private static func connection(
+  static func connection(
     _ target: IPAddress, _ outcome: ConnectionFinding.Outcome, _ change: (inout ConnectionFinding) -> Void = { _ in }
   ) -> Finding {
     var finding = ConnectionFinding(target.family, [ConnectionFinding.Attempt(target, port: 443, outcome)])
@@ -175,7 +175,7 @@ struct NearestCauseTests {
     #expect(Self.cause([silent], .host) == .hostAbsent)
   }
 
-  private static let dormant = kernel(.link(.fails("eth0", .dormant, isNamed: true)))
+  static let dormant = kernel(.link(.fails("eth0", .dormant, isNamed: true)))
 
   /// The kernel leaves it to others what a dormant link carries (RFC 2863, 3.1.12).
   @Test func aDormantLinkIsTheCauseUnlessSomebodyIsHeardOverIt() {
@@ -341,6 +341,10 @@ struct NearestCauseTests {
     #expect(verdict(answered).cause == .silent)
     let silent = Self.kernel(.neighbour(.silent(Self.router, isGateway: true, wasProbed: true)))
     #expect(verdict(lost, silent).cause == .gatewaySilent)
+    let elsewhere = Self.kernel(.source(.otherNetwork(Self.server, gateway: Self.router)))
+    let other = DiagnosisVerdict(
+      of: "203.0.113.10", goal: .host, findings: [elsewhere, Self.connection(Self.target, .silent), lost])
+    #expect(other.cause == .noAddress && other.summary.contains("not in the network of the router \(Self.router)"))
   }
 
   /// A name server that lies until somebody logs in explains why nothing passes.
