@@ -79,7 +79,7 @@ public struct KernelFinding: Hashable, Sendable {
     case tentative(IPAddress)
     /// Another host has it.
     case duplicate(IPAddress)
-    /// It is that of a port of a bridge. What comes in there goes to the bridge, unless a rule of ebtables(8) says else.
+    /// It is that of a port of a bridge. What comes in there goes to the bridge, unless ebtables(8) has another rule.
     case onPort(IPAddress, bridge: String)
   }
 

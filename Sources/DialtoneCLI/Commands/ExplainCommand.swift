@@ -101,8 +101,8 @@ struct ExplainCommand: WordCommand {
     if text.unicodeScalars.firstRange(of: "://".unicodeScalars) != nil {
       guard ["http", "https"].contains(scheme) else {
         throw ValidationError(
-          "TARGET (\"\(text)\"): only http and https sites can be explained; give the host and the port instead, such as "
-            + "example.com:21")
+          "TARGET (\"\(text)\"): only http and https sites can be explained; give the host and the port instead, such "
+            + "as example.com:21")
       }
       let request = try SiteRequest([text], configuration: SiteMonitorConfiguration())
       return (text, nil, Diagnosis(of: request.urls[0], configuration: configuration))

@@ -42,8 +42,8 @@ enum ConnectionRules {
     case .prohibited: .prohibited
     case .lifetimeEnded: .routingLoop
     case .portUnreachable, .protocolUnreachable: isOfItself ? .refused : .prohibited
-    // Who says so of itself is there: its firewall does.
-    case .hostUnreachable: isOfItself ? .prohibited : .hostAbsent
+    // Who says so of itself may lead connections on to another host, which is off.
+    case .hostUnreachable: .hostAbsent
     case .networkUnreachable: isOfItself ? .prohibited : .routerNoRoute
     case .tooLarge: .pathMTU
     case .other: .prohibited

@@ -106,8 +106,8 @@ enum NameRules {
     let lacking = [found.ipv4, found.ipv6].compactMap(\.self).first { $0.isUseless && $0.addresses.isEmpty }
     let isLate = finding.system == .silent && silent.isEmpty && !found.replies.contains(.silent)
     if isLate || finding.system == .failed {
-      // It has answered the second question, and programs wait for the answer to the first one.
-      if let time = found.milliseconds, time >= 1_000 {
+      // It has answered when it was asked again, after a second: programs wait longer until they do.
+      if let time = found.milliseconds, (1_000..<1_200).contains(time) {
         return (.unreliable(NameFinding.Unsteady(found.address, failures: 1, tries: 2)), .fault, .unreliable)
       }
       return (.lostInSystem(server: found.address, milliseconds: found.milliseconds), .fault, .nameServerSilent)

@@ -25,6 +25,8 @@ enum Advice {
     case .noRoute: return addRoute(evidence)
     case .routeRefuses, .routeDead: return seeRoute(evidence)
     case .ruleRefuses: return "See the rules: ip \(address?.family == .ipv6 ? "-6 " : "")rule"
+    case .hostAbsent where isOfItself(reading):
+      return "Ask who runs the target: what it leads to is off, or its firewall says so."
     case .gatewaySilent, .hostAbsent: return findNeighbour(cause, evidence)
     case .uplinkDown, .routerNoRoute: return "Look at the router's WAN light, or call the provider."
     case .routingLoop: return "See where packets go round: traceroute \(shell(host(reading) ?? target))"
@@ -106,6 +108,12 @@ enum Advice {
       }
     default: nil
     }
+  }
+
+  /// Whether the target itself says that it is not reachable.
+  private static func isOfItself(_ reading: Reading) -> Bool {
+    guard case .connection(.statement(let attempt, let statement)) = reading.meaning else { return false }
+    return statement.sender.bits == attempt.address.bits
   }
 
   /// Whether a name leads to this machine, and not only an address or the name that means it.

@@ -133,6 +133,13 @@ struct NameRulesTests {
       finding.system = reply
       #expect(NameRules.read(finding).charge?.cause == .nameServerSilent)
     }
+    finding.system = .silent
+    // Answered when it was asked again, after a second; and by a server that is slow.
+    let causes = [12, 1_003, 2_004].map { time in
+      finding.servers[0].milliseconds = time
+      return NameRules.read(finding).charge?.cause
+    }
+    #expect(causes == [.nameServerSilent, .unreliable, .nameServerSilent])
     finding.system = .addresses([Self.address])
     #expect(NameRules.read(finding).outcome == .ok)
   }

@@ -21,12 +21,15 @@ extension NearestCauseTests {
     #expect(Self.cause([lost, Self.connection(Self.target, .silent)]) == .uplinkDown)
   }
 
-  /// Who says of itself that it is not reachable is there.
+  /// Who says of itself that it is not reachable is there, and may lead connections on to another host.
   @Test func aHostThatSpeaksOfItselfIsThere() {
-    for meaning in [NetworkStatement.Meaning.hostUnreachable, .networkUnreachable] {
+    func verdict(_ meaning: NetworkStatement.Meaning) -> DiagnosisVerdict {
       let refused = Self.connection(Self.target, .refused(NetworkStatement(meaning, by: Self.target)))
-      #expect(Self.cause([refused]) == .prohibited)
+      return DiagnosisVerdict(of: "site.example", goal: .host, findings: [refused])
     }
+    #expect(verdict(.networkUnreachable).cause == .prohibited)
+    #expect(verdict(.hostUnreachable).cause == .hostAbsent)
+    #expect(verdict(.hostUnreachable).advice?.contains("what it leads to") ?? false)
   }
 
   /// A target that has addresses of one family alone, of which nobody beyond the router answers.
