@@ -66,8 +66,7 @@ enum ConnectionRules {
     if let working = finding.attempts.first(where: \.isAccepted) { return judge(finding, working) }
     guard let attempt = finding.attempts.max(by: { weight($0) < weight($1) }) else { return (.untried, .skipped, nil) }
     // What waits for the neighbour's answer has not left yet.
-    let isWaiting = finding.isHurried && attempt.outcome == .silent
-    if attempt.sight?.hasLeft == false, !isWaiting, attempt.outcome == .silent || attempt.outcome == .reset {
+    if attempt.sight?.hasLeft == false, attempt.outcome == .reset || attempt.outcome == .silent && !finding.isHurried {
       return (.neverLeaves(attempt), .fault, .localFirewall)
     }
     switch attempt.outcome {

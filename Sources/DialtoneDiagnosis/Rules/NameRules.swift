@@ -151,11 +151,9 @@ enum NameRules {
     {
       return (.says(code, server: no.address), .fault, .nameServerRefuses)
     }
-    if !servers.isEmpty, servers.allSatisfy({ $0.replies.contains(.forbidden) }) {
-      return (.forbidden, .fault, .localFirewall)
-    }
-    if !servers.isEmpty, servers.allSatisfy({ $0.replies.contains(.dropped) }) {
-      return (.dropped, .fault, .localFirewall)
+    for (reply, meaning) in [(NameFinding.Reply.forbidden, NameMeaning.forbidden), (.dropped, .dropped)]
+    where !servers.isEmpty && servers.allSatisfy({ $0.replies.contains(reply) }) {
+      return (meaning, .fault, .localFirewall)
     }
     if let (server, _) = first({ $0 == .mismatched }) { return (.mismatched(server), .fault, .nameServerRefuses) }
     // If one cannot be asked and another is silent, programs wait for the silent one.

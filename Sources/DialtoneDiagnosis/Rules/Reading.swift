@@ -51,12 +51,6 @@ struct Reading: Hashable, Sendable {
   /// Whether packets come from an address of another interface or network, and nobody beyond the router answers them.
   var isForeignSource: Bool { kind == .source && charge == Charge(.noAddress, nil) }
 
-  /// Whether there is an address that the kernel does not send from yet.
-  var isTentative: Bool {
-    guard case .kernel(let kernel) = finding, case .address(.tentative) = kernel.result else { return false }
-    return true
-  }
-
   /// Reads findings. What one says may depend on the others.
   static func readings(_ findings: [Finding]) -> [Reading] {
     let context = Context(findings)
@@ -167,9 +161,9 @@ struct Reading: Hashable, Sendable {
     return Reading(.kernel(finding), outcome, charge: cause.map { Charge($0, DiagnosisProof(finding)) })
   }
 
-  private static func judge(
-    _ finding: KernelFinding, _ context: Context
-  ) -> (DiagnosisStep.Outcome, DiagnosisCause?) {
+  private typealias Judgement = (DiagnosisStep.Outcome, DiagnosisCause?)
+
+  private static func judge(_ finding: KernelFinding, _ context: Context) -> Judgement {
     let family = finding.target.family
     switch finding.result {
     case .link(let link): return judge(link, isHeard: context.isHeard(family))
@@ -209,9 +203,7 @@ struct Reading: Hashable, Sendable {
     }
   }
 
-  private static func judge(
-    _ link: KernelFinding.Link, isHeard: Bool
-  ) -> (DiagnosisStep.Outcome, DiagnosisCause?) {
+  private static func judge(_ link: KernelFinding.Link, isHeard: Bool) -> Judgement {
     switch link {
     case .works, .loopback: (.ok, nil)
     case .failsAmongOthers, .unclear: (.doubtful, nil)
@@ -225,9 +217,7 @@ struct Reading: Hashable, Sendable {
     }
   }
 
-  private static func judge(
-    _ neighbour: KernelFinding.Neighbour, isHeardBeyond: Bool
-  ) -> (DiagnosisStep.Outcome, DiagnosisCause?) {
+  private static func judge(_ neighbour: KernelFinding.Neighbour, isHeardBeyond: Bool) -> Judgement {
     switch neighbour {
     case .answers, .answered: (.ok, nil)
     // An entry can fail while answers pass: a firewall of this machine that drops ARP, or an old entry.

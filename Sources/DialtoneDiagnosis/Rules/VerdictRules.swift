@@ -171,7 +171,7 @@ struct VerdictRules {
     return false
   }
 
-  /// What says that nobody beyond the router answers in a family, and somebody in the other.
+  /// What says that nobody beyond the router answers in a family alone.
   private func silentFamily(_ family: IPAddress.Family?) -> Reading? {
     readings.first { if case .beyond(.answersInPart(_, family)) = $0.meaning { true } else { false } }
   }
@@ -182,12 +182,8 @@ struct VerdictRules {
   /// only after three seconds.
   private var unansweringRouter: Reading? {
     guard context.isRouterSilent else { return nil }
-    return readings.first { reading in
-      if case .kernel(let kernel) = reading.finding, case .neighbour(.asked(_, true)) = kernel.result {
-        true
-      } else {
-        false
-      }
+    return readings.first {
+      if case .kernel(let kernel) = $0.finding, case .neighbour(.asked(_, true)) = kernel.result { true } else { false }
     }
   }
 

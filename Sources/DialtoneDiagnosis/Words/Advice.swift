@@ -160,7 +160,9 @@ enum Advice {
 
   private static func giveAddress(_ reading: Reading, _ evidence: KernelEvidence?) -> String? {
     if reading.isForeignSource { return seeRoute(evidence) }
-    if reading.isTentative { return "Wait until the kernel has looked for another host with it." }
+    if case .kernel(let kernel) = reading.finding, case .address(.tentative) = kernel.result {
+      return "Wait until the kernel has looked for another host with it."
+    }
     guard let link = evidence?.likeliestLink else { return nil }
     if let bridge = link.bridge { return "Move the address to the bridge: ip address add ADDRESS dev \(shell(bridge))" }
     return giveAddress(link, evidence?.target.family)

@@ -50,7 +50,7 @@ extension Words {
     case .delivers: "\(who) leads to the target"
     case .connects: "\(who) takes connections"
     case .unresolved: "\(who) has a name that leads to no address"
-    case .unreachable(let error): "\(who) is not reached: \(error.message)"
+    case .unreachable(let error): "\(who) cannot be used: \(error.message)"
     case .refuses(let error): "\(who) does not lead to the target: \(error.message)"
     case .unreadable, .notTried: "\(who) was not tried"
     }

@@ -137,7 +137,7 @@ struct Words {
     case .nobodysByHosts:
       return "the file /etc/hosts gives \(name.name) the address \(Self.list(name.addresses)), which is nobody's"
     case .nobodysByServer(let server):
-      return "the name server \(server) gives \(name.name) the address \(Self.list(name.addresses)): a filter does that"
+      return "the name server \(server) gives \(name.name) the address \(Self.list(name.addresses)), as filters do"
     case .hijacked(let server):
       return "the name server \(server) gives \(name.name) and a name that cannot exist the same address, "
         + Self.list(name.addresses)
