@@ -4,6 +4,7 @@
 import CDialtoneSystem
 import Foundation
 import NetworkLab
+import SiteLab
 import TestSupport
 import Testing
 
@@ -44,6 +45,18 @@ struct ExplainProcessTests {
     #expect(result.output.contains("(table local)"), "\(result.output)")
     let quiet = try await Tool.run(["explain", "--quiet", site.url], in: lab)
     #expect(quiet.ending == .exited(0) && quiet.output == "" && quiet.error == "")
+  }
+
+  /// A page may have no end, as server-sent events have none; one that goes no further has a fault.
+  @Test(arguments: [(true, 0), (false, 1)] as [(Bool, Int32)])
+  func aPageThatGoesOnIsFine(goesOn: Bool, status: Int32) async throws {
+    let lab = try NetworkLab()
+    try lab.up("lo")
+    let head = SiteStep.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n:\n")
+    let site = try await SiteServer(
+      SiteBehaviour { _ in [head, goesOn ? .drip(Array(":\n".utf8), every: .milliseconds(100)) : .stall] }, in: lab)
+    let result = try await Tool.run(["explain", "http://127.0.0.1:\(site.port)/"], in: lab)
+    #expect(result.ending == .exited(status), "\(result)")
   }
 
   @Test func exitsWithTwoIfTheTimeIsUp() async throws {
@@ -120,6 +133,7 @@ struct ExplainProcessTests {
 
   @Test(arguments: [
     ["a", "b"], ["local-network"], ["internet", "--timeout", "0"], ["192.0.2.7", "-6"], ["http://"],
+    ["ftp://example.com/"], ["WSS://example.com/"],
   ])
   func refusesWrongUsage(arguments: [String]) async throws {
     let lab = try NetworkLab()

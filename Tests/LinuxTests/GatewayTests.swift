@@ -43,6 +43,16 @@ struct GatewayTests {
     return lab
   }
 
+  /// Two default routes, of which the gateway of the first one is silent.
+  private func makeLabWithSilentGateway() async throws -> NetworkLab {
+    let lab = try await makeLab()
+    try ip("-6 route add default via \(Self.first) metric 100", lab)
+    try ip("-6 route add default via \(Self.second) metric 200", lab)
+    try neighbour(Self.first, "reachable", lab)
+    try neighbour(Self.first, "failed", lab)
+    return lab
+  }
+
   /// The gateway to which a real socket's packets go.
   private func gateway(_ lab: NetworkLab) throws -> String? {
     try lab.connect(LabConnection(to: Self.internet)).gateway
@@ -78,11 +88,7 @@ struct GatewayTests {
 
   @Test("a gateway that was silent before anything listened, and one whose entry is deleted")
   func aGatewaySilentFromTheBeginningIsNotUsed() async throws {
-    let lab = try await makeLab()
-    try ip("-6 route add default via \(Self.first) metric 100", lab)
-    try ip("-6 route add default via \(Self.second) metric 200", lab)
-    try neighbour(Self.first, "reachable", lab)
-    try neighbour(Self.first, "failed", lab)
+    let lab = try await makeLabWithSilentGateway()
     let monitors = try LabMonitors(lab)
     let internet = try await monitors.record { $0.family = .ipv6 }
     let (v0, w0) = (
@@ -97,11 +103,7 @@ struct GatewayTests {
 
   @Test("a gateway that no answer has named is announced when it answers again: nobody has to look for it")
   func aGatewaySilentFromTheBeginningIsAnnounced() async throws {
-    let lab = try await makeLab()
-    try ip("-6 route add default via \(Self.first) metric 100", lab)
-    try ip("-6 route add default via \(Self.second) metric 200", lab)
-    try neighbour(Self.first, "reachable", lab)
-    try neighbour(Self.first, "failed", lab)
+    let lab = try await makeLabWithSilentGateway()
     // Time stands still, so that no gateway is looked at again.
     let probe = NetworkProbe()
     let monitors = try SteppedClock(isStill: true).monitors(lab, waiter: .epoll, source: probe.makeSource)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+import Netlink
 import NetworkLab
 import TestSupport
 import Testing
@@ -99,6 +100,21 @@ struct KernelFindingLabTests {
     try expect(lab, .route(.missing))
     try lab.addRoute("default", kind: kind)
     try expect(lab, .route(.refuses(reason)))
+  }
+
+  /// The kernel says that there is no route, although the table main has one.
+  @Test func namesTheRouteThatNoPacketTakes() async throws {
+    let lab = try await network()
+    #expect(try steps(lab).last?.evidence?.unusedRoute == nil)
+    try lab.addRoute("198.41.0.0/24", kind: .throw)
+    try expect(lab, .route(.missing))
+    let thrown = try #require(try steps(lab).last?.evidence?.unusedRoute)
+    #expect(thrown.type == .throw && thrown.prefixLength == 24)
+    try lab.deleteRoute("198.41.0.0/24", kind: .throw)
+    try lab.deleteRule(priority: 32_766)
+    try expect(lab, .route(.missing))
+    let unused = try #require(try steps(lab).last?.evidence?.unusedRoute)
+    #expect(unused.type == .unicast && unused.prefixLength == 0 && unused.hops.first?.link == "v0")
   }
 
   @Test func findsNoNameByItself() throws {

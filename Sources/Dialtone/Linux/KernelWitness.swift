@@ -187,8 +187,9 @@ package final class KernelWitness {
       }
     case .nothing:
       evidence.isTrailComplete = true
-      let (unused, nexthops) = lookUp(packet.destination, in: RouteTableName.main)
-      if output == nil, case .route(let route) = unused { evidence.unusedRoute = facts(route, nexthops) }
+      if output != nil { return }
+      let (unused, nexthops) = tables[RouteTableName.main] ?? lookUp(packet.destination, in: RouteTableName.main)
+      if case .route(let route) = unused { evidence.unusedRoute = facts(route, nexthops) }
     case .unknown: evidence.isTrailComplete = false
     }
   }

@@ -16,8 +16,8 @@ final class ProbeSocket {
   /// The two ends of what it sends; `nil` if it has no port of its own.
   let flow: PacketRecord.Flow?
 
-  /// Begins to connect over TCP if it `isStream`, else UDP, by `interface` alone if it is given. With `hops`,
-  /// its packets pass no more than so many routers.
+  /// Begins to connect over TCP if it `isStream`, else UDP, by `interface` alone if it is given. Its
+  /// packets pass at most `hops` routers, if that is given.
   init(_ address: IPAddress, port: UInt16, isStream: Bool, interface: UInt32?, hops: CInt? = nil) {
     let address = address.unmapped
     let family = address.family == .ipv6 ? AF_INET6 : AF_INET

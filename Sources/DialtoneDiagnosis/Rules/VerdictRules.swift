@@ -38,7 +38,7 @@ struct VerdictRules {
         if let router = unansweringRouter {
           return .wrong(Charge(.gatewaySilent, nil), Conclusion.Ground(reading: router))
         }
-        // A router says once a second at most that it has no way (icmp_ratelimit): others waited for it in vain.
+        // A router limits how often it says so (icmp_ratelimit), so other questions may get no answer.
         first = counting.first { $0.charge?.cause == .routerNoRoute } ?? first
       }
       // The target has addresses of that family alone, and nobody answers in it.

@@ -178,7 +178,8 @@ enum Advice {
   private static func findNeighbour(_ cause: DiagnosisCause, _ evidence: KernelEvidence?) -> String {
     let name = evidence?.likeliestLink.map { shell($0.name) }
     if evidence?.isRouterMissing == true {
-      return "Name the router: ip route replace default via ROUTER\(name.map { " dev \($0)" } ?? "")"
+      let ip = evidence?.target.family == .ipv6 ? "ip -6" : "ip"
+      return "Name the router: \(ip) route replace default via ROUTER\(name.map { " dev \($0)" } ?? "")"
     }
     if cause == .hostAbsent { return "Switch the target on, or check its address." }
     return evidence?.wasNeighbourThere == true
