@@ -31,7 +31,7 @@ struct RuleWordsTests {
     ("", ["from all fwmark 0x7 lookup 201", "from all fwmark 0x10/0xf0 lookup 201", "from all goto 32766"]),
     ("", ["from all iif lo lookup 201", "from all oif v0 lookup 201", "from all lookup main suppress_prefixlength 0"]),
     ("", ["from all ipproto 6 dport 443 lookup 201", "from all ipproto 17 sport 53-60 lookup 201"]),
-    ("", ["from all uidrange 0-0 lookup 201"]),
+    ("", ["from all uidrange 0-0 lookup 201", "from all fwmark 0/0x2 lookup 201", "from all tos 0x10 lookup 201"]),
     ("-6 ", ["from 2001:db8::/32 lookup 201", "from all to 2001:db8:7::1 lookup 201", "from all unreachable"]),
   ])
   func aRuleReadsAsIPPrintsIt(option: String, selectors: [String]) throws {

@@ -108,10 +108,15 @@ package struct RuleWalk: Sendable {
   private func matches(_ rule: RuleMessage) -> Bool { isMatch(rule) != rule.flags.contains(.invert) }
 
   private func isMatch(_ rule: RuleMessage) -> Bool {
+    // Programs seldom ask for another one (ip(7), IP_TOS), and the kernel was not asked for one.
+    if rule.typeOfService != 0 { return false }
     // What this machine sends comes in over no interface; `iif lo` stands for that.
     if let input = rule.inputInterfaceName, input != "lo" { return false }
     if let output = rule.outputInterfaceName, output != packet.outputInterface { return false }
-    if let mark = rule.mark, (mark ^ packet.mark) & (rule.markMask ?? .max) != 0 { return false }
+    // A mark of 0 is not told, its mask is (fib_nl_fill_rule).
+    if let mask = rule.markMask ?? rule.mark.map({ _ in .max }), ((rule.mark ?? 0) ^ packet.mark) & mask != 0 {
+      return false
+    }
     if let users = rule.userIDs, !users.contains(packet.userID) { return false }
     if let number = rule.ipProtocol, number != packet.ipProtocol { return false }
     if let ports = rule.destinationPorts, !ports.contains(packet.destinationPort) { return false }
@@ -162,9 +167,10 @@ extension RuleMessage {
     if flags.contains(.invert) { words.append("not") }
     words.append("from \(Self.prefix(source, sourceLength))")
     if destinationLength > 0 { words.append("to \(Self.prefix(destination, destinationLength))") }
-    if let mark {
+    if typeOfService != 0 { words.append("tos 0x\(String(typeOfService, radix: 16))") }
+    if let mark = mark ?? markMask.map({ _ in 0 }) {
       let mask = markMask.map { $0 == .max ? "" : "/0x\(String($0, radix: 16))" } ?? ""
-      words.append("fwmark 0x\(String(mark, radix: 16))\(mask)")
+      words.append("fwmark \(mark == 0 ? "" : "0x")\(String(mark, radix: 16))\(mask)")
     }
     if let inputInterfaceName { words.append("iif \(inputInterfaceName)") }
     if let outputInterfaceName { words.append("oif \(outputInterfaceName)") }

@@ -59,7 +59,7 @@ public struct DiagnosisProof: Hashable, Sendable {
       self.init(.configuration)
     } else if finding.source == .hosts, finding.addresses.allSatisfy(\.isUnspecified) {
       self.init(.configuration)
-    } else if finding.source == .dns, !finding.servers.isEmpty,
+    } else if !finding.servers.isEmpty,
       finding.servers.allSatisfy({ server in !server.replies.isEmpty && server.replies.allSatisfy { $0 == .forbidden } }
       )
     {

@@ -28,6 +28,8 @@ package struct RuleMessage: Hashable, Sendable {
   package let family: KernelAddressFamily
   package let destinationLength: UInt8
   package let sourceLength: UInt8
+  /// The type of service of the packets that it is about (`tos`); 0 for any.
+  package let typeOfService: UInt8
   package private(set) var table: UInt32
   package let action: RuleAction
   package let flags: RuleFlags
@@ -58,6 +60,7 @@ package struct RuleMessage: Hashable, Sendable {
       let family: UInt8 = bytes.integer(at: start),
       let destinationLength: UInt8 = bytes.integer(at: start + 1),
       let sourceLength: UInt8 = bytes.integer(at: start + 2),
+      let typeOfService: UInt8 = bytes.integer(at: start + 3),
       let table: UInt8 = bytes.integer(at: start + 4),
       let action: UInt8 = bytes.integer(at: start + 7),
       let flags: UInt32 = bytes.integer(at: start + 8)
@@ -65,6 +68,7 @@ package struct RuleMessage: Hashable, Sendable {
     self.family = KernelAddressFamily(rawValue: family)
     self.destinationLength = destinationLength
     self.sourceLength = sourceLength
+    self.typeOfService = typeOfService
     self.table = UInt32(table)
     self.action = RuleAction(rawValue: action)
     self.flags = RuleFlags(rawValue: flags)

@@ -1,0 +1,125 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+import Dialtone
+import DialtoneSites
+import Netlink
+import Testing
+
+@testable import DialtoneDiagnosis
+
+/// What succeeds beside a fault, and what is only odd.
+extension NearestCauseTests {
+  private static let lost = Finding.beyond(
+    BeyondFinding([BeyondFinding.Question(server, .silent)], trace: .silent))
+  private static let accepted = connection(target, .accepted(milliseconds: 1))
+
+  /// If the router has not answered yet, it is why nobody behind it does; not, if another one has.
+  @Test func aRouterThatHasNotAnsweredExplainsSilence() {
+    let asked = Self.kernel(.neighbour(.asked(Self.router, isGateway: true)))
+    let silent = DiagnosisVerdict(of: "internet", goal: .internet, findings: [asked, Self.lost])
+    #expect(silent.cause == nil && silent.confidence == .unknown)
+    let names = Self.cause([asked, Self.names(.silent)])
+    #expect(names == .gatewaySilent)
+    let answers = Self.kernel(.neighbour(.answers(Self.router, isGateway: true)), Self.target6)
+    #expect(Self.cause([asked, answers, Self.lost], .internet) == .uplinkDown)
+    #expect(Self.cause([asked, answers, Self.names(.silent)]) == .nameServerSilent)
+  }
+
+  /// A proxy beyond the router that takes connections is somebody beyond it.
+  @Test func aProxyThatAnswersIsBeyondTheRouter() {
+    func cause(_ outcome: ProxyFinding.Outcome) -> DiagnosisCause? {
+      let proxy = Finding.proxy(ProxyFinding(variable: "https_proxy", server: "192.0.2.7:3128", outcome))
+      return Self.cause([Self.lost, proxy], .internet)
+    }
+    #expect(cause(.connects) == nil && cause(.notTried) == .uplinkDown)
+    // Without it nothing works, whatever passes else.
+    #expect(cause(.unreachable(SiteError(.cannotConnect, "words"))) == .proxyUnreachable)
+  }
+
+  /// A router that says that it has no way is there before a name server that lies.
+  @Test func aRouterWithoutAWayIsNearerThanALie() {
+    let lie = NameFinding(
+      name: RootServers.name, servers: [NameFinding.Server(Self.router, ipv4: .answer(.success, [Self.router]))],
+      addresses: [Self.router])
+    let refused = BeyondFinding.Outcome.refused(NetworkStatement(.networkUnreachable, by: Self.router))
+    let beyond = Finding.beyond(BeyondFinding([BeyondFinding.Question(Self.target, refused)]))
+    #expect(Self.cause([.name(lie), beyond], .internet) == .routerNoRoute)
+  }
+
+  /// What this machine itself says stays certain beside a success, if it is about a proxy or about the other family.
+  @Test func whatIsWrongBesideASuccessIsCertainIfThisMachineSaysSo() {
+    func verdict(_ more: Finding...) -> DiagnosisVerdict {
+      DiagnosisVerdict(of: "site.example", goal: .host, findings: more + [Self.accepted])
+    }
+    let unreadable = verdict(.proxy(ProxyFinding(variable: "https_proxy", server: "", .unreadable)))
+    #expect(unreadable.cause == .proxyUnreachable && unreadable.confidence == .certain)
+    let family = verdict(Self.kernel(.address(.duplicate(Self.target6)), Self.target6))
+    #expect(family.cause == .familyBroken && family.confidence == .certain)
+    // A connection came about in spite of it: it cannot be all there is.
+    let contradicted = verdict(Self.kernel(.route(.dead)))
+    #expect(contradicted.cause == .routeDead && contradicted.confidence == .likely)
+    #expect(contradicted.details.contains { $0.hasPrefix("Yet 203.0.113.10:443") })
+  }
+
+  /// Of two faults of one kind the first that was found is told.
+  @Test func ofTwoAlikeTheFirstIsTold() {
+    func unsteady(_ target: IPAddress) -> Finding {
+      Self.connection(target, .reset) {
+        $0.attempts[0].tries = [.reset, .accepted(milliseconds: 1)]
+      }
+    }
+    for (first, second) in [(Self.target, Self.target6), (Self.target6, Self.target)] {
+      let verdict = DiagnosisVerdict(
+        of: "site.example", goal: .host, findings: [unsteady(first), unsteady(second)])
+      #expect(verdict.cause == .unreliable && verdict.summary.contains("\(first)"), "\(verdict.summary)")
+    }
+  }
+
+  /// A family that is not set up is no fault beside one that has a way, also if nothing was tried in it.
+  @Test func aFamilyThatIsMissingIsNoCauseIfNothingWasTried() {
+    let way = Self.kernel(.route(.leads(gateway: Self.router, interface: "eth0")))
+    let answers = Self.kernel(.neighbour(.answers(Self.router, isGateway: true)))
+    let missing = Self.kernel(.route(.missing), Self.target6)
+    let verdict = DiagnosisVerdict(of: "site.example", goal: .host, findings: [way, answers, missing])
+    #expect(verdict.cause == nil && verdict.confidence == .unknown)
+  }
+
+  /// What is odd is told if it is the router that was asked.
+  @Test func whatIsOddIsToldOfTheRouterAlone() {
+    func summary(_ results: KernelFinding.Result...) -> String {
+      DiagnosisVerdict(of: "site.example", goal: .host, findings: results.map { Self.kernel($0) }).summary
+    }
+    let untried = summary(.link(.works("eth0")))
+    #expect(summary(.address(.deprecated(Self.target))) == untried)
+    #expect(summary(.neighbour(.answers(Self.router, isGateway: true))) == untried)
+    #expect(summary(.neighbour(.asked(Self.router, isGateway: true))) != untried)
+  }
+
+  /// The other family's fault is told beside the cause, and the cause is not told twice.
+  @Test func theOtherFamilysFaultIsTold() {
+    let both = DiagnosisVerdict(
+      of: "site.example", goal: .host,
+      findings: [Self.kernel(.route(.dead)), Self.kernel(.address(.duplicate(Self.target6)), Self.target6)])
+    #expect(!both.details.contains { $0.contains("does not work either") })
+    // A name that is unknown is about both, and a third family is none.
+    let cut = DiagnosisVerdict(
+      of: "site.example", goal: .host,
+      findings: [
+        Self.kernel(.route(.dead)), Self.names(.answer(.nameError, [])),
+        Self.kernel(.link(.works("eth0")), Self.target6),
+      ])
+    #expect(cut.cause == .nameUnknown, "\(cut)")
+    #expect(cut.details.filter { $0.hasPrefix("IPv4 does not work either: ") }.count == 1, "\(cut.details)")
+  }
+
+  /// A step that is not to blame gives no advice.
+  @Test(arguments: way) func onlyWhatIsToBlameGivesAdvice(step: Step) {
+    let verdict = DiagnosisVerdict(of: "site.example", goal: .host, findings: [step.finding])
+    for told in verdict.steps { #expect(told.advice == nil || told.cause != nil, "\(told)") }
+    // What to do about dead hops is in the evidence of the kernel, which is not here.
+    #expect(step.cause == .routeDead || verdict.steps.contains { $0.advice != nil && $0.cause == step.cause })
+    let fine = DiagnosisVerdict(of: "site.example", goal: .host, findings: [Self.accepted])
+    #expect(fine.steps.allSatisfy { $0.advice == nil })
+  }
+}
