@@ -102,71 +102,97 @@ struct KernelEvidenceLabTests {
     #expect(try !evidence(lab).isTrailComplete)
   }
 
-  private static let selectors = [
-    "from 10.0.0.0/8", "from 203.0.113.0/24", "to 203.0.113.0/25", "to 198.51.100.0/24", "fwmark 1", "fwmark 2/3",
-    "fwmark 0/2", "oif v0", "oif w0", "uidrange 0-0", "uidrange 1-9", "ipproto tcp", "ipproto udp", "dport 443",
-    "dport 80-90", "sport 7", "iif lo", "iif v0", "tos 0x10",
+  private static let ways: [(ReachabilityConfiguration.Transport, UInt16)] = [(.tcp, 443), (.udp, 443), (.tcp, 85)]
+  private static let packets: [(mark: UInt32, interface: String?)] = [
+    (0, nil), (1, nil), (2, nil), (3, nil), (0, "v0"), (1, "w0"),
   ]
 
-  private static let ways: [(ReachabilityConfiguration.Transport, UInt16)] = [(.tcp, 443), (.udp, 443), (.tcp, 85)]
-
   /// Which of many rules decides, the kernel says by the table of the route: each rule leads to a table of its own.
-  @Test(.enabled(if: NetworkLab.hasIPRoute2, "ip is needed"), arguments: 1...6 as ClosedRange<UInt64>)
-  func theRuleIsTheOneThatTheKernelWentBy(seed: UInt64) async throws {
+  @Test(
+    .enabled(if: NetworkLab.hasIPRoute2, "ip is needed"), arguments: 1...12 as ClosedRange<UInt64>,
+    [IPAddress.Family.ipv4, .ipv6])
+  func theRuleIsTheOneThatTheKernelWentBy(seed: UInt64, family: IPAddress.Family) async throws {
     var numbers = SeededNumbers(seed: seed)
     let lab = try await network()
     try lab.makeW(metric: 900)
     try await lab.waitForCarriers()
+    try addTables(lab, family, &numbers)
+    let (option, text) = family == .ipv4 ? ("", "203.0.113.9") : ("-6 ", "2001:db8:9::9")
+    let rules = try lab.ip("\(option)rule show").output
+    let target = try #require(IPAddress(text))
+    for (mark, interface) in Self.packets {
+      for (transport, port) in Self.ways {
+        let found = try evidence(lab, .address(target, port: port)) {
+          $0.mark = mark
+          $0.interface = interface
+          $0.transport = transport
+          $0.family = family
+        }
+        let question =
+          "\(option)route get fibmatch \(text) ipproto \(transport == .tcp ? "tcp" : "udp") dport \(port)"
+          + (mark == 0 ? "" : " mark \(mark)") + (interface.map { " oif \($0)" } ?? "")
+        let from = found.state.isReachable ? found.state.source.map { " from \($0)" } ?? "" : ""
+        // connect(2) asks again with the source that it has chosen (ip_route_connect), over IPv6 if it was refused
+        // (ip6_dst_lookup_tail).
+        var asked = try lab.ip(family == .ipv4 ? question + from : question)
+        if !asked.error.isEmpty { asked = try lab.ip(question + from) }
+        // What the kernel answers if no rule leads anywhere is no rule's doing.
+        guard let expected = Self.priority(asked) else { continue }
+        let rule = found.rule
+        #expect(rule?.priority == expected, "mark \(mark), \(interface ?? "any"), \(transport) \(port)\n\(rules)")
+      }
+    }
+  }
+
+  /// The rule that an answer of `ip route get` shows; `nil` if it shows none.
+  private static func priority(_ answer: LabOutput) -> UInt32? {
+    if answer.error.contains("Permission denied") { return 104 }
+    if answer.error.contains("Invalid argument") { return 108 }
+    if let table = answer.output.firstMatch(of: /table (\d+)/) { return UInt32(table.1) }
+    return answer.error.isEmpty && answer.output.contains(" dev ") ? 32_766 : nil
+  }
+
+  /// Adds tables with and without a route for the target, and for each a rule that is about some packets.
+  private func addTables(_ lab: NetworkLab, _ family: IPAddress.Family, _ numbers: inout SeededNumbers) throws {
+    let isIPv6 = family == .ipv6
+    if isIPv6 {
+      try lab.addAddress("2001:db8:a::1/64", "v0")
+      try lab.addAddress("2001:db8:b::1/64", "w0")
+      try lab.addRoute("default", via: "2001:db8:a::2", dev: "v0")
+    }
+    let destinations =
+      isIPv6 ? ["default", "2001:db8:9::/48", "2001:db8:7::/48"] : ["default", "203.0.113.0/24", "192.0.2.0/24"]
+    let hops = isIPv6 ? [("v0", "2001:db8:a::2"), ("w0", "2001:db8:b::2")] : [("v0", "10.0.0.2"), ("w0", "10.1.0.2")]
     for table: UInt32 in 100..<112 {
-      // Some tables have no route for the target, and what is too short counts in some rules only.
-      let destination = ["default", "203.0.113.0/24", "192.0.2.0/24"].randomElement(using: &numbers) ?? "default"
-      for (dev, gateway) in [("v0", "10.0.0.2"), ("w0", "10.1.0.2")] where Bool.random(using: &numbers) {
+      let destination = destinations.randomElement(using: &numbers) ?? "default"
+      for (dev, gateway) in hops where Bool.random(using: &numbers) {
         try lab.addRoute(destination, via: gateway, dev: dev, metric: dev == "v0" ? 1 : 2, table: table)
       }
     }
-    // Afterwards, since the kernel goes by the rules when it checks a gateway.
+    let own =
+      isIPv6
+      ? ["from 2001:db8:a::/64", "to 2001:db8:9::/64", "to 2001:db8:7::/48"]
+      : ["from 10.0.0.0/8", "from 203.0.113.0/24", "to 203.0.113.0/25", "to 198.51.100.0/24"]
+    let selectors =
+      own + [
+        "fwmark 1", "fwmark 2/3", "fwmark 0/2", "oif v0", "oif w0", "uidrange 0-0", "uidrange 1-9", "ipproto tcp",
+        "ipproto udp", "dport 443", "dport 80-90", "sport 7", "iif lo", "iif v0", "tos 0x10",
+      ]
+    // After the routes, since the kernel goes by the rules when it checks a gateway.
     for table: UInt32 in 100..<112 {
-      let chosen = Self.selectors.shuffled(using: &numbers).prefix(Int.random(in: 1...2, using: &numbers))
+      let chosen = selectors.shuffled(using: &numbers).prefix(Int.random(in: 1...2, using: &numbers))
       // A word that stands twice is an error of ip(8).
       let words = Dictionary(chosen.map { ($0.prefix { $0 != " " }, $0) }, uniquingKeysWith: { first, _ in first })
-        .values
       let action =
         switch table {
         case 104: "prohibit"
         case 108: "blackhole"
         default: "lookup \(table)" + (table % 4 == 3 ? " suppress_prefixlength 0" : "")
         }
-      let text = "\(Bool.random(using: &numbers) ? "not " : "")\(words.joined(separator: " ")) \(action)"
-      let made = try lab.ip("rule add priority \(table) \(text)")
+      let text =
+        "\(Bool.random(using: &numbers) ? "not " : "")\(words.values.sorted().joined(separator: " ")) \(action)"
+      let made = try lab.ip("\(isIPv6 ? "-6 " : "")rule add priority \(table) \(text)")
       try #require(made.error.isEmpty, "\(text): \(made.error)")
-    }
-    let target = try #require(IPAddress("203.0.113.9"))
-    for (mark, interface) in [(0, nil), (1, nil), (2, nil), (3, nil), (0, "v0"), (1, "w0")] as [(UInt32, String?)] {
-      for (transport, port) in Self.ways {
-        let asked = try lab.ip(
-          "route get fibmatch 203.0.113.9 ipproto \(transport == .tcp ? "tcp" : "udp") dport \(port)"
-            + (mark == 0 ? "" : " mark \(mark)") + (interface.map { " oif \($0)" } ?? ""))
-        let rule = try evidence(lab, .address(target, port: port)) {
-          $0.mark = mark
-          $0.interface = interface
-          $0.transport = transport
-        }.rule
-        // What the kernel answers if no rule leads anywhere is no rule's doing.
-        let expected: UInt32? =
-          if asked.error.contains("Permission denied") {
-            104
-          } else if asked.error.contains("Invalid argument") {
-            108
-          } else if let table = asked.output.firstMatch(of: /table (\d+)/) {
-            UInt32(table.1)
-          } else {
-            asked.error.isEmpty ? 32_766 : nil
-          }
-        if let expected {
-          let rules = try lab.ip("rule show").output
-          #expect(rule?.priority == expected, "mark \(mark), \(interface ?? "any"), \(transport) \(port)\n\(rules)")
-        }
-      }
     }
   }
 }

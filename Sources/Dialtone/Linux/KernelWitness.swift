@@ -71,7 +71,7 @@ package final class KernelWitness {
     }
     return operating.first(where: hasAddress) ?? operating.first { link in
       evidence.addresses.contains { $0.link == link.index }
-    } ?? operating.first
+    } ?? evidence.candidates.first ?? operating.first
   }
 
   private func facts(_ link: Link, _ message: LinkMessage?) -> KernelEvidence.LinkFacts {
@@ -117,17 +117,16 @@ package final class KernelWitness {
 
   /// Asks for the route that matches a destination. The error is what the kernel answers in place of one.
   private func match(
-    _ address: IPAddress, _ configuration: ReachabilityConfiguration, transport: Int, output: Link?,
-    source: IPAddress? = nil
+    _ packet: RuleWalk.Packet, _ configuration: ReachabilityConfiguration, _ output: Link?
   ) -> (route: RouteMessage?, nexthops: [RouteNexthop], errno: CInt) {
     builder.removeAll()
     builder.appendLinkBarrier()
     // IPv6 names the table without being asked to, and refuses to be (inet6_rtm_valid_getroute_req).
     builder.appendRouteQuery(
-      destination: address.bits, source: source?.bits, outputInterface: output?.index,
-      mark: configuration.mark == 0 ? nil : configuration.mark, transport: transport,
+      destination: packet.destination, source: packet.source, outputInterface: output?.index,
+      mark: configuration.mark == 0 ? nil : configuration.mark, transport: Int(packet.ipProtocol),
       destinationPort: configuration.port.flatMap { $0 == 0 ? nil : $0 }, fibMatch: true,
-      namesTable: !address.bits.isIPv6)
+      namesTable: !packet.destination.isIPv6)
     var match: RouteMessage?
     var nexthops: [RouteNexthop] = []
     var errno: CInt = 0
@@ -147,16 +146,19 @@ package final class KernelWitness {
     _ evidence: inout KernelEvidence, _ address: IPAddress, _ configuration: ReachabilityConfiguration, output: Link?
   ) {
     let number = configuration.transport == .tcp ? IPPROTO_TCP : IPPROTO_UDP
-    let packet = RuleWalk.Packet(
+    let source = evidence.state.isReachable ? evidence.state.source : nil
+    var packet = RuleWalk.Packet(
       to: address.bits, mark: configuration.mark, userID: geteuid(), ipProtocol: UInt8(number),
       destinationPort: configuration.port ?? 0, outputInterface: output?.name.text)
-    let walk = RuleWalk(rules(packet.destination.family), packet)
-    var (match, nexthops, errno) = match(address, configuration, transport: Int(number), output: output)
-    // IPv6 chooses the source first where routes are for some sources alone (ip6_dst_lookup_tail, ip6_output.c).
-    if match == nil, evidence.state.isReachable, let source = evidence.state.source {
-      (match, nexthops, errno) = self.match(
-        address, configuration, transport: Int(number), output: output, source: source)
+    // IPv4's connect(2) looks the way up again with the source that the first answer names (ip_route_connect).
+    if address.family == .ipv4 { packet.source = source?.bits }
+    var (match, nexthops, errno) = match(packet, configuration, output)
+    // IPv6's does if that is a refusal (ip6_dst_lookup_tail).
+    if match == nil, packet.source == nil, let source {
+      packet.source = source.bits
+      (match, nexthops, errno) = self.match(packet, configuration, output)
     }
+    let walk = RuleWalk(rules(packet.destination.family), packet)
     if let match {
       let table = table(of: match, packet.destination)
       evidence.route = facts(match, nexthops, table: table)
@@ -169,7 +171,7 @@ package final class KernelWitness {
     let end = walk.end { table in
       if let known = tables[table] { return known.lookup }
       if tables.count == Self.tableLimit { return .unknown }
-      let found = lookUp(packet.destination, in: table)
+      let found = lookUp(packet.destination, in: table, over: output)
       tables[table] = found
       return found.lookup
     }
@@ -180,11 +182,8 @@ package final class KernelWitness {
     case .route(let route, let rule):
       evidence.rule = KernelEvidence.RuleFacts(priority: rule.priority, text: rule.words)
       evidence.route = facts(route, tables[route.table]?.nexthops ?? [])
-      // A usable route that the kernel does not use: its links have no carrier, or it is not for this interface.
+      // A usable route that the kernel does not use: its links have no carrier.
       evidence.isTrailComplete = evidence.state.reason != nil
-      if route.type == .unicast, let output, !(evidence.route?.hops.contains { $0.link == output.name.text } ?? false) {
-        evidence.route = nil
-      }
     case .nothing:
       evidence.isTrailComplete = true
       if output != nil { return }
@@ -213,7 +212,7 @@ package final class KernelWitness {
   }
 
   private func lookUp(
-    _ address: IPAddressBits, in table: UInt32
+    _ address: IPAddressBits, in table: UInt32, over output: Link? = nil
   ) -> (lookup: RuleWalk.Lookup, nexthops: [RouteNexthop]) {
     var search = RouteSearch(address)
     var nexthops: [RouteNexthop] = []
@@ -229,6 +228,12 @@ package final class KernelWitness {
         var new: [RouteNexthop] = []
         // Kernels that do not check strictly list all tables.
         guard let route = RouteMessage(message, in: bytes, nexthops: &new), route.table == table else { return }
+        // For one interface, routes over others do not count (fib_lookup_good_nhc, find_match of net/ipv6/route.c).
+        if let output, route.type == .unicast, route.covers(address),
+          !hops(route, new).contains(where: { $0.interfaceIndex == output.index })
+        {
+          return
+        }
         if search.add(route) { nexthops = new }
       })
     // A table that does not exist has no route (ENOENT).
@@ -239,19 +244,22 @@ package final class KernelWitness {
   private func facts(
     _ route: RouteMessage, _ nexthops: [RouteNexthop], table: UInt32? = nil
   ) -> KernelEvidence.RouteFacts {
-    var hops = nexthops
-    if hops.isEmpty, let index = route.outputInterface {
-      hops = [RouteNexthop(flags: route.flags, weight: 1, interfaceIndex: index, gateway: route.gateway)]
-    }
-    if hops.isEmpty, let id = route.nexthopID, let queries = network.queries { hops = queries.hops(ofObject: id) }
-    return KernelEvidence.RouteFacts(
+    KernelEvidence.RouteFacts(
       table: table ?? route.table, type: route.type, destination: route.destination.map { IPAddress($0) },
       prefixLength: Int(route.destinationLength), metric: route.priority, nexthopID: route.nexthopID,
-      hops: hops.map { hop in
+      hops: hops(route, nexthops).map { hop in
         let link = network.tables.links[hop.interfaceIndex]
         return KernelEvidence.HopFacts(
           gateway: hop.gateway.map { IPAddress($0) }, link: link?.name.text, reason: reason(hop, link))
       }, expiresIn: route.expiry > 0 ? Int(route.expiry) / 100 : nil)
+  }
+
+  private func hops(_ route: RouteMessage, _ nexthops: [RouteNexthop]) -> [RouteNexthop] {
+    if !nexthops.isEmpty { return nexthops }
+    if let index = route.outputInterface {
+      return [RouteNexthop(flags: route.flags, weight: 1, interfaceIndex: index, gateway: route.gateway)]
+    }
+    return route.nexthopID.flatMap { network.queries?.hops(ofObject: $0) } ?? []
   }
 
   private func reason(_ hop: RouteNexthop, _ link: Link?) -> Reachability.Reason? {

@@ -188,6 +188,13 @@ package struct KernelEvidence: Hashable, Sendable {
   }
   /// Whether the neighbour was there a moment ago: the kernel believes so for half a minute.
   package var wasNeighbourThere: Bool { neighbour?.state?.contains(.reachable) ?? false }
+  /// The links that work, one of which should have an address, if nothing tells which.
+  package var candidates: [LinkFacts] {
+    guard askedInterface == nil, state.interface == nil, route == nil, addresses.isEmpty else { return [] }
+    let open = links.filter { $0.isOperating && $0.bridge == nil }
+    let managed = open.filter { $0.manager != nil }
+    return managed.isEmpty ? open : managed
+  }
   /// The router that they go to.
   package var gateway: IPAddress? { state.gateway ?? (sendsPackets ? route?.hops.first?.gateway : nil) }
 

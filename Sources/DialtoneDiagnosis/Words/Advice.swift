@@ -163,6 +163,9 @@ enum Advice {
     if case .kernel(let kernel) = reading.finding, case .address(.tentative) = kernel.result {
       return "Wait until the kernel has looked for another host with it."
     }
+    if let links = evidence?.candidates, links.count > 1 {
+      return "Start a DHCP client on the interface that leads to the router, one of \(Words.list(links.map(\.name)))"
+    }
     guard let link = evidence?.likeliestLink else { return nil }
     if let bridge = link.bridge { return "Move the address to the bridge: ip address add ADDRESS dev \(shell(bridge))" }
     return giveAddress(link, evidence?.target.family)

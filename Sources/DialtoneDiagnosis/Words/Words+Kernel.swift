@@ -19,7 +19,9 @@ extension Words {
       case .works(let own): return Facts.words(own, evidence)
       case .deprecated(let own): return "\(own) is deprecated, and there is no better one"
       case .notNeeded: return "none is needed to reach \(target)"
-      case .missing: return "there is no \(family) address\(on)"
+      case .missing:
+        let names = evidence?.candidates.map(\.name) ?? []
+        return "there is no \(family) address\(names.count > 1 ? " on any of \(Self.list(names))" : on)"
       case .linkLocal(let own): return "there is only a link-local \(family) address\(on), \(own)"
       case .tentative(let own): return "the address \(own)\(on) is tentative: it is still looked for elsewhere"
       case .onPort(let own, let bridge):

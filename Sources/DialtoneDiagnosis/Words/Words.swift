@@ -300,9 +300,9 @@ extension Words {
     milliseconds < 10 ? "\((milliseconds * 10).rounded() / 10) ms" : "\(Int(milliseconds.rounded())) ms"
   }
 
-  static func list(_ addresses: [IPAddress]) -> String {
+  static func list(_ items: [some CustomStringConvertible]) -> String {
     var seen: [String] = []
-    for address in addresses.map(\.description) where !seen.contains(address) { seen.append(address) }
+    for item in items.map(\.description) where !seen.contains(item) { seen.append(item) }
     let shown = seen.prefix(4).joined(separator: ", ")
     return seen.count > 4 ? "\(shown) and \(seen.count - 4) more" : shown
   }

@@ -79,6 +79,14 @@ struct AdviceTests {
     var evidence = Self.evidence()
     #expect(Self.verdict(.address(.tentative(Self.host)), evidence).advice?.hasPrefix("Wait") == true)
     #expect(Self.verdict(.address(.missing), evidence).advice?.hasPrefix("Start a DHCP client on eth0") == true)
+    // If nothing tells which of several links is meant, none is named alone; what is managed is.
+    evidence.links = ["eth0", "eth1", "br0"].map { KernelEvidence.LinkFacts(name: $0) }
+    evidence.links[2].isOperating = false
+    let any = Self.verdict(.address(.missing), evidence)
+    #expect(any.summary.contains("no IPv4 address on any of eth0, eth1"), "\(any)")
+    #expect(any.advice?.contains("one of eth0, eth1") == true)
+    evidence.links[1].manager = .networkd
+    #expect(Self.verdict(.address(.missing), evidence).summary.contains("no IPv4 address on eth0"))
     evidence.link?.bridge = "br0"
     let port = Self.verdict(.address(.onPort(Self.host, bridge: "br0")), evidence)
     #expect(port.advice?.hasSuffix("ip address add ADDRESS dev br0") == true)
