@@ -128,14 +128,17 @@ struct KernelEvidenceLabTests {
           $0.transport = transport
           $0.family = family
         }
-        let question =
-          "\(option)route get fibmatch \(text) ipproto \(transport == .tcp ? "tcp" : "udp") dport \(port)"
-          + (mark == 0 ? "" : " mark \(mark)") + (interface.map { " oif \($0)" } ?? "")
-        let from = found.state.isReachable ? found.state.source.map { " from \($0)" } ?? "" : ""
-        // connect(2) asks again with the source that it has chosen (ip_route_connect), over IPv6 if it was refused
-        // (ip6_dst_lookup_tail).
-        var asked = try lab.ip(family == .ipv4 ? question + from : question)
-        if !asked.error.isEmpty { asked = try lab.ip(question + from) }
+        let words =
+          "\(text) ipproto \(transport == .tcp ? "tcp" : "udp") dport \(port)" + (mark == 0 ? "" : " mark \(mark)")
+          + (interface.map { " oif \($0)" } ?? "")
+        var asked = try lab.ip("\(option)route get fibmatch \(words)")
+        // connect(2) asks again with the source that it has chosen: IPv4's always (ip_route_connect), IPv6's if it was
+        // refused (ip6_dst_lookup_tail).
+        let source =
+          family == .ipv4
+          ? try lab.ip("route get \(words)").output.firstMatch(of: /src (\S+)/).map { String($0.1) }
+          : asked.error.isEmpty ? nil : found.state.source?.description
+        if let source { asked = try lab.ip("\(option)route get fibmatch \(words) from \(source)") }
         // What the kernel answers if no rule leads anywhere is no rule's doing.
         guard let expected = Self.priority(asked) else { continue }
         let rule = found.rule

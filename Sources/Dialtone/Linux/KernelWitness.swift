@@ -115,9 +115,10 @@ package final class KernelWitness {
 
   // MARK: Rules and routes
 
-  /// Asks for the route that matches a destination. The error is what the kernel answers in place of one.
+  /// Asks for the route that matches a destination, as it was added, or the way that comes of it. The error is what the
+  /// kernel answers in place of one.
   private func match(
-    _ packet: RuleWalk.Packet, _ configuration: ReachabilityConfiguration, _ output: Link?
+    _ packet: RuleWalk.Packet, _ configuration: ReachabilityConfiguration, _ output: Link?, isWhole: Bool = true
   ) -> (route: RouteMessage?, nexthops: [RouteNexthop], errno: CInt) {
     builder.removeAll()
     builder.appendLinkBarrier()
@@ -125,7 +126,7 @@ package final class KernelWitness {
     builder.appendRouteQuery(
       destination: packet.destination, source: packet.source, outputInterface: output?.index,
       mark: configuration.mark == 0 ? nil : configuration.mark, transport: Int(packet.ipProtocol),
-      destinationPort: configuration.port.flatMap { $0 == 0 ? nil : $0 }, fibMatch: true,
+      destinationPort: configuration.port.flatMap { $0 == 0 ? nil : $0 }, fibMatch: isWhole,
       namesTable: !packet.destination.isIPv6)
     var match: RouteMessage?
     var nexthops: [RouteNexthop] = []
@@ -146,17 +147,17 @@ package final class KernelWitness {
     _ evidence: inout KernelEvidence, _ address: IPAddress, _ configuration: ReachabilityConfiguration, output: Link?
   ) {
     let number = configuration.transport == .tcp ? IPPROTO_TCP : IPPROTO_UDP
-    let source = evidence.state.isReachable ? evidence.state.source : nil
     var packet = RuleWalk.Packet(
       to: address.bits, mark: configuration.mark, userID: geteuid(), ipProtocol: UInt8(number),
       destinationPort: configuration.port ?? 0, outputInterface: output?.name.text)
-    // IPv4's connect(2) looks the way up again with the source that the first answer names (ip_route_connect).
-    if address.family == .ipv4 { packet.source = source?.bits }
     var (match, nexthops, errno) = match(packet, configuration, output)
-    // IPv6's does if that is a refusal (ip6_dst_lookup_tail).
-    if match == nil, packet.source == nil, let source {
-      packet.source = source.bits
-      (match, nexthops, errno) = self.match(packet, configuration, output)
+    // connect(2) looks the way up again with the source that it has found: IPv4's always (ip_route_connect), IPv6's if
+    // it was refused (ip6_dst_lookup_tail).
+    if match == nil || !packet.destination.isIPv6 {
+      packet.source =
+        evidence.state.source?.bits
+        ?? self.match(packet, configuration, output, isWhole: false).route?.preferredSource
+      if packet.source != nil { (match, nexthops, errno) = self.match(packet, configuration, output) }
     }
     let walk = RuleWalk(rules(packet.destination.family), packet)
     if let match {
