@@ -254,8 +254,8 @@ if Context.environment["DIALTONE_CORE_ALONE"] == nil {
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "BackupOffCellular", "CDialtoneSystem", "Dialtone", "DialtoneCLI", "DialtoneDiagnosis", "DialtoneSites",
-        "Listening", "NetworkLab", "SiteLab", "SiteStatus", "SyncWhenBack", "TestSupport",
+        "BackupOffCellular", "CDialtoneSystem", "Dialtone", "DialtoneCLI", "DialtoneDiagnosis", "DialtoneJournal",
+        "DialtoneSites", "Listening", "NetworkLab", "SiteLab", "SiteStatus", "SyncWhenBack", "TestSupport",
       ] + products(of: "swift-argument-parser", "ArgumentParser")
         + products(of: "swift-nio", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix")),
     // The sample app without its views, for its tests: SwiftUI is Apple's.

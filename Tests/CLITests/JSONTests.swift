@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dialtone
+import DialtoneJournal
 import Testing
 
 @testable import DialtoneCLI
@@ -13,13 +14,13 @@ struct JSONTests {
     ("\u{7F}\u{9B}", #""\u007f\u009b""#), ("é𝄞/", "\"é𝄞/\""), ("a\r\nb", #""a\r\nb""#),
   ])
   func escapesStrings(text: String, json: String) {
-    var writer = JSONWriter()
+    var writer = JSONText()
     writer.string(text)
-    #expect(writer.text == json)
+    #expect(String(decoding: writer.bytes, as: UTF8.self) == json)
   }
 
   @Test func putsCommasWhereTheyBelong() {
-    let text = JSONWriter.object { writer in
+    let text = JSONText.line { writer in
       writer.field("a", nil as String?)
       writer.field("b", [])
       writer.field("c", ["x", "y"])

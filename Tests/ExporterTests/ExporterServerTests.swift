@@ -146,6 +146,26 @@ struct ExporterServerTests {
     await #expect(throws: (any Error).self) { try await exporter.get("/") }
   }
 
+  /// A second exporter does not take the path of one that listens; what one has left over is taken away.
+  @Test func aPathOnWhichSomebodyListensIsNotTaken() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/exporter.sock"
+    defer { Program.removeItem(URL(fileURLWithPath: path)) }
+    func server() throws -> ExporterServer {
+      ExporterServer(
+        Exporter(
+          configuration: .usual, policy: .local, watched: try WatchedTargets([]), process: ProcessMetrics(),
+          environment: nil))
+    }
+    let (first, second) = (try server(), try server())
+    _ = try await Task.detached { try first.listen(on: .path(path)) }.value
+    await #expect(throws: (any Error).self) { try await Task.detached { try second.listen(on: .path(path)) }.value }
+    #expect(FileManager.default.fileExists(atPath: path))
+    first.stop(within: .zero)
+    _ = try await Task.detached { try second.listen(on: .path(path)) }.value
+    second.stop(within: .zero)
+  }
+
   // MARK: Files
 
   @Test func replacesAFileAsAWhole() throws {

@@ -45,12 +45,24 @@ struct ProbePolicyTests {
     #expect(try other.admits(address("192.0.2.9")) && !other.admits(address("10.0.0.1")))
   }
 
+  /// A listed name leads to this machine if that is listed, too.
+  @Test func aListedNameLeadsToWhatIsListed() throws {
+    for (list, isAllowed) in [(["example.com", "127.0.0.0/8"], true), (["example.com", "::1", "127.0.0.2"], false)] {
+      let admission = try ProbePolicy(allowing: list).admission(of: SiteURL("http://example.com/").host)
+      #expect(try admission?.admits(address("127.0.0.1")) == isAllowed, "\(list)")
+      #expect(try admission?.admits(address("10.0.0.1")) == true)
+    }
+  }
+
   @Test func aNameIsNotEvenLookedUpIfNoNetworkIsListed() throws {
     let policy = try ProbePolicy(allowing: ["example.com"])
     #expect(policy.admission(of: SiteURL("http://example.org/").host) == nil)
   }
 
-  @Test(arguments: ["192.0.2.0/33", "2001:db8::/129", "192.0.2.0/x", "nosuch/8", "", "a b", "192.0.2.0/-1"])
+  @Test(arguments: [
+    "192.0.2.0/33", "2001:db8::/129", "192.0.2.0/x", "nosuch/8", "", "a b", "192.0.2.0/-1", "169.254.169.254",
+    "fe80::1",
+  ])
   func refusesWhatIsNoHostOrNetwork(_ text: String) {
     #expect(throws: ProbePolicy.Refusal.self) { try ProbePolicy(allowing: [text]) }
   }

@@ -60,6 +60,29 @@ struct ProbeTests {
     #expect(found["probe_failed_due_to_regex"] == (verdict.hasSuffix("/body") ? 1 : 0))
   }
 
+  /// A page that was not asked for is no portal's (Exporter.md).
+  @Test func aPageThatWasNotAskedForIsNoPortal() async throws {
+    let site = try await SiteServer(.answer(200, body: String(repeating: "hello", count: 2_000)))
+    for codes in ["[401]", "[404, 500]", "[204]"] {
+      let found = try await exporter("valid_status_codes: \(codes)").probe("127.0.0.1:\(site.port)")
+      #expect(found["probe_success"] == 0 && found.verdict == "unexpected-response//status", "\(codes)")
+    }
+    let login = try await SiteServer(.answer(511, body: "log in"))
+    #expect(try await exporter("").probe("127.0.0.1:\(login.port)").verdict == "captive-portal//")
+  }
+
+  /// blackbox_exporter's older key counts, in whatever order the two are written.
+  @Test func theOlderKeyOfRedirectsCounts() throws {
+    for (keys, follows) in [
+      ("no_follow_redirects: true, follow_redirects: true", false),
+      ("follow_redirects: false, no_follow_redirects: false", true),
+    ] {
+      let yaml = "modules: {m: {prober: http, http: {\(keys)}}}"
+      let module = try ExporterConfiguration(yaml: yaml) { _ in "" }.modules["m"]
+      #expect(module?.followsRedirects == follows, "\(keys)")
+    }
+  }
+
   @Test func aBodyThatBreaksOffFails() async throws {
     let site = try await SiteServer(.text("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhel"))
     let found = try await exporter("").probe("127.0.0.1:\(site.port)")

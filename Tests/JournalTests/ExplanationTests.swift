@@ -29,6 +29,20 @@ struct ExplanationTests {
     #expect(Explanation(try verdict([("192.0.2.7", "eth0")], [fault]), goodTime: usual).steps.map(\.step) == ["route"])
   }
 
+  /// Without a router on the way, silence is not the provider's.
+  @Test func silenceIsTheProvidersBehindARouterAlone() throws {
+    let (target, router) = (try #require(IPAddress("192.0.2.9")), try #require(IPAddress("192.0.2.1")))
+    func layer(_ result: KernelFinding.Result) -> OutageLayer {
+      let silent = ConnectionFinding(.ipv4, [ConnectionFinding.Attempt(target, port: 443, .silent)])
+      return OutageLayer(
+        DiagnosisVerdict(
+          of: "a", goal: .host, findings: [.kernel(KernelFinding(result, target: target)), .connection(silent)]))
+    }
+    #expect(layer(.route(.leads(gateway: router, interface: "eth0"))) == .provider)
+    #expect(layer(.route(.leads(gateway: nil, interface: "eth0"))) == .site)
+    #expect(layer(.link(.loopback)) == .machine)
+  }
+
   /// proc(5): the uptime of the system, in which the time that it slept counts.
   @Test func aMomentHasTheSystemsClocks() throws {
     func uptime() throws -> Double {

@@ -87,3 +87,51 @@ extension UTCTimestamp: CustomStringConvertible {
     return String(repeating: "0", count: max(0, width - digits.count)) + digits
   }
 }
+
+extension UTCTimestamp {
+  /// Reads what ``description`` writes, with any number of digits behind the point, or none; `nil` if the text is not
+  /// of that form.
+  package init?(_ text: some StringProtocol) {
+    var bytes = text.utf8.makeIterator()
+    func number(_ digits: Int) -> Int64? {
+      var value: Int64 = 0
+      for _ in 0..<digits {
+        guard let byte = bytes.next(), ASCII.isDigit(byte) else { return nil }
+        value = value * 10 + Int64(byte - 0x30)
+      }
+      return value
+    }
+    func skip(_ expected: UInt8) -> Bool { bytes.next() == expected }
+    guard let year = number(4), skip(0x2D), let month = number(2), skip(0x2D), let day = number(2), skip(0x54),
+      let hour = number(2), skip(0x3A), let minute = number(2), skip(0x3A), let second = number(2),
+      (1...12).contains(month), day >= 1, hour < 24, minute < 60, second < 60
+    else { return nil }
+    let days = Self.days(year: year, month: month, day: day)
+    // The 31st of a shorter month.
+    guard days < Self.days(year: month == 12 ? year + 1 : year, month: month % 12 + 1, day: 1) else { return nil }
+    var nanoseconds: Int64 = 0
+    var last = bytes.next()
+    if last == 0x2E {
+      var unit: Int64 = 100_000_000
+      last = bytes.next()
+      guard last != 0x5A else { return nil }
+      while let byte = last, ASCII.isDigit(byte) {
+        nanoseconds += Int64(byte - 0x30) * unit
+        unit /= 10
+        last = bytes.next()
+      }
+    }
+    guard last == 0x5A, bytes.next() == nil else { return nil }
+    let seconds = 86_400 * days + 3_600 * hour + 60 * minute + second
+    self.init(durationSince1970: .seconds(seconds) + .nanoseconds(nanoseconds))
+  }
+
+  /// Days since 1970-01-01 in the proleptic Gregorian calendar; a year begins in March, so that a leap day ends it.
+  package static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+    let year = month <= 2 ? year - 1 : year
+    let era = (year >= 0 ? year : year - 399) / 400
+    let yearOfEra = year - era * 400
+    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+    return era * daysOf400Years + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  }
+}

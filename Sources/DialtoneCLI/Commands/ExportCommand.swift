@@ -73,7 +73,9 @@ struct ExportCommand: WordCommand {
   func prepare() throws -> Work {
     let addresses = try listenAddresses()
     let policy = try policy(for: addresses)
-    let watched = try targets.map(Self.target)
+    // One that is given twice counts once.
+    var names: Set<String> = []
+    let watched = try targets.map(Self.target).filter { names.insert($0.name).inserted }
     let configuration = try config.map(Self.configuration) ?? .usual
     return {
       let runner = ExportRunner(

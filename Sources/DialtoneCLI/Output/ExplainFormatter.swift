@@ -3,6 +3,7 @@
 
 internal import Dialtone
 internal import DialtoneDiagnosis
+internal import DialtoneJournal
 
 /// The lines of `explain` for a person: the verdict, and a line for each step if they are wanted. Pure.
 struct ExplainFormatter {
@@ -80,7 +81,7 @@ struct ExplainFormatter {
 
   /// The whole as one object.
   static func json(_ verdict: DiagnosisVerdict, target: String, isInterrupted: Bool) -> String {
-    JSONWriter.object { writer in
+    JSONText.line { writer in
       writer.field("target", target)
       writer.field("cause", verdict.cause?.identifier)
       writer.field("confidence", verdict.confidence.identifier)
@@ -109,7 +110,7 @@ struct ExplainFormatter {
     }
   }
 
-  private static func write(_ step: DiagnosisStep, _ writer: inout JSONWriter) {
+  private static func write(_ step: DiagnosisStep, _ writer: inout JSONText) {
     writer.field("family", step.family.map { $0 == .ipv4 ? "ipv4" : "ipv6" })
     for fact in step.evidence {
       switch fact.value {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dialtone
+internal import DialtoneJournal
 
 /// What `interfaces` says of one.
 struct InterfaceFacts: Sendable {
@@ -108,7 +109,7 @@ struct InterfaceFormatter {
   /// The object of one interface, always with all keys.
   static func json(for facts: InterfaceFacts) -> String {
     let interface = facts.status
-    return JSONWriter.object { writer in
+    return JSONText.line { writer in
       writer.field("name", interface.interface.name)
       writer.field("index", interface.interface.index)
       writer.field("kind", interface.interface.kind.identifier)

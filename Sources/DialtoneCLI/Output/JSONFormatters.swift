@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dialtone
+internal import DialtoneJournal
 internal import DialtoneSites
 
 /// One JSON object a line, always with all keys; `null` if nothing is known.
@@ -10,7 +11,7 @@ struct JSONReportFormatter: ReportFormatter {
 
   func line(for report: Report) -> String {
     let state = report.state
-    return JSONWriter.object { writer in
+    return JSONText.line { writer in
       // If nothing has been read of a target, it has no time.
       writer.field("time", state.timestamp?.description)
       writer.field("target", targets[report.target].typed)
@@ -30,7 +31,7 @@ struct JSONReportFormatter: ReportFormatter {
 struct SiteJSONFormatter: ReportFormatter {
   func line(for report: StateReport<SiteVerdict>) -> String {
     let verdict = report.state
-    return JSONWriter.object { writer in
+    return JSONText.line { writer in
       writer.field("time", verdict.timestamp?.description)
       writer.field("url", verdict.url.text)
       writer.field("verdict", verdict.kind.identifier)

@@ -159,7 +159,7 @@ package struct Prober: Sendable {
         if isFirst, verdict.kind == .captivePortal { earlier = found }
         return follow(location, from: url, found)
       }
-      result.phases.transfer += details.transfer ?? .zero
+      result.phases.transfer += details.transfer ?? timings.sinceFirstByte(endedIn: verdict.stage)
       if module.prober == .tcp || details.status == nil || verdict.kind == .failed {
         result.succeeded = verdict.isAvailable
         return end(found, "\(verdict)")
@@ -200,8 +200,9 @@ package struct Prober: Sendable {
       if reason == nil, hasTLS ? module.failsWithTLS : module.failsWithoutTLS { reason = hasTLS ? "tls" : "no-tls" }
       result.succeeded = reason == nil
       guard let reason else { return end(ProbeResult.Verdict(kind: .available), words) }
-      // A portal is told as one, whatever else is not as it should be.
-      end(found.kind == .captivePortal ? found : .unexpected(reason), words)
+      // A portal is told as one, whatever else is not as it should be. A page that was not asked for is none.
+      let isPortal = found.kind == .captivePortal && (details.redirect != nil || status == 511)
+      end(isPortal ? found : .unexpected(reason), words)
     }
 
     private mutating func judgeBody(_ details: CheckDetails) -> String? {
@@ -251,6 +252,14 @@ extension ProbeResult.Verdict {
     } else {
       reason = verdict.error.map { $0.connectionReason ?? $0.code.identifier } ?? ""
     }
+  }
+}
+
+extension SiteVerdict.Timings {
+  /// How long a body was waited for that did not come whole.
+  fileprivate func sinceFirstByte(endedIn stage: SiteVerdict.Stage?) -> Duration {
+    guard stage == .body, let total else { return .zero }
+    return max(.zero, total - [name, connect, tls, firstByte].reduce(.zero) { $0 + ($1 ?? .zero) })
   }
 }
 

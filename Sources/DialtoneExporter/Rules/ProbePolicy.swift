@@ -27,6 +27,9 @@ package struct ProbePolicy: Sendable {
     isOpen = false
     for text in allowed {
       if let network = try Self.network(text) {
+        if !text.contains("/"), !AddressAdmission().admits(network.address) {
+          throw Refusal(message: "\(text) is link-local, or a cloud's metadata service: no list opens the way there")
+        }
         networks.append(network)
       } else {
         do throws(ReachabilityError) {
@@ -58,7 +61,7 @@ package struct ProbePolicy: Sendable {
     switch host {
     case .name(let name) where names.contains(name.text):
       // Who owns a name decides where it leads: it leads to this machine only if that is what it is called.
-      return AddressAdmission(excludesLoopback: name.text != "localhost")
+      return AddressAdmission(excludesLoopback: name.text != "localhost", listed: networks)
     case .name: return networks.isEmpty ? nil : AddressAdmission(networks: networks)
     case .address(let address):
       let admission = AddressAdmission(networks: networks)

@@ -93,7 +93,7 @@ package final class Exporter: Sendable {
       return Response(status: error.status, body: error.message + "\n")
     }
     guard prober.admits(probe) else {
-      return Response(status: 403, body: "target: this exporter may not probe it; see its option --allow\n")
+      return Response(status: 403, body: "target: this exporter may not probe it; see --allow of dialtone export\n")
     }
     let asked = time.now()
     guard await takeTurn(within: probe.timeout / 2) else {

@@ -78,20 +78,33 @@ package final class ExporterServer: Sendable {
     }
   }
 
-  private func bind(_ address: ListenAddress) -> EventLoopFuture<any Channel> {
-    let bootstrap = ServerBootstrap(group: exporter.loops)
+  private var bootstrap: ServerBootstrap {
+    ServerBootstrap(group: exporter.loops)
       .serverChannelOption(.backlog, value: 1_024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelInitializer { [self] channel in
         channel.eventLoop.makeCompletedFuture { try initialize(channel) }
       }
+  }
+
+  private func bind(_ address: ListenAddress) -> EventLoopFuture<any Channel> {
     switch address {
     case .network(let address?, let port): return bootstrap.bind(host: address.description, port: Int(port))
     // It takes IPv4, too (ipv6(7), bindv6only).
     case .network(nil, let port): return bootstrap.bind(host: "::", port: Int(port))
-    case .path(let path): return bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true)
+    case .path(let path): return bind(toUnusedPath: path)
     case .inherited(let descriptor): return bootstrap.withBoundSocket(descriptor)
     }
+  }
+
+  /// A socket that is left over is taken away; not one on which somebody listens.
+  private func bind(toUnusedPath path: String) -> EventLoopFuture<any Channel> {
+    ClientBootstrap(group: exporter.loops).connect(unixDomainSocketPath: path).map { $0 as (any Channel)? }
+      .recover { _ in nil }
+      .flatMap { [self] other in
+        guard let other else { return bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true) }
+        return other.close().flatMapThrowing { throw IOError(errnoCode: EADDRINUSE, reason: "bind") }
+      }
   }
 
   private func initialize(_ channel: any Channel) throws {

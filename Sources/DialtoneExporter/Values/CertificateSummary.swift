@@ -56,7 +56,7 @@ struct CertificateSummary: Sendable {
 private struct DistinguishedName {
   /// The last byte of 2.5.4.x, in the order in which they are written.
   private static let known: [(number: UInt8, key: String)] = [
-    (5, "SERIALNUMBER"), (3, "CN"), (17, "POSTALCODE"), (9, "STREET"), (8, "ST"), (7, "L"), (11, "OU"), (10, "O"),
+    (5, "SERIALNUMBER"), (3, "CN"), (11, "OU"), (10, "O"), (17, "POSTALCODE"), (9, "STREET"), (7, "L"), (8, "ST"),
     (6, "C"),
   ]
   private static let prefix: [UInt8] = [0x55, 0x04]
@@ -120,6 +120,12 @@ private struct DistinguishedName {
     let length =
       value.contents.count < 128
       ? [UInt8(value.contents.count)] : [0x81, UInt8(truncatingIfNeeded: value.contents.count)]
-    return SHA256.hexadecimal([value.tag] + length + value.contents)
+    // Go writes a text anew (asn1.Marshal): as a PrintableString (X.680, 41.4) if it can be one, else as a UTF8String.
+    let isText = [0x0C, 0x13, 0x14, 0x16].contains(value.tag)
+    let isPrintable = value.contents.allSatisfy {
+      (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
+        || " '()+,-./:=?".utf8.contains($0)
+    }
+    return SHA256.hexadecimal([isText ? isPrintable ? 0x13 : 0x0C : value.tag] + length + value.contents)
   }
 }

@@ -49,7 +49,12 @@ private struct ModuleReader {
       case "timeout": module.timeout = try value.duration("timeout")
       case "interface": module.interface = try value.string()
       case "http" where prober == .http:
-        for (key, value) in try value.entries() { try readHTTP(key, value, into: &module) }
+        let entries = try value.entries()
+        for (key, value) in entries { try readHTTP(key, value, into: &module) }
+        // The older key counts if both are there, in whatever order.
+        if let older = entries.first(where: { $0.key.text == "no_follow_redirects" }) {
+          module.followsRedirects = try !older.value.boolean(older.key.text)
+        }
       case "tcp" where prober == .tcp:
         for (key, value) in try value.entries() { try readTCP(key, value, into: &module) }
       default: throw key.refusal("a module of the prober \(prober) has no such key that can be honoured; remove it")
@@ -81,7 +86,7 @@ private struct ModuleReader {
     case "fail_if_body_not_matches_regexp": module.required = try expressions(value, key)
     case "headers": module.fields = try fields(value)
     case "follow_redirects": module.followsRedirects = try value.boolean(key.text)
-    case "no_follow_redirects": module.followsRedirects = try !value.boolean(key.text)
+    case "no_follow_redirects": break
     // Either is honoured: HTTP/1.1 is what a server without HTTP/2 gives.
     case "enable_http2": _ = try value.boolean(key.text)
     default: try readBoth(key, value, into: &module)

@@ -1,6 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dialtone
+
 /// Dates of HTTP, in any of its three forms (RFC 9110, 5.6.7).
 enum HTTPDate {
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
@@ -18,14 +20,7 @@ enum HTTPDate {
     else { return nil }
     // Two digits are of this century unless that were more than 50 years away; Go takes 69 for the turn.
     let year = numbers[1] >= 100 ? numbers[1] : numbers[1] + (numbers[1] < 69 ? 2_000 : 1_900)
-    return ((days(year, month + 1, numbers[0]) * 24 + parts[0]) * 60 + parts[1]) * 60 + parts[2]
-  }
-
-  /// Days since 1970 in the Gregorian calendar, years that begin in March.
-  private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    let shifted = month <= 2 ? year - 1 : year
-    let century = shifted / 100
-    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-    return 365 * shifted + shifted / 4 - century + century / 4 + dayOfYear - 719_468
+    let days = UTCTimestamp.days(year: Int64(year), month: Int64(month) + 1, day: Int64(numbers[0]))
+    return ((Int(days) * 24 + parts[0]) * 60 + parts[1]) * 60 + parts[2]
   }
 }

@@ -1,10 +1,12 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes one JSON value (RFC 8259) as bytes on one line.
+/// Writes one JSON value (RFC 8259) as bytes on one line, its keys in the order in which they are given.
 package struct JSONText {
   package private(set) var bytes: [UInt8] = []
   private var needsComma = false
+
+  package init() {}
 
   package static func object(_ body: (inout JSONText) -> Void) -> [UInt8] {
     var text = JSONText()
@@ -24,12 +26,12 @@ package struct JSONText {
 
   package mutating func field(_ name: String, _ value: String?) {
     key(name)
-    if let value { string(value) } else { element("null".utf8) }
+    if let value { string(value) } else { null() }
   }
 
-  package mutating func field(_ name: String, _ value: Int64?) {
+  package mutating func field(_ name: String, _ value: (some FixedWidthInteger)?) {
     key(name)
-    element((value.map { String($0) } ?? "null").utf8)
+    if let value { number(String(value)) } else { null() }
   }
 
   package mutating func field(_ name: String, _ value: Bool) {
@@ -40,7 +42,7 @@ package struct JSONText {
   /// Microseconds as seconds, all six digits.
   package mutating func field(_ name: String, seconds microseconds: Int64?) {
     key(name)
-    element((microseconds.map(Self.seconds) ?? "null").utf8)
+    if let microseconds { number(Self.seconds(microseconds)) } else { null() }
   }
 
   /// What is not there takes no bytes.
@@ -52,6 +54,8 @@ package struct JSONText {
   }
 
   package mutating func number(_ value: String) { element(value.utf8) }
+
+  package mutating func null() { element("null".utf8) }
 
   package static func seconds(_ microseconds: Int64) -> String {
     let digits = String(microseconds.magnitude % 1_000_000)
@@ -65,6 +69,9 @@ package struct JSONText {
     for scalar in value.unicodeScalars {
       switch scalar.value {
       case 0x22, 0x5C: bytes += [0x5C, UInt8(scalar.value)]
+      case 0x0A: bytes += "\\n".utf8
+      case 0x0D: bytes += "\\r".utf8
+      case 0x09: bytes += "\\t".utf8
       // C0 must be escaped; DEL and C1 are, because a line may end up on a terminal.
       case ..<0x20, 0x7F...0x9F:
         let digits = String(scalar.value, radix: 16)

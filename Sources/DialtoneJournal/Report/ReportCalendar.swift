@@ -1,6 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dialtone
+
 /// The days of a report, a week a row from Monday on.
 struct ReportCalendar {
   let days: [String: ReportData.Day]
@@ -29,7 +31,7 @@ struct ReportCalendar {
   /// Days since 1970 of the local day.
   private func dayNumber(_ wall: Int64) -> Int64 {
     let time = WallTime.local(wall)
-    return WallTime.days(year: Int64(time.year), month: Int64(time.month), day: Int64(time.day))
+    return UTCTimestamp.days(year: Int64(time.year), month: Int64(time.month), day: Int64(time.day))
   }
 
   private func write(_ number: Int64, isFirst: Bool, _ html: inout HTML) {

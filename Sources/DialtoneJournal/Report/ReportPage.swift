@@ -288,7 +288,7 @@ package struct ReportPage {
 
   private func writeFoot(_ html: inout HTML) {
     html.element("footer") { html in
-      html.text("Made by dialtone \(version) at \(minute(data.until)), of the journal in \(directory).")
+      html.text("Made by dialtone \(version), of the journal in \(directory).")
       html.text(" Time in which nobody watched, or the machine slept, counts neither way.")
       if skippedLines > 0 { html.text(" \(skippedLines) lines of the journal could not be read.") }
     }

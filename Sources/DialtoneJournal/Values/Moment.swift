@@ -64,45 +64,10 @@ package enum WallTime {
     UTCTimestamp(durationSince1970: .microseconds(wall)).description
   }
 
-  /// Reads what `text` writes, with any number of digits behind the point; `nil` if it is something else.
+  /// Reads what `text` writes; `nil` if it is something else.
   package static func microseconds(_ text: some StringProtocol) -> Int64? {
-    var bytes = text.utf8.makeIterator()
-    func number(_ digits: Int) -> Int64? {
-      var value: Int64 = 0
-      for _ in 0..<digits {
-        guard let byte = bytes.next(), ASCII.isDigit(byte) else { return nil }
-        value = value * 10 + Int64(byte - 0x30)
-      }
-      return value
-    }
-    func skip(_ expected: UInt8) -> Bool { bytes.next() == expected }
-    guard let year = number(4), skip(0x2D), let month = number(2), skip(0x2D), let day = number(2), skip(0x54),
-      let hour = number(2), skip(0x3A), let minute = number(2), skip(0x3A), let seconds = number(2),
-      (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, seconds < 61
-    else { return nil }
-    var fraction: Int64 = 0
-    var unit: Int64 = 100_000
-    var last = bytes.next()
-    if last == 0x2E {
-      last = bytes.next()
-      while let byte = last, ASCII.isDigit(byte) {
-        fraction += Int64(byte - 0x30) * unit
-        unit /= 10
-        last = bytes.next()
-      }
-    }
-    guard last == 0x5A, bytes.next() == nil else { return nil }
-    let days = days(year: year, month: month, day: day)
-    return (days * 86_400 + hour * 3_600 + minute * 60 + seconds) * second + fraction
-  }
-
-  /// Days since 1970-01-01 in the proleptic Gregorian calendar; a year begins in March, so that a leap day ends it.
-  package static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
-    let year = month <= 2 ? year - 1 : year
-    let era = (year >= 0 ? year : year - 399) / 400
-    let yearOfEra = year - era * 400
-    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    guard let (seconds, attoseconds) = UTCTimestamp(text)?.durationSince1970.components else { return nil }
+    return seconds * second + attoseconds / 1_000_000_000_000
   }
 
   /// The day in UTC: "2026-01-31".

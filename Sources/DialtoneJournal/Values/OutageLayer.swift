@@ -38,6 +38,21 @@ package enum OutageLayer: String, CaseIterable, Sendable {
     self.init(cause)
     let isSilence = [DiagnosisCause.silent, .addressDead, .unreliable].contains(cause)
     if isSilence, verdict.steps.contains(where: { $0.kind == .beyond && $0.outcome == .ok }) { self = .site }
+    if self == .provider, isSilence || cause == .prohibited { self = Self.near(verdict.findings) ?? .provider }
+  }
+
+  /// Where silence comes from if no router is on the way.
+  private static func near(_ findings: [Finding]) -> OutageLayer? {
+    var layer: OutageLayer?
+    for case .kernel(let finding) in findings {
+      switch finding.result {
+      case .link(.loopback): return .machine
+      case .route(.leads(gateway: nil, interface: _)): layer = .site
+      case .route(.leads): return nil
+      default: continue
+      }
+    }
+    return layer
   }
 
   package init(_ cause: DiagnosisCause) {

@@ -26,10 +26,12 @@ package struct AddressAdmission: Hashable, Sendable {
   package var networks: [Network]?
   /// Whether this machine's own loopback is left out, unless a listed network has it.
   package var excludesLoopback = false
+  private let listed: [Network]
 
-  package init(networks: [Network]? = nil, excludesLoopback: Bool = false) {
+  package init(networks: [Network]? = nil, excludesLoopback: Bool = false, listed: [Network] = []) {
     self.networks = networks
     self.excludesLoopback = excludesLoopback
+    self.listed = listed
   }
 
   /// Whether a check may connect to the address.
@@ -38,6 +40,7 @@ package struct AddressAdmission: Hashable, Sendable {
     let forms = [address.unmapped] + address.embedded
     if forms.contains(where: { form in Self.never.contains { $0.contains(form) } }) { return false }
     if let networks { return networks.contains { $0.contains(address.unmapped) } }
+    if listed.contains(where: { $0.contains(address.unmapped) }) { return true }
     return !excludesLoopback || !forms.contains { $0.isLoopback || $0.isUnspecified }
   }
 
