@@ -43,6 +43,17 @@ struct ExplanationTests {
     #expect(layer(.link(.loopback)) == .machine)
   }
 
+  /// A server that answers at one time alone is a name server, whatever else answers.
+  @Test func aNameServerThatFailsAtTimesIsOne() throws {
+    let (target, server) = (try #require(IPAddress("203.0.113.9")), try #require(IPAddress("192.0.2.1")))
+    let reply = NameFinding.Reply.answer(.success, [target])
+    var name = NameFinding(name: "a.example", servers: [.init(server, ipv4: reply)], addresses: [target])
+    name.unsteady = NameFinding.Unsteady(server, failures: 1, tries: 2)
+    let beyond = BeyondFinding([BeyondFinding.Question(target, .answer)])
+    let verdict = DiagnosisVerdict(of: "a", goal: .host, findings: [.beyond(beyond), .name(name)])
+    #expect(verdict.cause == .unreliable && OutageLayer(verdict) == .nameServer)
+  }
+
   /// proc(5): the uptime of the system, in which the time that it slept counts.
   @Test func aMomentHasTheSystemsClocks() throws {
     func uptime() throws -> Double {

@@ -38,6 +38,9 @@ package enum OutageLayer: String, CaseIterable, Sendable {
     self.init(cause)
     let isSilence = [DiagnosisCause.silent, .addressDead, .unreliable].contains(cause)
     if isSilence, verdict.steps.contains(where: { $0.kind == .beyond && $0.outcome == .ok }) { self = .site }
+    if cause == .unreliable, verdict.steps.contains(where: { $0.kind == .name && $0.cause == cause }) {
+      self = .nameServer
+    }
     if self == .provider, isSilence || cause == .prohibited { self = Self.near(verdict.findings) ?? .provider }
   }
 
