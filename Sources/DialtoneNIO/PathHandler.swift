@@ -83,10 +83,11 @@ public final class PathHandler: ChannelDuplexHandler, RemovableChannelHandler {
     self.context = nil
   }
 
-  /// Begins to follow.
+  /// Begins to follow, once the other handlers know of the connection.
   public func channelActive(context: ChannelHandlerContext) {
-    begin(context)
     context.fireChannelActive()
+    // Whoever was told may have closed the channel, or removed this handler.
+    if self.context != nil, context.channel.isActive { begin(context) }
   }
 
   /// Ends following.
