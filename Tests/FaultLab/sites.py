@@ -18,6 +18,8 @@ ANSWERS = {
     "ok": page("200 OK", MARK),
     "missing": page("404 Not Found", MARK),
     "www": page("301 Moved Permanently", MARK, "Location: https://www.site.example/"),
+    "elsewhere": page("301 Moved Permanently", MARK, "Location: https://cdn.example/"),
+    "chunks": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n" + MARK + b"\r\n0\r\n\r\n",
     "auth": page("401 Unauthorized", MARK, 'WWW-Authenticate: Basic realm="site"'),
     "empty-204": page("204 No Content"),
     "large": page("200 OK", MARK + b"." * 200_000),
@@ -205,6 +207,11 @@ class Proxy:
             words = {"403": "Forbidden", "407": "Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=x",
                      "502": "Bad Gateway", "503": "Service Unavailable"}[self.mode]
             return client.sendall(f"HTTP/1.1 {self.mode} {words}\r\nContent-Length: 0\r\n\r\n".encode())
+        if self.mode == "squid":
+            return client.sendall(b"HTTP/1.1 403 Forbidden\r\nX-Squid-Error: ERR_ACCESS_DENIED 0\r\n"
+                                  b"Content-Length: 0\r\n\r\n")
+        if self.mode == "hangs-up":
+            return None
         if self.mode == "garbage":
             return client.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")
         method, target, _ = head.split(b"\r\n")[0].decode().split(" ")

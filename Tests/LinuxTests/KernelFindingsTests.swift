@@ -188,8 +188,13 @@ struct KernelFindingsTests {
     evidence.state.source = other
     #expect(
       KernelFindings.findings(evidence).map(\.result).contains(.source(.otherNetwork(other, gateway: gateway))))
-    // Where no address is in it, none is better.
+    // Where no address is in it, the network has another router, or was typed wrongly.
     evidence.addresses.removeAll { $0.address == Self.own }
+    #expect(
+      KernelFindings.findings(evidence).map(\.result).contains(.source(.otherNetwork(other, gateway: gateway))))
+    // Hosters give one address by itself.
+    evidence.addresses.removeAll { $0.address == other }
+    evidence.addresses.append(Evidence.AddressFacts(other, prefixLength: 32))
     #expect(KernelFindings.findings(evidence).map(\.result).contains(.source(.address(other))))
   }
 

@@ -16,6 +16,8 @@ struct NameServersTests {
     ("nameserver ::ffff:192.0.2.1\n", ["192.0.2.1"]),
     // Packets to the unspecified address go to this machine.
     ("nameserver 0.0.0.0\nnameserver ::\n", ["127.0.0.1", "::1"]),
+    // inet_aton(3), by which libc reads them, as a filter that counts packets shows.
+    ("nameserver 192.168.1\nnameserver 127.1\n", ["192.168.0.1", "127.0.0.1"]),
     // libc uses three.
     (
       "nameserver 10.0.0.1\nnameserver 10.0.0.2\nnameserver 10.0.0.3\nnameserver 10.0.0.4\n",
@@ -33,7 +35,7 @@ struct NameServersTests {
     "without a server, it is the one on this machine",
     arguments: [
       "", "\n", "# nameserver 192.0.2.1\n", "; nameserver 192.0.2.1\n", " nameserver 192.0.2.1\n",
-      "nameservers 192.0.2.1\n", "nameserver\n", "nameserver 192.0.2\n", "search example.com\n",
+      "nameservers 192.0.2.1\n", "nameserver\n", "nameserver 192.0.2.\n", "search example.com\n",
     ])
   func withoutAServerThisMachineIsAsked(text: String) {
     #expect(NameServers.parse(text).map(\.description) == ["127.0.0.1"])

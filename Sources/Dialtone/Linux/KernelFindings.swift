@@ -116,8 +116,11 @@ package struct KernelFindings: Sendable {
       if owner.link != link.index {
         return .foreign(source, interface: evidence.links.first { $0.index == owner.link }?.name ?? "lo")
       }
+      // Hosters give an address by itself, with a router of another network.
+      let isAlone = owner.prefixLength == (source.family == .ipv4 ? 32 : 128)
       guard let gateway = evidence.gateway, !gateway.isLinkLocal, !owner.isInNetwork(of: gateway),
-        evidence.addresses.contains(where: { $0.link == link.index && $0.isUsable && $0.isInNetwork(of: gateway) })
+        !isAlone
+          || evidence.addresses.contains(where: { $0.link == link.index && $0.isUsable && $0.isInNetwork(of: gateway) })
       else { return .address(source) }
       return .otherNetwork(source, gateway: gateway)
     }

@@ -12,6 +12,7 @@ final class DiagnosisRun: Sendable {
   private let emit: @Sendable (Diagnosis.Event) -> Void
   private let start = TimeSource.system.now()
   private let found = Lock<[Finding]>([])
+  private let isPortalAsked = Lock(false)
 
   init(
     _ subject: DiagnosisSubject, _ configuration: DiagnosisConfiguration, _ source: any EvidenceSource,
@@ -119,7 +120,14 @@ final class DiagnosisRun: Sendable {
   }
 
   private func askPortal() async {
-    if configuration.asksBeyondRouter, needsRouter, !hasFound(.portal) { await ask(.portal) }
+    guard configuration.asksBeyondRouter, needsRouter else { return }
+    if isPortalAsked.withLock({ isAsked in
+      defer { isAsked = true }
+      return isAsked
+    }) {
+      return
+    }
+    await ask(.portal)
   }
 
   /// Asks beyond the router, once: if the target is the Internet, or if what was asked for has not succeeded.
@@ -153,7 +161,7 @@ final class DiagnosisRun: Sendable {
     found.withLock { $0.contains { $0.question == question } }
   }
 
-  private var isSuccessful: Bool { Success(of: subject.goal, in: found.withLock { $0 }) != nil }
+  private var isSuccessful: Bool { Success(of: subject.goal, in: found.withLock { $0 }.withoutFalsePortals) != nil }
 
   // MARK: Questions
 
@@ -162,7 +170,8 @@ final class DiagnosisRun: Sendable {
   private func inquiry(of findings: [Finding]) -> DiagnosisInquiry {
     DiagnosisInquiry(
       subject: subject, configuration: configuration, findings: findings,
-      deadline: start.addingClamped(configuration.timeout.nanosecondsClamped))
+      // Answers that are not waited for any more need their time, too.
+      deadline: start.addingClamped(configuration.timeout.nanosecondsClamped / 20 * 19))
   }
 
   private func ask(_ question: DiagnosisQuestion) async {

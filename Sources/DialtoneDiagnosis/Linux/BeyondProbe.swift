@@ -24,8 +24,11 @@ struct BeyondProbe {
     let server: IPAddress
     let id: UInt16
     let socket: ProbeSocket
+    /// Whether the kernel has asked for the router in vain.
+    let isRouterLost: () -> Bool
     var outcome: BeyondFinding.Outcome?
-    var isRefused: Bool { if case .refused(let statement) = outcome { !statement.isOwn } else { false } }
+    /// Whether somebody on the way, or this machine itself, has refused it.
+    var isRefused: Bool { if case .refused = outcome { true } else { outcome == .failed(EPERM) } }
   }
 
   private let inquiry: DiagnosisInquiry
@@ -56,14 +59,21 @@ struct BeyondProbe {
         questions.append(
           Question(
             server: server, id: .random(in: 1...UInt16.max),
-            socket: ProbeSocket(server, port: 53, isStream: false, interface: interface)))
+            socket: ProbeSocket(server, port: 53, isStream: false, interface: interface),
+            isRouterLost: { way.isNeighbourLost(witness) }))
       }
     }
     ask(&questions, &traces)
     // A refusal may be about questions to name servers alone, or about all.
     let areRefused = !questions.isEmpty && questions.allSatisfy(\.isRefused)
-    if inquiry.subject.goal == .internet, areRefused {
-      for index in traces.indices { _ = traces[index].leadsBeyond(patience, upTo: Self.resends[1]) }
+    if inquiry.subject.goal == .internet {
+      for index in traces.indices {
+        let ofFamily = questions.filter { $0.server.family == traces[index].family }
+        guard !ofFamily.isEmpty, ofFamily.allSatisfy(\.isRefused) else { continue }
+        let leadsOn = traces[index].leadsBeyond(patience, upTo: Self.resends[1])
+        // Then the refusal says nothing of the family.
+        if leadsOn, !areRefused { questions.removeAll { $0.server.family == traces[index].family } }
+      }
     }
     let trace = HopTrace.result(traces, areRefused: areRefused)
     if patience.isOver {
@@ -76,10 +86,12 @@ struct BeyondProbe {
     var finding = BeyondFinding(
       questions.map { BeyondFinding.Question($0.server, $0.outcome ?? .silent) },
       trace: trace,
-      takesConnections: answering.flatMap { takesConnections($0, witness) })
-    if let answering, finding.takesConnections == true {
-      finding.stopsSites = stopsSites(answering.family, witness)
-    }
+      takesConnections: nil)
+    guard let answering else { return finding }
+    var barrier: ConnectionFinding.Outcome?
+    finding.takesConnections = takesConnections(answering, witness, &barrier)
+    finding.stopsSites = barrier
+    if finding.takesConnections == true { finding.stopsSites = stopsSites(answering.family, witness) }
     return finding
   }
 
@@ -110,7 +122,10 @@ struct BeyondProbe {
   }
 
   /// Whether a connection gets beyond the router: programs need more than datagrams. `nil` if the time was up before.
-  private func takesConnections(_ server: IPAddress, _ witness: KernelWitness) -> Bool? {
+  /// `barrier` is what somebody behind the router says of all connections.
+  private func takesConnections(
+    _ server: IPAddress, _ witness: KernelWitness, _ barrier: inout ConnectionFinding.Outcome?
+  ) -> Bool? {
     let way = witness.evidence(server, inquiry.path(port: 53))
     let interface = inquiry.configuration.interface == nil ? nil : way.link?.index
     // Each root server takes connections (RFC 7766, 5), and a filter may stop those to port 53.
@@ -118,7 +133,13 @@ struct BeyondProbe {
     connector.wait(upTo: Self.soon)
     if connector.isConnected(server.family) { return true }
     var trace = HopTrace(to: server, interface: interface, gateway: way.gateway)
-    if trace.leadsBeyond(patience, upTo: Self.resends[1]) { return true }
+    if trace.leadsBeyond(patience, upTo: Self.resends[1]) {
+      // A router may let connections come to it, and refuse those that would get further.
+      guard connector.isRefusedOnTheWay(server.family) else { return true }
+      trace.takeAll(patience, upTo: Self.near)
+      barrier = trace.barrier
+      return barrier == nil
+    }
     // The first segment is sent again after a second.
     connector.wait(upTo: Self.resends[1] + Self.soon)
     return connector.isConnected(server.family) ? true : patience.isOver ? nil : false
@@ -167,7 +188,7 @@ struct BeyondProbe {
       return
     }
     let errno = question.socket.send(bytes)
-    if errno != 0, errno != EAGAIN { question.outcome = refusal(question.socket, errno) }
+    if errno != 0, errno != EAGAIN { question.outcome = refusal(question, errno) }
   }
 
   private func take(_ question: inout Question, hasError: Bool) {
@@ -177,13 +198,24 @@ struct BeyondProbe {
       question.outcome = isOfRoot ? .answer : .forged
       return
     }
-    if hasError { question.outcome = refusal(socket, socket.takeError()) }
+    if hasError { question.outcome = refusal(question, socket.takeError()) }
   }
 
-  private func refusal(_ socket: ProbeSocket, _ errno: CInt) -> BeyondFinding.Outcome {
-    guard let statement = socket.takeRefusal()?.statement else { return .failed(errno == 0 ? ECONNREFUSED : errno) }
-    // The kernel has asked for the router, and got no answer.
-    return statement.isOwn && statement.meaning == .hostUnreachable ? .silent : .refused(statement)
+  private func refusal(_ question: Question, _ errno: CInt) -> BeyondFinding.Outcome {
+    guard let statement = question.socket.takeRefusal()?.statement else {
+      return .failed(errno == 0 ? ECONNREFUSED : errno)
+    }
+    let isUnheard = statement.isOwn && statement.meaning == .hostUnreachable && question.isRouterLost()
+    return isUnheard ? .silent : .refused(statement)
+  }
+}
+
+extension KernelEvidence {
+  /// Whether the kernel has asked in vain for the neighbour that gets the packets first, or still asks.
+  func isNeighbourLost(_ witness: KernelWitness) -> Bool {
+    guard let neighbour, let link else { return false }
+    let state = witness.neighbourState(neighbour.address, link: link.index) ?? []
+    return !state.isDisjoint(with: [.failed, .incomplete])
   }
 }
 #endif

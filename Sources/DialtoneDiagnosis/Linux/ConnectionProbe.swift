@@ -25,7 +25,7 @@ struct ConnectionProbe {
   }
 
   /// The line "Seccomp:" of proc_pid_status(5): 0 is none.
-  private static var hasCallFilter: Bool {
+  static var hasCallFilter: Bool {
     let status = SystemFile.text(at: "/proc/thread-self/status") ?? ""
     return status.split(separator: "\n").contains { $0.hasPrefix("Seccomp:") && !$0.hasSuffix("\t0") }
   }
@@ -82,14 +82,27 @@ struct ConnectionProbe {
     finding.isAnyPort = subject.port == nil
     finding.isHurried = connector.isHurried
     finding.isOwn = way.target.isLoopback || way.state.flags.contains(.isLocalAddress)
-    if finding.isOwn, let refused = finding.attempts.first(where: { $0.tries.contains(.reset) }) {
-      finding.listeners = LocalListeners.addresses(port: refused.port)
+    if finding.isOwn, let failed = finding.attempts.first(where: { !$0.isAccepted }),
+      let listeners = LocalListeners.listeners(port: failed.port)
+    {
+      // The kernel says nothing to whom a service does not come to take.
+      let isBusy = failed.outcome == .silent && listeners.contains(where: \.isBehind)
+      finding.listeners = isBusy ? nil : listeners.map(\.address)
     }
     finding.hasCallFilter = Self.hasCallFilter
-    finding.gateway = way.givenUpGateway(witness) ?? way.gateway
+    let givenUp = way.givenUpGateway(witness)
+    finding.gateway = givenUp ?? way.gateway
     if let neighbour = way.neighbour, let link = way.link, neighbour.isResolved {
+      func state(_ address: IPAddress) -> NeighbourState { witness.neighbourState(address, link: link.index) ?? [] }
+      // The kernel says that a host is unreachable if it has asked for the neighbour in vain, and a firewall may say so
+      // at any time.
       finding.isNeighbourFailed =
-        witness.neighbourState(neighbour.address, link: link.index)?.contains(.failed) ?? false
+        state(neighbour.address).contains(.failed)
+        || finding.attempts.contains { attempt in
+          attempt.isUnreachableByOwnWord
+            && (givenUp != nil
+              || !state(way.gateway ?? attempt.address).isDisjoint(with: [.failed, .incomplete]))
+        }
     }
     if connector.isSilent(family), let first = finding.attempts.first {
       // A rule about the port, or about all datagrams, says nothing of connections.
@@ -134,6 +147,13 @@ struct ConnectionProbe {
         finding.attempts[index].tries.append(outcome)
       }
     }
+  }
+}
+
+extension ConnectionFinding.Attempt {
+  /// Whether this machine itself says that the host is unreachable.
+  fileprivate var isUnreachableByOwnWord: Bool {
+    if case .refused(let statement) = outcome { statement.isOwn && statement.meaning == .hostUnreachable } else { false }
   }
 }
 

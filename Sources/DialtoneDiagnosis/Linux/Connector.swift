@@ -118,6 +118,14 @@ final class Connector {
     results(family).contains(where: \.isAccepted)
   }
 
+  /// Whether the attempts of a family, to whom takes connections, were reset, or refused by somebody else.
+  func isRefusedOnTheWay(_ family: IPAddress.Family) -> Bool {
+    results(family).allSatisfy { attempt in
+      if case .refused(let statement) = attempt.outcome { return statement.sender.bits != attempt.address.bits }
+      return attempt.outcome == .reset
+    }
+  }
+
   /// Whether nothing at all has come back for a family.
   func isSilent(_ family: IPAddress.Family) -> Bool { results(family).allSatisfy { $0.tries == [.silent] } }
 

@@ -14,12 +14,11 @@ enum DatagramProbe {
   /// The first port of traceroute(8), on which nothing listens.
   private static let tracePort: UInt16 = 33_434
 
-  /// Has the kernel ask for a neighbour. Returns the socket, on which the neighbour's answer may come.
+  /// Has the kernel ask for a neighbour. Returns the socket, on which the neighbour's answer may come; `nil` if this
+  /// program may send it nothing, so that its silence says nothing.
   static func wake(_ neighbour: IPAddress, link: UInt32) -> ProbeSocket? {
     let socket = ProbeSocket(neighbour, port: discardPort, isStream: false, interface: link)
-    if socket.start != 0 { return nil }
-    _ = socket.send([0])
-    return socket
+    return socket.start != 0 || socket.send([0]) == EPERM ? nil : socket
   }
 
   /// Whether the neighbour that was sent something has refused or accepted it, and so is there.

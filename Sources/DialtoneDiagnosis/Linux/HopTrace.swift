@@ -26,6 +26,8 @@ struct HopTrace {
   private(set) var hasDiedAtRouter = false
   /// Whether the one that dies behind two was taken, or reset: somebody near does that.
   private var (isTakenNear, isResetNear) = (false, false)
+  /// Whether the one that dies behind three was reset.
+  private var isResetSoon = false
   /// Who has refused one.
   private var refusal: NetworkStatement?
   /// Those who have said that a connection died with them.
@@ -48,6 +50,12 @@ struct HopTrace {
   /// What stops connections near; `nil` if something further away has answered.
   var stop: ConnectionFinding.Outcome? {
     refusal.map { .refused($0) } ?? (isResetNear ? .reset : hasArrived ? nil : .silent)
+  }
+
+  /// What somebody on the way, and not the target itself, says of connections that would get beyond it.
+  var barrier: ConnectionFinding.Outcome? {
+    if let refusal, refusal.sender.bits != target.bits { return .refused(refusal) }
+    return isResetSoon ? .reset : nil
   }
 
   /// Whether none of those that got no answer has left this machine.
@@ -81,6 +89,7 @@ struct HopTrace {
       hasArrived = true
       isConnected = isConnected || errno == 0
       if hops == Self.hops[0] { (isTakenNear, isResetNear) = (errno == 0, errno != 0) }
+      if hops == Self.hops[1], errno != 0 { isResetSoon = true }
     }
   }
 
@@ -101,6 +110,17 @@ struct HopTrace {
       for event in events { take(list[event.position]) }
     }
     return !routers.isEmpty || isConnected
+  }
+
+  /// Waits until all have been answered.
+  mutating func takeAll(_ patience: Patience, upTo limit: Int64) {
+    let deadline = patience.moment(in: limit)
+    while !sockets.isEmpty {
+      let list = descriptors
+      let events = patience.wait(list.map { ($0, wantsWriting: true) }, until: deadline)
+      if events.isEmpty || events.contains(where: { $0.position < 0 }) { return }
+      for event in events { take(list[event.position]) }
+    }
   }
 
   /// What came of several of them; `nil` if none has begun, or somebody near takes all connections. If questions are

@@ -10,11 +10,18 @@ enum LocalListeners {
   private static let listening = "0A"
   private static let limit = 1 << 24
 
-  /// The addresses, unspecified where it listens at all of a family; `nil` if the kernel does not tell.
-  static func addresses(port: UInt16) -> [IPAddress]? {
+  struct Listener: Equatable {
+    /// Unspecified where it listens at all of a family.
+    let address: IPAddress
+    /// Whether connections wait until it takes them.
+    let isBehind: Bool
+  }
+
+  /// Returns `nil` if the kernel does not tell.
+  static func listeners(port: UInt16) -> [Listener]? {
     guard let ofIPv4 = table("tcp") else { return nil }
     // A kernel without IPv6 has no table of it.
-    return addresses(in: ofIPv4, port: port) + addresses(in: table("tcp6") ?? [], port: port)
+    return listeners(in: ofIPv4, port: port) + listeners(in: table("tcp6") ?? [], port: port)
   }
 
   private static func table(_ name: String) -> [UInt8]? {
@@ -25,12 +32,13 @@ enum LocalListeners {
     }
   }
 
-  /// A line has the number of the entry, the own address and port, the peer's, and the state. Addresses are words of 32
-  /// bits in network order, printed as this machine's numbers.
-  static func addresses(in table: [UInt8], port: UInt16) -> [IPAddress] {
+  /// A line has the number of the entry, the own address and port, the peer's, the state, and two queues: the second is
+  /// of connections that wait to be taken. Addresses are words of 32 bits in network order, printed as this machine's
+  /// numbers.
+  static func listeners(in table: [UInt8], port: UInt16) -> [Listener] {
     String(decoding: table, as: UTF8.self).split(separator: "\n").compactMap { line in
-      let fields = line.split(separator: " ").prefix(4)
-      guard fields.count == 4, fields[3] == listening else { return nil }
+      let fields = line.split(separator: " ").prefix(5)
+      guard fields.count == 5, fields[3] == listening else { return nil }
       let own = fields[1].split(separator: ":")
       guard own.count == 2, UInt16(own[1], radix: 16) == port else { return nil }
       var bytes: [UInt8] = []
@@ -40,7 +48,9 @@ enum LocalListeners {
         digits = digits.dropFirst(8)
       }
       var reader = NetworkByteReader(bytes[...])
-      return reader.address(isIPv6: bytes.count == 16).map { IPAddress($0) }
+      return reader.address(isIPv6: bytes.count == 16).map {
+        Listener(address: IPAddress($0), isBehind: !fields[4].hasSuffix(":00000000"))
+      }
     }
   }
 }

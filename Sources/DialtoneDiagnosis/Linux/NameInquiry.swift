@@ -166,7 +166,8 @@ struct NameInquiry {
       }
       let socket = ProbeSocket(address, port: 53, isStream: false, interface: nil)
       if socket.start != 0 {
-        fail(.failed(socket.start))
+        // A policy of IPsec, or BPF, if no filter of system calls forbids it to this program.
+        fail(socket.start == EPERM && !ConnectionProbe.hasCallFilter ? .forbidden : .failed(socket.start))
         continue
       }
       var conversation = Conversation(

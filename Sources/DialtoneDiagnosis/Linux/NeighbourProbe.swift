@@ -57,7 +57,8 @@ struct NeighbourProbe {
     for index in ways.indices {
       guard let neighbour = ways[index].kernel.neighbour, neighbour.isResolved, let link = ways[index].kernel.link
       else { continue }
-      ways[index].sockets = [DatagramProbe.wake(neighbour.address, link: link.index)].compactMap(\.self)
+      guard let woken = DatagramProbe.wake(neighbour.address, link: link.index) else { continue }
+      ways[index].sockets = [woken]
       if isSecondLook {
         ways[index].sockets.append(
           ProbeSocket(neighbour.address, port: Self.port, isStream: true, interface: link.index))

@@ -39,8 +39,9 @@ struct ProxyExchange: Sendable {
     let timeout = min(Self.longest, inquiry.rest * 4 / 5)
     do {
       if inquiry.subject.url != nil {
-        let verdict = try await inquiry.check(url, timeout: timeout, by: server).verdict
-        let outcome = outcome(verdict)
+        let check = try await inquiry.check(url, timeout: timeout, by: server)
+        let verdict = check.verdict
+        let outcome = ownWord(check, by: server) ?? outcome(verdict)
         let found = finding(name, outcome)
         return outcome == .delivers ? [found, .site(SiteFinding(verdict, clock: .read()))] : [found]
       }
@@ -52,6 +53,20 @@ struct ProxyExchange: Sendable {
       // A cancellation, or a host that is no URL's.
       return []
     }
+  }
+
+  /// What a proxy over http says itself, in the site's place: that it fails (RFC 9209, 2.1.1; Squid's own field), or
+  /// nothing that could be read. Over https, and by SOCKS, the site itself speaks.
+  private func ownWord(_ check: CheckOutcome, by server: ProxyServer) -> ProxyFinding.Outcome? {
+    guard !check.verdict.url.isSecure, server.socks == nil else { return nil }
+    if check.verdict.kind == .failed, check.verdict.stage == .request || check.verdict.stage == .response {
+      return check.verdict.error.map { .refuses($0) }
+    }
+    let saysSo =
+      check.details.value(of: "x-squid-error") != nil
+      || check.details.value(of: "proxy-status")?.contains("error=") ?? false
+    guard saysSo, let status = check.verdict.status else { return nil }
+    return .refuses(SiteError(.proxyFailed, "it answers \(status) itself"))
   }
 
   private func outcome(_ verdict: SiteVerdict) -> ProxyFinding.Outcome {

@@ -18,6 +18,8 @@ enum ConnectionMeaning: Hashable, Sendable {
   case forbidden(ConnectionFinding.Attempt)
   case neverLeaves(ConnectionFinding.Attempt)
   case answersDropped(ConnectionFinding.Attempt)
+  /// This machine itself, where something listens and takes connections, says nothing.
+  case dropped(ConnectionFinding.Attempt)
   case otherWay(ConnectionFinding.Attempt, interface: String)
   case cannotSend(ConnectionFinding.Attempt, errno: Int32)
   case gatewaySilent(IPAddress)
@@ -55,8 +57,8 @@ enum ConnectionRules {
   private static func attempt(of meaning: ConnectionMeaning) -> ConnectionFinding.Attempt? {
     switch meaning {
     case .refused(let attempt), .refusedBefore(let attempt), .statement(let attempt, _), .forbidden(let attempt),
-      .neverLeaves(let attempt), .answersDropped(let attempt), .otherWay(let attempt, _), .cannotSend(let attempt, _),
-      .silent(let attempt):
+      .neverLeaves(let attempt), .answersDropped(let attempt), .dropped(let attempt), .otherWay(let attempt, _),
+      .cannotSend(let attempt, _), .silent(let attempt):
       attempt
     default: nil
     }
@@ -65,6 +67,12 @@ enum ConnectionRules {
   private static func judge(_ finding: ConnectionFinding) -> Judgement {
     if let working = finding.attempts.first(where: \.isAccepted) { return judge(finding, working) }
     guard let attempt = finding.attempts.max(by: { weight($0) < weight($1) }) else { return (.untried, .skipped, nil) }
+    return judge(finding, failed: attempt)
+  }
+
+  private static func judge(
+    _ finding: ConnectionFinding, failed attempt: ConnectionFinding.Attempt
+  ) -> Judgement {
     // What waits for the neighbour's answer has not left yet.
     if attempt.sight?.hasLeft == false, attempt.outcome == .reset || attempt.outcome == .silent && !finding.isHurried {
       return (.neverLeaves(attempt), .fault, .localFirewall)
@@ -76,11 +84,8 @@ enum ConnectionRules {
       if attempt.sight?.hasReturned == false, !finding.isOwn {
         return (.forbidden(attempt), .fault, .localFirewall)
       }
-      let any = IPAddress(attempt.address.family == .ipv4 ? "0.0.0.0" : "::")
-      if finding.listeners?.contains(where: { $0 == attempt.address || $0 == any }) ?? false {
-        return (.refusedBefore(attempt), .fault, .localFirewall)
-      }
-      return (.refused(attempt), .fault, .refused)
+      return finding.hasListener(for: attempt)
+        ? (.refusedBefore(attempt), .fault, .localFirewall) : (.refused(attempt), .fault, .refused)
     case .refused(let statement): return judge(finding, attempt, statement)
     case .failed(let errno):
       switch errno {
@@ -114,6 +119,11 @@ enum ConnectionRules {
     where !alive.contains(attempt.address) && !dead.contains(where: { $0.address == attempt.address }) {
       dead.append(attempt)
     }
+    // Not dead is what this machine, or somebody on the way, keeps from it.
+    for attempt in dead where attempt.isForbidden {
+      let (meaning, _, cause) = judge(finding, failed: attempt)
+      return (meaning, .doubtful, cause)
+    }
     if !dead.isEmpty { return (.addressesDead(working: working, dead: dead), .doubtful, .addressDead) }
     guard case .accepted(let milliseconds) = working.outcome else { return (.untried, .skipped, nil) }
     return (.accepted(working, milliseconds: milliseconds), .ok, nil)
@@ -128,7 +138,9 @@ enum ConnectionRules {
     // What a route to this machine itself leads to; a filter has other words.
     if statement.meaning == .networkUnreachable { return (.statement(attempt, statement), .fault, .noRoute) }
     // The kernel says so if nobody answers on the link (RFC 1122, 3.2.2.1; RFC 4861, 7.2.2).
-    guard statement.meaning == .hostUnreachable else { return (.forbidden(attempt), .fault, .localFirewall) }
+    guard statement.meaning == .hostUnreachable, finding.isNeighbourFailed else {
+      return (.forbidden(attempt), .fault, .localFirewall)
+    }
     return finding.gateway.map { (.gatewaySilent($0), .fault, .gatewaySilent) }
       ?? (.hostAbsent(attempt.address), .fault, .hostAbsent)
   }
@@ -146,6 +158,10 @@ enum ConnectionRules {
         ?? (.hostAbsent(attempt.address), .fault, .hostAbsent)
     }
     if finding.isHurried { return (.hurried, .skipped, nil) }
+    // Where nothing listens the kernel refuses.
+    if finding.isOwn, finding.listeners?.isEmpty == true || finding.hasListener(for: attempt) {
+      return (.dropped(attempt), .fault, .localFirewall)
+    }
     if let tunnel = finding.tunnel, !finding.hasTunnelAnswered {
       return (.tunnelSilent(tunnel), .fault, .tunnelSilent)
     }
@@ -164,6 +180,27 @@ enum ConnectionRules {
   }
 }
 
+extension ConnectionFinding.Attempt {
+  /// Whether somebody forbids it, and not for want of an answer: who asks for a neighbour in vain says that the host is
+  /// unreachable.
+  fileprivate var isForbidden: Bool {
+    switch outcome {
+    case .failed(let errno): errno == EPERM
+    case .refused(let statement) where statement.isOwn: statement.meaning != .hostUnreachable
+    case .refused(let statement): statement.meaning == .prohibited
+    default: false
+    }
+  }
+}
+
+extension ConnectionFinding {
+  /// Whether something on this machine listens where an attempt went.
+  fileprivate func hasListener(for attempt: Attempt) -> Bool {
+    let any = IPAddress(attempt.address.family == .ipv4 ? "0.0.0.0" : "::")
+    return listeners?.contains { $0 == attempt.address || $0 == any } ?? false
+  }
+}
+
 /// What is said of what lies beyond the router.
 enum BeyondMeaning: Hashable, Sendable {
   case answers(IPAddress)
@@ -177,13 +214,15 @@ enum BeyondMeaning: Hashable, Sendable {
   case intercepted
   /// A router says that it has no way.
   case routerSays(NetworkStatement)
-  /// This machine's firewall lets no question out.
+  /// This machine lets no question out.
   case forbidden
   /// Nothing beyond answers, whoever was asked.
   case nothing
   case tunnelSilent(String)
   /// The root servers do not answer, and others beyond the router do: a filter of questions may be why.
   case others(IPAddress)
+  /// Nothing behind the last router that answers says anything, names included.
+  case cutBehind(IPAddress)
   /// The root servers do not answer, and that alone says nothing.
   case silent
   case untried
@@ -209,14 +248,20 @@ enum BeyondRules {
     _ finding: BeyondFinding, _ context: Reading.Context
   ) -> (BeyondMeaning, DiagnosisStep.Outcome, DiagnosisCause?) {
     if let answer = finding.questions.first(where: { $0.outcome == .answer }) {
-      if finding.takesConnections == false { return (.answersAlone(answer.server), .doubtful, .silent) }
       // Whoever says so is on the way: it has not come to its target.
       if let stop = finding.stopsSites {
-        let cause: DiagnosisCause = stop == .failed(EPERM) ? .localFirewall : stop == .silent ? .silent : .prohibited
+        let cause: DiagnosisCause =
+          switch stop {
+          case .failed: .localFirewall
+          case .silent: .silent
+          case .refused(let statement): ConnectionRules.cause(of: statement, from: answer.server)
+          default: .prohibited
+          }
         return (.stopsSites(answer.server, stop), .doubtful, cause)
       }
+      if finding.takesConnections == false { return (.answersAlone(answer.server), .doubtful, .silent) }
       let silent = finding.questions.first { question in
-        question.server.family != answer.server.family && question.isLost
+        question.server.family != answer.server.family && (question.isLost || question.isForbidden)
       }
       return silent.map { (.answersInPart(answer.server, silent: $0.server.family), .doubtful, .familyBroken) }
         ?? (.answers(answer.server), .ok, nil)
@@ -237,12 +282,19 @@ enum BeyondRules {
         isBlamed ? cause == .hostAbsent ? .routerNoRoute : cause : nil
       )
     }
-    if finding.questions.allSatisfy({ if case .failed = $0.outcome { true } else { false } }) {
-      return (.forbidden, .doubtful, nil)
+    if finding.questions.allSatisfy(\.isHeld) {
+      // A filter of port 53 alone is no fault of what was asked for, unless nothing else gets out either.
+      let isWall = finding.questions.allSatisfy(\.isForbidden) && finding.trace == .silent
+      return isWall && !context.hasAnswerFromBeyond
+        ? (.forbidden, .fault, .localFirewall) : (.forbidden, .doubtful, nil)
     }
     // If the router is silent, so is all behind it.
     if context.hasAnswerFromBeyond || context.isRouterSilent { return (.silent, .doubtful, nil) }
-    if case .leadsOn(let last)? = finding.trace { return (.others(last), .doubtful, nil) }
+    if case .leadsOn(let last)? = finding.trace {
+      // A filter of questions does not explain that no name server of this machine's finds anything out either.
+      let isCut = context.areNamesLost && !finding.questions.contains { $0.server == last }
+      return isCut ? (.cutBehind(last), .fault, .uplinkDown) : (.others(last), .doubtful, nil)
+    }
     if let tunnel = context.tunnel { return (.tunnelSilent(tunnel), .fault, .tunnelSilent) }
     let isNothing = context.hasSilenceBeyond || finding.trace == .silent
     return isNothing ? (.nothing, .fault, .uplinkDown) : (.silent, .doubtful, nil)

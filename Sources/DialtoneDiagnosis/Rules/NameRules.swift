@@ -165,7 +165,7 @@ enum NameRules {
           case .refused(let statement):
             return (.refused(server: server.address, statement), .fault, cause(of: statement, from: server.address))
           case .failed(let errno):
-            let cause: DiagnosisCause? = errno == EAFNOSUPPORT ? .denied : nil
+            let cause: DiagnosisCause? = [EPERM, EAFNOSUPPORT].contains(errno) ? .denied : nil
             return (.cannotSend(server: server.address, errno: errno), .fault, cause)
           default: continue
           }

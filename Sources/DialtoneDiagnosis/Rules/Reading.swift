@@ -64,7 +64,7 @@ struct Reading: Hashable, Sendable {
       case .name(let name): [NameRules.read(name)]
       case .connection(let connection): [ConnectionRules.read(connection)]
       case .largePackets(let packets): [read(packets)]
-      case .site(let site): SiteRules.read(site)
+      case .site(let site): SiteRules.read(site, wasConnected: !context.connected.isEmpty)
       case .proxy(let proxy): [read(proxy)]
       case .unasked: [Reading(finding, .skipped)]
       }
@@ -81,6 +81,8 @@ struct Reading: Hashable, Sendable {
     private(set) var hasSilenceBeyond = false
     /// Whether no router is there, so that nothing behind it says anything.
     var isRouterSilent: Bool { routers.contains(false) && !routers.contains(true) }
+    /// Whether no name server could find anything out.
+    private(set) var areNamesLost = false
     /// The tunnel that packets to the Internet leave by.
     private(set) var tunnel: String?
     /// The families in which somebody beyond the router has answered.
@@ -97,11 +99,19 @@ struct Reading: Hashable, Sendable {
       hasAnswerFromBeyond || routers.contains(true) || !connected.union(answeredBeyond).isDisjoint(with: [family])
     }
 
+    /// The families whose packets come from an address of another interface or network than the router's.
+    private(set) var foreignSources: Set<IPAddress.Family> = []
     private var silentBeyond: Set<IPAddress.Family> = []
     /// Whether each router that was asked is there.
     private var routers: [Bool] = []
 
     init(_ findings: [Finding]) {
+      for case .kernel(let kernel) in findings {
+        switch kernel.result {
+        case .source(.foreign), .source(.otherNetwork): foreignSources.insert(kernel.target.family)
+        default: break
+        }
+      }
       for finding in findings { note(finding) }
     }
 
@@ -114,6 +124,9 @@ struct Reading: Hashable, Sendable {
       case .tunnel(let found): tunnel = found.interface
       case .kernel(let kernel):
         switch kernel.result {
+        case .neighbour(.silent)
+        where foreignSources.contains(kernel.target.family) && kernel.isNeighbourConfirmed:
+          routers.append(true)
         case .neighbour(.silent), .neighbour(.stopped), .neighbour(.asked): routers.append(false)
         case .neighbour(.answers), .neighbour(.answered): routers.append(true)
         default: break
@@ -146,6 +159,9 @@ struct Reading: Hashable, Sendable {
     private mutating func note(_ name: NameFinding) {
       // A server on the link answers from its cache, or that it cannot.
       if name.servers.contains(where: { $0.replies.contains(where: \.isHelpless) }) { hasSilenceBeyond = true }
+      if !name.servers.isEmpty, name.servers.allSatisfy({ $0.replies.allSatisfy(\.isHelpless) }) {
+        areNamesLost = true
+      }
       for server in name.servers where server.hasAnswered && server.isBeyond {
         answeredBeyond.insert(server.address.family)
         hasAnswerFromBeyond = true
@@ -199,7 +215,10 @@ struct Reading: Hashable, Sendable {
       case .refused: return (.fault, .noRoute)
       case .unknown: return (.skipped, nil)
       }
-    case .neighbour(let neighbour): return judge(neighbour, isHeardBeyond: context.answeredBeyond.contains(family))
+    case .neighbour(let neighbour):
+      // It may have no way back to such an address, and answers ARP all the same.
+      let isExcused = context.foreignSources.contains(family) && finding.isNeighbourConfirmed
+      return judge(neighbour, isHeardBeyond: isExcused || context.answeredBeyond.contains(family))
     }
   }
 
@@ -277,6 +296,9 @@ struct Reading: Hashable, Sendable {
 }
 
 extension KernelFinding {
+  /// Whether the kernel counts the neighbour as there.
+  fileprivate var isNeighbourConfirmed: Bool { evidence?.neighbour?.state?.contains(.reachable) ?? false }
+
   /// Whether a route to others leads to the loopback interface, where the kernel drops what is not for itself.
   var leadsNowhere: Bool {
     guard case .route(.leads(nil, "lo"?)) = result else { return false }

@@ -39,14 +39,15 @@ enum SiteMeaning: Hashable, Sendable {
 
 /// The rules about large packets, TLS and the answer. Pure.
 enum SiteRules {
-  static func read(_ finding: SiteFinding) -> [Reading] {
+  /// `wasConnected`: whether the site took a connection before.
+  static func read(_ finding: SiteFinding, wasConnected: Bool = true) -> [Reading] {
     let judged = judged(finding)
     let large = largePackets(finding)
     if large.1 == .fault { return [reading(finding, .pathMTU, large, nil)] }
     let proof = DiagnosisProof(finding, judged)
     return [
       reading(finding, .pathMTU, large, nil), reading(finding, .tls, tls(finding, judged), proof),
-      reading(finding, .http, http(finding, judged), proof),
+      reading(finding, .http, http(finding, judged, wasConnected), proof),
     ]
   }
 
@@ -124,7 +125,9 @@ enum SiteRules {
 
   // MARK: The answer
 
-  private static func http(_ finding: SiteFinding, _ verdict: SiteVerdict) -> Judgement {
+  private static func http(
+    _ finding: SiteFinding, _ verdict: SiteVerdict, _ wasConnected: Bool
+  ) -> Judgement {
     switch (verdict.kind.answerer, verdict.stage) {
     case (.site?, _):
       if let status = verdict.status, status >= 500 { return (.serverFault(status: status), .fault, .siteFault) }
@@ -136,8 +139,8 @@ enum SiteRules {
       if SiteFinding.isStalled(verdict), finding.hasLostPackets { return (.swallowed, .fault, .silent) }
       return (SiteFinding.isStalled(verdict) ? .stalled : .malformed, .fault, .siteFault)
     default:
-      // Without a connection by its name before, there is no exchange.
-      return SiteFinding.isUnconnected(verdict) ? (.unconnected, .fault, .unreliable) : (.noRequest, .skipped, nil)
+      return SiteFinding.isUnconnected(verdict) && wasConnected
+        ? (.unconnected, .fault, .unreliable) : (.noRequest, .skipped, nil)
     }
   }
 }

@@ -68,9 +68,13 @@ struct VerdictRules {
       if case .beyond(.answersInPart(_, let family)) = reading.meaning {
         suspects.append((reading, charge, family))
       } else if reading.isFault, let family = reading.family, workingFamilies.contains(where: { $0 != family }) {
-        // Others of the family answer: it is the target's address that is dead.
-        let isDead = reading.kind == .connect && context.answeredBeyond.contains(family)
-        suspects.append((reading, isDead ? Charge(.addressDead, nil) : Charge(.familyBroken, charge.proof), family))
+        if reading.kind == .connect, context.answeredBeyond.contains(family) {
+          // Others of the family answer: it is the target's address that is dead, or something stops packets to it.
+          let isDead = [.silent, .refused, .hostAbsent].contains(charge.cause)
+          suspects.append((reading, isDead ? Charge(.addressDead, nil) : charge, nil))
+        } else {
+          suspects.append((reading, Charge(.familyBroken, charge.proof), family))
+        }
       } else {
         suspects.append((reading, charge, nil))
       }

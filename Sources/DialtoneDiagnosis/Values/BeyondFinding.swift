@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CDialtoneSystem
 public import Dialtone
 
 /// Whether somebody beyond the router answers, whatever names do: root servers of the DNS were asked for the root's own
@@ -52,7 +53,7 @@ public struct BeyondFinding: Hashable, Sendable {
   public let trace: Trace?
 
   /// Whether a connection gets beyond the router, too, and not only a question; `nil` if that was not tried.
-  public let takesConnections: Bool?
+  public var takesConnections: Bool?
   /// What stops connections to the port of sites, which get less far than others; `nil` if nothing is known to.
   public var stopsSites: ConnectionFinding.Outcome?
 
@@ -71,7 +72,19 @@ extension BeyondFinding.Question {
   var isLost: Bool {
     switch outcome {
     case .silent: true
-    case .refused(let statement): statement.meaning != .prohibited
+    case .refused(let statement): !statement.isOwn && statement.meaning != .prohibited
+    default: false
+    }
+  }
+
+  /// Whether it has not left this machine.
+  var isHeld: Bool { if case .failed = outcome { true } else { isForbidden } }
+
+  /// Whether this machine's own firewall says so: EPERM is netfilter's verdict on what is sent.
+  var isForbidden: Bool {
+    switch outcome {
+    case .failed(let errno): errno == EPERM
+    case .refused(let statement): statement.isOwn
     default: false
     }
   }

@@ -104,6 +104,27 @@ extension SiteFinding {
   }
 }
 
+extension [Finding] {
+  /// The same, where a site that leads to another host is no portal if nobody answers for addresses that nobody has.
+  var withoutFalsePortals: [Finding] {
+    guard contains(where: { if case .portal(let portal) = $0 { !portal.isPortal } else { false } }) else { return self }
+    return map { finding in
+      guard case .site(var site) = finding else { return finding }
+      func innocent(_ verdict: SiteVerdict) -> SiteVerdict {
+        guard verdict.kind == .captivePortal, let status = verdict.status, 300..<400 ~= status else { return verdict }
+        return SiteVerdict(
+          url: verdict.url, kind: .unexpectedResponse, status: status, location: verdict.location,
+          address: verdict.address, interface: verdict.interface, timings: verdict.timings,
+          timestamp: verdict.timestamp ?? .now)
+      }
+      site.verdict = innocent(site.verdict)
+      site.laterVerdicts = site.laterVerdicts.map(innocent)
+      site.smallVerdicts = site.smallVerdicts.map(innocent)
+      return .site(site)
+    }
+  }
+}
+
 extension SiteFinding.Clock {
   private static let day: Int64 = 86_400
 

@@ -159,6 +159,9 @@ enum Advice {
   }
 
   private static func giveAddress(_ reading: Reading, _ evidence: KernelEvidence?) -> String? {
+    if case .kernel(let kernel) = reading.finding, case .source(.otherNetwork(_, let gateway)) = kernel.result {
+      return "Give this machine an address of the network of \(gateway), or the route another router."
+    }
     if reading.isForeignSource { return seeRoute(evidence) }
     if case .kernel(let kernel) = reading.finding, case .address(.tentative) = kernel.result {
       return "Wait until the kernel has looked for another host with it."
@@ -261,10 +264,11 @@ enum Advice {
     case .captivePortal: return "Log in to the network: open http://\(url.authority)/ in a browser."
     case .tlsCertificate:
       if meaning == .trustUnreadable { return "Install ca-certificates, or see what SSL_CERT_FILE names." }
-      let isAboutDates = code == .certificateExpired || code == .certificateNotYetValid
-      return isAboutDates
-        ? "Ask who runs \(url.authority) to renew its certificate."
-        : "Do not trust it; ask who runs \(url.authority), or the network."
+      switch code {
+      case .certificateExpired: return "Ask who runs \(url.authority) to renew its certificate."
+      case .certificateNotYetValid: return "See whether this machine's clock is right: timedatectl"
+      default: return "Do not trust it; ask who runs \(url.authority), or the network."
+      }
     default: return "Try again later, or ask who runs \(url.authority)."
     }
   }

@@ -13,6 +13,7 @@ extension Words {
     switch conclusion {
     case .works(let success):
       words.summary = summary(success)
+      words.details += silentPorts(success)
       if let proxy { words.details.append("The proxy \(proxy.server) led there (\(proxy.variable)).") }
     case .wrong(let charge, let ground):
       words.summary = summary(charge, ground)
@@ -32,6 +33,16 @@ extension Words {
       words.advice = advice(unknown)
     }
     return words
+  }
+
+  /// Other ports that the target was asked at, and that say nothing: a filter may be why.
+  private func silentPorts(_ success: Success) -> [String] {
+    guard case .connection(let address, let port, _) = success.kind else { return [] }
+    return readings.flatMap { reading -> [String] in
+      guard case .connection(let connection) = reading.finding else { return [] }
+      return connection.attempts.filter { $0.address == address && $0.port != port && $0.outcome == .silent }
+        .map { "Its port \($0.port) does not answer." }
+    }
   }
 
   /// Whether the target has its address of hosts(5), which may be an old one.
@@ -70,8 +81,8 @@ extension Words {
       return "\(Self.name(family)) does not work, and \(Self.name(other)) does: \(text(ground.reading))."
     }
     switch charge.cause {
-    case .uplinkDown where goal == .internet: return "The Internet is not reachable beyond \(router)."
-    case .uplinkDown: return "Nothing beyond \(router) answers, so \(target) is not reachable."
+    case .uplinkDown where goal == .internet: return "The Internet is not reachable beyond \(last(ground))."
+    case .uplinkDown: return "Nothing beyond \(last(ground)) answers, so \(target) is not reachable."
     case .routerNoRoute:
       guard let statement = statement(ground.reading) else { break }
       return "\(Self.capitalised(subject)) is not reachable: the router \(statement.sender) says "
@@ -157,6 +168,11 @@ extension Words {
   /// The target as the subject of a sentence. It begins with a word of ours.
   private var subject: String { goal == .internet ? "the Internet" : "the target \(target)" }
 
+  /// The last one on the way that answers.
+  private func last(_ ground: Conclusion.Ground) -> String {
+    if case .beyond(.cutBehind(let last)) = ground.reading.meaning { "\(last) (beyond your router)" } else { router }
+  }
+
   private var router: String { routers.first.map { "your router \($0)" } ?? "your router" }
 
   /// The addresses that routers of this machine answer at.
@@ -235,7 +251,7 @@ extension DiagnosisVerdict {
       a, b in
       (a.element.step.position, a.offset) < (b.element.step.position, b.offset)
     }
-    let sorted = order.map(\.element)
+    let sorted = order.map(\.element).withoutFalsePortals
     let readings = Reading.readings(sorted)
     let conclusion = VerdictRules.conclude(goal, sorted, readings)
     let words = Words(target: target, goal: goal, readings: readings).verdict(conclusion)

@@ -100,11 +100,12 @@ struct Words {
       "the root server \(server) answers, and none over \(Self.name(family))"
     case .intercepted: "somebody on the way answers in place of the root servers"
     case .routerSays(let statement): "the router \(statement.sender) says of the root servers: \(Self.text(statement))"
-    case .forbidden: "this machine lets no question out to the root servers"
+    case .forbidden: "this machine's own firewall lets nothing out to the root servers"
     case .nothing: "nothing beyond the router answers"
     case .tunnelSilent(let tunnel): "nothing answers through the tunnel \(tunnel)"
     case .others(let address):
       "the root servers do not answer, and \(address) beyond the router does: a filter may stop questions to them"
+    case .cutBehind(let last): "nothing beyond \(last) answers, which is beyond the router"
     case .silent: "the root servers do not answer; that alone says little, as a filter may stop DNS"
     case .untried: "nobody was asked"
     }
@@ -221,6 +222,8 @@ struct Words {
       "packets to \(Self.endpoint(attempt)) do not leave this machine: its own firewall stops them"
     case .answersDropped(let attempt):
       "answers of \(Self.endpoint(attempt)) come to this machine, and its own firewall drops them"
+    case .dropped(let attempt):
+      "this machine says nothing at \(Self.endpoint(attempt)): its own firewall drops what comes there"
     case .otherWay(let attempt, let interface):
       "answers of \(Self.endpoint(attempt)) come in by \(interface), packets leave by another interface, and this "
         + "machine drops the answers"

@@ -103,10 +103,14 @@ struct ConnectionRulesTests {
       "silent once, then prohibited", .prohibited,
       finding(.silent) { $0.attempts[0].tries.append(statement(.prohibited)) }),
     Row("the router has gone", .gatewaySilent, finding(.silent) { $0.isNeighbourFailed = true }),
-    Row("this machine finds no router", .gatewaySilent, finding(statement(.hostUnreachable, by: target, isOwn: true))),
+    Row(
+      "this machine finds no router", .gatewaySilent,
+      finding(statement(.hostUnreachable, by: target, isOwn: true)) { $0.isNeighbourFailed = true }),
     Row(
       "this machine finds no host on the link", .hostAbsent,
-      finding(statement(.hostUnreachable, by: target, isOwn: true)) { $0.gateway = nil }),
+      finding(statement(.hostUnreachable, by: target, isOwn: true)) {
+        ($0.gateway, $0.isNeighbourFailed) = (nil, true)
+      }),
     Row("this machine prohibits", .localFirewall, finding(statement(.prohibited, isOwn: true))),
     Row("a router prohibits", .prohibited, finding(statement(.prohibited))),
     Row("a router has no way", .routerNoRoute, finding(statement(.networkUnreachable))),

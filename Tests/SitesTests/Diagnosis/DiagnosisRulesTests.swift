@@ -279,7 +279,7 @@ struct DiagnosisRulesTests {
       "routers beyond answer, and root servers do not", .internet, nil, .unknown,
       way() + [rootNames(.answer(.success, [])), traced(.leadsOn(server))]),
     Row(
-      "routers beyond answer, and no name server does", .site, .nameServerSilent, .likely,
+      "routers beyond answer, and no name server does", .site, .uplinkDown, .likely,
       way() + [names(.silent), traced(.leadsOn(server))]),
     Row(
       "a tunnel through which nobody answers", .internet, .tunnelSilent, .likely,

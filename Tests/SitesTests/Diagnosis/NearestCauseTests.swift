@@ -361,7 +361,7 @@ struct NearestCauseTests {
   @Test func aRouterThatAnswersIsNotCalledSilent() {
     let answers = Self.kernel(.neighbour(.answers(Self.router, isGateway: true)))
     let own = ConnectionFinding.Outcome.refused(NetworkStatement(.hostUnreachable, by: Self.server, isOwn: true))
-    let failed = Self.connection(Self.target, own) { $0.gateway = Self.router }
+    let failed = Self.connection(Self.target, own) { ($0.gateway, $0.isNeighbourFailed) = (Self.router, true) }
     let verdict = DiagnosisVerdict(of: "site.example", goal: .host, findings: [answers, failed])
     #expect(verdict.cause == .gatewaySilent && verdict.summary.contains("another router than 192.0.2.1"))
     let alone = DiagnosisVerdict(of: "site.example", goal: .host, findings: [failed])

@@ -58,18 +58,24 @@ struct ProbeTests {
 
   @Test func tellsWhatListensOnThisMachine() throws {
     let listener = try DeafListener()
-    let found = LocalListeners.addresses(port: UInt16(listener.port))
-    #expect(found?.contains(IPAddress(ipv4: 0x7F00_0001)) == true)
+    let found = LocalListeners.listeners(port: UInt16(listener.port))
+    #expect(found?.contains { $0.address == IPAddress(ipv4: 0x7F00_0001) } == true)
     // What is connected to it from its port does not listen (ESTABLISHED, 01), and another port is another's.
     let table = """
         sl  local_address rem_address st
          0: 00000000000000000000000001000000:1F90 00000000000000000000000000000000:0000 0A 00000000:00000000
          1: 0000000000000000FFFF00000100007F:1F90 0000000000000000FFFF00000100007F:9C40 01 00000000:00000000
          2: 00000000000000000000000000000000:1F91 00000000000000000000000000000000:0000 0A 00000000:00000000
+         3: 0100007F:1F92 00000000:0000 0A 00000000:00000002
       """
     #if _endian(little)  // the words of an address are printed as this machine's numbers
-    let own = LocalListeners.addresses(in: Array(table.utf8), port: 8_080)
-    #expect(own == [IPAddress(IPAddressBits(ipv6High: 0, low: 1))])
+    func listeners(_ port: UInt16) -> [LocalListeners.Listener] {
+      LocalListeners.listeners(in: Array(table.utf8), port: port)
+    }
+    let own = IPAddress(IPAddressBits(ipv6High: 0, low: 1))
+    #expect(listeners(8_080) == [LocalListeners.Listener(address: own, isBehind: false)])
+    // Two connections wait for it.
+    #expect(listeners(8_082) == [LocalListeners.Listener(address: IPAddress(ipv4: 0x7F00_0001), isBehind: true)])
     #endif
   }
 
