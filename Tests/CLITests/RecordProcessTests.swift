@@ -199,7 +199,9 @@ struct RecordProcessTests {
     ["record", "--every", "0"], ["record", "local-network:1"], ["record", "http://"], ["record", "--max-size", "0"],
     ["outages", "--since", "yesterday"], ["outages", "--json", "--openmetrics"], ["report"],
     ["outages", "--since", "1d", "--until", "2d"],
-    ["outages", "--since", "2999-01-01"], ["outages", "--directory", ""], ["report", "--output", ""],
+    ["outages", "--since", "2999-01-01"], ["outages", "--since", "20261127"], ["record", "ftp://site.example/"],
+    ["record", "SSH://site.example"], ["export", "ftp://site.example/", "--textfile", "/dev/null"],
+    ["outages", "--directory", ""], ["report", "--output", ""],
   ])
   func refusesWrongUsage(arguments: [String]) async throws {
     let lab = try NetworkLab()

@@ -23,6 +23,21 @@ struct ExporterServerTests {
     #expect(head.hasPrefix("HTTP/1.1 200 ") && head.hasSuffix("\r\n\r\n"))
   }
 
+  /// RFC 9112, 3.2 and 3.2.2.
+  @Test func takesOneHostAndAWholeURL() async throws {
+    let exporter = try await TestExporter()
+    func ask(_ target: String, _ fields: String, _ version: String = "1.1") async throws -> Substring {
+      try await exporter.exchange("GET \(target) HTTP/\(version)\r\nConnection: close\r\n\(fields)\r\n").prefix(12)
+    }
+    #expect(try await ask("/-/healthy", "") == "HTTP/1.1 400")
+    #expect(try await ask("/-/healthy", "Host: x\r\nHost: y\r\n") == "HTTP/1.1 400")
+    #expect(try await ask("/-/healthy", "", "1.0").hasSuffix(" 200"))
+    for target in ["http://x/-/healthy", "http://x:9115", "http://x?a=/probe", "http://x/?a=http://y/probe"] {
+      #expect(try await ask(target, "Host: x\r\n") == "HTTP/1.1 200", "\(target)")
+    }
+    #expect(try await ask("http://x/nosuch", "Host: x\r\n") == "HTTP/1.1 404")
+  }
+
   @Test func showsStrangersTextAsText() async throws {
     let exporter = try await TestExporter()
     _ = try await exporter.get("/probe?target=127.0.0.1:1/%3Cscript%3Ealert(1)%3C/script%3E%26%22%27")
@@ -161,7 +176,7 @@ struct ExporterServerTests {
     _ = try await Task.detached { try first.listen(on: .path(path)) }.value
     await #expect(throws: (any Error).self) { try await Task.detached { try second.listen(on: .path(path)) }.value }
     #expect(FileManager.default.fileExists(atPath: path))
-    first.stop(within: .zero)
+    await Task.detached { first.stop(within: .seconds(60)) }.value
     _ = try await Task.detached { try second.listen(on: .path(path)) }.value
     second.stop(within: .zero)
   }

@@ -48,6 +48,19 @@ struct EventLineTests {
     if case .cause(let outage) = kind { #expect(object["target"] as? String == outage.target) }
   }
 
+  /// RFC 8259, 2 and 6: somebody else may have formatted the line, and a later version may have other numbers.
+  @Test func isReadHoweverItIsWritten() throws {
+    let event = JournalEvent(.up(target: "a"), at: moment(60))
+    let line = String(decoding: event.line.dropLast(), as: UTF8.self)
+    let spaced = line.replacing(",", with: " ,\t").replacing("{", with: " { ").replacing("}", with: " } ")
+      .replacing("\":", with: "\" : ")
+    #expect(JournalEvent(line: Array((spaced + "\r").utf8)[...]) == event)
+    for value in ["1.5", "-0.25e+3", "[ 1 , [ ] , { } ]", "{ \"b\" : 2E9 }", "null"] {
+      let later = line.dropLast() + ",\"later\":\(value)}"
+      #expect(JournalEvent(line: Array(later.utf8)[...]) == event, "\(value)")
+    }
+  }
+
   /// Power is lost at any byte of a line: the line counts as torn, and nothing else is lost.
   @Test(arguments: kinds)
   func isTornAtEveryByte(kind: JournalEvent.Kind) throws {

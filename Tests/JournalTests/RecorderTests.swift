@@ -5,6 +5,7 @@ import Dialtone
 import DialtoneDiagnosis
 import DialtoneJournal
 import DialtoneTesting
+import Foundation
 import TestSupport
 import Testing
 
@@ -16,6 +17,7 @@ struct RecorderTests {
     let network = ScriptedNetwork()
     let folder: JournalFolder
     private let told: Box<[JournalEvent]>
+    let remarks = Box<[String]>([])
     let sleep = Box<Int64>(0)
     private let recorder: Recorder
 
@@ -36,6 +38,7 @@ struct RecorderTests {
       configuration.evidence = evidence ?? ScriptedEvidence([.kernel(cable)])
       let events = Box<[JournalEvent]>([])
       configuration.tell = { event in events.value.append(event) }
+      configuration.remark = { [remarks] in remarks.value.append($0) }
       told = events
       let environment = network.environment
       let host = try ReachabilityTarget.host("site.example")
@@ -75,6 +78,20 @@ struct RecorderTests {
     func wake() { recorder.wake() }
 
     func stop() { recorder.stop(reason: "end", within: .seconds(30)) }
+  }
+
+  /// What cannot be written until the end is said.
+  @Test func whatIsLostAtTheEndIsSaid() async throws {
+    let folder = try JournalFolder()
+    let lab = try Lab(in: folder)
+    try await lab.wait(for: "up", count: 1)
+    lab.stop()
+    #expect(lab.remarks.value.isEmpty)
+    let other = try Lab(in: folder)
+    try await other.wait(for: "up", count: 1)
+    try FileManager.default.removeItem(atPath: folder.path)
+    other.stop()
+    #expect(other.remarks.value.last?.contains("1 of the events could not be written, and are lost") ?? false)
   }
 
   /// A month, in which the network goes a hundred times: begin and end of each outage are exact to the microsecond.

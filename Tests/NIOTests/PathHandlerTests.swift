@@ -14,8 +14,8 @@ import Testing
 /// and a stepped event loop.
 @Suite(.timeLimit(.minutes(3)))
 struct PathHandlerTests {
-  private static let local = IPAddress("192.0.2.2")!
-  private static let remote = IPAddress("198.51.100.1")!
+  private static let local = IPAddress(ipv4: 0xC000_0202)
+  private static let remote = IPAddress(ipv4: 0xC633_6401)
 
   @Test("viability, a better path and each condition are told once, the routes before what follows from them")
   func theOrderOfEvents() async throws {
@@ -193,7 +193,8 @@ struct PathHandlerTests {
     #expect(connection.channel.isActive)
   }
 
-  @Test("connections of one pair share a watch, also of several event loops, and it ends with the last", arguments: 0..<3)
+  @Test(
+    "connections of one pair share a watch, also of several event loops, and it ends with the last", arguments: 0..<3)
   func aWatchIsShared(first: Int) async throws {
     let one = try await Followed()
     let others = [

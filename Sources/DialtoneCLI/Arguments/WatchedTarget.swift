@@ -3,6 +3,7 @@
 
 internal import ArgumentParser
 internal import Dialtone
+internal import DialtoneSites
 
 /// A target, and the text it was typed as. The text leaves out a URL's user information, which may be a secret.
 struct WatchedTarget: Equatable, Sendable {
@@ -45,6 +46,18 @@ struct WatchedTarget: Equatable, Sendable {
       return Identity(name: name.ascii, port: target.port, url: url)
     }
     return Identity(target: target, url: url)
+  }
+
+  /// Of a site, which is asked itself.
+  static func identity(of site: SiteURL) -> Identity { Identity(url: site.text) }
+
+  /// Whether a text is the URL of a site. Refuses other URLs: nobody asks what they lead to.
+  static func isSite(_ text: String) throws -> Bool {
+    guard let end = text.unicodeScalars.firstRange(of: "://".unicodeScalars)?.lowerBound else { return false }
+    if ["http", "https"].contains(ASCII.folded(text[..<end])) { return true }
+    throw ValidationError(
+      "TARGET (\"\(text)\"): only http and https sites are asked; give the host and the port instead, such as "
+        + "example.com:21")
   }
 
   init(typed: String, target: ReachabilityTarget) {

@@ -96,14 +96,7 @@ struct ExplainCommand: WordCommand {
   /// The diagnosis, and its target as it was typed; `nil` in place of a target that is a URL.
   private func diagnosis(_ configuration: DiagnosisConfiguration) throws -> (String, WatchedTarget?, Diagnosis) {
     let text = targets.first ?? WatchedTarget.usual.typed
-    let scheme = ASCII.folded(
-      text.unicodeScalars.prefix { $0 != ":" }.reduce(into: "") { $0.unicodeScalars.append($1) })
-    if text.unicodeScalars.firstRange(of: "://".unicodeScalars) != nil {
-      guard ["http", "https"].contains(scheme) else {
-        throw ValidationError(
-          "TARGET (\"\(text)\"): only http and https sites can be explained; give the host and the port instead, such "
-            + "as example.com:21")
-      }
+    if try WatchedTarget.isSite(text) {
       let request = try SiteRequest([text], configuration: SiteMonitorConfiguration())
       return (text, nil, Diagnosis(of: request.urls[0], configuration: configuration))
     }

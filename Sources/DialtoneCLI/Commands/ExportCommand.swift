@@ -73,9 +73,7 @@ struct ExportCommand: WordCommand {
   func prepare() throws -> Work {
     let addresses = try listenAddresses()
     let policy = try policy(for: addresses)
-    // One that is given twice counts once.
-    var names: Set<String> = []
-    let watched = try targets.map(Self.target).filter { names.insert($0.name).inserted }
+    let watched = try Self.watched(targets)
     let configuration = try config.map(Self.configuration) ?? .usual
     return {
       let runner = ExportRunner(
@@ -115,14 +113,17 @@ struct ExportCommand: WordCommand {
     }
   }
 
-  static func target(_ text: String) throws -> (name: String, target: WatchedTargets.Target) {
-    let folded = ASCII.folded(text)
-    if folded.hasPrefix("http://") || folded.hasPrefix("https://") {
-      let request = try SiteRequest([text], configuration: SiteMonitorConfiguration())
-      return (text, .site(request.urls[0]))
+  /// One that is given twice counts once, however it is written.
+  static func watched(_ typed: [String]) throws -> [(name: String, target: WatchedTargets.Target)] {
+    var seen: Set<WatchedTarget.Identity> = []
+    return try typed.compactMap { text in
+      if try WatchedTarget.isSite(text) {
+        let url = try SiteRequest([text], configuration: SiteMonitorConfiguration()).urls[0]
+        return seen.insert(WatchedTarget.identity(of: url)).inserted ? (text, .site(url)) : nil
+      }
+      let target = try WatchedTarget(text)
+      return seen.insert(target.identity).inserted ? (target.typed, .network(target.target)) : nil
     }
-    let target = try WatchedTarget(text)
-    return (target.typed, .network(target.target))
   }
 
   private static func configuration(_ path: String) throws -> ExporterConfiguration {

@@ -108,6 +108,10 @@ enum JournalTime: Equatable, Sendable {
 
   static func parse(_ text: String) throws -> JournalTime {
     if let wall = wall(text) { return .at(wall) }
+    if text.count == 8, let days = Int(text), (19_700_101...99_991_231).contains(days) {
+      let day = "\(text.prefix(4))-\(text.dropFirst(4).prefix(2))-\(text.suffix(2))"
+      throw ValidationError("a day is written \(day), and a span of \(text) seconds \(text)s")
+    }
     do {
       return .ago(try DurationArgument.positive(text))
     } catch {

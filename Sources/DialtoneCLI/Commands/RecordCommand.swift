@@ -95,21 +95,15 @@ struct RecordCommand: WordCommand {
     var configuration = Recorder.Configuration(directory: JournalDirectory(folder))
     configuration.asksBeyondRouter = beyond
     if let megabytes { configuration.sizeLimit = megabytes << 20 }
-    var seen: Set<String> = []
     let typed = targets.isEmpty ? [WatchedTarget.usual.typed] : targets
-    let recorded = try typed.map(target).filter { seen.insert($0.name).inserted }
+    let watched = try ExportCommand.watched(typed)
+    let recorded = try watched.map { try target($0.name, $0.target) }
     let exported = try export.map {
-      RecordExport(address: try ExportCommand.address($0, option: "--export"), targets: try watched(typed))
+      RecordExport(address: try ExportCommand.address($0, option: "--export"), targets: watched)
     }
     return { [configuration] in
       try RecordRunner(configuration: configuration, targets: recorded, export: exported).run()
     }
-  }
-
-  /// The targets as an exporter watches them, once each.
-  private func watched(_ typed: [String]) throws -> [(name: String, target: WatchedTargets.Target)] {
-    var seen: Set<String> = []
-    return try typed.map(ExportCommand.target).filter { seen.insert($0.name).inserted }
   }
 
   /// How long a site may take to answer: its outage is known after two of these.
@@ -120,11 +114,8 @@ struct RecordCommand: WordCommand {
   /// How long a path has to be quiet before a site is asked over it.
   private static let settling = Duration.milliseconds(50)
 
-  private func target(_ text: String) throws -> RecordedTarget {
-    guard ["http://", "https://"].contains(where: { ASCII.folded(text).hasPrefix($0) }) else {
-      let watched = try WatchedTarget(text)
-      return RecordedTarget(name: watched.typed, watched.target)
-    }
+  private func target(_ typed: String, _ target: WatchedTargets.Target) throws -> RecordedTarget {
+    if case .network(let target) = target { return RecordedTarget(name: typed, target) }
     var configuration = SiteMonitorConfiguration()
     configuration.interval = every ?? .seconds(60)
     configuration.expensiveInterval = configuration.interval
@@ -133,7 +124,7 @@ struct RecordCommand: WordCommand {
     configuration.maximumRetryDelay = min(configuration.interval, Self.longestRetryDelay)
     configuration.retryDelay = min(configuration.interval, Self.retryDelay)
     configuration.settling = Self.settling
-    let request = try SiteRequest([text], configuration: configuration)
+    let request = try SiteRequest([typed], configuration: configuration)
     let url = request.urls[0]
     return RecordedTarget(name: url.text) { report in
       request.monitor(url).observe { verdict in

@@ -153,7 +153,8 @@ struct ConnectionProbe {
 extension ConnectionFinding.Attempt {
   /// Whether this machine itself says that the host is unreachable.
   fileprivate var isUnreachableByOwnWord: Bool {
-    if case .refused(let statement) = outcome { statement.isOwn && statement.meaning == .hostUnreachable } else { false }
+    guard case .refused(let statement) = outcome else { return false }
+    return statement.isOwn && statement.meaning == .hostUnreachable
   }
 }
 

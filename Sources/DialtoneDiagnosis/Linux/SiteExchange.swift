@@ -51,8 +51,8 @@ struct SiteExchange: Sendable {
     async let patient = inquiry.isConnected ? askPatiently(url) : nil
     var first = try await check(url, timeout: .nanoseconds(rest * 2 / 5))
     // A page that goes on, however slowly, may have no end: that it begins is enough.
-    if first.verdict.stage == .body, SiteFinding.isStalled(first.verdict), let progress = first.details.progress, !progress.hasGap,
-      progress.sinceReceived < Self.lull
+    if first.verdict.stage == .body, SiteFinding.isStalled(first.verdict), let progress = first.details.progress,
+      !progress.hasGap, progress.sinceReceived < Self.lull
     {
       let beginning = try await inquiry.check(url, timeout: .nanoseconds(rest / 3), readsBody: false)
       if SiteFinding.isAnswered(beginning.verdict) { first = beginning }

@@ -106,8 +106,13 @@ final class RequestHandler: ChannelInboundHandler {
         Exporter.Response(
           status: 503, fields: [("Retry-After", "1")], body: "Too many connections are open; ask again later.\n"), head)
     }
+    // RFC 9112, 3.2: a server refuses a request of HTTP/1.1 without its host, or with several.
+    if head.version == .http1_1, head.headers["host"].count != 1 {
+      isLast = true
+      return write(Exporter.Response(status: 400, body: "A request has one field Host.\n"), head)
+    }
     let request = Exporter.Request(
-      method: head.method.rawValue, target: head.uri,
+      method: head.method.rawValue, target: Self.originForm(head.uri),
       format: format(head.headers["accept"].joined(separator: ",")),
       scrapeTimeout: head.headers.first(name: "x-prometheus-scrape-timeout-seconds"))
     let handler = NIOLoopBound(self, eventLoop: loop)
@@ -115,6 +120,13 @@ final class RequestHandler: ChannelInboundHandler {
       let response = await exporter.answer(request)
       handler.value.write(response, head)
     }
+  }
+
+  /// The path and the query: clients of proxies name the host, too (RFC 9112, 3.2.2).
+  private static func originForm(_ target: String) -> String {
+    guard !target.hasPrefix("/"), let host = target.firstRange(of: "://")?.upperBound else { return target }
+    let path = target[host...].drop { $0 != "/" && $0 != "?" }
+    return path.hasPrefix("/") ? String(path) : "/\(path)"
   }
 
   private func format(_ accept: String) -> Exposition {

@@ -1,7 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// A JSON value (RFC 8259) of a line, as far as the journal has them: numbers are whole.
+/// A JSON value (RFC 8259) of a line. The journal's own numbers are whole; another one, which a later version may have,
+/// is read as `null`.
 enum JSONValue: Equatable {
   case text(String)
   case number(Int64)
@@ -13,7 +14,9 @@ enum JSONValue: Equatable {
   /// Reads a whole line; `nil` if it is anything else, such as one that was torn.
   init?(line: ArraySlice<UInt8>) {
     var reader = JSONReader(bytes: line, position: line.startIndex)
-    guard let value = reader.value(depth: 0), reader.isAtEnd else { return nil }
+    guard let value = reader.value(depth: 0) else { return nil }
+    reader.skipSpace()
+    guard reader.isAtEnd else { return nil }
     self = value
   }
 
@@ -51,6 +54,14 @@ private struct JSONReader {
 
   private var next: UInt8? { position < bytes.endIndex ? bytes[position] : nil }
 
+  mutating func skipSpace() { while let byte = next, [0x20, 0x09, 0x0D].contains(byte) { position += 1 } }
+
+  /// Takes a byte of the structure, and the space before it.
+  private mutating func takeNext(_ byte: UInt8) -> Bool {
+    skipSpace()
+    return take(byte)
+  }
+
   private mutating func take(_ byte: UInt8) -> Bool {
     guard next == byte else { return false }
     position += 1
@@ -63,6 +74,7 @@ private struct JSONReader {
   }
 
   mutating func value(depth: Int) -> JSONValue? {
+    skipSpace()
     guard depth < Self.depthLimit, let byte = next else { return nil }
     switch byte {
     case 0x22: return string().map(JSONValue.text)
@@ -78,23 +90,24 @@ private struct JSONReader {
   private mutating func object(_ depth: Int) -> JSONValue? {
     position += 1
     var fields: [(key: String, value: JSONValue)] = []
-    if take(0x7D) { return .object(fields) }
+    if takeNext(0x7D) { return .object(fields) }
     repeat {
-      guard let key = string(), take(0x3A), let value = value(depth: depth + 1) else { return nil }
+      skipSpace()
+      guard let key = string(), takeNext(0x3A), let value = value(depth: depth + 1) else { return nil }
       fields.append((key, value))
-    } while take(0x2C)
-    return take(0x7D) ? .object(fields) : nil
+    } while takeNext(0x2C)
+    return takeNext(0x7D) ? .object(fields) : nil
   }
 
   private mutating func list(_ depth: Int) -> JSONValue? {
     position += 1
     var values: [JSONValue] = []
-    if take(0x5D) { return .list(values) }
+    if takeNext(0x5D) { return .list(values) }
     repeat {
       guard let value = value(depth: depth + 1) else { return nil }
       values.append(value)
-    } while take(0x2C)
-    return take(0x5D) ? .list(values) : nil
+    } while takeNext(0x2C)
+    return takeNext(0x5D) ? .list(values) : nil
   }
 
   private mutating func number() -> JSONValue? {
@@ -109,6 +122,12 @@ private struct JSONReader {
       position += 1
     }
     if position == start || !isNegative && value == .min { return nil }
+    if let byte = next, [0x2E, 0x45, 0x65].contains(byte) {
+      while let byte = next, [0x2B, 0x2D, 0x2E, 0x45, 0x65].contains(byte) || (0x30...0x39).contains(byte) {
+        position += 1
+      }
+      return .null
+    }
     return .number(isNegative ? value : -value)
   }
 

@@ -141,6 +141,10 @@ package final class Recorder: Sendable {
       counts.withLock { $0 = work.writer.counts }
     }
     _ = work.explaining?.run.conclude()
+    let lost = work.writer.counts.waiting + work.writer.counts.lost
+    if work.writer.counts.waiting > 0 {
+      configuration.remark("\(configuration.directory.path): \(lost) of the events could not be written, and are lost")
+    }
   }
 
   private func watch() -> [any Sendable] {

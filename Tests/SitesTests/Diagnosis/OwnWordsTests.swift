@@ -16,11 +16,11 @@ struct OwnWordsTests {
   private static let target6 = NearestCauseTests.target6
   private static let router = NearestCauseTests.router
   private static let server = NearestCauseTests.server
-  private static let root = IPAddress("198.41.0.4")!
-  private static let root6 = IPAddress("2001:503:ba3e::2:30")!
+  private static let root = IPAddress(ipv4: 0xC629_0004)
+  private static let root6 = IPAddress(IPAddressBits(ipv6High: 0x2001_0503_BA3E_0000, low: 0x0002_0030))
 
   private static func says(_ meaning: NetworkStatement.Meaning, _ sender: IPAddress? = nil) -> NetworkStatement {
-    NetworkStatement(meaning, by: sender ?? IPAddress("192.0.2.2")!, isOwn: sender == nil)
+    NetworkStatement(meaning, by: sender ?? IPAddress(ipv4: 0xC000_0202), isOwn: sender == nil)
   }
 
   private static func beyond(_ outcomes: [BeyondFinding.Outcome], _ trace: BeyondFinding.Trace? = nil) -> Finding {
@@ -83,7 +83,7 @@ struct OwnWordsTests {
     (.reset, .addressDead), (.refused(says(.hostUnreachable, router)), .addressDead),
   ])
   func whatIsKeptFromItIsNotDead(_ outcome: ConnectionFinding.Outcome, _ cause: DiagnosisCause) {
-    let second = IPAddress("203.0.113.11")!
+    let second = IPAddress(ipv4: 0xCB00_710B)
     let finding = ConnectionFinding(
       .ipv4,
       [
@@ -118,7 +118,7 @@ struct OwnWordsTests {
       Self.cause([Self.connection(.silent) { ($0.isOwn, $0.gateway, $0.listeners) = (true, nil, listeners) }], .host)
     }
     #expect(cause([]) == .localFirewall && cause([Self.target]) == .localFirewall)
-    #expect(cause([IPAddress("0.0.0.0")!]) == .localFirewall)
+    #expect(cause([IPAddress(ipv4: 0)]) == .localFirewall)
     // It listens at another address alone, or it is not known.
     #expect(cause([Self.server]) == .silent && cause(nil) == .silent)
   }
@@ -126,7 +126,7 @@ struct OwnWordsTests {
   /// A router that answers ARP, and has no way back to an address of another network.
   @Test func anAddressOfAnotherNetworkExcusesARouterThatIsThere() {
     let source = Finding.kernel(
-      KernelFinding(.source(.otherNetwork(IPAddress("10.20.0.50")!, gateway: Self.router)), target: Self.target))
+      KernelFinding(.source(.otherNetwork(IPAddress(ipv4: 0x0A14_0032), gateway: Self.router)), target: Self.target))
     func neighbour(_ state: NeighbourState) -> Finding {
       let evidence = KernelEvidence(
         target: Self.target, state: Reachability(.reachable),
@@ -141,7 +141,7 @@ struct OwnWordsTests {
 
   /// Two routers beyond the first answer, and no name server finds anything out.
   @Test func aCutFurtherAwayIsNotTheNameServers() {
-    let last = IPAddress("62.155.0.2")!
+    let last = IPAddress(ipv4: 0x3E9B_0002)
     let beyond = Self.beyond([.silent], .leadsOn(last))
     let verdict = DiagnosisVerdict(
       of: "internet", goal: .internet, findings: [beyond, NearestCauseTests.names(.silent)])
