@@ -87,4 +87,27 @@ struct RecorderTimesTests {
     }
     #expect(found == isWaking)
   }
+
+  /// The provider drops all, and only the way of one that is asked by its name was looked at, by a recorder that asks
+  /// nobody beyond the router. Two that are both asked by names say nothing of each other.
+  @Test(arguments: [
+    ("connect", OutageLayer.provider, OutageLayer.provider), ("name", .nameServer, .nameServer),
+  ]) func anExplanationByTheNameServerCountsAlone(_ stage: String, _ first: OutageLayer, _ second: OutageLayer) {
+    var machine = machine(["name", "other"])
+    let silent = Explanation(cause: "name-server-silent", confidence: "likely", layer: .nameServer, summary: "s")
+    let other = RecorderStateMachine.TargetState.down(
+      reason: "timed-out", words: "w", layer: stage == "name" ? .nameServer : .provider)
+    let inputs: [(RecorderStateMachine.Input, Double)] = [
+      (.state(0, up, since: nil), 1), (.state(1, up, since: nil), 1),
+      (.state(0, .down(reason: "timed-out", words: "w", layer: .nameServer), since: nil), 60),
+      (.state(1, other, since: nil), 64), (.explained(0, silent), 66), (.state(0, up, since: nil), 90),
+      (.state(1, up, since: nil), 90),
+    ]
+    var written = [machine.start]
+    for (input, second) in inputs {
+      written += events(machine.handle(input, at: moment(second)))
+    }
+    let layers = Dictionary(uniqueKeysWithValues: OutageLog.outages(written).map { ($0.target, $0.layer) })
+    #expect(layers == ["name": first, "other": second])
+  }
 }

@@ -83,15 +83,15 @@ struct BeyondProbe {
     // A proxy takes the place of connections.
     let isEnough = inquiry.subject.goal != .internet || inquiry.hasProxySetting
     let answering = isEnough ? nil : questions.first { $0.outcome == .answer }?.server
+    var barrier: ConnectionFinding.Outcome?
     var finding = BeyondFinding(
       questions.map { BeyondFinding.Question($0.server, $0.outcome ?? .silent) },
       trace: trace,
-      takesConnections: nil)
-    guard let answering else { return finding }
-    var barrier: ConnectionFinding.Outcome?
-    finding.takesConnections = takesConnections(answering, witness, &barrier)
+      takesConnections: answering.flatMap { takesConnections($0, witness, &barrier) })
     finding.stopsSites = barrier
-    if finding.takesConnections == true { finding.stopsSites = stopsSites(answering.family, witness) }
+    if let answering, finding.takesConnections == true {
+      finding.stopsSites = stopsSites(answering.family, witness)
+    }
     return finding
   }
 

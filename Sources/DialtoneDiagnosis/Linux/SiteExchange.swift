@@ -58,6 +58,7 @@ struct SiteExchange: Sendable {
       if SiteFinding.isAnswered(beginning.verdict) { first = beginning }
     }
     var finding = SiteFinding(first.verdict, stalls: stall(first), clock: .read())
+    finding.resent = first.details.progress?.resent ?? 0
     if finding.hasStalled { try await trySmall(url, &finding) }
     let areSmallAnswered = finding.smallVerdicts.contains(where: SiteFinding.isAnswered)
     if finding.hasStalled && !areSmallAnswered || finding.isSlowName, let later = try await patient {
@@ -77,6 +78,7 @@ struct SiteExchange: Sendable {
     let needed = outcome.verdict.timings.total ?? .zero
     if SiteFinding.isAnswered(outcome.verdict), let given = finding.verdict.timings.total, needed > given {
       finding = SiteFinding(outcome.verdict, clock: finding.clock)
+      finding.resent = outcome.details.progress?.resent ?? 0
     } else {
       finding.laterVerdicts.append(outcome.verdict)
       finding.stalls += stall(outcome)

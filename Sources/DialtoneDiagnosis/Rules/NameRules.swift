@@ -46,8 +46,15 @@ enum NameMeaning: Hashable, Sendable {
 
 /// The rule about the target's name. Pure.
 enum NameRules {
-  static func read(_ finding: NameFinding) -> Reading {
-    let (meaning, outcome, cause) = judge(finding)
+  /// `gateways` are the routers of this machine.
+  static func read(_ finding: NameFinding, gateways: Set<IPAddress> = []) -> Reading {
+    var (meaning, outcome, cause) = judge(finding)
+    // This machine's own router finds nobody to hand its packets on to.
+    if case .refused(_, let statement) = meaning, statement.meaning == .hostUnreachable,
+      gateways.contains(statement.sender)
+    {
+      cause = .routerNoRoute
+    }
     let charge: Charge? =
       if case .noWay(_, let fault) = meaning {
         // What stops the question is what the kernel says of it.

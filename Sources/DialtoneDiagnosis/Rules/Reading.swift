@@ -61,7 +61,7 @@ struct Reading: Hashable, Sendable {
       case .tunnel(let tunnel): [read(tunnel)]
       case .portal(let portal): [read(portal, context)]
       case .beyond(let beyond): [BeyondRules.read(beyond, context)]
-      case .name(let name): [NameRules.read(name)]
+      case .name(let name): [NameRules.read(name, gateways: context.gateways)]
       case .connection(let connection): [ConnectionRules.read(connection)]
       case .largePackets(let packets): [read(packets)]
       case .site(let site): SiteRules.read(site, wasConnected: !context.connected.isEmpty)
@@ -99,6 +99,8 @@ struct Reading: Hashable, Sendable {
       hasAnswerFromBeyond || routers.contains(true) || !connected.union(answeredBeyond).isDisjoint(with: [family])
     }
 
+    /// The routers that this machine's routes lead to.
+    private(set) var gateways: Set<IPAddress> = []
     /// The families whose packets come from an address of another interface or network than the router's.
     private(set) var foreignSources: Set<IPAddress.Family> = []
     private var silentBeyond: Set<IPAddress.Family> = []
@@ -108,6 +110,7 @@ struct Reading: Hashable, Sendable {
     init(_ findings: [Finding]) {
       for case .kernel(let kernel) in findings {
         switch kernel.result {
+        case .route(.leads(let gateway?, _)): gateways.insert(gateway)
         case .source(.foreign), .source(.otherNetwork): foreignSources.insert(kernel.target.family)
         default: break
         }

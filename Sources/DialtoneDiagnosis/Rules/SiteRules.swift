@@ -13,6 +13,8 @@ enum SiteMeaning: Hashable, Sendable {
   case largeVanish
   /// Some tries succeeded, some did not.
   case unreliable(failures: Int, of: Int)
+  /// It succeeded, and so many segments had to be sent again.
+  case lossy(Int)
   /// It took a connection before, and none for the exchange.
   case unconnected
   /// It takes connections, and packets vanish on them, whatever their size.
@@ -55,6 +57,9 @@ enum SiteRules {
   /// none that vanished: a backend of several that hangs would have to meet all of the former, and none of the latter.
   static let usualTries = 4
   static let smallTries = 3
+  /// How many segments of an exchange, which has some ten, the kernel may send again without a word: an answer that
+  /// takes long makes it send the first one again, and the request.
+  static let lossLimit = 3
 
   /// The verdict that TLS and the answer are judged by: the latest with an answer to a usual check, or the first.
   static func judged(_ finding: SiteFinding) -> SiteVerdict {
@@ -78,6 +83,7 @@ enum SiteRules {
     if finding.successes > 0, failures > 0 {
       return (.unreliable(failures: failures, of: finding.usual.count), .doubtful, .unreliable)
     }
+    if finding.successes > 0, finding.resent >= lossLimit { return (.lossy(finding.resent), .doubtful, .unreliable) }
     guard finding.hasStalled else {
       return SiteFinding.isAnswered(finding.verdict) ? (.largePass, .ok, nil) : (.largeUntold, .skipped, nil)
     }

@@ -53,7 +53,7 @@ public struct BeyondFinding: Hashable, Sendable {
   public let trace: Trace?
 
   /// Whether a connection gets beyond the router, too, and not only a question; `nil` if that was not tried.
-  public var takesConnections: Bool?
+  public let takesConnections: Bool?
   /// What stops connections to the port of sites, which get less far than others; `nil` if nothing is known to.
   public var stopsSites: ConnectionFinding.Outcome?
 

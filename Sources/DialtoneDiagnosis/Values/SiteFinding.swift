@@ -44,6 +44,8 @@ public struct SiteFinding: Hashable, Sendable {
   public var stalls: [Stall]
   /// What is known of this machine's clock.
   public var clock: Clock?
+  /// How many segments the kernel has sent again in one exchange, at most.
+  var resent = 0
 
   /// Makes a finding.
   public init(

@@ -16,6 +16,8 @@ extension Words {
     case .smallFail: return "small packets get no answer either"
     case .largeVanish: return "large packets vanish on the way, and small ones pass"
     case .unreliable(let failures, let count): return "asking \(site) failed \(failures) of \(count) times"
+    case .lossy(let count):
+      return "\(count) packets to \(site) had to be sent again in one exchange: many are lost on the way"
     case .unconnected: return "the site \(site) took a connection at one time, and not at another: \(reason)"
     case .proven: return "the certificate proves that it is \(site)"
     case .plain: return "the URL is http"

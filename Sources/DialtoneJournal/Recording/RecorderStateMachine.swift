@@ -259,18 +259,17 @@ package struct RecorderStateMachine: Sendable {
     adopt(target, at, &actions)
   }
 
-  /// A name server that cannot be reached is no name server's fault, if at the same time another target cannot be
-  /// reached, either.
+  /// A name server that nobody reaches is not at fault if another target, whose name is known, is down, too.
   private mutating func relate(_ target: Int) {
     guard case .down(let new) = tracks[target].state, !new.wasFirst else { return }
     for index in tracks.indices {
-      guard case .down(let old) = tracks[index].state, abs(old.began.clock - new.began.clock) <= Outage.together else {
-        continue
-      }
+      guard case .down(let old) = tracks[index].state, abs(old.began.clock - new.began.clock) <= Outage.together
+      else { continue }
       for (name, other, position) in [(new, old, target), (old, new, index)]
-      where name.explanation == nil && name.layer == .nameServer && Self.beyond.contains(other.reason ?? "") {
+      where name.isNameUnheard && other.layer != .nameServer && Self.beyond.contains(other.reason ?? "") {
         var outage = name
         outage.statedLayer = other.layer == .router ? .router : .provider
+        outage.explanation?.layer = outage.statedLayer ?? .provider
         tracks[position].state = .down(outage)
       }
     }
@@ -319,8 +318,10 @@ package struct RecorderStateMachine: Sendable {
     else { return }
     outage.explanation = explanation
     tracks[target].state = .down(outage)
-    write(.cause(outage), at, &actions)
-    for other in tracks.indices where explaining != other { share(outage, with: other, at, &actions) }
+    relate(target)
+    guard case .down(let related) = tracks[target].state else { return }
+    write(.cause(related), at, &actions)
+    for other in tracks.indices where explaining != other { share(related, with: other, at, &actions) }
   }
 
   /// An outage that begins after another one of the same time was explained.

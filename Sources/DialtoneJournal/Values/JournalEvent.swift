@@ -1,6 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import DialtoneDiagnosis
+
 /// One line of the journal.
 package struct JournalEvent: Equatable, Sendable {
   package var at: Moment
@@ -103,6 +105,11 @@ package struct OpenOutage: Equatable, Sendable {
     self.words = words
     self.wasFirst = wasFirst
     self.explanation = explanation
+  }
+
+  /// Whether it is down since no name server was heard, for all that is known of it alone.
+  package var isNameUnheard: Bool {
+    explanation.map { $0.cause == DiagnosisCause.nameServerSilent.identifier } ?? (layer == .nameServer)
   }
 
   package var layer: OutageLayer {

@@ -134,7 +134,8 @@ final class CheckRun {
     pathWaits = []
     race?.cancel()
     race = nil
-    if case .success(let verdict) = result, verdict.kind == .failed { exchange?.noteProgress() }
+    let isDiagnosed = configuration.inspection?.readsBeginning ?? false
+    if case .success(let verdict) = result, isDiagnosed || verdict.kind == .failed { exchange?.noteProgress() }
     var details = exchange?.details ?? CheckDetails()
     details.refused = machine.refused
     details.pathReason = machine.pathReason

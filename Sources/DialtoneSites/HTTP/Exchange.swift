@@ -69,7 +69,7 @@ final class Exchange {
         guard unsafe csystem_stream_progress(socket, &progress) == 0 else { return }
         details.progress = StreamProgress(
           isUnacknowledged: progress.unacknowledged > 0 && progress.sent_again > 0, hasGap: progress.behind_gap > 0,
-          sinceReceived: .milliseconds(Int64(progress.since_received)))
+          sinceReceived: .milliseconds(Int64(progress.since_received)), resent: Int(progress.sent_again))
       }
     } catch {
       // The connection is closed: nothing more is known of it.

@@ -79,6 +79,8 @@ package struct StreamProgress: Hashable, Sendable {
   package var hasGap: Bool
   /// How long ago something came.
   package var sinceReceived: Duration
+  /// How many segments were sent again, the first one included.
+  package var resent = 0
 }
 
 /// What a check with an inspection comes to.

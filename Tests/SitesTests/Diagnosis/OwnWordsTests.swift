@@ -153,6 +153,14 @@ struct OwnWordsTests {
     #expect(Self.cause([filtered, NearestCauseTests.names(.silent)]) == .nameServerSilent)
   }
 
+  /// The router has no uplink, and finds nobody to hand questions on to.
+  @Test func theOwnRouterThatFindsNobodyHasNoWay() {
+    let refused = NameFinding.Reply.refused(Self.says(.hostUnreachable, Self.router))
+    let route = NearestCauseTests.kernel(.route(.leads(gateway: Self.router, interface: "eth0")))
+    #expect(Self.cause([route, NearestCauseTests.names(refused)], .host) == .routerNoRoute)
+    #expect(Self.cause([NearestCauseTests.names(refused)], .host) == .nameServerSilent)
+  }
+
   /// A site that leads elsewhere is none, where nobody answers for addresses that nobody has.
   @Test func aSiteThatLeadsElsewhereIsNoPortal() {
     let url: SiteURL = "http://site.example/"
@@ -165,6 +173,16 @@ struct OwnWordsTests {
     // That a login is wanted is said by the network (RFC 6585, 6).
     let login = Finding.site(SiteFinding(SiteVerdict(url: url, kind: .captivePortal, status: 511)))
     #expect(Self.cause([.portal(PortalFinding(status: nil)), login], .site) == .captivePortal)
+  }
+
+  /// TCP_INFO: an answer that comes in spite of many packets that were lost is no sign that nothing is wrong.
+  @Test(arguments: [(2, DiagnosisCause?.none), (3, .unreliable)])
+  func anAnswerThatTookManyTriesIsInDoubt(resent: Int, cause: DiagnosisCause?) {
+    var finding = SiteFinding(SiteVerdict(url: "https://site.example/", kind: .available, status: 200))
+    finding.resent = resent
+    let verdict = DiagnosisVerdict(of: "https://site.example/", goal: .site, findings: [.site(finding)])
+    #expect(verdict.cause == cause && verdict.isFine == (cause == nil))
+    #expect(verdict.details == (cause == nil ? [] : ["Yet site.example answered a check."]))
   }
 
   /// A host whose other port says nothing is there, and that is told.
