@@ -155,7 +155,7 @@ package final class ExporterServer: Sendable {
     for listener in listeners { listener.close(promise: nil) }
     for connection in connections { connection.pipeline.fireUserInboundEventTriggered(RequestHandler.Stop()) }
     let done = DispatchSemaphore(value: 0)
-    EventLoopFuture.andAllComplete((listeners + connections).map(\.closeFuture), on: exporter.loops.any())
+    EventLoopFuture.andAllComplete(connections.map(\.closeFuture), on: exporter.loops.any())
       .whenComplete { _ in done.signal() }
     if case .success = done.wait(timeout: .now() + limit.inSeconds) { return }
     for connection in connections { connection.close(promise: nil) }
