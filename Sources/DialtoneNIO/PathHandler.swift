@@ -86,7 +86,7 @@ public final class PathHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// Begins to follow, once the other handlers know of the connection.
   public func channelActive(context: ChannelHandlerContext) {
     context.fireChannelActive()
-    // Whoever was told may have closed the channel, or removed this handler.
+    // A handler may have closed the channel, or removed this one.
     if self.context != nil, context.channel.isActive { begin(context) }
   }
 

@@ -24,7 +24,7 @@ struct BeyondProbe {
     let server: IPAddress
     let id: UInt16
     let socket: ProbeSocket
-    /// Whether the kernel has asked for the router in vain.
+    /// Whether the router does not answer the kernel.
     let isRouterLost: () -> Bool
     var outcome: BeyondFinding.Outcome?
     /// Whether somebody on the way, or this machine itself, has refused it.
@@ -136,7 +136,7 @@ struct BeyondProbe {
     if trace.leadsBeyond(patience, upTo: Self.resends[1]) {
       // A router may let connections come to it, and refuse those that would get further.
       guard connector.isRefusedOnTheWay(server.family) else { return true }
-      trace.takeAll(patience, upTo: Self.near)
+      _ = trace.isLed(patience, upTo: Self.near, waitsForAll: true)
       barrier = trace.barrier
       return barrier == nil
     }
@@ -211,11 +211,15 @@ struct BeyondProbe {
 }
 
 extension KernelEvidence {
-  /// Whether the kernel has asked in vain for the neighbour that gets the packets first, or still asks.
+  /// Whether the neighbour that gets the packets first does not answer the kernel now.
   func isNeighbourLost(_ witness: KernelWitness) -> Bool {
     guard let neighbour, let link else { return false }
-    let state = witness.neighbourState(neighbour.address, link: link.index) ?? []
-    return !state.isDisjoint(with: [.failed, .incomplete])
+    return witness.neighbourState(neighbour.address, link: link.index)?.isUnanswered ?? false
   }
+}
+
+extension NeighbourState {
+  /// Whether the kernel has asked, and got no answer so far.
+  var isUnanswered: Bool { !isDisjoint(with: [.failed, .incomplete]) }
 }
 #endif

@@ -94,14 +94,13 @@ struct ConnectionProbe {
     finding.gateway = givenUp ?? way.gateway
     if let neighbour = way.neighbour, let link = way.link, neighbour.isResolved {
       func state(_ address: IPAddress) -> NeighbourState { witness.neighbourState(address, link: link.index) ?? [] }
-      // The kernel says that a host is unreachable if it has asked for the neighbour in vain, and a firewall may say so
-      // at any time.
+      // The kernel says that a host is unreachable if the neighbour does not answer. A firewall may say so at any time.
       finding.isNeighbourFailed =
         state(neighbour.address).contains(.failed)
         || finding.attempts.contains { attempt in
           attempt.isUnreachableByOwnWord
             && (givenUp != nil
-              || !state(way.gateway ?? attempt.address).isDisjoint(with: [.failed, .incomplete]))
+              || state(way.gateway ?? attempt.address).isUnanswered)
         }
     }
     if connector.isSilent(family), let first = finding.attempts.first {

@@ -100,27 +100,16 @@ struct HopTrace {
     return isLed(patience, upTo: limit)
   }
 
-  /// Waits for that.
-  mutating func isLed(_ patience: Patience, upTo limit: Int64) -> Bool {
+  /// Waits for that, or until all of them are answered.
+  mutating func isLed(_ patience: Patience, upTo limit: Int64, waitsForAll: Bool = false) -> Bool {
     let deadline = patience.moment(in: limit)
-    while routers.isEmpty, !isConnected, !sockets.isEmpty {
+    while waitsForAll || routers.isEmpty && !isConnected, !sockets.isEmpty {
       let list = descriptors
       let events = patience.wait(list.map { ($0, wantsWriting: true) }, until: deadline)
       if events.isEmpty || events.contains(where: { $0.position < 0 }) { break }
       for event in events { take(list[event.position]) }
     }
     return !routers.isEmpty || isConnected
-  }
-
-  /// Waits until all have been answered.
-  mutating func takeAll(_ patience: Patience, upTo limit: Int64) {
-    let deadline = patience.moment(in: limit)
-    while !sockets.isEmpty {
-      let list = descriptors
-      let events = patience.wait(list.map { ($0, wantsWriting: true) }, until: deadline)
-      if events.isEmpty || events.contains(where: { $0.position < 0 }) { return }
-      for event in events { take(list[event.position]) }
-    }
   }
 
   /// What came of several of them; `nil` if none has begun, or somebody near takes all connections. If questions are

@@ -5,6 +5,7 @@
 internal import CDialtoneSystem
 internal import Dialtone
 internal import DialtoneSites
+internal import Netlink
 
 /// Asks the configured name servers for one name, each by itself, to see which of them does what. Runs on a thread of
 /// its own.
@@ -304,8 +305,11 @@ struct NameInquiry {
     guard let refusal = conversation.socket.takeRefusal() else {
       return .failed(errno == 0 ? ECONNREFUSED : errno)
     }
-    // The kernel has asked for the neighbour, in vain.
-    if refusal.isOwn, refusal.isHostUnreachable { return .silent }
+    // The kernel says so if the neighbour does not answer; a firewall may say so at any time.
+    if refusal.isOwn, refusal.isHostUnreachable {
+      let isUnanswered = way(conversation.socket.address).neighbour?.state?.isUnanswered ?? false
+      if isUnanswered { return .silent }
+    }
     if refusal.isOwn, !conversation.isOwn { return .forbidden }
     return .refused(refusal.statement)
   }

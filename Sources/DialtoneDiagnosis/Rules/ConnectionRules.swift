@@ -181,8 +181,7 @@ enum ConnectionRules {
 }
 
 extension ConnectionFinding.Attempt {
-  /// Whether somebody forbids it, and not for want of an answer: who asks for a neighbour in vain says that the host is
-  /// unreachable.
+  /// Whether somebody forbids it. That a host is unreachable says who gets no answer from a neighbour.
   fileprivate var isForbidden: Bool {
     switch outcome {
     case .failed(let errno): errno == EPERM

@@ -13,7 +13,7 @@ enum SiteMeaning: Hashable, Sendable {
   case largeVanish
   /// Some tries succeeded, some did not.
   case unreliable(failures: Int, of: Int)
-  /// It succeeded, and so many segments had to be sent again.
+  /// It succeeded, after the kernel had sent this number of segments again.
   case lossy(Int)
   /// It took a connection before, and none for the exchange.
   case unconnected
