@@ -43,6 +43,8 @@ final class TestExporter: Sendable {
 
   /// Sends these bytes, and returns what came until the server closed the connection.
   func exchange(_ request: String, into received: Box<String> = Box("")) async throws -> String {
+    // The server listens as long as this object is there.
+    defer { withExtendedLifetime(self) {} }
     let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {

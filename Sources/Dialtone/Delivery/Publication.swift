@@ -3,7 +3,7 @@
 
 /// How the states that the engine decides for one monitor reach its receivers. A state is stored at once, and told at
 /// once or after settling. If the monitor has begun another epoch meanwhile, it is neither stored nor told.
-final class Publication<State: TimedState> {
+final class Publication<State: DeterminableState> {
   /// What the engine has to do afterwards.
   struct Effect: Equatable {
     /// Receivers may have something new.
@@ -23,7 +23,9 @@ final class Publication<State: TimedState> {
     self.epoch = epoch
     machine = MonitorStateMachine(settling: settling)
   }
+}
 
+extension Publication where State: TimedState {
   /// Publishes a state that was decided at `now` by events that were read at `realtime`. A change carries that time.
   func publish(_ decided: State, realtime: Int64, now: Int64) -> Effect {
     var effect = Effect()

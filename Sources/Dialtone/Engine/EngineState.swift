@@ -36,7 +36,8 @@ struct EngineState {
 
   let source: any NetworkSource
   let time: TimeSource
-  private var targets: [ObjectIdentifier: TargetRecord] = [:]
+  /// In the order of their identifiers.
+  private var targets: [TargetRecord] = []
   private var queries = QueryTable()
   private(set) var names: NameTable<TargetRecord>
   private var paths = PathTable()
@@ -65,7 +66,7 @@ struct EngineState {
   /// Ends what it holds. The last monitor's withdrawal may have come too late to be performed. Records, queries and
   /// names hold each other, and lookups that wait for a thread have to be withdrawn.
   mutating func removeAll() {
-    for record in Array(targets.values) { remove(record) }
+    for record in targets { remove(record) }
   }
 
   /// The commands that make another engine watch the same and keep the same timers.
@@ -73,7 +74,7 @@ struct EngineState {
     let calls = timers.events.compactMap { event -> EngineCommand? in
       if case .call(let timer) = event { .schedule(timer) } else { nil }
     }
-    return targets.values.compactMap(\.command) + paths.commands + calls
+    return targets.compactMap(\.command) + paths.commands + calls
   }
 
   /// When the next turn is due, whatever happens.
@@ -154,7 +155,9 @@ struct EngineState {
     case .watch(.path(let configuration, let cell), let epoch):
       paths.add(PathRecord(configuration, cell, epoch), &queries)
     case .unwatch(let subject):
-      if let record = targets.removeValue(forKey: subject.identifier) {
+      let (position, isTaken) = targets.place(of: subject.identifier) { $0.identifier }
+      if isTaken {
+        let record = targets.remove(at: position)
         record.isWatched = false
         remove(record)
       }
@@ -230,7 +233,13 @@ struct EngineState {
 
   private mutating func add(_ record: TargetRecord, at identifier: ObjectIdentifier, now: Int64) {
     record.identifier = identifier
-    targets.updateValue(record, forKey: identifier)?.isWatched = false
+    let (position, isTaken) = targets.place(of: identifier) { $0.identifier }
+    if isTaken {
+      targets[position].isWatched = false
+      targets[position] = record
+    } else {
+      targets.insert(record, at: position)
+    }
     record.isWatched = true
     record.nodes = queries.attach(record.initialQueries, to: record)
     record.pathNodes = queries.attach(record.initialPathQueries, to: record)

@@ -30,18 +30,30 @@ struct QueryIndex {
   }
 
   mutating func remove(_ node: QueryNode, at address: IPAddressBits) {
+    guard let (chunk, position) = place(at: address, where: { $0 === node }) else { return }
+    chunks[chunk].remove(at: position)
+    if chunks[chunk].isEmpty { chunks.remove(at: chunk) }
+    count -= 1
+  }
+
+  /// Returns the node that asks this about the address.
+  func node(of query: RouteQuery, at address: IPAddressBits) -> QueryNode? {
+    place(at: address) { $0.query == query }.map { chunks[$0.chunk][$0.position] }
+  }
+
+  private func place(at address: IPAddressBits, where condition: (QueryNode) -> Bool) -> (chunk: Int, position: Int)? {
     // Equal addresses may reach back into earlier chunks.
     var chunk = firstChunk(after: address) - 1
     while chunk >= 0 {
-      if let position = chunks[chunk].firstIndex(where: { $0 === node }) {
-        chunks[chunk].remove(at: position)
-        if chunks[chunk].isEmpty { chunks.remove(at: chunk) }
-        count -= 1
-        return
+      var position = chunks[chunk].firstPosition { $0.address > address } - 1
+      while position >= 0, chunks[chunk][position].address == address {
+        if condition(chunks[chunk][position]) { return (chunk, position) }
+        position -= 1
       }
-      if let first = chunks[chunk].first, first.address < address { return }
+      if position >= 0 { return nil }
       chunk -= 1
     }
+    return nil
   }
 
   /// A place between two nodes.
@@ -88,18 +100,5 @@ struct QueryIndex {
 
   private func firstChunk(after address: IPAddressBits) -> Int {
     chunks.firstPosition { $0.first.map { $0.address > address } ?? true }
-  }
-}
-
-extension Array {
-  /// Returns the first position that meets the condition, or `count`. All elements after it must meet it, too.
-  fileprivate func firstPosition(where condition: (Element) -> Bool) -> Int {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if condition(self[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
   }
 }

@@ -35,10 +35,3 @@ final class QueryNode {
 
   func remove(_ user: TargetRecord) { users.removeLast { $0 === user } }
 }
-
-extension QueryNode: Hashable {
-  /// Returns whether both ask the same.
-  static func == (a: QueryNode, b: QueryNode) -> Bool { a.query == b.query }
-
-  func hash(into hasher: inout Hasher) { hasher.combine(query) }
-}

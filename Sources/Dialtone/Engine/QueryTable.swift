@@ -10,7 +10,6 @@ struct QueryTable {
   /// More addresses than this are not worth naming to the source.
   private static let interestLimit = 16
 
-  private var nodes: Set<QueryNode> = []
   private var index = QueryIndex()
   /// The nodes that are not in the index.
   private var withoutAddress: [QueryNode] = []
@@ -59,18 +58,20 @@ struct QueryTable {
 
   /// Returns the query's node, or makes one. The caller gives it a user.
   private mutating func node(of query: RouteQuery) -> QueryNode {
-    let (isNew, node) = nodes.insert(QueryNode(query))
-    if isNew {
-      if let address = query.address { index.add(node, at: address.bits) } else { withoutAddress.append(node) }
-      isInterestStale = true
-      mark(node)
-    }
+    let known =
+      if let address = query.address { index.node(of: query, at: address.bits) } else {
+        withoutAddress.first { $0.query == query }
+      }
+    if let known { return known }
+    let node = QueryNode(query)
+    if let address = query.address { index.add(node, at: address.bits) } else { withoutAddress.append(node) }
+    isInterestStale = true
+    mark(node)
     return node
   }
 
   private mutating func removeIfUnused(_ node: QueryNode) {
     if node.isUsed { return }
-    nodes.remove(node)
     if let address = node.query.address {
       index.remove(node, at: address.bits)
     } else {

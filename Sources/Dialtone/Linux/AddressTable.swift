@@ -25,73 +25,91 @@ struct AddressTable: Sendable {
 
   /// The addresses of one link. There may be tens of thousands, so no operation searches them all.
   ///
-  /// Invariant: `positions` has, for each address, the positions of its entries in `slots`. All other slots are empty,
-  /// and they are never the majority.
+  /// Invariant: `order` has the positions in `slots` of all entries, in the order of their addresses. All other slots
+  /// are empty, and they are never the majority.
   private struct List {
+    let link: UInt32
     /// In the order in which the kernel announced them. A removed one leaves an empty slot, so that the positions of
     /// the others stay.
     private var slots: [Entry?] = []
-    private var positions: [IPAddressBits: [Int]] = [:]
-    private(set) var count = 0
+    private var order: [Int] = []
+
+    init(of link: UInt32) { self.link = link }
+
+    var isEmpty: Bool { order.isEmpty }
 
     var entries: some Sequence<Entry> { slots.lazy.compactMap(\.self) }
 
     func contains(_ address: IPAddressBits, where condition: (Entry) -> Bool) -> Bool {
-      positions[address]?.contains { slots[$0].map(condition) ?? false } ?? false
+      rank(of: address, where: condition).isFound
     }
 
     mutating func update(_ entry: Entry) {
-      if let position = position(of: entry) {
-        slots[position] = entry
+      let (rank, isFound) = rank(of: entry.address) { $0.hasIdentity(of: entry) }
+      if isFound {
+        slots[order[rank]] = entry
       } else {
-        positions[entry.address, default: []].append(slots.count)
+        order.insert(slots.count, at: rank)
         slots.append(entry)
-        count += 1
       }
     }
 
     mutating func remove(_ entry: Entry) {
-      guard let position = position(of: entry) else { return }
-      slots[position] = nil
-      positions[entry.address]?.removeAll { $0 == position }
-      if positions[entry.address]?.isEmpty ?? false { positions[entry.address] = nil }
-      count -= 1
-      if slots.count > 2 * count { compact() }
+      let (rank, isFound) = rank(of: entry.address) { $0.hasIdentity(of: entry) }
+      if !isFound { return }
+      slots[order.remove(at: rank)] = nil
+      if slots.count > 2 * order.count { compact() }
     }
 
-    private func position(of entry: Entry) -> Int? {
-      positions[entry.address]?.first { slots[$0]?.hasIdentity(of: entry) ?? false }
+    /// Returns where in `order` the first entry with this address is that meets the condition, or one would be put.
+    private func rank(of address: IPAddressBits, where condition: (Entry) -> Bool) -> (Int, isFound: Bool) {
+      var rank = order.firstPosition { slots[$0].map { $0.address >= address } ?? true }
+      while rank < order.count, let entry = slots[order[rank]], entry.address == address {
+        if condition(entry) { return (rank, true) }
+        rank += 1
+      }
+      return (rank, false)
     }
 
     private mutating func compact() {
       let entries = Array(entries)
-      self = List()
+      self = List(of: link)
       for entry in entries { update(entry) }
     }
   }
 
-  private var lists: [UInt32: List] = [:]
+  /// Those that have addresses, in the order of the links' indices.
+  private var lists: [List] = []
 
   init() {}
 
   mutating func removeAll() { lists.removeAll() }
 
   mutating func update(_ message: AddressMessage) {
-    if let entry = Entry(message) { lists[message.interfaceIndex, default: List()].update(entry) }
+    guard let entry = Entry(message) else { return }
+    let (position, isTaken) = lists.place(of: message.interfaceIndex) { $0.link }
+    if !isTaken { lists.insert(List(of: message.interfaceIndex), at: position) }
+    lists[position].update(entry)
   }
 
   mutating func remove(_ message: AddressMessage) {
-    guard let entry = Entry(message) else { return }
-    lists[message.interfaceIndex]?.remove(entry)
-    if lists[message.interfaceIndex]?.count == 0 { lists[message.interfaceIndex] = nil }
+    let (position, isTaken) = lists.place(of: message.interfaceIndex) { $0.link }
+    guard isTaken, let entry = Entry(message) else { return }
+    lists[position].remove(entry)
+    if lists[position].isEmpty { lists.remove(at: position) }
+  }
+
+  private func list(of link: UInt32) -> List? {
+    let (position, isTaken) = lists.place(of: link) { $0.link }
+    return isTaken ? lists[position] : nil
   }
 
   /// The addresses of a link, in the order in which the kernel announced them.
-  func addresses(of link: UInt32) -> [Entry] { lists[link].map { Array($0.entries) } ?? [] }
+  func addresses(of link: UInt32) -> [Entry] { list(of: link).map { Array($0.entries) } ?? [] }
 
   /// Returns a usable address of the link: if possible one that is not link-local. Loopback addresses do not count.
   func usableAddress(of link: UInt32, family: IPAddress.Family? = nil) -> IPAddress? {
-    guard let list = lists[link] else { return nil }
+    guard let list = list(of: link) else { return nil }
     var linkLocal: IPAddress?
     for entry in list.entries {
       let address = entry.ipAddress
@@ -106,8 +124,8 @@ struct AddressTable: Sendable {
   /// address counts on that link alone.
   func isOurs(_ address: IPAddress, on link: UInt32?) -> Bool {
     if address.family == .ipv4 && address.isLoopback { return true }
-    return lists.contains { index, list in
-      (link == nil || !address.isLinkLocal || index == link) && list.contains(address.bits, where: \.isUsable)
+    return lists.contains { list in
+      (link == nil || !address.isLinkLocal || list.link == link) && list.contains(address.bits, where: \.isUsable)
     }
   }
 }

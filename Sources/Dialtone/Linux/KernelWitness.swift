@@ -179,7 +179,7 @@ package final class KernelWitness {
     switch end {
     case .refusal(let rule):
       evidence.rule = KernelEvidence.RuleFacts(priority: rule.priority, text: rule.words, refuses: true)
-      evidence.isTrailComplete = rule.refusal(isIPv6: packet.destination.isIPv6) == errno
+      evidence.isTrailComplete = rule.refusal == errno
     case .route(let route, let rule):
       evidence.rule = KernelEvidence.RuleFacts(priority: rule.priority, text: rule.words)
       evidence.route = facts(route, tables[route.table]?.nexthops ?? [])
@@ -337,9 +337,9 @@ extension RouteQuery {
 
 extension RuleMessage {
   /// The error that a rule which refuses leads to (fib_rules4.c, fib4_rule_action; fib6_rules.c, fib6_rule_action).
-  fileprivate func refusal(isIPv6: Bool) -> CInt {
+  fileprivate var refusal: CInt {
     switch action {
-    case .unreachable: isIPv6 ? EHOSTUNREACH : ENETUNREACH
+    case .unreachable: ENETUNREACH
     case .prohibit: EACCES
     default: EINVAL
     }

@@ -79,7 +79,7 @@ final class LinkClassifier {
     let folder = "/sys/class/net/\(name)"
     guard let index = SystemFile.text(at: "\(folder)/ifindex"), UInt32(index.trimmed) == message.index,
       let address = SystemFile.text(at: "\(folder)/address"),
-      address.trimmed == (message.hardwareAddress ?? []).map(Self.hexadecimal).joined(separator: ":")
+      address.trimmed == Self.text(ofHardwareAddress: message.hardwareAddress ?? [])
     else { return nil }
     return SystemFile.text(at: "\(folder)/uevent")
   }
@@ -99,8 +99,10 @@ final class LinkClassifier {
     return InterfaceKind.Evidence.deviceType(driver: text(texts[..<size]), firmware: text(texts[size...]))
   }
 
-  private static func hexadecimal(_ byte: UInt8) -> String {
-    (byte < 16 ? "0" : "") + String(byte, radix: 16)
+  private static func text(ofHardwareAddress bytes: [UInt8]) -> String {
+    var text = ""
+    for byte in bytes { text += (text.isEmpty ? "" : ":") + (byte < 16 ? "0" : "") + String(byte, radix: 16) }
+    return text
   }
 }
 

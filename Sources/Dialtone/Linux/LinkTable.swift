@@ -5,8 +5,8 @@ internal import Netlink
 
 /// The links there are, by index.
 ///
-/// Invariants: `links` is in the order of the indices, each once. `indices` has every name of every link. If the
-/// kernel's messages give one name to two links for a moment, the name leads to the link announced last.
+/// Invariants: `links` is in the order of the indices, each once. `names` has every name of every link, in order of the
+/// names. If the kernel's messages give one name to two links for a moment, it leads to the link announced last.
 struct LinkTable: Sendable {
   /// How many links below one another are looked through. Nobody stacks them deeper, and the kernel's messages may make
   /// a circle for a moment.
@@ -23,7 +23,7 @@ struct LinkTable: Sendable {
   /// An array, since nearly every event looks up one or two of a few links: a search halves it less often than a hash
   /// takes to be computed.
   private var links: [Link] = []
-  private var indices: [LinkName: UInt32] = [:]
+  private var names: [(name: LinkName, index: UInt32)] = []
 
   init() {}
 
@@ -49,8 +49,8 @@ struct LinkTable: Sendable {
 
   /// Returns the link of this name, its own or an alternative one. If none has it, the text may be the index of a link.
   func link(named name: LinkName) -> Link? {
-    if let index = indices[name] { return self[index] }
-    return UInt32(name.text).flatMap { self[$0] }
+    let (position, isTaken) = names.place(of: name) { $0.name }
+    return isTaken ? self[names[position].index] : UInt32(name.text).flatMap { self[$0] }
   }
 
   /// The loopback interface.
@@ -75,7 +75,10 @@ struct LinkTable: Sendable {
     let namesDiffer = old.map { $0.name != link.name || $0.alternativeNames != link.alternativeNames } ?? true
     if namesDiffer {
       if let old { forgetNames(of: old) }
-      for name in link.names { indices[name] = link.index }
+      for name in link.names {
+        let (position, isTaken) = names.place(of: name) { $0.name }
+        if isTaken { names[position].index = link.index } else { names.insert((name, link.index), at: position) }
+      }
     }
     // A link that carried packets, or does now, can be on the way to any target, and so can its parts. A target that
     // names the link as its interface can be reachable although the link carries nothing: another name touches it, too.
@@ -92,7 +95,10 @@ struct LinkTable: Sendable {
 
   private mutating func forgetNames(of link: Link) {
     // Another link may have taken a name meanwhile, and keeps it.
-    for name in link.names where indices[name] == link.index { indices[name] = nil }
+    for name in link.names {
+      let (position, isTaken) = names.place(of: name) { $0.name }
+      if isTaken, names[position].index == link.index { names.remove(at: position) }
+    }
   }
 
   // MARK: Looking through links

@@ -272,8 +272,8 @@ final class RouteDecision {
 /// The reason depends on the tables and on the interface asked for, not on the target: thousands of targets without a
 /// route share one search. Invariant: code that changes the tables, or anything else a search reads, calls `removeAll`.
 final class ReasonSearches {
-  /// By the index of the interface, which is 0 if none is asked for.
-  private var found: [UInt32: Reachability] = [:]
+  /// In the order of the interfaces' indices; the index is 0 if none is asked for.
+  private var found: [(output: UInt32, reason: Reachability)] = []
   /// How many searches were made.
   private(set) var count = 0
 
@@ -283,10 +283,12 @@ final class ReasonSearches {
 
   /// Returns the reason, and searches for it if it is not known.
   func result(_ output: UInt32?, _ search: () -> Reachability) -> Reachability {
-    if let known = found[output ?? 0] { return known }
+    let output = output ?? 0
+    let (position, isTaken) = found.place(of: output) { $0.output }
+    if isTaken { return found[position].reason }
     count += 1
-    let result = search()
-    found[output ?? 0] = result
-    return result
+    let reason = search()
+    found.insert((output, reason), at: position)
+    return reason
   }
 }

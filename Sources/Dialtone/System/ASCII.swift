@@ -30,6 +30,9 @@ package enum ASCII {
   /// Returns whether the byte is a decimal digit.
   package static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
+  /// Returns whether the byte is a hexadecimal digit.
+  package static func isHexDigit(_ byte: UInt8) -> Bool { isDigit(byte) || (0x61...0x66).contains(folded(byte)) }
+
   /// Returns whether the byte may stand in the scheme of a URL. At the beginning only letters may (RFC 3986, 3.1).
   package static func isSchemeByte(_ byte: UInt8) -> Bool {
     isLetter(byte) || isDigit(byte) || "+-.".utf8.contains(byte)

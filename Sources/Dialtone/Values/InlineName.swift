@@ -66,6 +66,11 @@ package struct InlineName: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
+extension InlineName: Comparable {
+  /// Some order, for tables.
+  package static func < (a: InlineName, b: InlineName) -> Bool { (a.first, a.second) < (b.first, b.second) }
+}
+
 /// A name for an interface: its own, or one of its alternative names, which may be longer (`altname` of ip-link(8)).
 /// Names are compared byte by byte, as the kernel does.
 package struct LinkName: Hashable, Sendable {
@@ -93,4 +98,11 @@ package struct LinkName: Hashable, Sendable {
 
   /// The name as text.
   package var text: String { long.isEmpty ? short.text : String(decoding: long, as: UTF8.self) }
+}
+
+extension LinkName: Comparable {
+  /// Some order, for tables.
+  package static func < (a: LinkName, b: LinkName) -> Bool {
+    a.short == b.short ? a.long.lexicographicallyPrecedes(b.long) : a.short < b.short
+  }
 }

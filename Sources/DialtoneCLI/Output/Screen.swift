@@ -68,7 +68,8 @@ struct Screen: Equatable, Sendable {
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
       // It goes on in the second column.
       if Self.indent(line) > 10, let last = lines.popLast() {
-        lines.append(last + (last.contains("  ") ? " " : "  ") + line.drop { $0 == " " })
+        let isSecond = last.dropFirst(Self.indent(last)).contains("  ")
+        lines.append(last + (isSecond ? " " : "  ") + line.drop { $0 == " " })
       } else {
         lines.append(line)
       }

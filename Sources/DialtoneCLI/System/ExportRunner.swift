@@ -109,7 +109,7 @@ struct ExportRunner {
           defer { isFailing = true }
           return !isFailing
         }
-        if isNew { Output.remark("dialtone: --textfile: \(TerminalText.visible(path)): \(error)") }
+        if isNew { Output.remark("dialtone: --textfile: \(TerminalText.visible(error.description))") }
       }
     }
   }

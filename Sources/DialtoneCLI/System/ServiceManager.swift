@@ -21,7 +21,7 @@ struct ServiceManager {
 
   /// `nil` if nobody asks to be told.
   init?() {
-    guard let socket = Environment.value(of: "NOTIFY_SOCKET"), !socket.isEmpty else { return nil }
+    guard let socket = Environment.value(of: "NOTIFY_SOCKET") else { return nil }
     self.socket = socket
   }
 

@@ -79,7 +79,9 @@ enum DNSMessage {
         owner = alias.labels
       } else if record.type == RecordType.nameServer.rawValue {
         answer.hasNameServer = true
-      } else if let address = address(record.data, record.type), !answer.addresses.contains(address) {
+      } else if record.type == type.rawValue, let address = address(record.data, record.type),
+        !answer.addresses.contains(address)
+      {
         answer.addresses.append(address)
       }
     }

@@ -59,7 +59,8 @@ struct ResolverConfiguration: Equatable, Sendable {
     servers = []
     #endif
     self.hosts = hosts
-    for line in resolver.split(whereSeparator: \.isNewline) {
+    // What does not begin its line is no keyword.
+    for line in resolver.split(whereSeparator: \.isNewline) where line.first != " " && line.first != "\t" {
       let words = Self.words(line)
       switch words.first {
       // The last of them counts (resolv.conf(5)).

@@ -130,7 +130,10 @@ package struct ProbeRequest: Sendable {
     var bytes: [UInt8] = []
     var rest = text
     while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "%"), rest.count >= 2, let value = UInt8(String(Substring(rest.prefix(2))), radix: 16) {
+      let digits = rest.prefix(2)
+      if byte == UInt8(ascii: "%"), digits.count == 2, digits.allSatisfy(ASCII.isHexDigit),
+        let value = UInt8(String(Substring(digits)), radix: 16)
+      {
         bytes.append(value)
         rest = rest.dropFirst(2)
       } else {

@@ -181,13 +181,14 @@ struct CharacterRanges: Sendable {
   }
 
   func contains(_ scalar: Unicode.Scalar) -> Bool {
-    var isIn = has(scalar.value)
-    if !isIn, ignoresCase {
-      isIn = [scalar.properties.lowercaseMapping, scalar.properties.uppercaseMapping].contains { text in
-        text.unicodeScalars.count == 1 && text.unicodeScalars.first.map { has($0.value) } ?? false
-      }
+    (has(scalar.value) || ignoresCase && Self.cases(of: scalar).contains { has($0.value) }) != isNegated
+  }
+
+  /// The small letter and the capital of a letter, if each is one.
+  static func cases(of scalar: Unicode.Scalar) -> [Unicode.Scalar] {
+    [scalar.properties.lowercaseMapping, scalar.properties.uppercaseMapping].compactMap { text in
+      text.unicodeScalars.count == 1 ? text.unicodeScalars.first : nil
     }
-    return isIn != isNegated
   }
 
   private func has(_ value: UInt32) -> Bool { ranges.contains { $0.contains(value) } }

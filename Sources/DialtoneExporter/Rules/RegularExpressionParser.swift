@@ -1,6 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dialtone
+
 /// An expression as it was read.
 indirect enum RegularExpressionTree {
   case empty
@@ -63,9 +65,25 @@ struct RegularExpressionParser {
   private mutating func sequence() throws(Refusal) -> Tree {
     var items: [Tree] = []
     while let scalar = next, scalar != "|", scalar != ")" {
-      if let item = try atom() { items.append(try repeated(item)) }
+      if scalar == "\\", position + 1 < scalars.count, scalars[position + 1] == "Q" {
+        position += 2
+        while let scalar = next, !takeQuoteEnd() {
+          position += 1
+          items.append(literal(scalar))
+        }
+        // A repetition is about the last character.
+        if let last = items.popLast() { items.append(try repeated(last)) }
+      } else if let item = try atom() {
+        items.append(try repeated(item))
+      }
     }
     return items.count == 1 ? items[0] : items.isEmpty ? .empty : .sequence(items)
+  }
+
+  private mutating func takeQuoteEnd() -> Bool {
+    guard next == "\\", position + 1 < scalars.count, scalars[position + 1] == "E" else { return false }
+    position += 2
+    return true
   }
 
   // MARK: Repetition
@@ -137,6 +155,7 @@ struct RegularExpressionParser {
   private func literal(_ scalar: Unicode.Scalar) -> Tree {
     var ranges = CharacterRanges([scalar...scalar])
     ranges.ignoresCase = flags.ignoresCase
+    if flags.ignoresCase { for other in CharacterRanges.cases(of: scalar) { ranges.insert(other...other) } }
     return .characters(ranges)
   }
 
@@ -192,18 +211,11 @@ struct RegularExpressionParser {
     case "z": return .assertion(.textEnd)
     case "b": return .assertion(.wordBoundary)
     case "B": return .assertion(.noWordBoundary)
-    case "Q":
-      var items: [Tree] = []
-      while let scalar = next {
-        position += 1
-        if scalar == "\\", take("E") { break }
-        items.append(literal(scalar))
-      }
-      return .sequence(items)
     default:
       if let (ranges, isNegated) = Self.set(scalar) {
-        var all = CharacterRanges()
-        all.insert(ranges, negated: isNegated)
+        var all = ranges
+        all.isNegated = isNegated
+        all.ignoresCase = flags.ignoresCase
         return .characters(all)
       }
       return literal(try character(after: scalar))
@@ -248,7 +260,7 @@ struct RegularExpressionParser {
     } else {
       for _ in 0..<2 { digits.unicodeScalars.append(try takeAny(or: "\\x is followed by no two digits")) }
     }
-    guard digits.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }), let value = UInt32(digits, radix: 16),
+    guard digits.utf8.allSatisfy(ASCII.isHexDigit), let value = UInt32(digits, radix: 16),
       let scalar = Unicode.Scalar(value)
     else { throw Refusal(message: "\\x is followed by no character's number") }
     return scalar

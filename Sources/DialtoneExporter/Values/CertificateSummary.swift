@@ -116,10 +116,10 @@ private struct DistinguishedName {
   }
 
   private static func hexadecimal(_ value: (tag: UInt8, contents: ArraySlice<UInt8>)) -> String {
-    // A value of up to 127 bytes has a length of one.
-    let length =
-      value.contents.count < 128
-      ? [UInt8(value.contents.count)] : [0x81, UInt8(truncatingIfNeeded: value.contents.count)]
+    // A length of up to 127 is one byte; others follow how many bytes they have (X.690, 8.1.3).
+    let (high, low) = (value.contents.count >> 8, UInt8(truncatingIfNeeded: value.contents.count))
+    let length: [UInt8] =
+      value.contents.count < 128 ? [low] : high == 0 ? [0x81, low] : [0x82, UInt8(truncatingIfNeeded: high), low]
     // Go writes a text anew (asn1.Marshal): as a PrintableString (X.680, 41.4) if it can be one, else as a UTF8String.
     let isText = [0x0C, 0x13, 0x14, 0x16].contains(value.tag)
     let isPrintable = value.contents.allSatisfy {

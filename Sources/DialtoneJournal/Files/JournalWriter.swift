@@ -74,7 +74,8 @@ package struct JournalWriter: ~Copyable {
     do throws(SystemError) {
       while let line = waiting.first {
         if try isOpened(for: line.wall), !line.isHeader, let header = header() {
-          waiting.insert(Line(bytes: header.line, wall: header.at.wall, isDurable: false, isHeader: true), at: 0)
+          // It is for this file, also if it was made on a later day.
+          waiting.insert(Line(bytes: header.line, wall: line.wall, isDurable: false, isHeader: true), at: 0)
           continue
         }
         try append(line)
@@ -89,7 +90,7 @@ package struct JournalWriter: ~Copyable {
     }
     counts.waiting = 0
     defer { failure = nil }
-    let lost = counts.lost > 0 ? "; \(counts.lost) were lost" : ""
+    let lost = counts.lost > 0 ? "; \(counts.lost) \(counts.lost == 1 ? "was" : "were") lost" : ""
     return failure == nil ? nil : "\(directory.path): written again, with \(count) that had waited\(lost)"
   }
 

@@ -1,6 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dialtone
+
 /// A JSON value (RFC 8259) of a line. The journal's own numbers are whole; another one, which a later version may have,
 /// is read as `null`.
 enum JSONValue: Equatable {
@@ -161,8 +163,9 @@ private struct JSONReader {
     case 0x72: return [13]
     case 0x74: return [9]
     case 0x75:
-      guard position + 4 <= bytes.endIndex,
-        let code = UInt32(String(decoding: bytes[position..<position + 4], as: UTF8.self), radix: 16),
+      let digits = bytes[position...].prefix(4)
+      guard digits.count == 4, digits.allSatisfy(ASCII.isHexDigit),
+        let code = UInt32(String(decoding: digits, as: UTF8.self), radix: 16),
         // Surrogates stand for what we write as it is.
         let scalar = Unicode.Scalar(code)
       else { return nil }

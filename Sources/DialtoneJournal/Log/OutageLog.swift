@@ -90,7 +90,7 @@ package struct OutageLog {
     if let now, !tracks.isEmpty {
       closeSpans(now)
       for case .down(let outage) in tracks.values.map(\.status) { emit(.outage(Outage(outage, at: now, .open))) }
-      tracks = [:]
+      (tracks, path) = ([:], nil)
     }
     closeRun()
     cutLeft()

@@ -290,7 +290,9 @@ package struct ReportPage {
     html.element("footer") { html in
       html.text("Made by dialtone \(version), of the journal in \(directory).")
       html.text(" Time in which nobody watched, or the machine slept, counts neither way.")
-      if skippedLines > 0 { html.text(" \(skippedLines) lines of the journal could not be read.") }
+      if skippedLines > 0 {
+        html.text(" \(skippedLines) line\(skippedLines == 1 ? "" : "s") of the journal could not be read.")
+      }
     }
   }
 }

@@ -83,8 +83,9 @@ package struct ProxySettings {
     var decoded: [UInt8] = []
     var position = 0
     while position < bytes.count {
-      if bytes[position] == UInt8(ascii: "%"), position + 2 < bytes.count,
-        let value = UInt8(String(decoding: bytes[position + 1...position + 2], as: UTF8.self), radix: 16)
+      let digits = bytes[(position + 1)...].prefix(2)
+      if bytes[position] == UInt8(ascii: "%"), digits.count == 2, digits.allSatisfy(ASCII.isHexDigit),
+        let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
       {
         decoded.append(value)
         position += 3
@@ -104,9 +105,8 @@ package struct ProxySettings {
     return exceptions.split { $0 == "," || $0 == " " || $0 == "\t" }.contains { entry in
       if Self.covers(entry, host) { return true }
       // With a port, an entry is about that one alone, as Go and Python have it; an IPv6 address stands in brackets.
-      guard let colon = entry.lastIndex(of: ":"), UInt16(entry[entry.index(after: colon)...]) == port else {
-        return false
-      }
+      guard let colon = entry.lastIndex(of: ":"), PortNumber.parse(entry[entry.index(after: colon)...]) == port
+      else { return false }
       let named = entry[..<colon]
       return (!named.contains(":") || named.last == "]") && Self.covers(named, host)
     }
@@ -128,7 +128,9 @@ package struct ProxySettings {
       let bare = parts[0].first == "[" && parts[0].last == "]" ? parts[0].dropFirst().dropLast() : parts[0]
       guard let network = IPAddress(bare), network.family == address.family else { return false }
       let width = network.family == .ipv4 ? 32 : 128
-      guard let length = parts.count == 1 ? width : Int(parts[1]), (0...width).contains(length) else { return false }
+      guard parts.count == 1 || parts[1].utf8.allSatisfy(ASCII.isDigit),
+        let length = parts.count == 1 ? width : Int(parts[1]), (0...width).contains(length)
+      else { return false }
       return address.shares(length, with: network)
     }
   }

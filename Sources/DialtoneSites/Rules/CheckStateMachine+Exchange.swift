@@ -45,7 +45,7 @@ extension CheckStateMachine {
     case .tunnelOpened:
       // A proxy's tunnel is part of the connection.
       clock.timings.connect = clock.begin(url.isSecure ? .tls : .request, at: moment.uptime)
-      return url.isSecure ? startTLS() : ask(exchange.method)
+      return url.isSecure ? startTLS() : askIfWanted(exchange.method)
     case .tlsAgreed(let certificate): return tlsAgreed(certificate, exchange.method)
     case .tlsFailed(let error, let expires):
       certificateExpires = expires

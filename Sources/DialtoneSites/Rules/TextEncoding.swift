@@ -37,7 +37,7 @@ enum TextEncoding {
     for scalar in text.unicodeScalars {
       if let place = upper.firstIndex(of: scalar) {
         bytes.append(0x80 + UInt8(place))
-      } else if scalar.value < 0x100 {
+      } else if scalar.value < 0x80 || (0xA0...0xFF).contains(scalar.value) {
         bytes.append(UInt8(scalar.value))
       } else {
         return nil

@@ -97,7 +97,7 @@ enum CertificateDirectory {
 
   private static func isHashed(_ name: String) -> Bool {
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count == 2 && parts[0].count == 8 && parts[0].allSatisfy(\.isHexDigit) && !parts[1].isEmpty
+    return parts.count == 2 && parts[0].count == 8 && parts[0].utf8.allSatisfy(ASCII.isHexDigit) && !parts[1].isEmpty
       && parts[1].utf8.allSatisfy(ASCII.isDigit)
   }
 }

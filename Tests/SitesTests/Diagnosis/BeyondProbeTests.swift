@@ -1,0 +1,114 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import NIOCore
+import NIOPosix
+import Netlink
+import NetworkLab
+import TestSupport
+import Testing
+
+@testable import Dialtone
+@testable import DialtoneDiagnosis
+
+/// What root servers at the other end of a cable are asked, and what is made of answers that come at once.
+@Suite(
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)))
+struct BeyondProbeTests {
+  private static let roots = RootServers.addresses[.ipv4] ?? []
+
+  /// A cable to all root servers, which have their addresses, and answer as is said, or refuse if it is not.
+  private struct Roots {
+    let cable: LabCable
+    let servers: [NameServerTests.Server]
+
+    init(_ answer: (@Sendable (NameServerTests.Question) -> [UInt8]?)?) async throws {
+      cable = try LabCable()
+      var servers: [NameServerTests.Server] = []
+      for root in roots {
+        let address = try #require(IPAddress(root))
+        try cable.server.addAddress("\(root)/32", "lo")
+        if let answer { servers.append(try await NameServerTests.Server(in: cable.server, at: address, answer)) }
+      }
+      self.servers = servers
+    }
+
+    /// Asks until it is as it should be: a machine that is busy for a second asks in other ways, too.
+    func finding(
+      _ target: ReachabilityTarget = .internet, until isRight: (BeyondFinding) -> Bool
+    ) throws -> (finding: BeyondFinding, isByProxy: Bool) {
+      var last: (BeyondFinding, Bool)?
+      for _ in 0..<5 {
+        let found = try cable.client.run {
+          var configuration = DiagnosisConfiguration()
+          configuration.family = .ipv4
+          let deadline = TimeSource.system.now() + 3_600_000_000_000
+          let inquiry = DiagnosisInquiry(
+            subject: DiagnosisSubject(target), configuration: configuration, findings: [], deadline: deadline)
+          let found = SystemQuestion(inquiry, Patience(until: deadline)).findings(for: .beyond)
+          let findings = found.compactMap { if case .beyond(let beyond) = $0 { beyond } else { nil } }
+          return (try #require(findings.first), inquiry.hasProxySetting)
+        }
+        last = found
+        if isRight(found.0) { break }
+      }
+      return try #require(last)
+    }
+  }
+
+  /// RFC 9609: the first name server of the root, with authority (AA), for six days (0x7E900 seconds).
+  private static func root(_ question: NameServerTests.Question, flags: [UInt8] = [0x84, 0]) -> [UInt8] {
+    question.id + flags + [0, 1, 0, 1, 0, 0, 0, 0] + question.bytes[12...]
+      + [0, 0, 2, 0, 1, 0, 7, 0xE9, 0, 0, 3, 1, 97, 0]
+  }
+
+  /// RFC 1035, 4.1: what is asked is the root's name servers, and no recursion.
+  @Test func aRootServerThatAnswersIsEnough() async throws {
+    let asked = Box<Set<[UInt8]>>([])
+    let roots = try await Roots { question in
+      asked.update { $0.insert(Array(question.bytes.dropFirst(2))) }
+      return Self.root(question)
+    }
+    // RFC 7766, 5: each takes connections, too.
+    let channel = try await roots.cable.server.run {
+      ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).bind(host: "0.0.0.0", port: 53)
+    }.get()
+    let (finding, isByProxy) = try roots.finding { $0.trace == nil && $0.takesConnections != false }
+    #expect((1...2).contains(finding.questions.count) && finding.questions.allSatisfy { $0.outcome == .answer })
+    #expect(finding.questions.allSatisfy { Self.roots.contains("\($0.server)") } && finding.trace == nil)
+    #expect(finding.takesConnections == (isByProxy ? nil : true) && finding.stopsSites == nil)
+    #expect(asked.value == [[0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 1]])
+    // Whether connections pass matters if the Internet was asked about, and nothing else.
+    let target = ReachabilityTarget.address(IPAddress(ipv4: 0xCB00_710A))
+    let host = try roots.finding(target) { $0.trace == nil }.finding
+    #expect(host.takesConnections == nil && host.hasAnswer && host.trace == nil)
+    try await channel.close()
+    withExtendedLifetime(roots) {}
+  }
+
+  /// A cache offers recursion (RA), and has no authority: whoever answers so is on the way.
+  @Test func anAnswerOfACacheIsForged() async throws {
+    let roots = try await Roots { Self.root($0, flags: [0x81, 0x80]) }
+    let finding = try roots.finding { $0.trace == nil }.finding
+    #expect(finding.questions.map(\.outcome) == [.forged, .forged] && finding.trace == nil)
+    #expect(Set(finding.questions.map(\.server)).count == 2 && finding.takesConnections == nil)
+    withExtendedLifetime(roots) {}
+  }
+
+  /// RFC 1122, 4.1.3.1, RFC 9293, 3.5.2: nothing listens there, and connections are reset as near as that.
+  @Test func whatIsRefusedNearIsToldSo() async throws {
+    let roots = try await Roots(nil)
+    func isRight(_ finding: BeyondFinding) -> Bool {
+      finding.questions.count == 2
+        && finding.questions.allSatisfy {
+          $0.outcome == .refused(NetworkStatement(.portUnreachable, by: $0.server))
+        }
+    }
+    let finding = try roots.finding(until: isRight).finding
+    #expect(isRight(finding) && finding.trace == .silent, "\(finding)")
+    #expect(finding.takesConnections == nil && finding.stopsSites == nil)
+    withExtendedLifetime(roots) {}
+  }
+}
+#endif
