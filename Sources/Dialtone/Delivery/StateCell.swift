@@ -113,9 +113,7 @@ package final class StateCell<State: DeterminableState>: Sendable {
 
   /// Has every receiver look for a newer state. What a thread of the engine has to run goes to the queue.
   package func wakeReceivers(_ queue: DeliveryQueue) {
-    let receivers = registry.withLock { $0.receivers }
-    // By position: an iterator's type would be made at run time, and a program's first state would wait for it.
-    for position in receivers.indices { receivers[position].wake(queue) }
+    for receiver in registry.withLock({ $0.receivers }) { receiver.wake(queue) }
   }
 }
 

@@ -68,7 +68,7 @@ struct QueryIndex {
     // Mostly there is one chunk.
     if chunks.count < 2 { return Position(chunk: 0) }
     return Position(
-      chunk: max(0, chunks.firstPosition { $0.first.map { $0.address >= lowest } ?? true } - 1))
+      chunk: max(0, chunks.firstPosition { $0[0].address >= lowest } - 1))
   }
 
   /// Returns the next node whose address is in the prefix, and moves behind it; `nil` after the last.
@@ -99,6 +99,6 @@ struct QueryIndex {
   }
 
   private func firstChunk(after address: IPAddressBits) -> Int {
-    chunks.firstPosition { $0.first.map { $0.address > address } ?? true }
+    chunks.firstPosition { $0[0].address > address }
   }
 }

@@ -10,7 +10,6 @@ struct AddressTable: Sendable {
     let prefixLength: UInt8
     /// The address at the other end of the link.
     let peer: IPAddressBits?
-    let scope: RouteScope
     var flags: AddressFlags
 
     /// Whether packets may come from it: duplicate address detection found no duplicate, or need not be waited for
@@ -137,8 +136,7 @@ extension AddressTable.Entry {
     var flags = message.flags
     // These follow from lifetimes. They change which source is chosen, never whether there is one.
     flags.subtract(.deprecated.union(.permanent).union(.noDAD))
-    self.init(
-      address: address, prefixLength: message.prefixLength, peer: message.peer, scope: message.scope, flags: flags)
+    self.init(address: address, prefixLength: message.prefixLength, peer: message.peer, flags: flags)
   }
 
   /// Returns whether both are the same address of a link to the kernel: one link can have an IPv4 address with two

@@ -167,8 +167,6 @@ final class RequestHandler: ChannelInboundHandler {
     if event is Stop {
       isLast = true
       if idleness.since != nil { context.close(promise: nil) }
-    } else if event as? ChannelEvent == .inputClosed {
-      context.close(promise: nil)
     } else {
       context.fireUserInboundEventTriggered(event)
     }

@@ -52,8 +52,10 @@ struct NameServerTests {
 
     init(in lab: NetworkLab, at host: IPAddress, _ answer: @escaping @Sendable (Question) -> [UInt8]?) async throws {
       let host = host.description
+      // Made here: its threads have the network of who asks for it first, and other tests use them.
+      let group = MultiThreadedEventLoopGroup.singleton
       channel = try await lab.run {
-        DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        DatagramBootstrap(group: group)
           .channelInitializer { channel in
             channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Answers(answer)) }
           }

@@ -24,8 +24,10 @@ struct PortalProbeTests {
     private let channel: any Channel
 
     init(in lab: NetworkLab, _ answer: @escaping @Sendable (String, String) -> String) async throws {
+      // Made here: its threads have the network of who asks for it first, and other tests use them.
+      let group = MultiThreadedEventLoopGroup.singleton
       channel = try await lab.run {
-        ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        ServerBootstrap(group: group)
           .childChannelInitializer { channel in
             channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Answers(answer)) }
           }
