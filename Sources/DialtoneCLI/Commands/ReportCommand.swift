@@ -106,7 +106,7 @@ struct ReportCommand: CheckedCommand {
 
   private static var host: String {
     var name = [CChar](repeating: 0, count: Int(HOST_NAME_MAX) + 1)
-    // gethostname(2) writes at most so many bytes, with a zero at the end, or fails.
+    // gethostname(2) gets the array's size and writes no more. A name without room for its zero is an error.
     if unsafe gethostname(&name, name.count) != 0 { return "this machine" }
     return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
