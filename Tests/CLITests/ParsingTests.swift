@@ -28,7 +28,7 @@ struct ParsingTests {
       "1.5", "--settling", "2s", "--udp", "--port", "53",
     ]).command
     let watch = try #require(command as? WatchCommand)
-    let request = try watch.options.request(settling: #require(watch.settling))
+    let request = try watch.targetRequest(settling: #require(watch.settling))
     #expect(watch.options.json && watch.count == 3 && watch.timeout == .milliseconds(1500))
     var expected = ReachabilityConfiguration()
     expected.family = .ipv6
@@ -52,7 +52,7 @@ struct ParsingTests {
   func readsShortOptions(arguments: [String]) throws {
     for command in ["watch", "status", "wait"] {
       let parsed = try #require(try DialtoneCommand.prepare([command, "-4"] + arguments).command as? any TargetCommand)
-      #expect(parsed.options.interface == "eth0" && parsed.options.families.onlyIPv4)
+      #expect(parsed.options.interface == "eth0" && parsed.families.onlyIPv4)
       let timeouts = [
         (parsed as? WatchCommand)?.timeout, (parsed as? StatusCommand)?.timeout, (parsed as? WaitCommand)?.timeout,
       ]
@@ -66,11 +66,11 @@ struct ParsingTests {
   @Test func asksSitesAsOftenAsItIsTold() throws {
     let command = try DialtoneCommand.prepare(["watch", "--site", "--every", "90s", "http://a"]).command
     let watch = try #require(command as? WatchCommand)
-    let configuration = try #require(try watch.options.siteRequest(watch.site)).configuration
+    let configuration = try #require(try watch.siteRequest()).configuration
     #expect(configuration.interval == .seconds(90) && configuration.expensiveInterval == .seconds(90))
     #expect(configuration.maximumRetryDelay == .seconds(90))
     let usual = try #require(try DialtoneCommand.prepare(["watch", "--site", "http://a"]).command as? WatchCommand)
-    #expect(try usual.options.siteRequest(usual.site)?.configuration == SiteMonitorConfiguration())
+    #expect(try usual.siteRequest()?.configuration == SiteMonitorConfiguration())
   }
 
   @Test(arguments: [["nosuch"], ["statsu"], ["elucidate"], ["example.com", "status"]])

@@ -210,7 +210,7 @@ struct YAMLTests {
   func endsQuickly(_ piece: String) {
     let count = (1 << 18) / piece.utf8.count
     var documents = [String(repeating: piece, count: count)]
-    let shorter = String(repeating: piece, count: count / 8)
+    let shorter = String(repeating: piece, count: count / 16)
     documents += ["a: ", "a: |\n  ", "a: '", "a: [", "- "].map { $0 + shorter }
     let start = ContinuousClock.now
     for document in documents {

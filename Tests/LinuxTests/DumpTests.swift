@@ -53,7 +53,7 @@ struct DumpTests {
     let v0 = try lab.reachable("v0", via: "10.0.0.2")
     let lost = try lab.unreachable(.noRoute)
     #expect(internet.states ≈ [v0])
-    for _ in 0..<(isSanitized ? 8 : 30) {
+    for _ in 0..<(isSanitized ? 8 : 15) {
       internet.forget()
       // The first turn begins with an event that changes nothing, the others begin with the dumps.
       probe.rereadTables(4)

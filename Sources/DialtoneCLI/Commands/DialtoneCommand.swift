@@ -183,15 +183,3 @@ typealias Work = () throws -> ExitStatus
 
 /// A command whose arguments are targets, words for networks among them.
 protocol WordCommand: CheckedCommand {}
-
-/// A command that watches targets.
-protocol TargetCommand: WordCommand {
-  var options: TargetOptions { get set }
-}
-
-extension TargetCommand {
-  var typed: [String] {
-    get { options.targets }
-    set { options.targets = newValue }
-  }
-}

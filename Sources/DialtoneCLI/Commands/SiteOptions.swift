@@ -102,8 +102,6 @@ struct WatchedSiteOptions: ParsableArguments {
     help: "The targets are URLs of sites; ask each again and again whether it answers (see dialtone check).")
   var isWanted = false
 
-  @OptionGroup var options: SiteOptions
-
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
@@ -113,12 +111,11 @@ struct WatchedSiteOptions: ParsableArguments {
   var every: Duration?
 
   /// The first option about sites that was given, as it is typed.
-  var given: String? { options.given ?? (every == nil ? nil : "--every") }
+  var given: String? { every == nil ? nil : "--every" }
 
   /// The configuration that they stand for.
-  func configuration(interface: String?, family: IPAddress.Family?) throws -> SiteMonitorConfiguration {
-    var configuration = SiteMonitorConfiguration(
-      check: try options.configuration(timeout: nil, interface: interface, family: family))
+  func configuration(check: SiteCheckConfiguration) -> SiteMonitorConfiguration {
+    var configuration = SiteMonitorConfiguration(check: check)
     if let every {
       configuration.interval = every
       configuration.expensiveInterval = every

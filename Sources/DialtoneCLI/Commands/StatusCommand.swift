@@ -28,6 +28,10 @@ struct StatusCommand: TargetCommand {
         if dialtone status -q; then ...
       """)
 
+  @OptionGroup var lists: ListOptions
+
+  @OptionGroup var families: FamilyOptions
+
   @OptionGroup var options: TargetOptions
 
   @Option(
@@ -41,7 +45,7 @@ struct StatusCommand: TargetCommand {
   func prepare() throws -> Work { try request().run }
 
   func request() throws -> StatusRequest {
-    var request = StatusRequest(targets: try options.request(), printsJSON: options.json, isQuiet: quiet.isQuiet)
+    var request = StatusRequest(targets: try targetRequest(), printsJSON: options.json, isQuiet: quiet.isQuiet)
     if let timeout { request.timeout = timeout }
     return request
   }

@@ -16,10 +16,6 @@ struct TargetOptions: ParsableArguments {
     completion: .list(WatchedTarget.words))
   var targets: [String] = []
 
-  @OptionGroup var lists: ListOptions
-
-  @OptionGroup var families: FamilyOptions
-
   @Flag(help: "Print JSON, one object a line.")
   var json = false
 
@@ -55,42 +51,69 @@ struct TargetOptions: ParsableArguments {
   @Flag(name: .customLong("no-nat64"), help: "Do not look for IPv4 addresses behind the network's NAT64.")
   var noNAT64 = false
 
-  /// The sites that the targets are, checked as a whole; `nil` if the targets are not to be asked.
-  func siteRequest(
-    _ site: WatchedSiteOptions, settling: Duration? = nil, acceptsConnectionOnDemand: Bool = false
-  ) throws -> SiteRequest? {
-    guard site.isWanted else {
-      if let option = site.given { throw ValidationError("\(option) is about sites; add --site, or leave it out") }
-      return nil
-    }
-    if let option = pathOption {
-      throw ValidationError("\(option) and --site exclude each other; leave one of them out")
-    }
-    var configuration = try site.configuration(interface: interface, family: families.family)
-    if let settling { configuration.settling = settling }
-    configuration.check.acceptsConnectionOnDemand = acceptsConnectionOnDemand
-    return try SiteRequest(entries: lists.entries(after: targets), configuration: configuration)
-  }
-
   /// The first option given that is about packets and not about sites, as it is typed.
-  private var pathOption: String? {
+  var pathOption: String? {
     if mark != nil { return "--mark" }
     if from != nil { return "--from" }
     if port != nil { return "--port" }
     if udp { return "--udp" }
     return noNAT64 ? "--no-nat64" : nil
   }
+}
+
+/// A command whose arguments are targets that it watches.
+///
+/// Its groups of options have no groups of their own: in a debug build the parser checks a group four times, and each
+/// group in it four times as often.
+protocol TargetCommand: WordCommand {
+  var options: TargetOptions { get set }
+  var lists: ListOptions { get }
+  var families: FamilyOptions { get }
+}
+
+extension TargetCommand {
+  var typed: [String] {
+    get { options.targets }
+    set { options.targets = newValue }
+  }
 
   /// The targets, checked as a whole.
-  func request(settling: Duration = .zero) throws -> TargetRequest {
+  func targetRequest(settling: Duration = .zero) throws -> TargetRequest {
     var configuration = ReachabilityConfiguration()
-    configuration.interface = interface
-    configuration.mark = mark ?? 0
+    configuration.interface = options.interface
+    configuration.mark = options.mark ?? 0
     configuration.family = families.family
-    configuration.transport = udp ? .udp : .tcp
-    configuration.port = port
+    configuration.transport = options.udp ? .udp : .tcp
+    configuration.port = options.port
     configuration.settling = settling
-    configuration.nat64 = noNAT64 ? .off : .automatic
-    return try TargetRequest(entries: lists.entries(after: targets), source: from, configuration: configuration)
+    configuration.nat64 = options.noNAT64 ? .off : .automatic
+    return try TargetRequest(
+      entries: lists.entries(after: options.targets), source: options.from, configuration: configuration)
+  }
+}
+
+/// A command whose targets may be sites that it asks.
+protocol SiteTargetCommand: TargetCommand {
+  var site: WatchedSiteOptions { get }
+  var siteOptions: SiteOptions { get }
+}
+
+extension SiteTargetCommand {
+  /// The sites that the targets are, checked as a whole; `nil` if the targets are not to be asked.
+  func siteRequest(settling: Duration? = nil, acceptsConnectionOnDemand: Bool = false) throws -> SiteRequest? {
+    guard site.isWanted else {
+      if let option = siteOptions.given ?? site.given {
+        throw ValidationError("\(option) is about sites; add --site, or leave it out")
+      }
+      return nil
+    }
+    if let option = options.pathOption {
+      throw ValidationError("\(option) and --site exclude each other; leave one of them out")
+    }
+    var configuration = site.configuration(
+      check: try siteOptions.configuration(timeout: nil, interface: options.interface, family: families.family))
+    if let settling { configuration.settling = settling }
+    configuration.check.acceptsConnectionOnDemand = acceptsConnectionOnDemand
+    return try SiteRequest(entries: lists.entries(after: options.targets), configuration: configuration)
   }
 }

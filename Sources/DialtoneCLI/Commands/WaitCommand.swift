@@ -6,7 +6,7 @@ internal import Dialtone
 internal import DialtoneSites
 
 /// `dialtone wait`.
-struct WaitCommand: TargetCommand {
+struct WaitCommand: SiteTargetCommand {
   static let configuration = CommandConfiguration(
     commandName: "wait",
     abstract: "Wait until all targets are reachable.",
@@ -32,9 +32,15 @@ struct WaitCommand: TargetCommand {
         list-hosts | dialtone wait -q --from-file -
       """)
 
+  @OptionGroup var lists: ListOptions
+
+  @OptionGroup var families: FamilyOptions
+
   @OptionGroup var options: TargetOptions
 
   @OptionGroup var site: WatchedSiteOptions
+
+  @OptionGroup var siteOptions: SiteOptions
 
   @Flag(help: "One target is enough.")
   var any = false
@@ -99,7 +105,7 @@ struct WaitCommand: TargetCommand {
       throw ValidationError("\(routable ? "--routable" : "--dns") and --site exclude each other; leave one of them out")
     }
     let names = try questions.map(Self.question)
-    if let request = try options.siteRequest(site, acceptsConnectionOnDemand: acceptOnDemand) {
+    if let request = try siteRequest(acceptsConnectionOnDemand: acceptOnDemand) {
       return {
         InterfaceHint.write(interface: options.interface, targets: [], isQuiet: quiet.isQuiet)
         return try wait(for: request)
@@ -109,7 +115,7 @@ struct WaitCommand: TargetCommand {
       throw ValidationError(
         "--not-cellular and --unreachable exclude each other: one asks for a way, the other for none; leave one out")
     }
-    var request = try options.request()
+    var request = try targetRequest()
     request.questions = names
     return { [request] in
       InterfaceHint.write(interface: options.interface, targets: request.targets, isQuiet: quiet.isQuiet)

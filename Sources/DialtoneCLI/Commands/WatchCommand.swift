@@ -6,7 +6,7 @@ internal import Dialtone
 internal import DialtoneSites
 
 /// `dialtone watch`.
-struct WatchCommand: TargetCommand {
+struct WatchCommand: SiteTargetCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
     abstract: "Print the state of each target, then each change.",
@@ -34,9 +34,15 @@ struct WatchCommand: TargetCommand {
         dialtone watch --exec-on reachable --exec fetchmail --silent
       """)
 
+  @OptionGroup var lists: ListOptions
+
+  @OptionGroup var families: FamilyOptions
+
   @OptionGroup var options: TargetOptions
 
   @OptionGroup var site: WatchedSiteOptions
+
+  @OptionGroup var siteOptions: SiteOptions
 
   @Option(
     parsing: .unconditional, help: ArgumentHelp("End after this number of lines in all.", valueName: "lines"),
@@ -63,13 +69,13 @@ struct WatchCommand: TargetCommand {
   func prepare() throws -> Work {
     let hook = try hookOptions.hook()
     let settling = self.settling ?? (hook == nil ? nil : HookOptions.settling)
-    if let request = try options.siteRequest(site, settling: settling) {
+    if let request = try siteRequest(settling: settling) {
       return {
         InterfaceHint.write(interface: options.interface, targets: [], isQuiet: false)
         return try watch(request, hook)
       }
     }
-    let request = try options.request(settling: settling ?? .zero)
+    let request = try targetRequest(settling: settling ?? .zero)
     return {
       InterfaceHint.write(interface: options.interface, targets: request.targets, isQuiet: false)
       return try watch(request, hook)

@@ -3,6 +3,7 @@
 
 internal import CDialtoneSystem
 internal import Dialtone
+internal import DialtoneSites
 
 /// What is said of connections to the target in one family.
 enum ConnectionMeaning: Hashable, Sendable {
@@ -44,8 +45,9 @@ enum ConnectionRules {
     case .prohibited: .prohibited
     case .lifetimeEnded: .routingLoop
     case .portUnreachable, .protocolUnreachable: isOfItself ? .refused : .prohibited
-    // Who says so of itself may lead connections on to another host, which is off.
-    case .hostUnreachable: .hostAbsent
+    // Who says so of itself may lead connections on to another host, which is off. A router that has no address of the
+    // Internet is no neighbour of a host there: it is its own next router that it does not find.
+    case .hostUnreachable: !statement.sender.isPublic && address.isPublic ? .routerNoRoute : .hostAbsent
     case .networkUnreachable: isOfItself ? .prohibited : .routerNoRoute
     case .tooLarge: .pathMTU
     case .other: .prohibited

@@ -36,6 +36,19 @@ struct JudgementEdgesTests {
     #expect(ConnectionRules.cause(of: Self.says(meaning), from: target) == others)
   }
 
+  /// A router says so of what should be on its own link (RFC 1812, 5.2.7.1). One with an address of its owner's alone
+  /// (RFC 1918, RFC 6598, RFC 4193) has no host of the Internet there, but may have one of its own kind.
+  @Test(
+    arguments: [
+      ("100.64.0.2", "1.1.1.1", .routerNoRoute), ("192.168.1.1", "1.1.1.1", .routerNoRoute),
+      ("fd00::1", "2606:4700::1", .routerNoRoute), ("192.168.1.1", "10.1.2.3", .hostAbsent),
+      ("8.8.8.8", "1.1.1.1", .hostAbsent), ("8.8.8.8", "10.1.2.3", .hostAbsent), ("1.1.1.1", "1.1.1.1", .hostAbsent),
+    ] as [(String, String, DiagnosisCause)])
+  func whoIsNoNeighbourOfAHost(sender: String, target: String, cause: DiagnosisCause) throws {
+    let (sender, target) = (try #require(IPAddress(sender)), try #require(IPAddress(target)))
+    #expect(ConnectionRules.cause(of: Self.says(.hostUnreachable, by: sender), from: target) == cause)
+  }
+
   private static func read(
     _ outcome: ConnectionFinding.Outcome, _ sight: ConnectionFinding.Sight? = nil,
     _ change: (inout ConnectionFinding) -> Void = { _ in }
