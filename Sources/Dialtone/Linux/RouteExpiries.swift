@@ -10,7 +10,7 @@ internal import Netlink
 /// destinations of such a route are asked again when it ends. Other routes are not kept. The number of entries grows
 /// with the routes that queries meet, not with the targets.
 struct RouteExpiries {
-  private struct Route: Hashable {
+  private struct Route: Equatable {
     let prefix: NetworkChange.Prefix
     let table: UInt32
     let priority: UInt32?
@@ -23,7 +23,8 @@ struct RouteExpiries {
   /// The units to add until the end is certain: the kernel rounds down, and its clock ticks in steps of up to one unit.
   private static let slack: Int64 = 3
 
-  private var deadlines: [Route: Int64] = [:]
+  /// The routes that end. Few do; and an array, unlike a dictionary, has no type that is made at run time before then.
+  private var ending: [(route: Route, deadline: Int64)] = []
 
   /// When the next of them has ended, in nanoseconds of the clock of `note`.
   private(set) var next: Int64?
@@ -38,25 +39,29 @@ struct RouteExpiries {
     let key = Route(
       prefix: .init(route.destination ?? none, length: Int(route.destinationLength)), table: route.table,
       priority: route.priority, outputInterface: route.outputInterface, gateway: route.gateway)
-    let deadline = now.addingClamped((Int64(route.expiry) + Self.slack) * Self.unit)
-    if deadlines[key] == deadline { return }
-    deadlines[key] = deadline
-    next = deadlines.values.min()
+    end(key, at: now.addingClamped((Int64(route.expiry) + Self.slack) * Self.unit))
   }
 
   /// Has the destinations inside a prefix asked again at `deadline`.
   mutating func askAgain(_ prefix: NetworkChange.Prefix, at deadline: Int64) {
-    let key = Route(prefix: prefix, table: 0, priority: nil, outputInterface: nil, gateway: nil)
-    deadlines[key] = deadline
-    next = deadlines.values.min()
+    end(Route(prefix: prefix, table: 0, priority: nil, outputInterface: nil, gateway: nil), at: deadline)
+  }
+
+  private mutating func end(_ route: Route, at deadline: Int64) {
+    if let place = ending.firstIndex(where: { $0.route == route }) {
+      ending[place].deadline = deadline
+    } else {
+      ending.append((route, deadline))
+    }
+    next = ending.lazy.map(\.deadline).min()
   }
 
   /// Forgets the routes that have ended by `now`, and returns their prefixes.
   mutating func removeEnded(now: Int64) -> [NetworkChange.Prefix] {
     guard let next, next <= now else { return [] }
-    let ended = deadlines.filter { $0.value <= now }
-    for route in ended.keys { deadlines[route] = nil }
-    self.next = deadlines.values.min()
-    return ended.keys.map(\.prefix)
+    let ended = ending.filter { $0.deadline <= now }
+    ending.removeAll { $0.deadline <= now }
+    self.next = ending.lazy.map(\.deadline).min()
+    return ended.map(\.route.prefix)
   }
 }
