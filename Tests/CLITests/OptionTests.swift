@@ -142,7 +142,7 @@ struct OptionTests {
   @Test(arguments: [("1s", 1, 1), ("2s", 2, 2), ("10m", 600, 300)])
   func asksAsOftenAsItIsTold(every: String, interval: Int, retry: Int) throws {
     let options = try WatchedSiteOptions.parse(["--site", "--every", every])
-    let configuration = try options.configuration(check: SiteCheckConfiguration())
+    let configuration = options.configuration(check: SiteCheckConfiguration())
     #expect(configuration.interval == .seconds(interval) && configuration.expensiveInterval == .seconds(interval))
     #expect(configuration.maximumRetryDelay == .seconds(retry) && configuration.retryDelay == .seconds(1))
   }
