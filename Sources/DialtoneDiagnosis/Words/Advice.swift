@@ -115,9 +115,7 @@ enum Advice {
   static func isBridge(_ link: KernelEvidence.LinkFacts?) -> Bool { link?.infoKind == "bridge" }
 
   /// ip(8), which shows IPv4's rules and routes unless it is told otherwise.
-  private static func ip(_ evidence: KernelEvidence?) -> String {
-    evidence?.target.family == .ipv6 ? "ip -6" : "ip"
-  }
+  private static func ip(_ evidence: KernelEvidence?) -> String { evidence?.target.family == .ipv6 ? "ip -6" : "ip" }
 
   private static func act(on cause: DiagnosisCause, _ link: KernelEvidence.LinkFacts?, _ named: String?) -> String? {
     guard let name = (link?.name ?? named).map(shell) else { return nil }
