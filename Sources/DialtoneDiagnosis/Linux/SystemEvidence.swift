@@ -210,6 +210,9 @@ extension DiagnosisInquiry {
   }
   var hasProxySetting: Bool { proxySetting != nil }
 
+  /// The interface that a probe of a way is bound to; `nil` if any counts.
+  func interface(_ way: KernelEvidence) -> UInt32? { configuration.interface == nil ? nil : way.link?.index }
+
   /// How much time is left.
   var rest: Duration { .nanoseconds(max(0, deadline - TimeSource.system.now())) }
 
