@@ -78,9 +78,7 @@ public struct Diagnosis: AsyncSequence, Sendable {
     self.init(DiagnosisSubject(url), configuration, environment)
   }
 
-  private init(
-    _ subject: DiagnosisSubject, _ configuration: DiagnosisConfiguration, _ source: any EvidenceSource
-  ) {
+  private init(_ subject: DiagnosisSubject, _ configuration: DiagnosisConfiguration, _ source: any EvidenceSource) {
     self.subject = subject
     self.configuration = configuration
     self.source = source

@@ -121,13 +121,11 @@ final class DiagnosisRun: Sendable {
 
   private func askPortal() async {
     guard configuration.asksBeyondRouter, needsRouter else { return }
-    if isPortalAsked.withLock({ isAsked in
+    let isAsked = isPortalAsked.withLock { isAsked in
       defer { isAsked = true }
       return isAsked
-    }) {
-      return
     }
-    await ask(.portal)
+    if !isAsked { await ask(.portal) }
   }
 
   /// Asks beyond the router, once: if the target is the Internet, or if what was asked for has not succeeded.

@@ -59,10 +59,7 @@ public struct DiagnosisInquiry: Sendable {
   var isAboutAddress: Bool { if case .address = subject.host { true } else { false } }
 
   /// What is known of the name; `nil` before it was looked up.
-  var name: NameFinding? {
-    for case .name(let name) in findings { return name }
-    return nil
-  }
+  var name: NameFinding? { findings.lazy.compactMap(\.name).first }
 
   /// The target's addresses, in the order in which programs try them; none if they are not known.
   var addresses: [IPAddress] {
@@ -92,50 +89,28 @@ public struct DiagnosisInquiry: Sendable {
     Set(kernelFindings.map(\.target.family)).subtracting(kernelFindings.filter(\.stopsPackets).map(\.target.family))
   }
 
-  private var kernelFindings: [KernelFinding] {
-    findings.compactMap { if case .kernel(let kernel) = $0 { kernel } else { nil } }
-  }
+  private var kernelFindings: [KernelFinding] { findings.compactMap(\.kernel) }
 
   /// Whether a proxy has led to the site, whatever the site said.
-  var hasProxyDelivered: Bool {
-    findings.contains { if case .proxy(let proxy) = $0 { proxy.outcome == .delivers } else { false } }
-  }
+  var hasProxyDelivered: Bool { findings.contains { $0.proxy?.outcome == .delivers } }
 
   /// Whether a neighbour of a family is known from before, and nobody has been heard by it since.
   func isUnsure(_ family: IPAddress.Family) -> Bool {
-    var isKnown = false
-    for finding in findings {
-      switch finding {
-      case .kernel(let kernel) where kernel.target.family == family:
-        switch kernel.result {
-        case .neighbour(.answers(_, isGateway: true)), .neighbour(.answered(_, isGateway: true)): isKnown = true
-        default: continue
-        }
-      default: if finding.isHeard(family) { return false }
-      }
-    }
-    return isKnown
+    findings.contains { $0.family == family && $0.router != nil } && !findings.contains { $0.isHeard(family) }
   }
 
   /// Whether the neighbours have been asked for before, and the kernel was not sure of them.
-  var isSecondLook: Bool {
-    findings.contains { if case .kernel(let kernel) = $0, case .neighbour = kernel.result { true } else { false } }
-  }
+  var isSecondLook: Bool { findings.contains { $0.kernel != nil && $0.step == .neighbour } }
+
+  private var attempts: [ConnectionFinding.Attempt] { findings.compactMap(\.connection).flatMap(\.attempts) }
 
   /// Whether a connection was made.
-  var isConnected: Bool {
-    findings.contains {
-      if case .connection(let found) = $0 { found.attempts.contains(where: \.isAccepted) } else { false }
-    }
-  }
+  var isConnected: Bool { attempts.contains(where: \.isAccepted) }
 
   /// Whether a connection was made, or refused in a way that a portal would, or the kernel tells nothing.
   var mayExchange: Bool {
     if !kernelFindings.isEmpty, kernelFindings.allSatisfy({ $0.result == .link(.denied) }) { return true }
-    return findings.contains { finding in
-      guard case .connection(let connection) = finding else { return false }
-      return connection.attempts.contains { $0.isAccepted || $0.tries.contains(.reset) }
-    }
+    return attempts.contains { $0.isAccepted || $0.tries.contains(.reset) }
   }
 }
 

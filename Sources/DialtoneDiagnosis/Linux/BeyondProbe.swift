@@ -52,7 +52,7 @@ struct BeyondProbe {
       for server in servers {
         let way = witness.evidence(server, inquiry.path(.udp, port: 53))
         guard way.sendsPackets else { continue }
-        let interface = inquiry.configuration.interface == nil ? nil : way.link?.index
+        let interface = inquiry.interface(way)
         if server == servers.first {
           traces.append(HopTrace(to: server, interface: interface, gateway: way.gateway))
         }
@@ -101,7 +101,7 @@ struct BeyondProbe {
     var outcomes: Set<ConnectionFinding.Outcome> = []
     for server in Self.servers(family, count: Self.siteTries) {
       let way = witness.evidence(server, inquiry.path(port: HopTrace.sitePort))
-      let interface = inquiry.configuration.interface == nil ? nil : way.link?.index
+      let interface = inquiry.interface(way)
       // First, as routers answer only some of many. One that takes connections itself does not let the first one die.
       var sites = HopTrace(to: server, hops: [1] + HopTrace.hops, interface: interface, gateway: way.gateway)
       // It has to look before anything is sent.
@@ -127,7 +127,7 @@ struct BeyondProbe {
     _ server: IPAddress, _ witness: KernelWitness, _ barrier: inout ConnectionFinding.Outcome?
   ) -> Bool? {
     let way = witness.evidence(server, inquiry.path(port: 53))
-    let interface = inquiry.configuration.interface == nil ? nil : way.link?.index
+    let interface = inquiry.interface(way)
     // Each root server takes connections (RFC 7766, 5), and a filter may stop those to port 53.
     let connector = Connector([server], ports: [53], interface: interface, patience)
     connector.wait(upTo: Self.soon)

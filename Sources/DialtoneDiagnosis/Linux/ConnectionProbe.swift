@@ -40,7 +40,7 @@ struct ConnectionProbe {
     let tried = open.flatMap { way in
       inquiry.addresses.filter { $0.family == way.target.family }.prefix(Self.addressLimit)
     }
-    let interface = inquiry.configuration.interface == nil ? nil : first.link?.index
+    let interface = inquiry.interface(first)
     let connector = Connector(tried, ports: subject.ports, interface: interface, patience)
     connector.wait(upTo: Connector.silence) { isEnough(connector, open) }
     // A router that was known may have gone: the kernel takes some eight seconds to be sure (DELAY, then three probes).
@@ -98,9 +98,9 @@ struct ConnectionProbe {
       finding.isNeighbourFailed =
         state(neighbour.address).contains(.failed)
         || finding.attempts.contains { attempt in
-          attempt.isUnreachableByOwnWord
-            && (givenUp != nil
-              || state(way.gateway ?? attempt.address).isUnanswered)
+          guard case .refused(let statement) = attempt.outcome, statement.isOwn else { return false }
+          return statement.meaning == .hostUnreachable
+            && (givenUp != nil || state(way.gateway ?? attempt.address).isUnanswered)
         }
     }
     if connector.isSilent(family), let first = finding.attempts.first {
@@ -146,14 +146,6 @@ struct ConnectionProbe {
         finding.attempts[index].tries.append(outcome)
       }
     }
-  }
-}
-
-extension ConnectionFinding.Attempt {
-  /// Whether this machine itself says that the host is unreachable.
-  fileprivate var isUnreachableByOwnWord: Bool {
-    guard case .refused(let statement) = outcome else { return false }
-    return statement.isOwn && statement.meaning == .hostUnreachable
   }
 }
 

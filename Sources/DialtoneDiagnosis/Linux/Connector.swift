@@ -114,9 +114,7 @@ final class Connector {
   }
 
   /// Whether one attempt of a family has led to a connection.
-  func isConnected(_ family: IPAddress.Family) -> Bool {
-    results(family).contains(where: \.isAccepted)
-  }
+  func isConnected(_ family: IPAddress.Family) -> Bool { results(family).contains(where: \.isAccepted) }
 
   /// Whether the attempts of a family, to whom takes connections, were reset, or refused by somebody else.
   func isRefusedOnTheWay(_ family: IPAddress.Family) -> Bool {
@@ -130,9 +128,7 @@ final class Connector {
   func isSilent(_ family: IPAddress.Family) -> Bool { results(family).allSatisfy { $0.tries == [.silent] } }
 
   /// What came of the attempts of a family. `name` returns the name of an interface.
-  func results(
-    _ family: IPAddress.Family, name: (UInt32) -> String? = { _ in nil }
-  ) -> [ConnectionFinding.Attempt] {
+  func results(_ family: IPAddress.Family, name: (UInt32) -> String? = { _ in nil }) -> [ConnectionFinding.Attempt] {
     attempts.filter { $0.result.address.family == family }.map { attempt in
       var result = attempt.result
       if let sight = witness?.sight(of: attempt.socket) {
@@ -146,9 +142,7 @@ final class Connector {
 
 extension ConnectionRefusal {
   /// What it says (RFC 792, RFC 1812, RFC 4443).
-  var statement: NetworkStatement {
-    NetworkStatement(meaning, by: offender, isOwn: isOwn)
-  }
+  var statement: NetworkStatement { NetworkStatement(meaning, by: offender, isOwn: isOwn) }
 
   private var meaning: NetworkStatement.Meaning {
     switch (isIPv6, type, code) {

@@ -28,9 +28,7 @@ enum DNSMessage {
   }
 
   /// Returns a question as it is sent; `nil` if the name does not fit. The empty name is the root.
-  static func question(
-    _ name: String, _ type: RecordType, id: UInt16, wantsRecursion: Bool = true
-  ) -> [UInt8]? {
+  static func question(_ name: String, _ type: RecordType, id: UInt16, wantsRecursion: Bool = true) -> [UInt8]? {
     var bytes: [UInt8] = []
     func append(_ value: UInt16) { bytes += [UInt8(value >> 8), UInt8(value & 0xFF)] }
     append(id)

@@ -59,7 +59,8 @@ struct NameInquiry {
     }
     var evidence = NameFinding(name: name)
     let known = configuration.hostsAddresses(of: name).filter { families.contains($0.family) }
-    if !known.isEmpty, configuration.asksHostsFirst { return evidence.found(inHosts: known) }
+    let inHosts = NameFinding(name: name, source: .hosts, addresses: known)
+    if !known.isEmpty, configuration.asksHostsFirst { return inHosts }
     for candidate in configuration.candidates(for: name) {
       evidence.tried.append(candidate)
       let servers = ask(candidate, families: families, &evidence.isHurried)
@@ -76,7 +77,7 @@ struct NameInquiry {
       // If no server answers, another name gets no answer either.
       if !servers.contains(where: \.hasAnswered) { break }
     }
-    return known.isEmpty ? evidence : evidence.found(inHosts: known)
+    return known.isEmpty ? evidence : inHosts
   }
 
   /// Asks again, twice, or once if there are several servers, if replies contradict each other or what programs get.
@@ -118,9 +119,7 @@ struct NameInquiry {
   // MARK: The servers
 
   // `isHurried` becomes true if the time is up before the servers had theirs.
-  private func ask(
-    _ name: String, families: [IPAddress.Family], _ isHurried: inout Bool
-  ) -> [NameFinding.Server] {
+  private func ask(_ name: String, families: [IPAddress.Family], _ isHurried: inout Bool) -> [NameFinding.Server] {
     if patience.isOver {
       isHurried = true
       return []
@@ -294,11 +293,9 @@ struct NameInquiry {
       }
     }
     if !hasError { return }
-    let errno = conversation.socket.takeError()
-    let reply = refusal(conversation, errno)
-    let kinds = conversation.open.values
+    let reply = refusal(conversation, conversation.socket.takeError())
+    for kind in conversation.open.values { servers[position].set(kind, reply) }
     conversation.open = [:]
-    for kind in kinds { servers[position].set(kind, reply) }
   }
 
   private func refusal(_ conversation: Conversation, _ errno: CInt) -> NameFinding.Reply {
@@ -314,9 +311,7 @@ struct NameInquiry {
     return .refused(refusal.statement)
   }
 
-  private func set(
-    _ server: inout NameFinding.Server, _ families: [IPAddress.Family], _ reply: NameFinding.Reply
-  ) {
+  private func set(_ server: inout NameFinding.Server, _ families: [IPAddress.Family], _ reply: NameFinding.Reply) {
     if families.contains(.ipv4), server.ipv4 == nil { server.ipv4 = reply }
     if families.contains(.ipv6), server.ipv6 == nil { server.ipv6 = reply }
   }
@@ -335,12 +330,6 @@ struct NameInquiry {
       for kind in conversation.open.values { servers[conversation.position].set(kind, .silent) }
     }
     return servers
-  }
-}
-
-extension NameFinding {
-  fileprivate func found(inHosts addresses: [IPAddress]) -> NameFinding {
-    NameFinding(name: name, source: .hosts, addresses: addresses)
   }
 }
 

@@ -138,6 +138,13 @@ enum ObservedPacket: Equatable, Sendable {
     /// Whether no router has forwarded it (RFC 4861, 7.1).
     var isFromLink = false
 
+    /// The ends of a flow, whose ports a segment or a datagram begins with.
+    func endpoints(_ reader: inout NetworkByteReader) -> Endpoints? {
+      guard let sourcePort = reader.uint16(), let destinationPort = reader.uint16() else { return nil }
+      return Endpoints(
+        source: source, sourcePort: sourcePort, destination: destination, destinationPort: destinationPort)
+    }
+
     /// Whether the transport checksum is right (RFC 9293, 3.1; RFC 768; RFC 8200, 8.1). That of bytes which are not all
     /// there cannot be.
     func isRight(_ bytes: ArraySlice<UInt8>) -> Bool {
@@ -164,15 +171,12 @@ enum ObservedPacket: Equatable, Sendable {
 
   private init?(tcp payload: Payload, _ bytes: ArraySlice<UInt8>) {
     var reader = NetworkByteReader(bytes)
-    guard let sourcePort = reader.uint16(), let destinationPort = reader.uint16(), let sequence = reader.uint32(),
+    guard let endpoints = payload.endpoints(&reader), let sequence = reader.uint32(),
       let acknowledgement = reader.uint32(), let offset = reader.uint8(), let flags = reader.uint8(),
       // Others tell nothing of whether a connection can be made.
       flags & (Flags.syn | Flags.rst) != 0,
       offset >> 4 >= 5, Int(offset >> 4) * 4 <= payload.length, payload.isRight(bytes)
     else { return nil }
-    let endpoints = Endpoints(
-      source: payload.source, sourcePort: sourcePort, destination: payload.destination,
-      destinationPort: destinationPort)
     self = .segment(
       Segment(
         endpoints: endpoints, sequence: sequence, acknowledgement: flags & Flags.ack == 0 ? nil : acknowledgement,
@@ -187,17 +191,14 @@ enum ObservedPacket: Equatable, Sendable {
 
   private init?(udp payload: Payload, _ bytes: ArraySlice<UInt8>) {
     var reader = NetworkByteReader(bytes)
-    guard let sourcePort = reader.uint16(), let destinationPort = reader.uint16(), let length = reader.uint16(),
-      let checksum = reader.uint16(), length >= 8, length <= payload.length
+    guard let endpoints = payload.endpoints(&reader), let length = reader.uint16(), let checksum = reader.uint16(),
+      length >= 8, length <= payload.length
     else { return nil }
     var payload = payload
     payload.length = Int(length)
     // IPv4 allows none.
     guard checksum == 0 && !payload.source.isIPv6 || payload.isRight(bytes) else { return nil }
-    self = .datagram(
-      Endpoints(
-        source: payload.source, sourcePort: sourcePort, destination: payload.destination,
-        destinationPort: destinationPort))
+    self = .datagram(endpoints)
   }
 
   private init?(icmp6 payload: Payload, _ bytes: ArraySlice<UInt8>) {

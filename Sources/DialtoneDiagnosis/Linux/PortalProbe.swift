@@ -30,9 +30,8 @@ struct PortalProbe {
     let host = "dialtone-\(String(UInt64.random(in: 0...UInt64.max), radix: 36)).invalid"
     let request = Array("GET / HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n".utf8)
     let targets = inquiry.families.map { self.targets($0, witness) }
-    var sockets = targets.joined().map { way in
-      let interface = inquiry.configuration.interface == nil ? nil : way.link?.index
-      return ProbeSocket(way.target, port: 80, isStream: true, interface: interface)
+    var sockets = targets.joined().map {
+      ProbeSocket($0.target, port: 80, isStream: true, interface: inquiry.interface($0))
     }.filter { $0.start == EINPROGRESS }
     var asked: [ProbeSocket] = []
     var statuses: [IPAddress: Int] = [:]

@@ -44,9 +44,7 @@ final class ProbeSocket {
     flow = Self.endpoints(descriptor, address, port).map { PacketRecord.Flow(endpoints: $0, isStream: isStream) }
   }
 
-  private static func endpoints(
-    _ descriptor: CInt, _ peer: IPAddress, _ port: UInt16
-  ) -> ObservedPacket.Endpoints? {
+  private static func endpoints(_ descriptor: CInt, _ peer: IPAddress, _ port: UInt16) -> ObservedPacket.Endpoints? {
     var local = [UInt8](repeating: 0, count: 16)
     var localPort: UInt16 = 0
     // The call writes at most 16 bytes and the port.

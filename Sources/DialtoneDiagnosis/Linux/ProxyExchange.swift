@@ -17,8 +17,7 @@ struct ProxyExchange: Sendable {
   init(_ inquiry: DiagnosisInquiry) { self.inquiry = inquiry }
 
   func findings() async -> [Finding] {
-    let url = inquiry.subject.url ?? "https://dialtone.invalid/"
-    guard let (variable, text) = ProxySettings.environment.setting(for: url) else { return [] }
+    guard let (variable, text) = inquiry.proxySetting else { return [] }
     func finding(_ server: String, _ outcome: ProxyFinding.Outcome) -> Finding {
       .proxy(ProxyFinding(variable: variable, server: server, outcome))
     }
@@ -38,7 +37,7 @@ struct ProxyExchange: Sendable {
     if inquiry.subject.url != nil, server.wantsAddress, inquiry.addresses.isEmpty { return [] }
     let timeout = min(Self.longest, inquiry.rest * 4 / 5)
     do {
-      if inquiry.subject.url != nil {
+      if let url = inquiry.subject.url {
         let check = try await inquiry.check(url, timeout: timeout, by: server)
         let verdict = check.verdict
         let outcome = ownWord(check, by: server) ?? outcome(verdict)

@@ -77,10 +77,8 @@ struct SystemQuestion {
       case .tunnels: return tunnels(witness)
       case .portal: return [.portal(PortalProbe(inquiry, patience).finding(witness))]
       case .beyond:
-        guard let finding = BeyondProbe(inquiry, patience).finding(witness) else {
-          return [.unasked(.beyond, nil, .timeIsUp)]
-        }
-        return [.beyond(finding)]
+        let finding = BeyondProbe(inquiry, patience).finding(witness)
+        return [finding.map { .beyond($0) } ?? .unasked(.beyond, nil, .timeIsUp)]
       case .connections: return ConnectionProbe(inquiry, patience).findings(witness)
       case .exchange, .proxy: return []
       }
@@ -103,8 +101,7 @@ struct SystemQuestion {
     switch inquiry.subject.host {
     case .address(let address):
       return NameFinding(name: address.description, source: .literal, addresses: [address])
-    case .internet:
-      return anyName(nameInquiry)
+    case .internet: return anyName(nameInquiry)
     case .name(let name): return lookUp(name.ascii, nameInquiry)
     }
   }
@@ -179,22 +176,18 @@ struct SystemQuestion {
   private func tunnels(_ witness: KernelWitness) -> [Finding] {
     inquiry.openWays.compactMap { way in
       guard let link = way.link, link.kind == .tunnel, way.sendsPackets else { return nil }
-      var peer = TunnelFinding.Peer.unknown
-      if link.infoKind == "wireguard" {
-        switch witness.wireGuard(link.name) {
-        case .denied: peer = .denied
-        case .unknown: peer = .unknown
-        case .device(let device): peer = self.peer(of: device, for: way.target, witness)
+      let peer: TunnelFinding.Peer =
+        switch link.infoKind == "wireguard" ? witness.wireGuard(link.name) : .unknown {
+        case .denied: .denied
+        case .unknown: .unknown
+        case .device(let device): self.peer(of: device, for: way.target, witness)
         }
-      }
       return .tunnel(
         TunnelFinding(way.target.family, interface: link.name, kind: link.infoKind ?? "tunnel", peer: peer))
     }
   }
 
-  private func peer(
-    of device: WireGuardDevice, for target: IPAddress, _ witness: KernelWitness
-  ) -> TunnelFinding.Peer {
+  private func peer(of device: WireGuardDevice, for target: IPAddress, _ witness: KernelWitness) -> TunnelFinding.Peer {
     guard let peer = device.peer(for: target.bits) else { return .none }
     let age =
       peer.lastHandshake == 0 ? nil : max(0, UTCTimestamp.now.durationSince1970.secondsClamped - peer.lastHandshake)
@@ -211,17 +204,19 @@ struct SystemQuestion {
 }
 
 extension DiagnosisInquiry {
-  /// Whether the environment names a proxy for the subject, or for sites.
-  var hasProxySetting: Bool {
-    ProxySettings.environment.setting(for: subject.url ?? "https://dialtone.invalid/") != nil
+  /// The proxy that the environment names for the subject, or for sites, and the variable.
+  var proxySetting: (variable: String, text: String)? {
+    ProxySettings.environment.setting(for: subject.url ?? "https://dialtone.invalid/")
   }
+  var hasProxySetting: Bool { proxySetting != nil }
+
+  /// The interface that a probe of a way is bound to; `nil` if any counts.
+  func interface(_ way: KernelEvidence) -> UInt32? { configuration.interface == nil ? nil : way.link?.index }
 
   /// How much time is left.
   var rest: Duration { .nanoseconds(max(0, deadline - TimeSource.system.now())) }
 
-  func path(
-    _ transport: ReachabilityConfiguration.Transport = .tcp, port: UInt16?
-  ) -> ReachabilityConfiguration {
+  func path(_ transport: ReachabilityConfiguration.Transport = .tcp, port: UInt16?) -> ReachabilityConfiguration {
     var path = ReachabilityConfiguration()
     path.interface = configuration.interface
     path.transport = transport

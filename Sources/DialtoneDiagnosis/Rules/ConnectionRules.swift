@@ -72,9 +72,7 @@ enum ConnectionRules {
     return judge(finding, failed: attempt)
   }
 
-  private static func judge(
-    _ finding: ConnectionFinding, failed attempt: ConnectionFinding.Attempt
-  ) -> Judgement {
+  private static func judge(_ finding: ConnectionFinding, failed attempt: ConnectionFinding.Attempt) -> Judgement {
     // What waits for the neighbour's answer has not left yet.
     if attempt.sight?.hasLeft == false, attempt.outcome == .reset || attempt.outcome == .silent && !finding.isHurried {
       return (.neverLeaves(attempt), .fault, .localFirewall)
@@ -106,9 +104,7 @@ enum ConnectionRules {
   }
 
   /// What a family with a connection has beside it.
-  private static func judge(
-    _ finding: ConnectionFinding, _ working: ConnectionFinding.Attempt
-  ) -> Judgement {
+  private static func judge(_ finding: ConnectionFinding, _ working: ConnectionFinding.Attempt) -> Judgement {
     for attempt in finding.attempts {
       let failures = attempt.tries.count { !$0.isAccepted }
       if failures > 0, failures < attempt.tries.count {
@@ -147,9 +143,7 @@ enum ConnectionRules {
       ?? (.hostAbsent(attempt.address), .fault, .hostAbsent)
   }
 
-  private static func judgeSilence(
-    _ finding: ConnectionFinding, _ attempt: ConnectionFinding.Attempt
-  ) -> Judgement {
+  private static func judgeSilence(_ finding: ConnectionFinding, _ attempt: ConnectionFinding.Attempt) -> Judgement {
     if let other = attempt.sight?.otherWay { return (.otherWay(attempt, interface: other), .fault, .localFirewall) }
     if attempt.sight?.hasReturned == true { return (.answersDropped(attempt), .fault, .localFirewall) }
     if finding.isDatagramForbidden, attempt.sight?.hasLeft != true {
@@ -179,26 +173,6 @@ enum ConnectionRules {
     case .failed: 1
     case .silent: 0
     }
-  }
-}
-
-extension ConnectionFinding.Attempt {
-  /// Whether somebody forbids it. That a host is unreachable says who gets no answer from a neighbour.
-  fileprivate var isForbidden: Bool {
-    switch outcome {
-    case .failed(let errno): errno == EPERM
-    case .refused(let statement) where statement.isOwn: statement.meaning != .hostUnreachable
-    case .refused(let statement): statement.meaning == .prohibited
-    default: false
-    }
-  }
-}
-
-extension ConnectionFinding {
-  /// Whether something on this machine listens where an attempt went.
-  fileprivate func hasListener(for attempt: Attempt) -> Bool {
-    let any = IPAddress(attempt.address.family == .ipv4 ? "0.0.0.0" : "::")
-    return listeners?.contains { $0 == attempt.address || $0 == any } ?? false
   }
 }
 

@@ -142,12 +142,6 @@ enum NameRules {
 
   private static func judgeUnfound(_ finding: NameFinding, _ silent: [NameFinding.Server]) -> Judgement {
     let servers = finding.servers
-    func first(_ isMatch: (NameFinding.Reply) -> Bool) -> (IPAddress, NameFinding.Reply)? {
-      for server in servers {
-        if let reply = server.replies.first(where: isMatch) { return (server.address, reply) }
-      }
-      return nil
-    }
     if let unknown = servers.first(where: \.saysUnknown), !finding.isRootOnly {
       let exists = unknown.replies.allSatisfy { $0.code != .nameError }
       return (.unknown(server: unknown.address, exists: exists), .fault, .nameUnknown)
@@ -162,7 +156,9 @@ enum NameRules {
     where !servers.isEmpty && servers.allSatisfy({ $0.replies.contains(reply) }) {
       return (meaning, .fault, .localFirewall)
     }
-    if let (server, _) = first({ $0 == .mismatched }) { return (.mismatched(server), .fault, .nameServerRefuses) }
+    if let wrong = servers.first(where: { $0.replies.contains(.mismatched) }) {
+      return (.mismatched(wrong.address), .fault, .nameServerRefuses)
+    }
     // If one cannot be asked and another is silent, programs wait for the silent one.
     if silent.isEmpty {
       for server in servers {

@@ -3,7 +3,6 @@
 
 internal import Dialtone
 internal import DialtoneSites
-internal import Netlink
 
 /// One finding as the rules read it: what it says of one step, and what would be wrong by it alone.
 struct Reading: Hashable, Sendable {
@@ -36,17 +35,7 @@ struct Reading: Hashable, Sendable {
   }
 
   /// The family that it is about; `nil` if it is about both, or about none.
-  var family: IPAddress.Family? {
-    switch finding {
-    case .kernel(let kernel): kernel.target.family
-    case .tunnel(let tunnel): tunnel.family
-    case .connection(let connection): connection.family
-    case .largePackets(let packets): packets.family
-    case .unasked(_, let family, _): family
-    default: nil
-    }
-  }
-
+  var family: IPAddress.Family? { finding.family }
   var isFault: Bool { outcome == .fault }
   /// Whether packets come from an address of another interface or network, and nobody beyond the router answers them.
   var isForeignSource: Bool { kind == .source && charge == Charge(.noAddress, nil) }
@@ -128,7 +117,7 @@ struct Reading: Hashable, Sendable {
       case .kernel(let kernel):
         switch kernel.result {
         case .neighbour(.silent)
-        where foreignSources.contains(kernel.target.family) && kernel.isNeighbourConfirmed:
+        where foreignSources.contains(kernel.target.family) && kernel.evidence?.wasNeighbourThere == true:
           routers.append(true)
         case .neighbour(.silent), .neighbour(.stopped), .neighbour(.asked): routers.append(false)
         case .neighbour(.answers), .neighbour(.answered): routers.append(true)
@@ -186,41 +175,31 @@ struct Reading: Hashable, Sendable {
     let family = finding.target.family
     switch finding.result {
     case .link(let link): return judge(link, isHeard: context.isHeard(family))
-    case .address(let address):
-      switch address {
-      case .works, .notNeeded: return (.ok, nil)
-      case .deprecated: return (.doubtful, nil)
-      case .onPort: return context.isHeard(family) ? (.doubtful, nil) : (.fault, .noAddress)
-      case .missing, .linkLocal, .tentative: return (.fault, .noAddress)
-      case .duplicate: return (.fault, .duplicateAddress)
-      }
-    case .rule(let rule):
-      switch rule {
-      case .passes, .none: return (.ok, nil)
-      case .refuses: return (.fault, .ruleRefuses)
-      case .unknown: return (.skipped, nil)
-      }
-    case .route(let route):
-      switch route {
-      // Nothing has got out by it, nor been redirected by netfilter.
-      case .leads where finding.leadsNowhere && !context.connected.contains(family): return (.fault, .routeRefuses)
-      case .leads: return (.ok, nil)
-      case .missing: return (.fault, .noRoute)
-      case .refuses, .unexplained: return (.fault, .routeRefuses)
-      case .dead: return (.fault, .routeDead)
-      }
-    case .source(let source):
-      switch source {
-      case .address: return (.ok, nil)
-      // Nobody may have a way back to it.
-      case .foreign, .otherNetwork: return context.isSilent(family) ? (.fault, .noAddress) : (.doubtful, nil)
-      case .missing: return (.fault, .noAddress)
-      case .refused: return (.fault, .noRoute)
-      case .unknown: return (.skipped, nil)
-      }
+    case .address(.works), .address(.notNeeded): return (.ok, nil)
+    case .address(.deprecated): return (.doubtful, nil)
+    case .address(.onPort): return context.isHeard(family) ? (.doubtful, nil) : (.fault, .noAddress)
+    case .address(.missing), .address(.linkLocal), .address(.tentative): return (.fault, .noAddress)
+    case .address(.duplicate): return (.fault, .duplicateAddress)
+    case .rule(.passes), .rule(.none): return (.ok, nil)
+    case .rule(.refuses): return (.fault, .ruleRefuses)
+    case .rule(.unknown): return (.skipped, nil)
+    // Nothing has got out by it, nor been redirected by netfilter.
+    case .route(.leads) where finding.leadsNowhere && !context.connected.contains(family):
+      return (.fault, .routeRefuses)
+    case .route(.leads): return (.ok, nil)
+    case .route(.missing): return (.fault, .noRoute)
+    case .route(.refuses), .route(.unexplained): return (.fault, .routeRefuses)
+    case .route(.dead): return (.fault, .routeDead)
+    case .source(.address): return (.ok, nil)
+    // Nobody may have a way back to it.
+    case .source(.foreign), .source(.otherNetwork):
+      return context.isSilent(family) ? (.fault, .noAddress) : (.doubtful, nil)
+    case .source(.missing): return (.fault, .noAddress)
+    case .source(.refused): return (.fault, .noRoute)
+    case .source(.unknown): return (.skipped, nil)
     case .neighbour(let neighbour):
       // It may have no way back to such an address, and answers ARP all the same.
-      let isExcused = context.foreignSources.contains(family) && finding.isNeighbourConfirmed
+      let isExcused = context.foreignSources.contains(family) && finding.evidence?.wasNeighbourThere == true
       return judge(neighbour, isHeardBeyond: isExcused || context.answeredBeyond.contains(family))
     }
   }
@@ -253,9 +232,6 @@ struct Reading: Hashable, Sendable {
 
   // MARK: Tunnels, large packets, the proxy
 
-  /// REJECT_AFTER_TIME of WireGuard: keys that are older are not used any more (wireguard.com/protocol).
-  static let handshakeLimit: Int64 = 180
-
   private static func read(_ finding: TunnelFinding) -> Reading {
     func reading(_ outcome: DiagnosisStep.Outcome, _ charge: Charge? = nil) -> Reading {
       Reading(.tunnel(finding), outcome, charge: charge)
@@ -267,7 +243,7 @@ struct Reading: Hashable, Sendable {
     case .known(_, _, _, let beneath?):
       return reading(.fault, read(beneath, Context([])).charge ?? silent)
     case .known(nil, _, _, nil), .known(_, _, nil, nil): return reading(.doubtful, silent)
-    case .known(_, _, let age?, nil): return reading(age > handshakeLimit ? .doubtful : .ok)
+    case .known(_, _, let age?, nil): return reading(age > TunnelFinding.handshakeLimit ? .doubtful : .ok)
     }
   }
 
@@ -295,16 +271,5 @@ struct Reading: Hashable, Sendable {
     case .refuses: return reading(.fault, .proxyRefuses)
     case .unresolved, .unreachable, .unreadable: return reading(.fault, .proxyUnreachable)
     }
-  }
-}
-
-extension KernelFinding {
-  /// Whether the kernel counts the neighbour as there.
-  fileprivate var isNeighbourConfirmed: Bool { evidence?.neighbour?.state?.contains(.reachable) ?? false }
-
-  /// Whether a route to others leads to the loopback interface, where the kernel drops what is not for itself.
-  var leadsNowhere: Bool {
-    guard case .route(.leads(nil, "lo"?)) = result else { return false }
-    return evidence?.route?.type == .unicast
   }
 }

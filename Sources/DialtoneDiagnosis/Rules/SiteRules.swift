@@ -131,9 +131,7 @@ enum SiteRules {
 
   // MARK: The answer
 
-  private static func http(
-    _ finding: SiteFinding, _ verdict: SiteVerdict, _ wasConnected: Bool
-  ) -> Judgement {
+  private static func http(_ finding: SiteFinding, _ verdict: SiteVerdict, _ wasConnected: Bool) -> Judgement {
     switch (verdict.kind.answerer, verdict.stage) {
     case (.site?, _):
       if let status = verdict.status, status >= 500 { return (.serverFault(status: status), .fault, .siteFault) }

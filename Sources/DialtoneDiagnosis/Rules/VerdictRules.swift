@@ -13,7 +13,7 @@ struct VerdictRules {
   private let context: Reading.Context
 
   static func conclude(_ goal: DiagnosisGoal, _ findings: [Finding], _ readings: [Reading]) -> Conclusion {
-    let isByProxy = findings.contains { if case .proxy(let proxy) = $0 { proxy.outcome == .delivers } else { false } }
+    let isByProxy = findings.contains { $0.proxy?.outcome == .delivers }
     // A proxy that leads to the site takes the place of the way there.
     let ofProxy: Set<DiagnosisStep.Kind> = [.proxy, .pathMTU, .tls, .http]
     return VerdictRules(
@@ -126,7 +126,7 @@ struct VerdictRules {
   /// is no cause.
   private func isAnotherInUse(_ family: IPAddress.Family?) -> Bool {
     readings.contains { reading in
-      guard case .kernel(let kernel) = reading.finding, case .route(.leads) = kernel.result else { return false }
+      guard case .route(.leads)? = reading.finding.kernel?.result else { return false }
       return reading.family != family && !faults.contains { $0.family == reading.family && isMissing($0) }
     }
   }
@@ -149,9 +149,7 @@ struct VerdictRules {
   }
 
   /// Whether the name may have addresses of a family of which nobody has told one, nor said that there is none.
-  private var isNamePartial: Bool {
-    findings.contains { if case .name(let name) = $0 { name.isPartial } else { false } }
-  }
+  private var isNamePartial: Bool { findings.contains { $0.name?.isPartial == true } }
 
   /// The first fault of a family that this machine uses, while another family works.
   private var brokenFamily: Reading? {
@@ -186,9 +184,7 @@ struct VerdictRules {
   /// only after three seconds.
   private var unansweringRouter: Reading? {
     guard context.isRouterSilent else { return nil }
-    return readings.first {
-      if case .kernel(let kernel) = $0.finding, case .neighbour(.asked(_, true)) = kernel.result { true } else { false }
-    }
+    return readings.first { if case .neighbour(.asked(_, true))? = $0.finding.kernel?.result { true } else { false } }
   }
 
   /// Whether a fault is only that nothing behind the router answered.
@@ -266,40 +262,5 @@ struct VerdictRules {
       return .unknown(.beyondUnknown(wasAsked: wasAsked))
     }
     return .unknown(.untried)
-  }
-}
-
-extension Finding {
-  /// Whether a neighbour was looked at again later.
-  func isRepeated(in later: ArraySlice<Finding>) -> Bool {
-    guard case .kernel(let kernel) = self, case .neighbour = kernel.result else { return false }
-    return later.contains { finding in
-      guard case .kernel(let other) = finding, case .neighbour = other.result else { return false }
-      return other.target == kernel.target
-    }
-  }
-
-  /// The step that it is about, or the first of them.
-  var step: DiagnosisStep.Kind {
-    switch self {
-    case .history: .history
-    case .kernel(let kernel):
-      switch kernel.result {
-      case .link: .link
-      case .address: .address
-      case .rule: .rule
-      case .route: .route
-      case .source: .source
-      case .neighbour: .neighbour
-      }
-    case .tunnel: .tunnel
-    case .portal: .portal
-    case .beyond: .beyond
-    case .name: .name
-    case .connection: .connect
-    case .largePackets, .site: .pathMTU
-    case .proxy: .proxy
-    case .unasked(let kind, _, _): kind
-    }
   }
 }

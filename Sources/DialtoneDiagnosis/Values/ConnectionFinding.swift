@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CDialtoneSystem
 public import Dialtone
 
 /// What came of connecting to the target's addresses of one family.
@@ -103,5 +104,22 @@ extension ConnectionFinding.Attempt {
   /// What counts of the tries: that one of them was accepted, else the first that says something.
   var outcome: ConnectionFinding.Outcome {
     tries.first(where: \.isAccepted) ?? tries.first { $0 != .silent } ?? .silent
+  }
+  /// Whether somebody forbids it. That a host is unreachable says who gets no answer from a neighbour.
+  var isForbidden: Bool {
+    switch outcome {
+    case .failed(let errno): errno == EPERM
+    case .refused(let statement) where statement.isOwn: statement.meaning != .hostUnreachable
+    case .refused(let statement): statement.meaning == .prohibited
+    default: false
+    }
+  }
+}
+
+extension ConnectionFinding {
+  /// Whether something on this machine listens where an attempt went.
+  func hasListener(for attempt: Attempt) -> Bool {
+    let any = IPAddress(attempt.address.family == .ipv4 ? "0.0.0.0" : "::")
+    return listeners?.contains { $0 == attempt.address || $0 == any } ?? false
   }
 }

@@ -55,14 +55,12 @@ public struct DiagnosisProof: Hashable, Sendable {
 
   /// What this machine's files say, or netfilter of each question.
   init?(_ finding: NameFinding) {
-    if finding.source == .none {
+    func isForbidden(_ server: NameFinding.Server) -> Bool {
+      !server.replies.isEmpty && server.replies.allSatisfy { $0 == .forbidden }
+    }
+    if finding.source == .none || finding.source == .hosts && finding.addresses.allSatisfy(\.isUnspecified) {
       self.init(.configuration)
-    } else if finding.source == .hosts, finding.addresses.allSatisfy(\.isUnspecified) {
-      self.init(.configuration)
-    } else if !finding.servers.isEmpty,
-      finding.servers.allSatisfy({ server in !server.replies.isEmpty && server.replies.allSatisfy { $0 == .forbidden } }
-      )
-    {
+    } else if !finding.servers.isEmpty, finding.servers.allSatisfy(isForbidden) {
       self.init(.kernel)
     } else {
       return nil

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Dialtone
+internal import Netlink
 
 /// One thing that was found on the way to a target.
 ///
@@ -41,6 +42,73 @@ public enum Finding: Hashable, Sendable {
     case leadsToMany
     /// This machine has no thread or descriptor left.
     case shortage
+  }
+}
+
+extension Finding {
+  // What it is about, if it is of that kind.
+  var kernel: KernelFinding? { if case .kernel(let kernel) = self { kernel } else { nil } }
+  var name: NameFinding? { if case .name(let name) = self { name } else { nil } }
+  var connection: ConnectionFinding? { if case .connection(let connection) = self { connection } else { nil } }
+  var proxy: ProxyFinding? { if case .proxy(let proxy) = self { proxy } else { nil } }
+
+  /// A router that answers, or was there before.
+  var router: IPAddress? {
+    switch kernel?.result {
+    case .neighbour(.answers(let address, isGateway: true)), .neighbour(.answered(let address, isGateway: true)):
+      address
+    default: nil
+    }
+  }
+
+  /// Whether a neighbour was looked at again later.
+  func isRepeated(in later: ArraySlice<Finding>) -> Bool {
+    guard step == .neighbour, let kernel else { return false }
+    return later.contains { $0.step == .neighbour && $0.kernel?.target == kernel.target }
+  }
+
+  /// The step that it is about, or the first of them.
+  var step: DiagnosisStep.Kind {
+    switch self {
+    case .history: .history
+    case .kernel(let kernel):
+      switch kernel.result {
+      case .link: .link
+      case .address: .address
+      case .rule: .rule
+      case .route: .route
+      case .source: .source
+      case .neighbour: .neighbour
+      }
+    case .tunnel: .tunnel
+    case .portal: .portal
+    case .beyond: .beyond
+    case .name: .name
+    case .connection: .connect
+    case .largePackets, .site: .pathMTU
+    case .proxy: .proxy
+    case .unasked(let kind, _, _): kind
+    }
+  }
+
+  /// The family that it is about; `nil` if it is about both, or about none.
+  var family: IPAddress.Family? {
+    switch self {
+    case .kernel(let kernel): kernel.target.family
+    case .tunnel(let tunnel): tunnel.family
+    case .connection(let connection): connection.family
+    case .largePackets(let packets): packets.family
+    case .unasked(_, let family, _): family
+    default: nil
+    }
+  }
+}
+
+extension KernelFinding {
+  /// Whether a route to others leads to the loopback interface, where the kernel drops what is not for itself.
+  var leadsNowhere: Bool {
+    guard case .route(.leads(nil, "lo"?)) = result else { return false }
+    return evidence?.route?.type == .unicast
   }
 }
 

@@ -18,6 +18,9 @@ public struct TunnelFinding: Hashable, Sendable {
     case known(endpoint: IPAddress?, port: UInt16, handshakeAge: Int64?, beneath: KernelFinding?)
   }
 
+  /// REJECT_AFTER_TIME of WireGuard: keys that are older are not used any more (wireguard.com/protocol).
+  static let handshakeLimit: Int64 = 180
+
   /// The family of the packets inside.
   public let family: IPAddress.Family
   /// The tunnel's interface.

@@ -12,7 +12,6 @@ enum Advice {
   static func act(on cause: DiagnosisCause, _ reading: Reading, target: String, device: String?) -> String? {
     let evidence = evidence(reading)
     let link = evidence?.likeliestLink
-    let address = evidence?.target
     switch cause {
     case .linkDown, .noCarrier, .dormant, .radioBlocked, .noSession:
       return act(on: cause, link, interface(reading))
@@ -24,7 +23,7 @@ enum Advice {
       return "Give this machine another address, or switch off the host that has this one."
     case .noRoute: return addRoute(evidence)
     case .routeRefuses, .routeDead: return seeRoute(evidence)
-    case .ruleRefuses: return "See the rules: ip \(address?.family == .ipv6 ? "-6 " : "")rule"
+    case .ruleRefuses: return "See the rules: \(ip(evidence)) rule"
     case .hostAbsent where isOfItself(reading):
       return "Ask who runs the target: what it leads to is off, or its firewall says so."
     case .gatewaySilent, .hostAbsent: return findNeighbour(cause, evidence)
@@ -33,9 +32,12 @@ enum Advice {
     case .silent where reading.kind == .beyond, .prohibited where reading.kind == .beyond:
       return "Log in to the network, or ask who runs it what stops connections."
     case .prohibited: return "Ask who runs the firewall on the way to let \(shell(target)) through."
-    case .silent where isOwn(reading): return "See whether the service takes its connections: ss -ltn"
+    case .silent where reading.finding.connection?.isOwn == true:
+      return "See whether the service takes its connections: ss -ltn"
     case .silent: return "Ask who runs the target whether it is on, and what filters packets before it."
-    case .refused where hasListeners(reading): return "Let the service listen at the address that is asked, or at all."
+    // Something listens at the port here, though not at the address.
+    case .refused where reading.finding.connection?.listeners?.isEmpty == false:
+      return "Let the service listen at the address that is asked, or at all."
     case .refused where isLedAstray(reading, target):
       return "Start the service here, or see why the name leads to this machine: /etc/hosts, or a filter of names."
     case .refused: return "Start the service there, or check the port."
@@ -67,33 +69,18 @@ enum Advice {
 
   // MARK: What a reading names
 
-  /// Whether something listens at the port here, though not at the address.
-  private static func hasListeners(_ reading: Reading) -> Bool {
-    guard case .connection(let connection) = reading.finding else { return false }
-    return connection.listeners?.isEmpty == false
-  }
-
   private static func evidence(_ reading: Reading) -> KernelEvidence? {
-    switch reading.finding {
-    case .kernel(let kernel): return kernel.evidence
-    case .tunnel(let tunnel):
-      if case .known(_, _, _, let beneath) = tunnel.peer { return beneath?.evidence }
-      return nil
-    default:
-      if case .name(.noWay(_, let fault)) = reading.meaning { return fault.evidence }
-      return nil
+    switch (reading.finding, reading.meaning) {
+    case (.kernel(let kernel), _): kernel.evidence
+    case (.tunnel(let tunnel), _):
+      if case .known(_, _, _, let beneath) = tunnel.peer { beneath?.evidence } else { nil }
+    case (_, .name(.noWay(_, let fault))): fault.evidence
+    default: nil
     }
   }
 
   private static func interface(_ reading: Reading) -> String? {
-    guard case .kernel(let kernel) = reading.finding, case .link(.fails(let name, _, _)) = kernel.result else {
-      return nil
-    }
-    return name
-  }
-
-  private static func isOwn(_ reading: Reading) -> Bool {
-    if case .connection(let connection) = reading.finding { connection.isOwn } else { false }
+    if case .link(.fails(let name, _, _))? = reading.finding.kernel?.result { name } else { nil }
   }
 
   private static func host(_ reading: Reading) -> String? {
@@ -118,7 +105,7 @@ enum Advice {
 
   /// Whether a name leads to this machine, and not only an address or the name that means it.
   private static func isLedAstray(_ reading: Reading, _ target: String) -> Bool {
-    guard case .connection(let connection) = reading.finding else { return false }
+    guard let connection = reading.finding.connection else { return false }
     return connection.attempts.contains { $0.address.isLoopback && !target.contains("\($0.address)") }
       && !target.contains("localhost")
   }
@@ -127,9 +114,10 @@ enum Advice {
 
   static func isBridge(_ link: KernelEvidence.LinkFacts?) -> Bool { link?.infoKind == "bridge" }
 
-  private static func act(
-    on cause: DiagnosisCause, _ link: KernelEvidence.LinkFacts?, _ named: String?
-  ) -> String? {
+  /// ip(8), which shows IPv4's rules and routes unless it is told otherwise.
+  private static func ip(_ evidence: KernelEvidence?) -> String { evidence?.target.family == .ipv6 ? "ip -6" : "ip" }
+
+  private static func act(on cause: DiagnosisCause, _ link: KernelEvidence.LinkFacts?, _ named: String?) -> String? {
     guard let name = (link?.name ?? named).map(shell) else { return nil }
     let manager = link?.manager
     switch cause {
@@ -159,13 +147,12 @@ enum Advice {
   }
 
   private static func giveAddress(_ reading: Reading, _ evidence: KernelEvidence?) -> String? {
-    if case .kernel(let kernel) = reading.finding, case .source(.otherNetwork(_, let gateway)) = kernel.result {
+    let result = reading.finding.kernel?.result
+    if case .source(.otherNetwork(_, let gateway))? = result {
       return "Give this machine an address of the network of \(gateway), or the route another router."
     }
     if reading.isForeignSource { return seeRoute(evidence) }
-    if case .kernel(let kernel) = reading.finding, case .address(.tentative) = kernel.result {
-      return "Wait until the kernel has looked for another host with it."
-    }
+    if case .address(.tentative)? = result { return "Wait until the kernel has looked for another host with it." }
     if let links = evidence?.candidates, links.count > 1 {
       return "Start a DHCP client on the interface that leads to the router, one of \(Words.list(links.map(\.name)))"
     }
@@ -175,17 +162,13 @@ enum Advice {
   }
 
   private static func seeRoute(_ evidence: KernelEvidence?) -> String? {
-    evidence.map { evidence in
-      let ip = evidence.target.family == .ipv6 ? "ip -6" : "ip"
-      return "See the route: \(ip) route get fibmatch \(shell("\(evidence.target)"))"
-    }
+    evidence.map { "See the route: \(ip($0)) route get fibmatch \(shell("\($0.target)"))" }
   }
 
   private static func findNeighbour(_ cause: DiagnosisCause, _ evidence: KernelEvidence?) -> String {
     let name = evidence?.likeliestLink.map { shell($0.name) }
     if evidence?.isRouterMissing == true {
-      let ip = evidence?.target.family == .ipv6 ? "ip -6" : "ip"
-      return "Name the router: \(ip) route replace default via ROUTER\(name.map { " dev \($0)" } ?? "")"
+      return "Name the router: \(ip(evidence)) route replace default via ROUTER\(name.map { " dev \($0)" } ?? "")"
     }
     if cause == .hostAbsent { return "Switch the target on, or check its address." }
     return evidence?.wasNeighbourThere == true
@@ -206,7 +189,7 @@ enum Advice {
   }
 
   private static func addRoute(_ evidence: KernelEvidence?) -> String {
-    let ip = evidence?.target.family == .ipv6 ? "ip -6" : "ip"
+    let ip = ip(evidence)
     switch evidence?.unusedRoute {
     case let unused? where Facts.endsSearch(unused): return "See the route: \(ip) route show type throw"
     case _?: return "Have the table looked up: \(ip) rule add lookup main"

@@ -255,18 +255,10 @@ extension Facts {
     return isHost ? destination.description : "\(destination)/\(route.prefixLength)"
   }
 
-  private static func name(_ type: RouteType) -> String {
-    switch type {
-    case .unicast: "unicast"
-    case .local: "local"
-    case .broadcast: "broadcast"
-    case .anycast: "anycast"
-    case .multicast: "multicast"
-    case .unreachable: "unreachable"
-    case .prohibit: "prohibit"
-    case .blackhole: "blackhole"
-    case .throw: "throw"
-    default: "type \(type.rawValue)"
-    }
-  }
+  private static let types: [RouteType: String] = [
+    .unicast: "unicast", .local: "local", .broadcast: "broadcast", .anycast: "anycast", .multicast: "multicast",
+    .unreachable: "unreachable", .prohibit: "prohibit", .blackhole: "blackhole", .throw: "throw",
+  ]
+
+  private static func name(_ type: RouteType) -> String { types[type] ?? "type \(type.rawValue)" }
 }

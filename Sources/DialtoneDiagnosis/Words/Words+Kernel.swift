@@ -72,9 +72,7 @@ extension Words {
     }
   }
 
-  private static func text(
-    _ link: KernelFinding.Link, _ target: IPAddress, _ evidence: KernelEvidence?
-  ) -> String {
+  private static func text(_ link: KernelFinding.Link, _ target: IPAddress, _ evidence: KernelEvidence?) -> String {
     switch link {
     case .works(let name): "\(Facts.link(name, evidence)) is up\(Facts.details(name, evidence))"
     case .fails(let name, .noCarrier, _) where Advice.isBridge(evidence?.likeliestLink):

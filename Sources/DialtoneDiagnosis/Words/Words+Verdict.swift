@@ -38,11 +38,9 @@ extension Words {
   /// Other ports that the target was asked at, and that say nothing: a filter may be why.
   private func silentPorts(_ success: Success) -> [String] {
     guard case .connection(let address, let port, _) = success.kind else { return [] }
-    return readings.flatMap { reading -> [String] in
-      guard case .connection(let connection) = reading.finding else { return [] }
-      return connection.attempts.filter { $0.address == address && $0.port != port && $0.outcome == .silent }
-        .map { "Its port \($0.port) does not answer." }
-    }
+    return readings.compactMap(\.finding.connection).flatMap(\.attempts)
+      .filter { $0.address == address && $0.port != port && $0.outcome == .silent }
+      .map { "Its port \($0.port) does not answer." }
   }
 
   /// Whether the target has its address of hosts(5), which may be an old one.
@@ -54,12 +52,7 @@ extension Words {
   }
 
   /// The proxy that led to the site.
-  private var proxy: ProxyFinding? {
-    for reading in readings {
-      if case .proxy(let proxy) = reading.finding, proxy.outcome == .delivers { return proxy }
-    }
-    return nil
-  }
+  private var proxy: ProxyFinding? { readings.lazy.compactMap(\.finding.proxy).first { $0.outcome == .delivers } }
 
   // MARK: Summaries
 
@@ -176,17 +169,7 @@ extension Words {
   private var router: String { routers.first.map { "your router \($0)" } ?? "your router" }
 
   /// The addresses that routers of this machine answer at.
-  var routers: [IPAddress] {
-    readings.compactMap { reading in
-      guard case .kernel(let kernel) = reading.finding, case .neighbour(let neighbour) = kernel.result else {
-        return nil
-      }
-      switch neighbour {
-      case .answers(let address, isGateway: true), .answered(let address, isGateway: true): return address
-      default: return nil
-      }
-    }
-  }
+  var routers: [IPAddress] { readings.compactMap(\.finding.router) }
 
   /// The name servers of a reading that says that they are silent, if all of them are routers that answer.
   private func silentRouters(_ reading: Reading) -> [IPAddress]? {

@@ -26,7 +26,7 @@ struct Words {
 
   func text(_ reading: Reading) -> String {
     switch (reading.finding, reading.meaning) {
-    case (.history(let states), _): history(states)
+    case (.history(let states), _): states.last.map { "last: \($0)" } ?? "nothing has changed in the last minute"
     case (.kernel(let kernel), _): Self.text(kernel, to: isStandIn(kernel.target) ? "the Internet" : nil)
     case (.tunnel(let tunnel), _): text(tunnel)
     case (_, .beyond(let meaning)): text(meaning)
@@ -55,19 +55,13 @@ struct Words {
 
   /// The link that packets leave by.
   var device: String? {
-    for reading in readings {
-      if case .kernel(let kernel) = reading.finding, case .link(.works(let name)) = kernel.result { return name }
-    }
+    for case .link(.works(let name))? in readings.map(\.finding.kernel?.result) { return name }
     return nil
   }
 
   /// Whether the kernel was asked about an address in the place of what is not known, or of the Internet.
   private func isStandIn(_ address: IPAddress) -> Bool {
     goal == .internet || RootServers.isFirst(address) && !target.contains("\(address)")
-  }
-
-  private func history(_ states: [Reachability]) -> String {
-    states.last.map { "last: \($0)" } ?? "nothing has changed in the last minute"
   }
 
   // MARK: Tunnels, and beyond the router
@@ -83,9 +77,8 @@ struct Words {
     case .known(let end?, let port, nil, nil):
       return "the peer \(Self.endpoint(end, port)) of the tunnel \(name) has never answered"
     case .known(let end?, let port, let age?, nil):
-      return age > Reading.handshakeLimit
-        ? "the peer \(Self.endpoint(end, port)) of the tunnel \(name) last answered \(age) s ago"
-        : "the peer \(Self.endpoint(end, port)) of the tunnel \(name) answered \(age) s ago"
+      let last = age > TunnelFinding.handshakeLimit ? "last " : ""
+      return "the peer \(Self.endpoint(end, port)) of the tunnel \(name) \(last)answered \(age) s ago"
     }
   }
 
