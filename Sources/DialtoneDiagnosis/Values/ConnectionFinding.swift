@@ -105,6 +105,7 @@ extension ConnectionFinding.Attempt {
   var outcome: ConnectionFinding.Outcome {
     tries.first(where: \.isAccepted) ?? tries.first { $0 != .silent } ?? .silent
   }
+
   /// Whether somebody forbids it. That a host is unreachable says who gets no answer from a neighbour.
   var isForbidden: Bool {
     switch outcome {
