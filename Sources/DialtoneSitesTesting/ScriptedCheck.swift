@@ -54,8 +54,6 @@ struct ScriptedCheck {
   private var outcome: SiteVerdict??
   private var watchesNamePaths = false
   private var route: Route?
-  /// Whether the answer's delay has been waited for.
-  private var hasAnswered = false
 
   // What is under way.
   private let arrivals: AsyncStream<Arrival>
@@ -255,8 +253,7 @@ struct ScriptedCheck {
 
   /// Plays what the script says, once the answer's delay has passed since the check began.
   private mutating func play(_ steps: Step...) {
-    let due = hasAnswered ? uptime : max(uptime, answer.delay.nanosecondsClamped)
-    hasAnswered = true
+    let due = max(uptime, answer.delay.nanosecondsClamped)
     timers += steps.map { Timer(due: due, step: $0) }
   }
 

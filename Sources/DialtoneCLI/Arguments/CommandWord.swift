@@ -61,9 +61,7 @@ enum CommandWord {
   }
 
   /// Whether one is the other with one letter added, lost or changed, or with two neighbours swapped.
-  static func isNear(_ a: String, _ b: String) -> Bool {
-    abs(a.utf8.count - b.utf8.count) <= 1 && EditDistance.between(a, b) <= 1
-  }
+  static func isNear(_ a: String, _ b: String) -> Bool { EditDistance.between(a, b) <= 1 }
 }
 
 /// How far one word is from another.

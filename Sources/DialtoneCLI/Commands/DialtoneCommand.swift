@@ -61,7 +61,7 @@ struct DialtoneCommand: ParsableCommand {
 
   static func main() {
     command_prepare()
-    do {
+    do throws(SystemError) {
       try StandardStream.prepare()
       var arguments: [String] = []
       do {
@@ -76,11 +76,8 @@ struct DialtoneCommand: ParsableCommand {
       } catch {
         try end(with: error, typed: arguments)
       }
-    } catch let error as SystemError {
-      ExitStatus.end(for: error)
     } catch {
-      Output.note("dialtone: \(error)")
-      CDialtoneSystem.exit(ExitStatus.inputOutput.rawValue)
+      ExitStatus.end(for: error)
     }
   }
 
@@ -130,7 +127,7 @@ struct DialtoneCommand: ParsableCommand {
   }
 
   /// Prints help that was asked for, or what is wrong with the arguments.
-  private static func end(with error: any Error, typed arguments: [String]) throws {
+  private static func end(with error: any Error, typed arguments: [String]) throws(SystemError) {
     var (description, status) = DialtoneCommand.described(error)
     if status.isSuccess, arguments.contains(where: { $0.hasPrefix(CompletionScript.option) }) {
       description = CompletionScript.completed(description)

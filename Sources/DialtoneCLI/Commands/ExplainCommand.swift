@@ -80,7 +80,8 @@ struct ExplainCommand: WordCommand {
     if targets.count > 1 {
       throw ValidationError("TARGET: \(targets.count) were given; one at a time can be explained")
     }
-    var configuration = DiagnosisConfiguration(timeout: timeout ?? .seconds(10))
+    var configuration = DiagnosisConfiguration()
+    if let timeout { configuration.timeout = timeout }
     configuration.interface = interface
     configuration.family = families.family
     configuration.asksBeyondRouter = !noProbe

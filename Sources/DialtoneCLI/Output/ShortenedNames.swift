@@ -42,7 +42,7 @@ final class ShortenedNames {
   /// The targets whose texts are the same although their names differ.
   private func alike(_ texts: [String]) -> [[Int]] {
     Dictionary(grouping: texts.indices) { texts[$0] }.values.filter { group in
-      group.count > 1 && group.contains { names[$0] != names[group[0]] }
+      group.contains { names[$0] != names[group[0]] }
     }
   }
 

@@ -102,8 +102,7 @@ actor SessionRun<Request: WatchRequest> {
         if signal == SIGINT { progress.leave() } else { progress.erase() }
         return
       }
-      progress.erase()
-      // Over the ^C that the terminal shows.
+      // Over what waits, and the ^C that the terminal shows.
       if progress.isEnabled { StandardStream.error.offer("\r\u{1B}[K") }
       Output.remark(summary.lines(at: start.duration(to: .now)).joined(separator: "\n"))
     }

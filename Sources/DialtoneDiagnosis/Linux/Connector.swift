@@ -54,6 +54,9 @@ final class Connector {
     }
   }
 
+  /// Whether silence for so many milliseconds says nothing yet.
+  static func isHurried(after elapsed: Int64) -> Bool { elapsed < silence - 100 }
+
   /// Waits until each attempt has ended, or for a time.
   ///
   /// - Parameters:
@@ -63,7 +66,7 @@ final class Connector {
     while attempts.contains(where: \.isOpen), !isDecided() {
       let elapsed = elapsed
       if patience.isOver {
-        isHurried = elapsed < Self.silence - 100
+        isHurried = Self.isHurried(after: elapsed)
         break
       }
       let open = attempts.indices.filter { attempts[$0].isOpen }

@@ -99,9 +99,10 @@ struct SiteExchange: Sendable {
     let left = Duration.nanoseconds(rest - Self.margin)
     // A shorter time would not tell a slow site from a path that swallows large packets.
     if left < max(.seconds(1), needed * 3) { return }
-    let count = finding.hasLostPackets ? 1 : SiteRules.usualTries - 1
+    let isLost = finding.hasLostPackets
+    let count = isLost ? 1 : SiteRules.usualTries - 1
     try await tryUsual(url, count: count, timeout: min(max(.seconds(3), needed * 3), left), &finding)
-    if count > 1 { _ = try await trySmall(url, count: SiteRules.smallTries - 2, &finding) }
+    if !isLost { _ = try await trySmall(url, count: SiteRules.smallTries - 2, &finding) }
   }
 
   /// Tries small packets so often. Returns how long the slowest answer took; `nil` if one did not come.
