@@ -171,7 +171,7 @@ struct ArgumentTests {
 
   @Test(arguments: [
     ("statsu", "status"), ("stats", "status"), ("wacth", "watch"), ("interface", "interfaces"), ("Wait", "wait"),
-    ("waitt", "wait"),
+    ("waitt", "wait"), ("stat漢s", "status"),
   ])
   func recognisesMistypedCommands(text: String, command: String) {
     #expect(CommandWord.isNear(text, command))
