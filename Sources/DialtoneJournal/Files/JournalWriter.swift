@@ -125,12 +125,11 @@ package struct JournalWriter: ~Copyable {
   private func endsWithLine(_ path: String) -> Bool {
     let number = unsafe csystem_open(path, O_RDONLY | O_CLOEXEC)  // The path is only read.
     if number < 0 { return false }
-    let owner = OwnedDescriptor(number)
-    var last: UInt8 = 0
-    // Writes one byte.
-    let count = unsafe pread(number, &last, 1, off_t(size - 1))
-    withExtendedLifetime(owner) {}
-    return count == 1 && last == 0x0A
+    return withExtendedLifetime(OwnedDescriptor(number)) {
+      var last: UInt8 = 0
+      // Writes one byte.
+      return unsafe pread(number, &last, MemoryLayout<UInt8>.size, off_t(size - 1)) == 1 && last == 0x0A
+    }
   }
 
   /// Whether nobody has removed the file.
@@ -150,9 +149,8 @@ package struct JournalWriter: ~Copyable {
     var written = 0
     while written < bytes.count {
       // Reads as many bytes as there are. What has room is written at once; if it is a part, the rest says why.
-      let count = unsafe bytes.withUnsafeBytes { bytes in
-        unsafe CDialtoneSystem.write(
-          descriptor, bytes.baseAddress.map { unsafe $0 + written }, bytes.count - written)
+      let count = unsafe bytes[written...].withUnsafeBytes {
+        unsafe CDialtoneSystem.write(descriptor, $0.baseAddress, $0.count)
       }
       if count >= 0 {
         written += count

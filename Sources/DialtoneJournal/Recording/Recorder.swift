@@ -92,10 +92,11 @@ package final class Recorder: Sendable {
 
   /// Records until it is stopped. Blocks.
   package func run() throws(Failure) {
-    let lock = try takeLock()
-    do throws(SystemError) { record(try leftOpen()) } catch { throw .system(error) }
-    withExtendedLifetime(lock) {}
-    isDone.signal()
+    // Once the lock is released, so that another recorder may begin; and if nothing could be recorded, too.
+    defer { isDone.signal() }
+    try withExtendedLifetime(try takeLock()) { _ throws(Failure) in
+      do throws(SystemError) { record(try leftOpen()) } catch { throw .system(error) }
+    }
   }
 
   private func takeLock() throws(Failure) -> OwnedDescriptor {

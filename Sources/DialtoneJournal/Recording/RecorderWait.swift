@@ -30,9 +30,9 @@ final class RecorderWait: Sendable {
       pollfd(fd: event.rawValue, events: Int16(POLLIN), revents: 0),
       pollfd(fd: timer.rawValue, events: Int16(POLLIN), revents: 0),
     ]
-    // Rounded up, so that a wait does not turn into a busy loop at its end. The kernel fills two structures.
+    // Rounded up, so that a wait does not turn into a busy loop at its end. The kernel fills these structures.
     let milliseconds = CInt(clamping: max(0, limit) / 1_000 + 1)
-    _ = unsafe poll(&descriptors, 2, milliseconds)
+    _ = unsafe poll(&descriptors, nfds_t(descriptors.count), milliseconds)
     var count: UInt64 = 0
     // Both give eight bytes, or fail because nothing has happened.
     _ = unsafe read(event.rawValue, &count, 8)
