@@ -73,6 +73,10 @@ struct RecorderTests {
       }
     }
 
+    func waitUntilWritten() async throws {
+      try await eventually("all is written") { recorder.writerCounts.written >= told.value.count }
+    }
+
     func advance(by duration: Duration) { network.clock.advance(by: duration) }
 
     func wake() { recorder.wake() }
@@ -89,6 +93,9 @@ struct RecorderTests {
     #expect(lab.remarks.value.isEmpty)
     let other = try Lab(in: folder)
     try await other.wait(for: "up", count: 1)
+    try await other.wait(for: "path", count: 1)
+    // What is told is written a moment later.
+    try await other.waitUntilWritten()
     try FileManager.default.removeItem(atPath: folder.path)
     other.stop()
     #expect(other.remarks.value.last?.contains("1 of the events could not be written, and are lost") ?? false)

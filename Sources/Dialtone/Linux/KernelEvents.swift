@@ -98,7 +98,7 @@ final class KernelEvents {
     // If somebody closed the socket, another file may have its number: it is not read.
     guard socket.isMarkedOpen else { return .unreadable }
     var isIncomplete = wasIncomplete
-    if isIncomplete { wasIncomplete = false }
+    wasIncomplete = false
     var overruns = 0
     for _ in 0..<Self.pairLimit {
       do {
@@ -119,7 +119,7 @@ final class KernelEvents {
       }
     }
     // If some of these were lost, the next call reports it. Reported now, the rest would wait.
-    wasIncomplete = wasIncomplete || isIncomplete
+    wasIncomplete = isIncomplete
     return .moreWaits
   }
 

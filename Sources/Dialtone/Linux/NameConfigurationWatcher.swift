@@ -48,7 +48,7 @@ final class NameConfigurationWatcher {
 
   func stop() {
     isWatching = false
-    if let descriptor {
+    if let descriptor, owner.isOurs {
       for watch in watches { _ = inotify_rm_watch(descriptor, watch) }
     }
     watches = []
@@ -90,7 +90,7 @@ final class NameConfigurationWatcher {
 
   /// Watches all that decides to which files the names lead.
   private func watch() {
-    guard let descriptor else { return }
+    guard let descriptor, owner.isOurs else { return }
     var walk = Walk(descriptor: descriptor, events: Self.events)
     for name in Self.names { walk.follow("\(folder)/\(name)") }
     for old in watches.subtracting(walk.watches) { _ = inotify_rm_watch(descriptor, old) }
