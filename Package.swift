@@ -244,7 +244,7 @@ if Context.environment["DIALTONE_CORE_ALONE"] == nil {
       dependencies: [
         "CDialtoneSystem", "CTestSupport", "Dialtone", "DialtoneExporter", "DialtoneSites", "DialtoneTesting",
         "NetworkLab", "SiteLab", "TestSupport",
-      ] + products(of: "swift-nio", "NIOCore", "NIOHTTP1", "NIOPosix")),
+      ] + products(of: "swift-nio", "NIOCore", "NIOEmbedded", "NIOHTTP1", "NIOPosix")),
     .executableTarget(
       name: "DialtoneCLI",
       dependencies: [

@@ -231,7 +231,6 @@ package final class NetworkEngine: Sendable {
       }
       if !isStarted { return false }
     }
-    waiter.wake()
     return true
   }
 

@@ -73,10 +73,8 @@ package struct ReportData: Sendable {
     spreadDays(outage.began, outage.ended) { days[$0, default: Day()].down += $1 }
     days[WallTime.localDay(max(outage.began, since)), default: Day()].outages += 1
     let position = worst.firstIndex { $0.lasted < outage.lasted } ?? worst.count
-    if position < Self.worstCount {
-      worst.insert(outage, at: position)
-      if worst.count > Self.worstCount { worst.removeLast() }
-    }
+    worst.insert(outage, at: position)
+    if worst.count > Self.worstCount { worst.removeLast() }
   }
 
   /// Where a time lies in a band, from 0 to 1.
@@ -111,8 +109,6 @@ package struct ReportData: Sendable {
         let time = WallTime.local(start)
         let passed = Int64(time.hour * 3_600 + time.minute * 60 + time.second) * WallTime.second
         end = min(end, start - start % WallTime.second - passed + WallTime.day)
-        // Where the clock changes, an hour may be another day's.
-        if end <= start { end = min(last, start + WallTime.day / 24) }
       }
       add(day, end - start)
       start = end
