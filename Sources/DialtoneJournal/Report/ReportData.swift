@@ -98,7 +98,7 @@ package struct ReportData: Sendable {
     }
   }
 
-  /// By local days. A day has 23 to 25 hours.
+  /// By local days. A day has 23 to 25 hours: where the clock changes, an hour may be counted with the day beside it.
   private func spreadDays(_ from: Int64, _ to: Int64, _ add: (String, Int64) -> Void) {
     var start = max(from, since)
     let last = min(to, until)

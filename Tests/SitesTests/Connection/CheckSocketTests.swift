@@ -84,9 +84,10 @@ struct CheckSocketTests {
   // MARK: What the kernel knows of a connection
 
   /// It is asked once a check has failed, and by whoever reads only beginnings. Loopback loses nothing.
-  @Test(arguments: [
-    (false, nil, false), (false, false, false), (false, true, true), (true, nil, true), (true, false, true),
-  ] as [(Bool, Bool?, Bool)])
+  @Test(
+    arguments: [
+      (false, nil, false), (false, false, false), (false, true, true), (true, nil, true), (true, false, true),
+    ] as [(Bool, Bool?, Bool)])
   func theKernelIsAskedWhatHasArrived(fails: Bool, readsBeginning: Bool?, isAsked: Bool) async throws {
     let server = try await SiteServer(
       fails ? SiteBehaviour { _ in [.send("no HTTP\r\n\r\n"), .stall] } : .answer(204), .plain)

@@ -49,8 +49,8 @@ struct JudgementEdgesTests {
     #expect(ConnectionRules.cause(of: Self.says(.hostUnreachable, by: sender), from: target) == cause)
   }
 
-  /// A SYN is sent again after one and after three seconds (RFC 6298, 2.1 and 5.5): the answer to that, and a little more
-  /// for waking up late.
+  /// A SYN is sent again after one second and after three (RFC 6298, 2.1 and 5.5): the answer to that is waited for, and
+  /// a little longer.
   @Test func silenceIsOneAfterThreeTries() {
     #expect(Connector.isHurried(after: 0) && Connector.isHurried(after: 3_399))
     #expect(!Connector.isHurried(after: 3_400) && !Connector.isHurried(after: 3_500))

@@ -81,7 +81,8 @@ struct HandlerEdgesTests {
     let exchange = try exchange("https://example.com/", on: channel, notes, by: proxy)
     exchange.openTunnel(by: proxy)
     // RFC 1928, 3 and 6: no password; connected, by an address of four bytes.
-    let answers: [[UInt8]] = isSOCKS ? [[5, 0], [5, 0, 0, 1, 0, 0, 0, 0, 0, 0]] : [Array("HTTP/1.1 200 A\r\n\r\n".utf8)]
+    let answers: [[UInt8]] =
+      isSOCKS ? [[5, 0], [5, 0, 0, 1, 0, 0, 0, 0, 0, 0]] : [Array("HTTP/1.1 200 A\r\n\r\n".utf8)]
     for answer in answers { try channel.writeInbound(ByteBuffer(bytes: answer)) }
     channel.embeddedEventLoop.run()
     #expect(notes.told == ["tunnel"])
