@@ -49,7 +49,7 @@ struct JudgementEdgesTests {
     #expect(ConnectionRules.cause(of: Self.says(.hostUnreachable, by: sender), from: target) == cause)
   }
 
-  /// A SYN is sent again after one second and after three (RFC 6298, 2.1 and 5.5): the answer to that is waited for, and
+  /// A SYN is sent again after one second and after three (RFC 6298, 2.1 and 5.5): the answer to that is awaited, and
   /// a little longer.
   @Test func silenceIsOneAfterThreeTries() {
     #expect(Connector.isHurried(after: 0) && Connector.isHurried(after: 3_399))
