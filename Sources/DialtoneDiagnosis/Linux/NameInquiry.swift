@@ -218,9 +218,7 @@ struct NameInquiry {
     _ conversation: inout Conversation, _ witness: PacketWitness, _ servers: inout [NameFinding.Server],
     since start: Int64
   ) -> Bool {
-    guard let sight = witness.sight(of: conversation.socket), sight.answerCount > conversation.receivedCount else {
-      return false
-    }
+    guard let sight = witness.sight(of: conversation.socket) else { return false }
     // The kernel may be about to hand one over.
     let deadline = patience.moment(in: Self.handOver)
     while sight.answerCount > conversation.receivedCount {

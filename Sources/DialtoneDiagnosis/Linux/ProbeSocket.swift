@@ -151,8 +151,8 @@ final class Patience: Sendable {
     let pause = max(0, deadline - TimeSource.system.now())
     // Rounded up: it would otherwise wake a little too soon, again and again.
     let milliseconds = CInt(clamping: pause / 1_000_000 + (pause > 0 ? 1 : 0))
-    // The call fills in the events of as many entries as it is told.
-    guard unsafe poll(&list, nfds_t(list.count), milliseconds) > 0 else { return [] }
+    // The call fills in the events of as many entries as it is told: none if the time is over, or a signal has come.
+    _ = unsafe poll(&list, nfds_t(list.count), milliseconds)
     return list.enumerated().compactMap { position, entry in
       if entry.revents == 0 { return nil }
       let events = CInt(entry.revents)
