@@ -195,6 +195,12 @@ struct GatewayTests {
     let lab = try await makeLab()
     try ip("-6 route add default via \(Self.first) metric 100", lab)
     try ip("-6 route add default via \(Self.second) metric 200", lab)
+    // Nobody is asked and given up meanwhile, however long it takes.
+    for name in ["v0", "w0"] {
+      for (setting, value) in [("delay_first_probe_time", 3_600), ("retrans_time_ms", 3_600_000)] {
+        try lab.sysctl("ipv6/neigh/\(name)/\(setting)", value)
+      }
+    }
     let probe = NetworkProbe()
     let monitors = try LabMonitors(lab, source: probe.makeSource)
     let internet = try await monitors.record { $0.family = .ipv6 }

@@ -53,6 +53,7 @@ func eachVerdictOfASite() async throws {
   sites.network.set(.unreachable(.noCarrier))
   #expect(try await kind(of: secure, .status(200)) == .offline)
   sites.network.set(.denied)
+  try await sites.network.settle()
   #expect(try SiteMonitor(secure, environment: sites.environment).current.kind == .undetermined)
 }
 
