@@ -3,7 +3,6 @@
 
 internal import Dialtone
 internal import NIOCore
-internal import Netlink
 
 /// What is said to a SOCKS proxy, version 5, to be connected to a site (RFC 1928, RFC 1929). Pure: bytes come in, and
 /// bytes to send, the end or an error go out.
@@ -73,10 +72,8 @@ struct SocksConversation {
     switch socks.target.map(SiteURL.Host.address) ?? url.host {
     case .name(let name): request += [3] + Self.counted(Array(name.text.utf8))
     case .address(let address):
-      let bits = address.unmapped.bits
-      let numbers = bits.isIPv6 ? [bits.high, bits.low] : [bits.low << 32]
-      let bytes = numbers.flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) } }
-      request += bits.isIPv6 ? [4] + bytes : [1] + bytes.prefix(4)
+      let bytes = address.unmapped.networkBytes
+      request += [bytes.count == 4 ? 1 : 4] + bytes
     }
     return request + [UInt8(url.port >> 8), UInt8(url.port & 0xFF)]
   }
