@@ -86,14 +86,14 @@ struct SocksConversation {
   private func failed(_ words: String) -> Step { .failed(SiteError(.proxyFailed, "the proxy \(words)")) }
 }
 
-/// Asks a SOCKS proxy to connect to a site, and leaves the pipeline once it has.
-final class SocksTunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
+/// Asks by SOCKS.
+final class SocksTunnelHandler: TunnelHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
   private var conversation: SocksConversation
-  private let end: (SiteError?) -> Void
-  private var isDone = false
+  let end: (SiteError?) -> Void
+  var isDone = false
 
   init(to url: SiteURL, _ socks: ProxyServer.Socks, _ end: @escaping (SiteError?) -> Void) {
     conversation = SocksConversation(to: url, socks)
@@ -108,31 +108,11 @@ final class SocksTunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
     case .wait: break
     case .send(let bytes): send(bytes, context)
     case .failed(let error): finish(error)
-    case .connected:
-      isDone = true
-      context.pipeline.syncOperations.removeHandler(context: context).assumeIsolated().whenComplete { [end] result in
-        switch result {
-        case .success: end(nil)
-        case .failure(let error): end(SiteError(losing: error))
-        }
-      }
+    case .connected: leave(context)
     }
-  }
-
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { finish(SiteError(losing: error)) }
-
-  func channelInactive(context: ChannelHandlerContext) {
-    finish(SiteError(.proxyFailed, "the proxy closed the connection"))
-    context.fireChannelInactive()
   }
 
   private func send(_ bytes: [UInt8], _ context: ChannelHandlerContext) {
     context.writeAndFlush(wrapOutboundOut(context.channel.allocator.buffer(bytes: bytes)), promise: nil)
-  }
-
-  private func finish(_ error: SiteError) {
-    if isDone { return }
-    isDone = true
-    end(error)
   }
 }
