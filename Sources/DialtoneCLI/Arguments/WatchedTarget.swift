@@ -42,9 +42,7 @@ struct WatchedTarget: Equatable, Sendable {
 
   var identity: Identity {
     let url = typed.contains("://") ? typed : nil
-    if case .host(let name) = target.storage {
-      return Identity(name: name.ascii, port: target.port, url: url)
-    }
+    if case .host(let name) = target.storage { return Identity(name: name.ascii, port: target.port, url: url) }
     return Identity(target: target, url: url)
   }
 
