@@ -15,7 +15,9 @@ struct WatchedTarget: Equatable, Sendable {
 
   /// The target if none is typed.
   static let usual = WatchedTarget(typed: "internet", target: .internet)
+}
 
+extension WatchedTarget {
   /// Reads a target. A link-local address without a zone gets the interface asked for as its zone.
   init(_ text: String, interface: String? = nil) throws {
     typed = Self.withoutUserInformation(text)
@@ -56,11 +58,6 @@ struct WatchedTarget: Equatable, Sendable {
     throw ValidationError(
       "TARGET (\"\(text)\"): only http and https sites are asked; give the host and the port instead, such as "
         + "example.com:21")
-  }
-
-  init(typed: String, target: ReachabilityTarget) {
-    self.typed = typed
-    self.target = target
   }
 
   /// A URL without what is before the @ of its authority (RFC 3986, 3.2); any other text as it is.
