@@ -19,6 +19,7 @@ extension TunnelHandler {
     context.fireChannelInactive()
   }
 
+  /// There is a connection to the site: what comes now is for others.
   func leave(_ context: ChannelHandlerContext) {
     isDone = true
     context.pipeline.syncOperations.removeHandler(context: context).assumeIsolated().whenComplete { [end] result in
@@ -29,6 +30,7 @@ extension TunnelHandler {
     }
   }
 
+  /// There will be none.
   func finish(_ error: SiteError) {
     if isDone { return }
     isDone = true
