@@ -107,9 +107,7 @@ struct ScriptedCheck {
     for task in pathTasks { task.cancel() }
   }
 
-  private func stopLookups() {
-    for ticket in tickets { reachability.provider.names.cancel(ticket) }
-  }
+  private func stopLookups() { for ticket in tickets { reachability.provider.names.cancel(ticket) } }
 
   // MARK: Time
 
@@ -171,9 +169,7 @@ struct ScriptedCheck {
 
   // MARK: Actions
 
-  private mutating func perform(_ actions: [Action]) {
-    for action in actions { perform(action) }
-  }
+  private mutating func perform(_ actions: [Action]) { for action in actions { perform(action) } }
 
   private mutating func perform(_ action: Action) {
     switch action {
@@ -271,9 +267,7 @@ struct ScriptedCheck {
     switch answer.storage {
     case .failure(let kind, .tls?, let error): play(.fail(kind, .tls, error))
     case .failure(.intercepted, _, let error): play(.event(.tlsFailed(error, certificateExpires: expires)))
-    case .portal:
-      let stranger = CheckStateMachine.PeerCertificate(expires: expires, isForSite: false)
-      play(.event(.tlsAgreed(stranger)))
+    case .portal: play(.event(.tlsAgreed(CheckStateMachine.PeerCertificate(expires: expires, isForSite: false))))
     case .response, .failure, .nothing:
       if let expires, expires < timestamp {
         let error = SiteError(.certificateExpired, "the certificate has expired")

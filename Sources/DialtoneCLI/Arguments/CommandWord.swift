@@ -21,9 +21,7 @@ enum CommandWord {
       if ASCII.folded(target) == "version" {
         throw ValidationError("TARGET: \"\(target)\" is an option: dialtone --version; \(remedy)")
       }
-      if let word = WatchedTarget.words.first(where: { isNear(target, $0) && !isWord(target, $0) }) {
-        throw unknown(target, word)
-      }
+      try check(targets: [target])
       if position == 0, let near = known.first(where: { isNear(target, $0) }) {
         throw ValidationError("TARGET: unknown command \"\(target)\"; did you mean \(near)? Or, \(remedy)")
       }
@@ -34,14 +32,10 @@ enum CommandWord {
   static func check(targets: [String]) throws {
     for target in targets {
       guard let word = WatchedTarget.words.first(where: { !isWord(target, $0) && isNear(target, $0) }) else { continue }
-      throw unknown(target, word)
+      // With a space it is no host either.
+      let end = target.contains(" ") ? "" : " Or, for a host of that name, write: \(target)."
+      throw ValidationError("TARGET: unknown word \"\(target)\"; did you mean \(word)?\(end)")
     }
-  }
-
-  private static func unknown(_ target: String, _ word: String) -> ValidationError {
-    // With a space it is no host either.
-    let end = target.contains(" ") ? "" : " Or, for a host of that name, write: \(target)."
-    return ValidationError("TARGET: unknown word \"\(target)\"; did you mean \(word)?\(end)")
   }
 
   /// Refuses help on an unknown command. The parser would show help on all of them instead.

@@ -41,7 +41,9 @@ enum DurationArgument {
       let number = rest.prefix { isDigit($0) || $0 == "." }
       let unit = rest.dropFirst(number.count).prefix { !isDigit($0) && $0 != "." }
       rest = rest.dropFirst(number.count + unit.count)
-      guard let position = position(of: unit, isWhole: number.count == text.count) else {
+      // A text that is only a number is in seconds.
+      let name = number.count == text.count ? "s" : String(unit)
+      guard let position = units.firstIndex(where: { $0.names.contains(name) }) else {
         throw ValidationError("that is not a span of time; \(remedy)")
       }
       if let shortest, position <= shortest {
@@ -52,11 +54,6 @@ enum DurationArgument {
     } while !rest.isEmpty
     if sum >= .seconds(maximum) { throw tooLong }
     return sum
-  }
-
-  /// The unit's position in `units`. A text that is only a number is in seconds.
-  private static func position(of unit: Substring, isWhole: Bool) -> Int? {
-    units.firstIndex { $0.names.contains(isWhole ? "s" : String(unit)) }
   }
 
   private static func span(_ text: Substring, nanoseconds: Int64) throws -> Duration {

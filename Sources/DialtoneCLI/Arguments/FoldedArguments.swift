@@ -40,9 +40,7 @@ struct FoldedArguments {
   }
 
   /// The targets that `read` stands for.
-  func unfolded(_ read: [String]) -> [String] {
-    runs.isEmpty ? read : read.flatMap { runs[$0] ?? [$0] }
-  }
+  func unfolded(_ read: [String]) -> [String] { runs.isEmpty ? read : read.flatMap { runs[$0] ?? [$0] } }
 
   /// What is wrong with the arguments, as it was typed: of a run, the first.
   func unfolded(message: String) -> String {

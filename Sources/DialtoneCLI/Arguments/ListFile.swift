@@ -74,16 +74,13 @@ enum ListFile {
       return try SystemFile.bytes(of: OwnedDescriptor(descriptor), limit: limit)
     } catch {
       switch error {
-      case .refused(let error): throw failure(name, error)
+      case .refused(let error):
+        let problem = "\(option): \(shown(name)): \(SystemError.text(of: error.errno))"
+        throw InputError(description: "\(problem); give a file that can be read, or - for standard input")
       // What is read from an open descriptor may be anything, but not endless.
       case .irregular, .tooLong:
         throw ValidationError("\(option): \(shown(name)) has more than \(limit >> 20) MiB; give a shorter list")
       }
     }
-  }
-
-  private static func failure(_ name: String, _ error: SystemError) -> InputError {
-    let problem = "\(option): \(shown(name)): \(SystemError.text(of: error.errno))"
-    return InputError(description: "\(problem); give a file that can be read, or - for standard input")
   }
 }

@@ -12,8 +12,7 @@ struct StatusRequest: Equatable, Sendable {
   var isQuiet = false
 
   func run() throws -> ExitStatus {
-    InterfaceHint.write(
-      interface: targets.configuration.interface, targets: targets.targets, isQuiet: isQuiet)
+    InterfaceHint.write(interface: targets.configuration.interface, targets: targets.targets, isQuiet: isQuiet)
     return try MainThread.run { [self] thread in
       let run = SessionRun(
         StatusSession(targetCount: targets.targets.count), of: targets, json: printsJSON,

@@ -34,7 +34,13 @@ struct TargetRequest: Equatable, Sendable {
     }
     if entries.isEmpty { targets = [.usual] }
     if let source {
-      try check(source: source)
+      if let family = configuration.family, family != source.effectiveFamily {
+        throw ValidationError(
+          """
+          --from: \(source) is an \(Self.name(source.effectiveFamily)) address, and \
+          -\(family == .ipv4 ? "4" : "6") was given; leave one of them out
+          """)
+      }
       targets = try targets.map { try $0.from(source) }
     }
   }
@@ -64,16 +70,6 @@ struct TargetRequest: Equatable, Sendable {
         """
         --interface: \(name) has the zone \(TerminalText.visible(zone)), and the interface is \
         \(TerminalText.visible(interface)); leave one of them out
-        """)
-    }
-  }
-
-  private func check(source: IPAddress) throws {
-    if let family = configuration.family, family != source.effectiveFamily {
-      throw ValidationError(
-        """
-        --from: \(source) is an \(Self.name(source.effectiveFamily)) address, and \
-        -\(family == .ipv4 ? "4" : "6") was given; leave one of them out
         """)
     }
   }

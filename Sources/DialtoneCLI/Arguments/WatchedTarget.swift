@@ -15,7 +15,9 @@ struct WatchedTarget: Equatable, Sendable {
 
   /// The target if none is typed.
   static let usual = WatchedTarget(typed: "internet", target: .internet)
+}
 
+extension WatchedTarget {
   /// Reads a target. A link-local address without a zone gets the interface asked for as its zone.
   init(_ text: String, interface: String? = nil) throws {
     typed = Self.withoutUserInformation(text)
@@ -42,9 +44,7 @@ struct WatchedTarget: Equatable, Sendable {
 
   var identity: Identity {
     let url = typed.contains("://") ? typed : nil
-    if case .host(let name) = target.storage {
-      return Identity(name: name.ascii, port: target.port, url: url)
-    }
+    if case .host(let name) = target.storage { return Identity(name: name.ascii, port: target.port, url: url) }
     return Identity(target: target, url: url)
   }
 
@@ -58,11 +58,6 @@ struct WatchedTarget: Equatable, Sendable {
     throw ValidationError(
       "TARGET (\"\(text)\"): only http and https sites are asked; give the host and the port instead, such as "
         + "example.com:21")
-  }
-
-  init(typed: String, target: ReachabilityTarget) {
-    self.typed = typed
-    self.target = target
   }
 
   /// A URL without what is before the @ of its authority (RFC 3986, 3.2); any other text as it is.

@@ -35,7 +35,7 @@ struct CheckCommand: CheckedCommand {
       """)
 
   @Argument(help: ArgumentHelp("An http or https URL, with its scheme.", valueName: "url"))
-  var urls: [String] = []
+  var typed: [String] = []
 
   @OptionGroup var lists: ListOptions
 
@@ -67,14 +67,9 @@ struct CheckCommand: CheckedCommand {
 
   @OptionGroup var quiet: QuietOptions
 
-  var typed: [String] {
-    get { urls }
-    set { urls = newValue }
-  }
-
   func prepare() throws -> Work {
     let request = try SiteRequest(
-      entries: lists.entries(after: urls),
+      entries: lists.entries(after: typed),
       configuration: SiteMonitorConfiguration(
         check: try site.configuration(timeout: timeout, interface: interface, family: families.family)))
     return {

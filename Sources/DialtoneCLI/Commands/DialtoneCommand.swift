@@ -94,13 +94,11 @@ struct DialtoneCommand: ParsableCommand {
       throw WholeMessage(description: folded.unfolded(message: message), status: status)
     }
     guard var checked = parsed as? any CheckedCommand else {
-      return (
-        parsed,
-        {
-          try parsed.run()
-          return .holds
-        }
-      )
+      let work: Work = {
+        try parsed.run()
+        return .holds
+      }
+      return (parsed, work)
     }
     checked.typed = folded.unfolded(checked.typed)
     if var watch = checked as? WatchCommand {

@@ -44,7 +44,7 @@ struct ExplainCommand: WordCommand {
     help: ArgumentHelp(
       "internet, a host, an address, each of the last two also with a port, or an http or https URL.",
       valueName: "target"))
-  var targets: [String] = []
+  var typed: [String] = []
 
   @OptionGroup var families: FamilyOptions
 
@@ -71,14 +71,9 @@ struct ExplainCommand: WordCommand {
 
   @OptionGroup var quiet: QuietOptions
 
-  var typed: [String] {
-    get { targets }
-    set { targets = newValue }
-  }
-
   func prepare() throws -> Work {
-    if targets.count > 1 {
-      throw ValidationError("TARGET: \(targets.count) were given; one at a time can be explained")
+    if typed.count > 1 {
+      throw ValidationError("TARGET: \(typed.count) were given; one at a time can be explained")
     }
     var configuration = DiagnosisConfiguration()
     if let timeout { configuration.timeout = timeout }
@@ -96,7 +91,7 @@ struct ExplainCommand: WordCommand {
 
   /// The diagnosis, and its target as it was typed; `nil` in place of a target that is a URL.
   private func diagnosis(_ configuration: DiagnosisConfiguration) throws -> (String, WatchedTarget?, Diagnosis) {
-    let text = targets.first ?? WatchedTarget.usual.typed
+    let text = typed.first ?? WatchedTarget.usual.typed
     if try WatchedTarget.isSite(text) {
       let request = try SiteRequest([text], configuration: SiteMonitorConfiguration())
       return (text, nil, Diagnosis(of: request.urls[0], configuration: configuration))

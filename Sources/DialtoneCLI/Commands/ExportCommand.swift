@@ -37,7 +37,7 @@ struct ExportCommand: WordCommand {
     help: ArgumentHelp(
       "internet, a host, an address, each of the last two also with a port, or an http or https URL.",
       valueName: "target"))
-  var targets: [String] = []
+  var typed: [String] = []
 
   @Option(
     parsing: .unconditionalSingleValue,
@@ -65,15 +65,10 @@ struct ExportCommand: WordCommand {
     completion: .file())
   var textfile: String?
 
-  var typed: [String] {
-    get { targets }
-    set { targets = newValue }
-  }
-
   func prepare() throws -> Work {
     let addresses = try listenAddresses()
     let policy = try policy(for: addresses)
-    let watched = try Self.watched(targets)
+    let watched = try Self.watched(typed)
     let configuration = try config.map(Self.configuration) ?? .usual
     return {
       let runner = ExportRunner(

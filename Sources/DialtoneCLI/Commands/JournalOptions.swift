@@ -64,8 +64,7 @@ struct JournalOptions: ParsableArguments {
   }
 
   private func folder() throws -> JournalDirectory? {
-    let candidates =
-      directory.map { [$0] } ?? JournalDirectory.candidates(Environment.value, isRoot: geteuid() == 0)
+    let candidates = directory.map { [$0] } ?? JournalDirectory.candidates(Environment.value, isRoot: geteuid() == 0)
     for path in candidates {
       let folder = JournalDirectory(path)
       do throws(SystemError) {
@@ -157,7 +156,7 @@ enum JournalTime: Equatable, Sendable {
 
 /// Says how far a journal is read, once that has taken a while.
 final class ReadingProgress: Sendable {
-  private let progress = Progress(isEnabled: StandardStream.error.isTerminal && !Environment.isDumb)
+  private let progress = Progress(isEnabled: Progress.isPossible)
   private let start = ContinuousClock.now
   private let shown = Lock(-1)
 

@@ -48,7 +48,7 @@ struct RecordCommand: WordCommand {
     help: ArgumentHelp(
       "internet, local-network, a host, an address, each of the last two also with a port, or an http or https URL.",
       valueName: "target"))
-  var targets: [String] = []
+  var typed: [String] = []
 
   @Option(
     parsing: .unconditional, help: ArgumentHelp("The folder of the journal.", valueName: "folder"),
@@ -82,11 +82,6 @@ struct RecordCommand: WordCommand {
     })
   var megabytes: Int?
 
-  var typed: [String] {
-    get { targets }
-    set { targets = newValue }
-  }
-
   func prepare() throws -> Work {
     guard let folder = directory ?? JournalDirectory.usual(Environment.value, isRoot: geteuid() == 0) else {
       throw ValidationError("--directory: there is no HOME to keep a journal in; give a folder")
@@ -95,8 +90,7 @@ struct RecordCommand: WordCommand {
     var configuration = Recorder.Configuration(directory: JournalDirectory(folder))
     configuration.asksBeyondRouter = beyond
     if let megabytes { configuration.sizeLimit = megabytes << 20 }
-    let typed = targets.isEmpty ? [WatchedTarget.usual.typed] : targets
-    let watched = try ExportCommand.watched(typed)
+    let watched = try ExportCommand.watched(typed.isEmpty ? [WatchedTarget.usual.typed] : typed)
     let recorded = try watched.map { try target($0.name, $0.target) }
     let exported = try export.map {
       RecordExport(address: try ExportCommand.address($0, option: "--export"), targets: watched)

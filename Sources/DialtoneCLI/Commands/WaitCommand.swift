@@ -105,22 +105,14 @@ struct WaitCommand: SiteTargetCommand {
       throw ValidationError("\(routable ? "--routable" : "--dns") and --site exclude each other; leave one of them out")
     }
     let names = try questions.map(Self.question)
-    if let request = try siteRequest(acceptsConnectionOnDemand: acceptOnDemand) {
-      return {
-        InterfaceHint.write(interface: options.interface, targets: [], isQuiet: quiet.isQuiet)
-        return try wait(for: request)
-      }
-    }
+    if let request = try siteRequest(acceptsConnectionOnDemand: acceptOnDemand) { return { try wait(for: request) } }
     if unreachable, notCellular {
       throw ValidationError(
         "--not-cellular and --unreachable exclude each other: one asks for a way, the other for none; leave one out")
     }
     var request = try targetRequest()
     request.questions = names
-    return { [request] in
-      InterfaceHint.write(interface: options.interface, targets: request.targets, isQuiet: quiet.isQuiet)
-      return try wait(for: request)
-    }
+    return { [request] in try wait(for: request) }
   }
 
   private static func question(_ text: String) throws -> HostName {
@@ -138,7 +130,8 @@ struct WaitCommand: SiteTargetCommand {
       : .reachable(notOverCellular: notCellular, acceptingOnDemand: acceptOnDemand, routable: routable)
     let session = WaitSession(
       targetCount: request.targets.count, questionCount: request.questions.count, goal: goal, anySuffices: any)
-    return try wait(for: request, session, explaining: request.targets.count) { [routable] run, monitors, children in
+    return try wait(for: request, request.targets, session, explaining: request.targets.count) {
+      [routable] run, monitors, children in
       for (position, name) in request.questions.enumerated() {
         children.addTask { try await run.ask(name, as: monitors.count + position) }
       }
@@ -150,14 +143,15 @@ struct WaitCommand: SiteTargetCommand {
   private func wait(for request: SiteRequest) throws -> ExitStatus {
     let session = SiteWaitSession(
       siteCount: request.urls.count, goal: unreachable ? .unavailable : .available, anySuffices: any)
-    return try wait(for: request, session, explaining: request.urls.count) { _, _, _ in }
+    return try wait(for: request, [], session, explaining: request.urls.count) { _, _, _ in }
   }
 
   private func wait<Request: WatchRequest>(
-    for request: Request, _ session: some Session<Request.State>, explaining count: Int,
+    for request: Request, _ targets: [WatchedTarget], _ session: some Session<Request.State>, explaining count: Int,
     alsoBy addChildren:
       @escaping @Sendable (SessionRun<Request>, [Request.Monitor], inout SessionRun<Request>.Children) -> Void
   ) throws -> ExitStatus {
+    InterfaceHint.write(interface: self.options.interface, targets: targets, isQuiet: quiet.isQuiet)
     let options = RunOptions(timeout: timeout, isQuiet: quiet.isQuiet, explainableCount: count)
     let earlyEnd = giveUpEarly ? EarlyEnd(grace: grace ?? .seconds(5)) : nil
     return try MainThread.run { [json = self.options.json] thread in
@@ -200,20 +194,11 @@ extension SessionRun {
     repeat {
       announcements?.drain()
       let now = start.duration(to: .now)
-      if let links = Self.links(), earlyEnd.isReached(links, at: now) {
+      if let links = InterfaceHint.interfaces(), earlyEnd.isReached(links, at: now) {
         return try await giveUp(EarlyEnd.words(for: links))
       }
       await thread.wait(for: announcements?.descriptors ?? [], until: earlyEnd.time.map { start.advanced(by: $0) })
     } while !Task.isCancelled
     return nil
-  }
-
-  private static func links() -> [InterfaceStatus]? {
-    do {
-      return try currentInterfaces()
-    } catch {
-      // The states say that the system denies it.
-      return nil
-    }
   }
 }

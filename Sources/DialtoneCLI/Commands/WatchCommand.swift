@@ -69,20 +69,13 @@ struct WatchCommand: SiteTargetCommand {
   func prepare() throws -> Work {
     let hook = try hookOptions.hook()
     let settling = self.settling ?? (hook == nil ? nil : HookOptions.settling)
-    if let request = try siteRequest(settling: settling) {
-      return {
-        InterfaceHint.write(interface: options.interface, targets: [], isQuiet: false)
-        return try watch(request, hook)
-      }
-    }
+    if let request = try siteRequest(settling: settling) { return { try watch(request, [], hook) } }
     let request = try targetRequest(settling: settling ?? .zero)
-    return {
-      InterfaceHint.write(interface: options.interface, targets: request.targets, isQuiet: false)
-      return try watch(request, hook)
-    }
+    return { try watch(request, request.targets, hook) }
   }
 
-  private func watch(_ request: some WatchRequest, _ hook: Hook?) throws -> ExitStatus {
+  private func watch(_ request: some WatchRequest, _ targets: [WatchedTarget], _ hook: Hook?) throws -> ExitStatus {
+    InterfaceHint.write(interface: self.options.interface, targets: targets, isQuiet: false)
     let names = request.names
     let options = RunOptions(timeout: timeout, endsWithReader: true, explainableCount: names.count)
     let hooks = hook.map { HookRunner($0, trigger: hookOptions.trigger ?? .change, facts: request.facts) }

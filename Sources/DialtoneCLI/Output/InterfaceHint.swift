@@ -14,7 +14,7 @@ enum InterfaceHint {
     if isQuiet { return }
     if let interface, !exists(interface) {
       // The C library looks up no names longer than an interface's own.
-      let names = names()
+      let names = interfaces()?.flatMap { [$0.interface.name] + $0.alternativeNames } ?? []
       if !names.contains(interface) {
         Output.note("dialtone: --interface: \(missing(interface, among: names, isAwaited: true))")
       }
@@ -56,12 +56,13 @@ enum InterfaceHint {
     return unsafe if_indextoname(index, &buffer) != nil
   }
 
-  private static func names() -> [String] {
+  /// The interfaces there are; `nil` if the system denies it. It is not said here: states say it, and a shell that
+  /// completes has no place for it.
+  static func interfaces() -> [InterfaceStatus]? {
     do {
-      return try currentInterfaces().flatMap { [$0.interface.name] + $0.alternativeNames }
+      return try currentInterfaces()
     } catch {
-      // The states say that the system denies it.
-      return []
+      return nil
     }
   }
 }

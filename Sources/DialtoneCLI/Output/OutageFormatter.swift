@@ -47,16 +47,12 @@ struct OutageFormatter {
       Screen.Span("  "), Screen.Span(outage.layer.words),
     ]
     let gap = Screen.Span(String(repeating: " ", count: Self.layerColumns + 2 - outage.layer.words.count))
-    let cause = TerminalText.visible(cause(outage))
+    let cause = TerminalText.visible(outage.causeWords + (outage.confidenceWords.map { " (\($0))" } ?? ""))
     let line = row + [gap, Screen.Span(cause)]
     if let columns = screen.columns, line.reduce(0, { $0 + TerminalText.columns($1.text) }) > columns {
       return screen.paragraph(row) + "\n" + screen.paragraph("  " + cause)
     }
     return screen.paragraph(line)
-  }
-
-  private func cause(_ outage: Outage) -> String {
-    outage.causeWords + (outage.confidenceWords.map { " (\($0))" } ?? "")
   }
 
   func lines(for sums: OutageSums, skippedLines: Int) -> [String] {

@@ -8,6 +8,9 @@ final class Progress: Sendable {
   /// When it first appears, and how often it is written again.
   static let interval = Duration.seconds(1)
 
+  /// Whether standard error is a terminal that can show it.
+  static var isPossible: Bool { StandardStream.error.isTerminal && !Environment.isDumb }
+
   let isEnabled: Bool
   private let shown = Lock<String?>(nil)
 

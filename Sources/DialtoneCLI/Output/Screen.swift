@@ -32,9 +32,7 @@ struct Screen: Equatable, Sendable {
   }
 
   /// What standard error is written to, as it is now; without colours.
-  static var error: Screen {
-    Screen(columns: StandardStream.error.isTerminal ? StandardStream.error.columns : nil)
-  }
+  static var error: Screen { Screen(columns: StandardStream.error.isTerminal ? StandardStream.error.columns : nil) }
 
   /// The spans as one line, or several if the terminal is narrow. Those after the first are indented by `hanging`, or
   /// by less if that would take more than half of the terminal.

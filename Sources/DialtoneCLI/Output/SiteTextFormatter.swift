@@ -13,9 +13,7 @@ struct SiteTextFormatter: ReportFormatter {
   /// Whether any answer of the site's own makes it available.
   private let anyAnswerCounts: Bool
 
-  init(
-    urls: [String], screen: @escaping () -> Screen, showsTime: Bool, anyAnswerCounts: Bool = false
-  ) {
+  init(urls: [String], screen: @escaping () -> Screen, showsTime: Bool, anyAnswerCounts: Bool = false) {
     names = ShortenedNames(urls)
     self.screen = screen
     self.showsTime = showsTime

@@ -14,9 +14,7 @@ struct TextReportFormatter: ReportFormatter {
   private let showsTime: Bool
 
   /// `interface` is the one asked for.
-  init(
-    targets: [WatchedTarget], interface: String? = nil, screen: @escaping () -> Screen, showsTime: Bool
-  ) {
+  init(targets: [WatchedTarget], interface: String? = nil, screen: @escaping () -> Screen, showsTime: Bool) {
     takesAnyInterface = targets.map { $0.takesAnyInterface && interface == nil }
     names = ShortenedNames(targets.map(\.typed))
     self.screen = screen
@@ -70,9 +68,7 @@ struct TextReportFormatter: ReportFormatter {
   /// How long the former state lasted: "after 3 min 12 s unreachable", or "after 5 s via eth0" if only the way changed.
   static func words(for former: Report.Former, before state: Reachability) -> String {
     let lasted = words(for: former)
-    if former.state.status != state.status {
-      return "\(lasted) \(former.state.status.identifier)"
-    }
+    if former.state.status != state.status { return "\(lasted) \(former.state.status.identifier)" }
     if former.state.isReachable, let interface = former.state.interface, interface != state.interface {
       return "\(lasted) via \(TerminalText.visible(interface.name))"
     }

@@ -17,13 +17,9 @@ struct CheckSession: Session {
   /// Each check has its own deadline.
   mutating func timeOut() -> [StateReport<SiteVerdict>] { [] }
 
-  var ending: ExitStatus? {
-    available.unknownCount > 0 ? nil : available.all.exitStatus
-  }
+  var ending: ExitStatus? { available.unknownCount > 0 ? nil : available.all.exitStatus }
 
-  var waiting: Waiting? {
-    available.unknownCount == 0 ? nil : Waiting(targets: available.unknown, goal: "to answer")
-  }
+  var waiting: Waiting? { ending == nil ? Waiting(targets: available.unknown, goal: "to answer") : nil }
 }
 
 /// `wait --site`: until all sites, or any, are available, or no longer are.

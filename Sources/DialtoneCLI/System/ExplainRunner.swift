@@ -35,8 +35,7 @@ struct ExplainRunner {
       throw SystemError("explain", errno: error.errno)
     }
     let isTerminal = StandardStream.output.isTerminal
-    let progress = Progress(
-      isEnabled: !isQuiet && StandardStream.error.isTerminal && !Environment.isDumb)
+    let progress = Progress(isEnabled: !isQuiet && Progress.isPossible)
     let formatter = ExplainFormatter(
       style: Environment.style(isTerminal: isTerminal), columns: isTerminal ? StandardStream.output.columns : nil)
     let result = Lock(Result())

@@ -137,9 +137,7 @@ struct Hook: Sendable {
   }
 
   /// A reader of standard error who takes nothing holds up neither the command nor the next run.
-  private func say(_ words: String) {
-    Output.remark("dialtone: --exec: \(TerminalText.visible(program)): \(words)")
-  }
+  private func say(_ words: String) { Output.remark("dialtone: --exec: \(TerminalText.visible(program)): \(words)") }
 }
 
 /// A list of C strings with a null pointer at its end, as exec(3) takes it.

@@ -91,8 +91,7 @@ actor SessionRun<Request: WatchRequest> {
     self.summary = summary
     self.thread = thread
     notice = ServiceNotice(names: request.names)
-    let progress = Progress(
-      isEnabled: !options.isQuiet && StandardStream.error.isTerminal && !Environment.isDumb)
+    let progress = Progress(isEnabled: !options.isQuiet && Progress.isPossible)
     self.progress = progress
     // A thread and no task: it ends the process while the main thread writes to a terminal that is stopped. It comes
     // first, since other threads inherit the mask.
@@ -186,7 +185,7 @@ actor SessionRun<Request: WatchRequest> {
   // MARK: Who is told
 
   private func tell(_ reports: [StateReport<State>]) throws {
-    if !reports.isEmpty || session.ending != nil || session.waiting == nil { progress.erase() }
+    if !reports.isEmpty || session.ending != nil { progress.erase() }
     for report in reports {
       if !options.isQuiet { try write(formatter.line(for: report), of: report.target) }
       hooks?.receive(report, holds: request.holds(report.state))

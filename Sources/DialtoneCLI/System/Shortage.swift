@@ -28,9 +28,7 @@ enum Shortage {
 
   private static let last = Lock<(time: ContinuousClock.Instant, words: String?)?>(nil)
 
-  static func look() -> String? {
-    descriptors(needed) ?? (Thread.areAvailable(neededThreads) ? nil : noMoreThreads)
-  }
+  static func look() -> String? { descriptors(needed) ?? (Thread.areAvailable(neededThreads) ? nil : noMoreThreads) }
 
   /// What is missing for `count` more descriptors at once; `nil` if nothing. Each is a socket of its own: a copy would
   /// share its mark with the first one, which would take it for another's, and not close it.

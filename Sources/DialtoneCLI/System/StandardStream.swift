@@ -104,9 +104,7 @@ enum Output {
   }
 
   /// Writes a line to standard error, in as many as the terminal needs.
-  static func note(_ text: String) {
-    StandardStream.error.writeIgnoringErrors(Screen.error.paragraphs(text) + "\n")
-  }
+  static func note(_ text: String) { StandardStream.error.writeIgnoringErrors(Screen.error.paragraphs(text) + "\n") }
 
   /// The same while something is under way that must not wait for a reader of standard error: if it takes nothing, the
   /// line is lost.
@@ -133,8 +131,6 @@ enum Environment {
 
   /// The looks of what is written to standard output.
   static func style(isTerminal: Bool) -> Style {
-    Style(
-      isColoured: Style.isColoured(
-        isTerminal: isTerminal, noColor: value(of: "NO_COLOR"), term: value(of: "TERM")))
+    Style(isColoured: Style.isColoured(isTerminal: isTerminal, noColor: value(of: "NO_COLOR"), term: value(of: "TERM")))
   }
 }

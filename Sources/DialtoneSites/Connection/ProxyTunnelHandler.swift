@@ -4,18 +4,52 @@
 internal import Dialtone
 internal import NIOCore
 
-/// Asks a proxy to connect to a site (RFC 9110, 9.3.6), and leaves the pipeline once it has.
-final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
+/// Asks a proxy to connect to a site, and leaves the pipeline once it has.
+protocol TunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
+  /// Gets what went wrong; `nil` if there is a connection. Called once.
+  var end: (SiteError?) -> Void { get }
+  var isDone: Bool { get set }
+}
+
+extension TunnelHandler {
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { finish(SiteError(losing: error)) }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    finish(SiteError(.proxyFailed, "the proxy closed the connection"))
+    context.fireChannelInactive()
+  }
+
+  /// There is a connection to the site: what comes now is for others.
+  func leave(_ context: ChannelHandlerContext) {
+    isDone = true
+    context.pipeline.syncOperations.removeHandler(context: context).assumeIsolated().whenComplete { [end] result in
+      switch result {
+      case .success: end(nil)
+      case .failure(let error): end(SiteError(losing: error))
+      }
+    }
+  }
+
+  /// There will be none.
+  func finish(_ error: SiteError) {
+    if isDone { return }
+    isDone = true
+    end(error)
+  }
+}
+
+/// Asks by HTTP (RFC 9110, 9.3.6).
+final class ProxyTunnelHandler: TunnelHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
   private let request: String
-  private let end: (SiteError?) -> Void
+  let end: (SiteError?) -> Void
   /// What has come of the answer being read.
   private var answer: [UInt8] = []
   /// How many bytes have come in all.
   private var byteCount = 0
-  private var isDone = false
+  var isDone = false
 
   init(to url: SiteURL, by proxy: ProxyServer, agent: String?, _ end: @escaping (SiteError?) -> Void) {
     let target = "\(url.hostText):\(url.port)"
@@ -57,20 +91,7 @@ final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
     guard range.upperBound == answer.count else {
       return finish(SiteError(.proxyFailed, "the proxy said more than it was asked"))
     }
-    isDone = true
-    context.pipeline.syncOperations.removeHandler(context: context).assumeIsolated().whenComplete { [end] result in
-      switch result {
-      case .success: end(nil)
-      case .failure(let error): end(SiteError(losing: error))
-      }
-    }
-  }
-
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { finish(SiteError(losing: error)) }
-
-  func channelInactive(context: ChannelHandlerContext) {
-    finish(SiteError(.proxyFailed, "the proxy closed the connection"))
-    context.fireChannelInactive()
+    leave(context)
   }
 
   private static func blankLine(in bytes: ArraySlice<UInt8>) -> Range<Int>? {
@@ -83,11 +104,5 @@ final class ProxyTunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
     let line = answer.prefix { $0 != 0x0D }
     return line.count >= 12 && line.starts(with: Array("HTTP/1.".utf8)) && line[line.startIndex + 8] == 0x20
       && line[line.startIndex + 9] == 0x31 && line[(line.startIndex + 9)...].prefix(3) != [0x31, 0x30, 0x31]
-  }
-
-  private func finish(_ error: SiteError) {
-    if isDone { return }
-    isDone = true
-    end(error)
   }
 }

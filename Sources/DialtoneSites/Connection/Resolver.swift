@@ -21,11 +21,6 @@ final class Resolver: Sendable {
   private struct State {
     var lookups: [NameQuestion: Lookup] = [:]
     var lastNumber: UInt64 = 0
-
-    mutating func number() -> UInt64 {
-      lastNumber += 1
-      return lastNumber
-    }
   }
 
   private let lookup: NameLookup
@@ -57,7 +52,8 @@ final class Resolver: Sendable {
   ) -> Inquiry {
     let question = NameQuestion(name: name, family: family)
     let (number, serial, servers) = state.withLock { state -> (UInt64, UInt64?, [IPAddress]?) in
-      let number = state.number()
+      state.lastNumber += 1
+      let number = state.lastNumber
       let isNew = state.lookups[question] == nil
       var lookup = state.lookups[question] ?? Lookup(serial: number)
       lookup.waiters[number] = Waiter(begun: begun, answer: answer)

@@ -3,7 +3,6 @@
 
 internal import Dialtone
 internal import NIOCore
-internal import Netlink
 
 /// What is said to a SOCKS proxy, version 5, to be connected to a site (RFC 1928, RFC 1929). Pure: bytes come in, and
 /// bytes to send, the end or an error go out.
@@ -73,10 +72,8 @@ struct SocksConversation {
     switch socks.target.map(SiteURL.Host.address) ?? url.host {
     case .name(let name): request += [3] + Self.counted(Array(name.text.utf8))
     case .address(let address):
-      let bits = address.unmapped.bits
-      let numbers = bits.isIPv6 ? [bits.high, bits.low] : [bits.low << 32]
-      let bytes = numbers.flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) } }
-      request += bits.isIPv6 ? [4] + bytes : [1] + bytes.prefix(4)
+      let bytes = address.unmapped.networkBytes
+      request += [bytes.count == 4 ? 1 : 4] + bytes
     }
     return request + [UInt8(url.port >> 8), UInt8(url.port & 0xFF)]
   }
@@ -89,14 +86,14 @@ struct SocksConversation {
   private func failed(_ words: String) -> Step { .failed(SiteError(.proxyFailed, "the proxy \(words)")) }
 }
 
-/// Asks a SOCKS proxy to connect to a site, and leaves the pipeline once it has.
-final class SocksTunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
+/// Asks by SOCKS.
+final class SocksTunnelHandler: TunnelHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
   private var conversation: SocksConversation
-  private let end: (SiteError?) -> Void
-  private var isDone = false
+  let end: (SiteError?) -> Void
+  var isDone = false
 
   init(to url: SiteURL, _ socks: ProxyServer.Socks, _ end: @escaping (SiteError?) -> Void) {
     conversation = SocksConversation(to: url, socks)
@@ -111,31 +108,11 @@ final class SocksTunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
     case .wait: break
     case .send(let bytes): send(bytes, context)
     case .failed(let error): finish(error)
-    case .connected:
-      isDone = true
-      context.pipeline.syncOperations.removeHandler(context: context).assumeIsolated().whenComplete { [end] result in
-        switch result {
-        case .success: end(nil)
-        case .failure(let error): end(SiteError(losing: error))
-        }
-      }
+    case .connected: leave(context)
     }
-  }
-
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { finish(SiteError(losing: error)) }
-
-  func channelInactive(context: ChannelHandlerContext) {
-    finish(SiteError(.proxyFailed, "the proxy closed the connection"))
-    context.fireChannelInactive()
   }
 
   private func send(_ bytes: [UInt8], _ context: ChannelHandlerContext) {
     context.writeAndFlush(wrapOutboundOut(context.channel.allocator.buffer(bytes: bytes)), promise: nil)
-  }
-
-  private func finish(_ error: SiteError) {
-    if isDone { return }
-    isDone = true
-    end(error)
   }
 }

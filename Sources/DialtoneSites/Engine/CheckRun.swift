@@ -300,10 +300,7 @@ struct CheckHandle: Sendable {
   func start(_ make: @escaping @Sendable () -> CheckRun) {
     loop.execute {
       let run = make()
-      if case .cancelled = state.value {
-        run.cancel()
-        return
-      }
+      if case .cancelled = state.value { return run.cancel() }
       state.value = .running(run)
       run.start()
     }

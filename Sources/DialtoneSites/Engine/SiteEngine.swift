@@ -87,9 +87,7 @@ final class SiteEngine: Sendable {
     let handle = CheckHandle(loop)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        handle.start {
-          CheckRun(url, configuration, proxy, self, loop) { continuation.resume(with: $0) }
-        }
+        handle.start { CheckRun(url, configuration, proxy, self, loop) { continuation.resume(with: $0) } }
       }
     } onCancel: {
       handle.cancel()

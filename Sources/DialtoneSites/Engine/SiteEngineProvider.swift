@@ -12,9 +12,7 @@ package final class SiteEngineProvider: Sendable {
   /// Names are looked up 32 at a time, each for both families. That is more than for all other monitors: here a lookup
   /// that hangs would hold up other sites' checks. Nearly every name server that answers at all does so within a
   /// second. After that a lookup does not count any more, up to as many as there are checks at a time.
-  static func makeNames() -> NameLookupPool {
-    NameLookupPool(threads: 64, overdueAfter: .seconds(1), atMost: 256)
-  }
+  static func makeNames() -> NameLookupPool { NameLookupPool(threads: 64, overdueAfter: .seconds(1), atMost: 256) }
 
   private struct Running {
     weak var engine: SiteEngine?

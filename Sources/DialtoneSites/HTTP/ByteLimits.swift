@@ -14,13 +14,9 @@ final class ByteMeter: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     count += unwrapInboundIn(data).readableBytes
-    guard count <= limit else {
-      context.fireErrorCaught(
-        SiteError(.malformedResponse, "more than \(limit) bytes came without an answer"))
-      context.close(promise: nil)
-      return
-    }
-    context.fireChannelRead(data)
+    if count <= limit { return context.fireChannelRead(data) }
+    context.fireErrorCaught(SiteError(.malformedResponse, "more than \(limit) bytes came without an answer"))
+    context.close(promise: nil)
   }
 }
 
@@ -46,8 +42,7 @@ final class HeaderLimit: ChannelInboundHandler {
       if let start = buffer.readSlice(length: max(0, allowed)) { context.fireChannelRead(wrapInboundOut(start)) }
       if !exchange.isOpen { return }
       if !exchange.hasHead {
-        return exchange.send(
-          .lost(SiteError(.headersTooLarge, "the headers are longer than \(Limits.headers) bytes")))
+        return exchange.send(.lost(SiteError(.headersTooLarge, "the headers are longer than \(Limits.headers) bytes")))
       }
     }
     // The framing of chunks is no body, and has no other limit.

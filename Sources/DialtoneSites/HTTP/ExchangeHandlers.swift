@@ -61,7 +61,6 @@ final class ResponseHandler: ChannelInboundHandler {
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    exchange.send(
-      .lost(SiteError(.connectionLost, "the connection was closed before the answer was complete")))
+    exchange.send(.lost(SiteError(.connectionLost, "the connection was closed before the answer was complete")))
   }
 }

@@ -30,9 +30,7 @@ extension SiteGroup {
     public var isOnline: Bool { availableCount >= quorum }
 
     /// Whether the answer is known: the sites of which nothing is known yet could not change it.
-    public var isDetermined: Bool {
-      isOnline || availableCount + verdicts.count { $0.kind == .undetermined } < quorum
-    }
+    public var isDetermined: Bool { isOnline || availableCount + verdicts.count { $0.kind == .undetermined } < quorum }
   }
 }
 

@@ -42,13 +42,11 @@ public final class SiteGroup: StateMonitor {
     guard Set(urls.map(\.identity)).count == urls.count else {
       throw SiteError(.invalidConfiguration, "a site is given twice; its answer would count twice")
     }
-    var monitors: [SiteMonitor] = []
     // All of them are checked before the first is watched.
     for url in urls { try configuration.validate(for: url) }
-    for url in urls {
-      monitors.append(try SiteMonitor(url, configuration: configuration, environment: environment))
+    monitors = try urls.map { url throws(SiteError) in
+      try SiteMonitor(url, configuration: configuration, environment: environment)
     }
-    self.monitors = monitors
     self.quorum = quorum
     verdicts = Verdicts(urls, quorum: quorum)
     follow()
@@ -67,8 +65,7 @@ public final class SiteGroup: StateMonitor {
     _ urls: [String], quorum: Int, configuration: SiteMonitorConfiguration = .init(),
     environment: SiteEnvironment = .system
   ) throws(SiteError) {
-    var parsed: [SiteURL] = []
-    for url in urls { parsed.append(try SiteURL(url)) }
+    let parsed = try urls.map { url throws(SiteError) in try SiteURL(url) }
     try self.init(parsed, quorum: quorum, configuration: configuration, environment: environment)
   }
 
@@ -89,15 +86,11 @@ public final class SiteGroup: StateMonitor {
   ///
   /// While paused, nothing is known: ``current`` is not determined. Receivers stay registered and are told nothing, and
   /// waits go on. To pause twice is to pause once.
-  public func pause() {
-    if verdicts.setPaused(true) { follow() }
-  }
+  public func pause() { if verdicts.setPaused(true) { follow() } }
 
   /// Goes on after ``pause()``, with a check of each site. Does nothing if it was not paused. Receivers are told of the
   /// summary if it differs from the last that they were given.
-  public func resume() {
-    if verdicts.setPaused(false) { follow() }
-  }
+  public func resume() { if verdicts.setPaused(false) { follow() } }
 
   /// Whether it is paused.
   public var isPaused: Bool { verdicts.isPaused }
@@ -134,9 +127,7 @@ public final class SiteGroup: StateMonitor {
 
   /// Checks all sites now, except those without a path and those that are being checked; see
   /// ``SiteMonitor/checkNow()``.
-  public func checkNow() {
-    for monitor in monitors { monitor.checkNow() }
-  }
+  public func checkNow() { for monitor in monitors { monitor.checkNow() } }
 
   // MARK: Once
 

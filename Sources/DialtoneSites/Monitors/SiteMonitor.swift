@@ -89,8 +89,7 @@ public final class SiteMonitor: StateMonitor {
     http: String, https: String, configuration: SiteMonitorConfiguration = .init(),
     environment: SiteEnvironment = .system
   ) throws(SiteError) {
-    try self.init(
-      http: SiteURL(http), https: SiteURL(https), configuration: configuration, environment: environment)
+    try self.init(http: SiteURL(http), https: SiteURL(https), configuration: configuration, environment: environment)
   }
 
   deinit { core.stop() }

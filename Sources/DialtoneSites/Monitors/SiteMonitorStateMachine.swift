@@ -152,14 +152,10 @@ struct SiteMonitorStateMachine {
     failingSince = since
     deadline = min(
       due, now.addingClamped(Backoff.retryDelay(failure: retries, configuration: configuration, random: random)))
-    switch told {
-    case .available where failures < configuration.failuresBeforeLoss && verdict.kind != .offline,
-      .offline where failures < configuration.failuresBeforeLoss && verdict.kind != .offline:
-      return []
-    case .available, .offline, .nothing, .unavailable:
-      told = verdict.kind == .offline ? .offline : .unavailable
-      return [.report(verdict.failing(for: .nanoseconds(now - since)))]
-    }
+    let isTolerated = failures < configuration.failuresBeforeLoss && verdict.kind != .offline
+    if isTolerated, told == .available || told == .offline { return [] }
+    told = verdict.kind == .offline ? .offline : .unavailable
+    return [.report(verdict.failing(for: .nanoseconds(now - since)))]
   }
 
   // MARK: Checks
@@ -170,9 +166,7 @@ struct SiteMonitorStateMachine {
     configuration.check.isUsable(path) || path.reason == .nameNotResolved
   }
 
-  private var interval: Duration {
-    isExpensive ? configuration.expensiveInterval : configuration.interval
-  }
+  private var interval: Duration { isExpensive ? configuration.expensiveInterval : configuration.interval }
 
   /// Whether what is sent is likely to cost money.
   private var isExpensive: Bool {

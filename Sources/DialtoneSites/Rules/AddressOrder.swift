@@ -57,20 +57,17 @@ enum AddressOrder {
   // MARK: The policy table of RFC 6724, 2.1
 
   private struct Policy {
-    let network: IPAddress
-    let length: Int
+    let network: AddressAdmission.Network
     let precedence: Int
     let label: Int
 
     init(_ text: String, _ length: Int, precedence: Int, label: Int) {
-      guard let network = IPAddress(text) else { preconditionFailure("\(text) is an address") }
-      self.network = network
-      self.length = length
+      network = .known(text, length)
       self.precedence = precedence
       self.label = label
     }
 
-    func contains(_ address: IPAddress) -> Bool { address.shares(length, with: network) }
+    func contains(_ address: IPAddress) -> Bool { network.contains(address) }
   }
 
   private static let fec0 = Policy("fec0::", 10, precedence: 1, label: 11)

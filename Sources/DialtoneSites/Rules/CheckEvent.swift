@@ -15,9 +15,7 @@ extension CheckStateMachine {
     /// The route that is being tried, or was tried last.
     var attempt: Route?
 
-    package init(
-      uptime: Int64, realtime: UTCTimestamp, namePaths: [Reachability?] = [], attempt: Route? = nil
-    ) {
+    package init(uptime: Int64, realtime: UTCTimestamp, namePaths: [Reachability?] = [], attempt: Route? = nil) {
       self.uptime = uptime
       self.realtime = realtime
       self.namePaths = namePaths

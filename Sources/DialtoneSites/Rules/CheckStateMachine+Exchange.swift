@@ -18,20 +18,19 @@ extension CheckStateMachine {
     search.prefer(winner)
     state = .exchanging(ExchangeState(method: method))
     if let proxy, url.isSecure || proxy.socks != nil { return [.openTunnel] }
-    clock.timings.connect = clock.begin(url.isSecure ? .tls : .request, at: moment.uptime)
-    return url.isSecure ? startTLS() : askIfWanted(method)
+    return connectionIsMade(method)
   }
 
-  private mutating func startTLS() -> [Action] {
+  /// There is a connection to the site; a proxy's tunnel is part of it.
+  private mutating func connectionIsMade(_ method: SiteCheckConfiguration.Method) -> [Action] {
+    clock.timings.connect = clock.begin(url.isSecure ? .tls : .request, at: moment.uptime)
+    if !url.isSecure { return askIfWanted(method) }
     if let trustError { return fail(trustError) }
     return [.startTLS]
   }
 
   private mutating func askIfWanted(_ method: SiteCheckConfiguration.Method) -> [Action] {
-    inspection?.endsWithConnection ?? false ? end(.available) : ask(method)
-  }
-
-  private mutating func ask(_ method: SiteCheckConfiguration.Method) -> [Action] {
+    if inspection?.endsWithConnection ?? false { return end(.available) }
     clock.begin(.request, at: moment.uptime)
     return [.ask(method)]
   }
@@ -42,10 +41,7 @@ extension CheckStateMachine {
       return []
     }
     switch event {
-    case .tunnelOpened:
-      // A proxy's tunnel is part of the connection.
-      clock.timings.connect = clock.begin(url.isSecure ? .tls : .request, at: moment.uptime)
-      return url.isSecure ? startTLS() : askIfWanted(exchange.method)
+    case .tunnelOpened: return connectionIsMade(exchange.method)
     case .tlsAgreed(let certificate): return tlsAgreed(certificate, exchange.method)
     case .tlsFailed(let error, let expires):
       certificateExpires = expires

@@ -54,7 +54,9 @@ package struct CheckStateMachine {
   /// When the certificate that was shown last ends, since 1970.
   var certificateExpires: UTCTimestamp?
 
-  init(_ url: SiteURL, _ configuration: SiteCheckConfiguration, _ proxy: ProxyServer?, at moment: Moment) {
+  package init(
+    _ url: SiteURL, _ configuration: SiteCheckConfiguration, _ proxy: ProxyServer? = nil, at moment: Moment
+  ) {
     self.url = url
     self.configuration = configuration
     self.proxy = proxy
@@ -64,11 +66,6 @@ package struct CheckStateMachine {
     state = .trust
     search = AddressSearch(configuration)
     clock = StageClock(.tls, at: moment.uptime)
-  }
-
-  /// A check that asks no proxy.
-  package init(_ url: SiteURL, _ configuration: SiteCheckConfiguration, at moment: Moment) {
-    self.init(url, configuration, nil, at: moment)
   }
 
   /// What to do first.
@@ -111,9 +108,7 @@ package struct CheckStateMachine {
   /// Why no packet could leave, if that ended the check.
   private(set) var pathReason: Reachability.Reason?
 
-  private var deadline: Action {
-    .setDeadline(clock.deadline(after: configuration.timeout))
-  }
+  private var deadline: Action { .setDeadline(clock.deadline(after: configuration.timeout)) }
 
   private var timeout: SiteError {
     if case .name(let name) = state, name.isWaitingForThread {

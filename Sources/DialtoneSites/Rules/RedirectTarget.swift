@@ -18,34 +18,24 @@ package struct RedirectTarget: Equatable {
 
   /// Reads the header's text in an answer of `url`.
   package init(_ header: String, from url: SiteURL) {
-    let text = Self.cleaned(header)
-    if header.unicodeScalars.contains(where: {
+    self.init(cleaned: Self.cleaned(header), from: url)
+    let isReadable = !header.unicodeScalars.contains {
       $0.value < 0x20 && !"\t\r\n".unicodeScalars.contains($0) || $0.value == 0x7F
-    }) {
-      self.init(unreadable: text, from: url)
-    } else {
-      self.init(readable: text, from: url)
     }
+    // What a browser would make of one that cannot be read is told, unless that were a page of the site.
+    if !isReadable, !isOtherHost { self.init(location: nil, isOtherHost: true) }
   }
 
-  private init(unreadable text: Substring, from url: SiteURL) {
-    self.init(readable: text, from: url)
-    // What a browser would make of it is told, unless that were a page of the site.
-    if !isOtherHost { self.init(location: nil, isOtherHost: true) }
-  }
-
-  private init(readable text: Substring, from url: SiteURL) {
+  private init(cleaned text: Substring, from url: SiteURL) {
     if let (scheme, rest) = Self.splitScheme(text) {
-      guard scheme == "http" || scheme == "https" else {
+      if scheme != "http", scheme != "https" {
         self.init(location: nil, isOtherHost: true)
-        return
-      }
-      // "http:page", of an http site, is a page of that site.
-      if scheme != url.scheme.rawValue || rest.hasPrefix("//") {
+      } else if scheme != url.scheme.rawValue || rest.hasPrefix("//") {
         self.init(scheme: scheme, hierarchy: rest, from: url)
-        return
+      } else {
+        // "http:page", of an http site, is a page of that site.
+        self.init(reference: rest, from: url)
       }
-      self.init(reference: rest, from: url)
     } else if text.hasPrefix("//") {
       self.init(scheme: url.scheme.rawValue, hierarchy: text, from: url)
     } else {

@@ -15,9 +15,9 @@ extension IPAddress {
     if address.isMulticast { return false }
     var longest = -1
     var isPublic = true
-    for block in Self.specialPurposeBlocks where address.shares(block.length, with: block.network) {
-      if block.length < longest { continue }
-      (longest, isPublic) = (block.length, block.isGloballyReachable)
+    for block in Self.specialPurposeBlocks where block.network.contains(address) {
+      if block.network.length < longest { continue }
+      (longest, isPublic) = (block.network.length, block.isGloballyReachable)
     }
     return isPublic
   }
@@ -28,7 +28,7 @@ extension IPAddress {
     return IPAddress(ipv4: UInt32(truncatingIfNeeded: bits.low))
   }
 
-  private typealias Block = (network: IPAddress, length: Int, isGloballyReachable: Bool)
+  private typealias Block = (network: AddressAdmission.Network, isGloballyReachable: Bool)
 
   /// The registries of 2025 (iana-ipv4-special-registry, iana-ipv6-special-registry), in their order. They call some
   /// blocks neither reachable nor unreachable, because these were given up (6to4 relays) or depend on third parties
@@ -49,7 +49,6 @@ extension IPAddress {
   ]
 
   private static func block(_ text: String, _ length: Int, isGloballyReachable: Bool = false) -> Block {
-    guard let network = IPAddress(text) else { preconditionFailure("\(text) is an address") }
-    return (network, length, isGloballyReachable)
+    (.known(text, length), isGloballyReachable)
   }
 }

@@ -29,8 +29,7 @@ enum TextEncoding {
   }
 
   /// From 0x80 on; where there is no character, the control character of the same number.
-  private static let upper = Array(
-    "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8D}Ž\u{8F}\u{90}‘’“”•–—˜™š›œ\u{9D}žŸ".unicodeScalars)
+  private static let upper = Array("€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8D}Ž\u{8F}\u{90}‘’“”•–—˜™š›œ\u{9D}žŸ".unicodeScalars)
 
   private static func windows1252(_ text: String) -> [UInt8]? {
     var bytes: [UInt8] = []

@@ -91,10 +91,8 @@ package struct VerdictRules {
     }
     let isSuccess = (200...299).contains(head.status)
     switch expectation.storage {
-    case .answer:
-      return .verdict(.available, location: nil)
-    case .success where isSuccess:
-      return .verdict(.available, location: nil)
+    case .answer: return .verdict(.available, location: nil)
+    case .success where isSuccess: return .verdict(.available, location: nil)
     case .success, .statuses:
       // Over http an unexpected page is a portal's. Only its body tells it from an empty answer.
       if isSuccess, !url.isSecure { return judgeStrayPage(head) }
@@ -171,8 +169,7 @@ package struct VerdictRules {
     guard let certificateExpires, let minimumCertificateLifetime,
       now.duration(to: certificateExpires) < minimumCertificateLifetime
     else { return nil }
-    return SiteError(
-      .certificateExpiresSoon, "the certificate expires at \(certificateExpires.descriptionInSeconds)")
+    return SiteError(.certificateExpiresSoon, "the certificate expires at \(certificateExpires.descriptionInSeconds)")
   }
 
   /// A status that leads elsewhere if there is a Location (RFC 9110, 15.4). 304 is about a copy, which a check does not

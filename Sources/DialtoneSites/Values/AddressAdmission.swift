@@ -20,6 +20,14 @@ package struct AddressAdmission: Hashable, Sendable {
     }
 
     package func contains(_ address: IPAddress) -> Bool { address.shares(length, with: self.address) }
+
+    /// One that is known when the program is written.
+    static func known(_ text: String, _ length: Int) -> Network {
+      guard let address = IPAddress(text), let network = Network(address, length: length) else {
+        preconditionFailure("\(text)/\(length) is a network")
+      }
+      return network
+    }
   }
 
   /// The only ones, if they are listed.
@@ -47,16 +55,9 @@ package struct AddressAdmission: Hashable, Sendable {
   /// What no list opens: link-local addresses, of which a cloud's metadata service has one, and the other addresses of
   /// such services: Amazon's (IPv6), Google's (IPv6), Alibaba's, Oracle's and Azure's.
   private static let never: [Network] = [
-    network("169.254.0.0", 16), network("fe80::", 10), network("fd00:ec2::254", 128), network("fd20:ce::254", 128),
-    network("100.100.100.200", 32), network("192.0.0.192", 32), network("168.63.129.16", 32),
+    .known("169.254.0.0", 16), .known("fe80::", 10), .known("fd00:ec2::254", 128), .known("fd20:ce::254", 128),
+    .known("100.100.100.200", 32), .known("192.0.0.192", 32), .known("168.63.129.16", 32),
   ]
-
-  private static func network(_ text: String, _ length: Int) -> Network {
-    guard let address = IPAddress(text), let network = Network(address, length: length) else {
-      preconditionFailure("\(text)/\(length) is a network")
-    }
-    return network
-  }
 }
 
 extension IPAddress {

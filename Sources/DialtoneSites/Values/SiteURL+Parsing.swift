@@ -22,9 +22,7 @@ extension SiteURL {
   }
 
   private static func parse(_ text: String) throws(SiteError) -> SiteURL {
-    if let scalar = unprintable(in: text) {
-      throw refusal("the URL contains \(HostText.named(scalar)); take it away, or write it percent-encoded")
-    }
+    if let refusal = refusal(ofUnprintable: text) { throw refusal }
     guard let separator = separator(in: text), separator.lowerBound > text.startIndex,
       !text[..<separator.lowerBound].utf8.contains(where: "/?#".utf8.contains)
     else { throw schemeMissing(text) }
@@ -72,13 +70,16 @@ extension SiteURL {
       })
   }
 
-  private static func unprintable(in text: String) -> Unicode.Scalar? {
+  // MARK: Refusals
+
+  /// Names the first character that no URL has; `nil` if there is none.
+  private static func refusal(ofUnprintable text: String) -> SiteError? {
     // U+0080 to U+009F begin with 0xC2, as some others do.
     if !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F || $0 == 0xC2 }) { return nil }
-    return text.unicodeScalars.first { $0.value <= 0x20 || (0x7F...0x9F).contains($0.value) }
+    return text.unicodeScalars.first { $0.value <= 0x20 || (0x7F...0x9F).contains($0.value) }.map { scalar in
+      refusal("the URL contains \(HostText.named(scalar)); take it away, or write it percent-encoded")
+    }
   }
-
-  // MARK: Refusals
 
   /// Repeats nothing of a text with an @.
   private static func refusal(ofSecret text: String) -> SiteError {
@@ -87,15 +88,11 @@ extension SiteURL {
     {
       return refusal("the URL has user information before the host; a check sends no credentials: leave it out")
     }
-    if let scalar = unprintable(in: text) {
-      return refusal("the URL contains \(HostText.named(scalar)); take it away, or write it percent-encoded")
-    }
-    return refusal(
-      """
+    let unreadable = """
       the URL cannot be read, and is not repeated, as its @ may follow user information; write it as \
       https://example.com/
       """
-    )
+    return refusal(ofUnprintable: text) ?? refusal(unreadable)
   }
 
   /// Names the URL that was probably meant: `rest` after the scheme. If that would be refused, too, it says why.

@@ -40,25 +40,6 @@ public struct SiteURL: Hashable, Sendable {
   /// Path and query as they are sent: printable ASCII that begins with a slash (RFC 9112, 3.2.1).
   package let target: String
 
-  /// Reads a URL.
-  ///
-  /// - Parameter text: An absolute http or https URL (RFC 3986). An IPv6 address stands in brackets, its zone after
-  ///   `%25` or `%` (RFC 6874).
-  /// - Throws: ``SiteError`` with the code `invalidURL` and words that say what to write instead. Without a scheme,
-  ///   they give the URL that was probably meant. User information is never repeated.
-  public init(_ text: String) throws(SiteError) {
-    self = try SiteURL(parsing: text)
-  }
-
-  init(text: String, scheme: Scheme, host: Host, isAbsolute: Bool, port: UInt16, target: String) {
-    self.text = text
-    self.scheme = scheme
-    self.host = host
-    self.isAbsolute = isAbsolute
-    self.port = port
-    self.target = target
-  }
-
   /// What is asked, however it is written: two URLs with the same identity ask the same site the same thing.
   package struct Identity: Hashable, Sendable {
     let scheme: Scheme
@@ -86,19 +67,26 @@ public struct SiteURL: Hashable, Sendable {
 
   /// The authority that the request names: the host, without zone, and the port if it is not the scheme's own. RFC
   /// 9110, 7.2, has it identical to the URL's. So a trailing dot is part of it, as curl and browsers send it.
-  package var authority: String {
-    port == scheme.defaultPort ? hostText : "\(hostText):\(port)"
-  }
+  package var authority: String { port == scheme.defaultPort ? hostText : "\(hostText):\(port)" }
 
   /// The host as it stands in a URL, without zone.
   var hostText: String {
     switch host {
     case .name(let name): isAbsolute ? name.absolute.text : name.text
-    case .address(let address) where address.family == .ipv6:
-      "[\(IPAddress(address.bits))]"
+    case .address(let address) where address.family == .ipv6: "[\(IPAddress(address.bits))]"
     case .address(let address): address.description
     }
   }
+}
+
+extension SiteURL {
+  /// Reads a URL.
+  ///
+  /// - Parameter text: An absolute http or https URL (RFC 3986). An IPv6 address stands in brackets, its zone after
+  ///   `%25` or `%` (RFC 6874).
+  /// - Throws: ``SiteError`` with the code `invalidURL` and words that say what to write instead. Without a scheme,
+  ///   they give the URL that was probably meant. User information is never repeated.
+  public init(_ text: String) throws(SiteError) { self = try SiteURL(parsing: text) }
 }
 
 extension SiteURL: ExpressibleByStringLiteral {
