@@ -66,11 +66,15 @@ struct YAMLValue {
     return text
   }
 
+  /// As blackbox_exporter's reader (go-yaml 3): YAML 1.2's words without quotes, YAML 1.1's own in any way.
   func boolean(_ name: String) throws(ConfigurationError) -> Bool {
+    guard case .text(let text, let isPlain) = node.content else { throw refusal("\(name): give true or false") }
     switch text {
-    case "true": true
-    case "false": false
-    default: throw refusal("\(name): give true or false")
+    case "true" where isPlain, "True" where isPlain, "TRUE" where isPlain: return true
+    case "false" where isPlain, "False" where isPlain, "FALSE" where isPlain: return false
+    case "y", "Y", "yes", "Yes", "YES", "on", "On", "ON": return true
+    case "n", "N", "no", "No", "NO", "off", "Off", "OFF": return false
+    default: throw refusal("\(name): give true or false\(isPlain ? "" : ", without quotes")")
     }
   }
 
