@@ -224,6 +224,17 @@ struct ExporterAnswerTests {
     #expect(both.split(separator: "# EOF\n").count == 2 && both.hasSuffix("# EOF\n"))
   }
 
+  /// RFC 9110, 6.6.1: who has a clock says when the answer was made, with 2xx, 3xx and 4xx.
+  @Test(arguments: ["/-/healthy", "/probe", "/nosuch"])
+  func tellsTheTime(_ path: String) async throws {
+    let before = Int(UTCTimestamp.now.durationSince1970.components.seconds)
+    let answer = try await TestExporter(patience: patience()).get(path)
+    let after = Int(UTCTimestamp.now.durationSince1970.components.seconds)
+    let field = answer.split(separator: "\r\n").first { $0.hasPrefix("Date: ") }
+    let seconds = try #require(field.flatMap { HTTPDate.seconds(of: String($0.dropFirst("Date: ".count))) })
+    #expect((before...after).contains(seconds), "\(field ?? "")")
+  }
+
   /// RFC 9112, 9.3: without `keep-alive`, HTTP/1.0 ends; a server ends after a request that it cannot trust.
   @Test(arguments: [
     ("GET /-/healthy HTTP/1.0\r\n\r\n", "200"), ("GET / HTTP/1.1\r\n\r\n", "400"),

@@ -69,6 +69,9 @@ package final class Exporter: Sendable {
 
   deinit { loops.shutdownGracefully(queue: DispatchQueue.global()) { _ in } }
 
+  /// The present time, for the field Date.
+  var date: String { HTTPDate.text(of: time.timestamp) }
+
   func answer(_ request: Request) async -> Response {
     guard ["GET", "HEAD"].contains(request.method) else {
       return Response(status: 405, fields: [("Allow", "GET, HEAD")], body: "Only GET and HEAD are answered.\n")

@@ -141,6 +141,7 @@ final class RequestHandler: ChannelInboundHandler {
     var body = context.channel.allocator.buffer(capacity: response.body.utf8.count)
     body.writeString(response.body)
     var headers = HTTPHeaders(response.fields.map { ($0.name, $0.value) })
+    headers.add(name: "Date", value: exporter.date)
     headers.add(name: "Content-Type", value: response.type)
     headers.add(name: "Content-Length", value: String(body.readableBytes))
     headers.add(name: "X-Content-Type-Options", value: "nosniff")
