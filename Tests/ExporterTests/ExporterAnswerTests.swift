@@ -245,6 +245,26 @@ struct ExporterAnswerTests {
     #expect(answer.hasPrefix("HTTP/1.1 \(status) ") && answer.contains("\r\nConnection: close\r\n"))
   }
 
+  /// RFC 9110, 9.1 and 15.5.6: a method that nobody knows is not implemented, one that is known is not allowed; names
+  /// of methods have their case. RFC 6585, 5: fields are too large each, or together. The connection ends.
+  @Test(arguments: [
+    ("FOO / HTTP/1.1\r\nHost: x\r\n\r\n", 501), ("get / HTTP/1.1\r\nHost: x\r\n\r\n", 501),
+    ("DELETE / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 405),
+    ("GET / HTTP/1.1\r\nno colon\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost: x\r\n\(String(repeating: "X: y\r\n", count: 150))\r\n", 431),
+  ])
+  func saysWhyItDoesNotAnswer(_ request: String, _ status: Int) async throws {
+    let exporter = try await TestExporter(patience: patience())
+    // Also as the second request of a connection, which gets its answer first.
+    for first in ["", Self.healthy] {
+      let answer = try await exporter.exchange(first + request)
+      let last = answer.firstRange(of: "HTTP/1.1 \(status) ").map { answer[$0.lowerBound...] } ?? ""
+      #expect(last.contains("\r\nConnection: close\r\n") && last.contains("\r\nDate: "), "\(answer)")
+      #expect(last.contains("\r\nAllow: GET, HEAD\r\n") == (status == 405))
+      #expect(answer.hasPrefix("HTTP/1.1 \(first.isEmpty ? status : 200) "), "\(answer)")
+    }
+  }
+
   /// No request needs a body; 64 KiB of one are read.
   @Test(arguments: [(65_536, true), (65_537, false)])
   func endsALongBody(_ length: Int, _ isAnswered: Bool) async throws {

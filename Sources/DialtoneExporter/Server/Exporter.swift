@@ -74,7 +74,7 @@ package final class Exporter: Sendable {
 
   func answer(_ request: Request) async -> Response {
     guard ["GET", "HEAD"].contains(request.method) else {
-      return Response(status: 405, fields: [("Allow", "GET, HEAD")], body: "Only GET and HEAD are answered.\n")
+      return Response(status: 405, fields: [("Allow", "GET, HEAD")], body: Self.methods)
     }
     let parts = request.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     switch parts[0] {
@@ -85,6 +85,8 @@ package final class Exporter: Sendable {
     default: return Response(status: 404, body: "There are /, /probe, /metrics and /-/healthy.\n")
     }
   }
+
+  static let methods = "Only GET and HEAD are answered.\n"
 
   // MARK: Probes
 
