@@ -81,6 +81,33 @@ struct ExporterEdgesTests {
     #expect(!ListenAddress.inherited(descriptor).isLocal)
   }
 
+  /// blackbox_exporter reads `ca_file` for each probe: one that is replaced counts; here from the next look on. What
+  /// cannot be read, which is said, counts as it was.
+  @Test func trustsWhatAFileIsReplacedBy() async throws {
+    struct Unreadable: Error {}
+    let trusts = Box<[SiteTrust]>([])
+    let yaml = "modules: {http_2xx: {prober: http, http: {tls_config: {ca_file: /ca.pem}}}, other: {prober: http}}"
+    let exporter = Exporter(
+      configuration: try ExporterConfiguration(yaml: yaml) { "first of \($0)" }, policy: .local,
+      watched: try WatchedTargets([]), process: ProcessMetrics(),
+      environment: SiteEnvironment(perform: { url, configuration in
+        trusts.update { $0.append(configuration.trust) }
+        return SiteVerdict(url: url, kind: .available, status: 200)
+      }))
+    for look in 1...3 {
+      let failure = exporter.readTrust { path in
+        if look == 3 { throw Unreadable() }
+        return "\(look == 1 ? "first" : "second") of \(path)"
+      }
+      #expect((failure?.hasPrefix("ca_file: /ca.pem: ") ?? false) == (look == 3))
+      for module in ["http_2xx", "other"] {
+        _ = await exporter.answer(Exporter.Request(target: "/probe?target=https://a.example&module=\(module)"))
+      }
+    }
+    let (first, second) = (SiteTrust.pem("first of /ca.pem"), SiteTrust.pem("second of /ca.pem"))
+    #expect(trusts.value == [first, .system, second, .system, second, .system])
+  }
+
   // MARK: Targets
 
   /// An outage has the kernel's reason, and then the cause that a diagnosis finds; once a minute, by the clock of the

@@ -44,7 +44,7 @@ package final class Exporter: Sendable {
 
   /// What connections and probes are served by. It ends with the last of them.
   let loops = MultiThreadedEventLoopGroup(numberOfThreads: SiteResources.loopCount)
-  private let configuration: ExporterConfiguration
+  private let configuration: Lock<ExporterConfiguration>
   private let prober: Prober
   private let watched: WatchedTargets
   private let process: ProcessMetrics
@@ -59,7 +59,7 @@ package final class Exporter: Sendable {
     environment: SiteEnvironment? = nil, more: @escaping @Sendable () -> [MetricFamily] = { [] },
     time: TimeSource = .system
   ) {
-    self.configuration = configuration
+    self.configuration = Lock(configuration)
     prober = Prober(policy: policy, environment: environment ?? SiteEnvironment(group: loops))
     self.watched = watched
     self.process = process
@@ -93,6 +93,7 @@ package final class Exporter: Sendable {
   private func probe(_ query: String, _ request: Request) async -> Response {
     var probe: ProbeRequest
     do throws(ProbeRequest.Refusal) {
+      let configuration = configuration.withLock { $0 }
       probe = try ProbeRequest(query: query, scrapeTimeout: request.scrapeTimeout, configuration: configuration)
     } catch {
       return Response(status: error.status, body: error.message + "\n")
@@ -124,6 +125,15 @@ package final class Exporter: Sendable {
     let families = result.families(isLocalPathUp: watched.isLocalPathUp)
     if probe.isDebug { return Response(body: Self.debugText(probe, result, families)) }
     return Response(type: request.format.contentType, body: request.format.text(of: families))
+  }
+
+  /// Has the next probes trust what the modules' files have in them by now; no request has them read. Returns why one
+  /// cannot be read, which counts as it was.
+  package func readTrust(file: (String) throws -> String) -> String? {
+    var new = configuration.withLock { $0 }
+    let failure = new.readTrust(file: file)
+    configuration.withLock { [new] in $0 = new }
+    return failure
   }
 
   /// Waits until a probe may begin, for so long at most: with less time, it would fail for want of it, and an alert
@@ -207,7 +217,7 @@ package final class Exporter: Sendable {
 
   private func page() -> Response {
     let page = ExporterPage(
-      recent: state.withLock { $0.recent }.reversed(), modules: configuration.modules.keys.sorted(),
+      recent: state.withLock { $0.recent }.reversed(), modules: configuration.withLock { $0.modules.keys.sorted() },
       isLocalPathUp: watched.isLocalPathUp)
     return Response(
       type: "text/html; charset=utf-8",

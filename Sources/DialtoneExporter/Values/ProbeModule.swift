@@ -38,6 +38,8 @@ package struct ProbeModule: Sendable {
   // MARK: Both
 
   package var trust: SiteTrust = .system
+  /// The file that this was read from.
+  package var trustFile: String?
   package var serverName: HostName?
   package var verifiesCertificate = true
   /// `nil` for both families, raced.
