@@ -172,7 +172,8 @@ package final class Exporter: Sendable {
   }
 
   private static func debugText(_ probe: ProbeRequest, _ result: ProbeResult, _ families: [MetricFamily]) -> String {
-    let log = result.log.map { line in "module=\(probe.module.name) \(line)" }.joined(separator: "\n")
+    let log = (["Beginning probe: timeout_seconds=\(probe.timeout.inSeconds)"] + result.log)
+      .map { line in "module=\(probe.module.name) \(line)" }.joined(separator: "\n")
     return """
       Logs for the probe:
       \(log)
@@ -184,8 +185,7 @@ package final class Exporter: Sendable {
 
 
       Module configuration:
-      prober: \(probe.module.prober)
-      timeout: \(probe.timeout)
+      \(probe.module.written)
 
       """
   }

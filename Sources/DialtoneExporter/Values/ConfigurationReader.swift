@@ -57,6 +57,7 @@ private struct ModuleReader {
       throw probed.value.refusal("prober: \(probed.value.shown) cannot be honoured; \(Self.given)")
     }
     var module = ProbeModule(name: name, prober: prober)
+    module.written = value.written
     for (key, value) in entries {
       switch key.text {
       case "prober": break
