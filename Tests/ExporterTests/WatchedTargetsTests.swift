@@ -43,8 +43,8 @@ struct WatchedTargetsTests {
       ])
   }
 
-  /// Packets can leave over an interface that leads to the Internet, as long as the path is satisfied. One that has left
-  /// the path is told of, until it is deleted: then its series ends (Prometheus: "Staleness").
+  /// Packets can leave over an interface that leads to the Internet, as long as the path is satisfied. One that has
+  /// left the path is told of, until it is deleted: then its series ends (Prometheus: "Staleness").
   @Test func tellsOfEachInterface() async throws {
     let network = ScriptedNetwork()
     let wired = try #require(NetworkInterface(name: "eth0", index: 3, kind: .wired))

@@ -116,7 +116,7 @@ struct OutageFindingTests {
       ])
   }
 
-  /// A begin that is torn changes nothing: an outage is told once, and no time twice (RFC 8259: half a line is no JSON).
+  /// A begin that is torn changes nothing: an outage is told once, no time twice (RFC 8259: half a line is no JSON).
   @Test func aBeginThatCannotBeReadCountsOnce() {
     func withoutBegin(_ events: [JournalEvent]) -> [OutageLog.Finding] {
       OutageLog.findings(events.filter { $0.at.clock < moment(50).clock || $0.name != "begin" })
