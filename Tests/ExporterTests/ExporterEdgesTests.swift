@@ -81,6 +81,73 @@ struct ExporterEdgesTests {
     #expect(!ListenAddress.inherited(descriptor).isLocal)
   }
 
+  /// blackbox_exporter reads `ca_file` for each probe: one that is replaced counts; here from the next look on. What
+  /// cannot be read, which is said, counts as it was.
+  @Test func trustsWhatAFileIsReplacedBy() async throws {
+    struct Unreadable: Error {}
+    let trusts = Box<[SiteTrust]>([])
+    let yaml = "modules: {http_2xx: {prober: http, http: {tls_config: {ca_file: /ca.pem}}}, other: {prober: http}}"
+    let exporter = Exporter(
+      configuration: try ExporterConfiguration(yaml: yaml) { "first of \($0)" }, policy: .local,
+      watched: try WatchedTargets([]), process: ProcessMetrics(),
+      environment: SiteEnvironment(perform: { url, configuration in
+        trusts.update { $0.append(configuration.trust) }
+        return SiteVerdict(url: url, kind: .available, status: 200)
+      }))
+    for look in 1...3 {
+      let failure = exporter.readTrust { path in
+        if look == 3 { throw Unreadable() }
+        return "\(look == 1 ? "first" : "second") of \(path)"
+      }
+      #expect((failure?.hasPrefix("ca_file: /ca.pem: ") ?? false) == (look == 3))
+      for module in ["http_2xx", "other"] {
+        _ = await exporter.answer(Exporter.Request(target: "/probe?target=https://a.example&module=\(module)"))
+      }
+    }
+    let (first, second) = (SiteTrust.pem("first of /ca.pem"), SiteTrust.pem("second of /ca.pem"))
+    #expect(trusts.value == [first, .system, second, .system, second, .system])
+  }
+
+  /// As blackbox_exporter does: the module as it is written, with `<secret>` for secrets, and in the log how long the
+  /// probe may take.
+  @Test func tellsTheModuleAsItIsWritten() async throws {
+    let yaml = """
+      modules:
+        http_2xx:
+          prober: http
+          timeout: 5s
+          http: {valid_status_codes: [200, 301], headers: {Authorization: Bearer x, X: "y"},
+            fail_if_body_not_matches_regexp: ["a: b", 'c'], tls_config: {insecure_skip_verify: true}}
+      """
+    let exporter = Exporter(
+      configuration: try ExporterConfiguration(yaml: yaml) { $0 }, policy: .local, watched: try WatchedTargets([]),
+      process: ProcessMetrics(),
+      environment: SiteEnvironment(perform: { url, _ in SiteVerdict(url: url, kind: .available, status: 200) }),
+      time: TimeSource(passes: false, realtime: { 0 }, now: { 0 }))
+    let answer = await exporter.answer(Exporter.Request(target: "/probe?target=a.example&debug=true"))
+    #expect(answer.body.hasPrefix("Logs for the probe:\nmodule=http_2xx Beginning probe: timeout_seconds=5.0\n"))
+    #expect(
+      answer.body.hasSuffix(
+        """
+        Module configuration:
+        prober: http
+        timeout: 5s
+        http:
+          valid_status_codes:
+          - 200
+          - 301
+          headers:
+            Authorization: <secret>
+            X: <secret>
+          fail_if_body_not_matches_regexp:
+          - "a: b"
+          - "c"
+          tls_config:
+            insecure_skip_verify: true
+
+        """), "\(answer.body)")
+  }
+
   // MARK: Targets
 
   /// An outage has the kernel's reason, and then the cause that a diagnosis finds; once a minute, by the clock of the

@@ -178,6 +178,18 @@ struct ExporterTextTests {
     #expect(module.preferredFamily == family && module.fallsBack == fallsBack)
   }
 
+  /// What `prometheus-blackbox-exporter --config.check` 0.23 takes for a boolean.
+  @Test(arguments: [
+    ("true", true), ("True", true), ("TRUE", true), ("false", false), ("False", false), ("FALSE", false), ("y", true),
+    ("Y", true), ("yes", true), ("Yes", true), ("YES", true), ("on", true), ("On", true), ("ON", true), ("n", false),
+    ("N", false), ("no", false), ("No", false), ("NO", false), ("off", false), ("Off", false), ("OFF", false),
+    ("\"yes\"", true), ("'off'", false),
+  ])
+  func readsABoolean(_ text: String, _ value: Bool) throws {
+    let module = try module("fail_if_ssl: \(text), follow_redirects: \(text)")
+    #expect(module?.failsWithTLS == value && module?.followsRedirects == value)
+  }
+
   @Test func readsTheEndsOfItsRanges() throws {
     #expect(try module("valid_status_codes: [200, 999]")?.statuses == [200, 999])
     #expect(try module("valid_status_codes: []")?.statuses == [] && module("valid_status_codes: ")?.statuses == [])
@@ -199,10 +211,11 @@ struct ExporterTextTests {
     ("headers: {Expect: x}", "connection"),
     ("headers: {Transfer-Encoding: x}", "connection"), ("headers: {UPGRADE: x}", "connection"),
     ("headers: {Trailer: x}", "connection"), ("headers: {Keep-Alive: x}", "connection"), ("headers: [x]", "keys"),
-    ("headers: {X: [y]}", "a text"), ("fail_if_ssl: yes", "true or false"), ("fail_if_ssl: [true]", "true or false"),
+    ("headers: {X: [y]}", "a text"), ("fail_if_ssl: tRUE", "true or false"), ("fail_if_ssl: [true]", "true or false"),
     ("tls_config: {server_name: a..b}", "server_name"), ("tls: true", "cannot be honoured"),
     ("no_follow_redirects: maybe", "no_follow_redirects"), ("method: [GET]", "a text"),
-    ("enable_http2: 1", "true or false"),
+    ("enable_http2: 1", "true or false"), ("fail_if_ssl: \"true\"", "without quotes"),
+    ("fail_if_ssl: 'False'", "without quotes"), ("fail_if_ssl: \"maybe\"", "without quotes"),
   ])
   func refusesAKey(_ http: String, _ words: String) {
     let error = #expect(throws: ConfigurationError.self) { try module(http) }

@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+import Dialtone
 import Foundation
 import Testing
 
@@ -10,6 +11,11 @@ import Testing
 struct HTTPDateTests {
   @Test(arguments: ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"])
   func readsItsThreeForms(text: String) { #expect(HTTPDate.seconds(of: text) == 784_111_777) }
+
+  @Test func writesTheFirstForm() {
+    let time = UTCTimestamp(durationSince1970: .milliseconds(784_111_777_999))
+    #expect(HTTPDate.text(of: time) == "Sun, 06 Nov 1994 08:49:37 GMT")
+  }
 
   /// As another library writes it, on each day of years with and without a 29th of February.
   @Test(arguments: [1900, 1970, 1999, 2000, 2023, 2024])
@@ -23,6 +29,7 @@ struct HTTPDateTests {
       let seconds = Int(first) + day * 86_400 + day * 61
       let text = formatter.string(from: Date(timeIntervalSince1970: Double(seconds)))
       #expect(HTTPDate.seconds(of: text) == seconds, "\(text)")
+      #expect(HTTPDate.text(of: UTCTimestamp(durationSince1970: .seconds(seconds))) == text)
     }
   }
 

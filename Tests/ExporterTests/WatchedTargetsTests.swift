@@ -43,8 +43,8 @@ struct WatchedTargetsTests {
       ])
   }
 
-  /// Packets can leave over an interface that leads to the Internet, as long as the path is satisfied. One that was
-  /// there once is told of when it has gone.
+  /// Packets can leave over an interface that leads to the Internet, as long as the path is satisfied. One that has
+  /// left the path is told of, until it is deleted: then its series ends (Prometheus: "Staleness").
   @Test func tellsOfEachInterface() async throws {
     let network = ScriptedNetwork()
     let wired = try #require(NetworkInterface(name: "eth0", index: 3, kind: .wired))
@@ -54,7 +54,8 @@ struct WatchedTargetsTests {
         status, reason: status == .satisfied ? nil : .noRoute,
         interfaces: interfaces.map { NetworkPath.Interface($0.0, supportsIPv4: $0.leads, supportsIPv6: false) })
     }
-    let watched = try WatchedTargets([], reachability: network.environment)
+    let deleted = Box<Set<String>>([])
+    let watched = try WatchedTargets([], reachability: network.environment) { !deleted.value.contains($0) }
     // The network's time goes on, whatever its monitors wait for.
     func tells(_ samples: [String]) -> Bool {
       network.clock.advance(by: .seconds(1))
@@ -69,5 +70,19 @@ struct WatchedTargetsTests {
     try await eventually("both lead") { tells(["\(eth0) 1", "\(wlan0) 1"]) }
     network.set(path(.unsatisfied, []))
     try await eventually("none leads") { tells(["\(eth0) 0", "\(wlan0) 0"]) }
+    deleted.value = ["eth0"]
+    #expect(paths(watched) == ["\(wlan0) 0"])
+    deleted.value = ["wlan0"]
+    network.set(path(.satisfied, [(wired, true), (wifi, true)]))
+    // What a path tells of is there.
+    try await eventually("both are back") { tells(["\(eth0) 1", "\(wlan0) 1"]) }
+    network.set(path(.satisfied, [(wired, true)]))
+    try await eventually("one is deleted") { tells(["\(eth0) 1"]) }
+  }
+
+  /// netdevice(7): no name of an interface has 16 bytes or more.
+  @Test func knowsWhichInterfacesThereAre() {
+    #expect(WatchedTargets.machineHasInterface("lo"))
+    #expect(!WatchedTargets.machineHasInterface("nosuch-interface-of-any-machine"))
   }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DialtoneJournal
+import Foundation
 import Testing
 
 @testable import Dialtone
@@ -86,6 +87,37 @@ struct JournalFilesTests {
     try folder.remove(name)
     _ = writer.write(JournalEvent(.up(target: "a"), at: moment(2))) { header(moment(2)) }
     #expect(try folder.events().events.map(\.name) == ["file", "up"])
+  }
+
+  /// Somebody has removed the folder. That it fails and works again is said, and no other recorder gets the new one.
+  @Test func aFolderThatIsGoneIsMadeAnew() throws {
+    let folder = try JournalFolder()
+    let place = JournalDirectory("\(folder.path)/a/b")
+    try place.make()
+    var writer = JournalWriter(place, sizeLimit: 1 << 20)
+    func up(_ second: Double) -> JournalEvent { JournalEvent(.up(target: "a"), at: moment(second)) }
+    #expect(writer.write(up(1)) { header(moment(1)) } == nil)
+    try FileManager.default.removeItem(atPath: "\(folder.path)/a")
+    #expect(
+      writer.write(up(2)) { header(moment(2)) }
+        == "\(place.path): No such file or directory; what happens is kept, and written once that is possible")
+    #expect(writer.writeWaiting { header(moment(3)) } == "\(place.path): written again, with 1 that had waited")
+    var events: [JournalEvent] = []
+    var reader = JournalReader(place)
+    try reader.read { events.append($0) }
+    #expect(events.map(\.name) == ["file", "up"] && events.last == up(2))
+    #expect(try place.isBeingWritten() && writer.counts.written == 4)
+    // Another recorder was faster.
+    try FileManager.default.removeItem(atPath: "\(folder.path)/a")
+    #expect(writer.write(up(4)) { nil } != nil)
+    try place.make()
+    guard let other = try place.lock() else {
+      Issue.record("it is locked by nobody")
+      return
+    }
+    #expect(writer.writeWaiting { nil }?.contains("busy") ?? false)
+    #expect(try place.files().isEmpty && writer.counts.waiting == 1)
+    withExtendedLifetime(other) {}
   }
 
   /// The folder is away for a while, as on a disk that is not mounted.

@@ -116,6 +116,45 @@ struct OutageFindingTests {
       ])
   }
 
+  /// A begin that is torn changes nothing: an outage is told once, no time twice (RFC 8259: half a line is no JSON).
+  @Test func aBeginThatCannotBeReadCountsOnce() {
+    func withoutBegin(_ events: [JournalEvent]) -> [OutageLog.Finding] {
+      OutageLog.findings(events.filter { $0.at.clock < moment(50).clock || $0.name != "begin" })
+    }
+    let (old, new) = (open(20), open(60))
+    let first = [event(.start(recorder()), 0), event(.up(target: "a"), 10)]
+    let end = event(.end(new, how: "h", isWaking: false), 90)
+    let events = first + [event(.begin(new, isContinued: false), 60), end, event(.stop(reason: "x"), 95)]
+    let over = OutageLog.Finding.outage(Outage(new, at: moment(90), .over("h")))
+    #expect(
+      withoutBegin(events) == [
+        watched("a", .unknown, 0, 10), watched("a", .up, 10, 60), watched("a", .down, 60, 90), over,
+        watched("a", .up, 90, 95),
+      ])
+    #expect(withoutBegin(events) == OutageLog.findings(events))
+    // After another one that was left open, and going on with it.
+    let left = [
+      event(.start(recorder()), 20), event(.begin(old, isContinued: false), 20), event(.stop(reason: "x"), 30),
+      event(.start(recorder()), 40),
+    ]
+    let another = left + [event(.begin(new, isContinued: false), 60), end]
+    #expect(withoutBegin(another) == OutageLog.findings(another))
+    #expect(
+      withoutBegin(left + [event(.end(old, how: "h", isWaking: false), 90)]) == [
+        watched("a", .down, 20, 30), watched("a", .down, 40, 90),
+        .outage(Outage(old, at: moment(90), .over("h"))),
+      ])
+    // What was told before a sleep stays.
+    let slept = [
+      event(.sleep(10_000_000), 80, slept: 10), event(.end(new, how: "h", isWaking: false), 90, slept: 10),
+    ]
+    #expect(
+      withoutBegin(first + slept).dropFirst() == [
+        watched("a", .up, 10, 70), .asleep(from: moment(70).wall, to: moment(80).wall), watched("a", .down, 80, 90),
+        .outage(Outage(new, at: moment(90, slept: 10), .over("h"))),
+      ])
+  }
+
   /// A cause and its steps belong to the outage that began then.
   @Test(arguments: [(60.0, true), (61, false)]) func aCauseBelongsToItsOutage(second: Double, isIts: Bool) {
     let step = Explanation.Step(step: "link", family: nil, outcome: "fault", text: "t")

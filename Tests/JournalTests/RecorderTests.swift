@@ -101,6 +101,26 @@ struct RecorderTests {
     #expect(other.remarks.value.last?.contains("1 of the events could not be written, and are lost") ?? false)
   }
 
+  /// A folder that is removed meanwhile is made anew: for this recorder, and from there on.
+  @Test func aFolderThatIsRemovedIsMadeAnew() async throws {
+    let folder = try JournalFolder()
+    let lab = try Lab(in: folder)
+    try await lab.wait(for: "up", count: 1)
+    try await lab.wait(for: "path", count: 1)
+    try await lab.waitUntilWritten()
+    try FileManager.default.removeItem(atPath: folder.path)
+    lab.network.set(.unreachable(.noCarrier))
+    try await lab.waitUntilExplained()
+    try await lab.waitUntilWritten()
+    #expect(try folder.directory.isBeingWritten())
+    lab.stop()
+    let remarks = lab.remarks.value
+    #expect(remarks.count == 2 && remarks.first?.contains("No such file or directory") ?? false, "\(remarks)")
+    #expect(remarks.last?.contains("written again") ?? false)
+    let names = try folder.events().events.map(\.name)
+    #expect(names.first == "file" && names.contains("begin") && names.last == "stop", "\(names)")
+  }
+
   /// A month, in which the network goes a hundred times: begin and end of each outage are exact to the microsecond.
   @Test func aMonthOfOutagesIsExact() async throws {
     let folder = try JournalFolder()

@@ -16,7 +16,7 @@ struct ExportRunner {
   let targets: [(name: String, target: WatchedTargets.Target)]
   let textfile: String?
 
-  /// How often the file is written, and what the process uses is read.
+  /// How often files are read and written, and what the process uses is read.
   private static let period = 15
   /// How long requests under way may take at the end.
   private static let patience = Duration.seconds(5)
@@ -39,10 +39,11 @@ struct ExportRunner {
     let exporter = Exporter(
       configuration: configuration, policy: policy, watched: try WatchedTargets(targets), process: process)
     if !addresses.isEmpty, !listen(exporter, ending) { return .inputOutput }
-    let report = FileReport(path: textfile)
-    let timer = Self.repeating {
+    let (writing, trust) = (Trouble(), Trouble())
+    let timer = Self.repeating { [textfile] in
       process.sample()
-      report.write(exporter.textfile)
+      if let textfile { writing.tell(Self.failure(writing: exporter.textfile, to: textfile)) }
+      trust.tell(exporter.readTrust { try ConfigurationFile.text(at: $0) })
     }
     defer { timer.cancel() }
     // Signals alone end it.
@@ -92,25 +93,26 @@ struct ExportRunner {
     func stop(within limit: Duration) { server.withLock { $0 }?.stop(within: limit) }
   }
 
-  /// Writes the file, and says on standard error if that fails: once, until it succeeds again.
-  private final class FileReport: Sendable {
-    private let path: String?
-    private let isFailing = Lock(false)
+  /// Writes a file. Returns why it cannot.
+  private static func failure(writing text: String, to path: String) -> String? {
+    do throws(SystemError) {
+      try ReplacedFile.write(text, to: path)
+      return nil
+    } catch {
+      return "--textfile: \(error)"
+    }
+  }
 
-    init(path: String?) { self.path = path }
+  /// Says on standard error that something fails: once, until it succeeds again.
+  private final class Trouble: Sendable {
+    private let isKnown = Lock(false)
 
-    func write(_ text: String) {
-      guard let path else { return }
-      do throws(SystemError) {
-        try ReplacedFile.write(text, to: path)
-        isFailing.withLock { $0 = false }
-      } catch {
-        let isNew = isFailing.withLock { isFailing in
-          defer { isFailing = true }
-          return !isFailing
-        }
-        if isNew { Output.remark("dialtone: --textfile: \(TerminalText.visible(error.description))") }
+    func tell(_ failure: String?) {
+      let isNew = isKnown.withLock { isKnown in
+        defer { isKnown = failure != nil }
+        return !isKnown
       }
+      if isNew, let failure { Output.remark("dialtone: \(TerminalText.visible(failure))") }
     }
   }
 }

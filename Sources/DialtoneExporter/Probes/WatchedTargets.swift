@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CDialtoneSystem
 package import Dialtone
 internal import DialtoneDiagnosis
 package import DialtoneSites
@@ -21,17 +22,24 @@ package final class WatchedTargets: Sendable {
     var task: Task<Void, Never>?
   }
 
+  private struct Interface {
+    let kind: String
+    var isUp = false
+    var isOfPath = false
+  }
+
   private struct State {
     var records: [TargetRecord] = []
     var diagnosed: [Diagnosed] = []
-    /// Interfaces that were there once: one that goes is down.
-    var interfaces: [String: (kind: String, isUp: Bool)] = [:]
+    /// Interfaces of which a path told once: one that leaves it is down, as long as the machine has it.
+    var interfaces: [String: Interface] = [:]
   }
 
   private static let diagnosisPause: Int64 = 60_000_000_000
 
   private let targets: [(name: String, target: Target)]
   private let time: TimeSource
+  private let hasInterface: @Sendable (String) -> Bool
   private let internet: ReachabilityMonitor
   private let paths: PathMonitor
   private let monitors: [any Sendable]
@@ -40,10 +48,12 @@ package final class WatchedTargets: Sendable {
 
   package init(
     _ targets: [(name: String, target: Target)], reachability: ReachabilityEnvironment = .system,
-    sites: SiteEnvironment = .system, time: TimeSource = .system
+    sites: SiteEnvironment = .system, time: TimeSource = .system,
+    hasInterface: @escaping @Sendable (String) -> Bool = WatchedTargets.machineHasInterface
   ) throws(SiteError) {
     self.targets = targets
     self.time = time
+    self.hasInterface = hasInterface
     internet = ReachabilityMonitor(.internet, environment: reachability)
     paths = PathMonitor(environment: reachability)
     let now = time.now()
@@ -95,11 +105,10 @@ package final class WatchedTargets: Sendable {
 
   private func take(_ path: NetworkPath) {
     state.withLock { state in
-      for name in state.interfaces.keys { state.interfaces[name]?.isUp = false }
+      state.interfaces = state.interfaces.mapValues { Interface(kind: $0.kind) }
       for interface in path.interfaces {
-        state.interfaces[interface.name] = (
-          interface.kind.identifier, path.status == .satisfied && interface.leadsToInternet
-        )
+        state.interfaces[interface.name] = Interface(
+          kind: interface.kind.identifier, isUp: path.status == .satisfied && interface.leadsToInternet, isOfPath: true)
       }
     }
   }
@@ -133,6 +142,12 @@ package final class WatchedTargets: Sendable {
     state.withLock { $0.diagnosed[index].task = task }
   }
 
+  /// Whether the machine has an interface of that name, or cannot tell (if_nametoindex(3)).
+  package static func machineHasInterface(_ name: String) -> Bool {
+    // The name is read during the call.
+    unsafe if_nametoindex(name) != 0 || ![ENODEV, ENXIO].contains(csystem_errno())
+  }
+
   deinit {
     for diagnosed in state.withLock({ $0.diagnosed }) { diagnosed.task?.cancel() }
   }
@@ -148,7 +163,11 @@ package final class WatchedTargets: Sendable {
     var families = TargetFamilies()
     var path = MetricFamily("dialtone_path_up", "Whether packets for the Internet can leave over the interface")
     let now = time.now()
-    let state = state.withLock { $0 }
+    let state = state.withLock { [hasInterface] state in
+      // The series of one that was deleted ends.
+      state.interfaces = state.interfaces.filter { $0.value.isOfPath || hasInterface($0.key) }
+      return state
+    }
     for (target, record) in zip(targets, state.records) { record.add(to: &families, named: target.name, at: now) }
     for (name, interface) in state.interfaces.sorted(by: { $0.key < $1.key }) {
       path.add(interface.isUp ? 1 : 0, ["interface": name, "kind": interface.kind])

@@ -44,7 +44,7 @@ package final class Exporter: Sendable {
 
   /// What connections and probes are served by. It ends with the last of them.
   let loops = MultiThreadedEventLoopGroup(numberOfThreads: SiteResources.loopCount)
-  private let configuration: ExporterConfiguration
+  private let configuration: Lock<ExporterConfiguration>
   private let prober: Prober
   private let watched: WatchedTargets
   private let process: ProcessMetrics
@@ -59,7 +59,7 @@ package final class Exporter: Sendable {
     environment: SiteEnvironment? = nil, more: @escaping @Sendable () -> [MetricFamily] = { [] },
     time: TimeSource = .system
   ) {
-    self.configuration = configuration
+    self.configuration = Lock(configuration)
     prober = Prober(policy: policy, environment: environment ?? SiteEnvironment(group: loops))
     self.watched = watched
     self.process = process
@@ -69,9 +69,12 @@ package final class Exporter: Sendable {
 
   deinit { loops.shutdownGracefully(queue: DispatchQueue.global()) { _ in } }
 
+  /// The present time, for the field Date.
+  var date: String { HTTPDate.text(of: time.timestamp) }
+
   func answer(_ request: Request) async -> Response {
     guard ["GET", "HEAD"].contains(request.method) else {
-      return Response(status: 405, fields: [("Allow", "GET, HEAD")], body: "Only GET and HEAD are answered.\n")
+      return Response(status: 405, fields: [("Allow", "GET, HEAD")], body: Self.methods)
     }
     let parts = request.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     switch parts[0] {
@@ -83,11 +86,14 @@ package final class Exporter: Sendable {
     }
   }
 
+  static let methods = "Only GET and HEAD are answered.\n"
+
   // MARK: Probes
 
   private func probe(_ query: String, _ request: Request) async -> Response {
     var probe: ProbeRequest
     do throws(ProbeRequest.Refusal) {
+      let configuration = configuration.withLock { $0 }
       probe = try ProbeRequest(query: query, scrapeTimeout: request.scrapeTimeout, configuration: configuration)
     } catch {
       return Response(status: error.status, body: error.message + "\n")
@@ -119,6 +125,15 @@ package final class Exporter: Sendable {
     let families = result.families(isLocalPathUp: watched.isLocalPathUp)
     if probe.isDebug { return Response(body: Self.debugText(probe, result, families)) }
     return Response(type: request.format.contentType, body: request.format.text(of: families))
+  }
+
+  /// Has the next probes trust what the modules' files have in them by now; no request has them read. Returns why one
+  /// cannot be read, which counts as it was.
+  package func readTrust(file: (String) throws -> String) -> String? {
+    var new = configuration.withLock { $0 }
+    let failure = new.readTrust(file: file)
+    configuration.withLock { [new] in $0 = new }
+    return failure
   }
 
   /// Waits until a probe may begin, for so long at most: with less time, it would fail for want of it, and an alert
@@ -157,7 +172,8 @@ package final class Exporter: Sendable {
   }
 
   private static func debugText(_ probe: ProbeRequest, _ result: ProbeResult, _ families: [MetricFamily]) -> String {
-    let log = result.log.map { line in "module=\(probe.module.name) \(line)" }.joined(separator: "\n")
+    let log = (["Beginning probe: timeout_seconds=\(probe.timeout.inSeconds)"] + result.log)
+      .map { line in "module=\(probe.module.name) \(line)" }.joined(separator: "\n")
     return """
       Logs for the probe:
       \(log)
@@ -169,8 +185,7 @@ package final class Exporter: Sendable {
 
 
       Module configuration:
-      prober: \(probe.module.prober)
-      timeout: \(probe.timeout)
+      \(probe.module.written)
 
       """
   }
@@ -202,7 +217,7 @@ package final class Exporter: Sendable {
 
   private func page() -> Response {
     let page = ExporterPage(
-      recent: state.withLock { $0.recent }.reversed(), modules: configuration.modules.keys.sorted(),
+      recent: state.withLock { $0.recent }.reversed(), modules: configuration.withLock { $0.modules.keys.sorted() },
       isLocalPathUp: watched.isLocalPathUp)
     return Response(
       type: "text/html; charset=utf-8",

@@ -124,9 +124,10 @@ package final class ExporterServer: Sendable {
     limits.maxHeaderListSize = 32_768
     limits.maxHeaderFieldCount = 100
     try pipeline.addHandler(FirstByteHandler(handler))
-    // What is told has no fields of others: they need no look.
+    // The handler answers errors. What is told has no fields of others: they need no look.
     try pipeline.configureHTTPServerPipeline(
-      withOutboundHeaderValidation: false, withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
+      withErrorHandling: false, withOutboundHeaderValidation: false, withEncoderConfiguration: .init(),
+      withDecoderLimitConfiguration: limits)
     try pipeline.addHandler(handler)
   }
 

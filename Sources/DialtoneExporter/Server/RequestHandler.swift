@@ -104,12 +104,13 @@ final class RequestHandler: ChannelInboundHandler {
       isLast = true
       return write(
         Exporter.Response(
-          status: 503, fields: [("Retry-After", "1")], body: "Too many connections are open; ask again later.\n"), head)
+          status: 503, fields: [("Retry-After", "1")], body: "Too many connections are open; ask again later.\n"),
+        to: head.method)
     }
     // RFC 9112, 3.2: a server refuses a request of HTTP/1.1 without its host, or with several.
     if head.version == .http1_1, head.headers["host"].count != 1 {
       isLast = true
-      return write(Exporter.Response(status: 400, body: "A request has one field Host.\n"), head)
+      return write(Exporter.Response(status: 400, body: "A request has one field Host.\n"), to: head.method)
     }
     let request = Exporter.Request(
       method: head.method.rawValue, target: Self.originForm(head.uri),
@@ -118,7 +119,7 @@ final class RequestHandler: ChannelInboundHandler {
     let handler = NIOLoopBound(self, eventLoop: loop)
     task = Task(executorPreference: executor) { [exporter] in
       let response = await exporter.answer(request)
-      handler.value.write(response, head)
+      handler.value.write(response, to: head.method)
     }
   }
 
@@ -134,13 +135,15 @@ final class RequestHandler: ChannelInboundHandler {
     return accepted.format
   }
 
-  private func write(_ response: Exporter.Response, _ request: HTTPRequestHead) {
+  /// `method` is the one of the request; `nil` if it could not be read.
+  private func write(_ response: Exporter.Response, to method: HTTPMethod?) {
     task = nil
     guard let context else { return }
     setTimer(patience.answer)
     var body = context.channel.allocator.buffer(capacity: response.body.utf8.count)
     body.writeString(response.body)
     var headers = HTTPHeaders(response.fields.map { ($0.name, $0.value) })
+    headers.add(name: "Date", value: exporter.date)
     headers.add(name: "Content-Type", value: response.type)
     headers.add(name: "Content-Length", value: String(body.readableBytes))
     headers.add(name: "X-Content-Type-Options", value: "nosniff")
@@ -148,7 +151,7 @@ final class RequestHandler: ChannelInboundHandler {
     let head = HTTPResponseHead(
       version: .http1_1, status: HTTPResponseStatus(statusCode: response.status), headers: headers)
     context.write(wrapOutboundOut(.head(head)), promise: nil)
-    if request.method != .HEAD { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
+    if method != .HEAD { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
     // The next request may begin before this is written, and be the last.
     let closes = isLast
     context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { [self] _ in
@@ -173,8 +176,18 @@ final class RequestHandler: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // What cannot be read has been answered before; whatever else it is, the connection is of no use any more.
-    context.close(promise: nil)
+    // The connection is of no use any more.
+    isLast = true
+    guard let error = error as? HTTPParserError else { return context.close(promise: nil) }
+    let (status, body) =
+      switch error {
+      // RFC 9110, 9.1.
+      case .invalidMethod: (501, Exporter.methods)
+      // RFC 6585, 5.
+      case .headerOverflow: (431, "The request's target or its fields are too long.\n")
+      default: (400, "This is no request of HTTP/1.1.\n")
+      }
+    write(Exporter.Response(status: status, body: body), to: nil)
   }
 }
 

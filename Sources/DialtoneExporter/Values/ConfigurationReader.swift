@@ -8,8 +8,7 @@ extension ExporterConfiguration {
   /// Far more than anybody writes by hand.
   package static let sizeLimit = 1 << 20
 
-  /// Reads blackbox_exporter's YAML, as far as Dialtone can honour it. `file` reads the file of a key `ca_file`: that
-  /// happens here, once, and never because of a request.
+  /// Reads blackbox_exporter's YAML, as far as Dialtone can honour it. `file` reads the file of a key `ca_file`.
   ///
   /// - Throws: For any key or value that cannot be honoured, with its line.
   package init(
@@ -25,6 +24,21 @@ extension ExporterConfiguration {
     }
     if modules.isEmpty { throw ConfigurationError(line: nil, message: "modules: none is there") }
     self.init(modules: modules)
+  }
+
+  /// Reads the files of `ca_file` anew: they are replaced before their certificates end. One that cannot be read counts
+  /// as it was. Returns why it cannot.
+  mutating func readTrust(file: (String) throws -> String) -> String? {
+    var failure: String?
+    for (name, module) in modules {
+      guard let path = module.trustFile else { continue }
+      do {
+        modules[name]?.trust = .pem(try file(path))
+      } catch {
+        failure = "ca_file: \(path): \(error)"
+      }
+    }
+    return failure
   }
 }
 
@@ -43,6 +57,7 @@ private struct ModuleReader {
       throw probed.value.refusal("prober: \(probed.value.shown) cannot be honoured; \(Self.given)")
     }
     var module = ProbeModule(name: name, prober: prober)
+    module.written = value.written
     for (key, value) in entries {
       switch key.text {
       case "prober": break
@@ -131,6 +146,7 @@ private struct ModuleReader {
       let path = try value.string()
       do {
         module.trust = .pem(try file(path))
+        module.trustFile = path
       } catch {
         throw value.refusal("ca_file: \(value.shown): \(error)")
       }

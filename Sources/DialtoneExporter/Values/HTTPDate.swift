@@ -3,9 +3,22 @@
 
 internal import Dialtone
 
-/// Dates of HTTP, in any of its three forms (RFC 9110, 5.6.7).
+/// Dates of HTTP (RFC 9110, 5.6.7): read in any of its three forms, written in the one that is to be sent.
 enum HTTPDate {
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+  /// Beginning with that of 1970-01-01.
+  private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+
+  static func text(of time: UTCTimestamp) -> String {
+    // Such as 1994-11-06T08:49:37Z.
+    let parts = time.descriptionInSeconds.split { "-TZ".contains($0) }
+    let numbers = parts.prefix(3).compactMap { Int64($0) }
+    guard numbers.count == 3, parts.count == 4 else { return "" }
+    let days = Int(UTCTimestamp.days(year: numbers[0], month: numbers[1], day: numbers[2]))
+    let weekday = weekdays[(days % 7 + 7) % 7]
+    return "\(weekday), \(parts[2]) \(months[Int(numbers[1]) - 1]) \(parts[0]) \(parts[3]) GMT"
+  }
 
   /// Seconds since 1970.
   static func seconds(of text: String) -> Int? {

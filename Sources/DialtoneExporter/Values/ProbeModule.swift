@@ -14,6 +14,8 @@ package struct ProbeModule: Sendable {
   package var prober: Prober
   /// `nil` for as long as the scrape allows.
   package var timeout: Duration?
+  /// As it is written in the configuration, without secrets.
+  package var written: String
   /// The only interface.
   package var interface: String?
 
@@ -38,6 +40,8 @@ package struct ProbeModule: Sendable {
   // MARK: Both
 
   package var trust: SiteTrust = .system
+  /// The file that this was read from.
+  package var trustFile: String?
   package var serverName: HostName?
   package var verifiesCertificate = true
   /// `nil` for both families, raced.
@@ -47,6 +51,7 @@ package struct ProbeModule: Sendable {
   package init(name: String, prober: Prober) {
     self.name = name
     self.prober = prober
+    written = "prober: \(prober)"
   }
 
   /// Whether the body is looked at.

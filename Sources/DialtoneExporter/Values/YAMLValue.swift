@@ -61,16 +61,39 @@ struct YAMLValue {
     }
   }
 
+  /// The value as a block. Headers may have credentials: their values are left out.
+  var written: String { String(Self.written(node, "", hides: false).drop { $0 == "\n" }) }
+
+  /// What stands behind a key or a dash, with the blank or line break before it.
+  private static func written(_ node: YAMLNode, _ indentation: String, hides: Bool) -> String {
+    switch node.content {
+    case .text(_, _) where hides: " <secret>"
+    case .text("", isPlain: true): ""
+    case .text(let text, let isPlain): isPlain && !text.contains("\n") ? " \(text)" : " \(String(reflecting: text))"
+    case .items(let items):
+      // In the column of its key.
+      items.map { "\n\(indentation.dropLast(2))-" + written($0, indentation, hides: hides) }.joined()
+    case .entries(let entries):
+      entries.map { key, value in
+        "\n\(indentation)\(key.text):" + written(value, indentation + "  ", hides: hides || key.text == "headers")
+      }.joined()
+    }
+  }
+
   func string() throws(ConfigurationError) -> String {
     guard let text else { throw refusal("a text is expected here") }
     return text
   }
 
+  /// As blackbox_exporter's reader (go-yaml 3): YAML 1.2's words without quotes, YAML 1.1's own in any way.
   func boolean(_ name: String) throws(ConfigurationError) -> Bool {
+    guard case .text(let text, let isPlain) = node.content else { throw refusal("\(name): give true or false") }
     switch text {
-    case "true": true
-    case "false": false
-    default: throw refusal("\(name): give true or false")
+    case "true" where isPlain, "True" where isPlain, "TRUE" where isPlain: return true
+    case "false" where isPlain, "False" where isPlain, "FALSE" where isPlain: return false
+    case "y", "Y", "yes", "Yes", "YES", "on", "On", "ON": return true
+    case "n", "N", "no", "No", "NO", "off", "Off", "OFF": return false
+    default: throw refusal("\(name): give true or false\(isPlain ? "" : ", without quotes")")
     }
   }
 

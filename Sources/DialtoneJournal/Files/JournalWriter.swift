@@ -4,13 +4,14 @@
 internal import CDialtoneCommand
 internal import CDialtoneSystem
 internal import Dialtone
-internal import Netlink
+package import Netlink
 
 /// Appends events to a journal, each with one write(2).
 ///
 /// - What cannot be written waits, in its order, and is tried again with the next event. Nothing that was written is
 ///   touched, except a torn line at the end, which is taken back.
 /// - A file begins each day, and when one is too long. Then the oldest go, until all are within the limit.
+/// - Its folder is made anew if somebody removes it.
 package struct JournalWriter: ~Copyable {
   private struct Line {
     let bytes: [UInt8]
@@ -32,6 +33,9 @@ package struct JournalWriter: ~Copyable {
   private var descriptor: CInt = -1
   private var size = 0
   private var isTorn = false
+  private var isFolderGone = false
+  /// What keeps other recorders out of the folder.
+  private var lock: OwnedDescriptor?
   private var waiting: [Line] = []
   /// The failure that was told last.
   private var failure: String?
@@ -45,9 +49,10 @@ package struct JournalWriter: ~Copyable {
     package var waiting = 0
   }
 
-  /// `sizeLimit` is how many bytes all files have at most, about.
-  package init(_ directory: JournalDirectory, sizeLimit: Int) {
+  /// `sizeLimit` is how many bytes all files have at most, about; `lock` is what the folder has given.
+  package init(_ directory: JournalDirectory, sizeLimit: Int, lock: consuming OwnedDescriptor? = nil) {
     self.directory = directory
+    self.lock = lock
     self.sizeLimit = max(sizeLimit, 1 << 12)
   }
 
@@ -99,7 +104,7 @@ package struct JournalWriter: ~Copyable {
     let day = wall.floorDivided(by: WallTime.day)
     // An eighth, so that what goes with the oldest file is no large part.
     if let file, file.day == day, size < sizeLimit / 8, isStillThere() { return false }
-    let files = try directory.files()
+    let files = try files()
     let newest = files.last
     if file == nil, let newest, newest.day == day {
       try open(newest)
@@ -109,6 +114,23 @@ package struct JournalWriter: ~Copyable {
     try open(next)
     prune(files + [next])
     return true
+  }
+
+  /// The files. If the folder in which it has written is gone, that is a failure, which is said; then it is made anew.
+  private mutating func files() throws(SystemError) -> [JournalDirectory.File] {
+    do throws(SystemError) {
+      if !isFolderGone { return try directory.files() }
+    } catch {
+      isFolderGone = error.errno == ENOENT && file != nil
+      throw error
+    }
+    try directory.make()
+    // The lock of a folder that is gone keeps nobody out. If it is back, that lock is in the way.
+    lock = nil
+    lock = try directory.lock()
+    if lock == nil { throw SystemError(directory.path, errno: EBUSY) }
+    isFolderGone = false
+    return try directory.files()
   }
 
   private mutating func open(_ file: JournalDirectory.File) throws(SystemError) {

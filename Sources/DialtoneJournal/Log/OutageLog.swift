@@ -127,15 +127,28 @@ package struct OutageLog {
 
   private mutating func end(_ outage: OpenOutage, _ how: String, _ isWaking: Bool, _ at: Moment) {
     var outage = outage
-    // The line of the end leaves the steps to the one of the cause.
-    if case .down(let known)? = tracks[outage.target]?.status, known.began.clock == outage.began.clock,
-      let steps = known.explanation?.steps
-    {
-      outage.explanation?.steps = steps
+    if case .down(let known)? = tracks[outage.target]?.status, known.began.clock == outage.began.clock {
+      // The line of the end leaves the steps to the one of the cause.
+      if let steps = known.explanation?.steps { outage.explanation?.steps = steps }
+    } else {
+      setUnreadBegin(of: outage)
     }
     if isWaking { tracks[outage.target]?.status = .unknown(target: outage.target) }
     set(.up(target: outage.target), at)
     if !isWaking { emit(.outage(Outage(outage, at: at, .over(how)))) }
+  }
+
+  /// The line of its beginning could not be read: its time does not count as up, too, nor does it end twice.
+  private mutating func setUnreadBegin(of outage: OpenOutage) {
+    if left[outage.target]?.outage.began.clock == outage.began.clock {
+      left[outage.target] = nil
+    } else {
+      cutLeft(outage.target)
+    }
+    var since = outage.began
+    // What was before has been told.
+    if let known = tracks[outage.target]?.since, known.clock > since.clock { since = known }
+    set(.down(outage), since)
   }
 
   private mutating func sleep(_ span: Int64, _ at: Moment) {

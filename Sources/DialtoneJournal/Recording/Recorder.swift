@@ -94,9 +94,8 @@ package final class Recorder: Sendable {
   package func run() throws(Failure) {
     // Once the lock is released, so that another recorder may begin; and if nothing could be recorded, too.
     defer { isDone.signal() }
-    try withExtendedLifetime(try takeLock()) { _ throws(Failure) in
-      do throws(SystemError) { record(try leftOpen()) } catch { throw .system(error) }
-    }
+    let lock = try takeLock()
+    do throws(SystemError) { record(try leftOpen(), lock) } catch { throw .system(error) }
   }
 
   private func takeLock() throws(Failure) -> OwnedDescriptor {
@@ -120,13 +119,14 @@ package final class Recorder: Sendable {
     return (log.open, end.at)
   }
 
-  private func record(_ last: (open: [String: OpenOutage], end: Moment)?) {
+  private func record(_ last: (open: [String: OpenOutage], end: Moment)?, _ lock: consuming OwnedDescriptor) {
     let recorder = JournalEvent.Recorder(
       version: DialtoneLibraryVersion.current.description, boot: configuration.boot, targets: targets.map(\.name))
     var work = Work(
       configuration: configuration,
       machine: RecorderStateMachine(
-        recorder, previous: last?.open ?? [:], previousEnd: last?.end, at: configuration.clock.now()))
+        recorder, previous: last?.open ?? [:], previousEnd: last?.end, at: configuration.clock.now()),
+      lock: lock)
     work.begin()
     counts.withLock { $0 = work.writer.counts }
     let watchers = watch()
@@ -227,10 +227,10 @@ private struct Work: ~Copyable {
   private var number = 0
   private var status = ""
 
-  init(configuration: Recorder.Configuration, machine: RecorderStateMachine) {
+  init(configuration: Recorder.Configuration, machine: RecorderStateMachine, lock: consuming OwnedDescriptor) {
     self.configuration = configuration
     self.machine = machine
-    writer = JournalWriter(configuration.directory, sizeLimit: configuration.sizeLimit)
+    writer = JournalWriter(configuration.directory, sizeLimit: configuration.sizeLimit, lock: lock)
   }
 
   /// How long what could not be written waits for the next try, in microseconds.
