@@ -12,7 +12,7 @@ import Testing
 @Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
 struct EdgesProcessTests {
   /// A lab with a list of name servers of its own.
-  private struct ListedLab: ~Copyable {
+  private final class ListedLab {
     let lab: NetworkLab
     private let folder: TemporaryFolder
     private var file: String { folder.path + "/resolv.conf" }
