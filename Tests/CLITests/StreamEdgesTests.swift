@@ -167,7 +167,7 @@ private func withDescriptors<Result>(below limit: Int, _ body: () throws -> Resu
 }
 
 /// A terminal of our own (pty(7)).
-private struct Terminal: ~Copyable {
+private final class Terminal {
   let slave: CInt
   private let master: CInt
 
