@@ -62,7 +62,7 @@ struct HandlerEdgesTests {
     try channel.pipeline.syncOperations.addHandlers([TLSWatcher(exchange), Behind(notes)])
     for step in steps {
       switch step {
-      case "error": channel.pipeline.fireErrorCaught(ChannelError.eof)
+      case "error": channel.pipeline.fireErrorCaught(ChannelError.ioOnClosedChannel)
       case "own error": channel.pipeline.fireErrorCaught(SiteError(.malformedResponse, "what was wrong"))
       case "inactive": channel.pipeline.fireChannelInactive()
       default: channel.pipeline.fireUserInboundEventTriggered(step)
