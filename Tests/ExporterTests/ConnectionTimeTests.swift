@@ -60,7 +60,7 @@ struct ConnectionTimeTests {
         if isDeaf { try pipeline.addHandler(Deafness(isSending)) }
         let handler = RequestHandler(exporter, ExporterServer.Patience(), loop)
         try pipeline.addHandler(FirstByteHandler(handler))
-        try pipeline.configureHTTPServerPipeline()
+        try pipeline.configureHTTPServerPipeline(withErrorHandling: false)
         try pipeline.addHandler(handler)
       }
       try await channel.connect(to: SocketAddress(unixDomainSocketPath: "/client")).get()
