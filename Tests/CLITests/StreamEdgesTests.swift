@@ -60,6 +60,8 @@ struct StreamEdgesTests {
       }
       #expect(writer.finish(within: .seconds(250)) && writer.isIdle)
       try await eventually("all of it is read") { text.value.hasSuffix("\0one\ntwo\n") }
+      // What a test says at its end has a reader.
+      #expect(dup2(STDERR_FILENO, STDOUT_FILENO) == STDOUT_FILENO)
     }
   }
 

@@ -137,7 +137,10 @@ struct ConnectionTimeTests {
     }
     defer { end.finish() }
     try await lab.ask("/probe?target=a.example")
-    try await eventually("the probe is under way") { isAsked.value }
+    try await eventually("the probe is under way") {
+      await lab.loop.run()
+      return isAsked.value
+    }
     await lab.loop.advanceTime(by: .seconds(400))
     #expect(lab.channel.isActive)
     try await lab.stop()
@@ -157,7 +160,10 @@ struct ConnectionTimeTests {
   @Test func anAnswerIsTakenInTime() async throws {
     let lab = try await Lab(isDeaf: true)
     try await lab.ask("/-/healthy")
-    try await eventually("the answer is sent") { lab.isSending.value }
+    try await eventually("the answer is sent") {
+      await lab.loop.run()
+      return lab.isSending.value
+    }
     try await lab.loop.executeInContext {}
     #expect(try await lab.closes(after: 30))
   }
