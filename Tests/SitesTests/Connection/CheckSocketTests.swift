@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+import Dialtone
 import Foundation
 import SiteLab
 import TestSupport
@@ -21,7 +22,7 @@ struct CheckSocketTests {
   /// The lines of the kernel's table about connections from here to that port that are in this state, by their words
   /// (proc_net_tcp.rst): 01 is established, 02 waits for an answer; the word 9 is the inode.
   private static func lines(to port: Int, state: String) throws -> [[Substring]] {
-    let text = try String(contentsOfFile: "/proc/thread-self/net/tcp", encoding: .utf8)
+    let text = try #require(SystemFile.text(at: "/proc/thread-self/net/tcp"))
     let address = "0100007F:" + String(port + 0x10000, radix: 16, uppercase: true).dropFirst()
     let lines = text.split(separator: "\n").map { $0.split(separator: " ") }
     return lines.filter { $0.count > 9 && $0[2] == address && $0[3] == state }
@@ -54,7 +55,7 @@ struct CheckSocketTests {
     let task = Task { [configuration] in try await SiteEnvironment.system.provider.check(url, configuration) }
     defer { latch.open() }
     try await eventually("it has asked") { server.requests.count == 1 }
-    // The table is read in pieces, between which it changes: one line may be missed.
+    // The table is read in pieces, between which it changes: a line may be missed.
     var sockets: [CInt] = []
     try await eventually("it has one socket, and none to read refusals from") {
       sockets = try Self.sockets(connectedTo: server.port)
