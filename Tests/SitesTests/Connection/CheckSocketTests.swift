@@ -83,7 +83,8 @@ struct CheckSocketTests {
     let before = try Self.attempts(at: deaf.port)
     let verdict = try await check(SiteURL("http://127.0.0.1:\(deaf.port)/")) { $0.timeout = .milliseconds(100) }
     #expect(verdict.error?.code == .timedOut, "\(verdict)")
-    try await eventually(within: .seconds(30), "its socket is closed") { try Self.attempts(at: deaf.port) == before }
+    // The first of the listener's own may be let in only now.
+    try await eventually(within: .seconds(30), "its socket is closed") { try Self.attempts(at: deaf.port) <= before }
     withExtendedLifetime(deaf) {}
   }
 
