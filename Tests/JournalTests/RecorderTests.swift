@@ -167,8 +167,9 @@ struct RecorderTests {
     let asked = Box(0)
 
     func findings(for question: DiagnosisQuestion, in inquiry: DiagnosisInquiry) async -> [Finding] {
+      let answer = await ScriptedEvidence(findings.value).findings(for: question, in: inquiry)
       if question == .way { asked.update { $0 += 1 } }
-      return await ScriptedEvidence(findings.value).findings(for: question, in: inquiry)
+      return answer
     }
   }
 
