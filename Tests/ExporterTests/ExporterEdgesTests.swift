@@ -73,6 +73,20 @@ struct ExporterEdgesTests {
     for server in [first, second] { await Task.detached { server.stop(within: .zero) }.value }
   }
 
+  /// unix(7): a socket's file stays behind when it is closed. Where nobody listens any more another may.
+  @Test func aSocketThatIsLeftOverIsReplaced() async throws {
+    let folder = try TemporaryFolder()
+    let path = "\(folder.path)/socket"
+    // The path is only read, during the call.
+    defer { _ = unsafe unlink(path) }
+    for _ in 1...2 {
+      let server = ExporterServer(try exporter())
+      #expect(try await Task.detached { try server.listen(on: .path(path)) }.value == "unix:\(path)")
+      await Task.detached { server.stop(within: .zero) }.value
+      #expect(unsafe access(path, F_OK) == 0)
+    }
+  }
+
   /// netlink(7): what is neither of this machine nor of a network cannot be told to be local.
   @Test func aSocketOfAnotherKindIsNotLocal() throws {
     let descriptor = socket(AF_NETLINK, Int32(SOCK_RAW.rawValue), 0)

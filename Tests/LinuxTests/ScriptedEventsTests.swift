@@ -71,6 +71,17 @@ struct ScriptedEventsTests {
       ])
   }
 
+  /// Whoever may not listen to neighbours is told so each time, and may go on without. A local socket has no groups.
+  @Test func whoMayNotListenIsTold() throws {
+    let events = try KernelEvents()
+    let socket = try ScriptedSocket(inPlaceOf: events.descriptor)
+    let gateway = KernelFilter.Gateway(
+      IPAddressBits(ipv6High: 0xFE80 << 48, low: 1), interface: 2, isFailed: false)
+    #expect(!events.announceNeighbours([gateway]) && !events.announceNeighbours([gateway]))
+    #expect(events.announceNeighbours([]))
+    withExtendedLifetime(socket) {}
+  }
+
   // MARK: The engine's source
 
   /// The types are those of linux/rtnetlink.h; the messages have no more than a header. Of a route that is enough.
