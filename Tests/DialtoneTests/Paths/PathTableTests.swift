@@ -29,6 +29,9 @@ struct PathTableTests {
   @Test func manyQueriesGiveWayToTargetsForOneTurn() {
     var queries = QueryTable()
     var table = largeTable(&queries)
+    // Nothing has changed: they are asked no more, however long ago it was.
+    let unchanged = table.turnOfMany(now: Self.second, areTargetsTold: false)
+    #expect(unchanged == .notDue)
     touch(&table)
     #expect(!table.isDueWithTargets)
     let early = table.turnOfMany(now: 0, areTargetsTold: false)
