@@ -31,7 +31,7 @@ package struct NetlinkAcknowledgement: Hashable, Sendable {
       let code: Int32 = bytes.integer(at: message.body.lowerBound)
     else { return nil }
     // The kernel writes -errno; a positive value (a dump's byte count in old kernels) is no error.
-    errno = code < 0 ? (code == .min ? .max : -code) : 0
+    errno = code == .min ? .max : max(0, -code)
 
     var text: Range<Int>?
     var offset: UInt32?
