@@ -83,7 +83,9 @@ package.targets += [
 
   // Waiting for what must come, repeatable random numbers, what a process holds: for all tests.
   .target(name: "CTestSupport", path: "Tests/CTestSupport"),
-  .target(name: "TestSupport", dependencies: ["CTestSupport", "Dialtone"], path: "Tests/TestSupport"),
+  .target(
+    name: "TestSupport", dependencies: ["CDialtoneSystem", "CTestSupport", "Dialtone", "Netlink"],
+    path: "Tests/TestSupport"),
   // What messages are built of that Dialtone reads and never sends.
   .target(name: "MessageBuilding", dependencies: ["CDialtoneSystem", "Netlink"], path: "Tests/MessageBuilding"),
   // The definitions of the kernel that are used where its headers are not installed, beside these headers.

@@ -29,7 +29,7 @@ struct ScriptedEventsTests {
     ])
   func whatCannotBeReadCountsAsLost(waiting: String, end: String, messages: Int) throws {
     // netlink(7): the kernel's datagrams have the port 0. What others say is neither read nor missed.
-    for port in [0, 7] as [UInt8] {
+    for port in [0, 7] as [UInt32] {
       let events = try KernelEvents()
       let socket = try ScriptedSocket(inPlaceOf: events.descriptor, port: port)
       let words = waiting.split(separator: " ")

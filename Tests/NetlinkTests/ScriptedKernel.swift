@@ -2,42 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import CDialtoneSystem
 @testable import Netlink
-import Testing
+import TestSupport
 
-/// Stands where the kernel does: a socket of Dialtone receives what a test says.
-///
-/// One end of a pair of local sockets takes the place of the netlink socket's file, and has its mark. The other end's
-/// name has 0, the kernel's port, where a netlink address has the port (unix(7), abstract; netlink(7), sockaddr_nl).
+/// Says what a kernel would, in words, in the place of a netlink socket's file.
 final class ScriptedKernel {
-  private let own: Int32
-  private let place: Int32
+  private let socket: ScriptedSocket
 
   init(inPlaceOf descriptor: Int32, port: UInt32 = 0) throws {
-    var pair: [Int32] = [-1, -1]
-    let type = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-    // SAFETY: the call writes both numbers.
-    try #require(unsafe socketpair(AF_UNIX, type, 0, &pair) == 0)
-    (own, place) = (pair[1], descriptor)
-    let name =
-      RawMessage.host(UInt16(AF_UNIX)) + [0, 0x44] + RawMessage.host(port)
-      + RawMessage.host(UInt64.random(in: 0 ... .max))
-    // SAFETY: the pointer and its count come from one array, and are used only during the call.
-    let bound = unsafe name.withUnsafeBytes {
-      unsafe bind(pair[1], $0.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count))
-    }
-    var room: Int32 = 1 << 20
-    // SAFETY: the pointer is to a whole Int32, used only during the call.
-    _ = unsafe setsockopt(own, SOL_SOCKET, SO_SNDBUF, &room, socklen_t(MemoryLayout<Int32>.size))
-    FileIdentity(descriptor)?.mark(pair[0])
-    try #require(bound == 0 && dup2(pair[0], descriptor) == descriptor)
-    close(pair[0])
-  }
-
-  deinit {
-    close(own)
-    close(place)
+    socket = try ScriptedSocket(inPlaceOf: descriptor, port: port)
   }
 
   /// Sends one datagram for each word. A word has the letters of its messages, divided by "+": an object (RTM_NEWLINK),
@@ -46,10 +19,7 @@ final class ScriptedKernel {
   /// an object is. D and E lack the number that they must have.
   func say(_ words: String, _ first: UInt32) {
     for word in words.split(separator: " ") {
-      let bytes = word.split(separator: "+").flatMap { Self.message($0, first) }
-      // SAFETY: the pointer and its count come from one array, and are used only during the call.
-      let sent = unsafe bytes.withUnsafeBytes { unsafe CDialtoneSystem.send(own, $0.baseAddress, $0.count, 0) }
-      #expect(sent == bytes.count)
+      socket.say(word.split(separator: "+").flatMap { Self.message($0, first) })
     }
   }
 
@@ -66,10 +36,8 @@ final class ScriptedKernel {
 
   /// The next datagram that was sent to it: its header, and how long it is.
   func heard() -> (header: NetlinkHeader?, count: Int) {
-    var bytes = [UInt8](repeating: 0, count: 4096)
-    // SAFETY: the call writes at most as many bytes as there are.
-    let count = unsafe recv(own, &bytes, bytes.count, 0)
-    return (count > 0 ? withBytes(of: bytes) { NetlinkHeader(in: $0, at: 0) } : nil, max(count, 0))
+    let bytes = socket.heard()
+    return (bytes.isEmpty ? nil : withBytes(of: bytes) { NetlinkHeader(in: $0, at: 0) }, bytes.count)
   }
 }
 #endif

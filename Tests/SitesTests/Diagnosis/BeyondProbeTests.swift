@@ -25,13 +25,7 @@ struct BeyondProbeTests {
 
     init(_ answer: (@Sendable (NameServerTests.Question) -> [UInt8]?)?) async throws {
       cable = try LabCable()
-      var servers: [NameServerTests.Server] = []
-      for root in roots {
-        let address = try #require(IPAddress(root))
-        try cable.server.addAddress("\(root)/32", "lo")
-        if let answer { servers.append(try await NameServerTests.Server(in: cable.server, at: address, answer)) }
-      }
-      self.servers = servers
+      servers = try await BeyondProbeTests.servers(in: cable.server, answer)
     }
 
     /// Asks until it is as it should be: a machine that is busy for a second asks in other ways, too.
@@ -40,16 +34,7 @@ struct BeyondProbeTests {
     ) throws -> (finding: BeyondFinding, isByProxy: Bool) {
       var last: (BeyondFinding, Bool)?
       for _ in 0..<5 {
-        let found = try cable.client.run {
-          var configuration = DiagnosisConfiguration()
-          configuration.family = .ipv4
-          let deadline = TimeSource.system.now() + 3_600_000_000_000
-          let inquiry = DiagnosisInquiry(
-            subject: DiagnosisSubject(target), configuration: configuration, findings: [], deadline: deadline)
-          let found = SystemQuestion(inquiry, Patience(until: deadline)).findings(for: .beyond)
-          let findings = found.compactMap { if case .beyond(let beyond) = $0 { beyond } else { nil } }
-          return (try #require(findings.first), inquiry.hasProxySetting)
-        }
+        let found = try BeyondProbeTests.finding(target, in: cable.client)
         last = found
         if isRight(found.0) { break }
       }
@@ -57,8 +42,37 @@ struct BeyondProbeTests {
     }
   }
 
+  /// Gives a lab the addresses of all root servers, which answer as is said, or not at all.
+  static func servers(
+    in lab: NetworkLab, _ answer: (@Sendable (NameServerTests.Question) -> [UInt8]?)?
+  ) async throws -> [NameServerTests.Server] {
+    var servers: [NameServerTests.Server] = []
+    for root in roots {
+      let address = try #require(IPAddress(root))
+      try lab.addAddress("\(root)/32", "lo")
+      if let answer { servers.append(try await NameServerTests.Server(in: lab, at: address, answer)) }
+    }
+    return servers
+  }
+
+  /// What a lab finds beyond the router, and whether a proxy is set.
+  static func finding(
+    _ target: ReachabilityTarget, in lab: NetworkLab
+  ) throws -> (finding: BeyondFinding, isByProxy: Bool) {
+    try lab.run {
+      var configuration = DiagnosisConfiguration()
+      configuration.family = .ipv4
+      let deadline = TimeSource.system.now() + 3_600_000_000_000
+      let inquiry = DiagnosisInquiry(
+        subject: DiagnosisSubject(target), configuration: configuration, findings: [], deadline: deadline)
+      let found = SystemQuestion(inquiry, Patience(until: deadline)).findings(for: .beyond)
+      let findings = found.compactMap { if case .beyond(let beyond) = $0 { beyond } else { nil } }
+      return (try #require(findings.first), inquiry.hasProxySetting)
+    }
+  }
+
   /// RFC 9609: the first name server of the root, with authority (AA), for six days (0x7E900 seconds).
-  private static func root(_ question: NameServerTests.Question, flags: [UInt8] = [0x84, 0]) -> [UInt8] {
+  static func root(_ question: NameServerTests.Question, flags: [UInt8] = [0x84, 0]) -> [UInt8] {
     question.id + flags + [0, 1, 0, 1, 0, 0, 0, 0] + question.bytes[12...]
       + [0, 0, 2, 0, 1, 0, 7, 0xE9, 0, 0, 3, 1, 97, 0]
   }

@@ -142,7 +142,7 @@ struct WayProbeTests {
 
   /// The client and routers in a row, each in a lab of its own: `10.N.0.1` is the one before the Nth cable, `10.N.0.2`
   /// the one behind it.
-  private func row(of count: Int) async throws -> [NetworkLab] {
+  func row(of count: Int) async throws -> [NetworkLab] {
     let labs = try (0...count).map { _ in try NetworkLab() }
     for (number, (lab, next)) in zip(labs, labs.dropFirst()).enumerated() {
       try lab.addVeth("to", "from", peerIn: next)
