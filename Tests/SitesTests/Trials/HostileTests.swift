@@ -136,7 +136,7 @@ struct HostileTests {
       for site in hostile + HostileSite.inBody {
         group.addTask {
           let server = try await SiteServer(site.behaviour, .plain)
-          for _ in 0..<4 {
+          for _ in 0..<2 {
             _ = try await check(server.url(.plain)) {
               $0.expectation = .body(containing: "the text that never comes")
               $0.timeout = .seconds(2)
