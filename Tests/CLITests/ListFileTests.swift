@@ -31,4 +31,10 @@ struct ListFileTests {
     }
     #expect(error?.message.hasPrefix("--from-file: hosts, line 2 is not valid UTF-8; ") == true)
   }
+
+  @Test func namesTheLineThatIsTooLong() throws {
+    let bytes = Array("a\n# \(String(repeating: "c", count: 100_000))\n\(String(repeating: "a", count: 70_000))\n".utf8)
+    let error = #expect(throws: ValidationError.self) { try ListFile.entries(of: bytes, list: "hosts") }
+    #expect(error?.message == "--from-file: hosts, line 3 is too long; write one target a line")
+  }
 }

@@ -186,7 +186,7 @@ struct ParsingTests {
     (["wait", "--unreachable", "--routable"], "--routable and --unreachable exclude each other"),
     (["wait", "--unreachable", "--give-up-early"], "--give-up-early and --unreachable exclude each other"),
     (["wait", "--grace", "5s"], "--grace is about --give-up-early"),
-    (["wait", "--dns", "a..b"], "--dns: "),
+    (["wait", "--dns", "a..b"], "--dns: "), (["wait", "--dns", "192.0.2.1"], "--dns: \"192.0.2.1\" is an address"),
   ]
 
   @Test(arguments: wrong)

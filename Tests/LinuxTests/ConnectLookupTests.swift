@@ -355,6 +355,21 @@ struct ConnectLookupTests {
     #expect(try await agree(lab, Self.four).error == ENETUNREACH)
   }
 
+  @Test("nothing leaves from a source that is not this machine's, unless a local route covers it")
+  func sourcesOfRoutes() async throws {
+    let lab = try makeLab()
+    try ip(
+      lab, "addr add 10.5.0.5/32 dev v0", "rule add fwmark 7 lookup 100",
+      "route add default via 10.0.0.2 dev v0 src 10.5.0.5 table 100", "rule add fwmark 9 lookup 101",
+      "route add local 0.0.0.0/0 dev lo table 101", "route add local 192.0.2.0/24 dev lo")
+    #expect(try await agree(lab, Self.four, mark: 7).isSent)
+    try ip(lab, "addr del 10.5.0.5/32 dev v0")
+    for mark in [7, 9] as [UInt32] { #expect(try await !agree(lab, Self.four, mark: mark).isSent) }
+    #expect(try await agree(lab, Self.four, from: "192.0.2.9").isSent)
+    #expect(try await !agree(lab, "2001:db8:b::1", from: "2001:db8:a::1", over: "v0").isSent)
+    #expect(try await agree(lab, "2001:db8:a::1", from: "2001:db8:a::1", over: "v0").isSent)
+  }
+
   // MARK: Names
 
   @Test("a name that leads to no address but 0.0.0.0 and :: is not resolved")

@@ -123,6 +123,7 @@ struct LinkOrderTests {
       (0x11042, .unknown, false, false, false), (0x1003, .down, true, false, false),
       (0x11043, .down, true, false, false), (0x11003, .dormant, true, true, false),
       (0x1003, .dormant, true, false, false), (0x11002, .dormant, false, false, false),
+      (0x11003, .testing, true, true, false), (0x1003, .testing, true, false, false),
       (0x11043, OperationalState(rawValue: 3), true, false, false),
     ] as [(UInt32, OperationalState, Bool, Bool, Bool)])
   func flagsAndStateSayWhatALinkDoes(
@@ -135,14 +136,14 @@ struct LinkOrderTests {
   @Test(
     "kinds of the driver say how a link is made of others",
     arguments: [
-      ("vlan", .stacked), ("macvlan", .stacked), ("macvtap", .stacked), ("ipvlan", .stacked), ("ipvtap", .stacked),
+      ("vlan", .stacked), ("macvlan", .shared), ("macvtap", .shared), ("ipvlan", .shared), ("ipvtap", .shared),
       ("macsec", .stacked), ("bond", .ports), ("team", .ports), ("bridge", .bridge), ("vrf", .single),
       ("veth", .single), ("openvswitch", .single), (nil, .single),
     ] as [(String?, Link.Structure)])
   func kindsSayHowALinkIsMade(kind: String?, structure: Link.Structure) throws {
     let link = try #require(Link(try BuiltMessages.link(Fields(infoKind: kind)), kind: .wired))
     #expect(link.structure == structure)
-    #expect(link.isStacked == (structure == .stacked))
+    #expect(link.isStacked == (structure == .stacked || structure == .shared))
     #expect(link.isMadeOfPorts == (structure == .ports || structure == .bridge))
   }
 

@@ -41,6 +41,19 @@ struct MulticastTests {
     return connection
   }
 
+  @Test("TCP goes to nobody there: rules are met as by a datagram", arguments: targets, ["tcp", "udp"])
+  func rulesAreMetByDatagrams(target: String, transport: String) async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try #require(lab.ip("rule add pref 5 ipproto \(transport) blackhole").status == 0)
+    try await lab.waitForCarriers()
+    let isSent = try lab.connect(connection(target)).isSent
+    #expect(isSent == (transport == "tcp"))
+    for asked in [ReachabilityConfiguration.Transport.tcp, .udp] {
+      #expect(try state(lab, connection(target), asked).isReachable == isSent)
+    }
+  }
+
   @Test("with a route or without one, by source and by interface", arguments: targets, [true, false])
   func aDatagramLeavesWithoutARoute(target: String, hasDefault: Bool) async throws {
     let lab = try NetworkLab()

@@ -111,6 +111,9 @@ struct RuleWalkTests {
       { $0.append(Attribute.destinationPorts, bytes: [80, 0, 81, 0]) },
       { $0.append(Attribute.inputInterfaceName, string: "eth0") },
       { $0.append(Attribute.outputInterfaceName, string: "eth0") },
+      { $0.append(Attribute.tunnelID, bytes: [0, 0, 0, 0, 0, 0, 0, 5]) },
+      { $0.append(Attribute.dscp, UInt8(46)) },
+      { $0.append(Attribute.flowLabel, bytes: [0, 1, 0, 0]) },
     ]
     for change in matching {
       #expect(words([try rule(1, .prohibit, change)], packet, []) == "rule 1")
@@ -119,6 +122,9 @@ struct RuleWalkTests {
     for change in others {
       #expect(words([try rule(1, .prohibit, change)], packet, []) == "nothing")
       #expect(words([try rule(1, .prohibit, flags: .invert, change)], packet, []) == "rule 1")
+    }
+    for unread in [Attribute.suppressInterfaceGroup, Attribute.destinationPortMask] {
+      #expect(words([try rule(1, .toTable) { $0.append(unread, UInt32(7)) }], packet, [try route()]) == "unknown")
     }
   }
 

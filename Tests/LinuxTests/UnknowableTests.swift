@@ -102,6 +102,12 @@ struct UnknowableTests {
       let state = try lab.run { Reachability.now(target, environment: .ofItsOwn()) }
       #expect(state ≈ (try lab.unreachable(.noAddress, "v0")))
     }
+    // A neighbour can: each link has fe80::/64 (RFC 4291, 2.5.6).
+    try lab.addRoute("2001:db8:1::/64", dev: "v0")
+    #expect(try lab.connect(LabConnection(to: "2001:db8:1::1")).source?.hasPrefix("fe80::") == true)
+    let neighbour = try ReachabilityTarget.address("2001:db8:1::1")
+    let near = try lab.run { Reachability.now(neighbour, environment: .ofItsOwn()) }
+    #expect(near.isReachable && near.source?.isLinkLocal == true && near.gateway == nil, "\(near)")
   }
 
   @Test("of several hops the first usable one is told, though the kernel spreads the flows")

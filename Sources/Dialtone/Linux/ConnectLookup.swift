@@ -9,7 +9,8 @@ internal import Netlink
 ///
 /// The kernel first looks up without a source.
 /// - IPv4 then looks up again with the source that was chosen, and uses that answer (ip_route_connect,
-///   include/net/route.h). It can differ only if a rule names a source.
+///   include/net/route.h). It can differ only if a rule names a source, or if the route's source is no longer this
+///   machine's.
 /// - IPv6 looks up again only if the first answer is an error, with the source that RFC 6724 chooses among all links
 ///   (ip6_dst_lookup_tail, net/ipv6/ip6_output.c).
 ///
@@ -143,8 +144,9 @@ struct ConnectLookup {
   ) -> Bool {
     switch replies.plain {
     case .route(let plain):
-      guard !target.bits.isIPv6, rules.namesSource, !goesOutOfTheSourcesLink, let source = plain.preferredSource,
-        !IPAddress(source).isUnspecified
+      guard !target.bits.isIPv6, !goesOutOfTheSourcesLink, let source = plain.preferredSource,
+        !IPAddress(source).isUnspecified,
+        rules.namesSource || !decision.addresses.isOurs(IPAddress(source), on: nil)
       else { return false }
       destination.source = source
     case .refusal:
@@ -164,7 +166,7 @@ struct ConnectLookup {
 
   /// Whether packets with a source leave by the link that has the source, without a route or rule. This is so for
   /// IPv4's multicast addresses and for 255.255.255.255 (ip_route_output_key_hash_rcu, net/ipv4/route.c).
-  private var goesOutOfTheSourcesLink: Bool { target.isMulticast || target.bits == IPAddressBits(ipv4: .max) }
+  private var goesOutOfTheSourcesLink: Bool { target.isOfMany }
 
   // MARK: A source and an interface
 
@@ -173,7 +175,7 @@ struct ConnectLookup {
   private func leavesElsewhere(_ replies: RouteReplies) -> Bool {
     // For destinations of link-local scope the kernel keeps to it (rt6_need_strict, include/net/ip6_route.h).
     guard target.bits.isIPv6, let output = destination.output, !target.isLinkLocal, !target.isMulticast,
-      !state.flags.contains(.isLocalAddress), replies.configured != .lost
+      replies.configured != .lost
     else { return false }
     return !replies.hops.contains { $0.interfaceIndex == output }
   }

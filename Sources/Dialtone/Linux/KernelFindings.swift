@@ -54,9 +54,9 @@ package struct KernelFindings: Sendable {
   private var address: KernelFinding.Address {
     if isLocal || target.isLinkLocal { return .notNeeded }
     let here = evidence.link.map { link in evidence.addresses.filter { $0.link == link.index } } ?? evidence.addresses
-    // An address of another link serves as well.
+    // An address of another link serves as well. If the link has one, it is the route's source that is missing.
     let usable = evidence.addresses.filter(\.isUsable)
-    if !usable.isEmpty, evidence.state.reason != .noAddress {
+    if !usable.isEmpty, evidence.state.reason != .noAddress || usable.contains(where: here.contains) {
       let own = usable.first { $0.address == evidence.state.source } ?? usable.first { here.contains($0) } ?? usable[0]
       if let link = evidence.link, let bridge = link.bridge, own.link == link.index {
         return .onPort(own.address, bridge: bridge)
@@ -68,8 +68,8 @@ package struct KernelFindings: Sendable {
       return .tentative(tentative.address)
     }
     guard let own = here.first(where: \.address.isLinkLocal)?.address else { return .missing }
-    // A router may translate it, as IPv4's do: the kernel sends from it.
-    let isSource = own.family == .ipv4 && own == evidence.state.source && evidence.state.gateway != nil
+    // The kernel sends from it: an IPv4 router may translate it, and an IPv6 neighbour answers to it.
+    let isSource = own == evidence.state.source && (own.family == .ipv4) == (evidence.state.gateway != nil)
     return isSource && evidence.state.isReachable ? .works(own) : .linkLocal(own)
   }
 

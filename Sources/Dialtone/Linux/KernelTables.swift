@@ -154,13 +154,16 @@ final class KernelTables {
         return missing(.noInterface)
       }
       if let source = query.source {
-        guard source.family == address.family, addresses.isOurs(source, on: output) else { return missing(.noAddress) }
+        // IPv4's kernel judges it itself: a local route may cover it, and no address.
+        guard source.family == address.family,
+          addresses.isOurs(source, on: output) || source.family == .ipv4 && output == nil && !source.isUnspecified
+        else { return missing(.noAddress) }
       }
       return .ask(
         address,
         KernelQueries.Destination(
           address: address.bits, source: query.source?.bits, output: output, mark: query.mark,
-          transport: query.transport, port: query.port))
+          transport: address.isOfMany ? .udp : query.transport, port: query.port))
     }
   }
 }

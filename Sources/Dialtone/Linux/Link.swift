@@ -62,8 +62,11 @@ struct Link: Equatable, Sendable {
   /// Whether it is switched on (IFF_UP).
   var isUp: Bool { flags.contains(.up) }
 
-  /// Whether it waits for an external event, such as authentication (RFC 2863): there is a carrier, but nothing passes.
-  var isDormant: Bool { isUp && operationalState == .dormant && flags.contains(.lowerUp) }
+  /// Whether it waits for an external event, such as authentication or the end of a test (RFC 2863): there is a
+  /// carrier, but nothing passes.
+  var isDormant: Bool {
+    isUp && (operationalState == .dormant || operationalState == .testing) && flags.contains(.lowerUp)
+  }
 
   /// Whether it passes packets, as far as it knows. A device that does not tell its state counts if it has a carrier
   /// (Documentation/networking/operstates.rst of Linux).
@@ -79,6 +82,8 @@ extension Link {
     case single
     /// It has one lower link, whose packets it shares.
     case stacked
+    /// So do its siblings, and they reach each other without the lower link.
+    case shared
     /// It is made of ports, one of which carries its packets.
     case ports
     /// It is made of ports, and operates only if one of them does.
@@ -87,7 +92,8 @@ extension Link {
     /// `kind` is that of the kernel's driver (IFLA_INFO_KIND).
     init(_ kind: String?) {
       switch kind {
-      case "vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "macsec": self = .stacked
+      case "vlan", "macsec": self = .stacked
+      case "macvlan", "macvtap", "ipvlan", "ipvtap": self = .shared
       case "bond", "team": self = .ports
       case "bridge": self = .bridge
       default: self = .single
@@ -96,7 +102,7 @@ extension Link {
   }
 
   /// Whether it has one lower link, whose packets it shares.
-  var isStacked: Bool { structure == .stacked }
+  var isStacked: Bool { structure == .stacked || structure == .shared }
 
   /// Whether it is made of ports.
   var isMadeOfPorts: Bool { structure == .ports || structure == .bridge }

@@ -112,8 +112,8 @@ struct LinkTable: Sendable {
     if link.structure == .bridge {
       return ports(of: link).contains { isOperating($0, depth: depth + 1) }
     }
-    if link.isStacked, let lower = link.lower.flatMap({ self[$0] }) {
-      // A VLAN or macvlan on a bridge without a live port.
+    if link.structure == .stacked, let lower = link.lower.flatMap({ self[$0] }) {
+      // A VLAN on a bridge without a live port.
       return lower.structure != .bridge || isOperating(lower, depth: depth + 1)
     }
     return true

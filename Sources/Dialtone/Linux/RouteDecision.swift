@@ -43,6 +43,9 @@ final class RouteDecision {
     // No packet from a loopback address leaves the machine; the kernel reports that with the error of a blackhole.
     case .refusal(EINVAL) where source?.isLoopback ?? false:
       state = Reachability(status: .unreachable, reason: .noAddress)
+    // Nor does one from an address that is not this machine's, such as the source of a route that has outlived it.
+    case .refusal where source.map { $0.family == .ipv4 && !addresses.isOurs($0, on: nil) } ?? false:
+      state = Reachability(status: .unreachable, reason: .noAddress)
     case .refusal(let errno): state = refused(errno, target, output: output)
     case .route(let route):
       switch route.type {
@@ -90,7 +93,7 @@ final class RouteDecision {
       isWithoutHop = false
       guard let link = links[hop.interfaceIndex] else { return nil }
       guard let problem = problem(of: hop, link) else {
-        return usable(route, hop, link, replies.plain, target, output: output, source: source)
+        return usable(route, hop, link, replies, target, output: output, source: source)
       }
       // A hop that can be brought up says more than one that is dead.
       if failure == nil || failure?.status == .unreachable && problem.status != .unreachable { failure = problem }
@@ -111,11 +114,11 @@ final class RouteDecision {
   }
 
   private func usable(
-    _ route: RouteMessage, _ hop: RouteNexthop, _ link: Link, _ plain: RouteReply, _ target: IPAddress, output: UInt32?,
-    source: IPAddress?
+    _ route: RouteMessage, _ hop: RouteNexthop, _ link: Link, _ replies: RouteReplies, _ target: IPAddress,
+    output: UInt32?, source: IPAddress?
   ) -> Reachability {
     let found: IPAddress?
-    switch plain {
+    switch replies.plain {
     // If the query has a source, IPv6 still replies with the one that it would choose.
     case .route(let plain): found = source ?? plain.preferredSource.map { IPAddress($0) }
     // The route exists, but no packet could be made for it, such as one from 127.0.0.1 to elsewhere (EINVAL).
@@ -123,7 +126,11 @@ final class RouteDecision {
     case .refusal(let errno): return refused(errno, target, output: output)
     case .lost: return Reachability(status: .undetermined, reason: .denied)
     }
-    guard let found, target.isLinkLocal ? !found.isLoopback && !found.isUnspecified : found.isUsableSource else {
+    // A neighbour can answer to any address of the link.
+    let isOnLink = hop.gateway == nil && route.destinationLength > 0 && !link.flags.contains(.pointToPoint)
+    guard let found,
+      isOnLink || target.isLinkLocal ? !found.isLoopback && !found.isUnspecified : found.isUsableSource
+    else {
       return unreachable(.noAddress, link)
     }
     var state = Reachability(status: .reachable, interface: links.interface(link), source: found)
@@ -132,6 +139,12 @@ final class RouteDecision {
     // broadcast addresses, the kernel's reply has the gateway of the default route, which is not used.
     let isNeighbour = target.isLinkLocal && (kind == .wired || kind == .wifi)
     if route.type == .unicast, !isNeighbour { state.gateway = hop.gateway.map { IPAddress($0) } }
+    // A router may have redirected packets to another one of the link (RFC 1122, 3.2.2.2; RFC 4861, 8).
+    if state.gateway != nil, replies.severalHops.isEmpty, case .route(let plain) = replies.plain,
+      plain.outputInterface == hop.interfaceIndex, let redirected = plain.gateway
+    {
+      state.gateway = IPAddress(redirected)
+    }
     let isDirect = state.gateway == nil && (isNeighbour || !link.flags.contains(.pointToPoint))
     state.flags = flags(link).union(isDirect ? [.reachable, .isDirect] : .reachable)
     return state

@@ -71,6 +71,7 @@ package struct RuleWalk: Sendable {
     var least: UInt32 = 0
     for rule in rules where rule.priority >= least && matches(rule) {
       if rule.usesMasterTable { continue }  // the packet is of no VRF
+      if rule.isPartlyRead { return .unknown }
       switch rule.action {
       case .noOperation: continue
       case .goto:
@@ -109,7 +110,7 @@ package struct RuleWalk: Sendable {
 
   private func isMatch(_ rule: RuleMessage) -> Bool {
     // Programs seldom ask for another one (ip(7), IP_TOS), and the kernel was not asked for one.
-    if rule.typeOfService != 0 { return false }
+    if rule.typeOfService != 0 || rule.needsUnusualPacket { return false }
     // What this machine sends comes in over no interface; `iif lo` stands for that.
     if let input = rule.inputInterfaceName, input != "lo" { return false }
     if let output = rule.outputInterfaceName, output != packet.outputInterface { return false }

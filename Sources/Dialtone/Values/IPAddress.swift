@@ -97,6 +97,9 @@ public struct IPAddress: Hashable, Sendable, BitwiseCopyable {
 
   /// Whether it is a multicast address: 224/4 or ff00::/8.
   package var isMulticast: Bool { bits.isIPv6 ? bits.high >> 56 == 0xFF : bits.low >> 28 == 0xE }
+
+  /// Whether it is of many hosts wherever it is: a multicast address, or 255.255.255.255.
+  package var isOfMany: Bool { isMulticast || bits == IPAddressBits(ipv4: .max) }
 }
 
 extension IPAddress: CustomStringConvertible {

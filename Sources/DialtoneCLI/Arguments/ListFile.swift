@@ -14,6 +14,8 @@ enum ListFile {
   static let standardInput = "-"
   /// A list that has no end, such as /dev/zero, must not take all memory.
   static let limit = 64 << 20
+  /// Far more bytes than a target or a URL has.
+  static let lineLimit = 64 << 10
 
   /// Reads the whole list.
   ///
@@ -39,6 +41,9 @@ enum ListFile {
     for (number, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
       let content = content(of: line)
       if content.isEmpty { continue }
+      if content.count > lineLimit {
+        throw ValidationError("\(option): \(shown(list)), line \(number + 1) is too long; write one target a line")
+      }
       guard let text = String(validating: content, as: UTF8.self) else {
         throw ValidationError("\(option): \(shown(list)), line \(number + 1) is not valid UTF-8; write it in UTF-8")
       }

@@ -116,6 +116,9 @@ struct WaitCommand: SiteTargetCommand {
   }
 
   private static func question(_ text: String) throws -> HostName {
+    if IPAddress(text) != nil {
+      throw ValidationError("--dns: \"\(text)\" is an address; give a name to look up, such as example.com")
+    }
     do throws(ReachabilityError) {
       return try HostName(text)
     } catch {

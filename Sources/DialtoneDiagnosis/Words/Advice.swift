@@ -151,7 +151,7 @@ enum Advice {
     if case .source(.otherNetwork(_, let gateway))? = result {
       return "Give this machine an address of the network of \(gateway), or the route another router."
     }
-    if reading.isForeignSource { return seeRoute(evidence) }
+    if reading.isForeignSource || result == .source(.missing) { return seeRoute(evidence) }
     if case .address(.tentative)? = result { return "Wait until the kernel has looked for another host with it." }
     if let links = evidence?.candidates, links.count > 1 {
       return "Start a DHCP client on the interface that leads to the router, one of \(Words.list(links.map(\.name)))"

@@ -13,6 +13,8 @@ package struct RuleMessage: Hashable, Sendable {
     package static let goto: UInt16 = 4
     package static let priority: UInt16 = 6
     package static let mark: UInt16 = 10
+    package static let tunnelID: UInt16 = 12
+    package static let suppressInterfaceGroup: UInt16 = 13
     package static let suppressPrefixLength: UInt16 = 14
     package static let table: UInt16 = 15
     package static let markMask: UInt16 = 16
@@ -23,6 +25,9 @@ package struct RuleMessage: Hashable, Sendable {
     package static let ipProtocol: UInt16 = 22
     package static let sourcePorts: UInt16 = 23
     package static let destinationPorts: UInt16 = 24
+    package static let dscp: UInt16 = 25
+    package static let flowLabel: UInt16 = 26
+    package static let destinationPortMask: UInt16 = 29
   }
 
   package let family: KernelAddressFamily
@@ -51,6 +56,10 @@ package struct RuleMessage: Hashable, Sendable {
   package private(set) var ipProtocol: UInt8?
   package private(set) var sourcePorts: ClosedRange<UInt16>?
   package private(set) var destinationPorts: ClosedRange<UInt16>?
+  /// Whether it is for packets of a tunnel, a DSCP or a flow label.
+  package private(set) var needsUnusualPacket = false
+  /// Whether it looks at what is not read here: groups of interfaces, masks of ports.
+  package private(set) var isPartlyRead = false
 
   /// - Returns: `nil` if the message is of another type, or malformed.
   package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
@@ -112,6 +121,10 @@ package struct RuleMessage: Hashable, Sendable {
     case Attribute.ipProtocol: return ipProtocol.takeIn(bytes.integer(in: payload))
     case Attribute.sourcePorts: return sourcePorts.takeIn(Self.ports(payload, in: bytes))
     case Attribute.destinationPorts: return destinationPorts.takeIn(Self.ports(payload, in: bytes))
+    case Attribute.tunnelID, Attribute.dscp, Attribute.flowLabel:
+      // Whatever its size and order, it matters only whether it is 0.
+      for position in payload where bytes.integer(at: position, as: UInt8.self) != 0 { needsUnusualPacket = true }
+    case Attribute.suppressInterfaceGroup, Attribute.destinationPortMask: isPartlyRead = true
     default:
       break
     }
