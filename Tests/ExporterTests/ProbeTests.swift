@@ -156,7 +156,7 @@ struct ProbeTests {
     let found = try await exporter("").probe("127.0.0.1:\(site.port)")
     #expect(found["probe_success"] == 0 && found["probe_http_status_code"] == 0)
     // The first hop looked like a portal's, which is told besides.
-    #expect(found.verdict == "captive-portal//")
+    #expect(found.verdict == "captive-portal/connect/address-refused")
   }
 
   @Test func noRedirectLeavesTheList() async throws {
