@@ -287,6 +287,20 @@ struct ZoneTests {
           .map(JournalTime.parse)
         #expect(elsewhere == [.at(86_400_000_000), .at(79_200_500_000), .at(93_600_000_000)])
       }
+      // Directive 2000/84/EC: at 01:00 UTC of the last Sunday of October summer time ends. The hour from 2 o'clock on
+      // comes twice.
+      unsafe setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1)
+      tzset()
+      for (local, first, second) in [
+        ("02:30", "00:30", "01:30"), ("02:00", "00:00", "01:00"), ("01:59", "23:59", "23:59"),
+        ("03:00", "02:00", "02:00"),
+      ] {
+        let day = first == "23:59" ? "2026-10-24" : "2026-10-25"
+        for (isEnd, time) in [(false, first), (true, second)] {
+          let found = try JournalTime.parse("2026-10-25 \(local)", isEnd: isEnd)
+          #expect(found == WallTime.microseconds("\(day)T\(time):00Z").map(JournalTime.at), "\(local)")
+        }
+      }
     }
   }
 }

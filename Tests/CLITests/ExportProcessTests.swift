@@ -14,6 +14,8 @@ struct ExportProcessTests {
     (["--listen", ":9115"], ["--allow", "127.0.0.1"]), (["--listen", "192.0.2.1:9115"], ["--allow"]),
     (["--listen", ":9115", "--allow", "192.0.2.0/33"], ["--allow", "0 to 32"]),
     (["--allow", "a b"], ["--allow"]), (["http://u:secret@example.com/"], ["user information"]),
+    (["--config", ""], ["--config", "name is empty"]), (["--textfile", ""], ["--textfile", ".prom"]),
+    (["--textfile", "/tmp"], ["--textfile", ".prom"]), (["--listen", "unix:@abs"], ["--listen", "unix:/run/"]),
     (["a..b"], ["TARGET"]), (["--nosuch"], ["--nosuch"]),
   ]
 

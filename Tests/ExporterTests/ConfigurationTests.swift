@@ -65,8 +65,8 @@ struct ConfigurationTests {
       "modules: {a: {prober: http, http: ~}, b: {prober: http, http: null}, c: {prober: tcp, tcp: }}")
     #expect(nothing.modules.keys.sorted() == ["a", "b", "c"])
     // go-yaml: nothing is an empty text, and what is in quotes is something.
-    let fields = try read("modules: {a: {prober: http, http: {headers: {A: ~, B: null, C: '~', D: }}}}").modules["a"]?.fields
-    #expect(fields?.map(\.value) == ["", "", "~", ""])
+    let fields = try read("modules: {a: {prober: http, http: {headers: {A: ~, B: null, C: '~', D: }}}}")
+    #expect(fields.modules["a"]?.fields.map(\.value) == ["", "", "~", ""])
   }
 
   /// Each with the line of what is wrong, and words that name it.
