@@ -228,6 +228,24 @@ struct CommandLineTests {
         == "nobody recorded b, a\\u{7F} from \(start) to \(end)")
   }
 
+  /// The clock was ahead when the recorder began, was set back to an earlier day, and within that day.
+  @Test func aReportBeginsWithTheFirstEventByTheClock() throws {
+    let folder = "/tmp/dialtone-report-\(getpid())-\(UInt32.random(in: 0 ... .max))"
+    let directory = JournalDirectory(folder)
+    try directory.make()
+    defer { _ = try? FileManager.default.removeItem(atPath: folder) }
+    #expect(try ReportCommand.start(of: directory) == nil)
+    for (name, times) in [
+      ("000001-2026-11-24.jsonl", ["2026-11-24T00:00:00Z"]),
+      ("000002-2026-11-22.jsonl", ["2026-11-22T12:00:00Z", "2026-11-22T10:00:00Z", "2026-11-22T11:00:00Z"]),
+      ("000003-2026-11-23.jsonl", ["2026-11-23T00:00:00Z"]),
+    ] {
+      let lines = times.map { "{\"time\":\"\($0)\",\"event\":\"alive\",\"clock\":1,\"slept\":0}\n" }
+      try Data(lines.joined().utf8).write(to: URL(fileURLWithPath: directory.path + "/" + name))
+    }
+    #expect(try ReportCommand.start(of: directory) == WallTime.microseconds("2026-11-22T10:00:00Z"))
+  }
+
   /// Eight digits that are a day of the years 1970 to 9999 are likely meant as one.
   @Test(arguments: [("20261127", "2026-11-27"), ("19700101", "1970-01-01"), ("99991231", "9999-12-31")])
   func asksForHyphensInADay(text: String, day: String) {
@@ -268,6 +286,20 @@ struct ZoneTests {
         let elsewhere = try ["1970-01-02T00:00Z", "1970-01-02T00:00:00.5+02:00", "1970-01-02 00:00 -02:00"]
           .map(JournalTime.parse)
         #expect(elsewhere == [.at(86_400_000_000), .at(79_200_500_000), .at(93_600_000_000)])
+      }
+      // Directive 2000/84/EC: at 01:00 UTC of the last Sunday of October summer time ends. The hour from 2 o'clock on
+      // comes twice.
+      unsafe setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1)
+      tzset()
+      for (local, first, second) in [
+        ("02:30", "00:30", "01:30"), ("02:00", "00:00", "01:00"), ("01:59", "23:59", "23:59"),
+        ("03:00", "02:00", "02:00"),
+      ] {
+        let day = first == "23:59" ? "2026-10-24" : "2026-10-25"
+        for (isEnd, time) in [(false, first), (true, second)] {
+          let found = try JournalTime.parse("2026-10-25 \(local)", isEnd: isEnd)
+          #expect(found == WallTime.microseconds("\(day)T\(time):00Z").map(JournalTime.at), "\(local)")
+        }
       }
     }
   }

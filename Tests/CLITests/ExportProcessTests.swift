@@ -14,6 +14,8 @@ struct ExportProcessTests {
     (["--listen", ":9115"], ["--allow", "127.0.0.1"]), (["--listen", "192.0.2.1:9115"], ["--allow"]),
     (["--listen", ":9115", "--allow", "192.0.2.0/33"], ["--allow", "0 to 32"]),
     (["--allow", "a b"], ["--allow"]), (["http://u:secret@example.com/"], ["user information"]),
+    (["--config", ""], ["--config", "name is empty"]), (["--textfile", ""], ["--textfile", ".prom"]),
+    (["--textfile", "/tmp"], ["--textfile", ".prom"]), (["--listen", "unix:@abs"], ["--listen", "unix:/run/"]),
     (["a..b"], ["TARGET"]), (["--nosuch"], ["--nosuch"]),
   ]
 
@@ -100,6 +102,20 @@ struct ExportProcessTests {
 
   private func sample(_ name: String, in metrics: String) -> Double? {
     metrics.split(separator: "\n").first { $0.hasPrefix("\(name) ") }.flatMap { Double($0.dropFirst(name.count + 1)) }
+  }
+
+  /// getaddrinfo(3), AI_ADDRCONFIG: what has an address on loopback alone counts as switched off. It can listen there.
+  @Test(arguments: [":9115", "[::1]:9115", "127.0.0.1:9115"])
+  func listensWhereOnlyLoopbackHasIPv6(_ address: String) async throws {
+    let lab = try NetworkLab()
+    try lab.sysctl("ipv6/conf/default/disable_ipv6", 1)
+    try lab.makeB()
+    let folder = try TemporaryFolder()
+    let process = try Tool.start(["record", "--directory", folder.path, "--export", address, "internet"], in: lab)
+    let host = address == ":9115" ? "[::]:9115" : address
+    #expect(try await process.error.nextLine() == "dialtone: listening on http://\(host)/")
+    try process.signal(SIGTERM)
+    #expect(try await process.exit() == .signalled(SIGTERM))
   }
 
   @Test func saysThatAPortIsTaken() async throws {

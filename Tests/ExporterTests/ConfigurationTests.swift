@@ -64,6 +64,9 @@ struct ConfigurationTests {
     let nothing = try read(
       "modules: {a: {prober: http, http: ~}, b: {prober: http, http: null}, c: {prober: tcp, tcp: }}")
     #expect(nothing.modules.keys.sorted() == ["a", "b", "c"])
+    // go-yaml: nothing is an empty text, and what is in quotes is something.
+    let fields = try read("modules: {a: {prober: http, http: {headers: {A: ~, B: null, C: '~', D: }}}}")
+    #expect(fields.modules["a"]?.fields.map(\.value) == ["", "", "~", ""])
   }
 
   /// Each with the line of what is wrong, and words that name it.
@@ -75,6 +78,8 @@ struct ConfigurationTests {
     ("modules:\n  a:\n    prober: http\n    http:\n      proxy_url: http://p/\n", 5, "proxy_url"),
     ("modules:\n  a:\n    prober: http\n    http:\n      valid_http_versions: [HTTP/2.0]\n", 5, "HTTP/1.1"),
     ("modules:\n  a:\n    prober: http\n    http:\n      valid_status_codes: [99]\n", 5, "99"),
+    // YAML 1.1: 200 in octal.
+    ("modules:\n  a:\n    prober: http\n    http:\n      valid_status_codes: [0310]\n", 5, "0310"),
     ("modules:\n  a:\n    prober: http\n    http:\n      fail_if_body_matches_regexp:\n      - 'a(?=b)'\n", 6, "(?="),
     ("modules:\n  a:\n    prober: http\n    http:\n      headers:\n        Content-Length: 5\n", 6, "Content-Length"),
     ("modules:\n  a:\n    prober: http\n    http:\n      headers:\n        X: \"a\\r\\nY: b\"\n", 6, "line break"),

@@ -235,14 +235,16 @@ struct ExporterAnswerTests {
     #expect((before...after).contains(seconds), "\(field ?? "")")
   }
 
-  /// RFC 9112, 9.3: without `keep-alive`, HTTP/1.0 ends; a server ends after a request that it cannot trust.
+  /// RFC 9112, 9.3: without `keep-alive`, HTTP/1.0 ends; a server ends after a request that it cannot trust. 9.6: after
+  /// `close`, what comes is not processed.
   @Test(arguments: [
     ("GET /-/healthy HTTP/1.0\r\n\r\n", "200"), ("GET / HTTP/1.1\r\n\r\n", "400"),
-    ("GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n", "400"),
+    ("GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n", "400"), (last + healthy, "200"), (last + "no request", "200"),
   ])
   func endsAfterItsAnswer(_ request: String, _ status: String) async throws {
     let answer = try await TestExporter(patience: patience()).exchange(request)
     #expect(answer.hasPrefix("HTTP/1.1 \(status) ") && answer.contains("\r\nConnection: close\r\n"))
+    #expect(answer.ranges(of: "HTTP/1.1 ").count == 1, "\(answer)")
   }
 
   /// RFC 9110, 9.1 and 15.5.6: a method that nobody knows is not implemented, one that is known is not allowed; names

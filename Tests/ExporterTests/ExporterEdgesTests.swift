@@ -73,6 +73,27 @@ struct ExporterEdgesTests {
     for server in [first, second] { await Task.detached { server.stop(within: .zero) }.value }
   }
 
+  /// getrlimit(2): 1,024 descriptors are usual. As many are left for probes as connections take.
+  @Test func connectionsLeaveDescriptorsForProbes() {
+    for (descriptors, connections) in [(40, 16), (1_024, 480), (2_112, 1_024), (1 << 20, 1_024)] {
+      #expect(ExporterServer.connectionLimit(of: descriptors) == connections)
+    }
+  }
+
+  @Test func aFileIsNoSocket() async throws {
+    let folder = try TemporaryFolder()
+    let path = "\(folder.path)/file"
+    try ReplacedFile.write("kept", to: path)
+    defer { _ = unsafe unlink(path) }  // The path is only read.
+    let server = ExporterServer(try exporter())
+    let failure = await #expect(throws: ExporterServer.Failure.self) {
+      try await Task.detached { try server.listen(on: .path(path)) }.value
+    }
+    #expect(failure?.description == "there is a file that is no socket")
+    #expect(try SystemFile.bytes(at: path, limit: 16) == Array("kept".utf8))
+    await Task.detached { server.stop(within: .zero) }.value
+  }
+
   /// unix(7): the file of a socket stays behind if its process is killed. Where nobody listens any more another may.
   @Test func aSocketThatIsLeftOverIsReplaced() async throws {
     let folder = try TemporaryFolder()

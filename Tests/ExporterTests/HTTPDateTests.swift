@@ -37,6 +37,9 @@ struct HTTPDateTests {
     "", "tomorrow", "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 0 Nov 1994 08:49:37 GMT", "Sun, 06 Foo 1994 08:49:37 GMT",
     "Sun, 06 Nov 1994 24:49:37 GMT", "Sun, 06 Nov 1994 08:60:37 GMT", "Sun, 06 Nov 1994 08:49:61 GMT",
     "Sun, 06 Nov 1994 08:49 GMT", "Sun, 06 Nov 10000 08:49:37 GMT", "Sun, Nov 1994 08:49:37 GMT",
+    // RFC 9110, 5.6.7: GMT alone.
+    "Sun, 06 Nov 1994 08:49:37 +0200", "Sun, 06 Nov 1994 08:49:37 CET", "Sunday, 06-Nov-94 08:49:37",
+    "Sun Nov  6 08:49:37 1994 PST",
   ])
   func refusesWhatIsNoDate(text: String) { #expect(HTTPDate.seconds(of: text) == nil) }
 }

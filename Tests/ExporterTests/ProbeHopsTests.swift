@@ -166,9 +166,12 @@ struct ProbeHopsTests {
     var hops = try hops()
     try take(outcome(.unexpectedResponse, status, location: "/b"), &hops)
     #expect((hops.next != nil) == isFollowed && hops.result.redirects == (isFollowed ? 1 : 0))
-    var without = try self.hops()
-    try take(outcome(.unexpectedResponse, status), &without)
-    #expect(without.next == nil && without.result.redirects == 0)
+    // Go's net/http takes an empty Location for none.
+    for location in [nil, ""] {
+      var without = try self.hops()
+      try take(outcome(.unexpectedResponse, status, location: location), &without)
+      #expect(without.next == nil && without.result.redirects == 0)
+    }
   }
 
   @Test func judgesARedirectThatIsNotFollowed() throws {
@@ -199,6 +202,7 @@ struct ProbeHopsTests {
       ([redirect(.captivePortal)], false, [], .captivePortal, "", false),
       ([redirect(.unexpectedResponse)], false, [], .unexpectedResponse, "status", false),
       ([redirect(.captivePortal), outcome()], true, [], .captivePortal, "", true),
+      ([redirect(.captivePortal), outcome(.unexpectedResponse, 404)], true, [], .captivePortal, "status", false),
       ([redirect(.unexpectedResponse), outcome()], true, [], .available, "", true),
       ([redirect(.unexpectedResponse), redirect(.captivePortal), outcome()], true, [], .available, "", true),
     ]

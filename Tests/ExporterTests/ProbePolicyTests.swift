@@ -61,10 +61,22 @@ struct ProbePolicyTests {
 
   @Test(arguments: [
     "192.0.2.0/33", "2001:db8::/129", "192.0.2.0/x", "nosuch/8", "", "a b", "192.0.2.0/-1", "169.254.169.254",
-    "fe80::1",
+    "fe80::1", "169.254.0.0/16", "169.254.169.0/24", "fe80::/10", "fd00:ec2::254/128", "::ffff:169.254.0.0/112",
+    "::ffff:192.0.2.0/24", "::ffff:192.0.2.0/129", "192.0.2.0/\(Int.min)",
   ])
   func refusesWhatIsNoHostOrNetwork(_ text: String) {
     #expect(throws: ProbePolicy.Refusal.self) { try ProbePolicy(allowing: [text]) }
+  }
+
+  /// RFC 4291, 2.5.5.2: 96 bits, then the IPv4 address. A network that has more than what is closed is one.
+  @Test func readsNetworks() throws {
+    let policy = try ProbePolicy(allowing: ["::ffff:192.0.2.0/120", "::ffff:198.51.100.7", "169.252.0.0/14"])
+    for (text, isAllowed) in [
+      ("192.0.2.255", true), ("192.0.3.0", false), ("198.51.100.7", true), ("198.51.100.8", false),
+      ("169.253.0.1", true), ("169.254.0.1", false),
+    ] {
+      #expect(try (policy.admission(of: .address(address(text))) != nil) == isAllowed, "\(text)")
+    }
   }
 
   /// A name that led elsewhere when it was looked up before: the address of this look-up counts, before any packet.

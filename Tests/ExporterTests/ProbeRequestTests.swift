@@ -46,6 +46,13 @@ struct ProbeRequestTests {
     #expect(refusal?.message.contains("secret") == false)
   }
 
+  /// RFC 3986, 3.2.2: an IPv6 address stands in brackets.
+  @Test(arguments: ["::1", "2001:db8::1/a", "::1:22&module=tcp_connect"])
+  func namesTheBrackets(_ target: String) {
+    let refusal = #expect(throws: ProbeRequest.Refusal.self) { try request("target=\(target)") }
+    #expect(refusal?.message.contains("[::1]") == true || refusal?.message.contains("[2001:db8::1]:22") == true)
+  }
+
   /// As getTimeout of blackbox_exporter 0.23 has it, with an offset of half a second.
   @Test(arguments: [
     ("", "10", 9_500), ("", nil, 119_500), ("&module=slow", "10", 5_000), ("&module=slow", "3", 2_500),

@@ -86,6 +86,26 @@ struct EventLineTests {
   ])
   func refusesForeignLines(text: String) { #expect(JournalEvent(line: Array(text.utf8)[...]) == nil) }
 
+  /// clock_gettime(2) counts nanoseconds, of which 64 bits hold 292 years. No number of a line stops its reader.
+  @Test(arguments: ["clock", "slept", "beganClock", "beganSlept", "unwatched", "lasted"])
+  func refusesNumbersThatNoClockHas(key: String) throws {
+    let kind: JournalEvent.Kind = key == "lasted" ? .sleep(123) : .begin(Self.unwatched, isContinued: false)
+    let line = String(decoding: JournalEvent(kind, at: moment(60, slept: 3)).line.dropLast(), as: UTF8.self)
+    let start = try #require(line.firstRange(of: "\"\(key)\":")).upperBound
+    let end = try #require(line[start...].firstIndex { !$0.isNumber })
+    for (number, isRead) in [
+      (Int64.min, false), (-9_223_372_036_854_776, false), (-9_223_372_036_854_775, true),
+      // CLOCK_BOOTTIME is read before CLOCK_MONOTONIC: without sleep the difference may lie below zero.
+      (-1, true), (9_223_372_036_854_775, true), (9_223_372_036_854_776, false), (.max, false),
+    ] {
+      let damaged = line.replacingCharacters(in: start..<end, with: "\(number)")
+      let event = JournalEvent(line: Array(damaged.utf8)[...])
+      #expect((event != nil) == isRead, "\(damaged)")
+      // Whatever is read can be told.
+      if let event { _ = OutageLog.outages([JournalEvent(.up(target: "a"), at: moment(1)), event], now: moment(70)) }
+    }
+  }
+
   @Test func refusesBytesThatAreNoText() {
     var line = JournalEvent(.up(target: "abc"), at: moment(1)).line.dropLast()
     let position = line.firstIndex(of: UInt8(ascii: "b")) ?? 0

@@ -155,10 +155,37 @@ struct JournalFilesTests {
     #expect(targets == (6...9).map { .up(target: "\($0)") } && reader.skippedLines == 0)
   }
 
+  /// It is just after midnight in UTC, nothing has happened yet, and the recorder is there.
+  @Test func whatTheLastFileSaysStillHolds() throws {
+    let folder = try JournalFolder()
+    let outage = OpenOutage(target: "a", began: moment(86_397), reason: nil, words: "w")
+    let begin = JournalEvent(.begin(outage, isContinued: false), at: moment(86_397))
+    // The clock was ahead, and was set back.
+    try folder.write(header(moment(100)).line, to: "000001-2026-11-02.jsonl")
+    try folder.write(header(moment(200)).line + begin.line, to: "000002-2026-11-01.jsonl")
+    guard let lock = try folder.directory.lock() else {
+      Issue.record("it is locked by nobody")
+      return
+    }
+    for name in try folder.names() {
+      var view = JournalView(folder.directory, since: moment(86_400).wall, until: moment(86_405).wall)
+      var outages: [Outage] = []
+      try view.read(now: moment(86_405)) { if case .outage(let outage) = $0 { outages.append(outage) } }
+      #expect(outages.map(\.ending) == [.open] && outages.first?.lasted == 8_000_000 && view.seen == ["a"])
+      // And without the first file.
+      if name.hasPrefix("000001") { try folder.remove(name) }
+    }
+    withExtendedLifetime(lock) {}
+  }
+
   @Test func onlyItsOwnFilesCount() throws {
     let folder = try JournalFolder()
     try folder.write(JournalEvent(.alive, at: moment(1)).line, to: "000001-2026-11-01.jsonl")
-    let others = ["notes.jsonl", "000002-2026-11-01.jsonl.part", "2026-11-01.jsonl", "1-2026-11-01.jsonl"]
+    let others = [
+      "notes.jsonl", "000002-2026-11-01.jsonl.part", "2026-11-01.jsonl", "1-2026-11-01.jsonl",
+      // No number comes after it.
+      "\(Int.max)-2026-11-01.jsonl",
+    ]
     for name in others { try folder.write([0x41], to: name) }
     #expect(try folder.names() == ["000001-2026-11-01.jsonl"])
   }

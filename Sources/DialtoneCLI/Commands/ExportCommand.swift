@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import CDialtoneSystem
 internal import Dialtone
 internal import DialtoneExporter
 internal import DialtoneSites
@@ -70,11 +71,20 @@ struct ExportCommand: WordCommand {
     let policy = try policy(for: addresses)
     let watched = try Self.watched(typed)
     let configuration = try config.map(Self.configuration) ?? .usual
+    if let textfile, textfile.isEmpty || Self.isFolder(textfile) {
+      throw ValidationError("--textfile: that is no file's name; give one such as /var/lib/node_exporter/dialtone.prom")
+    }
     return {
       let runner = ExportRunner(
         addresses: addresses, configuration: configuration, policy: policy, targets: watched, textfile: textfile)
       return try runner.run()
     }
+  }
+
+  private static func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    // Fills one structure; the path is only read.
+    return unsafe stat(path, &status) == 0 && status.st_mode & UInt32(S_IFMT) == UInt32(S_IFDIR)
   }
 
   private func listenAddresses() throws -> [ListenAddress] {
@@ -89,6 +99,9 @@ struct ExportCommand: WordCommand {
 
   static func address(_ text: String, option: String) throws -> ListenAddress {
     if let address = ListenAddress(text) { return address }
+    if text.hasPrefix("unix:") {
+      throw ValidationError("\(option): give a path from / on, of 107 bytes at most, such as unix:/run/dialtone.sock")
+    }
     throw ValidationError(
       "\(option): \(HostText.quoted(text[...])) is no address with a port; write it as 127.0.0.1:9115, [::1]:9115, "
         + ":9115 or unix:/run/dialtone.sock")
@@ -122,6 +135,7 @@ struct ExportCommand: WordCommand {
   }
 
   private static func configuration(_ path: String) throws -> ExporterConfiguration {
+    if path.isEmpty { throw ValidationError("--config: the name is empty; give a file") }
     let text: String
     do {
       text = try ConfigurationFile.text(at: path)

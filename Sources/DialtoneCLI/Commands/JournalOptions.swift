@@ -11,7 +11,7 @@ struct JournalOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp("Tell of what was before this, as with --since (default: now).", valueName: "time"),
-    transform: JournalTime.parse)
+    transform: { try JournalTime.parse($0, isEnd: true) })
   var until: JournalTime?
 
   @Option(
@@ -105,8 +105,11 @@ enum JournalTime: Equatable, Sendable {
   case ago(Duration)
   case at(Int64)
 
-  static func parse(_ text: String) throws -> JournalTime {
-    if let wall = wall(text) { return .at(wall) }
+  static func parse(_ text: String) throws -> JournalTime { try parse(text, isEnd: false) }
+
+  /// Of an hour that the clock shows twice the first counts, and for an end the second.
+  static func parse(_ text: String, isEnd: Bool) throws -> JournalTime {
+    if let wall = wall(text, isEnd) { return .at(wall) }
     if text.count == 8, let days = Int(text), (19_700_101...99_991_231).contains(days) {
       let day = "\(text.prefix(4))-\(text.dropFirst(4).prefix(2))-\(text.suffix(2))"
       throw ValidationError("a day is written \(day), and a span of \(text) seconds \(text)s")
@@ -121,16 +124,16 @@ enum JournalTime: Equatable, Sendable {
   }
 
   /// Reads `2026-11-24`, also with ` 12:00` or `T12:00:00.5`, which `Z` or `+01:00` may end.
-  private static func wall(_ text: String) -> Int64? {
+  private static func wall(_ text: String, _ isEnd: Bool) -> Int64? {
     let (day, rest) = (text.prefix(10), text.dropFirst(10))
-    if rest.isEmpty { return WallTime.microseconds("\(day)T00:00:00Z").map(local) }
+    if rest.isEmpty { return WallTime.microseconds("\(day)T00:00:00Z").map { local($0, isEnd) } }
     guard rest.first == " " || rest.first == "T" else { return nil }
     let end = rest.firstIndex { "Z+-".contains($0) } ?? rest.endIndex
     let zone = rest[end...]
     var clock = rest[..<end].dropFirst()
     if !zone.isEmpty, clock.last == " " { clock.removeLast() }
     guard let wall = WallTime.microseconds("\(day)T\(clock)\(clock.utf8.count == 5 ? ":00" : "")Z") else { return nil }
-    if zone.isEmpty { return local(wall) }
+    if zone.isEmpty { return local(wall, isEnd) }
     if zone == "Z" { return wall }
     return WallTime.microseconds("1970-01-01T\(zone.dropFirst()):00Z").map { zone.first == "-" ? wall + $0 : wall - $0 }
   }
@@ -143,14 +146,17 @@ enum JournalTime: Equatable, Sendable {
   }
 
   /// When the clock here shows what it shows then in UTC.
-  private static func local(_ wall: Int64) -> Int64 {
+  private static func local(_ wall: Int64, _ isEnd: Bool) -> Int64 {
     var time = time_t(wall.floorDivided(by: WallTime.second))
     // A tm has a pointer to the zone's name, which is not used. gmtime_r(3) reads `time` and fills `parts`, and
     // mktime(3) reads and completes them.
     var parts = unsafe tm()
     _ = unsafe gmtime_r(&time, &parts)
     unsafe parts.tm_isdst = -1
-    return (Int64(unsafe mktime(&parts)) - Int64(time)) * WallTime.second + wall
+    let found = (Int64(unsafe mktime(&parts)) - Int64(time)) * WallTime.second + wall
+    let hour = 3_600 * WallTime.second
+    let times = [found - hour, found, found + hour].filter { WallTime.local($0) == WallTime.local(found) }
+    return (isEnd ? times.last : times.first) ?? found
   }
 }
 

@@ -79,7 +79,7 @@ struct ReportCommand: CheckedCommand {
     defer { progress.end() }
     do throws(SystemError) {
       // What was before the journal is no part of the picture.
-      view.since = min(max(start, try self.start(of: view.directory) ?? start), view.until - 1)
+      view.since = min(max(start, try Self.start(of: view.directory) ?? start), view.until - 1)
       var data = ReportData(since: view.since, until: view.until)
       try view.read(progress: { progress.show($0, $1) }) { data.take($0) }
       var page = ReportPage(
@@ -95,13 +95,14 @@ struct ReportCommand: CheckedCommand {
     }
   }
 
-  /// When the first event of a journal was.
-  private func start(of directory: JournalDirectory) throws(SystemError) -> Int64? {
-    guard let file = try directory.files().first else { return nil }
+  /// When the first event of a journal was by the wall clock, which somebody may have set back since.
+  static func start(of directory: JournalDirectory) throws(SystemError) -> Int64? {
+    let files = try directory.files()
+    guard let day = files.map(\.day).min() else { return nil }
     var first: Int64?
     var reader = JournalReader(directory)
-    try reader.read(file) { if first == nil { first = $0.at.wall } }
-    return first ?? file.day * WallTime.day
+    for file in files where file.day == day { try reader.read(file) { first = min(first ?? .max, $0.at.wall) } }
+    return first ?? day * WallTime.day
   }
 
   private static var host: String {

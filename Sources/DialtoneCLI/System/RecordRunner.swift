@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CDialtoneCommand
 internal import CDialtoneSystem
 internal import Dialtone
 internal import DialtoneJournal
@@ -16,6 +17,8 @@ struct RecordRunner {
   private static let timeToEnd = Duration.seconds(3)
 
   func run() throws -> ExitStatus {
+    // As an exporter does.
+    if export != nil { command_raise_descriptor_limit() }
     do throws(SiteError) {
       // Before the first task: if the system is short of threads or descriptors, Swift would wait for ever.
       try SiteResources.prove()

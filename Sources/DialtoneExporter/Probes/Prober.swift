@@ -97,8 +97,8 @@ package struct Prober: Sendable {
     var result: ProbeResult
     /// What is checked next; `nil` once it is over.
     private(set) var next: SiteURL?
-    /// A verdict of an earlier hop that says more than the end.
-    private var earlier: ProbeResult.Verdict?
+    /// Whether the first hop's redirect was like a portal's, which the end does not show.
+    private var wasPortal = false
     /// Whether nobody waits for the probe any more.
     private let isOver: () -> Bool
 
@@ -156,7 +156,7 @@ package struct Prober: Sendable {
       let found = ProbeResult.Verdict(outcome)
       let isFirst = result.redirects == 0
       if details.status != nil, let location = details.redirect {
-        if isFirst, verdict.kind == .captivePortal { earlier = found }
+        if isFirst { wasPortal = verdict.kind == .captivePortal }
         return follow(location, from: url, found)
       }
       result.phases.transfer += details.transfer ?? timings.sinceFirstByte(endedIn: verdict.stage)
@@ -227,7 +227,8 @@ package struct Prober: Sendable {
 
     mutating func end(_ verdict: ProbeResult.Verdict, _ words: String) {
       next = nil
-      result.verdict = earlier ?? verdict
+      result.verdict = verdict
+      if wasPortal { result.verdict.kind = .captivePortal }
       result.explanation = words
       result.log.append("\(result.succeeded ? "Probe succeeded" : "Probe failed"): \(words)")
     }
@@ -264,10 +265,10 @@ extension SiteVerdict.Timings {
 }
 
 extension CheckDetails {
-  /// Where a redirect leads that is to be followed (RFC 9110, 15.4).
+  /// Where a redirect leads that is to be followed (RFC 9110, 15.4). An empty text leads nowhere, as for Go.
   fileprivate var redirect: String? {
     guard let status, [301, 302, 303, 307, 308].contains(status) else { return nil }
-    return value(of: "location")
+    return value(of: "location").flatMap { $0.isEmpty ? nil : $0 }
   }
 }
 

@@ -27,7 +27,7 @@ package struct ProbePolicy: Sendable {
     isOpen = false
     for text in allowed {
       if let network = try Self.network(text) {
-        if !text.contains("/"), !AddressAdmission().admits(network.address) {
+        if AddressAdmission.excludes(network) || !text.contains("/") && !AddressAdmission().admits(network.address) {
           throw Refusal(message: "\(text) is link-local, or a cloud's metadata service: no list opens the way there")
         }
         networks.append(network)
@@ -48,10 +48,14 @@ package struct ProbePolicy: Sendable {
       if parts.count == 1 { return nil }
       throw Refusal(message: "\(HostText.quoted(text[...])) is no network; write it as 192.0.2.0/24 or 2001:db8::/32")
     }
-    let width = address.unmapped.family == .ipv4 ? 32 : 128
-    guard let length = parts.count == 1 ? width : Int(parts[1]),
-      let network = AddressAdmission.Network(address, length: length)
-    else { throw Refusal(message: "\(HostText.quoted(text[...])) has no length from 0 to \(width)") }
+    // The first 96 bits of an IPv4-mapped network are no part of the IPv4 one (RFC 4291, 2.5.5.2).
+    let lengths = address.family == .ipv4 ? 0...32 : address.unmapped.family == .ipv4 ? 96...128 : 0...128
+    guard let length = parts.count == 1 ? lengths.upperBound : Int(parts[1]), lengths.contains(length),
+      let network = AddressAdmission.Network(address, length: length - lengths.lowerBound)
+    else {
+      let range = "\(lengths.lowerBound) to \(lengths.upperBound)"
+      throw Refusal(message: "\(HostText.quoted(text[...])) has no length from \(range)")
+    }
     return network
   }
 

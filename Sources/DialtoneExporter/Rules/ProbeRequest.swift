@@ -91,7 +91,10 @@ package struct ProbeRequest: Sendable {
         !authority[colon...].dropFirst().allSatisfy({ $0.isASCII && $0.isNumber })
           || colon == authority.index(before: authority.endIndex)
       {
-        throw Refusal(status: 400, message: "target: only http and https are probed; \(example)")
+        let isBare = IPAddress(authority) != nil
+        let problem =
+          isBare ? "an IPv6 address stands in brackets: [::1]" : "only http and https are probed; \(example)"
+        throw Refusal(status: 400, message: "target: \(problem)")
       }
       text = "http://\(target)"
     }
@@ -100,8 +103,11 @@ package struct ProbeRequest: Sendable {
 
   private static func address(_ target: String, usesTLS: Bool) throws(Refusal) -> SiteURL {
     let port = target.utf8.reversed().prefix { ASCII.isDigit($0) }.count
+    let host = target.utf8.dropLast(port + 1)
     guard port > 0, target.utf8.dropLast(port).last == UInt8(ascii: ":"),
-      !target.contains(where: { "/?#@\\".contains($0) })
+      !target.contains(where: { "/?#@\\".contains($0) }),
+      // An IPv6 address stands in brackets.
+      host.first == UInt8(ascii: "[") || !host.contains(UInt8(ascii: ":"))
     else {
       throw Refusal(status: 400, message: "target: give a host and a port, such as example.com:22 or [2001:db8::1]:22")
     }

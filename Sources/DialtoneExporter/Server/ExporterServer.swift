@@ -47,11 +47,17 @@ package final class ExporterServer: Sendable {
   private let connectionLimit: Int
   private let state = Lock(State())
 
-  package init(_ exporter: Exporter, patience: Patience = Patience(), connectionLimit: Int = 1_024) {
+  package init(
+    _ exporter: Exporter, patience: Patience = Patience(),
+    connectionLimit: Int = connectionLimit(of: sysconf(CInt(_SC_OPEN_MAX)))
+  ) {
     self.exporter = exporter
     self.patience = patience
     self.connectionLimit = connectionLimit
   }
+
+  /// More than Prometheus keeps, and half of so many descriptors at most: probes need the others.
+  package static func connectionLimit(of descriptors: Int) -> Int { min(1_024, max(16, (descriptors - 64) / 2)) }
 
   /// Listens. Returns the address, for people. Blocks for a moment.
   package func listen(on address: ListenAddress) throws(Failure) -> String {
@@ -63,8 +69,11 @@ package final class ExporterServer: Sendable {
       let host = listener.localAddress?.ipAddress ?? ""
       return "http://\(host.contains(":") ? "[\(host)]" : host):\(port)/"
     } catch {
-      let words = (error as? IOError).map { SystemError.text(of: $0.errnoCode) } ?? "\(error)"
-      throw Failure(description: words)
+      switch error {
+      case let error as IOError: throw Failure(description: SystemError.text(of: error.errnoCode))
+      case is UnixDomainSocketPathWrongType: throw Failure(description: "there is a file that is no socket")
+      default: throw Failure(description: "\(error)")
+      }
     }
   }
 
@@ -87,11 +96,12 @@ package final class ExporterServer: Sendable {
       }
   }
 
-  private func bind(_ address: ListenAddress) -> EventLoopFuture<any Channel> {
+  private func bind(_ address: ListenAddress) throws -> EventLoopFuture<any Channel> {
     switch address {
-    case .network(let address?, let port): return bootstrap.bind(host: address.description, port: Int(port))
-    // It takes IPv4, too (ipv6(7), bindv6only).
-    case .network(nil, let port): return bootstrap.bind(host: "::", port: Int(port))
+    case .network(let address, let port):
+      // Without an address it takes IPv4, too (ipv6(7), bindv6only). Nothing is looked up: that leaves out a family of
+      // which only loopback has an address (getaddrinfo(3), AI_ADDRCONFIG).
+      return bootstrap.bind(to: try SocketAddress(ipAddress: address?.description ?? "::", port: Int(port)))
     case .path(let path): return bind(toUnusedPath: path)
     case .inherited(let descriptor): return bootstrap.withBoundSocket(descriptor)
     }

@@ -179,6 +179,8 @@ final class RequestHandler: ChannelInboundHandler {
     // The connection is of no use any more.
     isLast = true
     guard let error = error as? HTTPParserError else { return context.close(promise: nil) }
+    // RFC 9112, 9.6: what comes behind a request that was the last is no request. The answer to that one closes.
+    if error == .closedConnection { return }
     let (status, body) =
       switch error {
       // RFC 9110, 9.1.

@@ -23,7 +23,9 @@ enum HTTPDate {
   /// Seconds since 1970.
   static func seconds(of text: String) -> Int? {
     let words = text.split { " ,-".contains($0) }
-    guard let clock = words.first(where: { $0.contains(":") }),
+    // The third form, which ends with the year, names no zone.
+    guard let end = words.last, end == "GMT" || end.allSatisfy(\.isWholeNumber),
+      let clock = words.first(where: { $0.contains(":") }),
       let month = words.lazy.compactMap({ word in months.firstIndex { $0 == word } }).first
     else { return nil }
     let numbers = words.compactMap { $0.allSatisfy(\.isWholeNumber) ? Int($0) : nil }

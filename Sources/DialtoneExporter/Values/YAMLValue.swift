@@ -82,7 +82,7 @@ struct YAMLValue {
 
   func string() throws(ConfigurationError) -> String {
     guard let text else { throw refusal("a text is expected here") }
-    return text
+    return isNothing ? "" : text
   }
 
   /// As blackbox_exporter's reader (go-yaml 3): YAML 1.2's words without quotes, YAML 1.1's own in any way.
@@ -97,8 +97,9 @@ struct YAMLValue {
     }
   }
 
+  /// Only as one writes it: with a zero before it, YAML 1.1 has it octal.
   func integer(_ name: String, in range: ClosedRange<Int>) throws(ConfigurationError) -> Int {
-    guard let number = text.flatMap({ Int($0) }), range.contains(number) else {
+    guard let number = text.flatMap({ Int($0) }), range.contains(number), String(number) == text else {
       throw refusal("\(name): \(shown) is no number from \(range.lowerBound) to \(range.upperBound)")
     }
     return number

@@ -31,7 +31,7 @@ package struct JournalDirectory: Sendable {
     init?(name: String) {
       let parts = name.split(separator: "-", maxSplits: 1)
       guard parts.count == 2, parts[0].utf8.allSatisfy(ASCII.isDigit), let number = Int(parts[0]),
-        parts[1].hasSuffix(".jsonl"),
+        number < 1 << 60, parts[1].hasSuffix(".jsonl"),
         let wall = WallTime.microseconds("\(parts[1].dropLast(".jsonl".count))T00:00:00Z")
       else { return nil }
       self.init(number: number, day: wall.floorDivided(by: WallTime.day))

@@ -17,14 +17,15 @@ package struct JournalReader {
 
   package init(_ directory: JournalDirectory) { self.directory = directory }
 
-  /// Gives the events since then by the wall clock, and some before, in their order; `nil` for all. `progress` is
-  /// called with the bytes read so far, and those to be read.
+  /// Gives the events since then by the wall clock, and some before, in their order; `nil` for all. What the last file
+  /// says may still hold, however old it is. `progress` is called with the bytes read so far, and those to be read.
   package mutating func read(
     since: Int64? = nil, progress: (Int, Int) -> Void = { _, _ in },
     _ take: (JournalEvent) -> Void
   ) throws(SystemError) {
     let first = since?.floorDivided(by: WallTime.day) ?? .min
-    let files = try directory.files().filter { $0.day >= first }
+    let all = try directory.files()
+    let files = all.dropFirst(max(0, all.firstIndex { $0.day >= first } ?? all.count - 1))
     let sizes = files.map { size(of: directory.path(of: $0)) }
     let total = sizes.reduce(0, +)
     var done = 0

@@ -129,7 +129,7 @@ extension JournalEvent {
   /// Reads a line without its end; `nil` if it is torn, or no event of ours.
   package init?(line: ArraySlice<UInt8>) {
     guard let value = JSONValue(line: line), let wall = value["time"]?.text.flatMap(WallTime.microseconds),
-      let clock = value["clock"]?.number, let slept = value["slept"]?.number,
+      let clock = value["clock"]?.span, let slept = value["slept"]?.span,
       let kind = Self.kind(value, at: Moment(wall: wall, clock: clock, slept: slept))
     else { return nil }
     self.init(kind, at: Moment(wall: wall, clock: clock, slept: slept))
@@ -152,7 +152,7 @@ extension JournalEvent {
       guard let outage = outage(value, at), let how = value["how"]?.text else { return nil }
       return .end(outage, how: how, isWaking: value["waking"] == .flag(true))
     case "path": return path(value).map(Kind.path)
-    case "sleep": return value["lasted"]?.number.map(Kind.sleep)
+    case "sleep": return value["lasted"]?.span.map(Kind.sleep)
     case "clock": return value["step"]?.number.map(Kind.clock)
     default: return nil
     }
@@ -174,8 +174,8 @@ extension JournalEvent {
 
   private static func outage(_ value: JSONValue, _ at: Moment) -> OpenOutage? {
     guard let target = value["target"]?.text, let began = value["began"]?.text.flatMap(WallTime.microseconds),
-      let clock = value["beganClock"]?.number, let slept = value["beganSlept"]?.number,
-      let words = value["words"]?.text
+      let clock = value["beganClock"]?.span, let slept = value["beganSlept"]?.span,
+      let unwatched = (value["unwatched"] ?? .number(0)).span, let words = value["words"]?.text
     else { return nil }
     let layer = value["layer"]?.text.flatMap { OutageLayer(rawValue: $0) }
     let explanation = value["confidence"]?.text.map { confidence in
@@ -186,8 +186,8 @@ extension JournalEvent {
     }
     var outage = OpenOutage(
       target: target, began: Moment(wall: began, clock: clock, slept: slept),
-      unwatched: value["unwatched"]?.number ?? 0, reason: value["reason"]?.text, words: words,
-      wasFirst: value["first"] == .flag(true), explanation: explanation)
+      unwatched: unwatched, reason: value["reason"]?.text, words: words, wasFirst: value["first"] == .flag(true),
+      explanation: explanation)
     if outage.layer != layer { outage.statedLayer = layer }
     outage.unexplained = value["unexplained"]?.text.flatMap { OpenOutage.Unexplained(rawValue: $0) }
     return outage

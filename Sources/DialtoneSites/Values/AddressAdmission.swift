@@ -52,6 +52,11 @@ package struct AddressAdmission: Hashable, Sendable {
     return !excludesLoopback || !forms.contains { $0.isLoopback || $0.isUnspecified }
   }
 
+  /// Whether no list opens the way to any address of the network.
+  package static func excludes(_ network: Network) -> Bool {
+    never.contains { $0.length <= network.length && $0.contains(network.address) }
+  }
+
   /// What no list opens: link-local addresses, of which a cloud's metadata service has one, and the other addresses of
   /// such services: Amazon's (IPv6), Google's (IPv6), Alibaba's, Oracle's and Azure's.
   private static let never: [Network] = [
