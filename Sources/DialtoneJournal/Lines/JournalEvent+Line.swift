@@ -153,7 +153,7 @@ extension JournalEvent {
       return .end(outage, how: how, isWaking: value["waking"] == .flag(true))
     case "path": return path(value).map(Kind.path)
     case "sleep": return value["lasted"]?.span.map(Kind.sleep)
-    case "clock": return value["step"]?.number.map(Kind.clock)
+    case "clock": return value["step"]?.span.map(Kind.clock)
     default: return nil
     }
   }
