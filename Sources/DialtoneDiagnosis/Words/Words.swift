@@ -171,7 +171,9 @@ struct Words {
     let known = "\(name.foundAs ?? name.name) is \(Self.list(name.addresses))"
     switch meaning {
     case .foundBehind(let silent):
-      return "the name server \(silent) does not answer, so that lookups take long; \(known), by another"
+      return name.source == .system
+        ? "the name server \(silent) does not answer for three seconds, so that lookups take long; \(known) at last"
+        : "the name server \(silent) does not answer, so that lookups take long; \(known), by another"
     case .foundInPart(let server, let reply, let lacksIPv6):
       let type = lacksIPv6 ? "AAAA" : "A"
       return reply == .silent
