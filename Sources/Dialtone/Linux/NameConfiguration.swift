@@ -190,8 +190,8 @@ package enum NameServers {
   private static func address(_ text: Substring) -> IPAddress? {
     if let address = IPAddress(text) { return address.unmapped }
     var address = in_addr()
-    // The call reads the text, which ends with a zero, and writes the structure. It would pass over white space.
-    if unsafe inet_aton(String(text), &address) == 0 || text.contains(where: \.isWhitespace) { return nil }
+    // The call reads the text, which ends with a zero, and writes the structure. What follows a space is not read.
+    guard text.utf8.allSatisfy({ $0 > 0x20 }), unsafe inet_aton(String(text), &address) != 0 else { return nil }
     return IPAddress(ipv4: UInt32(bigEndian: address.s_addr))
   }
 
