@@ -280,14 +280,8 @@ struct NameInquiry {
         let answer = DNSMessage.answer(bytes, to: conversation.name(kind), conversation.type(kind))
       else { continue }
       conversation.open[id] = nil
-      let reply: NameFinding.Reply =
-        if !answer.isToQuestion {
-          .mismatched
-        } else if answer.isTruncated {
-          .truncated
-        } else {
-          .answer(answer.code, answer.addresses)
-        }
+      let answered = answer.isTruncated ? NameFinding.Reply.truncated : .answer(answer.code, answer.addresses)
+      let reply = answer.isToQuestion ? answered : .mismatched
       servers[position].set(kind, reply)
       if kind != .control, answer.isAlias { servers[position].knowsAlias = true }
       servers[position].deniesRoot = conversation.name.isEmpty && reply.code == .success && !answer.hasNameServer

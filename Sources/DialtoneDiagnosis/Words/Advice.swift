@@ -230,7 +230,7 @@ enum Advice {
       return "Log in to the network in a browser, or set another name server in /etc/resolv.conf."
     case .nobodysByServer: return "See whether a filter of names blocks \(shell(name.name))."
     case .unknown where name.servers.contains(where: \.knowsAlias):
-      return "It is an alias of a name that does not exist; ask who runs it: dig CNAME \(shell(name.name))"
+      return "See what it is an alias of, and ask who runs that: dig CNAME \(shell(name.name))"
     case .unknown: return "Check the spelling of \(shell(name.name)), and the search domains in /etc/resolv.conf."
     case .unknownToFirst(let first, _) where name.rotates: return "Take \(first) out of /etc/resolv.conf."
     case .unknownToFirst(_, let other): return "Put \(other) first in /etc/resolv.conf."

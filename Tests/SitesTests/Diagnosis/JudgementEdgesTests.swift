@@ -167,7 +167,7 @@ struct JudgementEdgesTests {
     #expect(reading.outcome == .fault && reading.charge == Charge(.unreliable, nil))
     #expect(reading.meaning == .name(.unknownToFirst(second, knownTo: Self.server)))
     let verdict = DiagnosisVerdict(of: "a", goal: .host, findings: [.name(finding)])
-    #expect(verdict.advice == "Take 192.0.2.54 out of /etc/resolv.conf.")
+    #expect(verdict.advice == "Take 192.0.2.54 out of /etc/resolv.conf." && !verdict.summary.contains("the first"))
   }
 
   /// resolv.conf(5): programs wait five seconds for a server, a diagnosis three. mDNS answers at once.
@@ -189,6 +189,8 @@ struct JudgementEdgesTests {
     #expect(NameRules.read(finding).meaning == .name(.unknown(server: Self.server, exists: true)))
     let verdict = DiagnosisVerdict(of: "a", goal: .host, findings: [.name(finding)])
     #expect(verdict.cause == .nameUnknown && verdict.advice?.hasSuffix("dig CNAME site.example") == true)
+    let words = "The name site.example is an alias of one without an address, says the name server 192.0.2.53."
+    #expect(verdict.summary == words)
   }
 
   // MARK: Sites
