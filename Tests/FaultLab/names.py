@@ -26,6 +26,7 @@ MODES = {
     "honest", "silent", "refused", "servfail", "formerr", "notimp", "empty", "nxdomain", "lying", "slow", "truncated",
     "mute-tcp", "no-aaaa", "wrong-id", "wrong-question", "wrong-owner", "no-question", "elsewhere", "garbage", "short",
     "loop", "zero", "root-silent", "aaaa-servfail", "not-a-reply", "dns64", "cname", "six-second", "rootless",
+    "notauth", "referral",
 }
 
 
@@ -147,7 +148,7 @@ class NameServer:
         name, kind, _ = question(packet)
         misbehaves = next(self.counter) % self.every == 0
         mode = self.mode if misbehaves else "honest"
-        codes = {"formerr": 1, "servfail": 2, "nxdomain": 3, "notimp": 4, "refused": 5}
+        codes = {"formerr": 1, "servfail": 2, "nxdomain": 3, "notimp": 4, "refused": 5, "notauth": 9}
         if mode == "silent" or mode == "no-aaaa" and kind == AAAA or mode == "root-silent" and name == "":
             return None
         if mode == "mute-tcp" and by_stream:
@@ -169,6 +170,8 @@ class NameServer:
     def bend(self, mode, packet, name, kind, good):
         if mode == "empty" or mode == "rootless" and name == "":
             return message(packet, 0)
+        if mode == "referral":
+            return message(packet, 0, authority=[record(encode("example"), NS, 60, encode("ns.example"))], flags=0x8100)
         if mode == "lying":
             return message(packet, 0, records(self.value.split("+"), kind))
         if mode == "zero":

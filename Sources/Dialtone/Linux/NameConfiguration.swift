@@ -175,7 +175,8 @@ package enum NameServers {
 
   package static func parse(_ text: String) -> [IPAddress] {
     var servers: [IPAddress] = []
-    for line in text.split(whereSeparator: \.isNewline) {
+    // A line ends with LF alone: CR is a part of the address, which libc then cannot read.
+    for line in text.unicodeScalars.split(separator: "\n").map(Substring.init) {
       // The keyword begins the line (resolv.conf(5)).
       guard line.hasPrefix("nameserver"), servers.count < limit else { continue }
       let words = line.split { $0 == " " || $0 == "\t" }
@@ -189,8 +190,9 @@ package enum NameServers {
   private static func address(_ text: Substring) -> IPAddress? {
     if let address = IPAddress(text) { return address.unmapped }
     var address = in_addr()
-    // The call reads the text, which ends with a zero, and writes the structure.
-    return unsafe inet_aton(String(text), &address) != 0 ? IPAddress(ipv4: UInt32(bigEndian: address.s_addr)) : nil
+    // The call reads the text, which ends with a zero, and writes the structure. What follows a space is not read.
+    guard text.utf8.allSatisfy({ $0 > 0x20 }), unsafe inet_aton(String(text), &address) != 0 else { return nil }
+    return IPAddress(ipv4: UInt32(bigEndian: address.s_addr))
   }
 
   private static func loopback(_ family: IPAddress.Family) -> IPAddress {

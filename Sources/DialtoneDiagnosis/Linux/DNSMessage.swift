@@ -25,6 +25,8 @@ enum DNSMessage {
     var isToQuestion: Bool
     /// Whether it names a name server of what was asked for.
     var hasNameServer = false
+    /// Whether the name is an alias.
+    var isAlias = false
   }
 
   /// Returns a question as it is sent; `nil` if the name does not fit. The empty name is the root.
@@ -48,7 +50,7 @@ enum DNSMessage {
   }
 
   /// Reads an answer to the question for a name; `nil` if the bytes are none. Only addresses that belong to the name,
-  /// or to what it is an alias of, are taken.
+  /// or to what it is an alias of, are taken, and none of a failure.
   static func answer(_ bytes: [UInt8], to name: String, _ type: RecordType) -> Answer? {
     var reader = NetworkByteReader(bytes[...])
     guard let id = reader.uint16(), let flags = reader.uint16(), flags & 0x8000 != 0, let questions = reader.uint16(),
@@ -66,6 +68,8 @@ enum DNSMessage {
     }
     // One that cannot read the question says so without it (RFC 1035, 4.1.1: format error).
     if questions != 1 { answer.isToQuestion = questions == 0 && answer.code != .success }
+    // Without an answer, authority (AA) and recursion (RA) it only says whom else to ask: libc asks the next server.
+    if answers == 0, answer.code == .success, flags & 0x0480 == 0 { answer.code = .referral }
     for _ in 0..<answers {
       guard let (record, end) = record(bytes, offset) else {
         // What does not fit is left out, as the flag says.
@@ -75,9 +79,10 @@ enum DNSMessage {
       if record.owner != owner { continue }
       if record.type == RecordType.alias.rawValue, let alias = self.name(bytes, record.data.startIndex) {
         owner = alias.labels
+        answer.isAlias = true
       } else if record.type == RecordType.nameServer.rawValue {
         answer.hasNameServer = true
-      } else if record.type == type.rawValue, let address = address(record.data, record.type),
+      } else if record.type == type.rawValue, answer.code == .success, let address = address(record.data, record.type),
         !answer.addresses.contains(address)
       {
         answer.addresses.append(address)

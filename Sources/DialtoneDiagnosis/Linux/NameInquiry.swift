@@ -58,6 +58,7 @@ struct NameInquiry {
       return evidence
     }
     var evidence = NameFinding(name: name)
+    evidence.rotates = configuration.rotates
     let known = configuration.hostsAddresses(of: name).filter { families.contains($0.family) }
     let inHosts = NameFinding(name: name, source: .hosts, addresses: known)
     if !known.isEmpty, configuration.asksHostsFirst { return inHosts }
@@ -87,7 +88,8 @@ struct NameInquiry {
   ) -> NameFinding.Unsteady? {
     let isFailing = finding.servers.contains { $0.replies.contains(where: \.isUseless) }
     let isSystemOdd = !finding.addresses.isEmpty ? finding.lacksInSystem : finding.system?.families.isEmpty == false
-    guard finding.source == .dns, !finding.isHurried, let name = finding.foundAs ?? finding.tried.last,
+    guard finding.source == .dns, !finding.isHurried, !finding.isLate, !finding.rotates || finding.denier == nil,
+      let name = finding.foundAs ?? finding.tried.last,
       isSystemOdd && (isFailing || !finding.addresses.isEmpty) || finding.servers.contains(where: \.contradictsItself)
     else { return nil }
     var rounds = [finding.servers]
@@ -164,19 +166,21 @@ struct NameInquiry {
         fail(.noWay(fault))
         continue
       }
-      let socket = ProbeSocket(address, port: 53, isStream: false, interface: nil)
-      if socket.start != 0 {
-        // A policy of IPsec, or BPF, if no filter of system calls forbids it to this program.
-        fail(socket.start == EPERM && !ConnectionProbe.hasCallFilter ? .forbidden : .failed(socket.start))
-        continue
-      }
-      var conversation = Conversation(
-        socket: socket, isOwn: way.state.flags.contains(.isLocalAddress), position: position, name: name,
-        control: control, controlType: families.contains(.ipv4) ? .a : .aaaa)
       var kinds: [Kind] = families.map { $0 == .ipv4 ? .ipv4 : .ipv6 }
       if !name.isEmpty { kinds.append(.control) }
-      for kind in kinds { conversation.open[UInt16.random(in: 1...UInt16.max)] = kind }
-      conversations.append(conversation)
+      for kinds in configuration.asksApart ? kinds.map({ [$0] }) : [kinds] {
+        let socket = ProbeSocket(address, port: 53, isStream: false, interface: nil)
+        if socket.start != 0 {
+          // A policy of IPsec, or BPF, if no filter of system calls forbids it to this program.
+          fail(socket.start == EPERM && !ConnectionProbe.hasCallFilter ? .forbidden : .failed(socket.start))
+          break
+        }
+        var conversation = Conversation(
+          socket: socket, isOwn: way.state.flags.contains(.isLocalAddress), position: position, name: name,
+          control: control, controlType: families.contains(.ipv4) ? .a : .aaaa)
+        for kind in kinds { conversation.open[UInt16.random(in: 1...UInt16.max)] = kind }
+        conversations.append(conversation)
+      }
     }
     return conversations
   }
@@ -241,7 +245,7 @@ struct NameInquiry {
     let open = conversations.flatMap { conversation in conversation.open.values.map { (conversation.position, $0) } }
     if open.isEmpty { return true }
     // The first server, which programs believe, has said all.
-    guard let first = servers.first, first.hasAnswered, !first.saysNo else { return false }
+    guard !configuration.rotates, let first = servers.first, first.hasAnswered, !first.saysNo else { return false }
     let ofFirst = open.filter { $0.0 == 0 }
     if ofFirst.isEmpty { return true }
     let time = Int64(first.milliseconds ?? 0)
@@ -276,15 +280,10 @@ struct NameInquiry {
         let answer = DNSMessage.answer(bytes, to: conversation.name(kind), conversation.type(kind))
       else { continue }
       conversation.open[id] = nil
-      let reply: NameFinding.Reply =
-        if !answer.isToQuestion {
-          .mismatched
-        } else if answer.isTruncated && answer.addresses.isEmpty {
-          .truncated
-        } else {
-          .answer(answer.code, answer.addresses)
-        }
+      let answered = answer.isTruncated ? NameFinding.Reply.truncated : .answer(answer.code, answer.addresses)
+      let reply = answer.isToQuestion ? answered : .mismatched
       servers[position].set(kind, reply)
+      if kind != .control, answer.isAlias { servers[position].knowsAlias = true }
       servers[position].deniesRoot = conversation.name.isEmpty && reply.code == .success && !answer.hasNameServer
       if kind != .control {
         servers[position].milliseconds = Double(TimeSource.system.now() - start) / 1_000_000
@@ -320,10 +319,8 @@ struct NameInquiry {
   ) -> [NameFinding.Server] {
     var servers = servers
     let isFirstEnough =
-      servers.first.map { first in
-        first.hasAnswered && !first.saysNo
-          && !conversations.contains { $0.position == 0 && $0.open.values.contains { $0 != .control } }
-      } ?? false
+      !configuration.rotates && servers.first.map { $0.hasAnswered && !$0.saysNo } == true
+      && !conversations.contains { $0.position == 0 && $0.open.values.contains { $0 != .control } }
     for conversation in conversations where !(isFirstEnough && conversation.position > 0) {
       for kind in conversation.open.values { servers[conversation.position].set(kind, .silent) }
     }

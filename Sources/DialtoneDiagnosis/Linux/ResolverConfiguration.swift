@@ -15,8 +15,13 @@ struct ResolverConfiguration: Equatable, Sendable {
   var searchDomains: [String] = []
   /// A name with at least so many dots is first asked for as it is.
   var dots = 1
+  private var options: Set<String> = []
   /// Whether programs ask over TCP alone: what a datagram is answered is not what they get.
-  var usesTCP = false
+  var usesTCP: Bool { options.contains("use-vc") }
+  /// Whether programs begin with any server, not with the first.
+  var rotates: Bool { options.contains("rotate") }
+  /// Whether each question has a socket of its own, for servers that answer one of a socket.
+  var asksApart: Bool { options.contains("single-request-reopen") }
   /// What the system asks, in its order: `files`, `dns`, `mdns4_minimal` and so on.
   var sources: [String] = ["files", "dns"]
   /// The text of the hosts file.
@@ -35,7 +40,7 @@ struct ResolverConfiguration: Equatable, Sendable {
   }
 
   private mutating func setOptions(_ options: ArraySlice<String>) {
-    if options.contains("use-vc") { usesTCP = true }
+    self.options.formUnion(options)
     for option in options where option.hasPrefix("ndots:") {
       dots = min(15, Int(option.dropFirst("ndots:".count)) ?? 1)
     }
@@ -59,9 +64,9 @@ struct ResolverConfiguration: Equatable, Sendable {
     servers = []
     #endif
     self.hosts = hosts
-    // What does not begin its line is no keyword.
-    for line in resolver.split(whereSeparator: \.isNewline) where line.first != " " && line.first != "\t" {
-      let words = Self.words(line)
+    // What does not begin its line is no keyword, and a line ends with LF alone.
+    for line in resolver.unicodeScalars.split(separator: "\n") where line.first != " " && line.first != "\t" {
+      let words = Self.words(Substring(line))
       switch words.first {
       // The last of them counts (resolv.conf(5)).
       case "search", "domain": searchDomains = words.dropFirst().map { $0.last == "." ? String($0.dropLast()) : $0 }
@@ -75,13 +80,13 @@ struct ResolverConfiguration: Equatable, Sendable {
     }
   }
 
-  /// The sources, without those behind a hosts file that ends the search for a name it does not have.
+  /// The sources, without those behind one of libc's own that ends the search for a name it does not have.
   private static func sources(_ words: ArraySlice<String>) -> [String] {
     var found: [String] = []
     for word in words.map(ASCII.folded) {
       let action = word.drop { $0 == "[" }.prefix { $0 != "]" }
       let ends = action == "notfound=return" || action.hasPrefix("!") && action.hasSuffix("=return")
-      if found.last == "files", ends, action != "!notfound=return" { break }
+      if found.last == "files" || found.last == "dns", ends, action != "!notfound=return" { break }
       if !action.contains("=") { found.append(word) }
     }
     return found
@@ -97,10 +102,10 @@ struct ResolverConfiguration: Equatable, Sendable {
     }
   }
 
-  /// The addresses that the hosts file gives a name.
+  /// The addresses that the hosts file gives a name, dots and all.
   func hostsAddresses(of name: String) -> [IPAddress] {
     if !sources.contains("files") { return [] }
-    let wanted = ASCII.folded(name.last == "." ? String(name.dropLast()) : name)
+    let wanted = ASCII.folded(name)
     var addresses: [IPAddress] = []
     for line in hosts.split(whereSeparator: \.isNewline) {
       let words = Self.words(line.prefix { $0 != "#" })

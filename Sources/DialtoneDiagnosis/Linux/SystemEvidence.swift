@@ -112,14 +112,17 @@ struct SystemQuestion {
     // What programs get is asked for at the same time.
     let system = SystemLookup(name, families: inquiry.families)
     var finding = nameInquiry.evidence(name, families: inquiry.families)
+    let soon = patience.moment(in: 100)
     finding.system = system.reply(patience)
+    finding.isLate = TimeSource.system.now() > soon && finding.servers.first?.isSilent == true
     // Programs that ask over TCP do not get what datagrams are answered.
     if !resolver.usesTCP {
       finding.unsteady = nameInquiry.unsteady(finding, families: inquiry.families) {
         SystemLookup(name, families: inquiry.families).reply(patience)
       }
     }
-    if finding.source == .dns, finding.addresses.isEmpty || !resolver.asksServers {
+    let isCut = finding.servers.contains { $0.replies.contains(.truncated) }
+    if finding.source == .dns, finding.addresses.isEmpty || isCut || !resolver.asksServers {
       if case .addresses(let addresses)? = finding.system {
         // mDNS, LDAP and the like: the system's resolver alone asks them.
         finding.source = .system

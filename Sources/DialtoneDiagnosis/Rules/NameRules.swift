@@ -77,7 +77,9 @@ enum NameRules {
     case .literal: return (.literal, .skipped, nil)
     case .hosts:
       return finding.addresses.allSatisfy(\.isUnspecified) ? (.nobodysByHosts, .fault, .nameWrong) : (.found, .ok, nil)
-    case .system: return (.found, .ok, nil)
+    case .system:
+      guard finding.isLate, let silent = finding.servers.first else { return (.found, .ok, nil) }
+      return (.foundBehind(silent: silent.address), .doubtful, .nameServerSilent)
     case .none: return (.neverAsked, .fault, .nameWrong)
     case .dns: break
     }
@@ -106,8 +108,9 @@ enum NameRules {
     if found.addresses.allSatisfy(\.isUnspecified) {
       return (.nobodysByServer(found.address), .fault, .nameWrong)
     }
-    if let first = finding.servers.first, first.address != found.address, first.saysUnknown {
-      return (.unknownToFirst(first.address, knownTo: found.address), .fault, .nameUnknown)
+    if let no = finding.denier, let code = no.denial {
+      if !no.saysUnknown { return (.says(code, server: no.address), .fault, .nameServerRefuses) }
+      return (.unknownToFirst(no.address, knownTo: found.address), .fault, finding.rotates ? .unreliable : .nameUnknown)
     }
     // Silent servers and types explain by themselves why programs wait.
     let lacking = [found.ipv4, found.ipv6].compactMap(\.self).first { $0.isUseless && $0.addresses.isEmpty }
@@ -143,7 +146,7 @@ enum NameRules {
   private static func judgeUnfound(_ finding: NameFinding, _ silent: [NameFinding.Server]) -> Judgement {
     let servers = finding.servers
     if let unknown = servers.first(where: \.saysUnknown), !finding.isRootOnly {
-      let exists = unknown.replies.allSatisfy { $0.code != .nameError }
+      let exists = unknown.knowsAlias || unknown.replies.allSatisfy { $0.code != .nameError }
       return (.unknown(server: unknown.address, exists: exists), .fault, .nameUnknown)
     }
     if let long = servers.first(where: \.needsTCP) { return (.needsTCP(long.address), .fault, .nameServerSilent) }

@@ -31,6 +31,8 @@ public struct NameFinding: Hashable, Sendable {
     public static let success = Self(0)
     /// SERVFAIL.
     public static let serverFailure = Self(2)
+    /// No code at all: it says whom else to ask.
+    static let referral = Self(.max)
     /// NXDOMAIN.
     public static let nameError = Self(3)
     /// REFUSED.
@@ -75,6 +77,8 @@ public struct NameFinding: Hashable, Sendable {
     public var isBeyond: Bool
     /// Whether it answers that the root has no name server, as one that gives each name the same does.
     var deniesRoot = false
+    /// Whether it says that the name is an alias.
+    var knowsAlias = false
 
     /// Makes a server.
     public init(
@@ -138,6 +142,11 @@ public struct NameFinding: Hashable, Sendable {
   /// Whether the time was up before a server had its time to answer.
   public var isHurried: Bool
 
+  /// Whether programs begin with any server, not with the first.
+  var rotates = false
+  /// Whether the first server was silent, and the system's resolver went on asking.
+  var isLate = false
+
   /// Makes a finding.
   public init(
     name: String, source: Source = .dns, foundAs: String? = nil, tried: [String] = [], servers: [Server] = [],
@@ -159,6 +168,7 @@ extension NameFinding.ResponseCode: CustomStringConvertible {
   /// The name as resolvers print it.
   public var description: String {
     let names = ["NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED"]
+    if self == .referral { return "only for its own zones" }
     return Int(number) < names.count ? names[Int(number)] : "code \(number)"
   }
 }
@@ -172,6 +182,11 @@ extension NameFinding.SystemReply {
 }
 
 extension NameFinding {
+  /// Whom programs believe that the name has no address, though another server has one.
+  var denier: Server? {
+    addresses.isEmpty ? nil : servers.prefix(rotates ? servers.count : 1).first { $0.denial != nil }
+  }
+
   /// Whether programs get no address of a family of which servers have one; not, if they wait for ever.
   var lacksInSystem: Bool {
     guard let system, system != .silent else { return false }
@@ -228,6 +243,10 @@ extension NameFinding.Server {
   /// Whether it says that the name does not exist, or has no address.
   var saysUnknown: Bool {
     !needsTCP && addresses.isEmpty && replies.contains { $0.code == .nameError || $0.code == .success }
+  }
+  /// An answer without an address after which libc asks no other server: of SERVFAIL, NOTIMP and REFUSED it does.
+  var denial: NameFinding.ResponseCode? {
+    addresses.isEmpty && !needsTCP ? replies.compactMap(\.code).first { ![2, 4, 5, .max].contains($0.number) } : nil
   }
   /// Whether it answers that it does not want to, or cannot, look the name up.
   var saysNo: Bool { hasAnswered && addresses.isEmpty && !saysUnknown && !needsTCP }

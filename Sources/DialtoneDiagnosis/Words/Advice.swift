@@ -41,6 +41,7 @@ enum Advice {
     case .refused where isLedAstray(reading, target):
       return "Start the service here, or see why the name leads to this machine: /etc/hosts, or a filter of names."
     case .refused: return "Start the service there, or check the port."
+    case .unreliable where reading.finding.name?.denier != nil: return name(cause, reading)
     case .unreliable: return "Watch for loss: ping -c 50 \(shell(host(reading) ?? target))"
     case .addressDead: return "Tell who runs the target that one of its addresses is dead."
     case .familyBroken: return "Use the other family meanwhile, with -4 or -6."
@@ -228,11 +229,17 @@ enum Advice {
     case .hijacked, .untrue:
       return "Log in to the network in a browser, or set another name server in /etc/resolv.conf."
     case .nobodysByServer: return "See whether a filter of names blocks \(shell(name.name))."
+    case .unknown where name.servers.contains(where: \.knowsAlias):
+      return "See what it is an alias of, and ask who runs that: dig CNAME \(shell(name.name))"
     case .unknown: return "Check the spelling of \(shell(name.name)), and the search domains in /etc/resolv.conf."
+    case .unknownToFirst(let first, _) where name.rotates: return "Take \(first) out of /etc/resolv.conf."
     case .unknownToFirst(_, let other): return "Put \(other) first in /etc/resolv.conf."
     case .needsTCP(let server): return "See what filters TCP to port 53 of \(server)."
     case .lostInSystem: return "See the line \"options\" of /etc/resolv.conf (resolv.conf(5))."
-    case .foundBehind(let silent), .oneServerSilent(let silent): return "Take \(silent) out of /etc/resolv.conf."
+    case .refused(let server, _) where server.isLoopback:
+      return "See /etc/resolv.conf: if no line of it names a server that can be read, programs ask \(server)."
+    case .foundBehind(let silent) where name.source == .dns, .oneServerSilent(let silent):
+      return "Take \(silent) out of /etc/resolv.conf."
     case .noServer: return "Name a name server in /etc/resolv.conf."
     default: return "Set another name server in /etc/resolv.conf."
     }

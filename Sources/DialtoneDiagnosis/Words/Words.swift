@@ -140,9 +140,12 @@ struct Words {
       return "\(who) gives \(name.name), which all of the Internet knows, "
         + (name.addresses.isEmpty ? "no address" : "a false address, \(Self.list(name.addresses))")
     case .unknown(let server, let exists):
-      return "the name \(name.name) \(exists ? "has no address" : "does not exist"), says the name server \(server)"
+      let isAlias = name.servers.contains { $0.address == server && $0.knowsAlias }
+      let lack = isAlias ? "is an alias of one without an address" : exists ? "has no address" : "does not exist"
+      return "the name \(name.name) \(lack), says the name server \(server)"
     case .unknownToFirst(let first, let other):
-      return "the name server \(first) does not know \(name.name), and \(other) does; programs believe the first"
+      return "the name server \(first) does not know \(name.name), and \(other) does; programs believe "
+        + (name.rotates ? "the one that they ask, and that varies" : "the first")
     case .neverAsked:
       return "the file /etc/nsswitch.conf has programs ask no name server"
         + (name.isRootOnly ? "" : ", and /etc/hosts does not know \(name.name)")
@@ -171,7 +174,9 @@ struct Words {
     let known = "\(name.foundAs ?? name.name) is \(Self.list(name.addresses))"
     switch meaning {
     case .foundBehind(let silent):
-      return "the name server \(silent) does not answer, so that lookups take long; \(known), by another"
+      return name.source == .system
+        ? "the name server \(silent) does not answer for three seconds, so that lookups take long; \(known) at last"
+        : "the name server \(silent) does not answer, so that lookups take long; \(known), by another"
     case .foundInPart(let server, let reply, let lacksIPv6):
       let type = lacksIPv6 ? "AAAA" : "A"
       return reply == .silent

@@ -108,6 +108,17 @@ struct AdviceEdgesTests {
     #expect(advice(.route(.missing)) == "Add a route: \(program) route add default via ROUTER")
   }
 
+  /// resolv.conf(5): without a name server in it, libc asks the one on this machine.
+  @Test func whoIsAskedWithoutANameServerIsNamed() {
+    let loopback = IPAddress(ipv4: 0x7F00_0001)
+    func advice(_ server: IPAddress) -> String? {
+      let closed = NameFinding.Reply.refused(NetworkStatement(.portUnreachable, by: server))
+      return Self.advice(.name(NameFinding(name: "a", servers: [NameFinding.Server(server, ipv4: closed)])))
+    }
+    #expect(advice(loopback)?.hasSuffix("programs ask 127.0.0.1.") == true)
+    #expect(advice(Self.server) == "Set another name server in /etc/resolv.conf.")
+  }
+
   // MARK: Connections, proxies, portals
 
   /// A service of this machine is looked at here, and one that a name only leads to by mistake is told so.

@@ -39,6 +39,37 @@ struct DiagnosisServerTests {
     }
   }
 
+  // MARK: Options
+
+  /// resolv.conf(5), single-request-reopen: for servers that answer one question of a socket, each has one.
+  @Test(arguments: [("", 1), ("options single-request-reopen\n", 3)])
+  func questionsMayHaveSocketsOfTheirOwn(options: String, count: Int) async throws {
+    let lab = try NetworkLab()
+    let ports = Box<Set<Int?>>([])
+    let server = try await Server(in: lab, at: Self.first) { question in
+      ports.update { $0.insert(question.port) }
+      return question.known
+    }
+    let found = try lab.run {
+      Self.inquiry(Self.first, search: options).evidence("www.example.", families: [.ipv4, .ipv6])
+    }
+    #expect(ports.value.count == count && found.addresses.count == 2)
+    withExtendedLifetime(server) {}
+  }
+
+  /// resolv.conf(5), rotate: programs begin with any server, so that each has to say its word.
+  @Test(arguments: [("", nil), ("options rotate\n", .silent)] as [(String, NameFinding.Reply?)])
+  func ofServersInTurnEachIsWaitedFor(options: String, reply: NameFinding.Reply?) async throws {
+    let lab = try NetworkLab()
+    let server = try await Server(in: lab, at: Self.first) { $0.known }
+    let deaf = try await Server(in: lab, at: Self.second) { _ in nil }
+    let found = try lab.run {
+      Self.inquiry(Self.first, Self.second, search: options).evidence("www.example.", families: [.ipv4])
+    }
+    #expect(found.servers.last?.ipv4 == reply && found.rotates == !options.isEmpty && found.addresses.count == 1)
+    withExtendedLifetime((server, deaf)) {}
+  }
+
   // MARK: Times
 
   /// RFC 1035, 4.2.1: datagrams get lost, so that a question is sent again, after a second. Its answer took as long, of

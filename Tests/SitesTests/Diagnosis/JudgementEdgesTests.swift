@@ -153,6 +153,46 @@ struct JudgementEdgesTests {
     #expect(reading(.silent).meaning == .name(.silent))
   }
 
+  /// resolv.conf(5), rotate: programs begin with any server, and believe it.
+  @Test func ofServersInTurnEachIsBelieved() {
+    let second = IPAddress(ipv4: 0xC000_0236)
+    let servers = [
+      NameFinding.Server(Self.server, ipv4: .answer(.success, [Self.target])),
+      NameFinding.Server(second, ipv4: .answer(.nameError, [])),
+    ]
+    var finding = NameFinding(name: "site.example", servers: servers, addresses: [Self.target])
+    #expect(NameRules.read(finding).outcome == .ok)
+    finding.rotates = true
+    let reading = NameRules.read(finding)
+    #expect(reading.outcome == .fault && reading.charge == Charge(.unreliable, nil))
+    #expect(reading.meaning == .name(.unknownToFirst(second, knownTo: Self.server)))
+    let verdict = DiagnosisVerdict(of: "a", goal: .host, findings: [.name(finding)])
+    #expect(verdict.advice == "Take 192.0.2.54 out of /etc/resolv.conf." && !verdict.summary.contains("the first"))
+  }
+
+  /// resolv.conf(5): programs wait five seconds for a server, a diagnosis three. mDNS answers at once.
+  @Test func whoAnswersLateMakesLookupsLong() {
+    let server = NameFinding.Server(Self.server, ipv4: .silent, ipv6: .silent)
+    var finding = NameFinding(name: "site.example", source: .system, servers: [server], addresses: [Self.target])
+    #expect(NameRules.read(finding).outcome == .ok)
+    finding.isLate = true
+    let verdict = DiagnosisVerdict(of: "a", goal: .host, findings: [.name(finding)])
+    #expect(verdict.cause == .nameServerSilent && verdict.confidence == .likely)
+    #expect(verdict.advice == "Set another name server in /etc/resolv.conf.", "\(verdict.summary)")
+  }
+
+  /// RFC 6604, 3: NXDOMAIN is said of the last name of a chain of aliases, and the first one exists.
+  @Test func anAliasOfNothingExists() {
+    var server = NameFinding.Server(Self.server, ipv4: .answer(.nameError, []), ipv6: .answer(.nameError, []))
+    server.knowsAlias = true
+    let finding = NameFinding(name: "site.example", servers: [server])
+    #expect(NameRules.read(finding).meaning == .name(.unknown(server: Self.server, exists: true)))
+    let verdict = DiagnosisVerdict(of: "a", goal: .host, findings: [.name(finding)])
+    #expect(verdict.cause == .nameUnknown && verdict.advice?.hasSuffix("dig CNAME site.example") == true)
+    let words = "The name site.example is an alias of one without an address, says the name server 192.0.2.53."
+    #expect(verdict.summary == words)
+  }
+
   // MARK: Sites
 
   private static func verdict(

@@ -102,6 +102,15 @@ struct MessageEdgesTests {
     #expect(DNSMessage.isOfRoot(none, id: 0x1234) == false)
   }
 
+  /// RFC 1034, 4.3.1: without authority (AA) and recursion (RA), a server without an answer only says whom else to ask.
+  @Test(
+    arguments: [([0x81, 0], true), ([0x85, 0], false), ([0x81, 0x80], false), ([0x81, 3], false)] as [([UInt8], Bool)])
+  func tellsAReferral(flags: [UInt8], isReferral: Bool) {
+    let head: [UInt8] = [0x12, 0x34] + flags + [0, 1, 0, 0, 0, 0, 0, 0, 1, 97, 0, 0, 1, 0, 1]
+    let code = DNSMessage.answer(head, to: "a", .a)?.code
+    #expect((code == .referral) == isReferral && (isReferral || code?.number == flags[1] & 0xF))
+  }
+
   // MARK: Numbers
 
   @Test func readsNumbersInNetworkOrderUntilTheEnd() {
@@ -131,6 +140,14 @@ struct MessageEdgesTests {
   }
 
   // MARK: Files
+
+  /// glibc, res_init.c: a line ends with LF, and an address with a space. Without a server, this machine is asked.
+  @Test(arguments: ["192.0.2.54\r", "192.0.2.54#53", "192.0.2.54\u{B}", "192.0.2.54\u{2028}"])
+  func aServerThatLibcCannotReadIsNone(address: String) {
+    #expect(ResolverConfiguration(resolver: "nameserver \(address)\n").servers == [IPAddress(ipv4: 0x7F00_0001)])
+    let two = ResolverConfiguration(resolver: "nameserver \(address)\nnameserver 192.0.2.53 x\n")
+    #expect(two.servers == [IPAddress(ipv4: 0xC000_0235)])
+  }
 
   /// resolv.conf(5): ndots is 1 unless an option says so, 15 at most; what is no number counts as the default.
   @Test(arguments: [

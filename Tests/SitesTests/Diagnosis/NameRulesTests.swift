@@ -28,6 +28,9 @@ struct NameRulesTests {
   private static let unknown = Reply.answer(.nameError, [])
   private static let no = Reply.answer(.refused, [])
   private static let failing = Reply.answer(.serverFailure, [])
+  private static let formatError = Reply.answer(NameFinding.ResponseCode(1), [])
+  private static let notAuthoritative = Reply.answer(NameFinding.ResponseCode(9), [])
+  private static let referral = Reply.answer(.referral, [])
 
   private static let router = IPAddress(ipv4: 0xC000_0201)
   private static let closed = Reply.refused(NetworkStatement(.portUnreachable, by: first))
@@ -93,6 +96,24 @@ struct NameRulesTests {
     Row(
       testDescription: "only the second knows it", outcome: .fault, cause: .nameUnknown,
       servers: [(unknown, unknown, unknown), (known, empty, unknown)]),
+    // After these libc asks nobody else (res_send.c: it does after SERVFAIL, NOTIMP, REFUSED and a referral).
+    Row(
+      testDescription: "the first answers FORMERR", outcome: .fault, cause: .nameServerRefuses,
+      servers: [(formatError, formatError, formatError), (known, empty, unknown)]),
+    Row(
+      testDescription: "the first answers NOTAUTH", outcome: .fault, cause: .nameServerRefuses,
+      servers: [(notAuthoritative, notAuthoritative, notAuthoritative), (known, empty, unknown)]),
+    Row(
+      testDescription: "the first refuses", outcome: .ok, cause: nil, servers: [(no, no, no), (known, empty, unknown)]),
+    Row(
+      testDescription: "the first fails", outcome: .ok, cause: nil,
+      servers: [(failing, failing, failing), (known, empty, unknown)]),
+    Row(
+      testDescription: "the first refers", outcome: .ok, cause: nil,
+      servers: [(referral, referral, referral), (known, empty, unknown)]),
+    Row(
+      testDescription: "the only one refers", outcome: .fault, cause: .nameServerRefuses,
+      servers: [(referral, referral, referral)]),
   ]
 
   @Test("the name's fault follows from what the servers say", arguments: rows)
@@ -241,12 +262,14 @@ struct NameRulesTests {
     #expect(configuration.candidates(for: "www.") == ["www"])
     #expect(configuration.asksServers)
     #expect(!ResolverConfiguration(resolver: "", switching: "hosts: files\n").asksServers)
-    #expect(configuration.hostsAddresses(of: "SITE.example.").map(\.description) == ["203.0.113.10", "2001:db8::10"])
-    #expect(configuration.hostsAddresses(of: "other").isEmpty)
+    #expect(configuration.hostsAddresses(of: "SITE.example").map(\.description) == ["203.0.113.10", "2001:db8::10"])
+    // libc compares the whole name (getent hosts site.example.).
+    #expect(configuration.hostsAddresses(of: "other").isEmpty && configuration.hostsAddresses(of: "site.").isEmpty)
+    #expect(configuration.rotates && !configuration.asksApart && !ResolverConfiguration(resolver: "").rotates)
     #expect(!configuration.usesTCP && ResolverConfiguration(resolver: "options ndots:2 use-vc").usesTCP)
   }
 
-  /// nsswitch.conf(5): what ends the search behind the hosts file, and who is asked first.
+  /// nsswitch.conf(5): what ends the search for a name that is not found, and who is asked first.
   @Test func readsTheOrderOfSources() {
     func configuration(_ sources: String) -> ResolverConfiguration {
       ResolverConfiguration(resolver: "", switching: "hosts: \(sources)\n")
@@ -259,7 +282,11 @@ struct NameRulesTests {
       #expect(configuration("files \(going) dns").sources == ["files", "dns"] as [String], "\(going)")
     }
     #expect(configuration("files [UNAVAIL=return NOTFOUND=return] dns").sources == ["files"] as [String])
-    #expect(configuration("dns [NOTFOUND=return] files").sources == ["dns", "files"] as [String])
+    #expect(configuration("dns [NOTFOUND=return] files").sources == ["dns"] as [String])
+    #expect(configuration("dns [!UNAVAIL=return] files").sources == ["dns"] as [String])
+    // Of names that are not its own it says that it is not there (nss-mdns).
+    let mdns = ["files", "mdns4_minimal", "dns"]
+    #expect(configuration("files mdns4_minimal [NOTFOUND=return] dns").sources == mdns)
     #expect(configuration("files dns").asksHostsFirst && configuration("mymachines files dns").asksHostsFirst)
     #expect(configuration("resolve [!UNAVAIL=return] files dns").asksHostsFirst)
     #expect(!configuration("dns files").asksHostsFirst)
@@ -284,7 +311,7 @@ struct NameRulesTests {
     // The name is an alias of b, whose address follows.
     let answer = try #require(DNSMessage.answer(whole, to: "A", .a))
     #expect(answer.id == 0x1234 && answer.code == .success && answer.addresses == [Self.address])
-    #expect(answer.isToQuestion)
+    #expect(answer.isToQuestion && answer.isAlias)
     for count in 0..<whole.count {
       #expect(DNSMessage.answer(Array(whole.prefix(count)), to: "a", .a) == nil, "\(count) bytes")
     }
@@ -295,6 +322,11 @@ struct NameRulesTests {
     // An address of somebody else does not count.
     let stray = try #require(DNSMessage.answer(head + alias + [0xC0, 12] + address.dropFirst(2), to: "a", .a))
     #expect(stray.isToQuestion && stray.addresses.isEmpty)
+    // What is not NOERROR has no address for libc (res_query.c).
+    var failed = whole
+    failed[3] |= 3
+    let denied = try #require(DNSMessage.answer(failed, to: "a", .a))
+    #expect(denied.code == .nameError && denied.addresses.isEmpty && denied.isAlias)
   }
 
   /// RFC 1035, 3.3.11: only a name server of the root itself is one.
