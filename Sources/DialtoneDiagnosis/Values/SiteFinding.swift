@@ -125,9 +125,9 @@ extension [Finding] {
       site.verdict = innocent(site.verdict)
       site.laterVerdicts = site.laterVerdicts.map(innocent)
       site.smallVerdicts = site.smallVerdicts.map(innocent)
-      let judged = SiteRules.judged(site)
-      site.isAnsweredForAll =
-        !judged.url.isSecure && (judged.status ?? 0) >= 400 && contains(.portal(PortalFinding(status: judged.status)))
+      site.isAnsweredForAll = site.usual.contains {
+        !$0.url.isSecure && ($0.status ?? 0) >= 400 && contains(.portal(PortalFinding(status: $0.status)))
+      }
       return .site(site)
     }
   }
