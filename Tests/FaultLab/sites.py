@@ -31,6 +31,8 @@ ANSWERS = {
     "portal-refresh": page("200 OK", b"<html>wait</html>", "Refresh: 0; url=http://login.example/"),
     "portal-meta": page("200 OK", b"<meta http-equiv=refresh content='0; url=http://login.example/'>"),
     "portal-401": page("401 Unauthorized", b"Log in", 'WWW-Authenticate: Basic realm="guests"'),
+    "portal-403": page("403 Forbidden", b"Blocked"),
+    "empty-line": b"\r\n" + page("200 OK", MARK),
     "portal-511": page("511 Network Authentication Required", b"Log in"),
     "503": page("503 Service Unavailable"),
     "500": page("500 Internal Server Error"),

@@ -159,7 +159,7 @@ final class DiagnosisRun: Sendable {
     found.withLock { $0.contains { $0.question == question } }
   }
 
-  private var isSuccessful: Bool { Success(of: subject.goal, in: found.withLock { $0 }.withoutFalsePortals) != nil }
+  private var isSuccessful: Bool { Success(of: subject.goal, in: found.withLock { $0 }.comparedWithPortal) != nil }
 
   // MARK: Questions
 

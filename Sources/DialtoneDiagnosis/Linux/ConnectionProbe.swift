@@ -160,6 +160,9 @@ extension KernelEvidence {
   }
 
   /// Whether the target is a broadcast address or a multicast group.
-  fileprivate var leadsToMany: Bool { route.map { [.broadcast, .multicast].contains($0.type) } ?? false }
+  fileprivate var leadsToMany: Bool {
+    target.isMulticast || "\(target)" == "255.255.255.255"
+      || route.map { [.broadcast, .multicast].contains($0.type) } ?? false
+  }
 }
 #endif

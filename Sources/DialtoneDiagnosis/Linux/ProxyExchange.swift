@@ -21,7 +21,11 @@ struct ProxyExchange: Sendable {
     func finding(_ server: String, _ outcome: ProxyFinding.Outcome) -> Finding {
       .proxy(ProxyFinding(variable: variable, server: server, outcome))
     }
-    if Self.unspoken.contains(where: ASCII.folded(text).hasPrefix) { return [finding("", .notTried)] }
+    if Self.unspoken.contains(where: ASCII.folded(text).hasPrefix),
+      let place = text.split(separator: "/").dropFirst().first?.split(separator: "@").last
+    {
+      return [finding(String(place), .notTried)]
+    }
     let server: ProxyServer
     do {
       server = try ProxySettings.server(text, variable: variable, socksTo: inquiry.addresses)

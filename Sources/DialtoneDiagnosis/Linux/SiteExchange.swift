@@ -50,9 +50,10 @@ struct SiteExchange: Sendable {
     // The first check leaves time for others, so a second one waits longer, for a site that is slow.
     async let patient = inquiry.isConnected ? askPatiently(url) : nil
     var first = try await check(url, timeout: .nanoseconds(rest * 2 / 5))
-    // A page that goes on, however slowly, may have no end: that it begins is enough.
+    // A page that goes on, however slowly, may have no end, as events have none: that it begins is enough.
+    let hasEvents = first.details.value(of: "content-type")?.hasPrefix("text/event-stream") ?? false
     if first.verdict.stage == .body, SiteFinding.isStalled(first.verdict), let progress = first.details.progress,
-      !progress.hasGap, progress.sinceReceived < Self.lull
+      !progress.hasGap, hasEvents || progress.sinceReceived < Self.lull
     {
       let beginning = try await inquiry.check(url, timeout: .nanoseconds(rest / 3), readsBody: false)
       if SiteFinding.isAnswered(beginning.verdict) { first = beginning }
@@ -159,6 +160,8 @@ extension DiagnosisInquiry {
     check.family = proxy == nil ? configuration.family : nil
     check.trust = configuration.trust
     check.proxyServer = proxy
+    // Some sites refuse whom they do not know.
+    check.userAgent = "Dialtone/\(DialtoneLibraryVersion.current)"
     check.maximumSegment = maximumSegment
     if readsBody {
       var inspection = SiteInspection()

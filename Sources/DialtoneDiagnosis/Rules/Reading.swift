@@ -55,7 +55,7 @@ struct Reading: Hashable, Sendable {
       case .largePackets(let packets): [read(packets)]
       case .site(let site): SiteRules.read(site, wasConnected: !context.connected.isEmpty)
       case .proxy(let proxy): [read(proxy)]
-      case .unasked: [Reading(finding, .skipped)]
+      case .unasked(_, _, let gap): [Reading(finding, gap == .leadsToMany ? .doubtful : .skipped)]
       }
     }
   }
@@ -249,7 +249,8 @@ struct Reading: Hashable, Sendable {
 
   private static func read(_ finding: PortalFinding, _ context: Context) -> Reading {
     // What sends everybody to its login did not make the page that the site answered with: it lets that site through.
-    if finding.demandsLogin, context.hasPage { return Reading(.portal(finding), .doubtful) }
+    let isOdd = finding.demandsLogin ? context.hasPage : finding.status != nil && !finding.isPortal
+    if isOdd { return Reading(.portal(finding), .doubtful) }
     return Reading(.portal(finding), finding.isPortal ? .fault : .ok, charge: Charge(.captivePortal, nil))
   }
 
@@ -267,7 +268,7 @@ struct Reading: Hashable, Sendable {
     }
     switch finding.outcome {
     case .delivers, .connects: return reading(.ok)
-    case .notTried: return reading(.skipped)
+    case .notTried: return reading(.doubtful)
     case .refuses: return reading(.fault, .proxyRefuses)
     case .unresolved, .unreachable, .unreadable: return reading(.fault, .proxyUnreachable)
     }

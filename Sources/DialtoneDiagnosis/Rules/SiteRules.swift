@@ -32,6 +32,8 @@ enum SiteMeaning: Hashable, Sendable {
   case answers(status: Int?)
   case unexpected
   case serverFault(status: Int)
+  /// Somebody answers so for addresses that nobody has, too.
+  case answeredForAll
   case loginWanted
   case redirected
   case stalled
@@ -116,7 +118,7 @@ enum SiteRules {
         return finding.hasLostPackets ? (.swallowed, .fault, .silent) : (.tlsStalled, .fault, .siteFault)
       }
       if verdict.error?.code == .trustUnreadable { return (.trustUnreadable, .fault, .tlsCertificate) }
-      return (.tlsFails, .fault, .siteFault)
+      return (.tlsFails, .fault, verdict.error?.isInDispute == true ? nil : .siteFault)
     default: return (.noTLS, .skipped, nil)
     }
   }
@@ -134,6 +136,7 @@ enum SiteRules {
   private static func http(_ finding: SiteFinding, _ verdict: SiteVerdict, _ wasConnected: Bool) -> Judgement {
     switch (verdict.kind.answerer, verdict.stage) {
     case (.site?, _):
+      if finding.isAnsweredForAll { return (.answeredForAll, .fault, (verdict.status ?? 0) < 500 ? .prohibited : nil) }
       if let status = verdict.status, status >= 500 { return (.serverFault(status: status), .fault, .siteFault) }
       return verdict.kind == .unexpectedResponse && verdict.error != nil
         ? (.unexpected, .doubtful, nil) : (.answers(status: verdict.status), .ok, nil)
@@ -141,7 +144,8 @@ enum SiteRules {
       return (verdict.status == 511 ? .loginWanted : .redirected, .fault, .captivePortal)
     case (nil, .request?), (nil, .response?), (nil, .body?):
       if SiteFinding.isStalled(verdict), finding.hasLostPackets { return (.swallowed, .fault, .silent) }
-      return (SiteFinding.isStalled(verdict) ? .stalled : .malformed, .fault, .siteFault)
+      let isOwnLimit = verdict.error?.code == .headersTooLarge
+      return (SiteFinding.isStalled(verdict) ? .stalled : .malformed, .fault, isOwnLimit ? nil : .siteFault)
     default:
       return SiteFinding.isUnconnected(verdict) && wasConnected
         ? (.unconnected, .fault, .unreliable) : (.noRequest, .skipped, nil)

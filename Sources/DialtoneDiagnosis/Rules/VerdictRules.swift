@@ -254,9 +254,8 @@ struct VerdictRules {
       return .wrong(charge.inDoubt, Conclusion.Ground(reading: doubt))
     }
     if let awaited { return .unknown(.timeIsUp(awaited)) }
-    if let open = readings.first(where: { $0.kind == .neighbour && $0.outcome == .doubtful }) {
-      return .unknown(.doubt(open))
-    }
+    let open = readings.first { [.neighbour, .connect, .proxy].contains($0.kind) && $0.outcome == .doubtful }
+    if let open { return .unknown(.doubt(open)) }
     if goal == .internet {
       let wasAsked = findings.contains { if case .beyond(let beyond) = $0 { !beyond.questions.isEmpty } else { false } }
       return .unknown(.beyondUnknown(wasAsked: wasAsked))

@@ -81,6 +81,7 @@ public struct DiagnosisProof: Hashable, Sendable {
     guard verdict.url.isSecure else { return nil }
     switch verdict.kind {
     case .intercepted:
+      if verdict.error?.isInDispute == true { return nil }
       let code = verdict.error?.code
       if code == .certificateExpired || code == .certificateNotYetValid {
         let expiry = verdict.certificateExpires?.durationSince1970.components.seconds
@@ -116,11 +117,11 @@ struct Success: Hashable, Sendable {
   /// The success of a goal among findings; `nil` if there is none.
   init?(of goal: DiagnosisGoal, in findings: [Finding]) {
     // Programs go by their proxy, and whether that leads on is not known.
-    if goal == .internet, ProxyFinding.inUse(findings) != nil { return nil }
+    if goal != .host, findings.contains(where: { [.connects, .notTried].contains($0.proxy?.outcome) }) { return nil }
     for finding in findings {
       switch (goal, finding) {
       case (.site, .site(let site)):
-        guard let verdict = site.usual.first(where: SiteFinding.isGood) else { continue }
+        guard !site.isAnsweredForAll, let verdict = site.usual.first(where: SiteFinding.isGood) else { continue }
         self.init(.site(verdict))
         return
       case (.host, .connection(let connection)):

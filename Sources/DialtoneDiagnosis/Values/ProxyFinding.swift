@@ -19,7 +19,7 @@ public struct ProxyFinding: Hashable, Sendable {
     case refuses(SiteError)
     /// The variable has no URL that could be read.
     case unreadable
-    /// It was not tried: the time was up, or it speaks a protocol that is not spoken here.
+    /// It was not tried: it speaks a protocol that is not spoken here.
     case notTried
   }
 

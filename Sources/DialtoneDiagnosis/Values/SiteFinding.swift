@@ -44,6 +44,8 @@ public struct SiteFinding: Hashable, Sendable {
   public var stalls: [Stall]
   /// What is known of this machine's clock.
   public var clock: Clock?
+  /// Whether somebody answers the same over http for addresses that nobody has, so that it need not be the site.
+  var isAnsweredForAll = false
   /// How many segments the kernel has sent again in one exchange, at most.
   var resent = 0
 
@@ -107,8 +109,9 @@ extension SiteFinding {
 }
 
 extension [Finding] {
-  /// The same, where a site that leads to another host is no portal if nobody answers for addresses that nobody has.
-  var withoutFalsePortals: [Finding] {
+  /// The same, compared with who answers for addresses that nobody has: if no portal does, a site that leads to another
+  /// host is none, and one with the same error need not be the site.
+  var comparedWithPortal: [Finding] {
     guard contains(where: { if case .portal(let portal) = $0 { !portal.isPortal } else { false } }) else { return self }
     return map { finding in
       guard case .site(var site) = finding else { return finding }
@@ -122,6 +125,9 @@ extension [Finding] {
       site.verdict = innocent(site.verdict)
       site.laterVerdicts = site.laterVerdicts.map(innocent)
       site.smallVerdicts = site.smallVerdicts.map(innocent)
+      site.isAnsweredForAll = site.usual.contains {
+        !$0.url.isSecure && ($0.status ?? 0) >= 400 && contains(.portal(PortalFinding(status: $0.status)))
+      }
       return .site(site)
     }
   }

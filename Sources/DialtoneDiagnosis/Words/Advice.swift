@@ -38,7 +38,7 @@ enum Advice {
     // Something listens at the port here, though not at the address.
     case .refused where reading.finding.connection?.listeners?.isEmpty == false:
       return "Let the service listen at the address that is asked, or at all."
-    case .refused where isLedAstray(reading, target):
+    case .refused where isLedAstray(reading, target), .addressDead where isLedAstray(reading, target):
       return "Start the service here, or see why the name leads to this machine: /etc/hosts, or a filter of names."
     case .refused: return "Start the service there, or check the port."
     case .unreliable where reading.finding.name?.denier != nil: return name(cause, reading)
@@ -55,7 +55,10 @@ enum Advice {
     case .tlsCertificate, .clockWrong, .captivePortal, .siteFault: return site(cause, reading)
     case .proxyUnreachable, .proxyRefuses:
       guard case .proxy(let proxy) = reading.finding else { return nil }
-      let doing = cause == .proxyRefuses ? "See whether the proxy wants a user and a password" : "Start the proxy"
+      let doing =
+        proxy.outcome == .unreadable
+        ? "Put its URL right"
+        : cause == .proxyRefuses ? "See whether the proxy wants a user and a password" : "Start the proxy"
       return "\(doing), or do without it: unset \(shell(proxy.variable))"
     default: return nil
     }

@@ -25,7 +25,10 @@ extension Words {
     case .tlsStalled: return "the site \(site) takes the connection, and says nothing"
     case .tlsFails: return "setting up TLS with \(site) fails: \(reason)"
     case .trustUnreadable: return "this machine trusts nobody: \(reason)"
-    case .certificate: return "the certificate of \(site) does not prove who it is: \(reason)"
+    case .certificate:
+      let isOneOfMany = readings.contains { ($0.finding.name?.addresses.count ?? 0) > 1 }
+      let place = isOneOfMany ? verdict.address.map { " at \($0)" } : nil
+      return "the certificate of \(site)\(place ?? "") does not prove who it is: \(reason)"
     case .clock(let fault):
       let words =
         fault == .behind ? "it is behind this machine's own files" : "it is years ahead of this machine's own files"
@@ -34,12 +37,15 @@ extension Words {
     case .answers(let status): return "\(site) answers\(status.map { " \($0)" } ?? "")"
     case .unexpected: return "\(site) answers\(verdict.status.map { " \($0)" } ?? ""): \(reason)"
     case .serverFault(let status): return "the site \(site) answers \(status): the fault is there"
+    case .answeredForAll:
+      return "somebody on the way answers \(verdict.status ?? 0) in place of \(site), as for an address that nobody has"
     case .loginWanted: return "the network says that it wants a login (status 511)"
     case .redirected: return "the answer of \(site) leads to another host, as a portal's does"
     case .stalled:
       return verdict.stage == .body
         ? "the site \(site) begins its answer, and does not go on"
         : "the site \(site) takes the request, and does not answer"
+    case .malformed where verdict.error?.code == .headersTooLarge: return "the answer of \(site) is not read: \(reason)"
     case .malformed: return "the site \(site) gives no proper answer: \(reason)"
     case .noRequest: return "it did not come to a request"
     }
@@ -54,7 +60,7 @@ extension Words {
     case .unresolved: "\(who) has a name that leads to no address"
     case .unreachable(let error): "\(who) cannot be used: \(error.message)"
     case .refuses(let error): "\(who) does not lead to the target: \(error.message)"
-    case .unreadable, .notTried: "\(who) was not tried"
+    case .unreadable, .notTried: "\(who) speaks what is not spoken here: whether it leads on is unknown"
     }
   }
 }

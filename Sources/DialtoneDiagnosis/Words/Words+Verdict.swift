@@ -24,10 +24,9 @@ extension Words {
       if isPinned, charge.cause == .hostAbsent || [.connect, .http, .tls].contains(ground.reading.kind) {
         words.details.append("The address of the target is that of /etc/hosts.")
       }
-      if charge.cause == .routerNoRoute { words.details.append("The router's uplink is probably down.") }
+      if charge.cause == .routerNoRoute, !isFarHeard { words.details.append("The router's uplink is probably down.") }
       let cause = charge.cause == .familyBroken ? ground.reading.charge?.cause ?? charge.cause : charge.cause
-      let advice = Advice.act(on: cause, ground.reading, target: target, device: device)
-      words.advice = silentRouters(ground.reading) == nil ? advice : Advice.onRouter
+      words.advice = silentRouters(ground.reading) == nil ? advice(on: cause, ground.reading) : Advice.onRouter
     case .unknown(let unknown):
       words.summary = summary(unknown)
       words.advice = advice(unknown)
@@ -234,7 +233,7 @@ extension DiagnosisVerdict {
       a, b in
       (a.element.step.position, a.offset) < (b.element.step.position, b.offset)
     }
-    let sorted = order.map(\.element).withoutFalsePortals
+    let sorted = order.map(\.element).comparedWithPortal
     let readings = Reading.readings(sorted)
     let conclusion = VerdictRules.conclude(goal, sorted, readings)
     let words = Words(target: target, goal: goal, readings: readings).verdict(conclusion)

@@ -21,7 +21,15 @@ struct Words {
     return DiagnosisStep(
       reading.kind, family: reading.family, isUnused(reading) ? .skipped : reading.outcome, text(reading),
       evidence: Facts.of(reading), charge: charge,
-      advice: charge.flatMap { Advice.act(on: $0.cause, reading, target: target, device: device) })
+      advice: charge.flatMap { advice(on: $0.cause, reading) })
+  }
+
+  /// Whether somebody beyond the router has answered, so that it has an uplink.
+  var isFarHeard: Bool { Reading.Context(readings.map(\.finding)).hasAnswerFromBeyond }
+
+  func advice(on cause: DiagnosisCause, _ reading: Reading) -> String? {
+    if cause == .routerNoRoute, isFarHeard { return "See whether the address is right, or ask who runs the network." }
+    return Advice.act(on: cause, reading, target: target, device: device)
   }
 
   func text(_ reading: Reading) -> String {
@@ -33,7 +41,7 @@ struct Words {
     case (.portal(let portal), _):
       portal.isPortal
         ? "the network wants a login: somebody answers for an address that nobody has"
-        : "nobody answers for an address that nobody has"
+        : (portal.status.map { "somebody answers \($0)" } ?? "nobody answers") + " for an address that nobody has"
     case (.name(let name), .name(let meaning)): text(meaning, name)
     case (.connection(let connection), .connection(let meaning)): text(meaning, connection)
     case (.largePackets(let packets), _): text(packets)
@@ -48,7 +56,7 @@ struct Words {
     switch gap {
     case .timeIsUp: "not known when it ended"
     case .notWanted: "not asked, as you wanted"
-    case .leadsToMany: "not tried: TCP connects to one host, not to many"
+    case .leadsToMany: "a broadcast or multicast address takes no connection: TCP connects to one host, not to many"
     case .shortage: "this machine has no thread or descriptor left"
     }
   }
@@ -204,7 +212,8 @@ struct Words {
     case .hurried: text(.timeIsUp)
     case .accepted(let attempt, let milliseconds): "\(Self.endpoint(attempt)) answers in \(Self.time(milliseconds))"
     case .addressesDead(let working, let dead):
-      "the address \(Self.list(dead.map(\.address))) does not answer, and \(working.address) does"
+      "the address\(dead.count > 1 ? "es" : "") \(Self.list(dead.map(\.address))) take\(dead.count > 1 ? "" : "s") no "
+        + "connection, and \(working.address) does"
     case .unreliable(let attempt, let failures, let count):
       "connecting to \(Self.endpoint(attempt)) failed \(failures) of \(count) times"
     case .refused(let attempt):

@@ -31,7 +31,7 @@ package struct ProxySettings {
   /// The text of the proxy that curl(1) would ask for `url`, and the variable that names it: also one of SOCKS, and
   /// that of `all_proxy`. `nil` for none.
   package func setting(for url: SiteURL) -> (variable: String, text: String)? {
-    if isException(url.host, port: url.port) { return nil }
+    if isException(url.host, port: nil) { return nil }
     if let text = url.isSecure ? https : http { return (url.isSecure ? "https_proxy" : "http_proxy", text) }
     return all.map { ("all_proxy", $0) }
   }
@@ -99,13 +99,17 @@ package struct ProxySettings {
 
   // MARK: Exceptions
 
-  /// Whether the host is to be asked directly, at this port.
-  func isException(_ host: SiteURL.Host, port: UInt16) -> Bool {
+  /// Whether the host is to be asked directly, at this port. Without one, as curl(1) has it: entries have no ports, and
+  /// `*.` is no wildcard.
+  func isException(_ host: SiteURL.Host, port: UInt16?) -> Bool {
     guard let exceptions else { return false }
+    // As an entry among others, it covers nothing.
+    if exceptions == "*" { return true }
     return exceptions.split { $0 == "," || $0 == " " || $0 == "\t" }.contains { entry in
-      if Self.covers(entry, host) { return true }
+      if Self.covers(entry, host) { return port != nil || !entry.hasPrefix("*.") }
       // With a port, an entry is about that one alone, as Go and Python have it; an IPv6 address stands in brackets.
-      guard let colon = entry.lastIndex(of: ":"), PortNumber.parse(entry[entry.index(after: colon)...]) == port
+      guard let port, let colon = entry.lastIndex(of: ":"),
+        PortNumber.parse(entry[entry.index(after: colon)...]) == port
       else { return false }
       let named = entry[..<colon]
       return (!named.contains(":") || named.last == "]") && Self.covers(named, host)
@@ -113,7 +117,6 @@ package struct ProxySettings {
   }
 
   private static func covers(_ entry: Substring, _ host: SiteURL.Host) -> Bool {
-    if entry == "*" { return true }
     switch host {
     case .name(let name):
       var domain = ASCII.folded(entry)[...]
@@ -131,7 +134,8 @@ package struct ProxySettings {
       guard parts.count == 1 || parts[1].utf8.allSatisfy(ASCII.isDigit),
         let length = parts.count == 1 ? width : Int(parts[1]), (0...width).contains(length)
       else { return false }
-      return address.shares(length, with: network)
+      // Nothing is in common with curl's network of no bits but the address itself.
+      return address.shares(length == 0 ? width : length, with: network)
     }
   }
 }

@@ -67,7 +67,7 @@ final class ProxyTunnelHandler: TunnelHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if isDone { return }
     // The blank line may have begun in what came before.
-    let start = max(0, answer.count - 3)
+    let start = max(0, answer.count - 2)
     let bytes = unwrapInboundIn(data).readableBytesView
     answer += bytes
     byteCount += bytes.count
@@ -79,7 +79,7 @@ final class ProxyTunnelHandler: TunnelHandler {
       guard let next = Self.blankLine(in: answer[...]) else { return }
       range = next
     }
-    let line = answer.prefix { $0 != 0x0D }
+    let line = answer.prefix { $0 != 0x0D && $0 != 0x0A }
     guard line.starts(with: Array("HTTP/1.".utf8)), line.count >= 12, line[8] == 0x20 else {
       return finish(SiteError(.proxyFailed, "the proxy answered with something that is not HTTP/1"))
     }
@@ -94,14 +94,15 @@ final class ProxyTunnelHandler: TunnelHandler {
     leave(context)
   }
 
+  /// The end of a line and of the one after it, which is empty; LF alone may end one (RFC 9112, 2.2).
   private static func blankLine(in bytes: ArraySlice<UInt8>) -> Range<Int>? {
-    let blank: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A]
-    return bytes.firstRange(of: blank)
+    let blanks = [[0x0A, 0x0A], [0x0A, 0x0D, 0x0A]] as [[UInt8]]
+    return blanks.compactMap(bytes.firstRange(of:)).min { $0.lowerBound < $1.lowerBound }
   }
 
   /// Whether an answer's status line says 100 to 199, and not 101.
   private static func isInterim(_ answer: ArraySlice<UInt8>) -> Bool {
-    let line = answer.prefix { $0 != 0x0D }
+    let line = answer.prefix { $0 != 0x0D && $0 != 0x0A }
     return line.count >= 12 && line.starts(with: Array("HTTP/1.".utf8)) && line[line.startIndex + 8] == 0x20
       && line[line.startIndex + 9] == 0x31 && line[(line.startIndex + 9)...].prefix(3) != [0x31, 0x30, 0x31]
   }

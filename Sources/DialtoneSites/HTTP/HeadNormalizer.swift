@@ -14,7 +14,7 @@ internal import NIOHTTP1
 /// transfer coding that cannot be read is refused: nobody knows where such an answer ends.
 ///
 /// It also takes less: a status line has to begin with `HTTP/1.` (RFC 9112, 2.3), while the decoder knows other
-/// protocols.
+/// protocols, and takes empty lines before it, as servers do before a request (2.2).
 ///
 /// A decoder that decides for others where an answer ends is right to refuse those. Here one answer is judged, and then
 /// the connection ends. Anything else that is malformed stays so, for the decoder to refuse.
@@ -24,10 +24,10 @@ internal import NIOHTTP1
 /// limit bounds them.
 struct HeadNormalizer {
   private enum Place {
-    case start, statusLine, reason, fields, body
+    case statusLine, reason, fields, body
   }
 
-  private var place = Place.start
+  private var place = Place.statusLine
   private var statusLine = StatusLine()
   /// The line that is being read.
   private var line: [UInt8] = []
@@ -58,14 +58,6 @@ struct HeadNormalizer {
           try chunks?.normalize(rest, into: &output)
         }
         return
-      case .start:
-        // The decoder judges empty lines before a status line.
-        if first != Self.carriageReturn, first != Self.lineFeed {
-          place = .statusLine
-          continue
-        }
-        output.writeInteger(first)
-        rest = rest.dropFirst()
       case .statusLine:
         try statusLine.append(first)
         guard let text = statusLine.text else {

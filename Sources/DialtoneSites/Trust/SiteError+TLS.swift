@@ -11,6 +11,7 @@ extension SiteError {
     let reason = Self.tlsReason(error)
     if let reason, Self.unsuitable.contains(reason) {
       self.init(.certificateUntrusted, "the certificate is not made for this (\(reason))")
+      isInDispute = true
     } else if reason == "CERTIFICATE_VERIFY_FAILED" || reason == nil && Self.isAboutCertificate(error) {
       self.init(refusing: certificate, now: now, reason)
     } else if let reason {
@@ -40,8 +41,11 @@ extension SiteError {
     } else {
       self.init(
         .certificateUntrusted,
-        "no valid chain leads from the certificate to a trusted authority: the authority is unknown, or a certificate "
-          + "between is missing, has expired or may not vouch for this one\(suffix)")
+        "the TLS library finds no valid chain from the certificate to a trusted authority: the authority is unknown, "
+          + "or a certificate between is missing, has expired, may not vouch for this one or is of an unknown kind"
+          + suffix)
+      // Others also end a chain at a trusted certificate that is no root (X509_V_FLAG_PARTIAL_CHAIN).
+      isInDispute = true
     }
   }
 
@@ -68,7 +72,7 @@ extension SiteError {
       case "SSLV3_ALERT_HANDSHAKE_FAILURE":
         "the site refused TLS; it may want another name in the URL, a client certificate, or other ciphers"
       case "HANDSHAKE_FAILURE_ON_CLIENT_HELLO":
-        "the site refused TLS; it may want another name in the URL, or other ciphers or curves"
+        "the site refused TLS; it may want another name in the URL, or ciphers or curves that other programs offer"
       case "TLSV1_ALERT_CERTIFICATE_REQUIRED", "TLSV1_CERTIFICATE_REQUIRED", "SSLV3_ALERT_NO_CERTIFICATE":
         "the site asks for a client certificate, which a check does not have"
       case "TLSV1_ALERT_NO_APPLICATION_PROTOCOL":
@@ -81,6 +85,7 @@ extension SiteError {
       default: "TLS could not be agreed upon"
       }
     self.init(.tlsFailed, "\(words) (\(reason))")
+    isInDispute = reason == "HANDSHAKE_FAILURE_ON_CLIENT_HELLO"
   }
 
   private static func isAboutCertificate(_ error: any Error) -> Bool {

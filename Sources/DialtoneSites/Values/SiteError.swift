@@ -115,6 +115,9 @@ public struct SiteError: Error, Hashable, Sendable {
 
   package internal(set) var sender: Sender?
 
+  /// Whether another TLS library may judge otherwise, such as one that knows more algorithms.
+  package internal(set) var isInDispute = false
+
   /// Makes an error, for your own tests.
   ///
   /// - Parameters:

@@ -74,6 +74,9 @@ struct ProxyAnswerTests {
     ("HTTP/1.1 200 OK\r\n\r\n", "connected"), ("HTTP/1.0 200\r\nA: b\r\nC: d\r\n\r\n", "connected"),
     ("HTTP/1.1 299 \r\n\r\n", "connected"), ("HTTP/1.1 100 Go on\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", "connected"),
     ("HTTP/1.1 103 A\r\nB: c\r\n\r\nHTTP/1.1 199 A\r\n\r\nHTTP/1.1 204 OK\r\nA: b\r\n\r\n", "connected"),
+    // A line may end with LF alone (RFC 9112, 2.2).
+    ("HTTP/1.1 200 OK\n\n", "connected"), ("HTTP/1.1 100\n\nHTTP/1.1 200\r\nA: b\n\r\n", "connected"),
+    ("HTTP/1.1 407 No\nA: b\n\n", "\(refused) (407)"), ("HTTP/1.1 20\n\n", noHTTP),
     ("HTTP/1.1 102 A\r\n\r\nHTTP/1.1 502 No\r\n\r\n", "\(refused) (502)"),
     ("HTTP/1.1 101 Switch\r\n\r\n", "\(refused) (101)"), ("HTTP/1.1 407 No\r\n\r\n", "\(refused) (407)"),
     ("HTTP/1.1 300 \r\n\r\n", "\(refused) (300)"), ("HTTP/1.1 199\r\n\r\nHTTP/1.1 503\r\n\r\n", "\(refused) (503)"),

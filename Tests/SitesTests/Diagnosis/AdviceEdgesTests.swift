@@ -160,6 +160,7 @@ struct AdviceEdgesTests {
     let error = SiteError(.cannotConnect, "words")
     #expect(advice(.unreachable(error)) == "Start the proxy, or do without it: unset https_proxy")
     let wants = "See whether the proxy wants a user and a password, or do without it: unset https_proxy"
+    #expect(advice(.unreadable) == "Put its URL right, or do without it: unset https_proxy")
     #expect(advice(.refuses(error)) == wants && advice(.unresolved)?.hasPrefix("Start the proxy") == true)
   }
 

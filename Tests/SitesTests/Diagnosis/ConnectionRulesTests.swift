@@ -1,12 +1,12 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import DialtoneSites
 import Netlink
 import Testing
 
 @testable import Dialtone
 @testable import DialtoneDiagnosis
+@testable import DialtoneSites
 
 /// The rules about connections, exchanges, proxies and tunnels, on findings made by hand.
 struct ConnectionRulesTests {
@@ -227,6 +227,26 @@ struct ConnectionRulesTests {
         certificateExpires: UTCTimestamp(durationSince1970: .seconds(900)))
       #expect(SiteRules.read(SiteFinding(dated, clock: unkept)).contains { $0.charge?.proof != nil } == isSure)
     }
+  }
+
+  /// What another TLS library may judge otherwise proves nothing, and is no fault of the site; nor is a check's own limit.
+  @Test func whatIsInDisputeIsNobodysFault() {
+    func charges(_ kind: SiteVerdict.Kind, _ stage: SiteVerdict.Stage?, _ code: SiteError.Code, _ isInDispute: Bool)
+      -> [Charge]
+    {
+      var error = SiteError(code, "words")
+      error.isInDispute = isInDispute
+      let verdict = SiteVerdict(url: "https://site.example/", kind: kind, stage: stage, error: error)
+      return SiteRules.read(SiteFinding(verdict)).compactMap(\.charge)
+    }
+    #expect(charges(.intercepted, nil, .certificateUntrusted, true) == [Charge(.tlsCertificate, nil)])
+    #expect(charges(.intercepted, nil, .certificateUntrusted, false).first?.proof?.witness == .cryptography)
+    #expect(charges(.failed, .tls, .tlsFailed, true).isEmpty)
+    #expect(charges(.failed, .tls, .tlsFailed, false) == [Charge(.siteFault, nil)])
+    #expect(charges(.failed, .response, .headersTooLarge, false).isEmpty)
+    #expect(charges(.failed, .response, .malformedResponse, false) == [Charge(.siteFault, nil)])
+    #expect(SiteError(refusedBy: "HANDSHAKE_FAILURE_ON_CLIENT_HELLO").isInDispute)
+    #expect(!SiteError(refusedBy: "WRONG_VERSION_NUMBER").isInDispute)
   }
 
   @Test func anAnswerIsJudgedByItsStatusAndItsProof() {

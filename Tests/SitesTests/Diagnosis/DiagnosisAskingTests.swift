@@ -51,8 +51,7 @@ struct DiagnosisAskingTests {
   @Test(arguments: [nil, "https://a.example/"] as [SiteURL?])
   func aSuccessEndsAtOnce(url: SiteURL?) async throws {
     let site = SiteFinding(SiteVerdict(url: "https://a.example/", kind: .available, status: 200))
-    let untried = ProxyFinding(variable: "https_proxy", server: "", .notTried)
-    let source = Self.script(Self.name, Self.way, Self.accepted, .site(site), .proxy(untried))
+    let source = Self.script(Self.name, Self.way, Self.accepted, .site(site), .unasked(.proxy, nil, .notWanted))
     let configuration = DiagnosisConfiguration(timeout: .seconds(1_000))
     var shortest = Duration.seconds(1_000)
     for _ in 0..<5 where shortest >= .milliseconds(1_200) {

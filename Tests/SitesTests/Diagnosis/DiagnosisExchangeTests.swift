@@ -37,6 +37,8 @@ struct DiagnosisExchangeTests {
     #expect(site.usual.count == count && site.smallVerdicts.isEmpty && site.stalls.isEmpty && site.clock != nil)
     #expect(site.usual.allSatisfy { ($0.stage == nil) == (count == 1) }, "\(site.usual)")
     #expect(server.requests.map(\.method) == Array(repeating: "GET", count: count))
+    // Some sites want one (RFC 9110, 10.1.5).
+    #expect(server.requests.allSatisfy { $0.values(of: "User-Agent").first?.hasPrefix("Dialtone/") == true })
     #expect(await SiteExchange(Self.inquiry(nil)).findings().isEmpty)
   }
 
@@ -95,12 +97,13 @@ struct DiagnosisExchangeTests {
   @Test func aProxyIsThereOrCannotBeAsked() async {
     await #expect(processExitsWith: .success) {
       let url: SiteURL = "http://site.example/"
-      for (text, outcome) in [("SOCKS4://127.0.0.1:1", .notTried), ("http://[", .unreadable)]
-        as [(String, ProxyFinding.Outcome)]
-      {
+      for (text, name, outcome) in [
+        ("SOCKS4://127.0.0.1:1", "127.0.0.1:1", .notTried), ("https://u:secret@p:1/", "p:1", .notTried),
+        ("socks4a://", "", .unreadable), ("http://[", "", .unreadable),
+      ] as [(String, String, ProxyFinding.Outcome)] {
         Self.use(text, as: "all_proxy")
         let (proxy, hasSite) = await Self.outcome(url)
-        #expect(proxy == ProxyFinding(variable: "all_proxy", server: "", outcome) && !hasSite, "\(text)")
+        #expect(proxy == ProxyFinding(variable: "all_proxy", server: name, outcome) && !hasSite, "\(text)")
       }
       let server = try await SiteServer(.answer(400))
       // One of SOCKS that wants the site's address is not asked before that is known.

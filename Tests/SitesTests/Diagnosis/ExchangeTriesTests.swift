@@ -33,5 +33,20 @@ struct ExchangeTriesTests {
     }
     #expect(counts.last == [4, 3], "\(counts)")
   }
+
+  /// Events come when they happen, and have no end (HTML, 9.2): that they begin is an answer.
+  @Test func eventsThatHaveBegunAreAnAnswer() async throws {
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n\r\ndata: 1\n\n"
+    let server = try await SiteServer(SiteBehaviour { _ in [.send(Array(head.utf8)), .stall] }, .plain)
+    let inquiry = DiagnosisInquiry(
+      subject: DiagnosisSubject(try server.url(.plain)), configuration: DiagnosisConfiguration(), findings: [],
+      deadline: TimeSource.system.now() + 8_000_000_000)
+    let found = await SiteExchange(inquiry).findings()
+    guard case .site(let site)? = found.first else {
+      Issue.record("\(found)")
+      return
+    }
+    #expect(SiteFinding.isGood(site.verdict), "\(site.verdict)")
+  }
 }
 #endif

@@ -175,6 +175,66 @@ struct OwnWordsTests {
     #expect(Self.cause([.portal(PortalFinding(status: nil)), login], .site) == .captivePortal)
   }
 
+  /// Who answers for addresses that nobody has (RFC 5737) is not the site; one that answers otherwise may be.
+  @Test(
+    arguments: [
+      ("http", 403, 403, .prohibited, false), ("http", 404, 404, .prohibited, false), ("http", 503, 503, nil, false),
+      ("http", 403, 404, nil, true), ("http", 200, 403, nil, true), ("https", 403, 403, nil, true),
+      ("http", 503, 403, .siteFault, false),
+    ] as [(String, Int, Int, DiagnosisCause?, Bool)])
+  func whoAnswersForAllIsNotTheSite(scheme: String, site: Int, all: Int, cause: DiagnosisCause?, isFine: Bool) throws {
+    let url = try SiteURL("\(scheme)://site.example/")
+    let answer = Finding.site(SiteFinding(SiteVerdict(url: url, kind: .available, status: site)))
+    let portal = Finding.portal(PortalFinding(status: all))
+    let verdict = DiagnosisVerdict(of: url.text, goal: .site, findings: [portal, answer])
+    #expect(verdict.cause == cause && verdict.isFine == isFine, "\(verdict.summary)")
+    #expect(cause == nil || verdict.confidence == .likely)
+    let said = "Somebody on the way answers \(site) in place of site.example, as for an address that nobody has."
+    #expect((verdict.summary == said) == (!isFine && site == all), "\(verdict.summary)")
+    let step = verdict.steps.first { $0.kind == .portal }
+    #expect(step?.text == "somebody answers \(all) for an address that nobody has" && step?.outcome == .doubtful)
+  }
+
+  /// Programs go by their proxy: whether one that is not spoken to leads on is unknown, whoever answers without it.
+  @Test func aProxyThatIsNotSpokenToMayNotLeadOn() {
+    let proxy = Finding.proxy(ProxyFinding(variable: "https_proxy", server: "192.0.2.7:443", .notTried))
+    let site = Finding.site(SiteFinding(SiteVerdict(url: "https://site.example/", kind: .available, status: 200)))
+    for (goal, findings) in [(DiagnosisGoal.site, [site, proxy]), (.internet, [Self.beyond([.answer]), proxy])] {
+      let verdict = DiagnosisVerdict(of: "site.example", goal: goal, findings: findings)
+      #expect(verdict.cause == nil && verdict.confidence == .unknown && !verdict.isFine)
+      #expect(
+        verdict.summary == "The proxy 192.0.2.7:443, which other programs use (https_proxy), speaks what is not spoken "
+          + "here: whether it leads on is unknown.")
+    }
+    let host = DiagnosisVerdict(
+      of: "site.example", goal: .host, findings: [Self.connection(.accepted(milliseconds: 1)), proxy])
+    #expect(host.isFine)
+  }
+
+  /// A socket of TCP has one other end (RFC 9293, 3.1).
+  @Test func manyHostsTakeNoConnection() {
+    let verdict = DiagnosisVerdict(
+      of: "192.0.2.255", goal: .host, findings: [.unasked(.connect, .ipv4, .leadsToMany)])
+    #expect(verdict.cause == nil && !verdict.isFine)
+    #expect(verdict.summary.hasPrefix("A broadcast or multicast address takes no connection: "), "\(verdict.summary)")
+  }
+
+  /// The uplink is there if somebody beyond answers; it is the address that the router has no way to.
+  @Test(arguments: [BeyondFinding.Outcome.answer, .silent]) func aRouterWithoutAWayToOneHasAnUplink(
+    _ outcome: BeyondFinding.Outcome
+  ) {
+    let says = Self.says(.networkUnreachable, Self.router)
+    let verdict = DiagnosisVerdict(
+      of: "site.example", goal: .host, findings: [Self.connection(.refused(says)), Self.beyond([outcome])])
+    let hasUplink = outcome == .answer
+    #expect(verdict.cause == .routerNoRoute && verdict.details.isEmpty == hasUplink, "\(verdict.details)")
+    #expect(
+      verdict.advice
+        == (hasUplink
+          ? "See whether the address is right, or ask who runs the network."
+          : "Look at the router's WAN light, or call the provider."))
+  }
+
   /// TCP_INFO: an answer that comes in spite of many packets that were lost is no sign that nothing is wrong.
   @Test(arguments: [(2, DiagnosisCause?.none), (3, .unreliable)])
   func anAnswerThatTookManyTriesIsInDoubt(resent: Int, cause: DiagnosisCause?) {

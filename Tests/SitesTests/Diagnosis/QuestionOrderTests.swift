@@ -144,7 +144,7 @@ struct QuestionOrderTests {
 
   private static let delivers = Finding.proxy(
     ProxyFinding(variable: "https_proxy", server: "192.0.2.7:3128", .delivers))
-  private static let untried = Finding.proxy(ProxyFinding(variable: "https_proxy", server: "", .notTried))
+  private static let unasked = Finding.unasked(.proxy, nil, .notWanted)
 
   /// A host that takes a connection has nobody else asked. Its name is looked up first, as the way is that to it.
   @Test func aHostThatAnswersHasNobodyElseAsked() async throws {
@@ -167,7 +167,7 @@ struct QuestionOrderTests {
       .proxy: hasProxy ? 1 : 2, .names: 1, .way: 1, .neighbours: 1, .tunnels: 1, .connections: 1, .exchange: 1,
     ]
     if !url.isSecure { counts[.portal] = 1 }
-    let findings = [Self.name, Self.way, Self.accepted, answer] + (hasProxy ? [Self.untried] : [])
+    let findings = [Self.name, Self.way, Self.accepted, answer] + (hasProxy ? [Self.unasked] : [])
     let (questions, verdict) = try await played(findings, counts) {
       Diagnosis(of: url, configuration: Self.configuration(), environment: $0)
     }

@@ -183,6 +183,17 @@ struct VerdictPartsTests {
       let clock = SiteFinding.Clock(now: Int64(now), lastChange: 1_700_000_000)
       #expect(texts(.site(SiteFinding(expired, clock: clock))).contains { $0.contains("wrong: it is \(words) own") })
     }
+    // Of several addresses one may have a wrong certificate.
+    let wrong = Finding.site(
+      SiteFinding(
+        SiteVerdict(
+          url: "https://a.example/", kind: .intercepted, error: SiteError(.certificateNameMismatch, "words"),
+          address: Self.target)))
+    for (addresses, place) in [([Self.target], ""), ([Self.target, Self.server], " at 203.0.113.10")] {
+      let name = Finding.name(NameFinding(name: "a.example", source: .hosts, addresses: addresses))
+      let verdict = DiagnosisVerdict(of: "https://a.example/", goal: .site, findings: [name, wrong])
+      #expect(verdict.summary == "The certificate of a.example\(place) does not prove who it is: words.")
+    }
     let who = "the proxy 192.0.2.7:3128, which other programs use (https_proxy),"
     #expect(texts(Self.proxy(.connects)) == ["\(who) takes connections"])
     #expect(texts(Self.proxy(.unreadable)) == ["the proxy that https_proxy names cannot be read"])

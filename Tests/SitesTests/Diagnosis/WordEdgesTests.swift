@@ -71,6 +71,20 @@ struct WordEdgesTests {
     #expect(Self.text(NearestCauseTests.reset)?.hasPrefix("a refusal comes back from 203.0.113.10:443: ") == true)
   }
 
+  /// One that refuses has answered, too: it takes no connection.
+  @Test func anAddressThatIsDeadTakesNoConnection() {
+    func text(_ outcome: ConnectionFinding.Outcome, _ dead: IPAddress...) -> String? {
+      let working = ConnectionFinding.Attempt(Self.target, port: 443, .accepted(milliseconds: 1))
+      let attempts = dead.map { ConnectionFinding.Attempt($0, port: 443, outcome) }
+      return Self.text(.connection(ConnectionFinding(.ipv4, attempts + [working])))
+    }
+    for outcome in [ConnectionFinding.Outcome.silent, .reset] {
+      #expect(text(outcome, Self.server) == "the address 192.0.2.53 takes no connection, and 203.0.113.10 does")
+      let both = text(outcome, Self.server, Self.second)
+      #expect(both == "the addresses 192.0.2.53, 192.0.2.54 take no connection, and 203.0.113.10 does")
+    }
+  }
+
   @Test func serversAreCounted() {
     func text(_ addresses: [IPAddress], _ reply: NameFinding.Reply, isRootOnly: Bool = false) -> String? {
       let servers = addresses.map { NameFinding.Server($0, ipv4: reply) }

@@ -63,11 +63,10 @@ struct HeadNormalizerTests {
     Head("another transfer coding", short + "Transfer-Encoding: chunked, x\r\n\r\n1 \na\n0\n\n"),
     Head(
       "interim answers",
-      "HTTP/1.1 100 Go on\n\n\r\n\nHTTP/1.1 103 Early\r\nTransfer-Encoding: x\r\nLink: a,\r\n b\r\n\r\n" + line
+      "HTTP/1.1 100 Go on\n\nHTTP/1.1 103 Early\r\nTransfer-Encoding: x\r\nLink: a,\r\n b\r\n\r\n" + line
         + "Content-Length: 1\r\n\r\n\n\n",
-      "HTTP/1.1 100\r\n\r\n\r\n\nHTTP/1.1 103\r\nTransfer-Encoding: x\r\nLink: a, b\r\n\r\n" + short
+      "HTTP/1.1 100\r\n\r\nHTTP/1.1 103\r\nTransfer-Encoding: x\r\nLink: a, b\r\n\r\n" + short
         + "Content-Length:1\r\n\r\n\n\n"),
-    Head("empty lines before it", "\n\r\n\r" + line + "\r\n", "\n\r\n\r" + short + "\r\n"),
     Head("spaces before the status", "HTTP/1.1  \t 200\n\n", short + "\r\n"),
     Head("small letters", "http/1.1 200 ok\n\n", short + "\r\n"),
     Head("a reason of any bytes", "HTTP/1.1 200 \u{1}\0\r\u{F6}\n\n", short + "\r\n"),
@@ -170,10 +169,10 @@ struct HeadNormalizerTests {
       stride(from: 0, to: bytes.count, by: size).map { bytes[$0..<min($0 + size, bytes.count)] })
   }
 
-  /// However few or many of its bytes have arrived.
+  /// However few or many of its bytes have arrived. An empty line is HTTP/0.9 to curl, which takes none of that.
   @Test(arguments: [
     "S", "R", "I", " ", "HTTP/2", "HTTP/1 ", "HTTP/1.x", "HTTP/1.10", "HTTP/1.1\t", "HTTP/1.1 2x", "HTTP/1.1 2000",
-    "HTTP/1.1 -",
+    "HTTP/1.1 -", "\r", "\n",
   ])
   func refusesWhatIsNoStatusLineAtOnce(_ text: String) throws {
     var normalizer = HeadNormalizer()
