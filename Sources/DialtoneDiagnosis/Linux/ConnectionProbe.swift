@@ -161,8 +161,7 @@ extension KernelEvidence {
 
   /// Whether the target is a broadcast address or a multicast group.
   fileprivate var leadsToMany: Bool {
-    target.isMulticast || "\(target)" == "255.255.255.255"
-      || route.map { [.broadcast, .multicast].contains($0.type) } ?? false
+    target.isOfMany || route.map { [.broadcast, .multicast].contains($0.type) } ?? false
   }
 }
 #endif
