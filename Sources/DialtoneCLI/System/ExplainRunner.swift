@@ -24,6 +24,9 @@ struct ExplainRunner {
     var isTold = false
   }
 
+  /// As many descriptors as a diagnosis has at the same time at most.
+  private static let needed = 64
+
   /// Blocks until it is done.
   ///
   /// - Throws: `SystemError` if the output cannot be written.
@@ -34,6 +37,8 @@ struct ExplainRunner {
     } catch {
       throw SystemError("explain", errno: error.errno)
     }
+    // Who cannot be asked for want of a descriptor is not silent.
+    if let error = Shortage.descriptors(Self.needed) { throw error }
     let isTerminal = StandardStream.output.isTerminal
     let progress = Progress(isEnabled: !isQuiet && Progress.isPossible)
     let formatter = ExplainFormatter(
