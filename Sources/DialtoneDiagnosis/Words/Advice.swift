@@ -134,6 +134,7 @@ enum Advice {
       }
       if isBridge(link) { return "See its ports: bridge link show | grep \(name)" }
       if link?.kind == .tunnel { return "Start the program that serves the tunnel \(name)." }
+      if link?.infoKind == "macvlan" { return "See what holds it down: ip -d link show dev \(name)" }
       return "Plug in the cable of \(name), or switch on what is at its other end."
     case .dormant:
       let who = link?.kind == .wifi || manager == .wpaSupplicant ? "the access point" : "the switch (802.1X)"
@@ -158,6 +159,10 @@ enum Advice {
     }
     guard let link = evidence?.likeliestLink else { return nil }
     if let bridge = link.bridge { return "Move the address to the bridge: ip address add ADDRESS dev \(shell(bridge))" }
+    // IPv6 needs as much (RFC 8200, 5).
+    if evidence?.target.family == .ipv6, let mtu = link.mtu, mtu < 1_280 {
+      return "Raise the MTU to 1280 at least: ip link set dev \(shell(link.name)) mtu 1280"
+    }
     return giveAddress(link, evidence?.target.family)
   }
 
@@ -209,7 +214,7 @@ enum Advice {
   private static func tunnel(_ reading: Reading) -> String? {
     switch (reading.finding, reading.meaning) {
     case (.tunnel(let tunnel), _): "Check the keys, the endpoint and the peer: wg show \(shell(tunnel.interface))"
-    case (_, .connection(.tunnelSilent(let tunnel))):
+    case (_, .connection(.tunnelSilent(let tunnel))), (_, .beyond(.tunnelSilent(let tunnel))):
       "Restart the tunnel \(shell(tunnel)), and check its other end."
     default: nil
     }

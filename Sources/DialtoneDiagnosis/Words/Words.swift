@@ -199,7 +199,7 @@ struct Words {
     case .hurried: text(.timeIsUp)
     case .accepted(let attempt, let milliseconds): "\(Self.endpoint(attempt)) answers in \(Self.time(milliseconds))"
     case .addressesDead(let working, let dead):
-      "the address \(Self.list(dead.map(\.address))) does not answer, and \(working.address) does"
+      "\(Self.list(dead.map(\.address))) \(dead.count > 1 ? "do" : "does") not answer, and \(working.address) does"
     case .unreliable(let attempt, let failures, let count):
       "connecting to \(Self.endpoint(attempt)) failed \(failures) of \(count) times"
     case .refused(let attempt):
