@@ -101,6 +101,7 @@ struct BeyondProbe {
     var outcomes: Set<ConnectionFinding.Outcome> = []
     var refusal: ConnectionFinding.Outcome?
     var isNear = false
+    // Of those that have left this machine.
     var first: HopTrace?
     for server in Self.servers(family, count: Self.siteTries) {
       let way = witness.evidence(server, inquiry.path(port: HopTrace.sitePort))
@@ -115,7 +116,6 @@ struct BeyondProbe {
       // What waits for a router that is not there has not left either.
       if let packets, sites.isHeld(packets), !way.isNeighbourLost(witness) {
         outcomes.insert(.failed(EPERM))
-        isNear = true
         continue
       }
       var names = HopTrace(
@@ -135,7 +135,7 @@ struct BeyondProbe {
       isNear = first.hasDiedAtRouter
       if case .refused? = first.barrier { refusal = first.barrier }
     }
-    return refusal ?? (isNear && outcomes.count == 1 ? outcomes.first : nil)
+    return refusal ?? (outcomes.count == 1 && (isNear || first == nil) ? outcomes.first : nil)
   }
 
   /// Whether a connection gets beyond the router: programs need more than datagrams. `nil` if the time was up before.

@@ -159,10 +159,6 @@ enum Advice {
     }
     guard let link = evidence?.likeliestLink else { return nil }
     if let bridge = link.bridge { return "Move the address to the bridge: ip address add ADDRESS dev \(shell(bridge))" }
-    // IPv6 needs as much (RFC 8200, 5).
-    if evidence?.target.family == .ipv6, let mtu = link.mtu, mtu < 1_280 {
-      return "Raise the MTU to 1280 at least: ip link set dev \(shell(link.name)) mtu 1280"
-    }
     return giveAddress(link, evidence?.target.family)
   }
 
@@ -183,6 +179,8 @@ enum Advice {
 
   private static func giveAddress(_ link: KernelEvidence.LinkFacts, _ family: IPAddress.Family?) -> String {
     let name = shell(link.name)
+    // IPv6 needs as much (RFC 8200, 5).
+    if family == .ipv6, link.mtu ?? 1_280 < 1_280 { return "Raise the MTU: ip link set dev \(name) mtu 1280" }
     return switch link.manager {
     case .networkManager: "nmcli device connect \(name)"
     case .networkd: "networkctl renew \(name)"

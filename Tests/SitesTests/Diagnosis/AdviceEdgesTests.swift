@@ -98,7 +98,7 @@ struct AdviceEdgesTests {
     // RFC 8200, 5: a link of IPv6 has an MTU of 1280 at least.
     let short = KernelEvidence.LinkFacts(name: "eth0", mtu: 1_279)
     let raised = Self.advice(.kernel(KernelFinding(.address(.missing), Self.evidence(short, Self.target6))))
-    #expect(raised == "Raise the MTU to 1280 at least: ip link set dev eth0 mtu 1280")
+    #expect(raised == "Raise the MTU: ip link set dev eth0 mtu 1280")
   }
 
   /// ip-route(8), ip-rule(8): the program asks for IPv4 unless -6 is said.
