@@ -127,7 +127,7 @@ extension DiagnosisSocketTests {
   /// Explain.md: 20 questions at most to the target. Of two ports, and of two families, each has its part.
   @Test func portsAndFamiliesShareTheQuestions() throws {
     let other = IPAddress(IPAddressBits(ipv6High: 0, low: 1))
-    let addresses = Self.own.prefix(6) + [other]
+    let addresses = Array(Self.own.prefix(6)) + [other]
     let port = try ClosedPort()
     defer { withExtendedLifetime(port) {} }
     let both = try Self.findings(addresses, port.number, Self.evidence(), Self.evidence(NearestCauseTests.target6))
