@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CDialtoneSystem
 internal import Dialtone
 internal import DialtoneDiagnosis
 internal import DialtoneSites
@@ -39,6 +40,8 @@ struct ExplainRunner {
     }
     // Who cannot be asked for want of a descriptor is not silent.
     if let error = Shortage.descriptors(Self.needed) { throw error }
+    // libdispatch looks there what its threads do, and ends the process if it cannot.
+    if SystemFile.text(at: "/proc/self/stat") == nil { throw SystemError("/proc/self/stat", errno: ENOENT) }
     let isTerminal = StandardStream.output.isTerminal
     let progress = Progress(isEnabled: !isQuiet && Progress.isPossible)
     let formatter = ExplainFormatter(
