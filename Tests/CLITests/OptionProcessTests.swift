@@ -145,9 +145,10 @@ struct OptionProcessTests {
 
   // MARK: A system that has nothing left
 
-  @Test func saysWhatRanOut() async throws {
+  @Test(arguments: ["4; exec \"$0\" status", "40; exec \"$0\" explain"])
+  func saysWhatRanOut(limit: String) async throws {
     let lab = try NetworkLab()
-    let process = try lab.spawn("/bin/sh", ["-c", #"ulimit -n 4; exec "$0" status"#, Tool.path])
+    let process = try lab.spawn("/bin/sh", ["-c", "ulimit -n \(limit)", Tool.path])
     let error = try await process.error.text(within: .seconds(60))
     #expect(error.contains("Too many open files") && error.contains("ulimit -n"), "\(error)")
     #expect(try await process.exit(within: .seconds(60)) == .exited(71), "EX_OSERR, sysexits(3)")

@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CDialtoneSystem
 internal import Dialtone
 internal import DialtoneDiagnosis
 internal import DialtoneSites
@@ -24,6 +25,9 @@ struct ExplainRunner {
     var isTold = false
   }
 
+  /// As many descriptors as a diagnosis has at the same time at most.
+  private static let needed = 64
+
   /// Blocks until it is done.
   ///
   /// - Throws: `SystemError` if the output cannot be written.
@@ -34,6 +38,10 @@ struct ExplainRunner {
     } catch {
       throw SystemError("explain", errno: error.errno)
     }
+    // Who cannot be asked for want of a descriptor is not silent.
+    if let error = Shortage.descriptors(Self.needed) { throw error }
+    // libdispatch looks there what its threads do, and ends the process if it cannot.
+    if SystemFile.text(at: "/proc/self/stat") == nil { throw SystemError("/proc/self/stat", errno: ENOENT) }
     let isTerminal = StandardStream.output.isTerminal
     let progress = Progress(isEnabled: !isQuiet && Progress.isPossible)
     let formatter = ExplainFormatter(

@@ -28,14 +28,17 @@ enum Shortage {
 
   private static let last = Lock<(time: ContinuousClock.Instant, words: String?)?>(nil)
 
-  static func look() -> String? { descriptors(needed) ?? (Thread.areAvailable(neededThreads) ? nil : noMoreThreads) }
+  static func look() -> String? {
+    descriptors(needed).flatMap(remedy) ?? (Thread.areAvailable(neededThreads) ? nil : noMoreThreads)
+  }
 
-  /// What is missing for `count` more descriptors at once; `nil` if nothing. Each is a socket of its own: a copy would
-  /// share its mark with the first one, which would take it for another's, and not close it.
-  private static func descriptors(_ count: Int) -> String? {
+  /// What fails for want of `count` more descriptors at once; `nil` if nothing. Each is a socket of its own: a copy
+  /// would share its mark with the first one, which would take it for another's, and not close it.
+  static func descriptors(_ count: Int) -> SystemError? {
     if count == 0 { return nil }
     let socket = csystem_socket(NETLINK_ROUTE)
-    if socket < 0 { return remedy(for: SystemError("socket")) }
+    let error = SystemError("socket")
+    if socket < 0 { return remedy(for: error) == nil ? nil : error }
     return withExtendedLifetime(OwnedDescriptor(socket)) { descriptors(count - 1) }
   }
 

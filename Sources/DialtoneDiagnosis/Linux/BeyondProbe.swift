@@ -99,26 +99,43 @@ struct BeyondProbe {
   /// they do not, or nobody tells. Servers differ in what they make of them, and a filter does not.
   private func stopsSites(_ family: IPAddress.Family, _ witness: KernelWitness) -> ConnectionFinding.Outcome? {
     var outcomes: Set<ConnectionFinding.Outcome> = []
+    var refusal: ConnectionFinding.Outcome?
+    var isNear = false
+    // Of those that have left this machine.
+    var first: HopTrace?
     for server in Self.servers(family, count: Self.siteTries) {
       let way = witness.evidence(server, inquiry.path(port: HopTrace.sitePort))
+      let wayOfNames = witness.evidence(server, inquiry.path(port: 53))
       let interface = inquiry.interface(way)
-      // First, as routers answer only some of many. One that takes connections itself does not let the first one die.
-      var sites = HopTrace(to: server, hops: [1] + HopTrace.hops, interface: interface, gateway: way.gateway)
+      // First, as routers answer only some of many, so that the one that gets furthest is the first one, too. A router
+      // that takes connections itself does not let the last one die.
+      var sites = HopTrace(to: server, hops: HopTrace.hops.reversed() + [1], interface: interface, gateway: way.gateway)
       // It has to look before anything is sent.
       let packets = PacketWitness()
       if sites.leadsBeyond(patience, upTo: Self.near) { return nil }
-      if let packets, sites.isHeld(packets) {
+      // What waits for a router that is not there has not left either.
+      if let packets, sites.isHeld(packets), !way.isNeighbourLost(witness) {
         outcomes.insert(.failed(EPERM))
         continue
       }
       var names = HopTrace(
-        to: server, port: 53, hops: HopTrace.hops.dropLast(), interface: interface, gateway: way.gateway)
-      guard names.leadsBeyond(patience, upTo: Self.near), names.hasDiedBeyond,
-        !sites.isLed(patience, upTo: Self.near), sites.hasDiedAtRouter, let stop = sites.stop, !patience.isOver
-      else { return nil }
+        to: server, port: 53, hops: HopTrace.hops.dropLast(), interface: interface, gateway: wayOfNames.gateway)
+      let areNamesLed = names.leadsBeyond(patience, upTo: Self.near) && names.hasDiedBeyond
+      if sites.isLed(patience, upTo: Self.near) || patience.isOver { return nil }
+      // A router says so of a few, and is silent of all others.
+      if areNamesLed, case .refused(let statement)? = sites.barrier { refusal = refusal ?? .refused(statement) }
+      guard areNamesLed || refusal != nil, let stop = sites.stop else { return nil }
       outcomes.insert(stop)
+      first = first ?? sites
+      // By a way of their own, names say nothing for sites.
+      isNear = isNear || sites.hasDiedAtRouter || way.isApart(from: wayOfNames)
     }
-    return outcomes.count == 1 ? outcomes.first : nil
+    // Each is tried again after a second, and a router that says so once a second has its word then.
+    if !isNear, refusal == nil, var first, !first.isLed(patience, upTo: Self.soon) {
+      isNear = first.hasDiedAtRouter
+      if case .refused? = first.barrier { refusal = first.barrier }
+    }
+    return refusal ?? (outcomes.count == 1 && (isNear || first == nil) ? outcomes.first : nil)
   }
 
   /// Whether a connection gets beyond the router: programs need more than datagrams. `nil` if the time was up before.
@@ -211,6 +228,9 @@ struct BeyondProbe {
 }
 
 extension KernelEvidence {
+  /// Whether packets leave by another router, or link.
+  func isApart(from other: KernelEvidence) -> Bool { gateway != other.gateway || link?.name != other.link?.name }
+
   /// Whether the neighbour that gets the packets first does not answer the kernel now.
   func isNeighbourLost(_ witness: KernelWitness) -> Bool {
     guard let neighbour, let link else { return false }

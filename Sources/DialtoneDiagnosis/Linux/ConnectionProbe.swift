@@ -8,10 +8,10 @@ internal import Netlink
 
 /// Connects to the target's addresses, again where a try failed. Belongs to one thread.
 struct ConnectionProbe {
-  /// How many addresses of a family are connected to: a check tries no more in its time.
+  /// How many connections of a family are tried: a check tries no more in its time.
   static let addressLimit = 6
-  /// How many of those that failed are tried again, and how often.
-  private static let retriedLimit = 3
+  /// How many of those that failed are tried again, of one family and of each of two, and how often.
+  private static let retriedLimits = [3, 2]
   private static let retries = 2
   /// How long a further try may take, in milliseconds: longer than a first segment that is sent again.
   private static let retryPatience: Int64 = 1_300
@@ -38,7 +38,7 @@ struct ConnectionProbe {
     let open = ways.filter { !$0.leadsToMany }
     guard let first = open.first else { return found }
     let tried = open.flatMap { way in
-      inquiry.addresses.filter { $0.family == way.target.family }.prefix(Self.addressLimit)
+      inquiry.addresses.filter { $0.family == way.target.family }.prefix(Self.addressLimit / subject.ports.count)
     }
     let interface = inquiry.interface(first)
     let connector = Connector(tried, ports: subject.ports, interface: interface, patience)
@@ -48,7 +48,7 @@ struct ConnectionProbe {
     if open.contains(where: isUnsure) { connector.wait(upTo: 9_000) { !open.contains(where: isUnsure) } }
     for way in open {
       var finding = self.finding(way, connector, interface, witness)
-      tryAgain(&finding, interface)
+      tryAgain(&finding, interface, limit: Self.retriedLimits[open.count - 1])
       found.append(.connection(finding))
       if subject.url == nil, let working = finding.attempts.first(where: \.isAccepted), !finding.isOwn,
         let mtu = way.link?.mtu
@@ -120,7 +120,7 @@ struct ConnectionProbe {
   }
 
   /// Tries again what failed, unless the system itself has refused it: what fails at one time only is unreliable.
-  private func tryAgain(_ finding: inout ConnectionFinding, _ interface: UInt32?) {
+  private func tryAgain(_ finding: inout ConnectionFinding, _ interface: UInt32?, limit: Int) {
     let hasConnection = finding.attempts.contains(where: \.isAccepted)
     // A target that uses any port is there if one of them answers.
     if finding.isAnyPort && hasConnection || finding.isOwn || finding.isHurried || finding.isNeighbourFailed { return }
@@ -131,7 +131,7 @@ struct ConnectionProbe {
       case .refused(let statement): !statement.isOwn
       default: false
       }
-    }.prefix(Self.retriedLimit)
+    }.prefix(limit)
     if patience.rest < Self.retryPatience * 1_000_000 { return }
     // All at the same time: silence takes as long as one.
     let again = failed.flatMap { index in

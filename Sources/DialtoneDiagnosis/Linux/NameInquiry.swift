@@ -34,6 +34,8 @@ struct NameInquiry {
     /// The type of the question for the latter, of which the former has an address if it has any.
     let controlType: DNSMessage.RecordType
     var open: [UInt16: Kind] = [:]
+    /// The questions that netfilter has let out.
+    var sent: Set<UInt16> = []
     /// How many datagrams came, whatever is in them.
     var receivedCount = 0
 
@@ -47,6 +49,8 @@ struct NameInquiry {
 
   let configuration: ResolverConfiguration
   let patience: Patience
+  /// The interface that is asked about; what is heard by another one says nothing of its router.
+  var interface: String?
   /// What the kernel knows of the way to a server.
   let way: (IPAddress) -> KernelEvidence
 
@@ -159,7 +163,7 @@ struct NameInquiry {
       let address = servers[position].address
       func fail(_ reply: NameFinding.Reply) { set(&servers[position], families, reply) }
       let way = way(address)
-      servers[position].isBeyond = way.gateway != nil
+      servers[position].isBeyond = way.gateway != nil && (interface == nil || way.link?.name == interface)
       if !way.sendsPackets, way.state.status != .undetermined,
         let fault = KernelFindings.findings(way).last(where: \.stopsPackets)
       {
@@ -196,7 +200,7 @@ struct NameInquiry {
       let elapsed = (TimeSource.system.now() - start) / 1_000_000
       if sent < Self.resends.count, elapsed >= Self.resends[sent] {
         sent += 1
-        for index in conversations.indices { send(&conversations[index], families, &servers) }
+        for index in conversations.indices { send(&conversations[index], families, &servers, isFirst: sent == 1) }
       }
       if isDone(conversations, servers, families, elapsed) || elapsed >= Self.end { return true }
       if patience.isOver { return false }
@@ -253,7 +257,8 @@ struct NameInquiry {
   }
 
   private func send(
-    _ conversation: inout Conversation, _ families: [IPAddress.Family], _ servers: inout [NameFinding.Server]
+    _ conversation: inout Conversation, _ families: [IPAddress.Family], _ servers: inout [NameFinding.Server],
+    isFirst: Bool
   ) {
     for (id, kind) in conversation.open {
       guard let question = DNSMessage.question(conversation.name(kind), conversation.type(kind), id: id) else {
@@ -261,13 +266,16 @@ struct NameInquiry {
         continue
       }
       let errno = conversation.socket.send(question)
-      if errno == 0 || errno == EAGAIN { continue }
-      // EPERM is netfilter's verdict on what this machine sends.
-      let reply: NameFinding.Reply = errno == EPERM ? .forbidden : refusal(conversation, errno)
+      if errno == 0 || errno == EAGAIN { conversation.sent.insert(id) }
+      // EPERM is netfilter's verdict on what this machine sends, perhaps only on so much at once.
+      if [0, EAGAIN, EPERM].contains(errno) { continue }
+      set(&servers[conversation.position], families, refusal(conversation, errno))
       conversation.open = [:]
-      set(&servers[conversation.position], families, reply)
       return
     }
+    if isFirst || !conversation.sent.isEmpty { return }
+    set(&servers[conversation.position], families, .forbidden)
+    conversation.open = [:]
   }
 
   private func take(
@@ -322,7 +330,9 @@ struct NameInquiry {
       !configuration.rotates && servers.first.map { $0.hasAnswered && !$0.saysNo } == true
       && !conversations.contains { $0.position == 0 && $0.open.values.contains { $0 != .control } }
     for conversation in conversations where !(isFirstEnough && conversation.position > 0) {
-      for kind in conversation.open.values { servers[conversation.position].set(kind, .silent) }
+      for (id, kind) in conversation.open where kind != .control || conversation.sent.contains(id) {
+        servers[conversation.position].set(kind, conversation.sent.contains(id) ? .silent : .forbidden)
+      }
     }
     return servers
   }

@@ -141,12 +141,12 @@ struct PacketRecord: Sendable {
 
   private var isWaitingForNeighbour: Bool { neighbours.values.contains { $0.isAsked && !$0.isAnswered } }
 
-  /// Whether `other` may be `flow` with a source or a destination that was put in on the way out. Another socket of
-  /// this machine that talks to the same peer has the same source address and another port.
+  /// Whether `other` may be `flow` with a source or a destination that was put in on the way out, which may be the port
+  /// alone.
   private static func isTranslated(_ flow: Flow, _ other: Flow) -> Bool {
     let (own, seen) = (flow.endpoints, other.endpoints)
     guard flow.isStream == other.isStream, own.source.isIPv6 == seen.source.isIPv6 else { return false }
     let isSameTarget = own.destination == seen.destination && own.destinationPort == seen.destinationPort
-    return isSameTarget ? own.source != seen.source : own.sourcePort == seen.sourcePort
+    return isSameTarget || own.sourcePort == seen.sourcePort
   }
 }

@@ -95,9 +95,12 @@ struct SystemQuestion {
 
   private func names(_ witness: KernelWitness) -> NameFinding {
     let resolver = ResolverConfiguration()
-    let nameInquiry = NameInquiry(configuration: resolver, patience: patience) { server in
-      witness.evidence(server, inquiry.path(.udp, port: 53))
-    }
+    // Programs ask for names by any interface.
+    var path = inquiry.path(.udp, port: 53)
+    path.interface = nil
+    let nameInquiry = NameInquiry(
+      configuration: resolver, patience: patience, interface: inquiry.configuration.interface
+    ) { witness.evidence($0, path) }
     switch inquiry.subject.host {
     case .address(let address):
       return NameFinding(name: address.description, source: .literal, addresses: [address])

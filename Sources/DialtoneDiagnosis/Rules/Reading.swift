@@ -76,6 +76,8 @@ struct Reading: Hashable, Sendable {
     private(set) var tunnel: String?
     /// The families in which somebody beyond the router has answered.
     private(set) var answeredBeyond: Set<IPAddress.Family> = []
+    /// Whether questions are answered and connections are not: these may go another way.
+    private(set) var areConnectionsSilent = false
 
     /// The families in which the target takes connections.
     private(set) var connected: Set<IPAddress.Family> = []
@@ -111,6 +113,7 @@ struct Reading: Hashable, Sendable {
       switch finding {
       case .beyond(let beyond):
         if beyond.hasAnswer { hasAnswerFromBeyond = true }
+        areConnectionsSilent = beyond.takesConnections == false || beyond.stopsSites == .silent
         answeredBeyond.formUnion(beyond.questions.filter { $0.outcome == .answer }.map(\.server.family))
         if beyond.trace == .silent { silentBeyond.formUnion(beyond.questions.filter(\.isLost).map(\.server.family)) }
       case .tunnel(let found): tunnel = found.interface
@@ -200,7 +203,8 @@ struct Reading: Hashable, Sendable {
     case .neighbour(let neighbour):
       // It may have no way back to such an address, and answers ARP all the same.
       let isExcused = context.foreignSources.contains(family) && finding.evidence?.wasNeighbourThere == true
-      return judge(neighbour, isHeardBeyond: isExcused || context.answeredBeyond.contains(family))
+      let isHeard = context.answeredBeyond.contains(family) && !context.areConnectionsSilent
+      return judge(neighbour, isHeardBeyond: isExcused || isHeard)
     }
   }
 

@@ -14,11 +14,13 @@ struct VerdictRules {
 
   static func conclude(_ goal: DiagnosisGoal, _ findings: [Finding], _ readings: [Reading]) -> Conclusion {
     let isByProxy = findings.contains { $0.proxy?.outcome == .delivers }
-    // A proxy that leads to the site takes the place of the way there.
-    let ofProxy: Set<DiagnosisStep.Kind> = [.proxy, .pathMTU, .tls, .http]
+    // A proxy that leads to the site takes the place of the way there, and one that may lead to the Internet, too.
+    let mayBeByProxy = goal == .internet && ProxyFinding.inUse(findings) != nil
+    let counting: Set<DiagnosisStep.Kind> =
+      isByProxy ? [.proxy, .pathMTU, .tls, .http] : mayBeByProxy ? [.proxy, .portal, .beyond] : []
     return VerdictRules(
-      readings: isByProxy ? readings.filter { ofProxy.contains($0.kind) } : readings, findings: findings,
-      success: Success(of: goal, in: findings), goal: goal, context: Reading.Context(findings)
+      readings: counting.isEmpty ? readings : readings.filter { counting.contains($0.kind) },
+      findings: findings, success: Success(of: goal, in: findings), goal: goal, context: Reading.Context(findings)
     ).conclusion
   }
 

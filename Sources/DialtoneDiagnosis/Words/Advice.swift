@@ -138,6 +138,7 @@ enum Advice {
       }
       if isBridge(link) { return "See its ports: bridge link show | grep \(name)" }
       if link?.kind == .tunnel { return "Start the program that serves the tunnel \(name)." }
+      if link?.infoKind == "macvlan" { return "See what holds it down: ip -d link show dev \(name)" }
       return "Plug in the cable of \(name), or switch on what is at its other end."
     case .dormant:
       let who = link?.kind == .wifi || manager == .wpaSupplicant ? "the access point" : "the switch (802.1X)"
@@ -182,6 +183,8 @@ enum Advice {
 
   private static func giveAddress(_ link: KernelEvidence.LinkFacts, _ family: IPAddress.Family?) -> String {
     let name = shell(link.name)
+    // IPv6 needs as much (RFC 8200, 5).
+    if family == .ipv6, link.mtu ?? 1_280 < 1_280 { return "Raise the MTU: ip link set dev \(name) mtu 1280" }
     return switch link.manager {
     case .networkManager: "nmcli device connect \(name)"
     case .networkd: "networkctl renew \(name)"
@@ -213,7 +216,7 @@ enum Advice {
   private static func tunnel(_ reading: Reading) -> String? {
     switch (reading.finding, reading.meaning) {
     case (.tunnel(let tunnel), _): "Check the keys, the endpoint and the peer: wg show \(shell(tunnel.interface))"
-    case (_, .connection(.tunnelSilent(let tunnel))):
+    case (_, .connection(.tunnelSilent(let tunnel))), (_, .beyond(.tunnelSilent(let tunnel))):
       "Restart the tunnel \(shell(tunnel)), and check its other end."
     default: nil
     }

@@ -54,6 +54,7 @@ struct AdviceEdgesTests {
     LinkRow(.noCarrier, "wlan0", .wifi, "wpa_cli -i wlan0 reconnect"),
     LinkRow(.noCarrier, "br0", .wired, "See its ports: bridge link show | grep br0", infoKind: "bridge"),
     LinkRow(.noCarrier, "tun0", .tunnel, "Start the program that serves the tunnel tun0."),
+    LinkRow(.noCarrier, "mv0", .wired, "See what holds it down: ip -d link show dev mv0", infoKind: "macvlan"),
     LinkRow(
       .noCarrier, "eth0", .wired, "Plug in the cable of eth0, or switch on what is at its other end.",
       by: .networkManager),
@@ -94,6 +95,10 @@ struct AdviceEdgesTests {
     // RFC 4291, 2.5.4: networks of IPv6 have 64 bits.
     let six = Self.advice(.kernel(KernelFinding(.address(.missing), Self.evidence(link, Self.target6))))
     #expect(six == words.replacing("/24", with: "/64"))
+    // RFC 8200, 5: a link of IPv6 has an MTU of 1280 at least.
+    let short = KernelEvidence.LinkFacts(name: "eth0", mtu: 1_279)
+    let raised = Self.advice(.kernel(KernelFinding(.address(.missing), Self.evidence(short, Self.target6))))
+    #expect(raised == "Raise the MTU: ip link set dev eth0 mtu 1280")
   }
 
   /// ip-route(8), ip-rule(8): the program asks for IPv4 unless -6 is said.

@@ -67,10 +67,14 @@ struct DiagnosisBeyondTests {
     .enabled(if: NetworkLab.hasFirewall, "nftables is needed"),
     .enabled(
       if: ProxySettings.environment.setting(for: "https://dialtone.invalid/") == nil, "a proxy takes their place"),
-    arguments: [("drop", .silent), ("reject with tcp reset", .reset), ("accept", nil)]
-      as [(String, ConnectionFinding.Outcome?)])
+    arguments: [
+      ("drop", .silent), ("reject with tcp reset", .reset), ("accept", nil),
+      ("reject", .refused(NetworkStatement(.portUnreachable, by: IPAddress(ipv4: 0x0A00_0002)))),
+    ] as [(String, ConnectionFinding.Outcome?)])
   func whatStopsSitesIsNear(verdict: String, stop: ConnectionFinding.Outcome?) async throws {
     let labs = try await WayProbeTests().row(of: 3)
+    // icmp(7): six at once, and one a second, is the default.
+    try labs[1].sysctl("ipv4/icmp_ratelimit", 1_000)
     try labs[1].nft(
       "table inet way { chain on { type filter hook forward priority 0; tcp dport 443 \(verdict); }; }")
     let servers = try await BeyondProbeTests.servers(in: labs[3]) { BeyondProbeTests.root($0) }

@@ -83,7 +83,7 @@ extension DiagnosisSocketTests {
   }
 
   static func findings(
-    _ addresses: [IPAddress], _ port: UInt16, _ evidence: KernelEvidence, rest: Int64 = 3_600 * second,
+    _ addresses: [IPAddress], _ port: UInt16?, _ evidence: KernelEvidence..., rest: Int64 = 3_600 * second,
     url: SiteURL? = nil, servers: [NameFinding.Server] = []
   ) throws -> [Finding] {
     let subject =
@@ -92,7 +92,7 @@ extension DiagnosisSocketTests {
     let deadline = TimeSource.system.now() + rest
     let inquiry = DiagnosisInquiry(
       subject: subject, configuration: DiagnosisConfiguration(),
-      findings: [.name(name), .kernel(KernelFinding(.link(.works("lo")), evidence))], deadline: deadline)
+      findings: [.name(name)] + evidence.map { .kernel(KernelFinding(.link(.works("lo")), $0)) }, deadline: deadline)
     return ConnectionProbe(inquiry, Patience(until: deadline)).findings(try KernelWitness())
   }
 
@@ -122,6 +122,18 @@ extension DiagnosisSocketTests {
     #expect(finding.attempts.map(\.tries.count) == [3, 3, 3, 1])
     #expect(finding.attempts.allSatisfy { $0.outcome == .reset })
     #expect(found.count == 1 && !finding.isOwn && finding.listeners == nil)
+  }
+
+  /// Explain.md: 20 questions at most to the target. Of two ports, and of two families, each has its part.
+  @Test func portsAndFamiliesShareTheQuestions() throws {
+    let other = IPAddress(IPAddressBits(ipv6High: 0, low: 1))
+    let addresses = Array(Self.own.prefix(6)) + [other]
+    let port = try ClosedPort()
+    defer { withExtendedLifetime(port) {} }
+    let both = try Self.findings(addresses, port.number, Self.evidence(), Self.evidence(NearestCauseTests.target6))
+    #expect(try Self.connection(both).attempts.map(\.tries.count) == [3, 3, 1, 1, 1, 1])
+    let anyPort = try Self.connection(try Self.findings(Self.own, nil, Self.evidence()))
+    #expect(anyPort.attempts.map(\.address) == Self.own.prefix(3).flatMap { [$0, $0] })
   }
 
   /// A host that is somebody else's, and takes connections, is sent large packets; a site is asked, and so is this

@@ -183,6 +183,18 @@ struct DiagnosisServerTests {
     }
   }
 
+  /// nft(8): a rule may let out so many in a second. What it did not let out is asked again.
+  @Test(.enabled(if: NetworkLab.hasFirewall, "nftables is needed"))
+  func whatIsTooMuchAtOnceIsNotForbidden() async throws {
+    let lab = try NetworkLab()
+    let limit = "limit rate over 2/second burst 2 packets drop"
+    try lab.nft("table inet own { chain out { type filter hook output priority 0; udp dport 53 \(limit); }; }")
+    let server = try await Server(in: lab, at: Self.first) { $0.known }
+    let found = try lab.run { Self.inquiry(Self.first).evidence("www.example.", families: [.ipv4, .ipv6]) }
+    #expect(found.addresses.count == 2 && found.servers.allSatisfy { !$0.contradictsItself }, "\(found)")
+    withExtendedLifetime(server) {}
+  }
+
   /// RFC 792: a router says that it has no way, or that a packet's time to live ended with it. packet(7) sees what
   /// leaves and what comes in.
   @Test func whatARouterSaysIsTold() async throws {

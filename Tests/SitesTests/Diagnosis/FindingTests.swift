@@ -176,6 +176,8 @@ struct FindingTests {
       return
     }
     #expect(dead.map(\.address) == [Self.four, other])
+    let verdict = DiagnosisVerdict(of: "a", goal: .host, findings: [reading.finding])
+    #expect(verdict.summary.hasPrefix("\(Self.four), \(other) do not answer, and "))
   }
 
   /// A filter of questions is no dead family; a router without a way is.

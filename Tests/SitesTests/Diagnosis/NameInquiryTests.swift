@@ -56,6 +56,19 @@ struct NameInquiryTests {
     #expect(NameRules.read(found).charge?.cause == .noInterface)
   }
 
+  /// What is heard by one interface says nothing of the router of another.
+  @Test func onlyTheInterfaceThatCountsIsBeyondItsRouter() {
+    let configuration = ResolverConfiguration(resolver: Self.resolver, switching: "hosts: dns\n")
+    for (name, isBeyond) in [(nil, true), ("eth0", true), ("w0", false)] as [(String?, Bool)] {
+      let inquiry = NameInquiry(configuration: configuration, patience: Self.patience(), interface: name) { server in
+        var evidence = Self.noWay(server, gateway: Self.router)
+        evidence.link = KernelEvidence.LinkFacts(name: "eth0", index: 7)
+        return evidence
+      }
+      #expect(inquiry.evidence("", families: [.ipv4]).servers.map(\.isBeyond) == [isBeyond, isBeyond])
+    }
+  }
+
   @Test func theRootIsAskedForOnce() {
     let found = Self.inquiry().evidence("", families: [.ipv4, .ipv6])
     #expect(found.isRootOnly && found.name == "the root" && found.tried == [] && !found.isHurried)

@@ -243,6 +243,12 @@ struct NearestCauseTests {
     #expect(verdict.cause == nil && verdict.confidence == .unknown)
     #expect(verdict.summary.contains("192.0.2.7:3128"))
     #expect(DiagnosisVerdict(of: "internet", goal: .internet, findings: [root]).confidence == .certain)
+    // It takes the place of the way, so that no route is missed; not, if nobody reaches it.
+    let way = Self.kernel(.route(.missing))
+    let beside = DiagnosisVerdict(of: "internet", goal: .internet, findings: [way, proxy])
+    #expect(beside.cause == nil && beside.summary == verdict.summary)
+    #expect(Self.cause([Self.noWay, proxy], .internet) == nil && Self.cause([way, proxy]) == .noRoute)
+    #expect(Self.cause([way], .internet) == .noRoute)
   }
 
   /// What connections to the port of sites meet near is a fault, however well a root server answers. Anybody may be the
@@ -266,6 +272,19 @@ struct NearestCauseTests {
       #expect(verdict.summary.hasPrefix("Websites cannot be reached: ") && verdict.summary.contains(words))
     }
     #expect(verdict(nil).cause == nil && verdict(nil).confidence == .certain)
+  }
+
+  /// ip-rule(8): rules may lead connections another way than questions. If its router does not answer, that is why.
+  @Test func aRouterOfConnectionsAloneIsTheCause() {
+    let router = Self.kernel(.neighbour(.silent(Self.router, isGateway: true, wasProbed: true)))
+    func cause(_ takesConnections: Bool, _ stop: ConnectionFinding.Outcome?) -> DiagnosisCause? {
+      var beyond = BeyondFinding([.init(Self.target, .answer)], takesConnections: takesConnections)
+      beyond.stopsSites = stop
+      return Self.cause([router, .beyond(beyond)], .internet)
+    }
+    #expect(cause(true, .silent) == .gatewaySilent && cause(false, nil) == .gatewaySilent)
+    // Its entry is an old one.
+    #expect(cause(true, nil) == nil && cause(true, .reset) == .prohibited)
   }
 
   /// What the router says of questions to name servers is about all, if a connection fails, too.
