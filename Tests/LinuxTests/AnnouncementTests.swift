@@ -179,7 +179,7 @@ struct AnnouncementTests {
       ("198.51.100.7", nil, "eth7", "unreachable no-interface 198.51.100.7"),
       ("198.51.100.7", "10.0.0.1", nil, "ask 198.51.100.7 from 10.0.0.1"),
       ("198.51.100.7", "10.0.0.1", "eth1", "ask 198.51.100.7 from 10.0.0.1 over 4"),
-      ("198.51.100.7", "10.0.0.9", nil, "unreachable no-address 198.51.100.7"),
+      ("198.51.100.7", "10.0.0.9", nil, "ask 198.51.100.7 from 10.0.0.9"),
       ("198.51.100.7", "2001:db8::1", nil, "unreachable no-address 198.51.100.7"),
       ("2001:db8::9", "10.0.0.1", nil, "unreachable no-address 2001:db8::9"),
       ("2001:db8::9", "2001:db8::1", nil, "ask 2001:db8::9 from 2001:db8::1"),

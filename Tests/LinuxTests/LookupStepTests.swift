@@ -192,7 +192,6 @@ struct LookupStepTests {
     "to what is on a link the kernel keeps by itself; IPv4 always does",
     arguments: [
       ("2001:db8:ffff::1", 3, .unicast), ("fe80::9", 4, .unicast), ("ff05::9", 4, .multicast),
-      ("2001:db8::7", 4, .local),
       ("198.51.100.7", 4, .unicast),
     ] as [(String, UInt32, RouteType)])
   func theKernelKeepsToTheInterface(target: String, replied: UInt32, type: RouteType) throws {

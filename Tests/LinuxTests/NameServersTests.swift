@@ -25,7 +25,7 @@ struct NameServersTests {
     ),
     // Lines that cannot be read do not count.
     ("nameserver x\nnameserver\nnameserver 192.0.2.1\n", ["192.0.2.1"]),
-    ("search example.com\noptions edns0\nnameserver 192.0.2.1\r\n", ["192.0.2.1"]),
+    ("search example.com\r\noptions edns0\nnameserver 192.0.2.1\n", ["192.0.2.1"]),
   ])
   func readsServersInOrder(text: String, expected: [String]) {
     #expect(NameServers.parse(text).map(\.description) == expected)
@@ -36,6 +36,7 @@ struct NameServersTests {
     arguments: [
       "", "\n", "# nameserver 192.0.2.1\n", "; nameserver 192.0.2.1\n", " nameserver 192.0.2.1\n",
       "nameservers 192.0.2.1\n", "nameserver\n", "nameserver 192.0.2.\n", "search example.com\n",
+      "nameserver 192.0.2.1\r\n",
     ])
   func withoutAServerThisMachineIsAsked(text: String) {
     #expect(NameServers.parse(text).map(\.description) == ["127.0.0.1"])

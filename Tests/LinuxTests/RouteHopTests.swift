@@ -189,11 +189,12 @@ struct RouteHopTests {
   }
 
   @Test(
-    "EINVAL for packets from a loopback address says that they never leave, not that a route is a blackhole",
-    arguments: [("127.0.0.1", .noAddress), ("10.0.0.1", .blackhole)] as [(String, Reachability.Reason)])
-  func nothingLeavesFromALoopbackAddress(source: String, reason: Reachability.Reason) throws {
+    "EINVAL for packets from loopback, or from nobody here, says that they never leave, not that it is a blackhole",
+    arguments: [("127.0.0.1", .noAddress), ("10.0.0.1", .noAddress), (nil, .blackhole)]
+      as [(String?, Reachability.Reason)])
+  func nothingLeavesFromALoopbackAddress(source: String?, reason: Reachability.Reason) throws {
     let replies = RouteReplies(match: .refusal(EINVAL), plain: .refusal(EINVAL))
-    let state = try network().decision().decide(Self.target, replies, source: try address(source))
+    let state = try network().decision().decide(Self.target, replies, source: try source.map { try address($0) })
     #expect(state ≈ Reachability(status: .unreachable, reason: reason))
   }
 

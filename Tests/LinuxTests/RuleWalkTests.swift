@@ -123,9 +123,13 @@ struct RuleWalkTests {
       #expect(words([try rule(1, .prohibit, change)], packet, []) == "nothing")
       #expect(words([try rule(1, .prohibit, flags: .invert, change)], packet, []) == "rule 1")
     }
-    for unread in [Attribute.suppressInterfaceGroup, Attribute.destinationPortMask] {
-      #expect(words([try rule(1, .toTable) { $0.append(unread, UInt32(7)) }], packet, [try route()]) == "unknown")
+    let masked = try [UInt16(0xFFFF), 0xFFF0].map { mask in
+      try rule(1, .toTable) { $0.append(Attribute.destinationPortMask, mask) }
     }
+    let suppressing = try rule(1, .toTable) { $0.append(Attribute.suppressInterfaceGroup, UInt32(7)) }
+    let route = try route()
+    let found = (masked + [suppressing]).map { words([$0], packet, [route]) }
+    #expect(found == ["route 254 by 1", "unknown", "unknown"])
   }
 
   @Test func prefersTheLongestPrefix() throws {

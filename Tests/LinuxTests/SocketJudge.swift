@@ -181,9 +181,10 @@ struct SocketJudge {
   ) -> Verdict {
     guard let socket else { return .unreachable("no such link") }
     if socket.error != 0 { return .unreachable("\(LabError("connect", code: socket.error))") }
-    guard let source = socket.source, !["0.0.0.0", "::", "::1"].contains(source) || target.address == source,
-      !source.hasPrefix("fe80:")
+    guard let source = socket.source, !["0.0.0.0", "::", "::1"].contains(source) || target.address == source
     else { return .unreachable("no usable source") }
+    // A neighbour can answer to it, and nobody else.
+    let isLinkLocal = source.hasPrefix("fe80:")
     // The first lookup's hop decides the source, and so which rules the second lookup meets.
     if !target.isIPv6, isSourceRuled, first.match.map({ $0.hops.count > 1 }) ?? false { return .unknown }
     // IPv6 looks up again only after a failure.
@@ -191,6 +192,7 @@ struct SocketJudge {
     // (The match of an IPv4 multicast address fails with a source.)
     let answers = isFirst ? first : second
     if let bound, target.isIPv6, answers.plain?.value(after: "dev") != bound {
+      if isLinkLocal { return .unknown }
       // With a source, `ip` does not keep to the link, but the socket is bound to it.
       return links.isUsable(bound) ? .reachable(over: bound, gateway: nil, isGatewayKnown: false) : .unreachable("link")
     }
@@ -205,6 +207,7 @@ struct SocketJudge {
       let isUnicast = match.kind != "multicast" && match.kind != "broadcast"
       // "via" may be followed by a family: "via inet6 fe80::1".
       let via = hop.value(after: "via").flatMap { $0.hasPrefix("inet") ? hop.value(after: $0) : $0 }
+      if isLinkLocal, via != nil || match.kind == "default" { return .unreachable("no usable source") }
       return .reachable(over: name, gateway: isUnicast ? via : nil)
     }
     return .unreachable("its link")

@@ -271,7 +271,7 @@ final class LinuxNetwork: NetworkSource {
     var rest: [ConnectLookup] = []
     for (lookup, leader) in followers {
       if let rules, let position = found[leader], let source = asked[lookup.number].source,
-        let state = leaders[position].state(from: source, rules)
+        decision.addresses.isOurs(source, on: nil), let state = leaders[position].state(from: source, rules)
       {
         receive(lookup.number, state)
       } else {

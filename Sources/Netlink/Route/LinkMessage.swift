@@ -210,7 +210,7 @@ package struct OperationalState: RawRepresentable, Hashable, Sendable {
   package static let down = Self(rawValue: 2)
   /// A link below it is down.
   static let lowerLayerDown = Self(rawValue: 3)
-  /// A test is under way, such as one of the cable. Until it ends the link is not for packets (operstates.rst of Linux).
+  /// A test is under way, such as one of the cable. It is not for packets until that ends (operstates.rst of Linux).
   package static let testing = Self(rawValue: 4)
   /// Waits for something outside, such as authentication (IEEE 802.1X) or traffic.
   package static let dormant = Self(rawValue: 5)

@@ -124,7 +124,9 @@ package struct RuleMessage: Hashable, Sendable {
     case Attribute.tunnelID, Attribute.dscp, Attribute.flowLabel:
       // Whatever its size and order, it matters only whether it is 0.
       for position in payload where bytes.integer(at: position, as: UInt8.self) != 0 { needsUnusualPacket = true }
-    case Attribute.suppressInterfaceGroup, Attribute.destinationPortMask: isPartlyRead = true
+    case Attribute.suppressInterfaceGroup: isPartlyRead = true
+    // The kernel tells the mask of a whole port, too.
+    case Attribute.destinationPortMask: if bytes.integer(in: payload, as: UInt16.self) != .max { isPartlyRead = true }
     default:
       break
     }

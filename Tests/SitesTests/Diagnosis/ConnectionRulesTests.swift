@@ -229,7 +229,8 @@ struct ConnectionRulesTests {
     }
   }
 
-  /// What another TLS library may judge otherwise proves nothing, and is no fault of the site; nor is a check's own limit.
+  /// What another TLS library may judge otherwise proves nothing, and is no fault of the site. Nor is a check's own
+  /// limit.
   @Test func whatIsInDisputeIsNobodysFault() {
     func charges(_ kind: SiteVerdict.Kind, _ stage: SiteVerdict.Stage?, _ code: SiteError.Code, _ isInDispute: Bool)
       -> [Charge]
