@@ -47,12 +47,15 @@ struct ExplainProcessTests {
     #expect(quiet.ending == .exited(0) && quiet.output == "" && quiet.error == "")
   }
 
-  /// A page may have no end, as server-sent events have none; one that goes no further has a fault.
-  @Test(arguments: [(true, 0), (false, 1)] as [(Bool, Int32)])
-  func aPageThatGoesOnIsFine(goesOn: Bool, status: Int32) async throws {
+  /// A page may have no end, as server-sent events have none, whenever the next one comes. Any other that goes no further
+  /// has a fault.
+  @Test(
+    arguments: [("text/html", true, 0), ("text/html", false, 1), ("text/event-stream", false, 0)]
+      as [(String, Bool, Int32)])
+  func aPageThatGoesOnIsFine(type: String, goesOn: Bool, status: Int32) async throws {
     let lab = try NetworkLab()
     try lab.up("lo")
-    let head = SiteStep.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n:\n")
+    let head = SiteStep.send("HTTP/1.1 200 OK\r\nContent-Type: \(type)\r\n\r\n:\n")
     let site = try await SiteServer(
       SiteBehaviour { _ in [head, goesOn ? .drip(Array(":\n".utf8), every: .milliseconds(100)) : .stall] }, in: lab)
     let result = try await Tool.run(["explain", "http://127.0.0.1:\(site.port)/"], in: lab)

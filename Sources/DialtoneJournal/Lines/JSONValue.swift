@@ -30,7 +30,7 @@ enum JSONValue: Equatable {
   var text: String? { if case .text(let text) = self { text } else { nil } }
   var number: Int64? { if case .number(let number) = self { number } else { nil } }
   /// Microseconds of a clock that counts nanoseconds in 64 bits: no sum of some overflows.
-  var span: Int64? { number.flatMap { $0.magnitude <= .max / 1_000 ? $0 : nil } }
+  var span: Int64? { number.flatMap { $0.magnitude <= Int64.max / 1_000 ? $0 : nil } }
   var list: [JSONValue]? { if case .list(let values) = self { values } else { nil } }
 
   static func == (a: JSONValue, b: JSONValue) -> Bool {

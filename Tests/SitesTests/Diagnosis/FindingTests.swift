@@ -177,7 +177,7 @@ struct FindingTests {
     }
     #expect(dead.map(\.address) == [Self.four, other])
     let verdict = DiagnosisVerdict(of: "a", goal: .host, findings: [reading.finding])
-    #expect(verdict.summary.hasPrefix("\(Self.four), \(other) do not answer, and "))
+    #expect(verdict.summary.hasPrefix("The addresses \(Self.four), \(other) take no connection, and "))
   }
 
   /// A filter of questions is no dead family; a router without a way is.
