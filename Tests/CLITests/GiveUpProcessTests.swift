@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 
 /// What waiting for the network at boot needs: ends early, addresses that count, name servers.
-@Suite(.needsNamespaces, .ahead, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
 struct GiveUpProcessTests {
   @Test func givesUpWhereNoLinkHasACarrier() async throws {
     let lab = try NetworkLab()

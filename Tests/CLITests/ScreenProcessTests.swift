@@ -9,7 +9,7 @@ import Testing
 
 /// What a person sees, as a terminal emulator (tmux) has it on its screen. tmux knows which lines it had to wrap
 /// itself.
-@Suite(.needsNamespaces, .ahead, .enabled(if: Emulator.path != nil, "needs tmux"), .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .enabled(if: Emulator.path != nil, "needs tmux"), .timeLimit(.minutes(5)))
 struct ScreenProcessTests {
   private static let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789-")
 

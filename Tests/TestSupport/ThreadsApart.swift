@@ -3,19 +3,21 @@
 
 package import Testing
 
-/// For suites whose tests block a thread, or wait for processes.
+/// For tests of processes (`#expect(processExitsWith:)`).
 ///
-/// Tests share as many threads as there are processors, and thousands of them stand in one queue. Tasks of another
-/// priority have threads and a queue of their own.
-package struct ThreadsApart: SuiteTrait, TestScoping {
-  fileprivate let priority: TaskPriority
+/// While such a process runs, Swift Testing's reader blocks a thread. There are as many threads as processors: with two
+/// of them, two such tests would stop all others. Tasks of another priority have threads of their own.
+package struct ThreadsApart: TestTrait, SuiteTrait, TestScoping {
+  package var isRecursive: Bool { true }
+
+  package func scopeProvider(for test: Test, testCase: Test.Case?) -> ThreadsApart? { testCase == nil ? nil : self }
 
   @concurrent package func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
     try await withoutActuallyEscaping(function) { function in
       let (running, end) = AsyncStream.makeStream(of: Never.self)
-      let task = Task(priority: priority) {
+      let task = Task(priority: .utility) {
         defer { end.finish() }
         try await function()
       }
@@ -31,10 +33,6 @@ package struct ThreadsApart: SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == ThreadsApart {
-  /// For tests that block a thread: two of them would stop all other tests of a machine with two processors. Those that
-  /// are processes (`#expect(processExitsWith:)`) do, since Swift Testing's reader blocks.
-  package static var threadsApart: Self { Self(priority: .utility) }
-
-  /// For tests that mostly wait for processes, one step after the other: a step need not queue behind all tests.
-  package static var ahead: Self { Self(priority: .high) }
+  /// Its tasks have threads that they share with no other tests.
+  package static var threadsApart: Self { Self() }
 }
