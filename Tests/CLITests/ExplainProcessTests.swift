@@ -47,8 +47,8 @@ struct ExplainProcessTests {
     #expect(quiet.ending == .exited(0) && quiet.output == "" && quiet.error == "")
   }
 
-  /// A page may have no end, as server-sent events have none, whenever the next one comes. Any other that goes no further
-  /// has a fault.
+  /// A page may have no end, as server-sent events have none, whenever the next one comes. Any other that goes no
+  /// further has a fault.
   @Test(
     arguments: [("text/html", true, 0), ("text/html", false, 1), ("text/event-stream", false, 0)]
       as [(String, Bool, Int32)])
