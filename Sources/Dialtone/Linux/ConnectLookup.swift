@@ -146,7 +146,7 @@ struct ConnectLookup {
     case .route(let plain):
       guard !target.bits.isIPv6, !goesOutOfTheSourcesLink, let source = plain.preferredSource,
         !IPAddress(source).isUnspecified,
-        rules.namesSource || !decision.addresses.isOurs(IPAddress(source), on: nil)
+        rules.namesSource || replies.namesSource && !decision.addresses.isOurs(IPAddress(source), on: nil)
       else { return false }
       destination.source = source
     case .refusal:

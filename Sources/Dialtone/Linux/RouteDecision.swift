@@ -118,9 +118,13 @@ final class RouteDecision {
     output: UInt32?, source: IPAddress?
   ) -> Reachability {
     let found: IPAddress?
+    // A router may have redirected packets to another one of the link (RFC 1122, 3.2.2.2; RFC 4861, 8).
+    var redirected: IPAddressBits?
     switch replies.plain {
     // If the query has a source, IPv6 still replies with the one that it would choose.
-    case .route(let plain): found = source ?? plain.preferredSource.map { IPAddress($0) }
+    case .route(let plain):
+      found = source ?? plain.preferredSource.map { IPAddress($0) }
+      if replies.severalHops.isEmpty, plain.outputInterface == hop.interfaceIndex { redirected = plain.gateway }
     // The route exists, but no packet could be made for it, such as one from 127.0.0.1 to elsewhere (EINVAL).
     case .refusal(EINVAL), .refusal(EADDRNOTAVAIL): return unreachable(.noAddress, link)
     case .refusal(let errno): return refused(errno, target, output: output)
@@ -138,12 +142,8 @@ final class RouteDecision {
     // On a wired or Wi-Fi link, link-local addresses are neighbours, whatever route covers them. For multicast and
     // broadcast addresses, the kernel's reply has the gateway of the default route, which is not used.
     let isNeighbour = target.isLinkLocal && (kind == .wired || kind == .wifi)
-    if route.type == .unicast, !isNeighbour { state.gateway = hop.gateway.map { IPAddress($0) } }
-    // A router may have redirected packets to another one of the link (RFC 1122, 3.2.2.2; RFC 4861, 8).
-    if state.gateway != nil, replies.severalHops.isEmpty, case .route(let plain) = replies.plain,
-      plain.outputInterface == hop.interfaceIndex, let redirected = plain.gateway
-    {
-      state.gateway = IPAddress(redirected)
+    if route.type == .unicast, !isNeighbour, let gateway = hop.gateway {
+      state.gateway = IPAddress(redirected ?? gateway)
     }
     let isDirect = state.gateway == nil && (isNeighbour || !link.flags.contains(.pointToPoint))
     state.flags = flags(link).union(isDirect ? [.reachable, .isDirect] : .reachable)

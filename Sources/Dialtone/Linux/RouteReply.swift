@@ -30,6 +30,12 @@ struct RouteReplies: Equatable, Sendable {
     self.severalHops = severalHops
   }
 
+  /// Whether it is the route that has the source: it names one, or makes a network this machine's.
+  var namesSource: Bool {
+    guard case .route(let route) = match else { return false }
+    return route.type == .local ? route.destinationLength < 32 : route.preferredSource != nil
+  }
+
   /// The route as it is configured, as far as the kernel can tell.
   ///
   /// - If a route has more hops than fit into a reply (some 200), the kernel answers EMSGSIZE. Then only the chosen hop
