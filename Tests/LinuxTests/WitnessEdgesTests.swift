@@ -88,6 +88,8 @@ struct WitnessEdgesTests {
   @Test("an own address has the route of the table local", arguments: ["10.0.0.1", "2001:db8:a::1"])
   func anOwnAddressHasALocalRoute(own: String) async throws {
     let lab = try await makeLab()
+    // IPv6's comes from a thread of the kernel (addrconf_dad_work).
+    try await eventually("the kernel has the route") { try lab.ip("route get \(own)").output.hasPrefix("local ") }
     let evidence = try evidence(lab, own)
     #expect(evidence.route?.type == .local && evidence.route?.table == 255)
     #expect(evidence.rule?.priority == 0 && evidence.rule?.text == "from all lookup local")
