@@ -120,6 +120,15 @@ struct InterfaceKindTests {
     #expect(try network.kind(of: 14) == .wired)
   }
 
+  /// Siblings reach each other by the driver's own switch (drivers/net/macvlan.c, ipvlan_core.c of Linux).
+  @Test(arguments: [("macvlan", true), ("ipvtap", true), ("vlan", false), ("macsec", false)])
+  func onlySiblingsNeedNoPortOfTheBridgeBelow(kind: String, operates: Bool) throws {
+    var network = BuiltNetwork()
+    try network.add(Fields(index: 3, name: "br0", infoKind: "bridge"))
+    try network.add(Fields(index: 4, name: "m0", infoKind: kind, lower: 3))
+    #expect(try network.isOperating(4) == operates)
+  }
+
   @Test("a bridge is what its live ports are; of several kinds, or without any, other")
   func aBridgeHasTheKindOfItsLivePorts() throws {
     var network = BuiltNetwork()

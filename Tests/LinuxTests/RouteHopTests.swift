@@ -40,6 +40,21 @@ struct RouteHopTests {
       })
   }
 
+  /// RFC 1122, 3.2.2.2: a redirect names another router of the same link, and only the kernel's answer for a packet has
+  /// it. Of several hops, that answer is about one that a hash chose.
+  @Test func aRedirectChangesTheGateway() throws {
+    func gateway(by link: UInt32, _ hops: [RouteNexthop] = []) throws -> IPAddress? {
+      let replies = RouteReplies(
+        match: try BuiltMessages.route(over: 3, via: "10.0.0.2"),
+        plain: try BuiltMessages.route(over: link, via: "10.0.0.3", from: "10.0.0.1"), severalHops: hops)
+      return try network().decision().decide(Self.target, replies).gateway
+    }
+    let hop = RouteNexthop(flags: [], weight: 1, interfaceIndex: 3, gateway: try address("10.0.0.2").bits)
+    #expect(try gateway(by: 3) == IPAddress("10.0.0.3"))
+    #expect(try gateway(by: 8) == IPAddress("10.0.0.2"))
+    #expect(try gateway(by: 3, [hop, hop]) == IPAddress("10.0.0.2"))
+  }
+
   @Test(
     "the first hop without a problem is used; without one, the first problem counts, and a dormant link before others",
     arguments: [

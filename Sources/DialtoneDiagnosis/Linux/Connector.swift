@@ -54,7 +54,7 @@ final class Connector {
     }
   }
 
-  /// Whether it is too early, after so many milliseconds, to call the target silent.
+  /// Whether the target may still answer after this many milliseconds of silence.
   static func isHurried(after elapsed: Int64) -> Bool { elapsed < silence - 100 }
 
   /// Waits until each attempt has ended, or for a time.

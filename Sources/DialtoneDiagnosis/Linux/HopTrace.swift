@@ -93,7 +93,7 @@ struct HopTrace {
     }
   }
 
-  /// Begins, and returns whether a router beyond the first says within so many milliseconds that a connection died with
+  /// Begins, and returns whether a router beyond the first says in this many milliseconds that a connection died with
   /// it, or the target takes one. A reset is none of it: the router may have sent that.
   mutating func leadsBeyond(_ patience: Patience, upTo limit: Int64) -> Bool {
     begin()

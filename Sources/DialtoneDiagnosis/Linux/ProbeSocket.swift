@@ -129,7 +129,7 @@ final class Patience: Sendable {
   var rest: Int64 { max(0, end - TimeSource.system.now()) }
   var isOver: Bool { rest == 0 || isCancelled }
 
-  /// A time of the system's clock that is so many milliseconds away, or the end.
+  /// A time of the system's clock that is this many milliseconds away, or the end.
   func moment(in milliseconds: Int64) -> Int64 {
     min(end, TimeSource.system.now().addingClamped(milliseconds * 1_000_000))
   }

@@ -22,7 +22,8 @@ struct ProxyExchange: Sendable {
       .proxy(ProxyFinding(variable: variable, server: server, outcome))
     }
     if Self.unspoken.contains(where: ASCII.folded(text).hasPrefix),
-      let place = text.split(separator: "/").dropFirst().first?.split(separator: "@").last
+      // Nothing of a password, even of one with a slash.
+      let place = text.split(separator: "@").last?.split(separator: "/").first(where: { !$0.hasSuffix(":") })
     {
       return [finding(String(place), .notTried)]
     }

@@ -56,7 +56,7 @@ package final class ExporterServer: Sendable {
     self.connectionLimit = connectionLimit
   }
 
-  /// More than Prometheus keeps, and half of so many descriptors at most: probes need the others.
+  /// At most half of the descriptors, since probes need the rest, and 1,024, since Prometheus keeps fewer.
   package static func connectionLimit(of descriptors: Int) -> Int { min(1_024, max(16, (descriptors - 64) / 2)) }
 
   /// Listens. Returns the address, for people. Blocks for a moment.

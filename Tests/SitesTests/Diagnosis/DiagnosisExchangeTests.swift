@@ -99,6 +99,7 @@ struct DiagnosisExchangeTests {
       let url: SiteURL = "http://site.example/"
       for (text, name, outcome) in [
         ("SOCKS4://127.0.0.1:1", "127.0.0.1:1", .notTried), ("https://u:secret@p:1/", "p:1", .notTried),
+        ("https://u:secret/s@p:1/", "p:1", .notTried),
         ("socks4a://", "", .unreadable), ("http://[", "", .unreadable),
       ] as [(String, String, ProxyFinding.Outcome)] {
         Self.use(text, as: "all_proxy")

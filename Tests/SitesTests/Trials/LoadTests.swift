@@ -47,7 +47,7 @@ struct LoadTests {
     #expect(left.threads <= 0, "\(left)")
     // A sanitizer keeps records, and freed memory.
     if isSanitized { return }
-    // A loss of so many bytes per check would show.
+    // A loss of this many bytes per check would show.
     #expect(left.heap < bytes * count, "\(left)")
     #expect(left.residentMemory < 1 << 20, "\(left)")
   }
