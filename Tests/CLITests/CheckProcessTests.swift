@@ -8,7 +8,7 @@ import SiteLab
 import TestSupport
 import Testing
 
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .timeLimit(.minutes(5)))
 struct CheckProcessTests {
   /// A port of 127.0.0.1 without a listener, in a lab of its own.
   private let nobody = "http://127.0.0.1:1/"

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// What only the command as a whole shows: what it asks at a time, what it leaves on a terminal, and how it ends.
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .timeLimit(.minutes(5)))
 struct EdgesProcessTests {
   /// A lab with a list of name servers of its own.
   private final class ListedLab {

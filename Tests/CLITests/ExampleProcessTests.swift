@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The sample programs of Examples, run while a cable is pulled.
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .timeLimit(.minutes(5)))
 struct ExampleProcessTests {
   @Test func listeningShowsTheLiveStateToEveryListener() async throws {
     let lab = try NetworkLab()

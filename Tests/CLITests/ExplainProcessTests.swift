@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// `dialtone explain` as a process. Scripts/faults plays the faults.
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .timeLimit(.minutes(5)))
 struct ExplainProcessTests {
   private func object(_ result: Tool.Result) throws -> [String: Any] {
     try #require(try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any], "\(result)")

@@ -6,7 +6,7 @@ import NetworkLab
 import TestSupport
 import Testing
 
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .timeLimit(.minutes(5)))
 struct ExportProcessTests {
   /// A command line, and what names the argument and the remedy on standard error.
   static let wrong: [(arguments: [String], words: [String])] = [

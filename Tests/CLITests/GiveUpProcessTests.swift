@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 
 /// What waiting for the network at boot needs: ends early, addresses that count, name servers.
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .timeLimit(.minutes(5)))
 struct GiveUpProcessTests {
   @Test func givesUpWhereNoLinkHasACarrier() async throws {
     let lab = try NetworkLab()
@@ -114,9 +114,11 @@ private final class LabNameServer: Sendable {
   init(in lab: NetworkLab, at host: String) async throws {
     let record = NIOLockedValueBox<[[UInt8]]>([])
     self.record = record
+    // Made here: its threads have the network of who asks for it first, and other tests use them.
+    let group = MultiThreadedEventLoopGroup.singleton
     // A socket belongs to the namespace of the thread that makes it, which is the one that calls bind.
     let binding = try lab.run {
-      DatagramBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+      DatagramBootstrap(group: group)
         .channelInitializer { channel in
           channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Denial(record)) }
         }

@@ -6,7 +6,7 @@ import NetworkLab
 import TestSupport
 import Testing
 
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .timeLimit(.minutes(5)))
 struct HookProcessTests {
   /// A link that can be pulled.
   private func makeLab() throws -> NetworkLab {

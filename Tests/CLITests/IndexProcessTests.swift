@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// An interface can be given by its index: that of `lo` is 1 in every namespace (net/core/dev.c, LOOPBACK_IFINDEX).
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .timeLimit(.minutes(5)))
 struct IndexProcessTests {
   @Test func takesAnIndexForAnInterface() async throws {
     let lab = try NetworkLab()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import DialtoneCLI
 
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .timeLimit(.minutes(5)))
 struct InterfacesProcessTests {
   /// A veth's speed is 10 Gbit/s (drivers/net/veth.c); loopback has none.
   @Test func listsWhatThereIs() async throws {

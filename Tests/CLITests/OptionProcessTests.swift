@@ -6,7 +6,7 @@ import NetworkLab
 import TestSupport
 import Testing
 
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .timeLimit(.minutes(5)))
 struct OptionProcessTests {
   // MARK: Protocol and port
 
@@ -93,13 +93,13 @@ struct OptionProcessTests {
   @Test(arguments: [true, false])
   func takesManyTargets(fromFile isFromFile: Bool) async throws {
     let lab = try NetworkLab()
-    let targets = (0..<10_000).map { "127.\($0 >> 16).\($0 >> 8 & 255).\($0 & 255)" }
+    let targets = (0..<3000).map { "127.\($0 >> 16).\($0 >> 8 & 255).\($0 & 255)" }
     let process = try lab.spawn(
       Tool.path, ["status", "--json", "-t", "100"] + (isFromFile ? ["--from-file", "-"] : targets),
       input: isFromFile ? targets.joined(separator: "\n") : nil)
     let lines = try await process.output.text(within: .seconds(200)).split(separator: "\n")
     #expect(lines.count == targets.count)
-    #expect(lines.last?.contains(#""target":"127.0.39.15""#) == true)
+    #expect(lines.last?.contains(#""target":"127.0.11.183""#) == true)
     #expect(try await process.exit(within: .seconds(60)) == .exited(0))
   }
 

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A journal of more outages than are kept to be sorted, told in each form.
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .timeLimit(.minutes(5)))
 struct OutagesProcessTests {
   /// Of 3,000 s: `a` was down 1,200 times for a second, `b` from the 5th second to the end, and `c` never. One line is
   /// none.

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Proxies are asked only if the command is told to.
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .timeLimit(.minutes(5)))
 struct ProxyProcessTests {
   /// A site that is reached only through a proxy.
   private let site = "http://192.0.2.9/x"

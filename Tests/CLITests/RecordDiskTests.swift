@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// The recorder on a disk of its own, which is full, or which cannot be written.
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(10)))
+@Suite(.needsNamespaces, .timeLimit(.minutes(10)))
 struct RecordDiskTests {
   /// A lab with a small file system, which it alone sees.
   private struct Disk {

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// The recorder as a process, on real links. What it wrote is read by Foundation, not by our own reader.
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(10)))
+@Suite(.needsNamespaces, .timeLimit(.minutes(10)))
 struct RecordProcessTests {
   /// A folder for a journal, and what it holds.
   final class Folder: Sendable {

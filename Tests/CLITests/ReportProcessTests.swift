@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The page in a real browser, and the metrics in a real Prometheus.
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .timeLimit(.minutes(5)))
 struct ReportProcessTests {
   private static let browser = "/usr/bin/chromium-headless-shell"
   private static let promtool = "/usr/bin/promtool"

@@ -9,7 +9,7 @@ import Testing
 /// The command on a system that has next to nothing left: it says so, and ends in time, without a signal.
 @Suite(
   .needsNamespaces,
-  .disabled(if: isSanitized, "a sanitizer has threads and descriptors of its own, and survives no fork"), .serialized,
+  .disabled(if: isSanitized, "a sanitizer has threads and descriptors of its own, and survives no fork"),
   .timeLimit(.minutes(10)))
 struct ScarcityProcessTests {
   private static let shell = "/bin/bash"

@@ -24,7 +24,7 @@ struct ServiceNoticeTests {
   }
 }
 
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .timeLimit(.minutes(5)))
 struct NotifyProcessTests {
   @Test func tellsTheServiceManager() async throws {
     let lab = try NetworkLab()

@@ -6,7 +6,7 @@ import NetworkLab
 import TestSupport
 import Testing
 
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .timeLimit(.minutes(5)))
 struct StatusProcessTests {
   @Test func exitsWithZeroIfAllAreReachable() async throws {
     let lab = try NetworkLab()

@@ -7,7 +7,7 @@ import NetworkLab
 import TestSupport
 import Testing
 
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .timeLimit(.minutes(5)))
 struct TerminalProcessTests {
   @Test func coloursOnATerminal() async throws {
     let lab = try NetworkLab()

@@ -5,7 +5,7 @@ import NetworkLab
 import TestSupport
 import Testing
 
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .timeLimit(.minutes(5)))
 struct UsageProcessTests {
   @Test func refusesBytesThatAreNotUTF8() async throws {
     let lab = try NetworkLab()

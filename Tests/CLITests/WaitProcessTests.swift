@@ -6,7 +6,7 @@ import NetworkLab
 import TestSupport
 import Testing
 
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .timeLimit(.minutes(5)))
 struct WaitProcessTests {
   private func isKnown(_ result: Tool.Result) -> Bool { !result.output.contains("undetermined") }
 

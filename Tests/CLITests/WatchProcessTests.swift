@@ -7,7 +7,7 @@ import NetworkLab
 import TestSupport
 import Testing
 
-@Suite(.needsNamespaces, .serialized, .timeLimit(.minutes(5)))
+@Suite(.needsNamespaces, .timeLimit(.minutes(5)))
 struct WatchProcessTests {
   @Test func seesALinkPulled() async throws {
     let lab = try NetworkLab()

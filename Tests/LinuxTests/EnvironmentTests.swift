@@ -63,12 +63,11 @@ struct EnvironmentTests {
     await #expect(processExitsWith: .success) {
       let lab = try NetworkLab()
       try lab.makeB()
-      let left = try await Leftovers {
+      let limits = Leftovers.Limits(threads: 19, residentMemory: 1 << 20)
+      let left = try await Leftovers(within: limits) {
         for _ in 0..<20 { try await EnvironmentTests.startAndStop(lab) }
       }
-      #expect(left.descriptors <= 0, "\(left)")
-      #expect(left.threads < 20, "\(left)")
-      #expect(left.residentMemory < 1 << 20 || isSanitized, "\(left)")
+      #expect(left.isWithin(limits), "\(left)")
     }
   }
 

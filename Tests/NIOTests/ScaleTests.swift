@@ -88,9 +88,10 @@ struct ScaleTests {
       try await network.settle()
       await channels[0].testingEventLoop.run()
       #expect(changes.withLock { $0 } == 0)
-      // On a busy machine, and unoptimised, one of them may take longer.
+      // Some 20 ms if it is optimised. On a busy machine one of them may take longer.
+      let limit = Duration.milliseconds(250)
       var best = Duration.seconds(60)
-      for round in 0..<10 {
+      for round in 0..<10 where round < 2 || best >= limit {
         let condition = round % 2 == 0 ? ConnectionCondition.waiting : .fine
         let start = ContinuousClock.now
         network.set(round % 2 == 0 ? .unreachable(.noCarrier) : .wired)
@@ -100,9 +101,8 @@ struct ScaleTests {
         }
         best = min(best, ContinuousClock.now - start)
       }
-      print("told \(ScaleTests.count) connections within \(best), the best of ten")
-      // Some 20 ms if it is optimised.
-      if !isSanitized { #expect(best < .milliseconds(250), "\(best)") }
+      print("told \(ScaleTests.count) connections within \(best), the best of up to ten")
+      if !isSanitized { #expect(best < limit, "\(best)") }
       for channel in channels { try await channel.close().get() }
     }
     Self.show(run)
@@ -126,8 +126,10 @@ struct ScaleTests {
             .connect(host: "\(address)", port: port).get())
       }
       try await eventually("all are known") { registry.counts == [.fine: ScaleTests.count] }
+      // Some 0.1 s if it is optimised, and on a busy machine two if not. What grows with the square would take minutes.
+      let limit = Duration.seconds(10)
       var best = [ConnectionCondition.waiting: Duration.seconds(60), .fine: .seconds(60)]
-      for round in 0..<4 {
+      for round in 0..<4 where round < 2 || best.values.contains(where: { $0 >= limit }) {
         let condition = round % 2 == 0 ? ConnectionCondition.waiting : .fine
         let start = ContinuousClock.now
         if condition == .waiting {
@@ -142,8 +144,7 @@ struct ScaleTests {
         best[condition] = min(best[condition] ?? .seconds(60), ContinuousClock.now - start)
       }
       print("told \(ScaleTests.count) connections to different remotes:", best)
-      // Some 0.1 s if it is optimised, and on a busy machine two if not. What grows with the square would take minutes.
-      if !isSanitized { #expect(best.values.allSatisfy { $0 < .seconds(10) }, "\(best)") }
+      if !isSanitized { #expect(best.values.allSatisfy { $0 < limit }, "\(best)") }
       try await lab.stop()
     }
     Self.show(run)

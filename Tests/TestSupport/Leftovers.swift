@@ -19,26 +19,67 @@ package struct Leftovers: Sendable, CustomStringConvertible {
   package let heap: Int
   private let censuses: [ProcessCensus]
 
+  /// How much a round may leave. A sanitizer keeps records, and freed memory: under it memory does not count.
+  package struct Limits: Sendable {
+    package var descriptors = 0
+    package var threads = Int.max
+    package var heap = Int.max
+    package var residentMemory = Int.max
+
+    package init(
+      descriptors: Int = 0, threads: Int = .max, heap: Int = .max, residentMemory: Int = .max
+    ) {
+      self.descriptors = descriptors
+      self.threads = threads
+      if isSanitized { return }
+      self.heap = heap
+      self.residentMemory = residentMemory
+    }
+  }
+
+  /// Does one round that does not count, then others, two at least, until what they left is within the limits. A leak
+  /// never is, however many there are; caches are full at last, and on a busy machine they take longer.
+  package init(within limits: Limits, upTo most: Int = 10, _ round: () async throws -> Void) async throws {
+    var censuses = [try await Self.census(round), try await Self.census(round)]
+    repeat {
+      censuses.append(try await Self.census(round))
+      self.init(censuses)
+    } while !isWithin(limits) && censuses.count <= most
+  }
+
   /// Does one round that does not count, then this many. A round ends when everything that it began has ended.
   package init(ofEach rounds: Int = 5, _ round: () async throws -> Void) async throws {
-    func census() async throws -> ProcessCensus {
-      try await round()
-      ctestsupport_trim_heap()
-      return try ProcessCensus()
-    }
-    var censuses = [try await census()]
-    for _ in 0..<rounds { censuses.append(try await census()) }
+    var censuses: [ProcessCensus] = []
+    for _ in 0...rounds { censuses.append(try await Self.census(round)) }
+    self.init(censuses)
+  }
+
+  private static func census(_ round: () async throws -> Void) async throws -> ProcessCensus {
+    try await round()
+    ctestsupport_trim_heap()
+    return try ProcessCensus()
+  }
+
+  private init(_ censuses: [ProcessCensus]) {
     let pairs = zip(censuses.dropFirst(), censuses)
     func least(_ growth: (ProcessCensus, ProcessCensus) -> Int) -> Int { pairs.map(growth).min() ?? 0 }
     func usual(_ growth: (ProcessCensus, ProcessCensus) -> Int) -> Int {
       let growths = pairs.map(growth).sorted()
-      return min(growths[rounds / 2], growths.reduce(0, +) / rounds)
+      return min(growths[growths.count / 2], growths.reduce(0, +) / growths.count)
     }
     descriptors = usual { $0.descriptors - $1.descriptors }
     threads = usual { $0.threads - $1.threads }
     residentMemory = least { $0.residentMemory - $1.residentMemory }
     heap = least { ($0.heap ?? 0) - ($1.heap ?? 0) }
     self.censuses = censuses
+  }
+
+  /// How many rounds there were in all.
+  package var rounds: Int { censuses.count }
+
+  package func isWithin(_ limits: Limits) -> Bool {
+    descriptors <= limits.descriptors && threads <= limits.threads && heap < limits.heap
+      && residentMemory < limits.residentMemory
   }
 
   package var description: String {

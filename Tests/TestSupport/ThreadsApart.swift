@@ -1,12 +1,13 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 package import Testing
 
-/// For tests of processes (`#expect(processExitsWith:)`).
+/// For tests that block: those of probes that wait for a socket, and those of processes (`#expect(processExitsWith:)`),
+/// whose reader in Swift Testing blocks.
 ///
-/// While such a process runs, Swift Testing's reader blocks a thread. There are as many threads as processors: with two
-/// of them, two such tests would stop all others. Tasks of another priority have threads of their own.
+/// All others share as many threads as there are processors. With two of them, two tests that block would stop all.
 package struct ThreadsApart: TestTrait, SuiteTrait, TestScoping {
   package var isRecursive: Bool { true }
 
@@ -15,20 +16,15 @@ package struct ThreadsApart: TestTrait, SuiteTrait, TestScoping {
   @concurrent package func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
-    try await withoutActuallyEscaping(function) { function in
-      let (running, end) = AsyncStream.makeStream(of: Never.self)
-      let task = Task(priority: .utility) {
-        defer { end.finish() }
-        try await function()
-      }
-      // Not by `task.value`: a task that another one waits for gets its priority.
-      await withTaskCancellationHandler {
-        for await _ in running {}
-      } onCancel: {
-        task.cancel()
-      }
-      try await task.value
-    }
+    try await withTaskExecutorPreference(OwnThreads()) { try await function() }
+  }
+}
+
+/// Runs each job on a thread that no other job waits for: a serial queue is never left without one.
+private final class OwnThreads: TaskExecutor {
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    DispatchQueue(label: "apart").async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 }
 

@@ -22,7 +22,7 @@ package final class EventPoll: EventWaiter {
   private let wakeup: CInt
   private let timer: CInt
   /// The identity of all three, which have no file of their own.
-  private let identity: FileIdentity?
+  let identity: FileIdentity?
   /// Whether the descriptors are closed, by this object or by somebody else.
   private let isClosed = Atomic(false)
   /// The source's descriptors that have become readable and were not read since, a bit each. At first all count as

@@ -11,6 +11,20 @@ enum CommandWord {
     "watch", "status", "wait", "check", "explain", "record", "outages", "report", "interfaces", "export", "help",
   ]
 
+  /// The parser's own option for programs that make pages from its help.
+  private static let dumpOption = "--experimental-dump-help"
+
+  /// The arguments with their command, which is `watch` if none is named.
+  ///
+  /// The parser could be told of a default. It would then read that one's options for every command, too, which was a
+  /// quarter of all instructions of `dialtone interfaces`.
+  static func named(_ arguments: [String]) -> [String] {
+    let first = arguments.first ?? ""
+    // A shell that completes a line begins with three dashes.
+    let isForAll = arguments.count == 1 && ["-h", "-help", "--help", "--version", dumpOption].contains(first)
+    return known.contains(first) || isForAll || first.hasPrefix("---") ? arguments : ["watch"] + arguments
+  }
+
   /// Refuses targets that are likely commands, if no command was named.
   static func check(implicitTargets targets: [String]) throws {
     for (position, target) in targets.enumerated() {

@@ -56,8 +56,7 @@ struct DialtoneCommand: ParsableCommand {
     subcommands: [
       WatchCommand.self, StatusCommand.self, WaitCommand.self, CheckCommand.self, ExplainCommand.self,
       RecordCommand.self, OutagesCommand.self, ReportCommand.self, InterfacesCommand.self, ExportCommand.self,
-    ],
-    defaultSubcommand: WatchCommand.self)
+    ])
 
   static func main() {
     command_prepare()
@@ -84,12 +83,13 @@ struct DialtoneCommand: ParsableCommand {
   /// Reads and checks all arguments. If it throws, nothing has been begun.
   static func prepare(_ arguments: [String]) throws -> (command: any ParsableCommand, work: Work) {
     try CommandWord.check(help: arguments)
-    let folded = FoldedArguments(arguments)
+    let named = CommandWord.named(arguments)
+    let folded = FoldedArguments(named)
     var parsed: any ParsableCommand
     do {
       parsed = try parseAsRoot(folded.arguments)
     } catch {
-      if folded.arguments == arguments { throw error }
+      if folded.arguments == named { throw error }
       let (message, status) = parserMessage(for: error)
       throw WholeMessage(description: folded.unfolded(message: message), status: status)
     }

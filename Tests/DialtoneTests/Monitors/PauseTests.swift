@@ -273,7 +273,7 @@ struct PauseTests {
       var iterators = monitors.map { $0.updates.makeAsyncIterator() }
       for position in iterators.indices { _ = await iterators[position].next() }
       try await eventually("all have been told") { told.value == 20 }
-      let left = try await Leftovers {
+      let left = try await Leftovers(within: Leftovers.Limits()) {
         for monitor in monitors { monitor.resume() }
         for monitor in monitors { try await monitor.waitUntilReachable(timeout: .seconds(60)) }
         try await eventually("one engine serves all") { ProcessCensus.threads(named: "dialtone") == 2 }
@@ -282,7 +282,7 @@ struct PauseTests {
         try await eventually("no thread is left") { ProcessCensus.threads(named: "dialtone") == 0 }
         try await eventually("nothing is left to wait on") { waiters.count == 0 }
       }
-      #expect(left.descriptors <= 0, "\(left)")
+      #expect(left.isWithin(Leftovers.Limits()), "\(left)")
       #expect(told.value == 20)
       withExtendedLifetime((tokens, iterators)) {}
     }

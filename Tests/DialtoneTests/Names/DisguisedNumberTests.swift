@@ -37,14 +37,14 @@ struct DisguisedNumberTests {
 }
 
 /// Every character beyond ASCII that has a meaning. Ideographs and syllables of Hangul are alike in their ten
-/// thousands: one of a hundred is among them. So are letters without case, of which one of seven is.
+/// thousands: one of a hundred is among them. So are letters without case and pictures, of which one of seven is.
 private let characters: [Unicode.Scalar] = (UInt32(0x80)...0xE01EF).compactMap { value in
   guard let scalar = Unicode.Scalar(value) else { return nil }
   switch scalar.properties.generalCategory {
   case .unassigned, .privateUse: return nil
   case .otherLetter where scalar.properties.isIdeographic || (0xAC00...0xD7A3).contains(value):
     return value % 101 == 0 ? scalar : nil
-  case .otherLetter: return value % 7 == 0 ? scalar : nil
+  case .otherLetter, .otherSymbol: return value % 7 == 0 ? scalar : nil
   default: return scalar
   }
 }

@@ -221,7 +221,7 @@ struct PathPauseTests {
       let told = Counter()
       let tokens = monitors.map { $0.observe { _ in told.add() } }
       try await eventually("all have been told") { told.value == 20 }
-      let left = try await Leftovers {
+      let left = try await Leftovers(within: Leftovers.Limits()) {
         for monitor in monitors { monitor.resume() }
         for monitor in monitors { try await monitor.waitUntilSatisfied(timeout: .seconds(60)) }
         try await eventually("one engine serves all") { ProcessCensus.threads(named: "dialtone") == 2 }
@@ -230,7 +230,7 @@ struct PathPauseTests {
         try await eventually("no thread is left") { ProcessCensus.threads(named: "dialtone") == 0 }
         try await eventually("nothing is left to wait on") { waiters.count == 0 }
       }
-      #expect(left.descriptors <= 0, "\(left)")
+      #expect(left.isWithin(Leftovers.Limits()), "\(left)")
       #expect(told.value == 20)
       withExtendedLifetime(tokens) {}
     }

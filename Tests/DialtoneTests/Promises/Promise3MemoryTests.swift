@@ -29,20 +29,19 @@ struct Promise3MemoryTests {
   }
 
   /// Under a sanitizer the heap is not counted. Then this only exercises the promise.
-  private static func expectNothing(_ left: Leftovers) {
-    if !isSanitized { #expect(left.heap < 50_000, "\(left)") }
-  }
+  private static let limits = Leftovers.Limits(descriptors: .max, heap: 50_000)
 
   @Test func closuresThatComeAndGoWhileOneBlocksLeaveNothing() async {
     await #expect(processExitsWith: .success) {
       let blocked = try await Blocked()
       let calls = Counter()
-      let left = try await Leftovers {
+      let limits = Promise3MemoryTests.limits
+      let left = try await Leftovers(within: limits) {
         for _ in 0..<5_000 { blocked.monitor.observe { _ in calls.add() }.cancel() }
         // Released, not cancelled.
         for _ in 0..<5_000 { _ = blocked.monitor.observe { _ in calls.add() } }
       }
-      Promise3MemoryTests.expectNothing(left)
+      #expect(left.isWithin(limits), "\(left)")
       #expect(!blocked.latch.isOpen)
       #expect(calls.value == 0)
       blocked.latch.open()
@@ -53,7 +52,8 @@ struct Promise3MemoryTests {
     await #expect(processExitsWith: .success) {
       let blocked = try await Blocked()
       let calls = Counter()
-      let left = try await Leftovers {
+      let limits = Promise3MemoryTests.limits
+      let left = try await Leftovers(within: limits) {
         do {
           let addresses = (0..<1_000).map { IPAddress(ipv4: 0x0A00_0000 + UInt32($0)) }
           let monitors = addresses.map { blocked.network.monitor(.address($0)) }
@@ -63,7 +63,7 @@ struct Promise3MemoryTests {
         }
         try await blocked.network.settle()
       }
-      Promise3MemoryTests.expectNothing(left)
+      #expect(left.isWithin(limits), "\(left)")
       #expect(!blocked.latch.isOpen)
       #expect(calls.value == 0)
       blocked.latch.open()

@@ -31,8 +31,8 @@ struct Promise6ProcessTests {
         try await Promise6ProcessTests.useEverything(network)
         try await eventually("no thread is left") { ProcessCensus.threads(named: "dialtone") == 0 }
       }
-      let left = try await Leftovers(round)
-      #expect(left.descriptors <= 0, "\(left)")
+      let left = try await Leftovers(within: Leftovers.Limits(), round)
+      #expect(left.isWithin(Leftovers.Limits()), "\(left)")
     }
   }
 
@@ -71,17 +71,16 @@ struct Promise6ProcessTests {
       ctestsupport_keep_no_backtraces()
       let network = scriptedNetwork()
       network.set(.wifi)
-      let left = try await Leftovers {
+      // A leak of 100 bytes per start would show.
+      let limits = Leftovers.Limits(heap: 20_000, residentMemory: 1 << 20)
+      let left = try await Leftovers(within: limits) {
         for _ in 0..<(isSanitized ? 20 : 200) {
           try await Promise6ProcessTests.useEverything(network)
           try await eventually("the engine has ended") { network.environment.provider.runningEngine == nil }
         }
         try await eventually("no thread is left") { ProcessCensus.threads(named: "dialtone") == 0 }
       }
-      #expect(left.descriptors <= 0, "\(left)")
-      // A leak of 100 bytes per start would show.
-      #expect(left.heap < 20_000 || isSanitized, "\(left)")
-      #expect(left.residentMemory < 1 << 20 || isSanitized, "\(left)")
+      #expect(left.isWithin(limits), "\(left)")
     }
   }
 
@@ -90,7 +89,9 @@ struct Promise6ProcessTests {
       let network = scriptedNetwork()
       network.set(.wifi)
       let anchor = network.monitor()
-      let left = try await Leftovers {
+      // A leak of 16 bytes per monitor would show.
+      let limits = Leftovers.Limits(heap: 32 << 10, residentMemory: 400 << 10)
+      let left = try await Leftovers(within: limits) {
         for number in 0..<2_000 {
           let monitor = network.monitor(.address(IPAddress(ipv4: 0x0A00_0000 + UInt32(number))))
           let token = monitor.observe { _ in }
@@ -99,9 +100,7 @@ struct Promise6ProcessTests {
         }
         try await network.settle()
       }
-      // A leak of 16 bytes per monitor would show.
-      #expect(left.heap < 32 << 10 || isSanitized, "\(left)")
-      #expect(left.residentMemory < 400 << 10 || isSanitized, "\(left)")
+      #expect(left.isWithin(limits), "\(left)")
       withExtendedLifetime(anchor) {}
     }
   }
@@ -129,8 +128,8 @@ struct Promise6ProcessTests {
           try await eventually("no thread is left") { ProcessCensus.threads(named: "dialtone") == 0 }
         }
       }
-      let left = try await Leftovers(round)
-      #expect(left.descriptors <= 0, "\(left)")
+      let left = try await Leftovers(within: Leftovers.Limits(), round)
+      #expect(left.isWithin(Leftovers.Limits()), "\(left)")
     }
   }
 }

@@ -14,7 +14,7 @@ import Testing
 
 /// What root servers at the other end of a cable are asked, and what is made of answers that come at once.
 @Suite(
-  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)))
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)), .threadsApart)
 struct BeyondProbeTests {
   private static let roots = RootServers.addresses[.ipv4] ?? []
 

@@ -10,7 +10,7 @@ import Testing
 @testable import DialtoneDiagnosis
 
 /// What a diagnosis asks where it could ask once more, and where there is nothing to wait for.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .threadsApart)
 struct DiagnosisAskingTests {
   static let target = NearestCauseTests.target
   static let router = NearestCauseTests.router

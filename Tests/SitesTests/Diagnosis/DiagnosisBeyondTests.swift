@@ -15,7 +15,7 @@ import Testing
 
 /// Root servers of which one answers, or late, and routers that stop connections to sites alone.
 @Suite(
-  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)))
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)), .threadsApart)
 struct DiagnosisBeyondTests {
   private static let host = ReachabilityTarget.address(NearestCauseTests.target)
 

@@ -14,7 +14,7 @@ import Testing
 
 /// How long name servers are waited for, and who says what in their place; what files of this machine lead to.
 @Suite(
-  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)))
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)), .threadsApart)
 struct DiagnosisServerTests {
   private typealias Server = NameServerTests.Server
 

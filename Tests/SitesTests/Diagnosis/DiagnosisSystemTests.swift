@@ -13,7 +13,7 @@ import Testing
 
 /// What the system is asked for a diagnosis: its tunnels, its files, and itself if it tells nothing.
 @Suite(
-  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)))
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)), .threadsApart)
 struct DiagnosisSystemTests {
   private static func findings(
     for question: DiagnosisQuestion, _ target: ReachabilityTarget = .internet, _ known: [Finding] = [],

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// A diagnosis as a program has it: events in their order, a verdict, and an end whenever it is wanted.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .threadsApart)
 struct DiagnosisTests {
   private func diagnosis(_ listener: DeafListener, timeout: Duration) throws -> Diagnosis {
     let target = ReachabilityTarget.address(try #require(IPAddress("127.0.0.1")), port: UInt16(listener.port))

@@ -10,7 +10,7 @@ import Testing
 
 @testable import DialtoneDiagnosis
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)), .threadsApart)
 struct ExchangeTriesTests {
   /// Of several backends one may hang, and loopback loses nothing: four usual checks and three of small packets have to
   /// agree before those are blamed (`SiteRules`). Here the first alone has no answer, for two fifths of the time.
@@ -38,15 +38,16 @@ struct ExchangeTriesTests {
   @Test func eventsThatHaveBegunAreAnAnswer() async throws {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n\r\ndata: 1\n\n"
     let server = try await SiteServer(SiteBehaviour { _ in [.send(Array(head.utf8)), .stall] }, .plain)
-    let inquiry = DiagnosisInquiry(
-      subject: DiagnosisSubject(try server.url(.plain)), configuration: DiagnosisConfiguration(), findings: [],
-      deadline: TimeSource.system.now() + 8_000_000_000)
-    let found = await SiteExchange(inquiry).findings()
-    guard case .site(let site)? = found.first else {
-      Issue.record("\(found)")
-      return
+    var found: [Finding] = []
+    // On a busy machine the answer may not even begin within two fifths of the first.
+    for seconds in [8, 60] as [Int64] {
+      let inquiry = DiagnosisInquiry(
+        subject: DiagnosisSubject(try server.url(.plain)), configuration: DiagnosisConfiguration(), findings: [],
+        deadline: TimeSource.system.now() + seconds * 1_000_000_000)
+      found = await SiteExchange(inquiry).findings()
+      if case .site(let site)? = found.first, SiteFinding.isGood(site.verdict) { return }
     }
-    #expect(SiteFinding.isGood(site.verdict), "\(site.verdict)")
+    Issue.record("\(found)")
   }
 }
 #endif

@@ -15,7 +15,7 @@ import Testing
 /// What name servers on this machine's own loopback interface are asked, and what is made of their answers. Each
 /// answers at once, so that nothing is waited for.
 @Suite(
-  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)))
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)), .threadsApart)
 struct NameServerTests {
   private static let four = IPAddress(ipv4: 0xCB00_710A)
   private static let six = IPAddress(IPAddressBits(ipv6High: 0x2001_0DB8_0000_0000, low: 0xA))

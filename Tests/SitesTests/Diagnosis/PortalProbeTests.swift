@@ -14,7 +14,7 @@ import Testing
 
 /// Who answers for addresses that nobody has: the router, at once, since all addresses are its own here.
 @Suite(
-  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)))
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)), .threadsApart)
 struct PortalProbeTests {
   /// The first two of the ranges for documentation (RFC 5737) that the diagnosis asks.
   private static let asked = ["198.51.100.254", "203.0.113.254"]

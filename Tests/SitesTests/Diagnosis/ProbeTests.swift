@@ -9,13 +9,14 @@ import NIOPosix
 import Netlink
 import NetworkLab
 import SiteLab
+import TestSupport
 import Testing
 
 @testable import DialtoneDiagnosis
 
 /// What a diagnosis finds at the other end of a cable. `Scripts/faults` plays what may stand in between.
 @Suite(
-  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)))
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)), .threadsApart)
 struct ProbeTests {
   private static let server = IPAddress(ipv4: 0x0A00_0002)
   private static let server6 = IPAddress(IPAddressBits(ipv6High: 0x2001_0DB8_0000_0000, low: 2))

@@ -13,7 +13,7 @@ import Testing
 
 /// What a diagnosis learns of the way of packets: from a neighbour, from routers, and from packets of a size.
 @Suite(
-  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)))
+  .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)), .threadsApart)
 struct WayProbeTests {
   private static let server = IPAddress(ipv4: 0x0A00_0002)
   private static let second: Int64 = 1_000_000_000

@@ -29,7 +29,7 @@ struct LoadTests {
     }
   }
 
-  /// Five rounds of this many checks, or of DIALTONE_CHECKS of the environment, after one that does not count.
+  /// Rounds of this many checks, or of DIALTONE_CHECKS of the environment. A loss of so many bytes a check would show.
   private static func rounds(_ transport: Transport, checks: Int, bytes: Int) async throws {
     // Each connect throws an error inside, which is caught.
     ctestsupport_keep_no_backtraces()
@@ -38,18 +38,13 @@ struct LoadTests {
     // The environment does not change, and the text is copied.
     let wanted = unsafe getenv("DIALTONE_CHECKS").flatMap { unsafe Int(String(cString: $0)) }
     let count = wanted ?? (isSanitized ? checks / 10 : checks)
-    let left = try await Leftovers {
+    let limits = Leftovers.Limits(threads: 0, heap: bytes * count, residentMemory: 1 << 20)
+    let left = try await Leftovers(within: limits) {
       try await check(url, times: count)
       try await eventually("all connections are closed") { server.openCount == 0 }
     }
-    #expect(server.connectionCount == 6 * count)
-    #expect(left.descriptors <= 0, "\(left)")
-    #expect(left.threads <= 0, "\(left)")
-    // A sanitizer keeps records, and freed memory.
-    if isSanitized { return }
-    // A loss of this many bytes per check would show.
-    #expect(left.heap < bytes * count, "\(left)")
-    #expect(left.residentMemory < 1 << 20, "\(left)")
+    #expect(server.connectionCount == left.rounds * count)
+    #expect(left.isWithin(limits), "\(left)")
   }
 
   @Test func thousandsOfChecksLeaveNothing() async {
@@ -114,7 +109,7 @@ struct LoadTests {
       }
       // That of the round that does not count.
       var peak: Int?
-      let left = try await Leftovers(ofEach: 3) {
+      let left = try await Leftovers(within: Leftovers.Limits()) {
         try await round()
         peak = peak ?? LoadTests.peakMemory
       }
