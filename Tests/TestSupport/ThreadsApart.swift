@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
+import Foundation
+import Synchronization
 package import Testing
 
 /// For tests that block: those of probes that wait for a socket, and those of processes (`#expect(processExitsWith:)`),
@@ -16,19 +18,41 @@ package struct ThreadsApart: TestTrait, SuiteTrait, TestScoping {
   @concurrent package func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
-    try await withTaskExecutorPreference(OwnThreads()) { try await function() }
+    try await withTaskExecutorPreference(OwnThreads.shared) { try await function() }
   }
 }
 
-/// Runs each job on a thread that no other job waits for: a serial queue is never left without one.
+/// Runs each job on a thread of its own.
+///
+/// All are started by one thread, which is there before any test: a thread begins in the network namespace of the one
+/// that starts it, and jobs come from threads of labs, too.
 private final class OwnThreads: TaskExecutor {
+  static let shared = OwnThreads()
+  private let jobs = Mutex<[UnownedJob]>([])
+  private let count = DispatchSemaphore(value: 0)
+
+  private init() {
+    Thread.detachNewThread { [self] in
+      while true {
+        count.wait()
+        let job = jobs.withLock { $0.removeFirst() }
+        Thread.detachNewThread { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+      }
+    }
+  }
+
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    DispatchQueue(label: "apart").async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    jobs.withLock { $0.append(job) }
+    count.signal()
   }
 }
 
 extension Trait where Self == ThreadsApart {
   /// Its tasks have threads that they share with no other tests.
-  package static var threadsApart: Self { Self() }
+  package static var threadsApart: Self {
+    // Begins while tests are looked for.
+    _ = OwnThreads.shared
+    return Self()
+  }
 }
