@@ -53,9 +53,7 @@ struct BeyondProbe {
         let way = witness.evidence(server, inquiry.path(.udp, port: 53))
         guard way.sendsPackets else { continue }
         let interface = inquiry.interface(way)
-        if server == servers.first {
-          traces.append(HopTrace(to: server, interface: interface, gateway: way.gateway))
-        }
+        if server == servers.first { traces.append(HopTrace(to: server, interface: interface, gateway: way.gateway)) }
         questions.append(
           Question(
             server: server, id: .random(in: 1...UInt16.max),
@@ -89,9 +87,7 @@ struct BeyondProbe {
       trace: trace,
       takesConnections: answering.flatMap { takesConnections($0, witness, &barrier) })
     finding.stopsSites = barrier
-    if let answering, finding.takesConnections == true {
-      finding.stopsSites = stopsSites(answering.family, witness)
-    }
+    if let answering, finding.takesConnections == true { finding.stopsSites = stopsSites(answering.family, witness) }
     return finding
   }
 

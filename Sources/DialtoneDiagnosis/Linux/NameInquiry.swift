@@ -293,9 +293,7 @@ struct NameInquiry {
       servers[position].set(kind, reply)
       if kind != .control, answer.isAlias { servers[position].knowsAlias = true }
       servers[position].deniesRoot = conversation.name.isEmpty && reply.code == .success && !answer.hasNameServer
-      if kind != .control {
-        servers[position].milliseconds = Double(TimeSource.system.now() - start) / 1_000_000
-      }
+      if kind != .control { servers[position].milliseconds = Double(TimeSource.system.now() - start) / 1_000_000 }
     }
     if !hasError { return }
     let reply = refusal(conversation, conversation.socket.takeError())
@@ -304,9 +302,7 @@ struct NameInquiry {
   }
 
   private func refusal(_ conversation: Conversation, _ errno: CInt) -> NameFinding.Reply {
-    guard let refusal = conversation.socket.takeRefusal() else {
-      return .failed(errno == 0 ? ECONNREFUSED : errno)
-    }
+    guard let refusal = conversation.socket.takeRefusal() else { return .failed(errno == 0 ? ECONNREFUSED : errno) }
     // The kernel says so if the neighbour does not answer; a firewall may say so at any time.
     if refusal.isOwn, refusal.isHostUnreachable {
       let isUnanswered = way(conversation.socket.address).neighbour?.state?.isUnanswered ?? false

@@ -36,9 +36,7 @@ struct PacketRecord: Sendable {
     var hasReturned: Bool? { answerCount > 0 ? true : hasLeft == nil ? nil : false }
 
     /// The interface that an answer came in by, if none was sent by it.
-    var otherWay: UInt32? {
-      hasLeft == true && leavingBy.isDisjoint(with: returningBy) ? returningBy.min() : nil
-    }
+    var otherWay: UInt32? { hasLeft == true && leavingBy.isDisjoint(with: returningBy) ? returningBy.min() : nil }
   }
 
   /// What was seen of a question for a neighbour.

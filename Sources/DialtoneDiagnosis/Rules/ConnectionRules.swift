@@ -81,9 +81,7 @@ enum ConnectionRules {
     case .accepted(let milliseconds): return (.accepted(attempt, milliseconds: milliseconds), .ok, nil)
     case .reset:
       // A reset that did not come from outside is this machine's.
-      if attempt.sight?.hasReturned == false, !finding.isOwn {
-        return (.forbidden(attempt), .fault, .localFirewall)
-      }
+      if attempt.sight?.hasReturned == false, !finding.isOwn { return (.forbidden(attempt), .fault, .localFirewall) }
       return finding.hasListener(for: attempt)
         ? (.refusedBefore(attempt), .fault, .localFirewall) : (.refused(attempt), .fault, .refused)
     case .refused(let statement): return judge(finding, attempt, statement)
@@ -130,9 +128,7 @@ enum ConnectionRules {
   private static func judge(
     _ finding: ConnectionFinding, _ attempt: ConnectionFinding.Attempt, _ statement: NetworkStatement
   ) -> Judgement {
-    if !statement.isOwn {
-      return (.statement(attempt, statement), .fault, cause(of: statement, from: attempt.address))
-    }
+    if !statement.isOwn { return (.statement(attempt, statement), .fault, cause(of: statement, from: attempt.address)) }
     // What a route to this machine itself leads to; a filter has other words.
     if statement.meaning == .networkUnreachable { return (.statement(attempt, statement), .fault, .noRoute) }
     // The kernel says so if nobody answers on the link (RFC 1122, 3.2.2.1; RFC 4861, 7.2.2).
@@ -158,9 +154,7 @@ enum ConnectionRules {
     if finding.isOwn, finding.listeners?.isEmpty == true || finding.hasListener(for: attempt) {
       return (.dropped(attempt), .fault, .localFirewall)
     }
-    if let tunnel = finding.tunnel, !finding.hasTunnelAnswered {
-      return (.tunnelSilent(tunnel), .fault, .tunnelSilent)
-    }
+    if let tunnel = finding.tunnel, !finding.hasTunnelAnswered { return (.tunnelSilent(tunnel), .fault, .tunnelSilent) }
     return (.silent(attempt), .fault, .silent)
   }
 

@@ -105,9 +105,7 @@ enum NameRules {
     if !comparable.isEmpty, comparable.allSatisfy(control.contains) {
       return (.hijacked(server: found.address), .fault, .nameHijacked)
     }
-    if found.addresses.allSatisfy(\.isUnspecified) {
-      return (.nobodysByServer(found.address), .fault, .nameWrong)
-    }
+    if found.addresses.allSatisfy(\.isUnspecified) { return (.nobodysByServer(found.address), .fault, .nameWrong) }
     if let no = finding.denier, let code = no.denial {
       if !no.saysUnknown { return (.says(code, server: no.address), .fault, .nameServerRefuses) }
       return (.unknownToFirst(no.address, knownTo: found.address), .fault, finding.rotates ? .unreliable : .nameUnknown)

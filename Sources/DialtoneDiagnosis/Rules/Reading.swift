@@ -78,7 +78,6 @@ struct Reading: Hashable, Sendable {
     private(set) var answeredBeyond: Set<IPAddress.Family> = []
     /// Whether questions are answered and connections are not: these may go another way.
     private(set) var areConnectionsSilent = false
-
     /// The families in which the target takes connections.
     private(set) var connected: Set<IPAddress.Family> = []
 
@@ -154,9 +153,7 @@ struct Reading: Hashable, Sendable {
     private mutating func note(_ name: NameFinding) {
       // A server on the link answers from its cache, or that it cannot.
       if name.servers.contains(where: { $0.replies.contains(where: \.isHelpless) }) { hasSilenceBeyond = true }
-      if !name.servers.isEmpty, name.servers.allSatisfy({ $0.replies.allSatisfy(\.isHelpless) }) {
-        areNamesLost = true
-      }
+      areNamesLost = areNamesLost || !name.servers.isEmpty && name.servers.allSatisfy(\.isHelpless)
       for server in name.servers where server.hasAnswered && server.isBeyond {
         answeredBeyond.insert(server.address.family)
         hasAnswerFromBeyond = true

@@ -230,9 +230,7 @@ struct VerdictRules {
     let ofFamilies = [IPAddress.Family.ipv4, .ipv6].compactMap { family in
       faults.filter { $0.family == family }.min { rank($0) < rank($1) }
     }
-    let furthest = ofFamilies.max { a, b in
-      (isMissing(a) ? 0 : 1, rank(a)) < (isMissing(b) ? 0 : 1, rank(b))
-    }
+    let furthest = ofFamilies.max { (isMissing($0) ? 0 : 1, rank($0)) < (isMissing($1) ? 0 : 1, rank($1)) }
     let common = faults.filter { $0.family == nil }.min { rank($0) < rank($1) }
     guard let furthest, let common else { return furthest ?? common }
     return rank(common) < rank(furthest) ? common : furthest

@@ -237,6 +237,8 @@ extension NameFinding.Server {
     let all = replies + [control].compactMap(\.self)
     return all.contains(where: \.isUseless) && !all.allSatisfy(\.isUseless) && !all.contains(.silent)
   }
+  /// Whether it could not find out what it was asked.
+  var isHelpless: Bool { replies.allSatisfy(\.isHelpless) }
   var isSilent: Bool { !replies.isEmpty && replies.allSatisfy { $0 == .silent } }
   /// Whether what it knows is to be had over TCP alone.
   var needsTCP: Bool { addresses.isEmpty && replies.contains(.truncated) }

@@ -103,9 +103,7 @@ extension SiteFinding {
   var successes: Int { usual.count(where: Self.isGood) }
 
   /// Whether the site itself answered, and not that something is wrong with it.
-  static func isGood(_ verdict: SiteVerdict) -> Bool {
-    verdict.kind.answerer == .site && (verdict.status ?? 200) < 500
-  }
+  static func isGood(_ verdict: SiteVerdict) -> Bool { verdict.kind.answerer == .site && (verdict.status ?? 200) < 500 }
 }
 
 extension [Finding] {

@@ -36,7 +36,7 @@ extension Words {
     case .noTLS: return "it did not come to TLS"
     case .answers(let status): return "\(site) answers\(status.map { " \($0)" } ?? "")"
     case .unexpected: return "\(site) answers\(verdict.status.map { " \($0)" } ?? ""): \(reason)"
-    case .serverFault(let status): return "the site \(site) answers \(status): the fault is there"
+    case .serverFault(let status): return "the site \(site) answers \(status): the fault is at its end"
     case .answeredForAll:
       return "somebody on the way answers \(verdict.status ?? 0) in place of \(site), as for an address that nobody has"
     case .loginWanted: return "the network says that it wants a login (status 511)"

@@ -81,7 +81,8 @@ extension Words {
         + "\(Self.text(statement))."
     default:
       guard let servers = silentRouters(ground.reading) else { break }
-      return "Your router answers, but the name server on it does not (\(Self.list(servers)))."
+      return "No name can be looked up: your router answers, but the name server on it does not "
+        + "(\(Self.list(servers)))."
     }
     return Self.capitalised(prefix(ground.reading) + text(ground.reading)) + (consequence(ground.reading) ?? "") + "."
   }
@@ -116,7 +117,7 @@ extension Words {
     switch success.kind {
     case .site(let verdict): "Yet \(verdict.url.authority) answered a check."
     case .connection(let address, let port, _): "Yet \(Self.endpoint(address, port)) takes connections."
-    case .beyond(let server): "Yet the root server \(server) answers."
+    case .beyond(let server): "Yet the Internet itself answers: the root server \(server)."
     }
   }
 

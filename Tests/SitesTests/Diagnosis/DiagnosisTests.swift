@@ -171,7 +171,7 @@ struct DiagnosisTests {
     ).verdict()
     #expect(verdict.cause == .nameServerSilent && verdict.summary.contains(server), "\(verdict)")
     let isRouter = server == "192.0.2.1"
-    #expect(verdict.summary.hasPrefix("Your router answers") == isRouter, "\(verdict.summary)")
+    #expect(verdict.summary.contains("your router answers") == isRouter, "\(verdict.summary)")
     #expect(verdict.advice?.hasPrefix("Restart the router") == isRouter)
   }
 
