@@ -75,6 +75,9 @@ extension ReachabilityMonitor {
 
   /// Like ``postNotifications(of:to:named:whenDetermined:)``, but on the main actor: safe for user interfaces.
   ///
+  /// On Linux, give listeners `queue: nil`, not `.main`, in a program whose `main` is `async`: Foundation would wait
+  /// there for ever, since it does not know the main actor for the main queue.
+  ///
   /// If you call it on the main actor, it posts nothing before the caller ends or comes to an `await`: listeners that
   /// are added until then miss nothing. If you cancel on the main actor, it posts nothing more.
   ///

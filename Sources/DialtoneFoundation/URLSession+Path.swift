@@ -16,8 +16,8 @@ public struct ConnectivityPolicy: Sendable {
   /// Whether a request waits until there is a path, instead of failing at once. The default is `true`.
   public var waitsForConnectivity = true
 
-  /// How long all waits and attempts of a request may take together; `nil` for as long as the configuration's
-  /// `timeoutIntervalForResource`.
+  /// How long all waits and attempts of a request may take together, by the system's clock; `nil` for as long as the
+  /// configuration's `timeoutIntervalForResource`.
   public var timeoutForResource: Duration?
 
   /// How often a request is sent at most. The default is 3.
@@ -30,7 +30,7 @@ public struct ConnectivityPolicy: Sendable {
     return methods.contains((request.httpMethod ?? "GET").uppercased()) && request.httpBodyStream == nil
   }
 
-  /// Where requests wait.
+  /// Where requests wait. With an ``environment`` of a test, the shared one stands for a gate of that.
   public var gate: PathGate = .shared
 
   /// Where the knowledge comes from; the system, except in tests.
@@ -38,6 +38,22 @@ public struct ConnectivityPolicy: Sendable {
 
   /// Creates a policy with the defaults.
   public init() {}
+}
+
+extension ConnectivityPolicy {
+  /// A century: a `Duration` takes no `TimeInterval` that is infinite, nor each that is finite.
+  private static let longest = Duration.seconds(100 * 365 * 86_400)
+
+  fileprivate func limit(_ configuration: URLSessionConfiguration) -> Duration {
+    if let timeoutForResource { return min(timeoutForResource, Self.longest) }
+    let interval = configuration.timeoutIntervalForResource
+    return interval < Double(Self.longest.components.seconds) ? .seconds(interval) : Self.longest
+  }
+
+  fileprivate var effectiveGate: PathGate {
+    let isOfTest = environment.provider !== ReachabilityEnvironment.system.provider
+    return gate === PathGate.shared && isOfTest ? PathGate(environment: environment) : gate
+  }
 }
 
 extension URLSession {
@@ -51,6 +67,10 @@ extension URLSession {
   /// another one. So is a request that fails after its path was lost or has changed. The repeat runs on a fresh session
   /// with the same configuration, since the connection that is dead may still be in the first one's pool. It has the
   /// same cookies, cache and credentials if the configuration has them, and no delegate.
+  ///
+  /// If the system denies access to the network's state, it is sent at once, and once. A request that begins after the
+  /// change is a usual one: on Linux Foundation may send it by a connection that was idle and is dead by now, and then
+  /// it fails when its time is up.
   ///
   /// - Parameters:
   ///   - request: The request; one that may not be repeated waits, and is sent once.
@@ -98,18 +118,18 @@ extension URLSession {
     // A file or data URL has no path.
     guard let url = request.url, url.host != nil else { return try await send(self) }
     let target = try ReachabilityTarget(url: url)
-    let limit = policy.timeoutForResource ?? .seconds(configuration.timeoutIntervalForResource)
-    let deadline = ContinuousClock.now + limit
+    let deadline = ContinuousClock.now + policy.limit(configuration)
+    let gate = policy.effectiveGate
     let monitor = ReachabilityMonitor(target, environment: policy.environment)
     let mayRepeat = policy.mayRepeat(request)
     var session = self
     var attempt = 1
     defer { if session !== self { session.finishTasksAndInvalidate() } }
     while true {
-      if policy.waitsForConnectivity {
-        try await policy.gate.waitForPath(to: target, timeout: deadline - .now)
-      }
-      let start = try await monitor.waitUntilDetermined(timeout: deadline - .now)
+      if policy.waitsForConnectivity { try await gate.waitForPath(to: target, timeout: deadline - .now) }
+      // Who does not wait for a path waits for no silent name server either.
+      let patience = policy.waitsForConnectivity ? deadline - .now : min(deadline - .now, .seconds(1))
+      let start = try await Self.state(of: monitor, within: patience)
       let current = session
       let outcome = await Self.race(mayRepeat, monitor, from: start, policy.environment, until: deadline) {
         try await send(current)
@@ -118,7 +138,8 @@ extension URLSession {
       case .success(let answer): return answer
       case .failure(let error):
         let after = monitor.current
-        let isPathToBlame = error is PathGone || !after.isSameState(as: start) || after.source != start.source
+        let hasChanged = start.isDetermined && (!after.isSameState(as: start) || after.source != start.source)
+        let isPathToBlame = error is PathGone || hasChanged
         try Task.checkCancellation()
         guard isPathToBlame, mayRepeat, attempt < policy.maximumAttempts, ContinuousClock.now < deadline else {
           throw (error as? PathGone).map { _ in URLError(.networkConnectionLost) } ?? error
@@ -127,6 +148,15 @@ extension URLSession {
       attempt += 1
       if session !== self { session.finishTasksAndInvalidate() }
       session = URLSession(configuration: configuration)
+    }
+  }
+
+  /// What is known of the path, if it is known in time, and the system tells.
+  private static func state(of monitor: ReachabilityMonitor, within limit: Duration) async throws -> Reachability {
+    do {
+      return try await monitor.waitUntilDetermined(timeout: limit)
+    } catch let error as ReachabilityError where error.code == .timedOut || error.code == .denied {
+      return monitor.current
     }
   }
 

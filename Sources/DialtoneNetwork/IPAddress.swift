@@ -8,7 +8,7 @@ internal import Dialtone
 internal import Netlink
 
 /// An address of either version of the Internet protocol, as in Apple's `Network`.
-public protocol IPAddress: Hashable, CustomDebugStringConvertible, Sendable {
+public protocol IPAddress: CustomDebugStringConvertible, Sendable {
   /// The bytes of the address in network order.
   var rawValue: Data { get }
   /// The interface that the address is bound to, if any.
@@ -28,7 +28,7 @@ public protocol IPAddress: Hashable, CustomDebugStringConvertible, Sendable {
 }
 
 /// An IPv4 address (RFC 791), as in Apple's `Network`.
-public struct IPv4Address: IPAddress {
+public struct IPv4Address: IPAddress, Hashable {
   private let value: UInt32
   /// The interface that the address is bound to, if any.
   public let interface: NWInterface?
@@ -88,7 +88,7 @@ public struct IPv4Address: IPAddress {
 }
 
 /// An IPv6 address (RFC 8200), as in Apple's `Network`.
-public struct IPv6Address: IPAddress {
+public struct IPv6Address: IPAddress, Hashable {
   /// How far a multicast address reaches (RFC 4291, 2.7).
   public enum Scope: UInt8, Hashable, Sendable {
     case nodeLocal = 1

@@ -124,7 +124,10 @@ public final class ScriptedNetwork: Sendable {
     }
   }
 
-  /// Returns once all changes so far are decided. Use it to test that nothing is delivered.
+  /// Returns once all changes so far are decided: what a monitor's `current` says is their outcome.
+  ///
+  /// What is decided is delivered soon afterwards. To test that a receiver is told nothing of a change, cause another
+  /// one after it, and see that this is what it is told next.
   public func settle() async throws {
     let monitor = ReachabilityMonitor(.localNetwork, environment: environment)
     defer { withExtendedLifetime(monitor) {} }

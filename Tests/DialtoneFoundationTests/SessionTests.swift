@@ -269,4 +269,58 @@ struct SessionTests {
     let code = try await send(server, network) { $0.waitsForConnectivity = false }
     #expect(code == "\(URLError.Code.cannotConnectToHost.rawValue)" && server.count == 1)
   }
+
+  /// Only who waits for a path waits until its name is looked up.
+  @Test func aRequestThatDoesNotWaitIsSentWhileItsNameHangs() async throws {
+    let network = ScriptedNetwork()
+    network.set(.wired)
+    network.set(.hanging, forName: "hanging.example")
+    let server = try Server("http://hanging.example/") { _ in .text("an answer") }
+    let ticking = Task {
+      while !Task.isCancelled {
+        network.clock.advance(by: .seconds(1))
+        // Between two steps; nothing is waited for.
+        try await Task.sleep(for: .milliseconds(10))
+      }
+    }
+    defer { ticking.cancel() }
+    #expect(try await send(server, network) { $0.waitsForConnectivity = false } == "an answer")
+  }
+
+  /// URLSession itself asks nobody.
+  @Test(arguments: [true, false]) func aRequestIsSentIfTheSystemDoesNotSay(waits: Bool) async throws {
+    let network = ScriptedNetwork()
+    network.set(.denied)
+    let server = try Server { _ in .text("an answer") }
+    #expect(try await send(server, network) { $0.waitsForConnectivity = waits } == "an answer")
+  }
+
+  @Test func theEnvironmentAloneIsEnoughToWaitInIt() async throws {
+    let network = ScriptedNetwork()
+    network.set(.unreachable(.noRoute))
+    let server = try Server { _ in
+      #expect(Reachability.now(environment: network.environment).isReachable)
+      return .text("an answer")
+    }
+    async let answer = send(server, network) { $0.gate = .shared }
+    try await network.settle()
+    network.set(.wired)
+    #expect(try await answer == "an answer")
+  }
+
+  /// `URLSessionConfiguration` takes any time; a plain session takes these for no limit.
+  @Test(arguments: [.infinity, .greatestFiniteMagnitude, 9.3e18, .nan] as [TimeInterval])
+  func aTimeMayHaveNoEnd(time: TimeInterval) async throws {
+    let network = wired()
+    let server = try Server { _ in .text("an answer") }
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.protocolClasses = [Scripted.self]
+    configuration.timeoutIntervalForResource = time
+    var policy = ConnectivityPolicy()
+    policy.environment = network.environment
+    let session = URLSession(configuration: configuration)
+    #expect(try await session.data(for: server.request, connectivity: policy).0 == Data("an answer".utf8))
+    policy.timeoutForResource = .seconds(Int64.max)
+    #expect(try await session.data(for: server.request, connectivity: policy).0 == Data("an answer".utf8))
+  }
 }

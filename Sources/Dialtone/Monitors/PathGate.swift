@@ -135,19 +135,13 @@ public final class PathGate: Sendable {
     if passes(first) { return first }
     try Task.checkCancellation()
     while true {
-      let left = timeout.map { $0 - waited(since: start) }
-      let (state, place) = try await wait(for: monitor, target, timeout: left, since: start)
-      guard passes(state) else {
+      // Who did not know yet has not waited for a path.
+      let state = try await wait(for: monitor, target, timeout: timeout, since: start, isSpread: first.isKnown)
+      if passes(state) { return state }
+      if policy.failsFast, state.reason?.needsIntervention == true {
         throw Unavailable(
           cause: .needsIntervention, target: target, reason: state.reason, waited: waited(since: start))
       }
-      // Who did not know yet has not waited for a path.
-      guard first.isKnown, place > 0, policy.spread > .zero else { return state }
-      // No wait for something to happen: it keeps those that waited together apart.
-      let pause = policy.spread * place
-      try await Task.sleep(for: timeout.map { min(pause, max($0 - waited(since: start), .zero)) } ?? pause)
-      let present = monitor.current
-      if passes(present) { return present }
     }
   }
 
@@ -160,39 +154,67 @@ public final class PathGate: Sendable {
 
   private func passes(_ state: Reachability) -> Bool { state.isReachable || state.isDenied }
 
-  /// Waits for a state that ends the wait. Returns it, and the place among those who waited, from 0 to 1.
+  /// Waits for a state that ends the wait, and for the turn among those who waited, in which it may have changed.
   private func wait(
-    for monitor: ReachabilityMonitor, _ target: ReachabilityTarget, timeout: Duration?,
-    since start: Int64
-  ) async throws -> (Reachability, Double) {
+    for monitor: ReachabilityMonitor, _ target: ReachabilityTarget, timeout: Duration?, since start: Int64,
+    isSpread: Bool
+  ) async throws -> Reachability {
     let failsFast = policy.failsFast
+    let left = timeout.map { $0 - waited(since: start) }
     let task = Task {
-      try await monitor.wait("reachable", timeout: timeout) {
+      try await monitor.wait("reachable", timeout: left) {
         $0.isReachable || $0.isDenied || failsFast && $0.reason?.needsIntervention == true
       }
     }
     let (number, arrival) = try admit(task, target)
-    func place() -> Double {
-      let all = state.withLock { $0.entries[target]?.arrivals ?? 1 }
-      return Double(arrival) / Double(max(all, 1))
-    }
+    defer { state.withLock { $0.waits[number] = nil } }
     do {
-      let state = try await withTaskCancellationHandler {
-        try await task.value
-      } onCancel: {
-        task.cancel()
+      let (end, place) = try await value(of: task, target, arrival)
+      guard isSpread, place > 0, policy.spread > .zero, passes(end) else { return end }
+      let pause = policy.spread * place
+      let rest = timeout.map { min(pause, max($0 - waited(since: start), .zero)) } ?? pause
+      let turn = Task { try await self.turn(monitor, in: rest) }
+      // The gate may have been closed in between.
+      let isOpen = state.withLock { state in
+        state.waits[number] = turn
+        return !state.isClosed
       }
-      let place = place()
-      leave(number, target)
-      return (state, place)
+      if !isOpen { turn.cancel() }
+      return try await value(of: turn)
     } catch {
-      leave(number, target)
       if Task.isCancelled { throw CancellationError() }
       let isClosed = state.withLock { $0.isClosed }
       guard isClosed || (error as? ReachabilityError)?.code == .timedOut else { throw error }
       throw Unavailable(
         cause: isClosed ? .closed : .timedOut, target: target, reason: monitor.current.reason,
         waited: waited(since: start))
+    }
+  }
+
+  /// The state that ended a wait, and the place among those who waited, from 0 to 1.
+  private func value(
+    of task: Task<Reachability, any Error>, _ target: ReachabilityTarget, _ arrival: Int
+  ) async throws -> (Reachability, Double) {
+    defer { leave(target) }
+    let end = try await value(of: task)
+    let all = state.withLock { $0.entries[target]?.arrivals ?? 1 }
+    return (end, Double(arrival) / Double(max(all, 1)))
+  }
+
+  private func value(of task: Task<Reachability, any Error>) async throws -> Reachability {
+    try await withTaskCancellationHandler {
+      try await task.value
+    } onCancel: {
+      task.cancel()
+    }
+  }
+
+  /// Keeps those that waited together apart, by the clock of the environment. Returns the state at the end.
+  private func turn(_ monitor: ReachabilityMonitor, in time: Duration) async throws -> Reachability {
+    do {
+      return try await monitor.wait("its turn", timeout: time) { _ in false }
+    } catch let error as ReachabilityError where error.code == .timedOut {
+      return monitor.current
     }
   }
 
@@ -231,9 +253,8 @@ public final class PathGate: Sendable {
     return admitted
   }
 
-  private func leave(_ number: UInt64, _ target: ReachabilityTarget) {
+  private func leave(_ target: ReachabilityTarget) {
     state.withLock { state in
-      state.waits[number] = nil
       guard var entry = state.entries[target] else { return }
       entry.waiters -= 1
       entry.lastUse = .now

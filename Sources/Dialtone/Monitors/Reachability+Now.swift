@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Reachability {
-  /// Returns the state of `target` at this moment, asked on the calling thread.
+  /// Returns the state of `target` at this moment, asked on the calling thread. As long as there is a monitor, its
+  /// network namespace counts, whatever the thread's own is.
   ///
   /// ```swift
   /// let state = Reachability.now(.address(IPAddress("192.0.2.1")!))

@@ -64,13 +64,13 @@ extension ReachabilityMonitor {
         attempts += 1
         if error is CancellationError || Task.isCancelled { throw error }
         guard attempts < policy.maximumAttempts else {
-          throw await hasLostPath(over: requirement) ? pathLost(error) as? Failure ?? error : error
+          throw await hasLostPath(over: requirement) ? pathLost(error, over: requirement) as? Failure ?? error : error
         }
         guard policy.shouldRetry(error) else { throw error }
         switch await waitForPath(over: requirement, changedSince: start, timeLeft: &timeLeft) {
         case .isThere: continue
         case .isNotToBlame: throw error
-        case .isLost: throw pathLost(error) as? Failure ?? error
+        case .isLost: throw pathLost(error, over: requirement) as? Failure ?? error
         case .wasNotAwaited: throw CancellationError() as? Failure ?? error
         }
       }
@@ -130,9 +130,10 @@ extension ReachabilityMonitor {
   }
 
   /// The error of work that failed when the path was lost.
-  private func pathLost(_ error: any Error) -> ReachabilityError {
+  private func pathLost(_ error: any Error, over requirement: InterfaceRequirement) -> ReachabilityError {
     ReachabilityError(
-      .pathLost, "the path to \(target) was lost (\(current)), and the work failed: \(error)", underlyingError: error)
+      .pathLost, "the path to \(target)\(requirement.words) was lost (\(current)), and the work failed: \(error)",
+      underlyingError: error)
   }
 
   private func isPathLost(over requirement: InterfaceRequirement) -> Bool { !requirement.isMet(by: current) }

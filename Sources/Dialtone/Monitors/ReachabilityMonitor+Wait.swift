@@ -44,6 +44,15 @@ extension ReachabilityMonitor {
       return copy
     }
 
+    /// What it says of interfaces, for the end of an error; empty if all count.
+    var words: String {
+      switch storage {
+      case .any: ""
+      case .nonCellular: " over an interface that is not cellular"
+      case .only(let kind): " over \(kind)"
+      }
+    }
+
     /// Returns whether the target is reachable over an interface that counts.
     public func isMet(by state: Reachability) -> Bool {
       guard state.isReachable || acceptsConnectionOnDemand && state.flags.isReachableWithoutIntervention else {
@@ -72,7 +81,7 @@ extension ReachabilityMonitor {
   public func waitUntilReachable(
     over requirement: InterfaceRequirement = .any, timeout: Duration? = nil
   ) async throws -> Reachability {
-    try await wait("reachable", timeout: timeout) { requirement.isMet(by: $0) }
+    try await wait("reachable\(requirement.words)", timeout: timeout) { requirement.isMet(by: $0) }
   }
 
   /// Runs `action` once, as soon as the target is reachable: at once if it already is.

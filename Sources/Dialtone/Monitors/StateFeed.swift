@@ -142,7 +142,7 @@ package struct StateFeed<State: DeterminableState>: Sendable {
   }
 
   /// The newest state, at the end of an error; empty as long as none is known.
-  private var newestInWords: String { newest.map { "; it is \($0.state)" } ?? "" }
+  private var newestInWords: String { newest.map { "; now: \($0.state)" } ?? "" }
 
   /// Blocks the thread until a state is known. `goal` says what the wait is for, in the words of an error.
   func block(timeout: Duration, goal: @autoclosure () -> String) throws(ReachabilityError) -> State {

@@ -68,7 +68,7 @@ struct MonitorRulesTests {
       try await monitor.waitUntilReachable(timeout: timeout)
     }
     let words = "internet was not reachable at once, and there was no time to wait"
-    #expect(try #require(error).message == words + "; it is unreachable: no route to the destination")
+    #expect(try #require(error).message == words + "; now: unreachable: no route to the destination")
   }
 
   @Test func aTimerIsDueAfterItsDelayAndAtOnceIfThatIsNegative() throws {

@@ -59,6 +59,25 @@ struct WaitUntilReachableTests {
     ticking.cancel()
   }
 
+  /// Otherwise it would say that what is reachable was not.
+  @Test(
+    arguments: [(.only(.cellular), " over cellular"), (.nonCellular, " over an interface that is not cellular")]
+      as [(ReachabilityMonitor.InterfaceRequirement, String)])
+  func theErrorNamesTheInterfacesThatCount(
+    requirement: ReachabilityMonitor.InterfaceRequirement, words: String
+  ) async throws {
+    let network = scriptedNetwork()
+    network.set(requirement == .nonCellular ? .cellular : .wired)
+    let monitor = network.monitor()
+    let state = try await monitor.waitUntilReachable()
+    let error = try await #require(
+      #expect(throws: ReachabilityError.self) {
+        try await monitor.waitUntilReachable(over: requirement, timeout: .zero)
+      })
+    #expect(error.message.hasPrefix("internet was not reachable\(words) at once"), "\(error.message)")
+    #expect(error.message.hasSuffix("; now: \(state)"), "\(error.message)")
+  }
+
   @Test func theErrorNamesTheTargetTheTimeAndTheReason() async throws {
     let network = scriptedNetwork()
     network.set(.nonexistent, forName: "name.example")
@@ -73,7 +92,7 @@ struct WaitUntilReachableTests {
       #expect(error.message.contains("name.example"))
       #expect(error.message.contains("5.0 seconds"))
       // The state is as a print shows it; its reason is what a log needs.
-      #expect(error.message.hasSuffix("; it is \(monitor.current)"))
+      #expect(error.message.hasSuffix("; now: \(monitor.current)"))
       #expect(error.message.contains(Reachability.Reason.nameNotResolved.description))
     }
     ticking.cancel()
