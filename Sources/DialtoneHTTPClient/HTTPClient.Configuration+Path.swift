@@ -30,27 +30,22 @@ extension HTTPClient.Configuration {
     registry.requests.withLock { $0.areCounted = true }
     http1_1ConnectionDebugInitializer = Self.after(http1_1ConnectionDebugInitializer) { channel in
       let sync = channel.pipeline.syncOperations
-      let handler = PathHandler(registry)
+      let handler = try sync.pathHandler(registry)
+      // A configuration may be told twice.
+      if sync.present(RequestCounter.self) != nil { return }
       handler.count()
-      try sync.addHandler(handler, position: .first)
       let decoder = try sync.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
       try sync.addHandler(RequestCounter(handler, registry), position: .after(decoder))
     }
     http2ConnectionDebugInitializer = Self.after(http2ConnectionDebugInitializer) { channel in
-      let handler = PathHandler(registry)
-      handler.count()
-      try channel.pipeline.syncOperations.addHandler(handler, position: .first)
+      try channel.pipeline.syncOperations.pathHandler(registry).count()
     }
     http2StreamChannelDebugInitializer = Self.after(http2StreamChannelDebugInitializer) { channel in
-      guard let parent = channel.parent else { return }
-      let handler: PathHandler
-      do {
-        handler = try parent.pipeline.syncOperations.handler(type: PathHandler.self)
-      } catch {
-        // The connection is closing: nothing is left to follow.
-        return
-      }
       let sync = channel.pipeline.syncOperations
+      // Without a handler, the connection is closing: nothing is left to follow.
+      guard let handler = channel.parent?.pipeline.syncOperations.present(PathHandler.self),
+        sync.present(RequestCounter.self) == nil
+      else { return }
       let codec = try sync.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
       try sync.addHandler(RequestCounter(handler, registry), position: .after(codec))
     }
@@ -79,8 +74,8 @@ private final class RequestCounter: ChannelDuplexHandler {
   private let registry: ConnectionRegistry
   /// Whether the request under way may be repeated; `nil` if there is none.
   private var isRepeatable: Bool?
-  /// The host that the request under way names.
-  private var host = ""
+  /// The host that the request under way names, as long as its answer is awaited.
+  private var host: String?
 
   init(_ handler: PathHandler, _ registry: ConnectionRegistry) {
     self.handler = handler
@@ -92,7 +87,8 @@ private final class RequestCounter: ChannelDuplexHandler {
       finish()
       let isSafe = [.GET, .HEAD, .OPTIONS, .TRACE].contains(head.method)
       isRepeatable = isSafe
-      host = head.headers.first(name: "host") ?? ""
+      let host = head.headers.first(name: "host") ?? ""
+      self.host = host
       registry.requests.withLock { $0.begin(host) }
       handler.count(repeatable: isSafe ? 1 : 0, others: isSafe ? 0 : 1)
     }
@@ -102,7 +98,9 @@ private final class RequestCounter: ChannelDuplexHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     // Something of the answer is given out from here on, and a client that has it cannot repeat the request.
     switch unwrapInboundIn(data) {
-    case .head(let head) where head.status.code >= 200: begin(isRepeatable: false)
+    case .head(let head) where head.status.code >= 200:
+      endWaiting()
+      begin(isRepeatable: false)
     case .end: finish()
     default: break
     }
@@ -120,10 +118,14 @@ private final class RequestCounter: ChannelDuplexHandler {
     handler.count(repeatable: new ? 1 : -1, others: new ? -1 : 1)
   }
 
+  private func endWaiting() {
+    if let host = host.take() { registry.requests.withLock { $0.end(host) } }
+  }
+
   private func finish() {
     guard let isRepeatable else { return }
     self.isRepeatable = nil
-    registry.requests.withLock { $0.end(host) }
+    endWaiting()
     handler.count(repeatable: isRepeatable ? -1 : 0, others: isRepeatable ? 0 : -1)
   }
 }

@@ -102,7 +102,7 @@ struct RepeatedRequest {
     repeat {
       try await Task.sleep(for: pause)
       pause = min(pause * 2, .milliseconds(500))
-    } while policy.registry.requests.withLock { $0.counts[host] != nil }
+    } while policy.registry.requests.withLock { $0.mayBeUnderWay(host) }
   }
 }
 
@@ -113,6 +113,8 @@ extension HTTPClient {
     _ run: inout RepeatedRequest, from start: Reachability, _ monitor: ReachabilityMonitor, _ logger: Logger?
   ) async throws -> HTTPClientResponse? {
     let (request, deadline, present) = (run.request(on: start), run.deadline, run)
+    run.policy.registry.requests.withLock { $0.name(present.host) }
+    defer { run.policy.registry.requests.withLock { $0.unname(present.host) } }
     guard run.canGiveUp else { return try await execute(request, deadline: deadline, logger: logger) }
     return try await withThrowingTaskGroup(of: HTTPClientResponse?.self) { group in
       group.addTask { try await self.execute(request, deadline: deadline, logger: logger) }

@@ -95,9 +95,11 @@ public final class ConnectionRegistry: Sendable {
   func noteLoss() { requests.withLock { $0.losses += 1 } }
 }
 
-/// Requests under way, by the host that they name, and what else adapters know of them.
+/// Requests that await their answer on a connection, by the host that they name, and what else adapters know of them.
 package struct RequestNotes: Sendable {
   package private(set) var counts: [String: Int] = [:]
+  /// The hosts of requests that somebody waits for, whether or not they are on a connection.
+  private var named: [String: Int] = [:]
   /// Grows with each connection that Dialtone begins to close, and again once its client knows that.
   package var losses = 0
   /// Whether a client counts its requests here.
@@ -107,7 +109,21 @@ package struct RequestNotes: Sendable {
 
   package mutating func begin(_ host: String) { counts[host, default: 0] += 1 }
 
-  package mutating func end(_ host: String) { counts[host] = counts[host].flatMap { $0 > 1 ? $0 - 1 : nil } }
+  package mutating func end(_ host: String) { Self.take(host, from: &counts) }
+
+  package mutating func name(_ host: String) { named[host, default: 0] += 1 }
+
+  package mutating func unname(_ host: String) { Self.take(host, from: &named) }
+
+  /// Whether a request for this host may be on a connection. A host that nobody named may be the one that it was
+  /// redirected to, or another spelling of its own.
+  package func mayBeUnderWay(_ host: String) -> Bool {
+    counts[host] != nil || counts.contains { $0.value > named[$0.key, default: 0] }
+  }
+
+  private static func take(_ host: String, from list: inout [String: Int]) {
+    list[host] = list[host].flatMap { $0 > 1 ? $0 - 1 : nil }
+  }
 }
 
 /// A change of what is known of a connection.

@@ -308,11 +308,31 @@ extension Channel {
   ///
   /// Call it in a bootstrap's `channelInitializer`, or on a channel that is connected already.
   ///
+  /// A channel that has one already keeps it, and the registry it is counted in.
+  ///
   /// - Parameter registry: Where the connection is counted, and whose policy it follows.
   /// - Returns: A future that succeeds once the handler is there.
   public func followPath(in registry: ConnectionRegistry = .shared) -> EventLoopFuture<Void> {
-    eventLoop.submit { [self] in
-      try pipeline.syncOperations.addHandler(PathHandler(registry), position: .first)
+    eventLoop.submit { [self] in _ = try pipeline.syncOperations.pathHandler(registry) }
+  }
+}
+
+extension ChannelPipeline.SynchronousOperations {
+  /// The handler that follows the channel's path, added if there is none: two of them would both set the socket.
+  package func pathHandler(_ registry: ConnectionRegistry) throws -> PathHandler {
+    if let present = present(PathHandler.self) { return present }
+    let handler = PathHandler(registry)
+    try addHandler(handler, position: .first)
+    return handler
+  }
+
+  /// The handler of this type, if the channel has one.
+  package func present<Handler: ChannelHandler>(_ type: Handler.Type) -> Handler? {
+    do {
+      return try handler(type: type)
+    } catch {
+      // It has none, or it is closing.
+      return nil
     }
   }
 }

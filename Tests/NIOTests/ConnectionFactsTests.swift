@@ -73,7 +73,7 @@ struct ConnectionFactsTests {
       ConnectionRoutes(pair: .reachable(interface: interface), remote: .reachable(interface: interface))
     }
     var far = SocketProgress()
-    (far.unacknowledged, far.retransmissionTimeout, far.roundTrip) = (1, 60_000_000, 10_000)
+    (far.unacknowledged, far.backoff, far.retransmissionTimeout, far.roundTrip) = (1, 8, 60_000_000, 10_000)
     #expect(machine.take(routes(2), activity: .idle, at: 0) == .wait)
     #expect(machine.take(routes(3), activity: .idle, at: 1) == .measure)
     _ = machine.measured(far, activity: .idle, at: 1)
@@ -145,6 +145,27 @@ struct ConnectionFactsTests {
     notes.end("a")
     notes.end("c")
     #expect(notes.counts.isEmpty)
+  }
+
+  /// The Host field of a request is the redirect's, or another spelling of the host that its user has named.
+  @Test func aHostThatNobodyNamesMayBeThatOfAnyRequest() {
+    var notes = RequestNotes()
+    #expect(!notes.mayBeUnderWay("a"))
+    for host in ["a", "b", "b"] { notes.name(host) }
+    for host in ["b", "b"] { notes.begin(host) }
+    #expect(!notes.mayBeUnderWay("a") && notes.mayBeUnderWay("b"), "each has its own")
+    notes.begin("b")
+    #expect(notes.mayBeUnderWay("a"), "one more than were named")
+    notes.end("b")
+    notes.unname("b")
+    #expect(notes.mayBeUnderWay("a"))
+    notes.end("b")
+    #expect(!notes.mayBeUnderWay("a"))
+    notes.begin("c")
+    #expect(notes.mayBeUnderWay("a"))
+    notes.end("c")
+    notes.begin("a")
+    #expect(notes.mayBeUnderWay("a") && !notes.mayBeUnderWay("d"))
   }
 }
 #endif

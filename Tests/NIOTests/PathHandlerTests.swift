@@ -175,6 +175,18 @@ struct PathHandlerTests {
     #expect(connection.changes.all.map(\.local) == [Self.local])
   }
 
+  @Test("followed twice: there is one handler, each change is told once, and one connection is counted")
+  func followedTwice() async throws {
+    let connection = try await Followed()
+    let other = ConnectionRegistry()
+    for registry in [connection.registry, other] { try await connection.channel.followPath(in: registry).get() }
+    try await connection.open()
+    try await connection.expect("connected", "viable", "fine")
+    #expect(connection.registry.counts == [.fine: 1] && other.counts.isEmpty)
+    connection.network.set(.unreachable(.noCarrier))
+    try await connection.expect("not viable", "waiting")
+  }
+
   @Test("the handler is taken away: nothing is told any more, and nothing is left")
   func removed() async throws {
     let connection = try await Followed()

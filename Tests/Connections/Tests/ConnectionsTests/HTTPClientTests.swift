@@ -304,17 +304,22 @@ struct HTTPClientTests {
     try await trial.stop()
   }
 
-  @Test("a request whose answer takes long is on a connection that works: a change does not end it")
-  func aLongRequestIsLeftAlone() async throws {
+  @Test(
+    "a request whose answer takes long is on a connection that works, also after a redirect: a change does not end it",
+    arguments: [Self.url, "http://\(ConnectionLab.address):08080/", Self.url + "redirect"])
+  func aLongRequestIsLeftAlone(_ url: String) async throws {
     let trial = try await Trial()
-    #expect(try await trial.send() == .ok)
+    try trial.lab.server.addAddress("\(HTTPLab.otherAddress)/32", "lo")
+    let redirects = url.hasSuffix("redirect") ? 1 : 0
+    #expect(try await trial.send(to: url) == .ok)
     trial.server.holdsNext.withLock { $0 = true }
-    let sending = Task { try await trial.send(within: 5) }
-    try await eventually("it has arrived") { trial.server.requests.withLock { $0.count } == 2 }
+    let sending = Task { try await trial.send(to: url, within: 5) }
+    let expected = 2 * (1 + redirects)
+    try await eventually("it has arrived") { trial.server.requests.withLock { $0.count } == expected }
     // Packets leave by the other uplink from now on, from the old address, and are answered.
     try trial.lab.client.addRoute("default", via: "10.0.1.2", dev: "u1", metric: 10)
     await #expect(throws: HTTPClientError.deadlineExceeded) { try await sending.value }
-    #expect(trial.server.requests.withLock { $0.count } == 2 && trial.registry.closed.isEmpty)
+    #expect(trial.server.requests.withLock { $0.count } == expected && trial.registry.closed.isEmpty)
     try await trial.stop()
   }
 
@@ -329,7 +334,8 @@ struct HTTPClientTests {
       return channel.eventLoop.makeSucceededVoidFuture()
     }
     let registry = lab.registry()
-    configuration.followPath(in: registry)
+    // Twice is as good as once.
+    for _ in 0..<2 { configuration.followPath(in: registry) }
     let client = HTTPClient(eventLoopGroup: lab.group, configuration: configuration)
     let keeper = Keeper(client)
     defer { withExtendedLifetime(keeper) {} }

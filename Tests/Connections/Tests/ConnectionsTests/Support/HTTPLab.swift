@@ -19,7 +19,10 @@ final class HTTPLab: Sendable {
   /// Method and path of each request that came whole.
   let requests = Mutex<[String]>([])
 
-  /// Whether the next request gets no answer.
+  /// Where `/redirect` leads.
+  static let otherAddress = "192.0.2.81"
+
+  /// Whether the next request gets no answer, redirects aside.
   let holdsNext = Mutex(false)
 
   init(_ server: NetworkLab) async throws {
@@ -90,6 +93,12 @@ final class HTTPLab: Sendable {
       case .end:
         guard let lab = box.lab.withLock({ $0 }) else { return }
         lab.requests.withLock { $0.append(line) }
+        if line.hasSuffix(" /redirect") {
+          let headers: HTTPHeaders = ["location": "http://\(HTTPLab.otherAddress):8080/", "content-length": "0"]
+          let head = HTTPResponseHead(version: .http1_1, status: .found, headers: headers)
+          context.write(wrapOutboundOut(.head(head)), promise: nil)
+          return context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        }
         let isHeld = lab.holdsNext.withLock { holds in
           defer { holds = false }
           return holds
