@@ -77,8 +77,12 @@ struct ConnectionStateMachine {
   private var interface: UInt32 = 0
   /// The interface that they leave by now.
   private var present: UInt32 = 0
-  /// The socket's figures when the present state began.
+  /// The socket's figures when the present state began, or when something was last answered.
+  private var first: SocketProgress?
+  /// The figures once nothing was under way any more that was so when the state began.
   private var start: SocketProgress?
+  /// When it was seen first that new data had come since `start`.
+  private var arrival: Nanoseconds?
   /// How long an answer may take once the path is back, before what is outstanding counts as lost.
   private var patience: Nanoseconds = 50_000_000
 
@@ -156,13 +160,10 @@ struct ConnectionStateMachine {
 
   /// The connection's own path is gone, and there is another one.
   private mutating func cut(hasAddress: Bool, activity: ConnectionActivity, at now: Nanoseconds) -> Action {
-    if case .dead(let since, _) = state {
-      state = .dead(since: since, hasAddress: hasAddress)
-      if !hasAddress, activity != .busy { return close(.dead) }
-      let end = since.addingClamped(policy.grace.nanosecondsClamped)
-      return now >= end ? .measure : .lookAgain(end)
-    }
-    enter(.dead(since: now, hasAddress: hasAddress))
+    var began = now
+    if case .dead(let since, _) = state { began = since }
+    // What it gets is judged otherwise without its address: that begins anew.
+    enter(.dead(since: began, hasAddress: hasAddress))
     return hasAddress || activity == .busy ? .measure : close(.dead)
   }
 
@@ -181,45 +182,46 @@ struct ConnectionStateMachine {
   private mutating func judgeDead(
     _ progress: SocketProgress?, hasAddress: Bool, since: Nanoseconds, at now: Nanoseconds
   ) -> Action {
-    if let progress, let start {
+    let end = since.addingClamped(policy.grace.nanosecondsClamped)
+    var next = end
+    if let progress {
       // Without its address it cannot get anything, and without a route nothing it sends can be answered: then what
       // the routes say is not about it.
       let works =
-        hasAddress ? progress.shows(sinceChange: start, age: now - since) : progress.segmentsIn != start.segmentsIn
+        hasAddress
+        ? shows(progress, since: since, at: now) : start.map { $0.segmentsIn != progress.segmentsIn } ?? false
       if works {
         enter(.unjudged)
         return .wait
       }
+      if hasAddress { next = min(nextLook(since: since, at: now), end) } else { start = start ?? progress }
     }
-    start = start ?? progress
-    let end = since.addingClamped(policy.grace.nanosecondsClamped)
-    return now >= end ? close(.dead) : .lookAgain(end)
+    return now >= end ? close(.dead) : .lookAgain(next)
   }
 
   private mutating func judgeDoubtful(
     _ progress: SocketProgress?, since: Nanoseconds, activity: ConnectionActivity, at now: Nanoseconds
   ) -> Action {
     guard let progress else { return .wait }
-    guard let start else {
-      start = progress
-      return .lookAgain(now + 50_000_000)
-    }
-    let age = now - since
-    if progress.shows(sinceChange: start, age: age) {
+    let isSettled = start != nil
+    if shows(progress, since: since, at: now) {
       interface = present
       enter(.fine)
       return .wait
     }
+    let later = Action.lookAgain(nextLook(since: since, at: now))
+    guard isSettled, let first, let start else { return later }
+    // What is in flight was answered, though not accepted: it counts from here how often it is sent in vain.
+    if progress.unacknowledged > 0, progress.bareSegmentsIn != start.bareSegmentsIn {
+      (self.first, self.start) = (progress, progress)
+      return later
+    }
     let limit = activity == .busy ? max(policy.doubt, policy.grace) : policy.doubt
     let end = max(limit.nanosecondsClamped, 4 * Int64(progress.roundTrip) * 1_000)
-    let isSilent = progress.bytesAcknowledged == start.bytesAcknowledged
-    // Soon at first: most answers come within a round trip.
-    let later = Action.lookAgain(now + min(max(age / 2, 50_000_000), 500_000_000))
-    if age >= end, isSilent, progress.attempts(since: start) >= 2 { return close(.doubtful, or: later) }
+    if now - since >= end, progress.attempts(since: first) >= 2 { return close(.doubtful, or: later) }
     // After an outage the next retransmission may be minutes away.
     let far = max(policy.doubt, .seconds(1)).nanosecondsClamped
-    if progress.isOutstanding, activity != .busy, progress.nextTransmission > far { return close(.stalled, or: later) }
-    return later
+    return activity != .busy && progress.isStalled(beyond: far) ? close(.stalled, or: later) : later
   }
 
   private mutating func judgeReturned(
@@ -232,12 +234,42 @@ struct ConnectionStateMachine {
     }
     start = start ?? progress
     let remaining = progress.nextTransmission
-    let isFarAway = remaining > policy.stall.nanosecondsClamped
+    let isFarAway = progress.isStalled(beyond: policy.stall.nanosecondsClamped)
     state = .returned(since: since, isFarAway: isFarAway)
-    if isFarAway, now < since + patience { return .lookAgain(now + 50_000_000) }
+    // What was sent last may be under way.
+    if isFarAway, now < since + max(patience, 2 * Int64(progress.roundTrip) * 1_000) {
+      return .lookAgain(now + 50_000_000)
+    }
     // A retransmission that is lost again makes the next one's time twice as far.
     let later = Action.lookAgain(now + max(remaining, 20_000_000) + 20_000_000)
     return isFarAway && activity != .busy ? close(.stalled, or: later) : later
+  }
+
+  /// Returns whether the figures show that the connection works since its state began. What was under way then arrives
+  /// whatever became of the path, and shows nothing.
+  private mutating func shows(_ progress: SocketProgress, since: Nanoseconds, at now: Nanoseconds) -> Bool {
+    let first = first ?? progress
+    self.first = first
+    // Nothing was in flight: so what is acknowledged was sent since.
+    if first.unacknowledged == 0, progress.bytesAcknowledged != first.bytesAcknowledged { return true }
+    guard let start else {
+      guard now >= since + first.settling else { return false }
+      start = progress
+      if progress.bytesAcknowledged != first.bytesAcknowledged { self.first = progress }
+      return false
+    }
+    if progress.shows(since: start) { return true }
+    guard progress.unacknowledged == 0, progress.bytesReceived != start.bytesReceived else { return false }
+    // One answer may come to an acknowledgement that was lost, but not one after the other.
+    let arrival = arrival ?? now
+    self.arrival = arrival
+    return now - Int64(progress.lastReceived) * 1_000_000 >= arrival + progress.patienceOfSender
+  }
+
+  /// When the figures may show more: soon at first, since most answers come within a round trip.
+  private func nextLook(since: Nanoseconds, at now: Nanoseconds) -> Nanoseconds {
+    if start == nil, let first { return since + first.settling }
+    return now + min(max((now - since) / 2, 50_000_000), 500_000_000)
   }
 
   /// Closes it, unless the policy only watches such connections.
@@ -250,7 +282,7 @@ struct ConnectionStateMachine {
   private mutating func enter(_ new: State) {
     if state == new { return }
     state = new
-    start = nil
+    (first, start, arrival) = (nil, nil, nil)
   }
 }
 #endif

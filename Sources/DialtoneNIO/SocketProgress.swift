@@ -13,6 +13,8 @@ struct SocketProgress: Equatable {
   var unacknowledged: UInt32 = 0
   /// Milliseconds since data were last sent.
   var lastSent: UInt32 = 0
+  /// Milliseconds since new data last came.
+  var lastReceived: UInt32 = 0
   /// The smoothed round-trip time in microseconds.
   var roundTrip: UInt32 = 0
   var totalRetransmissions: UInt32 = 0
@@ -22,12 +24,14 @@ struct SocketProgress: Equatable {
   var segmentsIn: UInt32 = 0
   /// Bytes that were written and never left.
   var unsentBytes: UInt32 = 0
+  /// Those of `segmentsIn` that had data.
+  var dataSegmentsIn: UInt32 = 0
 
   init() {}
 
   /// Reads what getsockopt(2) wrote for TCP_INFO; `nil` if the kernel's structure is too short (before Linux 4.6).
   init?(_ bytes: RawSpan) {
-    guard bytes.byteCount >= 148 else { return nil }
+    guard bytes.byteCount >= 156 else { return nil }
     // Plain integers, whose places are inside of the bytes counted above.
     func byte(_ offset: Int) -> UInt8 { unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
     func word(_ offset: Int) -> UInt32 { unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self) }
@@ -38,6 +42,7 @@ struct SocketProgress: Equatable {
     retransmissionTimeout = word(8)
     unacknowledged = word(24)
     lastSent = word(44)
+    lastReceived = word(52)
     roundTrip = word(68)
     totalRetransmissions = word(100)
     bytesAcknowledged = long(120)
@@ -45,6 +50,7 @@ struct SocketProgress: Equatable {
     segmentsOut = word(136)
     segmentsIn = word(140)
     unsentBytes = word(144)
+    dataSegmentsIn = word(152)
   }
 
   /// Whether something that was written is not acknowledged. What never left is not among the unacknowledged segments.
@@ -59,26 +65,43 @@ struct SocketProgress: Equatable {
     return max(timeout - Int64(lastSent) * 1_000_000, 0)
   }
 
-  /// Returns whether the connection works since a change, `age` nanoseconds ago, at which the socket had the figures
-  /// `start`.
-  func shows(sinceChange start: SocketProgress, age: Int64) -> Bool {
-    let roundTrip = Int64(self.roundTrip) * 1_000
-    // What was in flight at the change may be acknowledged within a round trip, whatever became of the path.
-    let isSettled = age > max(2 * roundTrip, 40_000_000)
-    if bytesAcknowledged != start.bytesAcknowledged, isSettled { return true }
-    // The other side goes on sending only as long as it gets our acknowledgements.
-    if bytesReceived != start.bytesReceived, age > max(4 * roundTrip, 1_000_000_000), !isOutstanding { return true }
-    // The answer to a probe, on which the kernel counts from zero again.
-    return !isOutstanding && !start.isOutstanding && probes == 0 && segmentsOut != start.segmentsOut
-      && segmentsIn != start.segmentsIn && isSettled
+  /// Whether the next transmission is further away than `limit` nanoseconds, since others had no answer. The timer of
+  /// what was sent once is as long as its answer may take.
+  func isStalled(beyond limit: Int64) -> Bool {
+    isOutstanding && nextTransmission > limit && (unacknowledged > 0 ? backoff > 0 : probes > 0)
   }
+
+  /// How many nanoseconds after a change, at which these were the figures, nothing arrives any more that was under way.
+  var settling: Int64 {
+    let roundTrip = Int64(self.roundTrip) * 1_000
+    // An acknowledgement may be held back for half a second (RFC 9293, 3.8.6.3).
+    return unacknowledged > 0 ? roundTrip + max(roundTrip, 500_000_000) : max(2 * roundTrip, 40_000_000)
+  }
+
+  /// The segments that came without data: acknowledgements, and nothing else.
+  var bareSegmentsIn: UInt32 { segmentsIn &- dataSegmentsIn }
+
+  /// Returns whether the connection works, if these were its figures once nothing was under way any more.
+  func shows(since start: SocketProgress) -> Bool {
+    if bytesAcknowledged != start.bytesAcknowledged { return true }
+    // The answer to a probe, also of a window that the other side keeps shut, on which the kernel counts from zero
+    // again. Data are no answer, and we acknowledge them without one.
+    return unacknowledged == 0 && probes == 0 && segmentsOut != start.segmentsOut
+      && bareSegmentsIn != start.bareSegmentsIn
+  }
+
+  /// How long the other side goes on sending without our acknowledgements, at most, in nanoseconds: until its
+  /// retransmission timeout (RFC 6298), a second if it does not know better. New data that come later show that it gets
+  /// them.
+  var patienceOfSender: Int64 { max(4 * Int64(roundTrip) * 1_000, 1_000_000_000) }
 
   /// Returns how often something was sent again, or probed, without an answer.
   func attempts(since start: SocketProgress) -> Int {
-    // Of what cannot even be sent, only the back-off rises.
+    // Of what is in flight and cannot even be sent again, only the back-off rises. Without anything in flight it rises
+    // with each probe, answered or not.
     max(
       Int(totalRetransmissions &- start.totalRetransmissions), Int(probes) - Int(start.probes),
-      Int(backoff) - Int(start.backoff))
+      unacknowledged > 0 ? Int(backoff) - Int(start.backoff) : 0)
   }
 }
 #endif

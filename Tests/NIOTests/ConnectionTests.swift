@@ -121,6 +121,54 @@ struct ConnectionTests {
     try await lab.stop()
   }
 
+  /// What comes in is no answer: the other side goes on for a while, and then repeats what is not acknowledged.
+  @Test("the default moves during a download: closed if the router drops the old source, else fine while it goes on")
+  func aDownloadIsUnderWay() async throws {
+    for (isDropped, activity) in [(true, ConnectionActivity.idle), (true, .busy), (false, .busy)] {
+      let lab = try await ConnectionLab()
+      if isDropped { try lab.server.sysctl("ipv4/conf/s1/rp_filter", 1) }
+      let seen = Mutex<[ConnectionCondition]>([])
+      let registry = lab.registry { change in seen.withLock { $0.append(change.condition) } }
+      let end = try await lab.connect(registry)
+      end.set(activity)
+      end.send(LabConnectionEnd.talk)
+      try await eventually("it talks") { end.received.withLock { $0 } > 10_000 }
+      try lab.client.addRoute("default", via: "10.0.1.2", dev: "u1", metric: 10)
+      try await eventually("it is in doubt") { seen.withLock { $0.contains(.doubtful) } }
+      if isDropped {
+        try await eventually("it is closed") { !end.isOpen }
+        #expect(end.lost?.condition == .doubtful && seen.withLock { $0 } == [.fine, .doubtful, .doubtful])
+      } else {
+        try await eventually("it is fine") { registry.counts == [.fine: 1] }
+        let before = end.received.withLock { $0 }
+        try await eventually("it goes on") { end.received.withLock { $0 } > before }
+        #expect(registry.closed.isEmpty)
+      }
+      try await lab.stop()
+    }
+  }
+
+  /// The kernel answers for a connection that nobody accepts, until it has as much as it keeps.
+  @Test("the default moves while the other side reads nothing, and the old source still works: kept")
+  func theWindowIsShut() async throws {
+    for activity in [ConnectionActivity.repeatable, .busy] {
+      let lab = try await ConnectionLab()
+      let port = try await lab.takeConnections(to: "192.0.2.96/28", backlog: 2)
+      let seen = Mutex<[ConnectionCondition]>([])
+      let registry = lab.registry { change in seen.withLock { $0.append(change.condition) } }
+      let end = try await lab.connect(registry, to: "192.0.2.97", port: port)
+      end.set(activity)
+      end.send(count: 8_000_000)
+      // Its probes are half a second apart by then, and more.
+      try await Task.sleep(for: .seconds(1))
+      try lab.client.addRoute("default", via: "10.0.1.2", dev: "u1", metric: 10)
+      try await eventually("it was in doubt") { seen.withLock { $0.contains(.doubtful) } }
+      try await eventually("it is fine") { registry.counts == [.fine: 1] }
+      #expect(registry.closed.isEmpty && end.isOpen)
+      try await lab.stop()
+    }
+  }
+
   @Test("links, addresses and routes that do not concern it come and go: nothing is told, and nothing is closed")
   func whatDoesNotConcernItIsNotTold() async throws {
     let lab = try await ConnectionLab()

@@ -25,14 +25,14 @@ struct ConnectionTimesTests {
     return machine
   }
 
-  /// A machine that is in doubt since 0.
+  /// A machine that is in doubt since 0, and whose figures were `start` once nothing was under way any more.
   private func doubtful(
     _ start: SocketProgress, _ activity: ConnectionActivity = .idle,
     _ change: (inout ConnectionPolicy) -> Void = { _ in }
   ) -> ConnectionStateMachine {
     var machine = fine(change)
     _ = machine.take(Self.moved, activity: activity, at: 0)
-    _ = machine.measured(start, activity: activity, at: 0)
+    for time in [0, start.settling] { _ = machine.measured(start, activity: activity, at: time) }
     return machine
   }
 
@@ -47,7 +47,10 @@ struct ConnectionTimesTests {
   @Test func doubtIsLookedAtSoonAtFirstAndThenLessOften() {
     var machine = fine()
     _ = machine.take(Self.moved, activity: .idle, at: 7)
-    #expect(machine.measured(figures(), activity: .idle, at: 7) == .lookAgain(7 + 50_000_000))
+    // Nothing is under way after two round trips, 40 ms at least.
+    #expect(machine.measured(figures(), activity: .idle, at: 7) == .lookAgain(7 + 40_000_000))
+    #expect(machine.measured(figures(), activity: .idle, at: 8) == .lookAgain(7 + 40_000_000))
+    #expect(machine.measured(figures(), activity: .idle, at: 7 + 40_000_000) == .lookAgain(7 + 90_000_000))
     // By half of its age, from a twentieth to half of a second.
     for (age, pause) in [(50, 50), (100, 50), (102, 51), (400, 200), (1_000, 500), (9_000, 500)] as [(Int64, Int64)] {
       let now = 7 + age * 1_000_000
@@ -76,41 +79,48 @@ struct ConnectionTimesTests {
     #expect(machine.measured(silent, activity: .busy, at: limit * Self.second) == .close(.doubtful))
   }
 
+  /// What is acknowledged soon was under way at the change: it proves nothing, and vain attempts count from then on.
   @Test func anAcknowledgementWithinTheDoubtKeepsItOpen() {
-    var machine = doubtful(figures { $0.unacknowledged = 2 })
-    // It came too soon to prove anything, and so nothing is silent.
-    let early = figures { ($0.unacknowledged, $0.bytesAcknowledged, $0.totalRetransmissions) = (1, 9, 9) }
-    #expect(machine.measured(early, activity: .idle, at: 1) == .lookAgain(1 + 50_000_000))
+    var machine = fine()
+    _ = machine.take(Self.moved, activity: .idle, at: 0)
+    _ = machine.measured(figures { $0.unacknowledged = 2 }, activity: .idle, at: 0)
+    func early(_ attempts: UInt32) -> SocketProgress {
+      figures { ($0.unacknowledged, $0.bytesAcknowledged, $0.totalRetransmissions) = (1, 9, attempts) }
+    }
+    #expect(machine.measured(early(9), activity: .idle, at: Self.second) != .close(.doubtful))
+    #expect(machine.measured(early(10), activity: .idle, at: 2 * Self.second) != .close(.doubtful))
     #expect(machine.condition == .doubtful)
+    #expect(machine.measured(early(11), activity: .idle, at: 2 * Self.second) == .close(.doubtful))
   }
 
   @Test func aRetransmissionThatIsFarAwayEndsADoubt() {
     func far(_ seconds: UInt32) -> SocketProgress {
-      figures { ($0.unacknowledged, $0.retransmissionTimeout) = (1, seconds * 1_000_000) }
+      figures { ($0.unacknowledged, $0.backoff, $0.retransmissionTimeout) = (1, 3, seconds * 1_000_000) }
     }
     for (activity, seconds, isClosed) in [
       (.idle, 2, true), (.repeatable, 2, true), (.busy, 2, false), (.idle, 1, false),
     ] as [(ConnectionActivity, UInt32, Bool)] {
       var machine = doubtful(far(seconds), activity)
-      let action = machine.measured(far(seconds), activity: activity, at: 60_000_000)
+      let action = machine.measured(far(seconds), activity: activity, at: 520_000_000)
       #expect((action == .close(.stalled)) == isClosed, "\(activity), \(seconds) s")
     }
     // With a longer patience, that has to be further away.
     for (seconds, isClosed) in [(5, false), (6, true)] as [(UInt32, Bool)] {
       var machine = doubtful(far(seconds)) { $0.doubt = .seconds(5) }
-      #expect((machine.measured(far(seconds), activity: .idle, at: 60_000_000) == .close(.stalled)) == isClosed)
+      #expect((machine.measured(far(seconds), activity: .idle, at: 520_000_000) == .close(.stalled)) == isClosed)
     }
     var machine = doubtful(figures { $0.retransmissionTimeout = 9_000_000 })
     let nothing = figures { $0.retransmissionTimeout = 9_000_000 }
-    #expect(machine.measured(nothing, activity: .idle, at: 60_000_000) != .close(.stalled), "nothing is outstanding")
+    #expect(machine.measured(nothing, activity: .idle, at: 520_000_000) != .close(.stalled), "nothing is outstanding")
   }
 
   @Test func anotherChangeBeginsAnotherDoubt() {
     var machine = doubtful(figures { $0.unacknowledged = 1 })
     #expect(machine.take(Self.third, activity: .idle, at: Self.second) == .measure)
-    #expect(
-      machine.measured(figures { $0.unacknowledged = 1 }, activity: .idle, at: Self.second)
-        == .lookAgain(Self.second + 50_000_000))
+    let settled = Self.second + 510_000_000
+    let outstanding = figures { $0.unacknowledged = 1 }
+    #expect(machine.measured(outstanding, activity: .idle, at: Self.second) == .lookAgain(settled))
+    _ = machine.measured(outstanding, activity: .idle, at: settled)
     let silent = figures { ($0.unacknowledged, $0.totalRetransmissions) = (1, 9) }
     #expect(machine.measured(silent, activity: .idle, at: 2 * Self.second - 1) != .close(.doubtful))
     #expect(machine.measured(silent, activity: .idle, at: 2 * Self.second) == .close(.doubtful))
@@ -130,7 +140,9 @@ struct ConnectionTimesTests {
       var machine = fine()
       _ = machine.take(Self.none, activity: .busy, at: 0)
       _ = machine.take(Self.first, activity: .busy, at: Self.second)
-      let outstanding = figures { ($0.unacknowledged, $0.retransmissionTimeout) = (1, milliseconds * 1_000) }
+      let outstanding = figures {
+        ($0.unacknowledged, $0.backoff, $0.retransmissionTimeout) = (1, 1, milliseconds * 1_000)
+      }
       let now = Self.second + 50_000_000
       // It is looked at once the retransmission has had time to be answered.
       #expect(
@@ -168,7 +180,7 @@ struct ConnectionTimesTests {
     var machine = fine()
     #expect(machine.take(Self.cut, activity: .busy, at: 0) == .measure)
     _ = machine.measured(figures(), activity: .busy, at: 0)
-    #expect(machine.take(Self.gone, activity: .busy, at: Self.second) == .lookAgain(2 * Self.second))
+    #expect(machine.take(Self.gone, activity: .busy, at: Self.second) == .measure)
     // Without its address, what it gets is judged by its segments; with it, by acknowledgements.
     #expect(
       machine.measured(figures { $0.bytesAcknowledged = 1 }, activity: .busy, at: Self.second)
@@ -176,13 +188,30 @@ struct ConnectionTimesTests {
     #expect(machine.take(Self.gone, activity: .idle, at: Self.second) == .close(.dead))
   }
 
-  @Test(arguments: [(Int64(200), false), (201, true)])
+  /// What came while the address was there does not show that it gets anything without.
+  @Test func whatCameBeforeItsAddressWentDoesNotCount() {
+    var machine = fine()
+    _ = machine.take(Self.cut, activity: .busy, at: 0)
+    for time in [0, 40_000_000] as [Int64] { _ = machine.measured(figures(), activity: .busy, at: time) }
+    _ = machine.take(Self.gone, activity: .busy, at: Self.second)
+    let received = figures { ($0.segmentsIn, $0.dataSegmentsIn, $0.bytesReceived) = (9, 9, 9) }
+    _ = machine.measured(received, activity: .busy, at: Self.second)
+    #expect(machine.measured(received, activity: .busy, at: 2 * Self.second) == .close(.dead))
+  }
+
+  /// What was in flight has 600 ms, by a round trip of 100 ms and half a second that the other side may hold back.
+  @Test(arguments: [(Int64(599), false), (600, true)])
   func aCutConnectionThatIsAcknowledgedIsNeverJudgedAgain(milliseconds: Int64, works: Bool) {
     var machine = fine()
     _ = machine.take(Self.cut, activity: .busy, at: Self.second)
-    _ = machine.measured(figures { $0.roundTrip = 100_000 }, activity: .busy, at: Self.second)
-    let acknowledged = figures { ($0.roundTrip, $0.bytesAcknowledged) = (100_000, 1) }
-    _ = machine.measured(acknowledged, activity: .busy, at: Self.second + milliseconds * 1_000_000)
+    func acknowledged(_ bytes: UInt64) -> SocketProgress {
+      figures { ($0.roundTrip, $0.unacknowledged, $0.bytesAcknowledged) = (100_000, 1, bytes) }
+    }
+    _ = machine.measured(acknowledged(0), activity: .busy, at: Self.second)
+    let settled = Self.second + milliseconds * 1_000_000
+    _ = machine.measured(acknowledged(1), activity: .busy, at: settled)
+    #expect(machine.condition == .dead)
+    _ = machine.measured(acknowledged(2), activity: .busy, at: settled + 1_000_000)
     #expect((machine.condition == .unjudged) == works)
   }
 

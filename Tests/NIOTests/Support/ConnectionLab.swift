@@ -10,8 +10,8 @@ import NetworkLab
 import Synchronization
 import TestSupport
 
-/// A client with two uplinks to a server, which echoes what it gets. A thread belongs to the namespace of the one that
-/// starts it, and so do its sockets.
+/// A client with two uplinks to a server, which echoes what it gets, and goes on talking if it is asked to. A thread
+/// belongs to the namespace of the one that starts it, and so do its sockets.
 final class ConnectionLab: Sendable {
   let client: NetworkLab
   let server: NetworkLab
@@ -92,7 +92,7 @@ final class ConnectionLab: Sendable {
 
   /// Opens a connection to the server. Without a registry it is an untouched twin.
   func connect(
-    _ registry: ConnectionRegistry? = nil, to host: String = address,
+    _ registry: ConnectionRegistry? = nil, to host: String = address, port: Int = 7000,
     _ configure: (ClientBootstrap) -> ClientBootstrap = { $0 }
   ) async throws -> LabConnectionEnd {
     let end = LabConnectionEnd()
@@ -106,7 +106,7 @@ final class ConnectionLab: Sendable {
         }
       }
       // By its name: then the event loop makes the socket, on its own thread.
-      .connect(host: host, port: 7000).get()
+      .connect(host: host, port: port).get()
     end.channel.withLock { $0 = channel }
     return end
   }
@@ -118,7 +118,16 @@ final class ConnectionLab: Sendable {
 
   private final class Echo: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) { context.writeAndFlush(data, promise: nil) }
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      let channel = context.channel
+      if unwrapInboundIn(data).readableBytesView.contains(LabConnectionEnd.talk) {
+        channel.eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .milliseconds(10)) { task in
+          if !channel.isActive { return task.cancel() }
+          channel.writeAndFlush(ByteBuffer(repeating: 1, count: 1_000), promise: nil)
+        }
+      }
+      context.writeAndFlush(data, promise: nil)
+    }
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
   }
 
@@ -148,10 +157,13 @@ final class LabConnectionEnd: Sendable {
   var isOpen: Bool { channel.withLock { $0?.isActive ?? false } }
   var lost: ConnectionLostError? { errors.withLock { $0.lazy.compactMap { $0 as? ConnectionLostError }.first } }
 
-  /// Sends one byte, which the server sends back.
-  func send() {
+  /// The byte that has the server send a thousand bytes each ten milliseconds from then on.
+  static let talk: UInt8 = 2
+
+  /// Sends one byte, or as many as are asked for, which the server sends back.
+  func send(_ byte: UInt8 = 1, count: Int = 1) {
     guard let channel = channel.withLock({ $0 }) else { return }
-    channel.writeAndFlush(ByteBuffer(bytes: [1]), promise: nil)
+    channel.writeAndFlush(ByteBuffer(repeating: byte, count: count), promise: nil)
   }
 
   /// Returns once a byte that is sent now has come back.
