@@ -219,9 +219,10 @@ struct ConnectionStateMachine {
     let limit = activity == .busy ? max(policy.doubt, policy.grace) : policy.doubt
     let end = max(limit.nanosecondsClamped, 4 * Int64(progress.roundTrip) * 1_000)
     if now - since >= end, progress.attempts(since: first) >= 2 { return close(.doubtful, or: later) }
-    // After an outage the next retransmission may be minutes away.
+    // After an outage the next retransmission may be minutes away. The last one may be under way.
     let far = max(policy.doubt, .seconds(1)).nanosecondsClamped
-    return activity != .busy && progress.isStalled(beyond: far) ? close(.stalled, or: later) : later
+    let isOld = Int64(progress.lastSent) * 1_000 >= 2 * Int64(progress.roundTrip)
+    return activity != .busy && isOld && progress.isStalled(beyond: far) ? close(.stalled, or: later) : later
   }
 
   private mutating func judgeReturned(

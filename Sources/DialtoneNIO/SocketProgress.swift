@@ -66,9 +66,9 @@ struct SocketProgress: Equatable {
   }
 
   /// Whether the next transmission is further away than `limit` nanoseconds, since others had no answer. The timer of
-  /// what was sent once is as long as its answer may take.
+  /// what was sent once is as long as its answer may take. One probe may be under way.
   func isStalled(beyond limit: Int64) -> Bool {
-    isOutstanding && nextTransmission > limit && (unacknowledged > 0 ? backoff > 0 : probes > 0)
+    isOutstanding && nextTransmission > limit && (unacknowledged > 0 ? backoff > 0 : probes > 1)
   }
 
   /// How many nanoseconds after a change, at which these were the figures, nothing arrives any more that was under way.

@@ -95,7 +95,10 @@ struct ConnectionTimesTests {
 
   @Test func aRetransmissionThatIsFarAwayEndsADoubt() {
     func far(_ seconds: UInt32) -> SocketProgress {
-      figures { ($0.unacknowledged, $0.backoff, $0.retransmissionTimeout) = (1, 3, seconds * 1_000_000) }
+      figures {
+        ($0.unacknowledged, $0.backoff, $0.retransmissionTimeout) = (1, 3, seconds * 1_000_000 + 20_000)
+        $0.lastSent = 20
+      }
     }
     for (activity, seconds, isClosed) in [
       (.idle, 2, true), (.repeatable, 2, true), (.busy, 2, false), (.idle, 1, false),
@@ -104,6 +107,10 @@ struct ConnectionTimesTests {
       let action = machine.measured(far(seconds), activity: activity, at: 520_000_000)
       #expect((action == .close(.stalled)) == isClosed, "\(activity), \(seconds) s")
     }
+    var recent = far(2)
+    recent.lastSent = 19
+    var sentNow = doubtful(recent, .repeatable)
+    #expect(sentNow.measured(recent, activity: .repeatable, at: 520_000_000) != .close(.stalled), "it is under way")
     // With a longer patience, that has to be further away.
     for (seconds, isClosed) in [(5, false), (6, true)] as [(UInt32, Bool)] {
       var machine = doubtful(far(seconds)) { $0.doubt = .seconds(5) }
