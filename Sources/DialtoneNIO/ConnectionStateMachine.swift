@@ -77,12 +77,25 @@ struct ConnectionStateMachine {
   private var interface: UInt32 = 0
   /// The interface that they leave by now.
   private var present: UInt32 = 0
-  /// The socket's figures when the present state began, or when something was last answered.
-  private var first: SocketProgress?
-  /// The figures once nothing was under way any more that was so when the state began.
-  private var start: SocketProgress?
-  /// When it was seen first that new data had come since `start`.
-  private var arrival: Nanoseconds?
+  /// Most connections are fine and need none of it, so it has memory of its own.
+  private indirect enum Kept {
+    case evidence(Evidence)
+  }
+
+  private struct Evidence {
+    /// The socket's figures when the present state began, or when something was last answered.
+    var first: SocketProgress?
+    /// The figures once nothing was under way any more that was so when the state began.
+    var start: SocketProgress?
+    /// When it was seen first that new data had come since `start`.
+    var arrival: Nanoseconds?
+  }
+
+  private var kept: Kept?
+  private var evidence: Evidence {
+    get { if case .evidence(let evidence)? = kept { evidence } else { Evidence() } }
+    set { kept = .evidence(newValue) }
+  }
   /// How long an answer may take once the path is back, before what is outstanding counts as lost.
   private var patience: Nanoseconds = 50_000_000
 
@@ -105,7 +118,7 @@ struct ConnectionStateMachine {
 
   /// Whether the socket is to be probed as long as nothing is outstanding on it.
   var wantsProbes: Bool {
-    if case .doubtful = state, start != nil { policy.probesDoubtful } else { false }
+    if case .doubtful = state, evidence.start != nil { policy.probesDoubtful } else { false }
   }
 
   /// Takes in what the routes or the user say now, or that a time has come.
@@ -189,12 +202,16 @@ struct ConnectionStateMachine {
       // the routes say is not about it.
       let works =
         hasAddress
-        ? shows(progress, since: since, at: now) : start.map { $0.segmentsIn != progress.segmentsIn } ?? false
+        ? shows(progress, since: since, at: now) : evidence.start.map { $0.segmentsIn != progress.segmentsIn } ?? false
       if works {
         enter(.unjudged)
         return .wait
       }
-      if hasAddress { next = min(nextLook(since: since, at: now), end) } else { start = start ?? progress }
+      if hasAddress {
+        next = min(nextLook(since: since, at: now), end)
+      } else {
+        evidence.start = evidence.start ?? progress
+      }
     }
     return now >= end ? close(.dead) : .lookAgain(next)
   }
@@ -203,17 +220,18 @@ struct ConnectionStateMachine {
     _ progress: SocketProgress?, since: Nanoseconds, activity: ConnectionActivity, at now: Nanoseconds
   ) -> Action {
     guard let progress else { return .wait }
-    let isSettled = start != nil
+    let isSettled = evidence.start != nil
     if shows(progress, since: since, at: now) {
       interface = present
       enter(.fine)
       return .wait
     }
     let later = Action.lookAgain(nextLook(since: since, at: now))
-    guard isSettled, let first, let start else { return later }
+    guard isSettled, let first = evidence.first, let start = evidence.start else { return later }
     // What is in flight was answered, though not accepted: it counts from here how often it is sent in vain.
     if progress.unacknowledged > 0, progress.bareSegmentsIn != start.bareSegmentsIn {
-      (self.first, self.start) = (progress, progress)
+      evidence.first = progress
+      evidence.start = progress
       return later
     }
     let limit = activity == .busy ? max(policy.doubt, policy.grace) : policy.doubt
@@ -228,12 +246,13 @@ struct ConnectionStateMachine {
   private mutating func judgeReturned(
     _ progress: SocketProgress?, since: Nanoseconds, activity: ConnectionActivity, at now: Nanoseconds
   ) -> Action {
-    guard let progress, progress.isOutstanding, progress.bytesAcknowledged == (start ?? progress).bytesAcknowledged
+    guard let progress, progress.isOutstanding,
+      progress.bytesAcknowledged == (evidence.start ?? progress).bytesAcknowledged
     else {
       enter(.fine)
       return .wait
     }
-    start = start ?? progress
+    evidence.start = evidence.start ?? progress
     let remaining = progress.nextTransmission
     let isFarAway = progress.isStalled(beyond: policy.stall.nanosecondsClamped)
     state = .returned(since: since, isFarAway: isFarAway)
@@ -249,27 +268,27 @@ struct ConnectionStateMachine {
   /// Returns whether the figures show that the connection works since its state began. What was under way then arrives
   /// whatever became of the path, and shows nothing.
   private mutating func shows(_ progress: SocketProgress, since: Nanoseconds, at now: Nanoseconds) -> Bool {
-    let first = first ?? progress
-    self.first = first
+    let first = evidence.first ?? progress
+    evidence.first = first
     // Nothing was in flight: so what is acknowledged was sent since.
     if first.unacknowledged == 0, progress.bytesAcknowledged != first.bytesAcknowledged { return true }
-    guard let start else {
+    guard let start = evidence.start else {
       guard now >= since + first.settling else { return false }
-      start = progress
-      if progress.bytesAcknowledged != first.bytesAcknowledged { self.first = progress }
+      evidence.start = progress
+      if progress.bytesAcknowledged != first.bytesAcknowledged { evidence.first = progress }
       return false
     }
     if progress.shows(since: start) { return true }
     guard progress.unacknowledged == 0, progress.bytesReceived != start.bytesReceived else { return false }
     // One answer may come to an acknowledgement that was lost, but not one after the other.
-    let arrival = arrival ?? now
-    self.arrival = arrival
+    let arrival = evidence.arrival ?? now
+    evidence.arrival = arrival
     return now - Int64(progress.lastReceived) * 1_000_000 >= arrival + progress.patienceOfSender
   }
 
   /// When the figures may show more: soon at first, since most answers come within a round trip.
   private func nextLook(since: Nanoseconds, at now: Nanoseconds) -> Nanoseconds {
-    if start == nil, let first { return since + first.settling }
+    if evidence.start == nil, let first = evidence.first { return since + first.settling }
     return now + min(max((now - since) / 2, 50_000_000), 500_000_000)
   }
 
@@ -283,7 +302,7 @@ struct ConnectionStateMachine {
   private mutating func enter(_ new: State) {
     if state == new { return }
     state = new
-    (first, start, arrival) = (nil, nil, nil)
+    kept = nil
   }
 }
 #endif
