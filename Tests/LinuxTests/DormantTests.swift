@@ -40,8 +40,13 @@ struct DormantTests {
     try await monitors.expect(internet, v0, waiting)
     try await monitors.expect(local, direct, waiting)
     #expect(waiting.flags.description == "-R -cC----")
+    internet.forget()
     try lab.setDormant("v0", false)
-    try await monitors.expect(internet, v0, waiting, v0)
+    try await internet.wait("it comes back") { $0 ≈ v0 }
+    // IPv6 flags the route of a dormant link as without a carrier, on a busy machine for a moment longer.
+    let lost = try lab.unreachable(.noCarrier, "v0")
+    let others = internet.states.filter { !($0 ≈ waiting) && !($0 ≈ v0) }
+    #expect(others.allSatisfy { family == .v6 && $0 ≈ lost }, "\(internet.states)")
     try await monitors.expect(local, direct, waiting, direct)
   }
 
