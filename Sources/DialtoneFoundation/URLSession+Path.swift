@@ -47,7 +47,7 @@ extension ConnectivityPolicy {
   fileprivate func limit(_ configuration: URLSessionConfiguration) -> Duration {
     if let timeoutForResource { return min(timeoutForResource, Self.longest) }
     let interval = configuration.timeoutIntervalForResource
-    return interval < Double(Self.longest.components.seconds) ? .seconds(interval) : Self.longest
+    return interval < Double(Self.longest.components.seconds) ? .seconds(max(interval, 0)) : Self.longest
   }
 
   fileprivate var effectiveGate: PathGate {

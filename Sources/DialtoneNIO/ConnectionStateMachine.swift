@@ -228,7 +228,7 @@ struct ConnectionStateMachine {
     }
     let later = Action.lookAgain(nextLook(since: since, at: now))
     guard isSettled, let first = evidence.first, let start = evidence.start else { return later }
-    // What is in flight was answered, though not accepted: it counts from here how often it is sent in vain.
+    // The other side answers, though it takes nothing. Attempts that nobody answers are counted from here.
     if progress.unacknowledged > 0, progress.bareSegmentsIn != start.bareSegmentsIn {
       evidence.first = progress
       evidence.start = progress
