@@ -20,7 +20,7 @@ import Testing
 /// `DIALTONE_CONNECTIONS` chooses how many.
 @Suite(.timeLimit(.minutes(10)), .threadsApart)
 struct ScaleTests {
-  private static let count = ProcessInfo.processInfo.environment["DIALTONE_CONNECTIONS"].flatMap(Int.init) ?? 3_000
+  private static let count = ProcessInfo.processInfo.environment["DIALTONE_CONNECTIONS"].flatMap(Int.init) ?? 2_000
 
   /// Channels that are connected, without a handler. They share an event loop, as connections do.
   private static func channels(_ remote: (Int) -> UInt32) async throws -> [NIOAsyncTestingChannel] {

@@ -16,10 +16,15 @@ package enum DeflateBomb {
     bits.append(0b1, 1)  // The last block,
     bits.append(0b01, 2)  // with the fixed codes (RFC 1951, 3.2.6).
     bits.appendCode(0x30 + 0x41, 8)  // The literal "A".
-    for _ in 0...(size / 258) {
+    for _ in 0..<16 {
       bits.appendCode(0b1100_0101, 8)  // Symbol 285: a match of 258 bytes,
       bits.appendCode(0, 5)  // one byte back.
     }
+    // Eight matches are 13 bytes.
+    let begun = bits.bytes.removeLast()
+    let matches = bits.bytes.suffix(13)
+    for _ in 0..<(size / 258 / 8) { bits.bytes += matches }
+    bits.bytes.append(begun)
     bits.appendCode(0, 7)  // The end of the block.
     return bits.bytes
   }

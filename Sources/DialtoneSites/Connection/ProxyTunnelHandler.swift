@@ -72,14 +72,18 @@ final class ProxyTunnelHandler: TunnelHandler {
     answer += bytes
     byteCount += bytes.count
     if byteCount > Limits.headers { return finish(SiteError(.proxyFailed, "the proxy's answer has no end")) }
-    guard var range = Self.blankLine(in: answer[start...]) else { return }
+    guard var blank = Self.blankLine(in: answer[start...]) else { return }
     // RFC 9110, 15.2: interim answers say nothing of the final one. Nobody asked to switch protocols (101).
-    while Self.isInterim(answer[..<range.lowerBound]) {
-      answer.removeSubrange(..<range.upperBound)
-      guard let next = Self.blankLine(in: answer[...]) else { return }
-      range = next
+    var final = answer[...]
+    while Self.isInterim(final[..<blank.lowerBound]) {
+      final = final[blank.upperBound...]
+      guard let next = Self.blankLine(in: final) else {
+        answer = Array(final)
+        return
+      }
+      blank = next
     }
-    let line = answer.prefix { $0 != 0x0D && $0 != 0x0A }
+    let line = Array(final.prefix { $0 != 0x0D && $0 != 0x0A })
     guard line.starts(with: Array("HTTP/1.".utf8)), line.count >= 12, line[8] == 0x20 else {
       return finish(SiteError(.proxyFailed, "the proxy answered with something that is not HTTP/1"))
     }
@@ -88,7 +92,7 @@ final class ProxyTunnelHandler: TunnelHandler {
       return finish(SiteError(.proxyFailed, "the proxy refused to connect to the site (\(status))"))
     }
     // In TLS the client speaks first: nothing else can have come yet.
-    guard range.upperBound == answer.count else {
+    guard blank.upperBound == answer.count else {
       return finish(SiteError(.proxyFailed, "the proxy said more than it was asked"))
     }
     leave(context)
@@ -96,8 +100,12 @@ final class ProxyTunnelHandler: TunnelHandler {
 
   /// The end of a line and of the one after it, which is empty; LF alone may end one (RFC 9112, 2.2).
   private static func blankLine(in bytes: ArraySlice<UInt8>) -> Range<Int>? {
-    let blanks = [[0x0A, 0x0A], [0x0A, 0x0D, 0x0A]] as [[UInt8]]
-    return blanks.compactMap(bytes.firstRange(of:)).min { $0.lowerBound < $1.lowerBound }
+    for end in bytes.indices where bytes[end] == 0x0A {
+      let next = bytes[(end + 1)...].prefix(2)
+      if next.first == 0x0A { return end..<end + 2 }
+      if next.elementsEqual([0x0D, 0x0A]) { return end..<end + 3 }
+    }
+    return nil
   }
 
   /// Whether an answer's status line says 100 to 199, and not 101.

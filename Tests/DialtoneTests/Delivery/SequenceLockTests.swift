@@ -100,7 +100,7 @@ struct SequenceLockTests {
       #expect(started)
     }
     // A sanitizer makes each store cost a hundred times as much.
-    let count: UInt64 = isSanitized ? 5_000 : 200_000
+    let count: UInt64 = isSanitized ? 5_000 : 60_000
     for number in 1...count { lock.store(Pattern(number)) }
     isDone.store(true, ordering: .releasing)
     while ended.value < 4 { await Task.yield() }

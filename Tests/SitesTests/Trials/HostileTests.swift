@@ -139,7 +139,7 @@ struct HostileTests {
           for _ in 0..<2 {
             _ = try await check(server.url(.plain)) {
               $0.expectation = .body(containing: "the text that never comes")
-              $0.timeout = .seconds(2)
+              $0.timeout = .seconds(1)
             }
           }
         }
