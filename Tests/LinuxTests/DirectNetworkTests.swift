@@ -118,6 +118,71 @@ struct DirectNetworkTests {
     }
   }
 
+  /// The announcement of a route, as the kernel writes it.
+  private static func announcement(of prefix: NetworkChange.Prefix) -> [UInt8] {
+    BuiltMessages.bytes(.newRoute) { builder in
+      builder.appendRouteHeader(
+        family: prefix.address.family, destinationLength: UInt8(prefix.length), sourceLength: 0, table: 254,
+        type: .unicast, flags: [])
+      builder.append(RouteMessage.Attribute.destination, address: prefix.address)
+    }
+  }
+
+  /// Linux lets lookups find an IPv6 route only after it has announced it. Here the time between is long.
+  @Test func anIPv6RouteThatIsNotFoundWhenItIsAnnouncedIsFoundLater() async throws {
+    let lab = try await makeLab()
+    let clock = SteppedClock(isStill: true)
+    let target = try address("2001:db8:ffff::1")
+    let prefix = NetworkChange.Prefix(try address("2001:db8:ffff::").bits, length: 48)
+    try lab.addAddress("2001:db8::1/64", "v0")
+    try lab.run {
+      let network = LinuxNetwork(try EventPoll(), time: clock.source, suspended: { 0 })
+      let socket = try ScriptedSocket(inPlaceOf: try #require(network.descriptors.first))
+      func status() -> Reachability.Status? {
+        var status: Reachability.Status?
+        network.answer([RouteQuery(.address(target))]) { status = $1.status }
+        return status
+      }
+      #expect(status() == .unreachable && network.nextPoll == nil)
+      socket.say(Self.announcement(of: prefix))
+      #expect(Array(drained(network).prefixes) == [prefix])
+      #expect(status() == .unreachable)
+      try lab.addRoute("2001:db8:ffff::/48", via: "2001:db8::2", dev: "v0")
+      #expect(network.nextPoll == clock.now + 100_000_000 && drained(network).isEmpty)
+      clock.advance(by: .milliseconds(100))
+      var change = NetworkChange()
+      network.poll(into: &change)
+      network.drain(into: &change)
+      #expect(Array(change.prefixes) == [prefix] && !change.touchesEverything)
+      #expect(status() == .reachable && network.nextPoll == nil)
+      withExtendedLifetime(socket) {}
+    }
+  }
+
+  /// For IPv4 the query waits for the kernel's lock. Of hundreds of IPv6 routes not each is kept.
+  @Test(arguments: [(false, 2, 0), (true, 2, 2), (true, 400, 1)])
+  func onlyIPv6RoutesAreAskedAboutOnceMore(isIPv6: Bool, announced: Int, again: Int) throws {
+    let lab = try NetworkLab.withoutOwnAddresses()
+    let clock = SteppedClock(isStill: true)
+    try lab.run {
+      let network = LinuxNetwork(try EventPoll(), time: clock.source, suspended: { 0 })
+      let socket = try ScriptedSocket(inPlaceOf: try #require(network.descriptors.first))
+      for number in 0..<announced {
+        let bits =
+          isIPv6
+          ? IPAddressBits(ipv6High: 0x2001_0DB8 << 32 | UInt64(number) << 16, low: 0)
+          : IPAddressBits(ipv4: 0xC612_0000 | UInt32(number) << 8)
+        socket.say(Self.announcement(of: .init(bits, length: isIPv6 ? 48 : 24)))
+      }
+      _ = drained(network)
+      clock.advance(by: .milliseconds(100))
+      var change = NetworkChange()
+      if network.nextPoll == clock.now { network.poll(into: &change) }
+      #expect(change.prefixes.count == again && !change.touchesEverything && network.nextPoll == nil)
+      withExtendedLifetime(socket) {}
+    }
+  }
+
   // MARK: Questions
 
   private func makeLab() async throws -> NetworkLab {

@@ -301,8 +301,10 @@ final class LinuxNetwork: NetworkSource {
   private func readEvents(_ change: inout NetworkChange) -> Bool {
     guard let events else { return true }
     var isUnderstood = true
+    var hasIPv6Routes = false
     let end = events.read { message, bytes in
       messageCount += 1
+      if message.subject == .route, RouteMessage.isIPv6(message, in: bytes) { hasIPv6Routes = true }
       guard case .neighbour = message.subject else {
         if !tables.apply(message, bytes, &change) { isUnderstood = false }
         return
@@ -315,6 +317,7 @@ final class LinuxNetwork: NetworkSource {
         change.markRoute(GatewayWatch.touched)
       }
     }
+    if hasIPv6Routes { lookups.ipv6RoutesWereAnnounced(change) }
     switch end {
     case .empty: return isUnderstood
     case .incomplete: return false

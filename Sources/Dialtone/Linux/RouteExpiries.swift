@@ -31,6 +31,8 @@ struct RouteExpiries {
 
   init() {}
 
+  var count: Int { ending.count }
+
   /// Takes in a reply to a query with `RTM_F_FIB_MATCH`.
   mutating func note(_ route: RouteMessage, now: Int64) {
     // 0 may also mean that it ends within one unit; then an earlier deadline stays.

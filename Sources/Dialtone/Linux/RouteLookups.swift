@@ -5,19 +5,32 @@
 internal import Netlink
 
 /// Makes lookups as connect(2) would, and remembers what may change their answers although no event tells of it: routes
-/// that end, and IPv6 gateways that cease to answer.
+/// that end, IPv6 gateways that cease to answer, and IPv6 routes that were announced before the kernel found them.
+///
+/// The kernel announces an IPv6 route that has a new node in its tree before lookups find it (fib6_add_rt2node,
+/// net/ipv6/ip6_fib.c, sets RTN_RTINFO last), and since Linux 6.16 holds no lock meanwhile for which a query could wait.
+/// That takes less than a microsecond, but milliseconds if a hypervisor or an interrupt stops the processor just then.
+/// So what was announced is asked about once more.
 final class RouteLookups {
+  /// The time from an announcement to the second question, in nanoseconds.
+  private static let confirmationDelay: Int64 = 100_000_000
+  /// With more prefixes than this, all of IPv6 is asked about.
+  private static let confirmationLimit = 256
+
   let gateways: GatewayWatch
   private let time: TimeSource
   private let probe = ConnectProbe()
   /// When the routes of the answers end.
   private var expiries = RouteExpiries() { didSet { nextExpiry = expiries.next } }
   private var nextExpiry: Int64?
+  /// When to ask once more about IPv6 routes that were announced.
+  private var confirmations = RouteExpiries() { didSet { nextConfirmation = confirmations.next } }
+  private var nextConfirmation: Int64?
 
   /// When to ask again for what ``passDeadlines(_:_:now:)`` returns then; `nil` if there is nothing.
   var deadline: Int64? {
-    guard let nextLook = gateways.nextLook else { return nextExpiry }
-    return min(nextLook, nextExpiry ?? .max)
+    let next = min(gateways.nextLook ?? .max, nextExpiry ?? .max, nextConfirmation ?? .max)
+    return next == .max ? nil : next
   }
 
   /// - Parameter time: The clock of deadlines.
@@ -26,10 +39,21 @@ final class RouteLookups {
     gateways = GatewayWatch(time)
   }
 
-  /// Returns the prefixes whose routes have ended by `now`, or are chosen anew because of a gateway; each once.
+  /// Takes in that IPv6 routes were announced, with what they touch among other things.
+  func ipv6RoutesWereAnnounced(_ change: NetworkChange) {
+    let deadline = time.now().addingClamped(Self.confirmationDelay)
+    if change.touchesEverything || confirmations.count > Self.confirmationLimit {
+      return confirmations.askAgain(GatewayWatch.touched, at: deadline)
+    }
+    for prefix in change.prefixes where prefix.address.isIPv6 { confirmations.askAgain(prefix, at: deadline) }
+  }
+
+  /// Returns the prefixes whose routes have ended by `now`, are chosen anew because of a gateway, or were announced a
+  /// moment ago.
   func passDeadlines(_ queries: KernelQueries?, _ events: KernelEvents?, now: Int64) -> [NetworkChange.Prefix] {
     var prefixes: [NetworkChange.Prefix] = []
     if let nextExpiry, nextExpiry <= now { prefixes = expiries.removeEnded(now: now) }
+    if let nextConfirmation, nextConfirmation <= now { prefixes += confirmations.removeEnded(now: now) }
     if let queries, let events, gateways.look(queries, events, now: now) { prefixes.append(GatewayWatch.touched) }
     return prefixes
   }

@@ -125,6 +125,14 @@ package struct RouteMessage: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
+extension RouteMessage {
+  /// Whether a message about a route is about one of IPv6.
+  @inline(__always)
+  package static func isIPv6(_ message: NetlinkMessage, in bytes: RawSpan) -> Bool {
+    bytes.integer(at: message.body.lowerBound) == KernelAddressFamily.ipv6.rawValue
+  }
+}
+
 /// The destination of a route that was announced: all that an event's reader needs to know of it.
 package struct RoutePrefix: Hashable, Sendable, BitwiseCopyable {
   /// All zeros for a default route.
