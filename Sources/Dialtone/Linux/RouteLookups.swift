@@ -7,8 +7,8 @@ internal import Netlink
 /// Makes lookups as connect(2) would, and remembers what may change their answers although no event tells of it: routes
 /// that end, IPv6 gateways that cease to answer, and IPv6 routes that were announced before the kernel found them.
 ///
-/// The kernel announces an IPv6 route that has a new node in its tree before lookups find it (fib6_add_rt2node,
-/// net/ipv6/ip6_fib.c, sets RTN_RTINFO last), and since Linux 6.16 holds no lock meanwhile for which a query could wait.
+/// The kernel announces an IPv6 route that has a new node in its tree before lookups find it: fib6_add_rt2node
+/// (net/ipv6/ip6_fib.c) sets RTN_RTINFO last. Since Linux 6.16 it holds no lock meanwhile for which a query could wait.
 /// That takes less than a microsecond, but milliseconds if a hypervisor or an interrupt stops the processor just then.
 /// So what was announced is asked about once more.
 final class RouteLookups {
