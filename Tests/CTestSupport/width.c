@@ -11,7 +11,7 @@
 #endif
 #endif
 #ifndef TESTS_PER_PROCESSOR
-#define TESTS_PER_PROCESSOR 4
+#define TESTS_PER_PROCESSOR 6
 #endif
 
 /// Lets few tests run at a time, before Swift Testing reads how many.

@@ -16,7 +16,7 @@ struct BodyCollector {
   /// Takes in what came.
   mutating func append(_ buffer: ByteBuffer) {
     if body.isComplete { return }
-    let part = buffer.readableBytesView.prefix(Limits.body - body.length)
+    let part = Array(buffer.readableBytesView.prefix(Limits.body - body.length))
     body.length += part.count
     for index in searches.indices { searches[index].look(at: part) }
     body.hasText = searches.contains(where: \.isFound)
@@ -64,7 +64,7 @@ private struct TextSearch {
   }
 
   /// Takes in what came next.
-  mutating func look(at part: some Sequence<UInt8>) {
+  mutating func look(at part: [UInt8]) {
     if isFound || text.isEmpty { return }
     for byte in part {
       while matched > 0, byte != text[matched] { matched = borders[matched] }

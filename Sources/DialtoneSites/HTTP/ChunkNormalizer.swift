@@ -28,38 +28,39 @@ struct ChunkNormalizer {
 
   /// Writes to `output` what the decoder gets for the bytes that came next. Throws if they are no chunks.
   mutating func normalize(_ bytes: ByteBufferView, into output: inout ByteBuffer) throws(HTTPParserError) {
-    var rest = bytes
-    while let first = rest.first {
+    var position = bytes.startIndex
+    while position < bytes.endIndex {
       if place == .data {
-        let part = rest.prefix(Int(min(left, UInt64(rest.count))))
-        output.writeBytes(part)
-        rest = rest.dropFirst(part.count)
-        left -= UInt64(part.count)
+        let count = Int(min(left, UInt64(bytes.endIndex - position)))
+        output.writeBytes(bytes[position..<position + count])
+        position += count
+        left -= UInt64(count)
         if left == 0 { place = .endOfData }
         continue
       }
-      rest = rest.dropFirst()
+      let byte = bytes[position]
+      position += 1
       if place == .extensions || place == .trailer {
         surplus += 1
         // What is left out must have an end, too.
         if surplus > Limits.headers { throw .headerOverflow }
       }
       switch place {
-      case .size: try readSize(first, &output)
-      case .extensions: if first == Self.lineFeed { try endSize(&output) }
+      case .size: try readSize(byte, &output)
+      case .extensions: if byte == Self.lineFeed { try endSize(&output) }
       case .endOfData:
-        if first == Self.lineFeed {
+        if byte == Self.lineFeed {
           output.writeBytes([Self.carriageReturn, Self.lineFeed])
           (place, hasText) = (.size, false)
-        } else if first == Self.carriageReturn, !hasText {
+        } else if byte == Self.carriageReturn, !hasText {
           hasText = true
         } else {
           // More than the size says.
           throw .invalidChunkSize
         }
       case .trailer:
-        if first != Self.lineFeed {
-          if first != Self.carriageReturn { hasText = true }
+        if byte != Self.lineFeed {
+          if byte != Self.carriageReturn { hasText = true }
         } else if hasText {
           hasText = false
         } else {
