@@ -53,7 +53,7 @@ struct ScreenProcessTests {
     try lab.addVeth("fifteen-letters", "far0")
     try lab.addAddress("2001:db8:1234:5678:9abc:def0:1234:5678/128", "fifteen-letters")
     try lab.addRule(priority: 10, .unreachable, to: "10.66.0.0/16")
-    let emulator = try await Emulator(widths: [20, 27, 33, 40, 52, 64, 80, 100, 120, 160, 200], in: lab)
+    let emulator = try await Emulator(widths: [20, 27, 40, 64, 80, 160], in: lab)
     let folder = try TemporaryFolder()
     defer { withExtendedLifetime(folder) {} }
     let typed = emulator.widths.map { commands(columns: $0, journal: "\(folder.path)/\($0)") }
@@ -74,7 +74,7 @@ struct ScreenProcessTests {
   ])
   func progressShowsThatItWaits(command: String) async throws {
     let lab = try NetworkLab()
-    let emulator = try await Emulator(widths: [20, 30, 40, 60, 80, 120], in: lab)
+    let emulator = try await Emulator(widths: [20, 40, 80], in: lab)
     try await emulator.start(emulator.widths.map { _ in "stty echo; \(Tool.path) \(command); stty -echo" })
     var seen: [Set<String>] = emulator.widths.map { _ in [] }
     try await eventually("the seconds of \(command) go on at all widths") {

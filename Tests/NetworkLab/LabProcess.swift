@@ -31,6 +31,22 @@ package final class LabProcess: Sendable {
     let descriptor = lab_pidfd(pid)
     if descriptor < 0 { kill(pid, SIGKILL) }
     pidDescriptor = try check(descriptor, "opening a descriptor of the process \(pid)")
+    try reapAtItsEnd()
+  }
+
+  /// Reaps the process as soon as it has ended, on a thread of its own: while a process has ended and is not reaped,
+  /// Swift Testing's thread that waits for exit tests keeps a processor busy.
+  private func reapAtItsEnd() throws(LabError) {
+    let descriptor = try check(lab_pidfd(pid), "opening a descriptor of the process \(pid)")
+    let reaper = LabThread()
+    try reaper.start()
+    // Without this object, whose release kills the process.
+    reaper.finish { [pid, ending] in
+      // A signal ends a wait early. Whoever waits for the process hears of an error.
+      while lab_wait_readable(descriptor, -1) == 0 {}
+      _ = try? Self.reap(pid, ending)
+      lab_close(descriptor)
+    }
   }
 
   deinit {
@@ -82,7 +98,9 @@ package final class LabProcess: Sendable {
     }
   }
 
-  private func reap() throws(LabError) -> Ending? {
+  private func reap() throws(LabError) -> Ending? { try Self.reap(pid, ending) }
+
+  private static func reap(_ pid: Int32, _ ending: LabLock<Ending?>) throws(LabError) -> Ending? {
     try ending.withLock { ending throws(LabError) in
       if ending == nil {
         var code: Int32 = 0
