@@ -49,11 +49,12 @@ struct ScriptedEventsTests {
     let events = try KernelEvents()
     let socket = try ScriptedSocket(inPlaceOf: events.descriptor)
     var (said, count) = (0, 0)
+    let (whole, cut) = (Self.bytes("1"), Self.bytes("1X"))
     // Two wait at a time, until 9,000 have come.
     func say() {
       for _ in 0..<2 where said < 9_000 {
         said += 1
-        socket.say(Self.bytes(said == lost ? "1X" : "1"))
+        socket.say(said == lost ? cut : whole)
       }
     }
     say()

@@ -81,7 +81,7 @@ struct QueryIndexTests {
     }
     var index = QueryIndex()
     var model: [(address: IPAddressBits, node: QueryNode)] = []
-    for step in 0..<12_000 {
+    for step in 0..<6_000 {
       switch Int.random(in: 0..<10, using: &numbers) {
       case 0..<5:
         let address = address()
