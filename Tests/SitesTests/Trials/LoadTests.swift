@@ -52,7 +52,7 @@ struct LoadTests {
   }
 
   @Test func checksOverTLSLeaveNothing() async {
-    await #expect(processExitsWith: .success) { try await LoadTests.rounds(.secure, checks: 100, bytes: 96) }
+    await #expect(processExitsWith: .success) { try await LoadTests.rounds(.secure, checks: 400, bytes: 96) }
   }
 
   /// The number of checks at a time is limited for all callers together. The rest waits.
