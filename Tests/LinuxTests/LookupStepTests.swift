@@ -140,7 +140,13 @@ struct LookupStepTests {
   func theSourceOfTheHopIsAskedFor(namesSource: Bool) throws {
     let (decision, rules) = (try decision(), namesSource ? Self.bySource : Self.plain)
     var lookup = try lookup(Self.four)
-    let isOpen = lookup.take(try severalHops(), decision, rules, nil)
+    var isOpen = lookup.take(try severalHops(), decision, rules, nil)
+    if namesSource {
+      // First, whether the source of the other hop finds a way.
+      #expect(isOpen && lookup.destination.output == nil)
+      #expect(lookup.destination.source == (try address("10.1.0.1").bits))
+      isOpen = lookup.take(try severalHops(), decision, rules, nil)
+    }
     #expect(isOpen && lookup.destination.output == 3 && lookup.destination.source == nil)
     let isOpenStill = lookup.take(try replies(over: 3, from: "10.0.0.1"), decision, rules, nil)
     #expect(isOpenStill == namesSource && lookup.destination.output == nil)
@@ -148,6 +154,18 @@ struct LookupStepTests {
     // Interface, gateway and source are those of one hop.
     #expect(lookup.state.interface?.index == 3 && lookup.state.gateway == IPAddress("10.0.0.2"))
     #expect(lookup.state.source == IPAddress("10.0.0.1"))
+  }
+
+  /// connect(2) goes by the hash, and what it says of an address is the same each time.
+  @Test func whatTheSourceOfTheOtherHopDoesNotReachIsUnreachable() throws {
+    let decision = try decision()
+    var lookup = try lookup(Self.four)
+    let isOpen = lookup.take(try severalHops(), decision, Self.bySource, nil)
+    #expect(isOpen)
+    // A rule refuses it: blackhole (EINVAL).
+    let refused = RouteReplies(match: .refusal(22), plain: .refusal(22))
+    let isOpenStill = lookup.take(refused, decision, Self.bySource, nil)
+    #expect(!isOpenStill && lookup.state.status == .unreachable)
   }
 
   @Test func aHopWhoseSourceIsNotToldKeepsTheFirstOne() throws {

@@ -18,6 +18,8 @@ internal import Netlink
 struct ConnectLookup {
   private enum Step {
     case first
+    /// Rules name sources, and a hash chose another hop than the state has: whether its source finds a way.
+    indirect case sourceOfHash(RouteReplies, hop: UInt32)
     /// The first replies are known; the source of the chosen hop is asked for.
     indirect case sourceOfHop(RouteReplies)
     /// The second lookup, with the chosen source.
@@ -59,11 +61,27 @@ struct ConnectLookup {
       decide(replies, decision)
       if let source = destination.source { return keepToInterface(replies, IPAddress(source), decision, probe) }
       if let hop = hopWithAnotherSource(replies) {
+        if !target.bits.isIPv6, rules.namesSource, case .route(let plain) = replies.plain,
+          let source = plain.preferredSource
+        {
+          step = .sourceOfHash(replies, hop: hop)
+          destination.source = source
+          return true
+        }
         step = .sourceOfHop(replies)
         destination.output = hop
         return true
       }
       return lookUpAgain(replies, decision, rules, probe)
+    case .sourceOfHash(let first, let hop):
+      decide(replies, decision)
+      destination.source = nil
+      // connect(2) goes by the hash: what it says of an address is the same each time.
+      guard state.isReachable else { return false }
+      decide(first, decision)
+      step = .sourceOfHop(first)
+      destination.output = hop
+      return true
     case .sourceOfHop(var first):
       destination.output = nil
       if case .route = replies.plain { first.plain = replies.plain }
