@@ -156,7 +156,7 @@ struct LookupStepTests {
     #expect(lookup.state.source == IPAddress("10.0.0.1"))
   }
 
-  /// connect(2) goes by the hash, and what it says of an address is the same each time.
+  /// connect(2) takes the hop that the hash chose. If it fails there, it fails each time.
   @Test func whatTheSourceOfTheOtherHopDoesNotReachIsUnreachable() throws {
     let decision = try decision()
     var lookup = try lookup(Self.four)

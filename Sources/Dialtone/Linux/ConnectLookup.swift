@@ -76,7 +76,7 @@ struct ConnectLookup {
     case .sourceOfHash(let first, let hop):
       decide(replies, decision)
       destination.source = nil
-      // connect(2) goes by the hash: what it says of an address is the same each time.
+      // connect(2) takes the hop that the hash chose. If it fails there, it fails each time.
       guard state.isReachable else { return false }
       decide(first, decision)
       step = .sourceOfHop(first)
