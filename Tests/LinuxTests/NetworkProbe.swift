@@ -18,7 +18,10 @@ final class NetworkProbe: Sendable {
     var messages = 0
     /// Turns in which events were read.
     var drains = 0
+    /// How often it looked for what was not announced, or at what it had meant to ask once more.
     var polls = 0
+    /// Of these, those that had everything asked again.
+    var wholePolls = 0
     /// Queries answered.
     var answers = 0
     /// Paths answered.
@@ -101,7 +104,10 @@ private final class ProbedNetwork: NetworkSource {
     // A poll reads events, too.
     probe.waitWhileStalled()
     network.poll(into: &change)
-    probe.note(network) { $0.polls += 1 }
+    probe.note(network) {
+      $0.polls += 1
+      if change.touchesEverything { $0.wholePolls += 1 }
+    }
   }
 
   func answer(_ queries: [RouteQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {
