@@ -24,6 +24,7 @@ enum BuiltMessages {
     var master: UInt32?
     var activePort: UInt32?
     var alternativeNames: [String] = []
+    var group: UInt32?
     var isWirelessEvent = false
     var family = KernelAddressFamily.unspecified
   }
@@ -43,6 +44,7 @@ enum BuiltMessages {
       if let lower = fields.lower { builder.append(LinkMessage.Attribute.link, lower) }
       if let namespace = fields.lowerNamespace { builder.append(LinkMessage.Attribute.linkNamespaceID, namespace) }
       if let master = fields.master { builder.append(LinkMessage.Attribute.master, master) }
+      if let group = fields.group { builder.append(LinkMessage.Attribute.group, group) }
       if !fields.alternativeNames.isEmpty {
         let list = builder.beginNested(LinkMessage.Attribute.properties)
         for name in fields.alternativeNames {

@@ -366,6 +366,8 @@ struct ConnectLookupTests {
     try ip(lab, "addr del 10.5.0.5/32 dev v0")
     for mark in [7, 9] as [UInt32] { #expect(try await !agree(lab, Self.four, mark: mark).isSent) }
     #expect(try await agree(lab, Self.four, from: "192.0.2.9").isSent)
+    #expect(try await agree(lab, Self.four, from: "192.0.2.9", over: "v0").isSent)
+    #expect(try await !agree(lab, Self.four, from: "192.0.3.9", over: "v0").isSent)
     #expect(try await !agree(lab, "2001:db8:b::1", from: "2001:db8:a::1", over: "v0").isSent)
     #expect(try await agree(lab, "2001:db8:a::1", from: "2001:db8:a::1", over: "v0").isSent)
   }

@@ -94,7 +94,7 @@ struct LinkOrderTests {
   }
 
   @Test(
-    "a change touches every target if the link carried packets, does now, or has another name",
+    "a change touches every target if the link carried packets, does now, or has another name or group",
     arguments: [
       (nil, off, .idle), (nil, works, .everything), (off, off, .nothing), (off, pulled, .idle), (pulled, off, .idle),
       (off, works, .everything), (works, off, .everything), (works, works, .nothing),
@@ -102,7 +102,8 @@ struct LinkOrderTests {
       // Neither broadcast nor multicast counts.
       (works, Fields(flags: 0x10041), .nothing), (works, Fields(flags: 0x11053), .everything),
       (off, Fields(flags: 0x1002, state: .down, master: 7), .idle),
-      (works, Fields(address: [2, 0, 0, 0, 1, 1]), .everything),
+      (works, Fields(address: [2, 0, 0, 0, 1, 1]), .everything), (works, Fields(group: 5), .everything),
+      (off, Fields(flags: 0x1002, state: .down, group: 5), .everything), (Fields(group: 5), Fields(group: 5), .nothing),
     ] as [(Fields?, Fields, LinkTable.Effect)])
   func aChangeTouchesTargets(before: Fields?, after: Fields, effect: LinkTable.Effect) throws {
     var network = BuiltNetwork()

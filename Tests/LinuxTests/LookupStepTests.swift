@@ -76,10 +76,10 @@ struct LookupStepTests {
   }
 
   @Test(
-    "there is no second lookup without a source, for what leaves by the source's link anyway, and in IPv6",
+    "there is no second lookup without a source, and in IPv6",
     arguments: [
-      ("198.51.100.7", nil), ("198.51.100.7", "0.0.0.0"), ("239.1.2.3", "10.0.0.1"), ("255.255.255.255", "10.0.0.1"),
-      ("2001:db8:ffff::1", "2001:db8::1"),
+      ("198.51.100.7", nil), ("198.51.100.7", "0.0.0.0"), ("239.1.2.3", nil), ("2001:db8:ffff::1", "2001:db8::1"),
+      ("ff05::9", "2001:db8::1"),
     ] as [(String, String?)])
   func someAreNotLookedUpAgain(target: String, source: String?) throws {
     var lookup = try lookup(target)
@@ -87,10 +87,16 @@ struct LookupStepTests {
     #expect(!isOpen && lookup.destination.source == nil)
   }
 
-  @Test func anAddressBelowTheBroadcastAddressIsLookedUpAgain() throws {
-    var lookup = try lookup("255.255.255.254")
-    let isOpen = lookup.take(try replies(over: 3, from: "10.0.0.1"), try decision(), Self.bySource, nil)
-    #expect(isOpen)
+  /// With a source they leave by its link, whatever the route says (ip_route_output_key_hash_rcu, net/ipv4/route.c).
+  @Test(
+    "what goes to many is looked up again without a rule, too",
+    arguments: [("239.1.2.3", true), ("255.255.255.255", true), ("255.255.255.254", false), ("223.255.255.255", false)])
+  func whatGoesToManyIsLookedUpAgain(target: String, isOfMany: Bool) throws {
+    for (rules, isLookedUp) in [(Self.bySource, true), (Self.plain, isOfMany)] {
+      var lookup = try lookup(target)
+      let isOpen = lookup.take(try replies(over: 3, from: "10.0.0.1"), try decision(), rules, nil)
+      #expect(isOpen == isLookedUp)
+    }
   }
 
   @Test("a lookup that has a source, or is refused or lost, is the last one", arguments: ["source", "refused", "lost"])

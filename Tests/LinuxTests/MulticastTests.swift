@@ -76,6 +76,25 @@ struct MulticastTests {
     }
   }
 
+  @Test("a route whose source another link has: the datagram leaves by that link", arguments: targets)
+  func aDatagramLeavesByTheLinkOfItsSource(target: String) async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try lab.makeW()
+    for prefix in ["224.0.0.0/4", "255.255.255.255/32"] {
+      try #require(lab.ip("route add \(prefix) dev v0 src 10.1.0.1").status == 0)
+    }
+    try await lab.waitForCarriers()
+    let connection = connection(target)
+    let outcome = try lab.connect(connection)
+    let state = try state(lab, connection)
+    #expect(outcome.isSent && outcome.link == "w0" && outcome.source == "10.1.0.1", "\(outcome)")
+    #expect(state.isVia("w0") && state.source?.description == outcome.source, "\(state)")
+    try lab.down("w1")
+    try await lab.waitUntilOperating("w0", false)
+    #expect(try self.state(lab, connection) ≈ lab.unreachable(.noCarrier, "w0"))
+  }
+
   @Test("a rule, a route or a link that stops it is seen", arguments: targets)
   func whatStopsADatagramIsSeen(target: String) async throws {
     let lab = try NetworkLab()

@@ -76,6 +76,48 @@ struct RouteExpiryTests {
     try await monitors.expect(internet, lab.reachable("v0", via: "2001:db8:a::2"))
   }
 
+  /// The kernel then changes the end of the route, and announces only the prefix that was advertised with it.
+  @Test("a router advertises an earlier end of its default route")
+  func anAdvertisementMovesTheEnd() async throws {
+    let lab = try NetworkLab.withoutOwnAddresses()
+    try lab.addVeth("v0", "v1")
+    try lab.up("v0", "v1")
+    try lab.addAddress("2001:db8:a::1/64", "v0")
+    try await lab.waitForCarriers()
+    func advertise(_ seconds: UInt16) throws {
+      try lab.sendFrame(etherType: 0x86DD, Self.advertisement(seconds), by: "v1", to: [0x33, 0x33, 0, 0, 0, 1])
+    }
+    // The link may not take advertisements as soon as it has its carrier.
+    try await eventually("the route is there") {
+      try advertise(1_800)
+      return try lab.ip("-6 route show default").output.contains("fe80::2")
+    }
+    let monitors = try LabMonitors(lab)
+    let internet = try await monitors.record { $0.family = .ipv6 }
+    #expect(internet.last?.isVia("v0") ?? false)
+    try advertise(2)
+    try await eventually(within: Self.soon, "unreachable") { internet.last?.isUnreachable(.noRoute) ?? false }
+    #expect(try lab.connect(LabConnection(to: "2001:503:ba3e::2:30")).error == ENETUNREACH)
+  }
+
+  /// A router advertisement of fe80::2 to all nodes (RFC 4861, 4.2), with a prefix that is on the link and not for
+  /// addresses (4.6.2), as it is where DHCPv6 gives them.
+  private static func advertisement(_ seconds: UInt16) -> [UInt8] {
+    let source: [UInt8] = [0xFE, 0x80] + [UInt8](repeating: 0, count: 13) + [2]
+    let destination: [UInt8] = [0xFF, 2] + [UInt8](repeating: 0, count: 13) + [1]
+    let lifetime = [UInt8(seconds >> 8), UInt8(seconds & 0xFF)]
+    let prefix: [UInt8] =
+      [3, 4, 64, 0x80] + [0, 0, 14, 16, 0, 0, 14, 16, 0, 0, 0, 0] + [0x20, 1, 0xD, 0xB8, 0, 0xB]
+      + [UInt8](repeating: 0, count: 10)
+    var message: [UInt8] = [134, 0, 0, 0, 64, 0] + lifetime + [UInt8](repeating: 0, count: 8) + prefix
+    // RFC 8200, 8.1: the sum covers addresses, length and protocol, too.
+    let summed = source + destination + [0, 0, 0, UInt8(message.count), 0, 0, 0, 58] + message
+    var sum = stride(from: 0, to: summed.count, by: 2).reduce(0) { $0 + Int(summed[$1]) << 8 + Int(summed[$1 + 1]) }
+    while sum > 0xFFFF { sum = sum & 0xFFFF + sum >> 16 }
+    (message[2], message[3]) = (UInt8(~sum >> 8 & 0xFF), UInt8(~sum & 0xFF))
+    return [0x60, 0, 0, 0, 0, UInt8(message.count), 58, 255] + source + destination + message
+  }
+
   @Test("nothing is polled if no route ends")
   func nothingIsPolledIfNoRouteEnds() async throws {
     let lab = try makeLab(600)

@@ -136,6 +136,20 @@ struct RouteHopTests {
     #expect(state.isReachable && state.gateway == nil && state.flags == [.reachable, .isDirect])
   }
 
+  /// `ip route add 192.0.2.0/24 via 10.0.0.1` with an address of this machine: `ip route get` has no `via` then, and
+  /// packets are for neighbours (rt_set_nexthop, net/ipv4/route.c: a gateway of scope host is not used).
+  @Test(
+    "the gateway is the one that the kernel uses now: one that a router named, or none",
+    arguments: ["10.0.0.2", "10.0.0.7", nil])
+  func theGatewayIsTheOneInUse(used: String?) throws {
+    let replies = RouteReplies(
+      match: try BuiltMessages.route(over: 3, via: "10.0.0.2"),
+      plain: try BuiltMessages.route(over: 3, via: used, from: "10.0.0.1"))
+    let state = try network().decision().decide(try address("192.0.2.1"), replies)
+    #expect(state.isReachable && state.gateway == used.flatMap { IPAddress($0) })
+    #expect(state.flags.contains(.isDirect) == (used == nil))
+  }
+
   @Test(
     "a link-local target takes any source but loopback and the unspecified one, others one of wider scope",
     arguments: [

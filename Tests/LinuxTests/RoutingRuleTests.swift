@@ -107,6 +107,27 @@ struct RoutingRuleTests {
     try await monitors.expect(internet, lab.reachable("v0", via: "10.0.0.2"))
   }
 
+  @Test(
+    "a rule passes over the routes by a group of links", .enabled(if: NetworkLab.hasIPRoute2, "needs ip of iproute2"))
+  func groupsOfLinks() async throws {
+    let lab = try NetworkLab.withoutOwnAddresses()
+    try lab.makeB()
+    // Detection of duplicate addresses and the like would have everything asked again.
+    try await lab.waitForCarriers()
+    func ip(_ arguments: String) throws { #expect(try lab.ip(arguments).status == 0, "\(arguments)") }
+    try ip("rule add pref 100 lookup main suppress_ifgroup 5")
+    try ip("rule del pref 32766")
+    let monitors = try LabMonitors(lab)
+    let internet = try await monitors.record()
+    let v0 = try lab.reachable("v0", via: "10.0.0.2")
+    let none = try lab.unreachable(.noRoute)
+    try ip("link set v0 group 5")
+    #expect(try lab.connect(LabConnection(to: "192.0.2.1")).error != 0)
+    try await monitors.expect(internet, v0, none)
+    try ip("link set v0 group 0")
+    try await monitors.expect(internet, v0, none, v0)
+  }
+
   @Test("13: a mark in a query needs no privilege")
   func markNeedsNoPrivilege() async throws {
     let lab = try NetworkLab()

@@ -188,9 +188,10 @@ struct SocketJudge {
     // The first lookup's hop decides the source, and so which rules the second lookup meets.
     if !target.isIPv6, isSourceRuled, first.match.map({ $0.hops.count > 1 }) ?? false { return .unknown }
     // IPv6 looks up again only after a failure.
-    let isFirst = target.isIPv6 ? first.match != nil && first.plain != nil : first.match?.kind == "multicast"
-    // (The match of an IPv4 multicast address fails with a source.)
-    let answers = isFirst ? first : second
+    let isFirst = target.isIPv6 && first.match != nil && first.plain != nil
+    // The match of an IPv4 multicast address fails with a source: no route is used then.
+    let isOfMany = !target.isIPv6 && first.match?.kind == "multicast"
+    let answers = isFirst ? first : isOfMany ? (second.plain, second.plain) : second
     if let bound, target.isIPv6, answers.plain?.value(after: "dev") != bound {
       if isLinkLocal { return .unknown }
       // With a source, `ip` does not keep to the link, but the socket is bound to it.

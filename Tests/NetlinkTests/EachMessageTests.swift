@@ -83,7 +83,8 @@ struct EachMessageTests {
     arguments: [
       (16, .link), (17, .link), (18, .other), (20, .address), (21, .address), (22, .other), (24, .route), (25, .route),
       (26, .other), (28, .neighbour), (29, .neighbour), (30, .other), (32, .rule), (33, .rule), (34, .other),
-      (80, .netconf), (81, .netconf), (82, .other), (104, .nexthop), (105, .nexthop), (106, .other), (0, .other),
+      (52, .advertisement), (53, .other), (68, .advertisement), (80, .netconf), (81, .netconf),
+      (82, .other), (104, .nexthop), (105, .nexthop), (106, .other), (0, .other),
       (2, .other), (15, .other),
     ] as [(UInt16, NetlinkMessage.Subject)])
   func tellsWhatAMessageIsAbout(type: UInt16, subject: NetlinkMessage.Subject) throws {

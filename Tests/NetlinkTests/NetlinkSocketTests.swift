@@ -69,7 +69,7 @@ struct NetlinkSocketTests {
   @Test(
     arguments: [
       .link, .neighbour, .ipv4Address, .ipv4Route, .ipv4Rule, .ipv6Address, .ipv6Route, .ipv6Rule,
-      .ipv4Netconf, .ipv6Netconf, .nexthop,
+      .ipv4Netconf, .ipv6Netconf, .nexthop, .ipv6Prefix, .neighbourDiscoveryOption,
     ] as [NetlinkGroup])
   func joinsEveryGroup(group: NetlinkGroup) throws {
     let socket = try NetlinkSocket(.route)

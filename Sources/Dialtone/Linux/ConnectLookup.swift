@@ -9,8 +9,9 @@ internal import Netlink
 ///
 /// The kernel first looks up without a source.
 /// - IPv4 then looks up again with the source that was chosen, and uses that answer (ip_route_connect,
-///   include/net/route.h). It can differ only if a rule names a source, or if the route's source is no longer this
-///   machine's.
+///   include/net/route.h). It can differ only if a rule names a source, if the route's source is no longer this
+///   machine's, or for a multicast address and 255.255.255.255: with a source, they leave by the link that has it,
+///   without a route or rule (ip_route_output_key_hash_rcu, net/ipv4/route.c).
 /// - IPv6 looks up again only if the first answer is an error, with the source that RFC 6724 chooses among all links
 ///   (ip6_dst_lookup_tail, net/ipv6/ip6_output.c).
 ///
@@ -132,7 +133,7 @@ struct ConnectLookup {
   /// So a socket with the source that the kernel chose finds the same. If nothing leaves from any source, it finds the
   /// same, too. IPv6 has routes for sources of their own (ip-route(8), `from`), which no answer without a source shows.
   func state(from source: IPAddress, _ rules: RuleTable) -> Reachability? {
-    guard !target.bits.isIPv6, !goesOutOfTheSourcesLink, !rules.namesSource, destination.source == nil,
+    guard !target.bits.isIPv6, !target.isOfMany, !rules.namesSource, destination.source == nil,
       isPlainUnicast, !source.isLoopback
     else { return nil }
     switch state.status {
@@ -162,9 +163,9 @@ struct ConnectLookup {
   ) -> Bool {
     switch replies.plain {
     case .route(let plain):
-      guard !target.bits.isIPv6, !goesOutOfTheSourcesLink, let source = plain.preferredSource,
-        !IPAddress(source).isUnspecified,
-        rules.namesSource || replies.namesSource && !decision.addresses.isOurs(IPAddress(source), on: nil)
+      guard !target.bits.isIPv6, let source = plain.preferredSource, !IPAddress(source).isUnspecified,
+        target.isOfMany || rules.namesSource
+          || replies.namesSource && !decision.addresses.isOurs(IPAddress(source), on: nil)
       else { return false }
       destination.source = source
     case .refusal:
@@ -181,10 +182,6 @@ struct ConnectLookup {
     step = .fromChosenSource
     return true
   }
-
-  /// Whether packets with a source leave by the link that has the source, without a route or rule. This is so for
-  /// IPv4's multicast addresses and for 255.255.255.255 (ip_route_output_key_hash_rcu, net/ipv4/route.c).
-  private var goesOutOfTheSourcesLink: Bool { target.isOfMany }
 
   // MARK: A source and an interface
 

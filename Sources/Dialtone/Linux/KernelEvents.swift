@@ -9,7 +9,7 @@ final class KernelEvents {
   /// The groups that are joined. For each of them there is a change that no other group announces.
   private static let groups: [NetlinkGroup] = [
     .link, .ipv4Address, .ipv6Address, .ipv4Route, .ipv6Route, .ipv4Rule, .ipv6Rule, .ipv4Netconf, .ipv6Netconf,
-    .nexthop,
+    .nexthop, .ipv6Prefix, .neighbourDiscoveryOption,
   ]
   /// More than any announcement needs; a longer one counts as lost.
   private static let slotSize = 32 * 1024

@@ -70,7 +70,7 @@ final class KernelTables {
   // MARK: Announcements
 
   /// Takes in a message, and adds to `change` what it may have changed. Returns whether it could be read; otherwise it
-  /// is as good as lost. Messages about neighbours belong to `GatewayWatch`.
+  /// is as good as lost. Messages about neighbours and advertisements belong to `RouteLookups`.
   func apply(_ message: NetlinkMessage, _ bytes: RawSpan, _ change: inout NetworkChange) -> Bool {
     switch message.subject {
     case .link:
@@ -98,7 +98,7 @@ final class KernelTables {
       change.markEverything()
     case .nexthop, .netconf:
       change.markEverything()
-    case .neighbour, .other:
+    case .neighbour, .advertisement, .other:
       break
     }
     return true
@@ -156,7 +156,7 @@ final class KernelTables {
       if let source = query.source {
         // IPv4's kernel judges it itself: a local route may cover it, and no address.
         guard source.family == address.family,
-          addresses.isOurs(source, on: output) || source.family == .ipv4 && output == nil && !source.isUnspecified
+          addresses.isOurs(source, on: output) || source.family == .ipv4 && !source.isUnspecified
         else { return missing(.noAddress) }
       }
       return .ask(

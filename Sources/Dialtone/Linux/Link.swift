@@ -21,6 +21,8 @@ struct Link: Equatable, Sendable {
   /// about.
   let structure: Structure
   let bondActivePort: UInt32?
+  /// Rules may pass over routes by links of a group (`suppress_ifgroup` of ip-rule(8)).
+  let group: UInt32
   let hardwareAddress: [UInt8]
   /// Its own kind, without looking at the links below.
   var ownKind: InterfaceKind
@@ -46,6 +48,7 @@ struct Link: Equatable, Sendable {
     let isElsewhere = message.linkNamespaceID != nil
     lower = message.infoKind == "veth" || isElsewhere || message.lower == message.index ? nil : message.lower
     bondActivePort = message.bondActiveSlave
+    group = message.group
     hardwareAddress = message.hardwareAddress ?? []
     ownKind = kind
     self.radio = radio

@@ -82,8 +82,9 @@ struct LinkTable: Sendable {
     }
     // A link that carried packets, or does now, can be on the way to any target, and so can its parts. A target that
     // names the link as its interface can be reachable although the link carries nothing: another name touches it, too.
-    let isRenamed = old != nil && namesDiffer
-    return old?.isOperating ?? false || link.isOperating || isRenamed ? .everything : .idle
+    // So does another group: a rule may have passed over the link's route, and the next table's was used.
+    let isFoundElsewise = old != nil && (namesDiffer || old?.group != link.group)
+    return old?.isOperating ?? false || link.isOperating || isFoundElsewise ? .everything : .idle
   }
 
   mutating func remove(_ index: UInt32) -> Effect {

@@ -302,10 +302,13 @@ final class LinuxNetwork: NetworkSource {
     guard let events else { return true }
     var isUnderstood = true
     var hasIPv6Routes = false
+    var isAdvertised = false
     let end = events.read { message, bytes in
       messageCount += 1
-      if message.subject == .route, RouteMessage.isIPv6(message, in: bytes) { hasIPv6Routes = true }
-      guard case .neighbour = message.subject else {
+      let subject = message.subject
+      if subject == .route, RouteMessage.isIPv6(message, in: bytes) { hasIPv6Routes = true }
+      if subject == .advertisement { isAdvertised = true }
+      guard subject == .neighbour else {
         if !tables.apply(message, bytes, &change) { isUnderstood = false }
         return
       }
@@ -318,6 +321,7 @@ final class LinuxNetwork: NetworkSource {
       }
     }
     if hasIPv6Routes { lookups.ipv6RoutesWereAnnounced(change) }
+    if isAdvertised { lookups.routerHasAdvertised(&change) }
     switch end {
     case .empty: return isUnderstood
     case .incomplete: return false

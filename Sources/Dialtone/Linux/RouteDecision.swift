@@ -118,13 +118,14 @@ final class RouteDecision {
     output: UInt32?, source: IPAddress?
   ) -> Reachability {
     let found: IPAddress?
-    // A router may have redirected packets to another one of the link (RFC 1122, 3.2.2.2; RFC 4861, 8).
-    var redirected: IPAddressBits?
+    // A router may have redirected packets to another one of the link (RFC 1122, 3.2.2.2; RFC 4861, 8), and the kernel
+    // uses no gateway that is this machine (rt_set_nexthop, net/ipv4/route.c).
+    var usedGateway = hop.gateway
     switch replies.plain {
     // If the query has a source, IPv6 still replies with the one that it would choose.
     case .route(let plain):
       found = source ?? plain.preferredSource.map { IPAddress($0) }
-      if replies.severalHops.isEmpty, plain.outputInterface == hop.interfaceIndex { redirected = plain.gateway }
+      if replies.severalHops.isEmpty, plain.outputInterface == hop.interfaceIndex { usedGateway = plain.gateway }
     // The route exists, but no packet could be made for it, such as one from 127.0.0.1 to elsewhere (EINVAL).
     case .refusal(EINVAL), .refusal(EADDRNOTAVAIL): return unreachable(.noAddress, link)
     case .refusal(let errno): return refused(errno, target, output: output)
@@ -142,9 +143,7 @@ final class RouteDecision {
     // On a wired or Wi-Fi link, link-local addresses are neighbours, whatever route covers them. For multicast and
     // broadcast addresses, the kernel's reply has the gateway of the default route, which is not used.
     let isNeighbour = target.isLinkLocal && (kind == .wired || kind == .wifi)
-    if route.type == .unicast, !isNeighbour, let gateway = hop.gateway {
-      state.gateway = IPAddress(redirected ?? gateway)
-    }
+    if route.type == .unicast, !isNeighbour, let usedGateway { state.gateway = IPAddress(usedGateway) }
     let isDirect = state.gateway == nil && (isNeighbour || !link.flags.contains(.pointToPoint))
     state.flags = flags(link).union(isDirect ? [.reachable, .isDirect] : .reachable)
     return state

@@ -33,6 +33,9 @@ struct RouteExpiries {
 
   var count: Int { ending.count }
 
+  /// The prefixes of the routes that end.
+  var prefixes: some Sequence<NetworkChange.Prefix> { ending.lazy.map(\.route.prefix) }
+
   /// Takes in a reply to a query with `RTM_F_FIB_MATCH`.
   mutating func note(_ route: RouteMessage, now: Int64) {
     // 0 may also mean that it ends within one unit; then an earlier deadline stays.

@@ -16,6 +16,7 @@ package struct LinkMessage: Hashable, Sendable {
     package static let master: UInt16 = 10
     package static let operationalState: UInt16 = 16
     static let linkInfo: UInt16 = 18
+    package static let group: UInt16 = 27
     static let extendedMask: UInt16 = 29
     package static let linkNamespaceID: UInt16 = 37
     package static let properties: UInt16 = 52
@@ -54,6 +55,8 @@ package struct LinkMessage: Hashable, Sendable {
   /// The largest packet that the link takes, in bytes.
   package private(set) var mtu: UInt32?
   package private(set) var bondActiveSlave: UInt32?
+  /// The group that rules may name (`suppress_ifgroup` of ip-rule(8)).
+  package private(set) var group: UInt32 = 0
 
   /// Whether the message describes the whole link. Messages about a bridge's port and wireless events lack most
   /// attributes, and absence in them means nothing.
@@ -107,6 +110,10 @@ package struct LinkMessage: Hashable, Sendable {
       return operationalState != nil
     case Attribute.linkInfo:
       return readInfo(payload, in: bytes)
+    case Attribute.group:
+      guard let value: UInt32 = bytes.integer(in: payload) else { return false }
+      group = value
+      return true
     case Attribute.linkNamespaceID:
       linkNamespaceID = bytes.integer(in: payload)
       return linkNamespaceID != nil

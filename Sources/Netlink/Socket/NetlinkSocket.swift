@@ -251,7 +251,10 @@ package struct NetlinkGroup: RawRepresentable, Hashable, Sendable {
   package static let ipv4Rule = Self(rawValue: 8)
   package static let ipv6Address = Self(rawValue: 9)
   package static let ipv6Route = Self(rawValue: 11)
+  /// The prefixes of router advertisements, and what else they have for programs (RTNLGRP_ND_USEROPT).
+  package static let ipv6Prefix = Self(rawValue: 18)
   package static let ipv6Rule = Self(rawValue: 19)
+  package static let neighbourDiscoveryOption = Self(rawValue: 20)
   package static let ipv4Netconf = Self(rawValue: 24)
   package static let ipv6Netconf = Self(rawValue: 25)
   package static let nexthop = Self(rawValue: 32)

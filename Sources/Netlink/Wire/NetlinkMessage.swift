@@ -37,6 +37,8 @@ extension NetlinkMessage {
   /// another.
   package enum Subject: Hashable, Sendable {
     case link, address, route, neighbour, rule, netconf, nexthop
+    /// What a router advertises (RFC 4861, 4.2).
+    case advertisement
     /// Something else, or nothing that exists.
     case other
   }
@@ -50,6 +52,7 @@ extension NetlinkMessage {
     case .newRule, .deleteRule: .rule
     case .newNetconf, .deleteNetconf: .netconf
     case .newNexthop, .deleteNexthop: .nexthop
+    case .newPrefix, .newNeighbourDiscoveryOption: .advertisement
     default: .other
     }
   }
@@ -134,6 +137,9 @@ package struct NetlinkMessageType: RawRepresentable, Hashable, Sendable {
   package static let newRule = Self(rawValue: 32)
   package static let deleteRule = Self(rawValue: 33)
   package static let getRule = Self(rawValue: 34)
+
+  package static let newPrefix = Self(rawValue: 52)
+  package static let newNeighbourDiscoveryOption = Self(rawValue: 68)
 
   package static let newNetconf = Self(rawValue: 80)
   package static let deleteNetconf = Self(rawValue: 81)
