@@ -191,7 +191,7 @@ struct SocketJudge {
     let isFirst = target.isIPv6 && first.match != nil && first.plain != nil
     // The match of an IPv4 multicast address fails with a source: no route is used then.
     let isOfMany = !target.isIPv6 && first.match?.kind == "multicast"
-    let answers = isFirst ? first : isOfMany ? (second.plain, second.plain) : second
+    let answers: Answers = isFirst ? first : isOfMany ? (second.plain, second.plain) : second
     if let bound, target.isIPv6, answers.plain?.value(after: "dev") != bound {
       if isLinkLocal { return .unknown }
       // With a source, `ip` does not keep to the link, but the socket is bound to it.
