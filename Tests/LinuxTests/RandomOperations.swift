@@ -69,7 +69,7 @@ struct RandomOperations {
     case 96...100: setting()
     case 101...109: selectiveRule()
     case 110...115: selectiveRoute()
-    case 116...118: alternativeName()
+    case 116...118: linkProperty()
     case 119...120: loopback()
     default: TrafficOperations(lab).operation(&generator)
     }
@@ -256,19 +256,20 @@ struct RandomOperations {
       prefixes.flatMap { ["from \($0)", "not from \($0)"] } + [
         "ipproto tcp", "ipproto udp", "ipproto tcp dport 443", "ipproto udp dport 53", "dport 400-500", "not dport 443",
       ]
-    let actions = ["lookup 201", "lookup 201", "unreachable", "prohibit", "blackhole"]
+    let actions = ["lookup 201", "lookup 201", "lookup 201 suppress_ifgroup 5", "unreachable", "prohibit", "blackhole"]
     let priority = self.number(104...107)
     let family = isIPv6 ? "-6 " : ""
     if chance(50) { return command("\(family)rule del pref \(priority)") }
     return command("\(family)rule add pref \(priority) \(one(of: selectors)) \(one(of: actions))")
   }
 
-  /// An IPv6 route for some sources only, or for some time only.
+  /// An IPv6 route for some sources only, or for some time only; or one whose source another link may have.
   private mutating func selectiveRoute() -> Operation {
     let number = number(0...2)
     let destination = one(of: ["default", "2001:db8:ffff::/48"])
     let way = "via \(gateway(number, true)) dev n\(number)"
-    switch self.number(1...8) {
+    switch self.number(1...9) {
+    case 9: return command("route replace 224.0.0.0/4 dev n\(number) src 10.\(self.number(0...2)).0.1")
     case 1...3: return command("-6 route add \(destination) from 2001:db8:\(self.number(0...2))::/64 \(way)")
     case 4: return command("-6 route del \(destination) from 2001:db8:\(self.number(0...2))::/64")
     case 5...7: return command("-6 route add \(destination) \(way) metric 300 expires \(self.number(1...2))")
@@ -276,7 +277,9 @@ struct RandomOperations {
     }
   }
 
-  private mutating func alternativeName() -> Operation {
+  /// What rules and sockets name a link by: an alternative name, or its group.
+  private mutating func linkProperty() -> Operation {
+    if chance(40) { return command("link set dev n\(number(0...2)) group \(one(of: [0, 5]))") }
     let name = one(of: Self.alternativeNames)
     if chance(35) { return command("link property del dev \(name) altname \(name)") }
     return command("link property add dev n\(number(0...2)) altname \(name)")
