@@ -95,6 +95,27 @@ struct MulticastTests {
     #expect(try self.state(lab, connection) ≈ lab.unreachable(.noCarrier, "w0"))
   }
 
+  @Test("of several hops a hash chooses one, and the datagram leaves by the link of its source")
+  func aHashChoosesTheSource() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try lab.makeW()
+    let hops = "nexthop via 10.0.0.2 dev v0 nexthop via 10.1.0.2 dev w0"
+    try #require(lab.ip("route replace default \(hops)").status == 0)
+    try await lab.waitForCarriers()
+    var links: Set<String?> = []
+    for number in 1...16 {
+      let connection = connection("239.1.2.\(number)")
+      let outcome = try lab.connect(connection)
+      let state = try state(lab, connection)
+      #expect(outcome.isSent && state.interface?.name == outcome.link, "\(state), but: \(outcome)")
+      #expect(state.source?.description == outcome.source, "\(state), but: \(outcome)")
+      links.insert(outcome.link)
+    }
+    // The kernel's hash has another key after each start of the system; one link for all has a chance of 2^-15.
+    #expect(links == ["v0", "w0"])
+  }
+
   @Test("a rule, a route or a link that stops it is seen", arguments: targets)
   func whatStopsADatagramIsSeen(target: String) async throws {
     let lab = try NetworkLab()

@@ -133,7 +133,7 @@ struct ConnectLookup {
   /// So a socket with the source that the kernel chose finds the same. If nothing leaves from any source, it finds the
   /// same, too. IPv6 has routes for sources of their own (ip-route(8), `from`), which no answer without a source shows.
   func state(from source: IPAddress, _ rules: RuleTable) -> Reachability? {
-    guard !target.bits.isIPv6, !target.isOfMany, !rules.namesSource, destination.source == nil,
+    guard !target.bits.isIPv6, !leavesByItsSource, !rules.namesSource, destination.source == nil,
       isPlainUnicast, !source.isLoopback
     else { return nil }
     switch state.status {
@@ -144,12 +144,15 @@ struct ConnectLookup {
     }
   }
 
+  /// Whether a packet with a source leaves by the link that has it, without a route or rule.
+  private var leavesByItsSource: Bool { !target.bits.isIPv6 && target.isOfMany }
+
   // MARK: Several hops
 
   /// Returns the interface of the hop in the state, if the plain reply has the source of another hop, which a hash
-  /// chose.
+  /// chose. What leaves by its source's link takes no hop: there the hash's source counts.
   private func hopWithAnotherSource(_ replies: RouteReplies) -> UInt32? {
-    guard destination.output == nil, state.isReachable, !state.flags.contains(.isLocalAddress),
+    guard destination.output == nil, !leavesByItsSource, state.isReachable, !state.flags.contains(.isLocalAddress),
       case .route(let plain) = replies.plain, let hop = state.interface?.index, let chosen = plain.outputInterface,
       hop != chosen
     else { return nil }
@@ -164,7 +167,7 @@ struct ConnectLookup {
     switch replies.plain {
     case .route(let plain):
       guard !target.bits.isIPv6, let source = plain.preferredSource, !IPAddress(source).isUnspecified,
-        target.isOfMany || rules.namesSource
+        leavesByItsSource || rules.namesSource
           || replies.namesSource && !decision.addresses.isOurs(IPAddress(source), on: nil)
       else { return false }
       destination.source = source
