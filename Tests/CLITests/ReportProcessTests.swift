@@ -43,6 +43,19 @@ struct ReportProcessTests {
     return folder
   }
 
+  /// ECMA-48, 5.6: what begins with ESC would be obeyed by a terminal.
+  @Test func aNameInAnErrorControlsNoTerminal() async throws {
+    let lab = try NetworkLab()
+    let folder = try journal()
+    defer { _ = try? FileManager.default.removeItem(atPath: folder) }
+    let name = "/proc/\u{1B}]0;T\u{7}/y"
+    for arguments in [["report", "--directory", folder, "--output", name], ["record", "--directory", name]] {
+      let result = try await Tool.run(arguments, in: lab)
+      #expect(result.ending == .exited(74) && result.error.contains(#"\u{1B}"#), "\(result)")
+      #expect(!result.error.unicodeScalars.contains("\u{1B}"), "\(result)")
+    }
+  }
+
   private func report(_ folder: String, in lab: NetworkLab) async throws -> String {
     let page = "\(folder)/page.html"
     let result = try await Tool.run(["report", "--directory", folder, "--output", page], in: lab)

@@ -93,6 +93,12 @@ struct ScarcityProcessTests {
     let process = try lab.spawn(path, ["wait", "--timeout", "0.2", "192.0.2.1"])
     #expect(try await process.exit(within: .seconds(60)) == .exited(1))
     #expect(try await process.output.text() == "192.0.2.1  unreachable  no route to the destination\n")
+    // libdispatch ends the process with SIGILL if it cannot read /proc/self/task/…/stat.
+    for arguments in [["record", "--directory", empty.path + "/j", "127.0.0.1"], ["explain"], ["export"]] {
+      let process = try lab.spawn(path, arguments)
+      #expect(try await process.exit(within: .seconds(60)) == .exited(71))
+      #expect(try await process.error.text() == "dialtone: /proc/self/stat: No such file or directory\n")
+    }
     let version = try lab.spawn(path, ["--version"])
     #expect(try await version.exit(within: .seconds(60)) == .exited(0))
     let wrong = try lab.spawn(path, ["--nosuch"])

@@ -148,4 +148,16 @@ struct SignalProcessTests {
     #expect(try await process.exit(within: .seconds(60)) == .exited(74))
     #expect(try await process.error.text() == "dialtone: standard output: Bad file descriptor\n")
   }
+
+  /// As grep(1): a stream that is closed is an error of who uses it, and of nobody else.
+  @Test(
+    arguments: [
+      ("status -q 127.0.0.1 >&-", 0), ("wait -q 127.0.0.1 >&-", 0), ("outages --directory /nowhere >&-", 66),
+      ("status --from-file - <&-", 66),
+    ] as [(String, CInt)])
+  func doesWithoutClosedStreams(arguments: String, status: CInt) async throws {
+    let lab = try NetworkLab()
+    let process = try lab.spawn("/bin/sh", ["-c", "exec \"$0\" \(arguments)", Tool.path])
+    #expect(try await process.exit(within: .seconds(60)) == .exited(status))
+  }
 }

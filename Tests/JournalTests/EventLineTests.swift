@@ -93,10 +93,11 @@ struct EventLineTests {
     let line = String(decoding: JournalEvent(kind, at: moment(60, slept: 3)).line.dropLast(), as: UTF8.self)
     let start = try #require(line.firstRange(of: "\"\(key)\":")).upperBound
     let end = try #require(line[start...].firstIndex { !$0.isNumber })
+    // CLOCK_BOOTTIME is read before CLOCK_MONOTONIC: without sleep the difference may lie below zero.
+    let isSleep = key.lowercased().hasSuffix("slept")
     for (number, isRead) in [
-      (Int64.min, false), (-9_223_372_036_854_776, false), (-9_223_372_036_854_775, true),
-      // CLOCK_BOOTTIME is read before CLOCK_MONOTONIC: without sleep the difference may lie below zero.
-      (-1, true), (9_223_372_036_854_775, true), (9_223_372_036_854_776, false), (.max, false),
+      (Int64.min, false), (-9_223_372_036_854_776, false), (-9_223_372_036_854_775, isSleep), (-1, isSleep),
+      (9_223_372_036_854_775, isSleep || key == "clock"), (9_223_372_036_854_776, false), (.max, false),
     ] {
       let damaged = line.replacingCharacters(in: start..<end, with: "\(number)")
       let event = JournalEvent(line: Array(damaged.utf8)[...])
@@ -104,6 +105,25 @@ struct EventLineTests {
       // Whatever is read can be told.
       if let event { _ = OutageLog.outages([JournalEvent(.up(target: "a"), at: moment(1)), event], now: moment(70)) }
     }
+  }
+
+  /// clock_gettime(2), CLOCK_BOOTTIME: it begins with the machine and never goes back, so an outage began between that
+  /// and its line, and nobody can have missed more of it.
+  @Test(
+    arguments: [
+      ("beganClock", 0, true), ("beganClock", 1_060_000_000, true), ("beganClock", 1_060_000_001, false),
+      ("unwatched", 0, true), ("unwatched", 55_000_000, true), ("unwatched", 55_000_001, false),
+      ("lasted", 0, true), ("lasted", 1_060_000_000, true), ("lasted", 1_060_000_001, false),
+    ])
+  func refusesSpansThatTheClockHasNot(key: String, number: Int64, isRead: Bool) throws {
+    var outage = Self.unwatched
+    if key == "beganClock" { outage.unwatched = 0 }
+    let kind: JournalEvent.Kind = key == "lasted" ? .sleep(123) : .begin(outage, isContinued: false)
+    let line = String(decoding: JournalEvent(kind, at: moment(60)).line.dropLast(), as: UTF8.self)
+    let start = try #require(line.firstRange(of: "\"\(key)\":")).upperBound
+    let end = try #require(line[start...].firstIndex { !$0.isNumber })
+    let other = line.replacingCharacters(in: start..<end, with: "\(number)")
+    #expect((JournalEvent(line: Array(other.utf8)[...]) != nil) == isRead)
   }
 
   @Test func refusesBytesThatAreNoText() {

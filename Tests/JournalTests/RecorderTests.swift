@@ -97,6 +97,8 @@ struct RecorderTests {
     // What is told is written a moment later.
     try await other.waitUntilWritten()
     try FileManager.default.removeItem(atPath: folder.path)
+    // mkdir(2): where a file is, no folder can be made.
+    try Data().write(to: URL(filePath: folder.path))
     other.stop()
     #expect(other.remarks.value.last?.contains("1 of the events could not be written, and are lost") ?? false)
   }
@@ -119,6 +121,19 @@ struct RecorderTests {
     #expect(remarks.last?.contains("written again") ?? false)
     let names = try folder.events().events.map(\.name)
     #expect(names.first == "file" && names.contains("begin") && names.last == "stop", "\(names)")
+  }
+
+  /// If the end is all that happens since, it is written, too.
+  @Test func aFolderIsMadeAnewAtTheEnd() async throws {
+    let folder = try JournalFolder()
+    let lab = try Lab(in: folder)
+    try await lab.wait(for: "up", count: 1)
+    try await lab.wait(for: "path", count: 1)
+    try await lab.waitUntilWritten()
+    try FileManager.default.removeItem(atPath: folder.path)
+    lab.stop()
+    #expect(try folder.events().events.map(\.name) == ["file", "stop"])
+    #expect(lab.remarks.value.last?.contains("written again") ?? false, "\(lab.remarks.value)")
   }
 
   /// A month, in which the network goes a hundred times: begin and end of each outage are exact to the microsecond.

@@ -133,7 +133,24 @@ struct ReportPageTests {
     #expect(data.days[keys[2]] == ReportData.Day(up: 3_000_000, down: 0, outages: 0))
   }
 
+  /// A cable that is pulled for an hour is an hour, with any number of targets.
+  @Test func aDayIsLostOnce() {
+    let data = data(
+      0, 86_400, [outage(50, 60), outage(0, 10), outage(5, 12, "b"), outage(8, 9, "c"), outage(12, 13, "c")])
+    #expect(data.lostByDay == [WallTime.localDay(wall(0)): 23_000_000])
+    #expect(page(0, 86_400, [outage(0, 10), outage(0, 10, "b")]).contains(": 2 outages, 10 s down\""))
+  }
+
   // MARK: Page
+
+  /// 400 cells of ten minutes: what is shorter says how long it was, and in which minutes it lies.
+  @Test func aTooltipSaysHowLong() throws {
+    let page = page(0, 240_000, [outage(43_202, 43_204), outage(43_900, 43_903), outage(60_000, 60_600)])
+    #expect(
+      try found(#"<title>down: the link, ([^<]*?)\S+ (\d\d:\d\d) (and|to) \S+ (\d\d:\d\d)<"#, in: page) == [
+        ["5 s between ", "12:00", "and", "12:20"], ["", "16:40", "to", "16:50"],
+      ])
+  }
 
   @Test func thePageIsWhole() {
     let page = page(0, 400, [up(0, 400)])
@@ -247,7 +264,9 @@ struct ReportPageTests {
     }
     #expect(try labels(0, 2 * 86_400).map { [$0[1], $0[3]] } == [["0.0", days[0]], ["50.0", days[1]]])
     #expect(
-      try labels(0, 3 * 86_400).map { [$0[1], $0[3]] } == [["0.0", days[0]], ["37.5", days[1]], ["75.0", days[2]]])
+      try labels(0, 3 * 86_400).map { [$0[1], $0[3]] } == [["0.0", days[0]], ["33.3", days[1]], ["66.6", days[2]]])
+    // A day is written at its midnight, wherever the page begins.
+    #expect(try labels(21_600, 2.5 * 86_400).map { [$0[1], $0[3]] } == [["30.0", days[1]], ["70.0", days[2]]])
   }
 
   // MARK: Days

@@ -155,7 +155,12 @@ struct ReportTests {
         up("a", 2 * 1_440 + 72, 5 * 1_440), outage("a", from: 6 * 1_440 - 10, to: 6 * 1_440 + 20, layer: .router),
       ])
     let labels = try found(#"<span class="(?:minor|major)" style="left:([\d.]+)%[^"]*">([^<]*)</span>"#, in: page[...])
-    #expect(labels == (0..<8).map { ["\(Double($0) * 12.5)", text($0 * month / 8, "d MMM")] })
+    // Each fourth day, where it begins.
+    #expect(
+      labels
+        == (0..<8).map { number in
+          ["\(Double(number * 4_000 / 30) / 10)", text(number * 4 * 1_440, "d MMM")]
+        })
     // A week a row, from Monday on.
     let date = Date(timeIntervalSince1970: Double(Self.midnight))
     let weekday = (Calendar(identifier: .gregorian).component(.weekday, from: date) + 5) % 7

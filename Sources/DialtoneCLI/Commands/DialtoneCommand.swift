@@ -61,7 +61,7 @@ struct DialtoneCommand: ParsableCommand {
   static func main() {
     command_prepare()
     do throws(SystemError) {
-      try StandardStream.prepare()
+      StandardStream.prepare()
       var arguments: [String] = []
       do {
         arguments = try TypedArguments.all()

@@ -66,7 +66,7 @@ struct ReportCommand: CheckedCommand {
           umask(mask)
           try ReplacedFile.write(page, to: output, newMode: 0o666 & ~mask)
         } catch {
-          Output.note("dialtone: \(error)")
+          Output.note("dialtone: \(TerminalText.visible("\(error)"))")
           return .inputOutput
         }
       }

@@ -4,7 +4,6 @@
 internal import CDialtoneSystem
 internal import Dialtone
 internal import DialtoneDiagnosis
-internal import DialtoneSites
 internal import Dispatch
 
 /// Runs a diagnosis, and prints its verdict. If it is interrupted, it prints the verdict so far.
@@ -32,16 +31,9 @@ struct ExplainRunner {
   ///
   /// - Throws: `SystemError` if the output cannot be written.
   func run() throws -> ExitStatus {
-    do throws(SiteError) {
-      // Before the first task: if the system is short of threads or descriptors, Swift would wait for ever.
-      try SiteResources.prove()
-    } catch {
-      throw SystemError("explain", errno: error.errno)
-    }
+    try Shortage.proveTasks(of: "explain")
     // Who cannot be asked for want of a descriptor is not silent.
     if let error = Shortage.descriptors(Self.needed) { throw error }
-    // libdispatch looks there what its threads do, and ends the process if it cannot.
-    if SystemFile.text(at: "/proc/self/stat") == nil { throw SystemError("/proc/self/stat", errno: ENOENT) }
     let isTerminal = StandardStream.output.isTerminal
     let progress = Progress(isEnabled: !isQuiet && Progress.isPossible)
     let formatter = ExplainFormatter(

@@ -5,7 +5,6 @@ internal import CDialtoneCommand
 internal import CDialtoneSystem
 internal import Dialtone
 internal import DialtoneExporter
-internal import DialtoneSites
 internal import Dispatch
 
 /// Runs an exporter until a signal ends the process. Requests under way are answered first.
@@ -30,11 +29,7 @@ struct ExportRunner {
     let ending = Ending()
     // Before other threads start: they inherit the mask.
     Signals.onEnd { _ in ending.stop(within: Self.patience) }
-    do throws(SiteError) {
-      try SiteResources.prove()
-    } catch {
-      throw SystemError("export", errno: error.errno)
-    }
+    try Shortage.proveTasks(of: "export")
     let process = ProcessMetrics()
     let exporter = Exporter(
       configuration: configuration, policy: policy, watched: try WatchedTargets(targets), process: process)

@@ -5,7 +5,6 @@ internal import CDialtoneCommand
 internal import CDialtoneSystem
 internal import Dialtone
 internal import DialtoneJournal
-internal import DialtoneSites
 
 /// Runs a recorder until a signal ends it, and tells the service manager and the journal of systemd.
 struct RecordRunner {
@@ -19,12 +18,7 @@ struct RecordRunner {
   func run() throws -> ExitStatus {
     // As an exporter does.
     if export != nil { command_raise_descriptor_limit() }
-    do throws(SiteError) {
-      // Before the first task: if the system is short of threads or descriptors, Swift would wait for ever.
-      try SiteResources.prove()
-    } catch {
-      throw SystemError("record", errno: error.errno)
-    }
+    try Shortage.proveTasks(of: "record")
     // A file beyond the limit of the process (setrlimit(2), RLIMIT_FSIZE) is an error like a full disk.
     var set = sigset_t()
     // None of these calls keeps a pointer.
@@ -39,7 +33,7 @@ struct RecordRunner {
       defer { running?.end() }
       try recorder.run()
     } catch let error as Recorder.Failure {
-      Output.note("dialtone: \(error)")
+      Output.note("dialtone: \(TerminalText.visible("\(error)"))")
       return .inputOutput
     }
     // The signal that has stopped it ends the process.

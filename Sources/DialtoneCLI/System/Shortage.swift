@@ -3,6 +3,7 @@
 
 internal import CDialtoneSystem
 internal import Dialtone
+internal import DialtoneSites
 internal import Netlink
 
 /// What a system that has nothing left ran out of, and what to do about it.
@@ -40,6 +41,13 @@ enum Shortage {
     let error = SystemError("socket")
     if socket < 0 { return remedy(for: error) == nil ? nil : error }
     return withExtendedLifetime(OwnedDescriptor(socket)) { descriptors(count - 1) }
+  }
+
+  /// Before the first task of a command: if the system is short of threads or descriptors, Swift would wait for ever,
+  /// and libdispatch looks in /proc what its threads do, and ends the process if it cannot.
+  static func proveTasks(of command: String) throws(SystemError) {
+    do throws(SiteError) { try SiteResources.prove() } catch { throw SystemError(command, errno: error.errno) }
+    if SystemFile.text(at: "/proc/self/stat") == nil { throw SystemError("/proc/self/stat", errno: ENOENT) }
   }
 
   /// What helps if a call failed for lack of something; `nil` if it failed otherwise.

@@ -16,15 +16,14 @@ struct StandardStream: Sendable {
 
   let descriptor: CInt
 
-  /// Keeps sockets of our own out of the places of the standard streams, if the caller has closed one.
-  ///
-  /// - Throws: `SystemError` if standard output is closed.
-  static func prepare() throws(SystemError) {
+  /// Keeps sockets of our own out of the places of the standard streams, if the caller has closed one. Who reads or
+  /// writes it fails as before, with EBADF (read(2), write(2)), and who does not is not concerned.
+  static func prepare() {
     var information = stat()
     for descriptor in STDIN_FILENO...STDERR_FILENO where unsafe fstat(descriptor, &information) != 0 {
-      if descriptor == STDOUT_FILENO { throw SystemError(Self.outputName) }
+      let mode = descriptor == STDIN_FILENO ? O_WRONLY : descriptor == STDOUT_FILENO ? O_RDONLY : O_RDWR
       // Takes the lowest free number, which is this one. The path is only read during the call.
-      _ = unsafe csystem_open("/dev/null", O_RDWR)
+      _ = unsafe csystem_open("/dev/null", mode)
     }
   }
 

@@ -152,7 +152,9 @@ extension JournalEvent {
       guard let outage = outage(value, at), let how = value["how"]?.text else { return nil }
       return .end(outage, how: how, isWaking: value["waking"] == .flag(true))
     case "path": return path(value).map(Kind.path)
-    case "sleep": return value["lasted"]?.span.map(Kind.sleep)
+    case "sleep":
+      guard let span = value["lasted"]?.span, (0...max(0, at.clock)).contains(span) else { return nil }
+      return .sleep(span)
     case "clock": return value["step"]?.span.map(Kind.clock)
     default: return nil
     }
@@ -175,7 +177,9 @@ extension JournalEvent {
   private static func outage(_ value: JSONValue, _ at: Moment) -> OpenOutage? {
     guard let target = value["target"]?.text, let began = value["began"]?.text.flatMap(WallTime.microseconds),
       let clock = value["beganClock"]?.span, let slept = value["beganSlept"]?.span,
-      let unwatched = (value["unwatched"] ?? .number(0)).span, let words = value["words"]?.text
+      let unwatched = (value["unwatched"] ?? .number(0)).span, let words = value["words"]?.text,
+      // An outage began since the machine started, and before its line.
+      (0...max(0, at.clock)).contains(clock), (0...at.clock - clock).contains(unwatched)
     else { return nil }
     let layer = value["layer"]?.text.flatMap { OutageLayer(rawValue: $0) }
     let explanation = value["confidence"]?.text.map { confidence in

@@ -141,6 +141,8 @@ package final class Recorder: Sendable {
       if !work.isStopped { perform(work.handle(.time), &work) }
       counts.withLock { $0 = work.writer.counts }
     }
+    // The last event has its second try, too: with that, a folder that was removed is made anew.
+    work.retry()
     _ = work.explaining?.run.conclude()
     let lost = work.writer.counts.waiting + work.writer.counts.lost
     if work.writer.counts.waiting > 0 {
@@ -258,11 +260,15 @@ private struct Work: ~Copyable {
 
   mutating func handle(_ input: RecorderStateMachine.Input) -> [RecorderStateMachine.Action] {
     if case .stop = input { isStopped = true }
-    if case .time = input, writer.counts.waiting > 0 {
-      let header = machine.header
-      if let remark = writer.writeWaiting(header: { header }) { configuration.remark(remark) }
-    }
+    if case .time = input { retry() }
     return machine.handle(input, at: configuration.clock.now())
+  }
+
+  /// Writes what waits, if that is possible by now.
+  mutating func retry() {
+    if writer.counts.waiting == 0 { return }
+    let header = machine.header
+    if let remark = writer.writeWaiting(header: { header }) { configuration.remark(remark) }
   }
 
   /// What the verdict says of the outage; `nil` if nothing was wrong any more.

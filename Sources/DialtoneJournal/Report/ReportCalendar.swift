@@ -6,6 +6,7 @@ internal import Dialtone
 /// The days of a report, a week a row from Monday on.
 struct ReportCalendar {
   let days: [String: ReportData.Day]
+  let lost: [String: Int64]
   let since: Int64
   let until: Int64
   let words: (Int64) -> String
@@ -47,13 +48,13 @@ struct ReportCalendar {
     // A second is seen, and an hour of all targets together is as bad as it looks.
     let share = 22 + min(48, Int64(Double(day.down) / Double(day.up + day.down) * 600))
     let outages = "\(day.outages) outage\(day.outages == 1 ? "" : "s")"
+    let down = words(lost[key] ?? 0)
     html.element(
-      "div", class: "day bad",
-      [("style", "--share:\(share)%"), ("title", "\(key): \(outages), \(words(day.down)) down")]
+      "div", class: "day bad", [("style", "--share:\(share)%"), ("title", "\(key): \(outages), \(down) down")]
     ) { html in
       html.element("b", name)
       // The larger unit is enough where there is little room.
-      html.element("i", words(day.down).split(separator: " ").prefix(2).joined(separator: " "))
+      html.element("i", down.split(separator: " ").prefix(2).joined(separator: " "))
     }
   }
 }

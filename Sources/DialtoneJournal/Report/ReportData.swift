@@ -22,6 +22,7 @@ package struct ReportData: Sendable {
     }
   }
 
+  /// Of all targets together.
   package struct Day: Equatable, Sendable {
     package var up: Int64 = 0
     package var down: Int64 = 0
@@ -35,6 +36,8 @@ package struct ReportData: Sendable {
   /// How long packets left by which kind of interface, in each cell; "none" if by none.
   package private(set) var paths: [[String: Int64]]
   package private(set) var days: [String: Day] = [:]
+  /// When any target was down: what several lose at the same time is lost once.
+  private var lost = RangeSet<Int64>()
   /// The longest, the longest first.
   package private(set) var worst: [Outage] = []
 
@@ -71,10 +74,18 @@ package struct ReportData: Sendable {
     // An outage of no length is one, too.
     spread(outage.began, max(outage.ended, outage.began + 1)) { bands[outage.target]?[$0].down[layer] += $1 }
     spreadDays(outage.began, outage.ended) { days[$0, default: Day()].down += $1 }
+    lost.insert(contentsOf: outage.began..<max(outage.began, outage.ended))
     days[WallTime.localDay(max(outage.began, since)), default: Day()].outages += 1
     let position = worst.firstIndex { $0.lasted < outage.lasted } ?? worst.count
     worst.insert(outage, at: position)
     if worst.count > Self.worstCount { worst.removeLast() }
+  }
+
+  /// How long some target was down, by local days.
+  package var lostByDay: [String: Int64] {
+    var days: [String: Int64] = [:]
+    for span in lost.ranges { spreadDays(span.lowerBound, span.upperBound) { days[$0, default: 0] += $1 } }
+    return days
   }
 
   /// Where a time lies in a band, from 0 to 1.

@@ -46,7 +46,8 @@ package struct ReportPage {
     }
     if !data.sums.targets.isEmpty {
       writeBands(&html)
-      ReportCalendar(days: data.days, since: data.since, until: data.until, words: words).write(&html)
+      ReportCalendar(days: data.days, lost: data.lostByDay, since: data.since, until: data.until, words: words)
+        .write(&html)
       writeLayers(&html)
       writeWorst(&html)
     }
@@ -91,7 +92,7 @@ package struct ReportPage {
       html.element("div", class: "row path") { html in
         html.element("div", class: "title") { $0.element("span", class: "name", "Way to the Internet") }
         writeBand(
-          data.paths.map { ways in ways.max { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key) }, "way", &html
+          data.paths.map { ways in ways.max { ($0.value, $0.key) < ($1.value, $1.key) } }, "way", &html
         ) { look in Self.pathWords.first(where: { $0.key == look })?.words ?? look }
         writeAxis(&html)
         let kinds = Set(data.paths.flatMap(\.keys))
@@ -116,13 +117,23 @@ package struct ReportPage {
     html.element("p", class: "soft", "\(down); watched for \(words(sum.up + sum.down))")
   }
 
-  /// What a cell looks like; `nil` if nobody watched.
-  private static func look(_ cell: ReportData.Cell) -> String? {
-    cell.layer?.rawValue ?? (cell.up > 0 ? "up" : cell.asleep > 0 ? "asleep" : nil)
+  /// What a cell looks like, and how long that lasted; `nil` if nobody watched.
+  private static func look(_ cell: ReportData.Cell) -> (key: String, value: Int64)? {
+    if let layer = cell.layer { return (layer.rawValue, cell.down.max() ?? 0) }
+    return cell.up > 0 ? ("up", cell.up) : cell.asleep > 0 ? ("asleep", cell.asleep) : nil
+  }
+
+  /// When it was that something lasted so long. Cells are drawn whole, and mostly more than what was in them.
+  private func when(_ cells: Range<Int>, _ lasted: Int64) -> String {
+    let (start, end) = (data.start(of: cells.lowerBound), data.start(of: cells.upperBound))
+    if lasted >= end - start { return "\(minute(start)) to \(minute(end))" }
+    return "\(words(lasted)) between \(minute(start)) and \(minute(end + 60 * WallTime.second - 1))"
   }
 
   /// Cells of the same look are one rectangle, whose tooltip says when.
-  private func writeBand(_ looks: [String?], _ name: String, _ html: inout HTML, words: (String) -> String) {
+  private func writeBand(
+    _ looks: [(key: String, value: Int64)?], _ name: String, _ html: inout HTML, words: (String) -> String
+  ) {
     let size = "0 0 \(ReportData.cellCount) 10"
     html.element(
       "svg", class: "band",
@@ -132,10 +143,11 @@ package struct ReportPage {
       for isDown in [false, true] {
         var start = 0
         while start < looks.count {
-          let end = looks[start...].firstIndex { $0 != looks[start] } ?? looks.count
-          if let look = looks[start], isDown == (look == "none" || OutageLayer(rawValue: look) != nil) {
-            let span = "\(words(look)), \(minute(data.start(of: start))) to \(minute(data.start(of: end)))"
-            writeCells(start..<end, look, isDown ? "down" : nil, span, &html)
+          let end = looks[start...].firstIndex { $0?.key != looks[start]?.key } ?? looks.count
+          if let look = looks[start]?.key, isDown == (look == "none" || OutageLayer(rawValue: look) != nil) {
+            let lasted = looks[start..<end].reduce(0) { $0 + ($1?.value ?? 0) }
+            let title = "\(words(look)), \(when(start..<end, lasted))"
+            writeCells(start..<end, look, isDown ? "down" : nil, title, &html)
           }
           start = end
         }
@@ -160,12 +172,11 @@ package struct ReportPage {
   /// Some days below a band, or round times of day if it is short.
   private func writeAxis(_ html: inout HTML) {
     html.element("div", class: "axis soft") { html in
-      var last: String?
       for (number, wall) in ticks.enumerated() {
-        let label = isShort ? String(WallTime.localText(wall).dropFirst(11).prefix(5)) : Self.dayLabel(wall)
-        // A day of a short span is said once.
-        if label == last { continue }
-        last = label
+        // A day is told by its noon: midnight is left out where the clock changes then.
+        let label =
+          isShort
+          ? String(WallTime.localText(wall).dropFirst(11).prefix(5)) : Self.dayLabel(wall + WallTime.day / 2)
         let place = data.position(of: wall) * 100
         // A label is centred below its time, where it has room for that.
         let style = "left:\(OutageJSON.decimals(place, 1))%" + (place < 2 ? ";transform:none" : "")
@@ -178,17 +189,31 @@ package struct ReportPage {
 
   private var isShort: Bool { data.until - data.since < 2 * WallTime.day }
 
+  private static func timeOfDay(_ wall: Int64) -> Int64 {
+    let time = WallTime.local(wall)
+    return Int64(time.hour * 3_600 + time.minute * 60 + time.second) * WallTime.second
+  }
+
+  /// The local midnight that is nearest.
+  private static func midnight(near wall: Int64) -> Int64 {
+    wall + WallTime.day / 2 - (timeOfDay(wall) + WallTime.day / 2) % WallTime.day
+  }
+
   /// Times to write below a band: eight at most.
   private var ticks: [Int64] {
     let minutes: [Int64] = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360]
     let steps = minutes.map { $0 * 60 * WallTime.second }
-    guard isShort, let step = steps.first(where: { (data.until - data.since) / $0 < 8 }) else {
-      return (0..<8).map { data.start(of: $0 * ReportData.cellCount / 8) }
+    let times: [Int64]
+    if isShort, let step = steps.first(where: { (data.until - data.since) / $0 < 8 }) {
+      let first = data.since + (step - Self.timeOfDay(data.since) % step) % step
+      times = Array(stride(from: first, to: data.until, by: Int64.Stride(step)))
+    } else {
+      // Where the clock changes, a day is longer or shorter.
+      let step = ((data.until - data.since) / (8 * WallTime.day) + 1) * WallTime.day
+      let first = Self.midnight(near: data.since + WallTime.day / 2 - WallTime.second)
+      times = stride(from: first, to: data.until, by: Int64.Stride(step)).map { Self.midnight(near: $0) }
     }
-    let time = WallTime.local(data.since)
-    let ofDay = Int64(time.hour * 3_600 + time.minute * 60 + time.second) * WallTime.second
-    let first = data.since + (step - ofDay % step) % step
-    return stride(from: first, to: data.until, by: Int64.Stride(step)).filter { data.position(of: $0) < 0.97 }
+    return times.filter { data.position(of: $0) < 0.97 }
   }
 
   static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
