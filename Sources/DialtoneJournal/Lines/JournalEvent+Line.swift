@@ -179,7 +179,7 @@ extension JournalEvent {
       let clock = value["beganClock"]?.span, let slept = value["beganSlept"]?.span,
       let unwatched = (value["unwatched"] ?? .number(0)).span, let words = value["words"]?.text,
       // An outage began since the machine started, and before its line.
-      (0...max(0, at.clock)).contains(clock), (0...at.clock - clock).contains(unwatched)
+      (0...max(0, at.clock)).contains(clock), (0...max(0, at.clock - clock)).contains(unwatched)
     else { return nil }
     let layer = value["layer"]?.text.flatMap { OutageLayer(rawValue: $0) }
     let explanation = value["confidence"]?.text.map { confidence in
