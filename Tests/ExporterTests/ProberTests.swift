@@ -108,13 +108,21 @@ struct ProberTests {
     }
   }
 
+  /// Nobody could be asked, and the hosts file has nothing of the family.
+  private static func offline(after time: Duration) -> @Sendable (SiteURL) -> SiteVerdict {
+    { url in
+      SiteVerdict(url: url, kind: .offline, error: .noPath(.noRoute), timings: SiteVerdict.Timings(total: time))
+    }
+  }
+
   /// blackbox_exporter, `ip_protocol_fallback`.
-  @Test(arguments: [IPAddress.Family.ipv4, .ipv6])
-  func aNameFallsBackToTheOtherFamily(_ family: IPAddress.Family) async throws {
+  @Test(arguments: [IPAddress.Family.ipv4, .ipv6], [true, false])
+  func aNameFallsBackToTheOtherFamily(_ family: IPAddress.Family, _ isOffline: Bool) async throws {
     let found: @Sendable (SiteURL) -> SiteVerdict = { url in
       SiteVerdict(url: url, kind: .available, status: 200, timings: SiteVerdict.Timings(name: .seconds(1)))
     }
-    let (result, calls) = try await probe("a.example", answers: [Self.unresolved(after: .seconds(2)), found]) {
+    let first = isOffline ? Self.offline(after: .seconds(2)) : Self.unresolved(after: .seconds(2))
+    let (result, calls) = try await probe("a.example", answers: [first, found]) {
       $0.preferredFamily = family
     }
     #expect(calls.map(\.configuration.family) == [family, family == .ipv4 ? .ipv6 : .ipv4])
@@ -178,6 +186,9 @@ struct ProberTests {
     // A mebibyte, and one byte more to tell that there is more.
     #expect(special.inspection?.keptBody == 1_048_577 && !result.isVerified)
     let (_, required) = try await probe("a.example") { $0.required = [expression] }
+    // A redirect that is not followed is judged by its body, too.
+    let (_, staying) = try await probe("a.example") { $0.followsRedirects = false }
+    #expect(staying.first?.configuration.inspection?.skipsBodyOfRedirects == false)
     #expect(required.first?.configuration.inspection?.keptBody == 1_048_577)
     let (_, port) = try await probe("a.example:22") { $0.prober = .tcp }
     #expect(port.first?.configuration.inspection?.endsWithConnection == true)

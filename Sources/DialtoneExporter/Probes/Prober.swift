@@ -57,7 +57,9 @@ package struct Prober: Sendable {
         return hops.take(try await inspect(url, timeout, nil, admission, hops), of: url)
       }
       let outcome = try await inspect(url, timeout, family, admission, hops)
-      guard outcome.verdict.error?.code == .nameNotResolved, hops.request.module.fallsBack,
+      // Where no name server is reachable, the hosts file may have the other family's.
+      let isOffline = outcome.verdict.kind == .offline && outcome.verdict.address == nil
+      guard isOffline || outcome.verdict.error?.code == .nameNotResolved, hops.request.module.fallsBack,
         let looked = outcome.verdict.timings.total, timeout > looked
       else { return hops.take(outcome, of: url) }
       hops.noteLookup(looked)
@@ -81,7 +83,7 @@ package struct Prober: Sendable {
     configuration.userAgent = "Dialtone/\(DialtoneLibraryVersion.current)"
     var inspection = SiteInspection()
     inspection.endsWithConnection = module.prober == .tcp
-    inspection.skipsBodyOfRedirects = true
+    inspection.skipsBodyOfRedirects = module.followsRedirects
     inspection.keptBody = module.readsBody ? Self.longestBody + 1 : 0
     inspection.fields = hops.fields(for: url)
     inspection.serverName = hops.serverName(for: url)
@@ -122,10 +124,10 @@ package struct Prober: Sendable {
       return module.fields + [SiteInspection.Field(name: "Host", value: name.text)]
     }
 
+    /// The name for TLS in place of the host's, for the target alone: another host has to prove its own.
     func serverName(for url: SiteURL) -> HostName? {
-      if let name = module.serverName { return name }
       guard url.isSameSite(as: request.url) else { return nil }
-      if let name = request.hostName { return name }
+      if let name = module.serverName ?? request.hostName { return name }
       guard let host = module.fields.first(where: { ASCII.areSame($0.name, "host") })?.value else { return nil }
       do throws(ReachabilityError) {
         return try HostName(host)

@@ -111,12 +111,18 @@ struct HeadNormalizer {
     let value = field[(colon + 1)...].map { $0 == Self.carriageReturn ? UInt8(ascii: " ") : $0 }[...]
     guard !name.isEmpty, name.allSatisfy(Self.isTokenCharacter) else { return }
     let folded = ASCII.folded(String(decoding: name, as: UTF8.self))
-    fields.take(folded, String(decoding: Self.trimmed(value), as: UTF8.self))
+    let text = Self.text(of: Self.trimmed(value))
+    fields.take(folded, text)
     let isReadable = value.allSatisfy(Self.isValueCharacter)
     switch folded {
     case "content-length": lengths.append(Array(value))
     case "transfer-encoding" where !isReadable: throw .unknown
-    case "transfer-encoding" where fields.transferCodings.isEmpty: break
+    // The parser knows neither tabs nor empty members (RFC 9110, 5.6.1).
+    case "transfer-encoding":
+      let members = value.split(separator: UInt8(ascii: ",")).map(Self.trimmed).filter { !$0.isEmpty }
+      if members.isEmpty { break }
+      Self.write(name + ": ".utf8 + members.joined(separator: Array(", ".utf8)), &output)
+    case "location" where isReadable: Self.write(name + ": ".utf8 + text.utf8, &output)
     default: if isReadable { Self.write(name + [UInt8(ascii: ":")] + value, &output) }
     }
   }
@@ -138,6 +144,13 @@ struct HeadNormalizer {
     fields = last
     place = .body
     if fields.transferCodings.last == "chunked" { chunks = ChunkNormalizer() }
+  }
+
+  /// The text of a value. Bytes that are no UTF-8 are escaped as in a URL, which is what they mostly are in: they go back
+  /// to the server as they came.
+  private static func text(of value: ArraySlice<UInt8>) -> String {
+    if let text = String(validating: value, as: UTF8.self) { return text }
+    return value.map { $0 < 0x80 ? String(UnicodeScalar($0)) : "%" + String($0, radix: 16, uppercase: true) }.joined()
   }
 
   private static func write(_ line: some Collection<UInt8>, _ output: inout ByteBuffer) {

@@ -98,7 +98,8 @@ extension CheckStateMachine {
   /// Whether the body is read, whatever the head says.
   private func isInspected(_ head: VerdictRules.Head) -> Bool {
     guard let inspection, head.method == .get else { return false }
-    return !inspection.skipsBodyOfRedirects || head.locations.isEmpty || !(300...399).contains(head.status)
+    let isFollowed = [301, 302, 303, 307, 308].contains(head.status) && head.locations.contains { !$0.isEmpty }
+    return !(inspection.skipsBodyOfRedirects && isFollowed)
   }
 
   private mutating func take(_ body: VerdictRules.Body, of head: VerdictRules.Head) -> [Action] {

@@ -90,10 +90,10 @@ struct CheckInspectionTests {
     #expect(verdict.kind == .failed && verdict.stage == .body && verdict.error?.code == .unreadableBody)
   }
 
-  /// Redirects are 300 to 399 with a Location (RFC 9110, 15.4).
+  /// Only these statuses lead on by themselves (RFC 9110, 15.4.2 to 15.4.4, 15.4.8 and 15.4.9).
   @Test(arguments: [
-    (299, true, false), (300, true, true), (302, true, true), (399, true, true), (400, true, false),
-    (302, false, false), (200, true, false),
+    (299, true, false), (300, true, false), (301, true, true), (302, true, true), (303, true, true), (304, true, false),
+    (307, true, true), (308, true, true), (399, true, false), (302, false, false), (200, true, false),
   ])
   func aRedirectsBodyIsLeftUnreadIfWanted(_ status: Int, _ hasLocation: Bool, _ isLeft: Bool) throws {
     let head = VerdictRules.Head(method: .get, status: status, locations: hasLocation ? ["/x"] : [])
