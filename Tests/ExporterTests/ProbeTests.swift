@@ -213,11 +213,9 @@ struct ProbeTests {
     let port = try await exporter.probe("127.0.0.1:1", "tcp_connect")
     #expect(port["probe_success"] == 0 && port.verdict == "failed/connect/connection-refused")
     let deaf = try await SiteServer(SiteBehaviour())
-    let start = ContinuousClock.now
     let slow = try await exporter.get(
       "/probe?target=127.0.0.1:\(deaf.port)", fields: "X-Prometheus-Scrape-Timeout-Seconds: 4\r\n")
     #expect(exporter.samples(in: slow).verdict == "failed/response/timed-out")
     #expect(exporter.samples(in: slow)["probe_duration_seconds"] ?? 0 >= 3.4)
-    #expect(start.duration(to: .now) < .patience)
   }
 }

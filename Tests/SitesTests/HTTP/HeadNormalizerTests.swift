@@ -61,7 +61,8 @@ struct HeadNormalizerTests {
       line + "Content-Length: 3\r\nContent-Length: x\r\ntransfer-encoding: gzip, Chunked\r\n\r\n1 \na\n0\n\n",
       short + "transfer-encoding: gzip, Chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"),
     Head(
-      "a transfer coding with tabs and empty members", line + "Transfer-Encoding:\t,chunked\t,\r\n\r\n1 \na\n0\n\n",
+      "a transfer coding with tabs and empty members",
+      line + "Transfer-Encoding:\t,chunked\t,\r\n\r\n1 \na\n0\n\n",
       short + "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"),
     Head("another transfer coding", short + "Transfer-Encoding: chunked, x\r\n\r\n1 \na\n0\n\n"),
     Head(
@@ -145,7 +146,8 @@ struct HeadNormalizerTests {
   }
 
   /// curl asks for `/b%FCcher` then: the bytes that came.
-  @Test(arguments: [([0xFC], "/b%FCcher"), ([0xC3, 0xBC], "/b\u{FC}cher"), ([0xC3], "/b%C3cher")] as [([UInt8], String)])
+  @Test(
+    arguments: [([0xFC], "/b%FCcher"), ([0xC3, 0xBC], "/b\u{FC}cher"), ([0xC3], "/b%C3cher")] as [([UInt8], String)])
   func keepsTheBytesOfALocation(_ letter: [UInt8], _ location: String) throws {
     var normalizer = HeadNormalizer()
     let head = Array((Self.line + "Location: /b").utf8) + letter + Array("cher\r\n\r\n".utf8)
