@@ -130,6 +130,7 @@ struct NameInquiry {
       isHurried = true
       return []
     }
+    let families = configuration.options.contains("no-aaaa") && families.contains(.ipv4) ? [.ipv4] : families
     var servers = configuration.servers.map { NameFinding.Server($0) }
     // It has to look before anything is sent.
     let witness = PacketWitness()
@@ -172,7 +173,7 @@ struct NameInquiry {
       }
       var kinds: [Kind] = families.map { $0 == .ipv4 ? .ipv4 : .ipv6 }
       if !name.isEmpty { kinds.append(.control) }
-      for kinds in configuration.asksApart ? kinds.map({ [$0] }) : [kinds] {
+      for kinds in configuration.options.contains("single-request-reopen") ? kinds.map({ [$0] }) : [kinds] {
         let socket = ProbeSocket(address, port: 53, isStream: false, interface: nil)
         if socket.start != 0 {
           // A policy of IPsec, or BPF, if no filter of system calls forbids it to this program.

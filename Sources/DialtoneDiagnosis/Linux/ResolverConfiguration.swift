@@ -15,13 +15,13 @@ struct ResolverConfiguration: Equatable, Sendable {
   var searchDomains: [String] = []
   /// A name with at least so many dots is first asked for as it is.
   var dots = 1
-  private var options: Set<String> = []
+  /// Such as `single-request-reopen`: each question has a socket of its own, for servers that answer one of a socket; and
+  /// `no-aaaa` (glibc 2.36): no IPv6 address is asked for.
+  private(set) var options: Set<String> = []
   /// Whether programs ask over TCP alone: what a datagram is answered is not what they get.
   var usesTCP: Bool { options.contains("use-vc") }
   /// Whether programs begin with any server, not with the first.
   var rotates: Bool { options.contains("rotate") }
-  /// Whether each question has a socket of its own, for servers that answer one of a socket.
-  var asksApart: Bool { options.contains("single-request-reopen") }
   /// What the system asks, in its order: `files`, `dns`, `mdns4_minimal` and so on.
   var sources: [String] = ["files", "dns"]
   /// The text of the hosts file.

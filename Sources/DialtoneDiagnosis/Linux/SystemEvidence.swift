@@ -102,8 +102,7 @@ struct SystemQuestion {
       configuration: resolver, patience: patience, interface: inquiry.configuration.interface
     ) { witness.evidence($0, path) }
     switch inquiry.subject.host {
-    case .address(let address):
-      return NameFinding(name: address.description, source: .literal, addresses: [address])
+    case .address(let address): return NameFinding(name: address.description, source: .literal, addresses: [address])
     case .internet: return anyName(nameInquiry)
     case .name(let name): return lookUp(name.ascii, nameInquiry)
     }

@@ -241,8 +241,7 @@ struct Reading: Hashable, Sendable {
     switch finding.peer {
     case .unknown, .denied: return reading(.skipped)
     case .none: return reading(.fault, silent)
-    case .known(_, _, _, let beneath?):
-      return reading(.fault, read(beneath, Context([])).charge ?? silent)
+    case .known(_, _, _, let beneath?): return reading(.fault, read(beneath, Context([])).charge ?? silent)
     case .known(nil, _, _, nil), .known(_, _, nil, nil): return reading(.doubtful, silent)
     case .known(_, _, let age?, nil): return reading(age > TunnelFinding.handshakeLimit ? .doubtful : .ok)
     }

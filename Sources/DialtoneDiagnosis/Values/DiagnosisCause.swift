@@ -51,7 +51,7 @@ public struct DiagnosisCause: Hashable, Sendable {
   public static let prohibited = DiagnosisCause(code: 20)
   /// Nobody answers, and nobody says why.
   public static let silent = DiagnosisCause(code: 21)
-  /// This machine's own firewall stops the packets.
+  /// This machine itself stops the packets: its firewall, IPsec, a filter of a control group, or a queue.
   public static let localFirewall = DiagnosisCause(code: 22)
   /// One address family works, and the other does not.
   public static let familyBroken = DiagnosisCause(code: 23)
@@ -112,7 +112,7 @@ public struct DiagnosisCause: Hashable, Sendable {
     (.refused, "refused", .kernel, "the target refuses the connection"),
     (.prohibited, "prohibited", nil, "somebody on the way refuses the connection"),
     (.silent, "silent", nil, "nobody answers, and nobody says why"),
-    (.localFirewall, "local-firewall", .kernel, "this machine's own firewall stops the packets"),
+    (.localFirewall, "local-firewall", .kernel, "this machine itself stops the packets"),
     (.familyBroken, "family-broken", .kernel, "one address family does not work"),
     (.tlsCertificate, "tls-certificate", .cryptography, "the certificate is not valid"),
     (.clockWrong, "clock-wrong", nil, "this machine's clock is wrong"),

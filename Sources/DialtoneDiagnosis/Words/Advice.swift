@@ -13,14 +13,12 @@ enum Advice {
     let evidence = evidence(reading)
     let link = evidence?.likeliestLink
     switch cause {
-    case .linkDown, .noCarrier, .dormant, .radioBlocked, .noSession:
-      return act(on: cause, link, interface(reading))
+    case .linkDown, .noCarrier, .dormant, .radioBlocked, .noSession: return act(on: cause, link, interface(reading))
     case .noInterface: return "List the interfaces: ip link"
     case .loopbackDown: return "ip link set lo up"
     case .denied: return "Run it outside of the sandbox, or see what that forbids."
     case .noAddress: return giveAddress(reading, evidence)
-    case .duplicateAddress:
-      return "Give this machine another address, or switch off the host that has this one."
+    case .duplicateAddress: return "Give this machine another address, or switch off the host that has this one."
     case .noRoute: return addRoute(evidence)
     case .routeRefuses, .routeDead: return seeRoute(evidence)
     case .ruleRefuses: return "See the rules: \(ip(evidence)) rule"
@@ -44,6 +42,8 @@ enum Advice {
     case .unreliable where reading.finding.name?.denier != nil: return name(cause, reading)
     case .unreliable: return "Watch for loss: ping -c 50 \(shell(host(reading) ?? target))"
     case .addressDead: return "Tell who runs the target that one of its addresses is dead."
+    case .familyBroken where Set(reading.finding.connection?.attempts.map(\.address.family) ?? []).count == 1:
+      return "Ask who runs the router, or the provider, why it ends there."
     case .familyBroken: return "Use the other family meanwhile, with -4 or -6."
     case .localFirewall: return localFirewall(reading)
     case .tunnelSilent: return tunnel(reading)
@@ -116,8 +116,6 @@ enum Advice {
 
   // MARK: Links, addresses, routes
 
-  static func isBridge(_ link: KernelEvidence.LinkFacts?) -> Bool { link?.infoKind == "bridge" }
-
   /// ip(8), which shows IPv4's rules and routes unless it is told otherwise.
   private static func ip(_ evidence: KernelEvidence?) -> String { evidence?.target.family == .ipv6 ? "ip -6" : "ip" }
 
@@ -136,7 +134,7 @@ enum Advice {
       if link?.kind == .wifi {
         return manager == .networkManager ? "nmcli device connect \(name)" : "wpa_cli -i \(name) reconnect"
       }
-      if isBridge(link) { return "See its ports: bridge link show | grep \(name)" }
+      if link?.infoKind == "bridge" { return "See its ports: bridge link show | grep \(name)" }
       if link?.kind == .tunnel { return "Start the program that serves the tunnel \(name)." }
       if link?.infoKind == "macvlan" { return "See what holds it down: ip -d link show dev \(name)" }
       return "Plug in the cable of \(name), or switch on what is at its other end."
@@ -190,8 +188,9 @@ enum Advice {
     case .networkd: "networkctl renew \(name)"
     case .dhcpcd: "dhcpcd -n \(name)"
     case .ifupdown: "ifdown \(name) && ifup \(name)"
-    case .wpaSupplicant, nil:
-      "Start a DHCP client on \(name), or: ip address add ADDRESS/\(family == .ipv6 ? "64" : "24") dev \(name)"
+    case _ where family == .ipv6:
+      "See whether IPv6 is on: sysctl net.ipv6.conf.\(name).disable_ipv6; or: ip address add ADDRESS/64 dev \(name)"
+    case .wpaSupplicant, nil: "Start a DHCP client on \(name), or: ip address add ADDRESS/24 dev \(name)"
     }
   }
 
@@ -210,7 +209,8 @@ enum Advice {
     if case .connection(.otherWay(_, let interface)) = reading.meaning {
       return "See the reverse path filter: sysctl \(shell("net.ipv4.conf.\(interface).rp_filter"))"
     }
-    return "See what this machine's own firewall and IPsec have: nft list ruleset; ip xfrm policy"
+    // EPERM may be netfilter's, IPsec's or BPF's, and does not say whose it is.
+    return "Find it: nft list ruleset; ip xfrm policy; tc -s qdisc; systemctl show -p IPAddressDeny '*.service'"
   }
 
   private static func tunnel(_ reading: Reading) -> String? {
@@ -243,7 +243,7 @@ enum Advice {
     case .needsTCP(let server): return "See what filters TCP to port 53 of \(server)."
     case .lostInSystem: return "See the line \"options\" of /etc/resolv.conf (resolv.conf(5))."
     case .refused(let server, _) where server.isLoopback:
-      return "See /etc/resolv.conf: if no line of it names a server that can be read, programs ask \(server)."
+      return "Start this machine's name server (systemd-resolved at 127.0.0.53), or name another in /etc/resolv.conf."
     case .foundBehind(let silent) where name.source == .dns, .oneServerSilent(let silent):
       return "Take \(silent) out of /etc/resolv.conf."
     case .noServer: return "Name a name server in /etc/resolv.conf."

@@ -75,7 +75,7 @@ extension Words {
   private static func text(_ link: KernelFinding.Link, _ target: IPAddress, _ evidence: KernelEvidence?) -> String {
     switch link {
     case .works(let name): "\(Facts.link(name, evidence)) is up\(Facts.details(name, evidence))"
-    case .fails(let name, .noCarrier, _) where Advice.isBridge(evidence?.likeliestLink):
+    case .fails(let name, .noCarrier, _) where evidence?.likeliestLink?.infoKind == "bridge":
       "the bridge \(name) has no carrier: it has no port that forwards packets"
     case .fails(let name, .noCarrier, _):
       "the interface \(Facts.link(name, evidence)) has no carrier: nothing is connected, or what is connected is off"

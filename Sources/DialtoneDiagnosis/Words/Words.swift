@@ -101,7 +101,7 @@ struct Words {
       "the root server \(server) answers, and none over \(Self.name(family))"
     case .intercepted: "somebody on the way answers in place of the root servers"
     case .routerSays(let statement): "the router \(statement.sender) says of the root servers: \(Self.text(statement))"
-    case .forbidden: "this machine's own firewall lets nothing out to the root servers"
+    case .forbidden: "this machine itself lets nothing out to the root servers"
     case .nothing: "nothing beyond the router answers"
     case .tunnelSilent(let tunnel): "nothing answers through the tunnel \(tunnel)"
     case .others(let address):
@@ -117,7 +117,7 @@ struct Words {
     return switch outcome {
     case .refused(let statement): "\(who(statement)) says of \(connections): \(text(statement))"
     case .reset: "somebody on the way resets \(connections)"
-    case .failed: "\(connections) do not leave this machine, whose own firewall stops them"
+    case .failed: "\(connections) do not leave this machine: its own firewall or the like stops them"
     default: "\(connections) get no answer"
     }
   }
@@ -164,7 +164,7 @@ struct Words {
     case .mismatched(let server):
       return "the name server \(server) answers another question than the one that was asked"
     case .says(let code, let server): return "the name server \(server) answers \(code)"
-    case .forbidden: return "this machine's own firewall lets no question out to \(servers)"
+    case .forbidden: return "this machine itself lets no question out to \(servers)"
     case .dropped: return "this machine drops the answers of \(servers)"
     case .noWay(let server, let fault):
       return "this machine has no way to the name server \(server): \(Self.text(fault))"
@@ -224,9 +224,9 @@ struct Words {
       "\(Self.who(statement)) says of \(Self.endpoint(attempt)): \(Self.text(statement))"
     case .refusedBefore(let attempt):
       "this machine refuses \(Self.endpoint(attempt)), although something listens there: its own firewall may do that"
-    case .forbidden(let attempt): "this machine's own firewall refuses \(Self.endpoint(attempt))"
+    case .forbidden(let attempt): "this machine itself refuses \(Self.endpoint(attempt))"
     case .neverLeaves(let attempt):
-      "packets to \(Self.endpoint(attempt)) do not leave this machine: its own firewall stops them"
+      "packets to \(Self.endpoint(attempt)) do not leave this machine: its own firewall or the like stops them"
     case .answersDropped(let attempt):
       "answers of \(Self.endpoint(attempt)) come to this machine, and its own firewall drops them"
     case .dropped(let attempt):

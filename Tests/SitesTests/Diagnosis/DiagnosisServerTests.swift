@@ -57,6 +57,19 @@ struct DiagnosisServerTests {
     withExtendedLifetime(server) {}
   }
 
+  /// resolv.conf(5), no-aaaa: programs are not kept waiting by a server that drops those questions.
+  @Test(
+    arguments: [("", [.ipv4, .ipv6], 2), ("options no-aaaa\n", [.ipv4, .ipv6], 1), ("options no-aaaa\n", [.ipv6], 1)]
+      as [(String, [IPAddress.Family], Int)])
+  func noIPv6AddressIsAskedFor(options: String, families: [IPAddress.Family], count: Int) async throws {
+    let lab = try NetworkLab()
+    let server = try await Server(in: lab, at: Self.first) { $0.known }
+    let found = try lab.run { Self.inquiry(Self.first, search: options).evidence("www.example.", families: families) }
+    #expect(found.addresses.count == count)
+    #expect(found.servers.first?.ipv6 == nil == (options.isEmpty ? false : families.contains(.ipv4)))
+    withExtendedLifetime(server) {}
+  }
+
   /// resolv.conf(5), rotate: programs begin with any server, so that each has to say its word.
   @Test(arguments: [("", nil), ("options rotate\n", .silent)] as [(String, NameFinding.Reply?)])
   func ofServersInTurnEachIsWaitedFor(options: String, reply: NameFinding.Reply?) async throws {

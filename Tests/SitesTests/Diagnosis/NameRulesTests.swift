@@ -265,7 +265,8 @@ struct NameRulesTests {
     #expect(configuration.hostsAddresses(of: "SITE.example").map(\.description) == ["203.0.113.10", "2001:db8::10"])
     // libc compares the whole name (getent hosts site.example.).
     #expect(configuration.hostsAddresses(of: "other").isEmpty && configuration.hostsAddresses(of: "site.").isEmpty)
-    #expect(configuration.rotates && !configuration.asksApart && !ResolverConfiguration(resolver: "").rotates)
+    #expect(configuration.rotates && !configuration.options.contains("single-request-reopen"))
+    #expect(!ResolverConfiguration(resolver: "").rotates)
     #expect(!configuration.usesTCP && ResolverConfiguration(resolver: "options ndots:2 use-vc").usesTCP)
   }
 
