@@ -15,8 +15,8 @@ struct ResolverConfiguration: Equatable, Sendable {
   var searchDomains: [String] = []
   /// A name with at least so many dots is first asked for as it is.
   var dots = 1
-  /// Such as `single-request-reopen`: each question has a socket of its own, for servers that answer one of a socket; and
-  /// `no-aaaa` (glibc 2.36): no IPv6 address is asked for.
+  /// Such as `single-request-reopen` (each question has a socket of its own, for servers that answer one of a socket)
+  /// and `no-aaaa` (glibc 2.36: no IPv6 address is asked for).
   private(set) var options: Set<String> = []
   /// Whether programs ask over TCP alone: what a datagram is answered is not what they get.
   var usesTCP: Bool { options.contains("use-vc") }

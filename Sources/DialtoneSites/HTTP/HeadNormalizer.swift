@@ -146,8 +146,8 @@ struct HeadNormalizer {
     if fields.transferCodings.last == "chunked" { chunks = ChunkNormalizer() }
   }
 
-  /// The text of a value. Bytes that are no UTF-8 are escaped as in a URL, which is what they mostly are in: they go back
-  /// to the server as they came.
+  /// The text of a value. Bytes that are no UTF-8 are escaped as in a URL, where most of them are: they go back to the
+  /// server as they came.
   private static func text(of value: ArraySlice<UInt8>) -> String {
     if let text = String(validating: value, as: UTF8.self) { return text }
     return value.map { $0 < 0x80 ? String(UnicodeScalar($0)) : "%" + String($0, radix: 16, uppercase: true) }.joined()
