@@ -66,7 +66,7 @@ struct DiagnosisServerTests {
     let server = try await Server(in: lab, at: Self.first) { $0.known }
     let found = try lab.run { Self.inquiry(Self.first, search: options).evidence("www.example.", families: families) }
     #expect(found.addresses.count == count)
-    #expect(found.servers.first?.ipv6 == nil == (options.isEmpty ? false : families.contains(.ipv4)))
+    #expect((found.servers.first?.ipv6 == nil) == (!options.isEmpty && families.contains(.ipv4)))
     withExtendedLifetime(server) {}
   }
 
