@@ -142,18 +142,20 @@ struct DescriptorEdgesTests {
   }
 
   /// Watches are numbered from 1 in each instance (inotify_add_watch(2)): to end one's own by a number that is somebody
-  /// else's by now would end his.
-  @Test func aStrangersWatchesStay() async throws {
-    try await watch([("etc/resolv.conf", "../last/end")]) { watcher, files in
-      let number = try #require(watcher.descriptor)
-      let stranger = inotify_init1(CInt(IN_CLOEXEC | IN_NONBLOCK))
-      try #require(stranger >= 0 && dup2(stranger, number) == number)
-      defer { for descriptor in [stranger, number] { _ = close(descriptor) } }
-      try #require(unsafe inotify_add_watch(stranger, "\(files.path)/last", UInt32(IN_CLOSE_WRITE)) == 1)
-      #expect(!watcher.hasChanged())
-      watcher.stop()
-      try files.write("last/end", "nameserver 192.0.2.2\n")
-      #expect(NameConfigurationWatcher.forgetEvents(stranger))
+  /// else's by now would end his. In a process of its own: no other test opens or closes descriptors meanwhile.
+  @Test func aStrangersWatchesStay() async {
+    await #expect(processExitsWith: .success) {
+      try await DescriptorEdgesTests().watch([("etc/resolv.conf", "../last/end")]) { watcher, files in
+        let number = try #require(watcher.descriptor)
+        let stranger = inotify_init1(CInt(IN_CLOEXEC | IN_NONBLOCK))
+        try #require(stranger >= 0 && dup2(stranger, number) == number)
+        defer { for descriptor in [stranger, number] { _ = close(descriptor) } }
+        try #require(unsafe inotify_add_watch(stranger, "\(files.path)/last", UInt32(IN_CLOSE_WRITE)) == 1)
+        #expect(!watcher.hasChanged())
+        watcher.stop()
+        try files.write("last/end", "nameserver 192.0.2.2\n")
+        #expect(NameConfigurationWatcher.forgetEvents(stranger))
+      }
     }
   }
 
