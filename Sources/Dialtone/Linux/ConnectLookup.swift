@@ -152,9 +152,9 @@ struct ConnectLookup {
   /// Returns the interface of the hop in the state, if the plain reply has the source of another hop, which a hash
   /// chose. What leaves by its source's link takes no hop: there the hash's source counts.
   private func hopWithAnotherSource(_ replies: RouteReplies) -> UInt32? {
-    guard destination.output == nil, !leavesByItsSource, state.isReachable, !state.flags.contains(.isLocalAddress),
+    guard destination.output == nil, state.isReachable, !state.flags.contains(.isLocalAddress),
       case .route(let plain) = replies.plain, let hop = state.interface?.index, let chosen = plain.outputInterface,
-      hop != chosen
+      hop != chosen, !leavesByItsSource
     else { return nil }
     return hop
   }
