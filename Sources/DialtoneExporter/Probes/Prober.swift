@@ -57,10 +57,7 @@ package struct Prober: Sendable {
         return hops.take(try await inspect(url, timeout, nil, admission, hops), of: url)
       }
       let outcome = try await inspect(url, timeout, family, admission, hops)
-      // Where no name server is reachable, the hosts file may have the other family's.
-      let isOffline = outcome.verdict.kind == .offline && outcome.verdict.address == nil
-      guard isOffline || outcome.verdict.error?.code == .nameNotResolved, hops.request.module.fallsBack,
-        let looked = outcome.verdict.timings.total, timeout > looked
+      guard hops.request.module.fallsBack, let looked = outcome.verdict.timeWithoutAddress, timeout > looked
       else { return hops.take(outcome, of: url) }
       hops.noteLookup(looked)
       let other: IPAddress.Family = family == .ipv4 ? .ipv6 : .ipv4
@@ -255,6 +252,15 @@ extension ProbeResult.Verdict {
     } else {
       reason = verdict.error.map { $0.connectionReason ?? $0.code.identifier } ?? ""
     }
+  }
+}
+
+extension SiteVerdict {
+  /// How long the site took to have no address. Where no name server is reachable, the hosts file may still have the
+  /// other family's.
+  fileprivate var timeWithoutAddress: Duration? {
+    let isOffline = kind == .offline && address == nil
+    return isOffline || error?.code == .nameNotResolved ? timings.total : nil
   }
 }
 
