@@ -11,7 +11,7 @@ internal import Dialtone
 package struct RedirectTarget: Equatable {
   /// The target made absolute, for reports; `nil` if it is no http or https URL.
   package let location: String?
-  /// The same, however long it is.
+  /// The same to be read as a URL, however long it is: a host's letters stand in it as they are.
   package let wholeLocation: String?
   /// Whether it leads to another host than the site's, or to no site at all.
   package let isOtherHost: Bool
@@ -43,9 +43,9 @@ package struct RedirectTarget: Equatable {
     }
   }
 
-  private init(location: String?, isOtherHost: Bool) {
+  private init(location: String?, whole: String? = nil, isOtherHost: Bool) {
     self.location = location.map { Self.reported($0, limit: Limits.location) }
-    wholeLocation = location.map { Self.reported($0, limit: Int.max) }
+    wholeLocation = whole ?? location.map { Self.reported($0, limit: Int.max) }
     self.isOtherHost = isOtherHost
   }
 
@@ -53,14 +53,16 @@ package struct RedirectTarget: Equatable {
   private init(scheme: String, hierarchy: Substring, from url: SiteURL) {
     let rest = hierarchy.drop { $0 == "/" }
     let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-    guard let host = Self.host(of: authority) else {
+    let decoded = Self.decoded(authority)
+    guard let host = Self.host(of: decoded[...]) else {
       self.init(location: nil, isOtherHost: true)
       return
     }
-    let path = rest[authority.endIndex...]
-    let isRooted = path.first == "/"
+    var path = String(rest[authority.endIndex...])
+    if path.first != "/" { path = "/" + path }
     self.init(
-      location: "\(scheme)://\(authority)\(isRooted ? "" : "/")\(path)",
+      location: "\(scheme)://\(authority)\(path)",
+      whole: "\(scheme)://\(decoded)" + Self.reported(path, limit: Int.max),
       isOtherHost: host != Self.comparable(url.hostText))
   }
 
@@ -110,6 +112,23 @@ package struct RedirectTarget: Equatable {
     }
     let host = hostAndPort.prefix { $0 != ":" }
     return host.isEmpty ? nil : comparable(String(host))
+  }
+
+  /// A host's letters may be percent-encoded (RFC 3986, 3.2.2). As for Go, those of ASCII are not, so that an encoded
+  /// slash or @ ends no host.
+  private static func decoded(_ authority: Substring) -> String {
+    var bytes: [UInt8] = []
+    var rest = authority.utf8
+    while let byte = rest.popFirst() {
+      let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+      if byte == UInt8(ascii: "%"), let value = UInt8(digits, radix: 16), value >= 0x80 {
+        bytes.append(value)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(validating: bytes, as: UTF8.self) ?? String(authority)
   }
 
   /// Hosts are compared without case and trailing dot. A `www.` before one makes no difference.

@@ -48,11 +48,30 @@ struct RedirectReferenceTests {
     ("http://[2001:DB8:0::1]:81/", "http://[2001:db8::1]/"),
     ("https://xn--bcher-kva.example", "http://b\u{FC}cher.example/"),
     ("http://b\u{FC}cher.example/", "https://www.xn--bcher-kva.example/"),
+    ("http://b%C3%BCcher.example/", "http://b\u{FC}cher.example/"),
     ("https://192.0.2.1:1/", "http://192.0.2.1/"),
   ])
   func leadsToTheSameHost(_ header: String, _ site: String) throws {
     let redirect = RedirectTarget(header, from: try SiteURL(site))
     #expect(redirect.location != nil && !redirect.isOtherHost)
+  }
+
+  /// A host in Unicode may be followed, percent-encoded (RFC 3986, 3.2.2) or not.
+  @Test(arguments: [
+    "http://b\u{FC}cher.example/\u{E4}", "https://b%C3%BCcher.example", "//B%c3%bccher.example:81/x y",
+  ])
+  func aHostsLettersMayBeEncoded(_ header: String) throws {
+    let whole = try #require(RedirectTarget(header, from: Self.base).wholeLocation)
+    #expect(try SiteURL(whole).hostText == "xn--bcher-kva.example")
+  }
+
+  /// Go's net/url refuses encoded ASCII in a host, and what is no UTF-8 is no name.
+  @Test(arguments: ["http://a%2F.b/", "http://u%40a/", "http://%61/", "http://a%C3/", "http://a%FC/", "http://a%8/"])
+  func nothingElseInAHostMayBeEncoded(_ header: String) throws {
+    let redirect = RedirectTarget(header, from: Self.base)
+    #expect(redirect.isOtherHost && redirect.location == header)
+    let whole = try #require(redirect.wholeLocation)
+    #expect(throws: SiteError.self) { try SiteURL(whole) }
   }
 
   /// WHATWG URL, 4.4: spaces around it, and tabs and line breaks in it, do not count.
