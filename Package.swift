@@ -214,7 +214,8 @@ if Context.environment["DIALTONE_CORE_ALONE"] == nil {
       dependencies: [
         "CTestSupport", "Dialtone", "DialtoneDiagnosis", "DialtoneSites", "DialtoneSitesTesting", "DialtoneTesting",
         "Netlink", "NetworkLab", "SiteLab", "TestSupport",
-      ] + products(of: "swift-nio", "NIOConcurrencyHelpers", "NIOCore", "NIOEmbedded", "NIOHTTP1", "NIOPosix")),
+      ] + products(of: "swift-nio", "NIOConcurrencyHelpers", "NIOCore", "NIOEmbedded", "NIOHTTP1", "NIOPosix")
+        + products(of: "swift-nio-ssl", "NIOSSL")),
   ]
 
   #if os(Linux)

@@ -113,9 +113,15 @@ struct TrustSource: Hashable, Sendable {
     #if canImport(Darwin)  // there the system judges certificates by itself
     if isDistributions { return configuration }
     #endif
-    configuration.trustRoots = .certificates(try certificates())
+    // Of several certificates of one authority the library takes the first that it finds, even if it has expired.
+    let certificates = try certificates()
+    let valid = certificates.filter { $0.notValidAfter >= Self.now }
+    configuration.trustRoots = .certificates(valid.isEmpty ? certificates : valid)
     return configuration
   }
+
+  /// The time by which the library judges certificates.
+  static var now: Int { Int(TimeSource.system.realtime() / 1_000_000_000) }
 
   /// All certificates in it, at least one.
   private func certificates() throws -> [NIOSSLCertificate] {

@@ -16,6 +16,10 @@ final class TrustStore: Sendable {
     let source: TrustSource
     let stamps: [TrustSource.Stamp?]
     let context: NIOSSLContext
+    /// When the first trusted certificate ends. From then on it is left out, so that it hides no successor.
+    let end: Int
+
+    var isCurrent: Bool { end >= TrustSource.now }
   }
 
   private struct State {
@@ -53,7 +57,7 @@ final class TrustStore: Sendable {
     let (number, known, isFirst) = state.withLock { state -> (UInt64, NIOSSLContext?, Bool) in
       state.lastNumber += 1
       // A text does not change.
-      if source.pem != nil, let entry = state.entries.first(where: { $0.source == source }) {
+      if source.pem != nil, let entry = state.entries.first(where: { $0.source == source && $0.isCurrent }) {
         return (state.lastNumber, entry.context, false)
       }
       let isFirst = state.waiters[source] == nil
@@ -75,11 +79,14 @@ final class TrustStore: Sendable {
   private func read(_ source: TrustSource) -> Result<NIOSSLContext, SiteError> {
     // Read before the files: a change in between is seen at the next check.
     let stamps = source.stamps
-    let known = state.withLock { $0.entries.first { $0.source == source && $0.stamps == stamps }?.context }
+    let known = state.withLock {
+      $0.entries.first { $0.source == source && $0.stamps == stamps && $0.isCurrent }?.context
+    }
     if let known { return .success(known) }
-    let context: NIOSSLContext
+    let (context, end): (NIOSSLContext, Int)
     do {
-      context = try NIOSSLContext(configuration: configuration(source))
+      let configuration = try configuration(source)
+      (context, end) = (try NIOSSLContext(configuration: configuration), configuration.firstEnd)
     } catch {
       let reason = (error as? CertificateFile.Failure)?.words ?? "there is no certificate in PEM"
       return .failure(
@@ -88,8 +95,17 @@ final class TrustStore: Sendable {
     state.withLock { state in
       state.entries.removeAll { $0.source == source }
       if state.entries.count == Self.capacity { state.entries.removeFirst() }
-      state.entries.append(Entry(source: source, stamps: stamps, context: context))
+      state.entries.append(Entry(source: source, stamps: stamps, context: context, end: end))
     }
     return .success(context)
+  }
+}
+
+extension TLSConfiguration {
+  /// When the first trusted certificate ends that is valid now.
+  fileprivate var firstEnd: Int {
+    guard case .certificates(let certificates) = trustRoots else { return .max }
+    let now = TrustSource.now
+    return certificates.lazy.map { Int($0.notValidAfter) }.filter { $0 >= now }.min() ?? .max
   }
 }

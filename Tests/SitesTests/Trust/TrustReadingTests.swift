@@ -4,6 +4,7 @@
 #if os(Linux)
 import Dialtone
 import Foundation
+import NIOSSL
 import NetworkLab
 import SiteLab
 import TestSupport
@@ -42,6 +43,20 @@ struct TrustReadingTests {
     }
     #expect(CertificateDirectory.files(in: folder) == ["\(folder)/00000000.12", "\(folder)/5ad8a5d6.0"])
     #expect(CertificateDirectory.files(in: "\(folder)/nothing").isEmpty)
+  }
+
+  /// One that has expired would hide a successor of its name and key; for curl it does not.
+  @Test func expiredCertificatesAreLeftOutUnlessAllAre() throws {
+    let mark = "-----BEGIN CERTIFICATE-----"
+    let texts = try SiteIdentity("expired").certificates.components(separatedBy: mark).dropFirst().map { mark + $0 }
+    // The server's own ended in 2001, its authority's does not before 2049.
+    let (expired, valid) = (try #require(texts.first), try #require(texts.last))
+    for (given, kept) in [
+      (expired + valid, valid), (valid + expired, valid), (valid, valid), (expired, expired),
+    ] {
+      let configuration = try TrustSource(.pem(given)).configuration()
+      #expect(try configuration.trustRoots == .certificates(NIOSSLCertificate.fromPEMBytes(Array(kept.utf8))))
+    }
   }
 
   /// A file on a network that hangs: anything but `pem` is read only when the latch opens.
