@@ -78,7 +78,9 @@ struct ChunkNormalizer {
       guard digits.count < 16 else { throw .invalidChunkSize }
       digits.append(byte)
     case Self.lineFeed: try endSize(&output)
-    default: place = .extensions
+    // Spaces, a line's end, or extensions.
+    case UInt8(ascii: " "), UInt8(ascii: "\t"), Self.carriageReturn, UInt8(ascii: ";"): place = .extensions
+    default: throw .invalidChunkSize
     }
   }
 

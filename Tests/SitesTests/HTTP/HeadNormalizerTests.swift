@@ -130,7 +130,7 @@ struct HeadNormalizerTests {
     }
   }
 
-  @Test(arguments: ["zz\r\n", " 5\r\n", "\r\n", "12345678123456781", "1\r\nab", "1\r\na\rb"])
+  @Test(arguments: ["zz\r\n", " 5\r\n", "0x8\r\n", "\r\n", "12345678123456781", "1\r\nab", "1\r\na\rb"])
   func refusesWhatIsNoChunk(_ body: String) {
     let came = Array((Self.chunked + body).utf8)
     for size in 1...came.count {
