@@ -80,6 +80,7 @@ extension BlackboxTests {
       ip4: {prober: http, timeout: 20s, http: {preferred_ip_protocol: ip4, ip_protocol_fallback: false}}
       tcp_connect: {prober: tcp, timeout: 20s}
       tls: {prober: tcp, timeout: 20s, tcp: {tls: true, tls_config: {ca_file: root.pem}}}
+      other: {prober: tcp, timeout: 20s, tcp: {tls: true, tls_config: {ca_file: root.pem, server_name: x.example}}}
     """
 
   static let questions: [Question] = [
@@ -116,6 +117,7 @@ extension BlackboxTests {
     Question(words: "a port", target: { "127.0.0.1:\($0.plain.port)" }, module: "tcp_connect"),
     Question(words: "a closed port", target: { _ in "127.0.0.1:1" }, module: "tcp_connect"),
     Question(words: "a port with TLS", target: { "127.0.0.1:\($0.secure.port)" }, module: "tls"),
+    Question(words: "a port of another name", target: { "127.0.0.1:\($0.secure.port)" }, module: "other"),
   ]
 
   static let plain = SiteBehaviour { request in

@@ -91,10 +91,17 @@ struct CertificateNameTests {
     (0x16, "[", "0c015b"), (0x16, "`", "0c0160"), (0x16, "{", "0c017b"), (0x16, "~", "0c017e"), (0x16, ";", "0c013b"),
     (0x16, "*&", "0c022a26"), (0x0C, "é", "0c02c3a9"), (0x13, "", "1300"), (0x02, "\u{5}", "020105"),
     (0x04, "a", "040161"), (0x17, "a", "170161"), (0x18, "a", "180161"), (0x26, "a", "260161"), (0x2C, "a", "2c0161"),
+    (0x1E, "\u{0}a", "130161"), (0x1E, "\u{1}\u{2}", "0c02c482"),
   ])
   func writesOtherValuesAsTheirBytes(_ tag: UInt8, _ value: String, _ bytes: String) {
     let subject = Self.attribute([0x2A, 0x03], tag, Array(value.utf8))
     #expect(Self.certificate(subject: subject).subject == "1.2.3=#\(bytes)")
+  }
+
+  /// X.680, 41: a BMPString has two bytes for each letter.
+  @Test(arguments: [([0, 0x62, 0, 0xFC, 0, 0x63], "b\u{FC}c"), ([], ""), ([0, 0x2B], "\\+")] as [([UInt8], String)])
+  func readsTextsOfUTF16(_ value: [UInt8], _ text: String) {
+    #expect(Self.certificate(subject: Self.attribute([0x55, 4, 3], 0x1E, value)).subject == "CN=\(text)")
   }
 
   /// X.690, 8.1.3: the length of 127 bytes has one byte, that of 128 to 255 two, and that of 256 three.

@@ -99,6 +99,10 @@ struct ProbeResultTests {
     var half = full(.tcp)
     half.certificateExpires = nil
     #expect(value("probe_ssl_earliest_cert_expiry", of: half) == nil)
+    // A certificate of another name: there is no TLS with the target.
+    var other = full(.tcp)
+    other.succeeded = false
+    #expect(value("probe_ssl_earliest_cert_expiry", of: other) == nil)
   }
 
   /// Go's year 1, of a chain that was not verified: date -u -d 0001-01-01 +%s

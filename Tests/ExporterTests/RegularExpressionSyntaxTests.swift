@@ -82,7 +82,7 @@ struct RegularExpressionSyntaxTests {
     (#"\Q.*\E"#, ".*"), (#"\Q\\E"#, #"\"#), (#"\Qa\b\E"#, #"a\b"#), (#"\Qab\Ec"#, "abc"),
     ("{", "{"), ("a{", "a{"), ("a{}", "a{}"), ("a{x}", "a{x}"), ("a{1", "a{1"), ("a{1,x}", "a{1,x}"), ("}", "}"),
     ("a{,3}", "a{,3}"), ("]", "]"), ("a]", "a]"), ("a-b", "a-b"), ("(?P<abc>x)", "x"), ("(?P<a_1>x)y", "xy"),
-    ("[ab]c", "ac"), ("[ab][cd]e", "bde"),
+    ("[ab]c", "ac"), ("[ab][cd]e", "bde"), (#"\_[\_]"#, "__"),
   ])
   func standsForItself(_ expression: String, _ text: String) throws {
     try check("\\A\(expression)\\z", text, true)

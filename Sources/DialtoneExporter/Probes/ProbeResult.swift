@@ -48,8 +48,8 @@ package struct ProbeResult: Sendable {
   package func families(isLocalPathUp: Bool?) -> [MetricFamily] {
     var families = general
     if prober == .http { families += http }
-    // As there: TLS is told of with what came over it.
-    if prober == .tcp || details?.status != nil { families += tls }
+    // As there: TLS is told of with what came over it; for tcp, if it is believed.
+    if prober == .tcp ? succeeded : details?.status != nil { families += tls }
     var info = MetricFamily("dialtone_probe_verdict_info", "What Dialtone found, and why", .info)
     info.add(1, ["verdict": verdict.kind.identifier, "stage": verdict.stage, "reason": verdict.reason])
     families.append(info)

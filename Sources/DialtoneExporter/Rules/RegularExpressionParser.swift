@@ -244,7 +244,7 @@ struct RegularExpressionParser {
     case "t": return "\t"
     case "v": return "\u{B}"
     case "x": return try hexadecimal()
-    case _ where scalar.isASCII && !CharacterRanges.word.contains(scalar): return scalar
+    case _ where scalar.isASCII && (scalar == "_" || !CharacterRanges.word.contains(scalar)): return scalar
     default: throw Refusal(message: "\\\(scalar) is not supported")
     }
   }

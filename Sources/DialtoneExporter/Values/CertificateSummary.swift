@@ -69,7 +69,10 @@ private struct DistinguishedName {
     while let set = sets.next() {
       var attributes = DERReader(set.contents)
       while var attribute = attributes.next(DERReader.sequence).map(DERReader.init) {
-        guard let type = attribute.next(DERReader.objectIdentifier), let value = attribute.next() else { continue }
+        guard let type = attribute.next(DERReader.objectIdentifier), let value = attribute.next().map(Self.asUTF8)
+        else {
+          continue
+        }
         let text = Self.escaped(String(decoding: value.contents, as: UTF8.self))
         if type.count == 3, type.starts(with: Self.prefix), let last = type.last,
           Self.known.contains(where: { $0.number == last })
@@ -90,6 +93,17 @@ private struct DistinguishedName {
       return list.map { "\(item.key)=\($0)" }.joined(separator: "+")
     }
     return (names + others.reversed()).joined(separator: ",")
+  }
+
+  /// Texts of UTF-16 (X.680, 41, BMPString) as a UTF8String. Others are bytes that are shown as they are.
+  private static func asUTF8(
+    _ tag: UInt8, _ contents: ArraySlice<UInt8>
+  ) -> (tag: UInt8, contents: ArraySlice<UInt8>) {
+    guard tag == 0x1E else { return (tag, contents) }
+    let units = stride(from: contents.startIndex, to: contents.endIndex - 1, by: 2).map {
+      UInt16(contents[$0]) << 8 | UInt16(contents[$0 + 1])
+    }
+    return (0x0C, Array(String(decoding: units, as: UTF16.self).utf8)[...])
   }
 
   private static func escaped(_ text: String) -> String {
