@@ -87,6 +87,11 @@ final class RequestHandler: ChannelInboundHandler {
     case .head(let head):
       self.head = head
       bodyLength = 0
+      // RFC 9110, 10.1.1: a client may send its body only then.
+      if head.version == .http1_1, head.headers["expect"].contains(where: { ASCII.areSame($0, "100-continue") }) {
+        let interim = HTTPResponseHead(version: .http1_1, status: .continue)
+        context.writeAndFlush(wrapOutboundOut(.head(interim)), promise: nil)
+      }
     case .body(let bytes):
       bodyLength += bytes.readableBytes
       if bodyLength > Self.bodyLimit { context.close(promise: nil) }
