@@ -275,8 +275,14 @@ package final class KernelWitness {
     guard evidence.sendsPackets, !evidence.state.flags.contains(.isLocalAddress), let link = evidence.link
     else { return nil }
     let gateway = evidence.gateway
-    var facts = KernelEvidence.NeighbourFacts(
-      gateway ?? evidence.target, link: link.name, state: nil, isGateway: gateway != nil)
+    return neighbour(gateway ?? evidence.target, on: link, isGateway: gateway != nil)
+  }
+
+  /// Returns what the kernel knows of a neighbour on a link.
+  package func neighbour(
+    _ address: IPAddress, on link: KernelEvidence.LinkFacts, isGateway: Bool = true
+  ) -> KernelEvidence.NeighbourFacts {
+    var facts = KernelEvidence.NeighbourFacts(address, link: link.name, state: nil, isGateway: isGateway)
     facts.isResolved = network.tables.links[link.index].map { !$0.flags.contains(.pointToPoint) } ?? true
     facts.state = neighbourState(facts.address, link: link.index)
     if facts.state?.contains(.noARP) ?? false { facts.isResolved = false }

@@ -89,7 +89,12 @@ public struct DiagnosisInquiry: Sendable {
     Set(kernelFindings.map(\.target.family)).subtracting(kernelFindings.filter(\.stopsPackets).map(\.target.family))
   }
 
-  private var kernelFindings: [KernelFinding] { findings.compactMap(\.kernel) }
+  /// Of several routers that share the packets, one that is there is enough to send some.
+  private var kernelFindings: [KernelFinding] {
+    let all = findings.compactMap(\.kernel)
+    let areThere = Set(all.filter { $0.step == .neighbour && !$0.isFault }.map(\.target.family))
+    return all.filter { $0.step != .neighbour || !$0.isFault || !areThere.contains($0.target.family) }
+  }
 
   /// Whether a proxy has led to the site, whatever the site said.
   var hasProxyDelivered: Bool { findings.contains { $0.proxy?.outcome == .delivers } }

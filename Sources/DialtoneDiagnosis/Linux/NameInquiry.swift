@@ -58,7 +58,7 @@ struct NameInquiry {
   func evidence(_ name: String, families: [IPAddress.Family]) -> NameFinding {
     if name.isEmpty {
       var evidence = NameFinding(name: "the root", isRootOnly: true)
-      evidence.servers = ask("", families: [.ipv4], &evidence.isHurried)
+      evidence.servers = ask("", families: [.ipv4], &evidence.isHurried, at: configuration.servers)
       return evidence
     }
     var evidence = NameFinding(name: name)
@@ -66,9 +66,10 @@ struct NameInquiry {
     let known = configuration.hostsAddresses(of: name).filter { families.contains($0.family) }
     let inHosts = NameFinding(name: name, source: .hosts, addresses: known)
     if !known.isEmpty, configuration.asksHostsFirst { return inHosts }
+    var before: [NameFinding.Server] = []
     for candidate in configuration.candidates(for: name) {
       evidence.tried.append(candidate)
-      let servers = ask(candidate, families: families, &evidence.isHurried)
+      let servers = ask(candidate, families: families, &evidence.isHurried, before: before, isWhole: candidate == name)
       if evidence.isHurried, !servers.contains(where: \.hasAnswered) { break }
       // What the name itself was answered says more than what a search domain was.
       if evidence.servers.isEmpty || candidate == name || servers.contains(where: { !$0.addresses.isEmpty }) {
@@ -79,8 +80,9 @@ struct NameInquiry {
         evidence.addresses = found.addresses
         return evidence
       }
-      // If no server answers, another name gets no answer either.
-      if !servers.contains(where: \.hasAnswered) { break }
+      // If no server answers anything, another name gets no answer either.
+      if !servers.contains(where: \.isAlive) { break }
+      if before.isEmpty { before = servers }
     }
     return known.isEmpty ? evidence : inHosts
   }
@@ -100,7 +102,7 @@ struct NameInquiry {
     var systems = [finding.system].compactMap { $0?.families }
     for _ in 0..<(finding.servers.count > 1 ? 1 : 2) where !patience.isOver {
       var isHurried = false
-      let again = ask(name, families: families, &isHurried)
+      let again = ask(name, families: families, &isHurried, at: finding.servers.map(\.address))
       if isHurried { break }
       rounds.append(again)
       // If it has got no answer, the time was up.
@@ -124,17 +126,37 @@ struct NameInquiry {
 
   // MARK: The servers
 
+  /// Asks for a further name as few as can be: of the servers of a first round, programs believe the one that answers,
+  /// and what they make of a name that cannot exist is known. The name itself is asked for at all of them.
+  private func ask(
+    _ name: String, families: [IPAddress.Family], _ isHurried: inout Bool, before: [NameFinding.Server], isWhole: Bool
+  ) -> [NameFinding.Server] {
+    let believed = isWhole ? nil : before.first { $0.isAlive && !$0.saysNo } ?? before.first(where: \.isAlive)
+    let asked = ask(
+      name, families: families, &isHurried, at: believed.map { [$0.address] } ?? configuration.servers,
+      hasControl: before.isEmpty)
+    if before.isEmpty { return asked }
+    return before.compactMap { old in
+      guard var new = asked.first(where: { $0.address == old.address }) else { return old.isAlive ? nil : old }
+      new.control = old.control
+      return new
+    }
+  }
+
   // `isHurried` becomes true if the time is up before the servers had theirs.
-  private func ask(_ name: String, families: [IPAddress.Family], _ isHurried: inout Bool) -> [NameFinding.Server] {
+  private func ask(
+    _ name: String, families: [IPAddress.Family], _ isHurried: inout Bool, at addresses: [IPAddress],
+    hasControl: Bool = true
+  ) -> [NameFinding.Server] {
     if patience.isOver {
       isHurried = true
       return []
     }
     let families = configuration.options.contains("no-aaaa") && families.contains(.ipv4) ? [.ipv4] : families
-    var servers = configuration.servers.map { NameFinding.Server($0) }
+    var servers = addresses.map { NameFinding.Server($0) }
     // It has to look before anything is sent.
     let witness = PacketWitness()
-    var conversations = conversations(about: name, families, &servers)
+    var conversations = conversations(about: name, families, hasControl: hasControl, &servers)
     let start = TimeSource.system.now()
     if !converse(&conversations, families, &servers, witness, since: start) { isHurried = true }
     var isStopped: Set<Int> = []
@@ -156,7 +178,7 @@ struct NameInquiry {
 
   /// A conversation with each server that there is a way to; the others get their reply at once.
   private func conversations(
-    about name: String, _ families: [IPAddress.Family], _ servers: inout [NameFinding.Server]
+    about name: String, _ families: [IPAddress.Family], hasControl: Bool, _ servers: inout [NameFinding.Server]
   ) -> [Conversation] {
     var conversations: [Conversation] = []
     let control = "dialtone-\(String(UInt64.random(in: 0...UInt64.max), radix: 36)).invalid"
@@ -172,7 +194,7 @@ struct NameInquiry {
         continue
       }
       var kinds: [Kind] = families.map { $0 == .ipv4 ? .ipv4 : .ipv6 }
-      if !name.isEmpty { kinds.append(.control) }
+      if hasControl, !name.isEmpty { kinds.append(.control) }
       for kinds in configuration.options.contains("single-request-reopen") ? kinds.map({ [$0] }) : [kinds] {
         let socket = ProbeSocket(address, port: 53, isStream: false, interface: nil)
         if socket.start != 0 {

@@ -53,7 +53,8 @@ struct NeighbourProbe {
   func findings(_ witness: KernelWitness) -> [Finding] {
     // It has to look before anything is sent.
     let packets = PacketWitness()
-    var ways = inquiry.openWays.filter { !isSecondLook || inquiry.isUnsure($0.target.family) }.map { Way(kernel: $0) }
+    var ways = inquiry.openWays.filter { !isSecondLook || inquiry.isUnsure($0.target.family) }
+      .flatMap { $0.byEachHop(witness) }.map { Way(kernel: $0) }
     for index in ways.indices {
       guard let neighbour = ways[index].kernel.neighbour, neighbour.isResolved, let link = ways[index].kernel.link
       else { continue }
@@ -138,6 +139,29 @@ struct NeighbourProbe {
       let now = TimeSource.system.now()
       way.incomplete = (way.incomplete?.lowerBound ?? now)...now
     }
+  }
+}
+
+extension KernelEvidence {
+  /// How many hops of a route are asked for.
+  private static let hopLimit = 4
+
+  /// The way by each hop that gets a share of the packets. IPv6 gives none to a hop that does not answer
+  /// (rt6_score_route), and IPv4 only if it is told to.
+  fileprivate func byEachHop(_ witness: KernelWitness) -> [KernelEvidence] {
+    guard target.family == .ipv4, let hops = route?.hops, hops.count > 1,
+      SystemFile.text(at: "/proc/sys/net/ipv4/fib_multipath_use_neigh")?.first != "1"
+    else { return [self] }
+    return [self]
+      + hops.prefix(Self.hopLimit).compactMap { hop in
+        guard hop.reason == nil, let gateway = hop.gateway, gateway != neighbour?.address,
+          let link = links.first(where: { $0.name == hop.link })
+        else { return nil }
+        var way = self
+        way.link = link
+        way.neighbour = witness.neighbour(gateway, on: link)
+        return way
+      }
   }
 }
 

@@ -120,11 +120,14 @@ struct ResolverConfiguration: Equatable, Sendable {
   /// Whether programs look into the hosts file before they ask name servers.
   var asksHostsFirst: Bool { !(sources.prefix { $0 != "files" }.contains("dns")) }
 
+  /// How many search domains are tried: older libraries know six names (MAXDNSRCH).
+  private static let searchLimit = 5
+
   /// The names to ask for, in their order (resolv.conf(5), search and ndots).
   func candidates(for name: String) -> [String] {
     if name.last == "." { return [String(name.dropLast())] }
     let count = name.utf8.count { $0 == UInt8(ascii: ".") }
-    let searched = searchDomains.filter { !$0.isEmpty }.map { "\(name).\($0)" }
+    let searched = searchDomains.filter { !$0.isEmpty }.prefix(Self.searchLimit).map { "\(name).\($0)" }
     return count >= dots ? [name] + searched : searched + [name]
   }
 

@@ -232,6 +232,8 @@ extension NameFinding.Server {
   var replies: [NameFinding.Reply] { [ipv4, ipv6].compactMap(\.self) }
   var addresses: [IPAddress] { replies.flatMap(\.addresses) }
   var hasAnswered: Bool { replies.contains { $0.code != nil } || needsTCP }
+  /// Whether it has answered anything.
+  var isAlive: Bool { hasAnswered || control?.code != nil }
   /// Whether one of its replies is of use, and another one is not.
   var contradictsItself: Bool {
     let all = replies + [control].compactMap(\.self)
