@@ -91,9 +91,11 @@ public struct DiagnosisInquiry: Sendable {
 
   /// Of several routers that share the packets, one that is there is enough to send some.
   private var kernelFindings: [KernelFinding] {
-    let all = findings.compactMap(\.kernel)
-    let areThere = Set(all.filter { $0.step == .neighbour && !$0.isFault }.map(\.target.family))
-    return all.filter { $0.step != .neighbour || !$0.isFault || !areThere.contains($0.target.family) }
+    let neighbours = findings.filter { $0.step == .neighbour }.compactMap(\.kernel)
+    let areThere = Set(neighbours.filter { !$0.isFault }.map(\.target.family))
+    return findings.compactMap(\.kernel).filter { finding in
+      !(finding.isFault && areThere.contains(finding.target.family) && neighbours.contains(finding))
+    }
   }
 
   /// Whether a proxy has led to the site, whatever the site said.

@@ -124,12 +124,17 @@ struct PacketRecord: Sendable {
   ///
   /// That its packets have not left is said only if nothing else explains it: not a gap in what was seen, not a
   /// question for a neighbour that is still open (the packet waits for it), and not a flow that left under other
-  /// numbers, as network address translation on this machine makes of it.
+  /// numbers, as network address translation on this machine makes of it, unless that leads to this machine itself.
   func sight(of flow: Flow) -> Sight {
     if let trace = traces[flow] { return trace.sight }
-    let isExplained = isBlind || isWaitingForNeighbour || traces.keys.contains { Self.isTranslated(flow, $0) }
-    return Sight(hasLeft: isExplained ? nil : false)
+    let translated = traces.filter { Self.isTranslated(flow, $0.key) }
+    let isRedirected = !translated.isEmpty && translated.values.allSatisfy { $0.sight.leavingBy == [Self.loopback] }
+    let isExplained = isBlind || isWaitingForNeighbour || !translated.isEmpty
+    return Sight(hasLeft: isExplained && !isRedirected ? nil : false)
   }
+
+  /// LOOPBACK_IFINDEX of the kernel: its first interface in each network namespace.
+  private static let loopback: UInt32 = 1
 
   /// What was seen of questions for a neighbour; `nil` if that cannot be told.
   func neighbour(_ address: IPAddressBits) -> NeighbourSight? {
