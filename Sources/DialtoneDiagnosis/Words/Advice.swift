@@ -241,7 +241,9 @@ enum Advice {
     case .unknownToFirst(let first, _) where name.rotates: return "Take \(first) out of /etc/resolv.conf."
     case .unknownToFirst(_, let other): return "Put \(other) first in /etc/resolv.conf."
     case .needsTCP(let server): return "See what filters TCP to port 53 of \(server)."
-    case .lostInSystem: return "See the line \"options\" of /etc/resolv.conf (resolv.conf(5))."
+    case .lostInSystem:
+      return "Ask again: getent ahosts \(shell(name.name)). If it fails each time, see the options in resolv.conf(5);"
+        + " if not, packets are lost."
     case .refused(let server, _) where server.isLoopback:
       return "Start this machine's name server (systemd-resolved at 127.0.0.53), or name another in /etc/resolv.conf."
     case .foundBehind(let silent) where name.source == .dns, .oneServerSilent(let silent):
