@@ -90,6 +90,22 @@ struct InquiryEdgesTests {
     #expect(Self.inquiry([link, link6], family: .ipv6).openWays.map(\.target) == [Self.target6])
   }
 
+  /// Of several routers that share the packets, one that is there leaves the way open.
+  @Test func oneRouterOfSeveralIsEnough() {
+    let link = Finding.kernel(KernelFinding(.link(.works("eth0")), Self.evidence(Self.target)))
+    func router(_ neighbour: KernelFinding.Neighbour) -> Finding {
+      .kernel(KernelFinding(.neighbour(neighbour), Self.evidence(Self.target)))
+    }
+    let silent = router(.silent(Self.router, isGateway: true, wasProbed: true))
+    let there = router(.answers(Self.router, isGateway: true))
+    for (routers, isOpen) in [([silent], false), ([there, silent], true), ([silent, there], true)] {
+      let inquiry = Self.inquiry([link] + routers)
+      #expect(inquiry.isCutOff == !isOpen && inquiry.openWays.count == (isOpen ? 1 : 0))
+    }
+    let other = Self.neighbour(Self.target6, Self.router6)
+    #expect(Self.inquiry([link, silent, other]).openFamilies == [.ipv6])
+  }
+
   // MARK: Who was heard
 
   private static func neighbour(_ target: IPAddress, _ router: IPAddress) -> Finding {

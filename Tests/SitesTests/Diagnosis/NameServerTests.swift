@@ -85,9 +85,11 @@ struct NameServerTests {
     }
   }
 
-  private static func inquiry(_ servers: [IPAddress], flags: ReachabilityFlags = .isLocalAddress) -> NameInquiry {
+  private static func inquiry(
+    _ servers: [IPAddress], flags: ReachabilityFlags = .isLocalAddress, lines: String = ""
+  ) -> NameInquiry {
     let patience = Patience(until: TimeSource.system.now() + 3_600_000_000_000)
-    let resolver = servers.map { "nameserver \($0)\n" }.joined()
+    let resolver = servers.map { "nameserver \($0)\n" }.joined() + lines
     let configuration = ResolverConfiguration(resolver: resolver, switching: "hosts: dns\n")
     return NameInquiry(configuration: configuration, patience: patience) { server in
       KernelEvidence(target: server, state: Reachability(status: .reachable, flags: flags))
@@ -132,6 +134,30 @@ struct NameServerTests {
     let time = try #require(answer.milliseconds)
     #expect(time >= 0 && time <= elapsed && !answer.isBeyond && !answer.deniesRoot)
     withExtendedLifetime(server) {}
+  }
+
+  /// resolv.conf(5), search: however many names there are, they cost few questions. Explain.md has the bound.
+  @Test func furtherNamesCostFewQuestions() async throws {
+    let lab = try NetworkLab()
+    let asked = Box<Set<[UInt8]>>([])
+    let places = [Self.first, Self.second, IPAddress(ipv4: 0x7F00_0003)]
+    var servers: [Server] = []
+    for place in places {
+      servers.append(
+        try await Server(in: lab, at: place) { question in
+          asked.update { _ = $0.insert(question.id + [UInt8(place.bits.low & 0xFF)]) }
+          return question.answer(3)
+        })
+    }
+    let domains = (1...20).map { "d\($0).example" }.joined(separator: " ")
+    let found = try lab.run {
+      Self.inquiry(places, lines: "search \(domains)\noptions ndots:5\n")
+        .evidence("www.example", families: [.ipv4, .ipv6])
+    }
+    #expect(found.tried.first == "www.example.d1.example" && found.tried.last == "www.example")
+    #expect(asked.value.count <= 24 && found.tried.count == 6, "\(asked.value.count)")
+    #expect(found.servers.map(\.address) == places && found.servers.allSatisfy { $0.control == Self.denied })
+    withExtendedLifetime(servers) {}
   }
 
   /// RFC 2181, 9: what comes with TC is dropped, and asked for over TCP.

@@ -26,6 +26,23 @@ extension NearestCauseTests {
     #expect(Self.cause([asked, answers, Self.names(.silent)]) == .nameServerSilent)
   }
 
+  /// ip-route(8), nexthop: each router gets a share, so that one that is not there loses some of the connections.
+  @Test func oneRouterOfSeveralLosesItsShare() {
+    func verdict(hops: Int) -> DiagnosisVerdict {
+      let hop = KernelEvidence.HopFacts(gateway: Self.router, link: "eth0")
+      let evidence = KernelEvidence(
+        target: Self.target, state: Reachability(.reachable, destination: Self.target),
+        route: KernelEvidence.RouteFacts(hops: Array(repeating: hop, count: hops)))
+      let silent = KernelFinding(.neighbour(.silent(Self.router, isGateway: true, wasProbed: true)), evidence)
+      let answer = BeyondFinding([BeyondFinding.Question(Self.server, .answer)], takesConnections: true)
+      return DiagnosisVerdict(of: "internet", goal: .internet, findings: [.kernel(silent), .beyond(answer)])
+    }
+    #expect(verdict(hops: 1).cause == nil)
+    let half = verdict(hops: 2)
+    #expect(half.cause == .gatewaySilent && half.confidence == .likely)
+    #expect(!half.summary.contains("not reachable") && half.details.contains { $0.hasPrefix("Yet the Internet") })
+  }
+
   /// A proxy beyond the router that takes connections is somebody beyond it.
   @Test func aProxyThatAnswersIsBeyondTheRouter() {
     func cause(_ outcome: ProxyFinding.Outcome) -> DiagnosisCause? {

@@ -110,13 +110,16 @@ struct PacketRecordTests {
     redirected.destination = Self.router
     var anotherPort = Self.ends
     anotherPort.sourcePort += 1
-    func hasLeft(_ seen: ObservedPacket.Endpoints) -> Bool? {
-      Self.record((Self.segment(seen, isSYN: true), Self.out)).sight(of: Self.stream).hasLeft
+    func hasLeft(_ seen: ObservedPacket.Endpoints, by interface: UInt32 = 2) -> Bool? {
+      let place = Place(interface: interface, isOutgoing: true)
+      return Self.record((Self.segment(seen, isSYN: true), place)).sight(of: Self.stream).hasLeft
     }
     #expect(hasLeft(masked) == nil)
     #expect(hasLeft(redirected) == nil)
     // nft(8), masquerade fully-random: the port alone.
     #expect(hasLeft(anotherPort) == nil)
+    // nft(8), redirect: to this machine itself, whose loopback interface is the first (LOOPBACK_IFINDEX).
+    #expect(hasLeft(redirected, by: 1) == false)
   }
 
   // MARK: Neighbours
