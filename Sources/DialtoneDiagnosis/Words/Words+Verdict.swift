@@ -97,7 +97,8 @@ extension Words {
   private func consequence(_ reading: Reading) -> String? {
     switch reading.finding {
     case .kernel where reading.isForeignSource: "; nobody answers, and may have no way back to it"
-    case .kernel where reading.kind == .neighbour && !reading.isFault: ", and gets a share of all connections"
+    case .kernel where reading.kind == .neighbour && !reading.isFault && reading.charge != nil:
+      ", and gets a share of all connections"
     case .kernel where goal == .internet && [.address, .neighbour].contains(reading.kind):
       ", so the Internet is not reachable"
     case .name where reading.meaning == .name(.silent) && goal != .internet: ", so that no name can be looked up"
