@@ -75,12 +75,12 @@ package enum SystemFile {
 /// Files of the kernel and of the resolver. Where one cannot be read, it counts as missing from there on.
 extension SystemFile {
   /// More than any file of sysfs has, and more than libc's resolver uses.
-  private static let limit = 64 * 1024
+  package static let limit = 64 * 1024
   /// How much of a file is read to see whether it changed.
   private static let fingerprintLimit = 256 * 1024
 
   /// Returns the beginning of a file, up to a limit, or `nil` if there is no file that can be read.
-  package static func text(at path: String) -> String? {
+  package static func text(at path: String, limit: Int = Self.limit) -> String? {
     do throws(Failure) {
       let file = try open(path)
       var bytes: [UInt8] = []

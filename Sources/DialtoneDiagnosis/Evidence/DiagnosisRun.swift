@@ -67,7 +67,7 @@ final class DiagnosisRun: Sendable {
           return true
         }
         group.addTask {
-          await self.pause(Self.patience)
+          await Self.pause(Self.patience)
           return false
         }
       }
@@ -130,7 +130,7 @@ final class DiagnosisRun: Sendable {
 
   /// Asks beyond the router, once: if the target is the Internet, or if what was asked for has not succeeded.
   private func askBeyond(after pause: Duration) async {
-    await self.pause(pause)
+    await Self.pause(pause)
     if Task.isCancelled || hasFound(.beyond) || isSuccessful || inquiry.hasProxyDelivered { return }
     if !configuration.asksBeyondRouter { return tell([.unasked(.beyond, nil, .notWanted)]) }
     if inquiry.isCutOff || !needsRouter { return }
@@ -140,7 +140,7 @@ final class DiagnosisRun: Sendable {
   }
 
   /// No wait for something to happen: it is cancelled when that is there.
-  private func pause(_ time: Duration) async {
+  static func pause(_ time: Duration) async {
     do {
       try await Task.sleep(for: time)
     } catch {
@@ -156,7 +156,7 @@ final class DiagnosisRun: Sendable {
   }
 
   private func hasFound(_ question: DiagnosisQuestion) -> Bool {
-    found.withLock { $0.contains { $0.question == question } }
+    found.withLock { $0.map(\.question).contains(question) }
   }
 
   private var isSuccessful: Bool { Success(of: subject.goal, in: found.withLock { $0 }.comparedWithPortal) != nil }

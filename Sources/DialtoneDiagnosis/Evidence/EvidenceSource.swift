@@ -154,13 +154,7 @@ public struct ScriptedEvidence: EvidenceSource {
   /// Returns the findings of your script that answer the question.
   public func findings(for question: DiagnosisQuestion, in inquiry: DiagnosisInquiry) async -> [Finding] {
     if hanging.contains(question) {
-      let rest = max(0, inquiry.deadline - TimeSource.system.now())
-      do {
-        // What hangs until the time is up is what the script plays.
-        try await Task.sleep(for: .nanoseconds(rest))
-      } catch {
-        // It is cancelled: nobody wants the answer any more.
-      }
+      await DiagnosisRun.pause(.nanoseconds(max(0, inquiry.deadline - TimeSource.system.now())))
       return [.unasked(question.kind, nil, .timeIsUp)]
     }
     return findings.filter { $0.question == question }

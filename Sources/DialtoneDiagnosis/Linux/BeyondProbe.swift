@@ -31,13 +31,8 @@ struct BeyondProbe {
     var isRefused: Bool { if case .refused = outcome { true } else { outcome == .failed(EPERM) } }
   }
 
-  private let inquiry: DiagnosisInquiry
-  private let patience: Patience
-
-  init(_ inquiry: DiagnosisInquiry, _ patience: Patience) {
-    self.inquiry = inquiry
-    self.patience = patience
-  }
+  let inquiry: DiagnosisInquiry
+  let patience: Patience
 
   private static func servers(_ family: IPAddress.Family, count: Int) -> [IPAddress] {
     (RootServers.addresses[family] ?? []).shuffled().prefix(count).compactMap { IPAddress($0) }

@@ -16,13 +16,8 @@ struct ConnectionProbe {
   /// How long a further try may take, in milliseconds: longer than a first segment that is sent again.
   private static let retryPatience: Int64 = 1_300
 
-  private let inquiry: DiagnosisInquiry
-  private let patience: Patience
-
-  init(_ inquiry: DiagnosisInquiry, _ patience: Patience) {
-    self.inquiry = inquiry
-    self.patience = patience
-  }
+  let inquiry: DiagnosisInquiry
+  let patience: Patience
 
   /// The line "Seccomp:" of proc_pid_status(5): 0 is none.
   static var hasCallFilter: Bool {
@@ -30,18 +25,17 @@ struct ConnectionProbe {
     return status.split(separator: "\n").contains { $0.hasPrefix("Seccomp:") && !$0.hasSuffix("\t0") }
   }
 
-  private var subject: DiagnosisSubject { inquiry.subject }
-
   func findings(_ witness: KernelWitness) -> [Finding] {
     let ways = inquiry.openWays
     var found: [Finding] = ways.filter(\.leadsToMany).map { .unasked(.connect, $0.target.family, .leadsToMany) }
     let open = ways.filter { !$0.leadsToMany }
     guard let first = open.first else { return found }
     let tried = open.flatMap { way in
-      inquiry.addresses.filter { $0.family == way.target.family }.prefix(Self.addressLimit / subject.ports.count)
+      inquiry.addresses.filter { $0.family == way.target.family }.prefix(
+        Self.addressLimit / inquiry.subject.ports.count)
     }
     let interface = inquiry.interface(first)
-    let connector = Connector(tried, ports: subject.ports, interface: interface, patience)
+    let connector = Connector(tried, ports: inquiry.subject.ports, interface: interface, patience)
     connector.wait(upTo: Connector.silence) { isEnough(connector, open) }
     // A router that was known may have gone: the kernel takes some eight seconds to be sure (DELAY, then three probes).
     let isUnsure = { (way: KernelEvidence) in connector.isSilent(way.target.family) && self.isUnsure(way, witness) }
@@ -50,7 +44,7 @@ struct ConnectionProbe {
       var finding = self.finding(way, connector, interface, witness)
       tryAgain(&finding, interface, limit: Self.retriedLimits[open.count - 1])
       found.append(.connection(finding))
-      if subject.url == nil, let working = finding.attempts.first(where: \.isAccepted), !finding.isOwn,
+      if inquiry.subject.url == nil, let working = finding.attempts.first(where: \.isAccepted), !finding.isOwn,
         let mtu = way.link?.mtu
       {
         found.append(
@@ -79,7 +73,7 @@ struct ConnectionProbe {
   ) -> ConnectionFinding {
     let family = way.target.family
     var finding = ConnectionFinding(family, connector.results(family) { witness.linkName($0) })
-    finding.isAnyPort = subject.port == nil
+    finding.isAnyPort = inquiry.subject.port == nil
     finding.isHurried = connector.isHurried
     finding.isOwn = way.target.isLoopback || way.state.flags.contains(.isLocalAddress)
     if finding.isOwn, let failed = finding.attempts.first(where: { !$0.isAccepted }),

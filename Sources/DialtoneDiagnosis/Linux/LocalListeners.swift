@@ -21,22 +21,18 @@ enum LocalListeners {
   static func listeners(port: UInt16) -> [Listener]? {
     guard let ofIPv4 = table("tcp") else { return nil }
     // A kernel without IPv6 has no table of it.
-    return listeners(in: ofIPv4, port: port) + listeners(in: table("tcp6") ?? [], port: port)
+    return listeners(in: ofIPv4, port: port) + listeners(in: table("tcp6") ?? "", port: port)
   }
 
-  private static func table(_ name: String) -> [UInt8]? {
-    do throws(SystemFile.Failure) {
-      return try SystemFile.bytes(at: "/proc/thread-self/net/\(name)", limit: limit)
-    } catch {
-      return nil
-    }
+  private static func table(_ name: String) -> String? {
+    SystemFile.text(at: "/proc/thread-self/net/\(name)", limit: limit)
   }
 
   /// A line has the number of the entry, the own address and port, the peer's, the state, and two queues: the second is
   /// of connections that wait to be taken. Addresses are words of 32 bits in network order, printed as this machine's
   /// numbers.
-  static func listeners(in table: [UInt8], port: UInt16) -> [Listener] {
-    String(decoding: table, as: UTF8.self).split(separator: "\n").compactMap { line in
+  static func listeners(in table: String, port: UInt16) -> [Listener] {
+    table.split(separator: "\n").compactMap { line in
       let fields = line.split(separator: " ").prefix(5)
       guard fields.count == 5, fields[3] == listening else { return nil }
       let own = fields[1].split(separator: ":")

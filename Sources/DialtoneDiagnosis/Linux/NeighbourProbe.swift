@@ -40,15 +40,9 @@ struct NeighbourProbe {
   /// A router's own name server, as a rule; who has none refuses.
   private static let port: UInt16 = 53
 
-  private let inquiry: DiagnosisInquiry
-  private let patience: Patience
-  private let isSecondLook: Bool
-
-  init(_ inquiry: DiagnosisInquiry, _ patience: Patience) {
-    self.inquiry = inquiry
-    self.patience = patience
-    isSecondLook = inquiry.isSecondLook
-  }
+  let inquiry: DiagnosisInquiry
+  let patience: Patience
+  private var isSecondLook: Bool { inquiry.isSecondLook }
 
   func findings(_ witness: KernelWitness) -> [Finding] {
     // It has to look before anything is sent.

@@ -174,20 +174,17 @@ enum ObservedPacket: Equatable, Sendable {
     guard let endpoints = payload.endpoints(&reader), let sequence = reader.uint32(),
       let acknowledgement = reader.uint32(), let offset = reader.uint8(), let flags = reader.uint8(),
       // Others tell nothing of whether a connection can be made.
-      flags & (Flags.syn | Flags.rst) != 0,
+      flags & (Self.syn | Self.rst) != 0,
       offset >> 4 >= 5, Int(offset >> 4) * 4 <= payload.length, payload.isRight(bytes)
     else { return nil }
     self = .segment(
       Segment(
-        endpoints: endpoints, sequence: sequence, acknowledgement: flags & Flags.ack == 0 ? nil : acknowledgement,
-        isSYN: flags & Flags.syn != 0, isRST: flags & Flags.rst != 0))
+        endpoints: endpoints, sequence: sequence, acknowledgement: flags & Self.ack == 0 ? nil : acknowledgement,
+        isSYN: flags & Self.syn != 0, isRST: flags & Self.rst != 0))
   }
 
-  private enum Flags {
-    static let syn: UInt8 = 0x02
-    static let rst: UInt8 = 0x04
-    static let ack: UInt8 = 0x10
-  }
+  /// The flags of a segment (RFC 9293, 3.1).
+  private static let (syn, rst, ack): (UInt8, UInt8, UInt8) = (0x02, 0x04, 0x10)
 
   private init?(udp payload: Payload, _ bytes: ArraySlice<UInt8>) {
     var reader = NetworkByteReader(bytes)

@@ -11,20 +11,15 @@ internal import DialtoneSites
 struct PortalProbe {
   /// Addresses for documentation alone (RFC 5737; RFC 9637). Some networks use one of the ranges all the same, so two
   /// of IPv4 are asked, and both have to answer.
-  private static let addresses = ["198.51.100.254", "203.0.113.254", "192.0.2.254", "3fff::fffe"].compactMap {
+  private static let hosts = ["198.51.100.254", "203.0.113.254", "192.0.2.254", "3fff::fffe"].compactMap {
     IPAddress($0)
   }
   private static let count = 2
   /// How long it may take, in milliseconds: a portal is near.
   private static let longest: Int64 = 800
 
-  private let inquiry: DiagnosisInquiry
-  private let patience: Patience
-
-  init(_ inquiry: DiagnosisInquiry, _ patience: Patience) {
-    self.inquiry = inquiry
-    self.patience = patience
-  }
+  let inquiry: DiagnosisInquiry
+  let patience: Patience
 
   func finding(_ witness: KernelWitness) -> PortalFinding {
     let host = "dialtone-\(String(UInt64.random(in: 0...UInt64.max), radix: 36)).invalid"
@@ -58,7 +53,7 @@ struct PortalProbe {
 
   /// The ways to addresses of a family that nobody has: one with a route of its own is somebody's.
   private func targets(_ family: IPAddress.Family, _ witness: KernelWitness) -> [KernelEvidence] {
-    let ways = Self.addresses.lazy.filter { $0.family == family }.map { witness.evidence($0, inquiry.path(port: 80)) }
+    let ways = Self.hosts.lazy.filter { $0.family == family }.map { witness.evidence($0, inquiry.path(port: 80)) }
     return Array(ways.filter { $0.gateway != nil && $0.sendsPackets && $0.route?.prefixLength == 0 }.prefix(Self.count))
   }
 

@@ -100,15 +100,6 @@ final class ProbeSocket {
   }
 }
 
-extension IPAddress {
-  /// 4 or 16 bytes in network order.
-  var networkBytes: [UInt8] {
-    let numbers = bits.isIPv6 ? [bits.high, bits.low] : [bits.low << 32]
-    let bytes = numbers.flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) } }
-    return Array(bytes.prefix(bits.byteCount))
-  }
-}
-
 /// How long a diagnosis may take, and whether it is still wanted. For any thread.
 final class Patience: Sendable {
   private let end: Int64
@@ -137,7 +128,6 @@ final class Patience: Sendable {
   /// What became of a descriptor.
   struct Event {
     let position: Int
-    let isReadable: Bool
     let hasError: Bool
   }
 
@@ -157,7 +147,7 @@ final class Patience: Sendable {
       if entry.revents == 0 { return nil }
       let events = CInt(entry.revents)
       return Event(
-        position: position == descriptors.count ? -1 : position, isReadable: events & POLLIN != 0,
+        position: position == descriptors.count ? -1 : position,
         hasError: events & (POLLERR | POLLHUP | POLLNVAL) != 0)
     }
   }

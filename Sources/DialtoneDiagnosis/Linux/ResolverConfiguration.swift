@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux)
 internal import Dialtone
 
 #if canImport(Glibc)
@@ -58,11 +59,7 @@ struct ResolverConfiguration: Equatable, Sendable {
   }
 
   init(resolver: String, switching: String = "", hosts: String = "") {
-    #if os(Linux)  // libc's file, elsewhere another service
     servers = NameServers.parse(resolver)
-    #else
-    servers = []
-    #endif
     self.hosts = hosts
     // What does not begin its line is no keyword, and a line ends with LF alone.
     for line in resolver.unicodeScalars.split(separator: "\n") where line.first != " " && line.first != "\t" {
@@ -94,13 +91,7 @@ struct ResolverConfiguration: Equatable, Sendable {
 
   private static func words(_ line: Substring) -> [String] { line.split { $0 == " " || $0 == "\t" }.map(String.init) }
 
-  private static func text(_ path: String) -> String {
-    do throws(SystemFile.Failure) {
-      return String(decoding: try SystemFile.bytes(at: path, limit: 1 << 20), as: UTF8.self)
-    } catch {
-      return ""
-    }
-  }
+  private static func text(_ path: String) -> String { SystemFile.text(at: path, limit: 1 << 20) ?? "" }
 
   /// The addresses that the hosts file gives a name, dots and all.
   func hostsAddresses(of name: String) -> [IPAddress] {
@@ -134,3 +125,4 @@ struct ResolverConfiguration: Equatable, Sendable {
   /// Whether the system asks name servers at all, directly or by a daemon.
   var asksServers: Bool { sources.contains { !["files", "myhostname"].contains($0) } }
 }
+#endif

@@ -22,7 +22,7 @@ public struct SystemEvidence: EvidenceSource {
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isStarted = Thread.start(named: "dialtone-why") {
-          continuation.resume(returning: SystemQuestion(inquiry, patience).findings(for: question))
+          continuation.resume(returning: SystemQuestion(inquiry: inquiry, patience: patience).findings(for: question))
         }
         if !isStarted { continuation.resume(returning: [.unasked(question.kind, nil, .shortage)]) }
       }
@@ -62,24 +62,19 @@ struct SystemQuestion {
   let inquiry: DiagnosisInquiry
   let patience: Patience
 
-  init(_ inquiry: DiagnosisInquiry, _ patience: Patience) {
-    self.inquiry = inquiry
-    self.patience = patience
-  }
-
   func findings(for question: DiagnosisQuestion) -> [Finding] {
     do throws(ReachabilityError) {
       let witness = try KernelWitness()
       switch question {
       case .names: return [.name(names(witness))]
       case .way: return ways(witness)
-      case .neighbours: return NeighbourProbe(inquiry, patience).findings(witness)
+      case .neighbours: return NeighbourProbe(inquiry: inquiry, patience: patience).findings(witness)
       case .tunnels: return tunnels(witness)
-      case .portal: return [.portal(PortalProbe(inquiry, patience).finding(witness))]
+      case .portal: return [.portal(PortalProbe(inquiry: inquiry, patience: patience).finding(witness))]
       case .beyond:
-        let finding = BeyondProbe(inquiry, patience).finding(witness)
+        let finding = BeyondProbe(inquiry: inquiry, patience: patience).finding(witness)
         return [finding.map { .beyond($0) } ?? .unasked(.beyond, nil, .timeIsUp)]
-      case .connections: return ConnectionProbe(inquiry, patience).findings(witness)
+      case .connections: return ConnectionProbe(inquiry: inquiry, patience: patience).findings(witness)
       case .exchange, .proxy: return []
       }
     } catch {

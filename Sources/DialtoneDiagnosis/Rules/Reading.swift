@@ -201,8 +201,8 @@ struct Reading: Hashable, Sendable {
       // It may have no way back to such an address, and answers ARP all the same.
       let isExcused = context.foreignSources.contains(family) && finding.evidence?.wasNeighbourThere == true
       let isHeard = context.answeredBeyond.contains(family) && !context.areConnectionsSilent
-      let isOneOfSeveral = finding.evidence?.route.map { $0.hops.count > 1 } ?? false
-      return judge(neighbour, isHeardBeyond: isExcused || isHeard, isOneOfSeveral)
+      let isShared = finding.evidence?.route.map { $0.hops.count > 1 } ?? false
+      return judge(neighbour, isHeardBeyond: isExcused || isHeard, isShared)
     }
   }
 
@@ -220,13 +220,11 @@ struct Reading: Hashable, Sendable {
     }
   }
 
-  private static func judge(
-    _ neighbour: KernelFinding.Neighbour, isHeardBeyond: Bool, _ isOneOfSeveral: Bool
-  ) -> Judgement {
+  private static func judge(_ neighbour: KernelFinding.Neighbour, isHeardBeyond: Bool, _ isShared: Bool) -> Judgement {
     switch neighbour {
     case .answers, .answered: (.ok, nil)
     // Of several routers, the others may have led to who was heard.
-    case .silent(_, isGateway: true, _) where isHeardBeyond && isOneOfSeveral: (.doubtful, .gatewaySilent)
+    case .silent(_, isGateway: true, _) where isHeardBeyond && isShared: (.doubtful, .gatewaySilent)
     // An entry can fail while answers pass: a firewall of this machine that drops ARP, or an old entry.
     case .silent where isHeardBeyond: (.doubtful, nil)
     case .silent(_, let isGateway, _): (.fault, isGateway ? .gatewaySilent : .hostAbsent)

@@ -177,8 +177,7 @@ enum Facts {
     case .pathMTU:
       return [
         flag("smallPacketsPass", site.smallVerdicts.first.map(SiteFinding.isAnswered)),
-        number("tries", site.usual.count),
-        number("successes", site.successes),
+        number("tries", site.usual.count), number("successes", site.successes),
         list("stalls", site.stalls.map(\.rawValue)),
       ]
     case .tls:

@@ -65,7 +65,7 @@ struct BeyondProbeTests {
       let deadline = TimeSource.system.now() + 3_600_000_000_000
       let inquiry = DiagnosisInquiry(
         subject: DiagnosisSubject(target), configuration: configuration, findings: [], deadline: deadline)
-      let found = SystemQuestion(inquiry, Patience(until: deadline)).findings(for: .beyond)
+      let found = SystemQuestion(inquiry: inquiry, patience: Patience(until: deadline)).findings(for: .beyond)
       let findings = found.compactMap { if case .beyond(let beyond) = $0 { beyond } else { nil } }
       return (try #require(findings.first), inquiry.hasProxySetting)
     }

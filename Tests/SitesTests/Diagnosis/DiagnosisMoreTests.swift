@@ -93,7 +93,7 @@ extension DiagnosisSocketTests {
     let inquiry = DiagnosisInquiry(
       subject: subject, configuration: DiagnosisConfiguration(),
       findings: [.name(name)] + evidence.map { .kernel(KernelFinding(.link(.works("lo")), $0)) }, deadline: deadline)
-    return ConnectionProbe(inquiry, Patience(until: deadline)).findings(try KernelWitness())
+    return ConnectionProbe(inquiry: inquiry, patience: Patience(until: deadline)).findings(try KernelWitness())
   }
 
   static func connection(_ findings: [Finding]) throws -> ConnectionFinding {

@@ -24,7 +24,7 @@ struct DiagnosisSystemTests {
     let deadline = TimeSource.system.now() + 3_600_000_000_000
     let inquiry = DiagnosisInquiry(
       subject: DiagnosisSubject(target), configuration: configuration, findings: known, deadline: deadline)
-    return SystemQuestion(inquiry, Patience(until: deadline)).findings(for: question)
+    return SystemQuestion(inquiry: inquiry, patience: Patience(until: deadline)).findings(for: question)
   }
 
   /// ip-link(8), ip-tuntap(8): a link that is no tunnel has no other end, and of a tun device the kernel knows none.

@@ -227,7 +227,7 @@ struct LoopbackProbeTests {
 
   /// proc_net_tcp.rst: the state 0A listens; anything else, and a line that is cut, does not.
   @Test func linesThatAreNoListenersAreLeftOut() {
-    func count(_ line: String) -> Int { LocalListeners.listeners(in: Array(line.utf8), port: 8_080).count }
+    func count(_ line: String) -> Int { LocalListeners.listeners(in: line, port: 8_080).count }
     #expect(count("0: 0100007F:1F90 00000000:0000 0A 00000000:00000000") == 1)
     #expect(count("0: 0100007F:1F90 00000000:0000 01 00000000:00000000") == 0)
     #expect(count("0: 0100007F:1F90 00000000:0000 0A") == 0 && count("") == 0 && count("0: x 0 0A 0:0") == 0)

@@ -250,6 +250,7 @@ struct NameRulesTests {
 
   // MARK: Files
 
+  #if os(Linux)
   /// resolv.conf(5): the last list of domains counts, and a name with enough dots is asked for first.
   @Test func readsResolverFiles() {
     let configuration = ResolverConfiguration(
@@ -292,6 +293,7 @@ struct NameRulesTests {
     #expect(configuration("resolve [!UNAVAIL=return] files dns").asksHostsFirst)
     #expect(!configuration("dns files").asksHostsFirst)
   }
+  #endif
 
   // MARK: Messages
 

@@ -59,7 +59,7 @@ struct PortalProbeTests {
       let deadline = TimeSource.system.now() + 3_600_000_000_000
       let inquiry = DiagnosisInquiry(
         subject: DiagnosisSubject(.internet), configuration: configuration, findings: [], deadline: deadline)
-      let found = SystemQuestion(inquiry, Patience(until: deadline)).findings(for: .portal)
+      let found = SystemQuestion(inquiry: inquiry, patience: Patience(until: deadline)).findings(for: .portal)
       let portals = found.compactMap { if case .portal(let portal) = $0 { portal } else { nil } }
       return try #require(portals.first).status
     }

@@ -40,7 +40,7 @@ struct WayProbeTests {
         let inquiry = DiagnosisInquiry(
           subject: DiagnosisSubject(.address(target)), configuration: DiagnosisConfiguration(), findings: known,
           deadline: TimeSource.system.now() + patience.rest)
-        return SystemQuestion(inquiry, patience).findings(for: question)
+        return SystemQuestion(inquiry: inquiry, patience: patience).findings(for: question)
       }
       let found = findings(.neighbours, [name] + findings(.way, [name]))
       return found.lazy.compactMap { if case .kernel(let kernel) = $0 { kernel.result } else { nil } }.first
@@ -133,7 +133,7 @@ struct WayProbeTests {
       configuration.family = .ipv4
       let inquiry = DiagnosisInquiry(
         subject: DiagnosisSubject(.internet), configuration: configuration, findings: [], deadline: end)
-      return SystemQuestion(inquiry, Patience(until: end)).findings(for: .beyond)
+      return SystemQuestion(inquiry: inquiry, patience: Patience(until: end)).findings(for: .beyond)
     }
     #expect(found == [.unasked(.beyond, nil, .timeIsUp)])
   }
