@@ -36,7 +36,10 @@ struct ConnectionProbe {
     }
     let interface = inquiry.interface(first)
     let connector = Connector(tried, ports: inquiry.subject.ports, interface: interface, patience)
-    connector.wait(upTo: Connector.silence) { isEnough(connector, open) }
+    connector.wait(upTo: Connector.silence) {
+      // If each family has a connection, the rest need not be waited for as long.
+      connector.elapsed > Self.retryPatience && open.allSatisfy { connector.isConnected($0.target.family) }
+    }
     // A router that was known may have gone: the kernel takes some eight seconds to be sure (DELAY, then three probes).
     let isUnsure = { (way: KernelEvidence) in connector.isSilent(way.target.family) && self.isUnsure(way, witness) }
     if open.contains(where: isUnsure) { connector.wait(upTo: 9_000) { !open.contains(where: isUnsure) } }
@@ -53,11 +56,6 @@ struct ConnectionProbe {
       }
     }
     return found
-  }
-
-  /// Whether each family has a connection, so that the rest need not be waited for as long.
-  private func isEnough(_ connector: Connector, _ ways: [KernelEvidence]) -> Bool {
-    connector.elapsed > Self.retryPatience && ways.allSatisfy { connector.isConnected($0.target.family) }
   }
 
   /// Whether the kernel is still finding out whether the neighbour is there.

@@ -8,7 +8,6 @@ internal import Dialtone
 enum LocalListeners {
   /// TCP_LISTEN (net/tcp_states.h).
   private static let listening = "0A"
-  private static let limit = 1 << 24
 
   struct Listener: Equatable {
     /// Unspecified where it listens at all of a family.
@@ -25,7 +24,7 @@ enum LocalListeners {
   }
 
   private static func table(_ name: String) -> String? {
-    SystemFile.text(at: "/proc/thread-self/net/\(name)", limit: limit)
+    SystemFile.text(at: "/proc/thread-self/net/\(name)", limit: 1 << 24)
   }
 
   /// A line has the number of the entry, the own address and port, the peer's, the state, and two queues: the second is
