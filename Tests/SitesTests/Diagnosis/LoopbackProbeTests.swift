@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+import DialtoneSites
 import Glibc
 import NIOCore
 import NIOPosix

@@ -3,6 +3,7 @@
 
 #if os(Linux)
 import Dialtone
+import DialtoneSites
 import TestSupport
 import Testing
 
