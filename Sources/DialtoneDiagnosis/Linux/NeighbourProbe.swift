@@ -149,7 +149,7 @@ extension KernelEvidence {
     return [self]
       + hops.prefix(Self.hopLimit).compactMap { hop in
         guard hop.reason == nil, let gateway = hop.gateway, gateway != neighbour?.address,
-          let link = links.first(where: { $0.name == hop.link })
+          let link = links.first(where: { $0.name == hop.link && [nil, $0.name].contains(askedInterface) })
         else { return nil }
         var way = self
         way.link = link
