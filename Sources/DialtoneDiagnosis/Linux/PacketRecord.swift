@@ -127,10 +127,10 @@ struct PacketRecord: Sendable {
   /// numbers, as network address translation on this machine makes of it, unless that leads to this machine itself.
   func sight(of flow: Flow) -> Sight {
     if let trace = traces[flow] { return trace.sight }
-    let translated = traces.filter { Self.isTranslated(flow, $0.key) }
-    let isRedirected = !translated.isEmpty && translated.values.allSatisfy { $0.sight.leavingBy == [Self.loopback] }
-    let isExplained = isBlind || isWaitingForNeighbour || !translated.isEmpty
-    return Sight(hasLeft: isExplained && !isRedirected ? nil : false)
+    let hasLeftOtherwise = traces.contains {
+      Self.isTranslated(flow, $0.key) && $0.value.sight.leavingBy != [Self.loopback]
+    }
+    return Sight(hasLeft: isBlind || isWaitingForNeighbour || hasLeftOtherwise ? nil : false)
   }
 
   /// LOOPBACK_IFINDEX of the kernel: its first interface in each network namespace.

@@ -201,7 +201,8 @@ struct Reading: Hashable, Sendable {
       // It may have no way back to such an address, and answers ARP all the same.
       let isExcused = context.foreignSources.contains(family) && finding.evidence?.wasNeighbourThere == true
       let isHeard = context.answeredBeyond.contains(family) && !context.areConnectionsSilent
-      let isShared = finding.evidence?.route.map { $0.hops.count > 1 } ?? false
+      // IPv6 passes over a router that does not answer.
+      let isShared = family == .ipv4 && finding.evidence?.route.map { $0.hops.count > 1 } ?? false
       return judge(neighbour, isHeardBeyond: isExcused || isHeard, isShared)
     }
   }
