@@ -26,19 +26,22 @@ extension NearestCauseTests {
     #expect(Self.cause([asked, answers, Self.names(.silent)]) == .nameServerSilent)
   }
 
-  /// ip-route(8), nexthop: each router gets a share, so that one that is not there loses some of the connections.
+  /// ip-route(8), nexthop: each router gets a share, so that one that is not there loses some of the connections. IPv6
+  /// passes over it (the kernel's rt6_score_route).
   @Test func oneRouterOfSeveralLosesItsShare() {
-    func verdict(hops: Int) -> DiagnosisVerdict {
-      let hop = KernelEvidence.HopFacts(gateway: Self.router, link: "eth0")
+    let router6 = IPAddress(IPAddressBits(ipv6High: 0x2001_0DB8_0000_0000, low: 1))
+    func verdict(hops: Int, _ target: IPAddress, via router: IPAddress) -> DiagnosisVerdict {
+      let hop = KernelEvidence.HopFacts(gateway: router, link: "eth0")
       let evidence = KernelEvidence(
-        target: Self.target, state: Reachability(.reachable, destination: Self.target),
+        target: target, state: Reachability(.reachable, destination: target),
         route: KernelEvidence.RouteFacts(hops: Array(repeating: hop, count: hops)))
-      let silent = KernelFinding(.neighbour(.silent(Self.router, isGateway: true, wasProbed: true)), evidence)
-      let answer = BeyondFinding([BeyondFinding.Question(Self.server, .answer)], takesConnections: true)
+      let silent = KernelFinding(.neighbour(.silent(router, isGateway: true, wasProbed: true)), evidence)
+      let answer = BeyondFinding([BeyondFinding.Question(target, .answer)], takesConnections: true)
       return DiagnosisVerdict(of: "internet", goal: .internet, findings: [.kernel(silent), .beyond(answer)])
     }
-    #expect(verdict(hops: 1).cause == nil)
-    let half = verdict(hops: 2)
+    #expect(verdict(hops: 1, Self.target, via: Self.router).cause == nil)
+    #expect(verdict(hops: 2, Self.target6, via: router6).cause == nil)
+    let half = verdict(hops: 2, Self.target, via: Self.router)
     #expect(half.cause == .gatewaySilent && half.confidence == .likely)
     #expect(!half.summary.contains("not reachable") && half.details.contains { $0.hasPrefix("Yet the Internet") })
   }
