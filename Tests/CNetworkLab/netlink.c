@@ -174,4 +174,22 @@ int lab_interface_index(int fd, const char *name) {
   return ioctl(fd, SIOCGIFINDEX, &request) != 0 ? -errno : request.ifr_ifindex;
 }
 
+int lab_wait_until_running(const char *name) {
+  struct ifreq request = {0};
+  if (strlen(name) >= sizeof request.ifr_name) return -ENODEV;
+  snprintf(request.ifr_name, sizeof request.ifr_name, "%s", name);
+  int fd = lab_netlink_open();
+  if (fd < 0) return fd;
+  int group = RTNLGRP_LINK, result = setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group, sizeof group);
+  while (result == 0 && (result = ioctl(fd, SIOCGIFFLAGS, &request)) == 0 && !(request.ifr_flags & IFF_RUNNING)) {
+    // Whatever has changed, the flags tell.
+    char bytes[8192];
+    ssize_t length = recv(fd, bytes, sizeof bytes, 0);
+    if (length < 0 && errno != ENOBUFS && errno != EINTR) result = -1;
+  }
+  if (result != 0) result = -errno;
+  close(fd);
+  return result;
+}
+
 #endif

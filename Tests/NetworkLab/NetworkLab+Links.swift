@@ -59,6 +59,12 @@ extension NetworkLab {
     for name in names { try setFlag(name, up: true) }
   }
 
+  /// Returns once the kernel counts the interface as running: it looks at a new carrier a moment after `up(_:)`.
+  package func waitUntilRunning(_ name: String) throws {
+    // The name is only read, during the call.
+    _ = try run { try check(unsafe lab_wait_until_running(name), "waiting for the carrier of \(name)") }
+  }
+
   package func down(_ names: String...) throws {
     for name in names { try setFlag(name, up: false) }
   }

@@ -66,6 +66,8 @@ struct LabCable {
     try client.addVeth(name, "far", peerIn: server)
     try client.up(name)
     try server.up("far")
+    try client.waitUntilRunning(name)
+    try server.waitUntilRunning("far")
     try client.addAddress("10.\(number).0.1/24", name)
     try client.addAddress("2001:db8:\(number)::1/64", name)
     try server.addAddress("10.\(number).0.2/24", "far")
