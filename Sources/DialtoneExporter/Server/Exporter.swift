@@ -120,7 +120,8 @@ package final class Exporter: Sendable {
       state.running -= 1
       state.probes[result.verdict.kind.identifier, default: 0] += 1
       state.recent.append(RecentProbe(probe, result, at: time.timestamp))
-      if state.recent.count > Self.recentLimit { state.recent.removeFirst() }
+      // Many at a time: what is taken from the front moves all others.
+      if state.recent.count == 2 * Self.recentLimit { state.recent.removeFirst(Self.recentLimit) }
     }
     let families = result.families(isLocalPathUp: watched.isLocalPathUp)
     if probe.isDebug { return Response(body: Self.debugText(probe, result, families)) }
@@ -217,7 +218,8 @@ package final class Exporter: Sendable {
 
   private func page() -> Response {
     let page = ExporterPage(
-      recent: state.withLock { $0.recent }.reversed(), modules: configuration.withLock { $0.modules.keys.sorted() },
+      recent: state.withLock { $0.recent.suffix(Self.recentLimit) }.reversed(),
+      modules: configuration.withLock { $0.modules.keys.sorted() },
       isLocalPathUp: watched.isLocalPathUp)
     return Response(
       type: "text/html; charset=utf-8",

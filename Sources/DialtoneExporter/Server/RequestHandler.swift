@@ -7,8 +7,8 @@ internal import NIOHTTP1
 
 /// One connection: reads a request, has it answered, and so on. Belongs to its event loop.
 ///
-/// Invariant: there is a timer, except while an answer is being found, which has a deadline of its own: so nobody holds
-/// a connection by being slow.
+/// Invariant: there is a deadline, except while an answer is being found, which has one of its own: so nobody holds a
+/// connection by being slow. A timer ends at the deadline or before.
 final class RequestHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
@@ -28,7 +28,8 @@ final class RequestHandler: ChannelInboundHandler {
   private var head: HTTPRequestHead?
   private var bodyLength = 0
   private var task: Task<Void, Never>?
-  private var timer: Scheduled<Void>?
+  private var deadline: NIODeadline?
+  private var timer: (end: NIODeadline, task: Scheduled<Void>)?
   let idleness = Idleness()
   private var isLast = false
   /// What the last request accepts: Prometheus says the same each time.
@@ -55,29 +56,42 @@ final class RequestHandler: ChannelInboundHandler {
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
   func channelActive(context: ChannelHandlerContext) {
-    setTimer(patience.request)
+    close(in: patience.request)
     context.fireChannelActive()
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    timer?.cancel()
+    timer?.task.cancel()
     // Nobody waits for it any more.
     task?.cancel()
     context.fireChannelInactive()
   }
 
-  private func setTimer(_ time: Duration) {
-    timer?.cancel()
-    timer = context?.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(time.nanosecondsClamped)) { [self] in
-      context?.close(promise: nil)
-    }
+  /// Closes the connection after that time, unless another one is set before. A timer that is early is let be: each
+  /// answer sets two times.
+  private func close(in time: Duration) {
+    guard let loop = context?.eventLoop else { return }
+    let deadline = loop.now + .nanoseconds(time.nanosecondsClamped)
+    self.deadline = deadline
+    if let timer, timer.end <= deadline { return }
+    timer?.task.cancel()
+    setTimer(deadline, loop)
   }
 
-  /// A byte has come: a request that begins has to end soon.
-  func byteCame() {
+  private func setTimer(_ end: NIODeadline, _ loop: any EventLoop) {
+    let task = loop.assumeIsolated().scheduleTask(deadline: end) { [self] in
+      timer = nil
+      guard let context, let deadline else { return }
+      if deadline <= loop.now { context.close(promise: nil) } else { setTimer(deadline, loop) }
+    }
+    timer = (end, task)
+  }
+
+  /// Bytes have come, and are read: a request that has begun has to end soon. Mostly it has ended.
+  func bytesCame() {
     guard idleness.since != nil, task == nil else { return }
     idleness.since = nil
-    setTimer(patience.request)
+    close(in: patience.request)
   }
 
   // MARK: Requests
@@ -98,12 +112,13 @@ final class RequestHandler: ChannelInboundHandler {
     case .end:
       guard let head else { return }
       self.head = nil
-      timer?.cancel()
+      deadline = nil
       begin(head, context.eventLoop)
     }
   }
 
   private func begin(_ head: HTTPRequestHead, _ loop: any EventLoop) {
+    idleness.since = nil
     if !head.isKeepAlive { isLast = true }
     guard isWelcome else {
       isLast = true
@@ -143,8 +158,9 @@ final class RequestHandler: ChannelInboundHandler {
   /// `method` is the one of the request; `nil` if it could not be read.
   private func write(_ response: Exporter.Response, to method: HTTPMethod?) {
     task = nil
+    idleness.since = nil
     guard let context else { return }
-    setTimer(patience.answer)
+    close(in: patience.answer)
     var body = context.channel.allocator.buffer(capacity: response.body.utf8.count)
     body.writeString(response.body)
     var headers = HTTPHeaders(response.fields.map { ($0.name, $0.value) })
@@ -164,7 +180,7 @@ final class RequestHandler: ChannelInboundHandler {
         self.context?.close(promise: nil)
       } else if task == nil {
         idleness.since = .now()
-        setTimer(patience.nextRequest)
+        close(in: patience.nextRequest)
       }
     }
   }
@@ -211,7 +227,7 @@ private final class LoopExecutor: TaskExecutor {
   }
 }
 
-/// Stands before the decoder, and tells when a request begins.
+/// Stands before the decoder, and tells when it has bytes.
 final class FirstByteHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
@@ -220,7 +236,7 @@ final class FirstByteHandler: ChannelInboundHandler {
   init(_ handler: RequestHandler) { self.handler = handler }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    handler.byteCame()
     context.fireChannelRead(data)
+    handler.bytesCame()
   }
 }

@@ -110,7 +110,7 @@ struct HeadNormalizer {
     // CR alone is a space (RFC 9112, 2.2).
     let value = field[(colon + 1)...].map { $0 == Self.carriageReturn ? UInt8(ascii: " ") : $0 }[...]
     guard !name.isEmpty, name.allSatisfy(Self.isTokenCharacter) else { return }
-    let folded = ASCII.folded(String(decoding: name, as: UTF8.self))
+    let folded = String(decoding: name.map(ASCII.folded), as: UTF8.self)
     let text = Self.text(of: Self.trimmed(value))
     fields.take(folded, text)
     let isReadable = value.allSatisfy(Self.isValueCharacter)
@@ -123,7 +123,11 @@ struct HeadNormalizer {
       if members.isEmpty { break }
       Self.write(name + ": ".utf8 + members.joined(separator: Array(", ".utf8)), &output)
     case "location" where isReadable: Self.write(name + ": ".utf8 + text.utf8, &output)
-    default: if isReadable { Self.write(name + [UInt8(ascii: ":")] + value, &output) }
+    default:
+      guard isReadable else { break }
+      output.writeBytes(name)
+      output.writeInteger(UInt8(ascii: ":"))
+      Self.write(value, &output)
     }
   }
 
@@ -155,7 +159,8 @@ struct HeadNormalizer {
 
   private static func write(_ line: some Collection<UInt8>, _ output: inout ByteBuffer) {
     output.writeBytes(line)
-    output.writeBytes([carriageReturn, lineFeed])
+    output.writeInteger(carriageReturn)
+    output.writeInteger(lineFeed)
   }
 
   /// The length, if all values are the same number; else `nil`.
@@ -221,8 +226,8 @@ struct DecidingFields: Equatable {
 
   /// RFC 9110, 8.3.1.
   private static func charset(_ value: String) -> String? {
-    for parameter in ASCII.folded(value).split(separator: ";").dropFirst() {
-      let parts = parameter.split(separator: "=", maxSplits: 1)
+    for parameter in ASCII.folded(value).utf8.split(separator: UInt8(ascii: ";")).dropFirst() {
+      let parts = Substring(parameter).split(separator: "=", maxSplits: 1)
       if parts.count == 2, trimmed(parts[0]) == "charset" { return trimmed(parts[1]).filter { $0 != "\"" } }
     }
     return nil
