@@ -12,7 +12,8 @@ enum HTTPDate {
 
   static func text(of time: UTCTimestamp) -> String {
     // Such as 1994-11-06T08:49:37Z.
-    let parts = time.descriptionInSeconds.utf8.split { "-TZ".utf8.contains($0) }.map(Substring.init)
+    let texts = time.descriptionInSeconds.utf8.split { !ASCII.isDigit($0) && $0 != UInt8(ascii: ":") }
+    let parts = texts.map(Substring.init)
     let numbers = parts.prefix(3).compactMap { Int64($0) }
     guard numbers.count == 3, parts.count == 4 else { return "" }
     let days = Int(UTCTimestamp.days(year: numbers[0], month: numbers[1], day: numbers[2]))

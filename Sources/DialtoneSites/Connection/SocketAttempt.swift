@@ -49,9 +49,11 @@ final class SocketAttempt: ConnectionAttempt {
       .channelInitializer { [loop, maximumSegment = options.maximumSegment] channel in
         bound.value.channel = channel
         do {
-          try Self.closeOnExec(channel)
-          try Self.limitSegments(of: channel, to: maximumSegment)
-          try bound.value.watchRefusals()
+          try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
+            try Self.closeOnExec(socket)
+            try Self.limitSegments(of: socket, to: maximumSegment)
+            bound.value.watchRefusals(of: socket)
+          }
         } catch {
           return loop.makeFailedFuture(error)
         }
@@ -76,11 +78,9 @@ final class SocketAttempt: ConnectionAttempt {
   }
 
   /// Has the system record who refuses this attempt.
-  private func watchRefusals() throws {
+  private func watchRefusals(of socket: NIOBSDSocket.Handle) {
     #if os(Linux)
-    try channel?.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
-      refusal = RefusalReader(socket, route.address.unmapped.family)
-    }
+    refusal = RefusalReader(socket, route.address.unmapped.family)
     #endif
   }
 
@@ -97,21 +97,16 @@ final class SocketAttempt: ConnectionAttempt {
   /// Keeps a socket from programs that this process starts meanwhile: they would hold the connection open. NIO does
   /// not. This is as good as socket(2)'s SOCK_CLOEXEC, except for a program that another thread starts just between the
   /// two calls.
-  private static func closeOnExec(_ channel: any Channel) throws {
-    try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
-      let result = csystem_close_on_exec(socket)
-      if result != 0 { throw IOError(errnoCode: csystem_errno(), reason: "close-on-exec") }
-    }
+  private static func closeOnExec(_ socket: NIOBSDSocket.Handle) throws {
+    if csystem_close_on_exec(socket) != 0 { throw IOError(errnoCode: csystem_errno(), reason: "close-on-exec") }
   }
 
   /// Has both sides send small segments alone (tcp(7), TCP_MAXSEG).
-  private static func limitSegments(of channel: any Channel, to size: Int?) throws {
+  private static func limitSegments(of socket: NIOBSDSocket.Handle, to size: Int?) throws {
     #if os(Linux)  // diagnoses are Linux's
     guard let size else { return }
-    try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
-      let errno = csystem_limit_segments(socket, CInt(size))
-      if errno != 0 { throw IOError(errnoCode: errno, reason: "TCP_MAXSEG") }
-    }
+    let errno = csystem_limit_segments(socket, CInt(size))
+    if errno != 0 { throw IOError(errnoCode: errno, reason: "TCP_MAXSEG") }
     #endif
   }
 
