@@ -76,6 +76,7 @@ struct AgreementTests {
     }
     for (name, change) in Self.steps {
       try change(lab.linux.lab)
+      await lab.settle()
       for pair in pairs {
         do {
           try await eventually(within: .seconds(30), "\(name): \(pair.name)") {
@@ -124,6 +125,7 @@ struct AgreementTests {
     }
     for (name, change) in Self.steps {
       try change(lab.linux.lab)
+      await lab.settle()
       for pair in pairs {
         do {
           try await eventually(within: .seconds(30), "\(name): \(pair.name)") {
