@@ -9,6 +9,7 @@ extension NetworkLab {
   package func makeB(metric: UInt32? = nil) throws {
     try addVeth("v0", "v1")
     try up("v0", "v1")
+    try waitUntilRunning("v0")
     try addAddress("10.0.0.1/24", "v0")
     try addRoute("default", via: "10.0.0.2", dev: "v0", metric: metric)
   }
@@ -17,6 +18,7 @@ extension NetworkLab {
   package func makeW(metric: UInt32? = nil) throws {
     try addVeth("w0", "w1")
     try up("w0", "w1")
+    try waitUntilRunning("w0")
     try addAddress("10.1.0.1/24", "w0")
     if let metric { try addRoute("default", via: "10.1.0.2", dev: "w0", metric: metric) }
   }

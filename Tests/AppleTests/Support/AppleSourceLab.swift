@@ -36,8 +36,8 @@ final class AppleSourceLab: Sendable {
 
   static func b(metric: UInt32? = nil) throws -> AppleSourceLab { try AppleSourceLab(.b(metric: metric)) }
 
-  /// Returns once Linux's own engine has decided what the kernel has announced. Otherwise both may be late alike; and of
-  /// changes that end where they began, Apple's paths announce nothing, not even another address.
+  /// Returns once Linux's own engine has decided what the kernel has announced. Otherwise both may be late alike. And
+  /// of changes that end where they began, Apple's paths announce nothing, not even another address.
   func settle() async { await linux.environment.provider.engine().settled() }
 
   func recording(_ target: ReachabilityTarget = .internet) -> StateRecording {

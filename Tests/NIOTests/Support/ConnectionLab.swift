@@ -62,6 +62,8 @@ final class ConnectionLab: Sendable {
     try client.addVeth("u\(number)", "s\(number)", peerIn: server)
     try client.up("u\(number)")
     try server.up("s\(number)")
+    try client.waitUntilRunning("u\(number)")
+    try server.waitUntilRunning("s\(number)")
     try client.addAddress("10.0.\(number).1/24", "u\(number)")
     try server.addAddress("10.0.\(number).2/24", "s\(number)")
     try client.addRoute("default", via: "10.0.\(number).2", dev: "u\(number)", metric: UInt32(100 + number))
