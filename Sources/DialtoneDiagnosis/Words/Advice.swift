@@ -38,7 +38,7 @@ enum Advice {
       return "Let the service listen at the address that is asked, or at all."
     case .refused where isLedAstray(reading, target), .addressDead where isLedAstray(reading, target):
       return "Start the service here, or see why the name leads to this machine: /etc/hosts, or a filter of names."
-    case .refused: return "Start the service there, or check the port."
+    case .refused: return "Start the service there, if it is yours, and check the port; else tell who runs it."
     case .unreliable where reading.finding.name?.denier != nil: return name(cause, reading)
     case .unreliable: return "Watch for loss: ping -c 50 \(shell(host(reading) ?? target))"
     case .addressDead: return "Tell who runs the target that one of its addresses is dead."

@@ -208,7 +208,7 @@ extension Words {
   }
 
   private var others: [String] {
-    readings.filter(isUnused).compactMap(\.family).map { "\(Self.name($0)) is not set up here (not counted)" }
+    readings.filter(isUnused).compactMap(\.family).map { "\(Self.name($0)) is not set up on this machine: no fault" }
   }
 
   /// Whether a fault says that this machine does not use a family, while the router of the other one answers.

@@ -219,7 +219,7 @@ struct Words {
     case .refused(let attempt):
       connection.isOwn
         ? text(refusing: attempt, connection.listeners)
-        : "a refusal comes back from \(Self.endpoint(attempt)): nothing listens there, or a firewall on the way says so"
+        : "connections to \(Self.endpoint(attempt)) are refused: nothing listens there, or a firewall on the way does"
     case .statement(let attempt, let statement):
       "\(Self.who(statement)) says of \(Self.endpoint(attempt)): \(Self.text(statement))"
     case .refusedBefore(let attempt):

@@ -136,7 +136,7 @@ struct AdviceEdgesTests {
   @Test func whereTheServiceIsDecidesWhoIsAsked() {
     let loopback = IPAddress(ipv4: 0x7F00_0001)
     let own = NearestCauseTests.connection(loopback, .reset) { $0.isOwn = true }
-    let there = "Start the service there, or check the port."
+    let there = "Start the service there, if it is yours, and check the port; else tell who runs it."
     let here = "Start the service here, or see why the name leads to this machine: /etc/hosts, or a filter of names."
     #expect(Self.advice(own) == here && Self.advice(own, "127.0.0.1:443") == there)
     #expect(Self.advice(own, "localhost") == there && Self.advice(NearestCauseTests.reset) == there)

@@ -68,7 +68,7 @@ struct WordEdgesTests {
     let others = text([Self.server, Self.target6])
     #expect(others?.hasSuffix(" 203.0.113.10:443, but at 192.0.2.53:443, [2001:db8::a]:443") == true, "\(others ?? "")")
     #expect(text(nil)?.hasSuffix("nothing listens there, or its own firewall says so") == true)
-    #expect(Self.text(NearestCauseTests.reset)?.hasPrefix("a refusal comes back from 203.0.113.10:443: ") == true)
+    #expect(Self.text(NearestCauseTests.reset)?.hasPrefix("connections to 203.0.113.10:443 are refused: ") == true)
   }
 
   /// One that refuses has answered, too: it takes no connection.
@@ -168,7 +168,7 @@ struct WordEdgesTests {
     func others(_ findings: Finding...) -> [String] {
       DiagnosisVerdict(of: "a", goal: .host, findings: findings).others
     }
-    let none = ["IPv6 is not set up here (not counted)"]
+    let none = ["IPv6 is not set up on this machine: no fault"]
     for result: KernelFinding.Result in [.address(.missing), .address(.linkLocal(Self.target6)), .route(.missing)] {
       let missing = NearestCauseTests.kernel(result, Self.target6)
       #expect(others(router, missing) == none && others(missing) == [], "\(result)")
