@@ -106,6 +106,19 @@ struct ConnectionEvidenceTests {
     #expect(outcome.condition == .doubtful, "\(outcome)")
   }
 
+  /// Something new comes 1.2 s after the first: later than the other side sends unheard (RFC 6298, 2.1), and seen later
+  /// still. It counts from when it came (tcp(7), tcpi_last_data_recv).
+  @Test func whatComesLateShowsThatTheOtherSideIsHeard() {
+    let outcome = play(limit: 4_000) { now in
+      figures {
+        let new = UInt32([100, 1_300].filter { $0 <= now }.count)
+        ($0.segmentsIn, $0.dataSegmentsIn, $0.segmentsOut) = (new, new, new)
+        ($0.bytesReceived, $0.lastReceived) = (UInt64(new), UInt32(max(now - (now < 1_300 ? 100 : 1_300), 0)))
+      }
+    }
+    #expect(outcome.condition == .fine && outcome.milliseconds < 2_000, "\(outcome)")
+  }
+
   @Test(arguments: [(Self.moved, ConnectionCondition.fine), (Self.cut, .unjudged)])
   func aDownloadThatGoesOnWorks(_ routes: ConnectionRoutes, _ condition: ConnectionCondition) {
     let outcome = play(routes) { now in

@@ -174,13 +174,20 @@ struct PathMonitorTests {
 
   @Test("a second start is ignored")
   func ignoresASecondStart() async throws {
-    let monitor = try AppleLab.b().within { NWPathMonitor() }
+    let lab = try AppleLab.b()
+    let monitor = lab.within { NWPathMonitor() }
     let log = start(monitor)
-    monitor.start(queue: DispatchQueue(label: "another"))
+    // It runs nothing.
+    let another = DispatchQueue(label: "another")
+    another.suspend()
+    defer { another.resume() }
+    monitor.start(queue: another)
     #expect(monitor.queue === queue)
     try await log.wait("a path") { $0.status == .satisfied }
     await queue.drain()
     #expect(log.count == 1)
+    try lab.lab.down("v0")
+    try await log.wait("no path") { $0.status == .unsatisfied }
     monitor.cancel()
   }
 
