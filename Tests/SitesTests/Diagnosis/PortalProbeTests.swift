@@ -96,6 +96,22 @@ struct PortalProbeTests {
     withExtendedLifetime(portal) {}
   }
 
+  /// ip-rule(8): a rule leads what goes to port 80 where no router is. Whoever answers there is no router's portal.
+  @Test func whoIsNotBehindARouterIsNotAsked() async throws {
+    let cable = try LabCable()
+    try cable.server.addRoute("0.0.0.0/0", dev: "lo", kind: .local, scope: .host)
+    let requests = Box(0)
+    let portal = try await Portal(in: cable.server) { _, _ in
+      requests.update { $0 += 1 }
+      return "HTTP/1.1 302 Found\r\n\r\n"
+    }
+    for command in ["route add default dev v0 table 100", "rule add priority 5 ipproto tcp dport 80 lookup 100"] {
+      #expect(try cable.client.ip(command).status == 0)
+    }
+    #expect(try status(in: cable.client) == nil && requests.value == 0)
+    withExtendedLifetime(portal) {}
+  }
+
   /// A router that resets connections to addresses that nobody has answers in nobody's place.
   @Test func whoResetsIsNoPortal() throws {
     let cable = try LabCable()

@@ -191,6 +191,18 @@ struct ProbeTests {
     #expect(try beyond(in: cable.client).questions.map(\.outcome) == [.failed(EPERM), .failed(EPERM)])
   }
 
+  /// What netfilter rejects, this machine says by ICMP. No router is lost: it was not even asked.
+  @Test(.enabled(if: NetworkLab.hasFirewall, "nftables is needed"))
+  func tellsWhatTheOwnFirewallRejects() throws {
+    let cable = try LabCable()
+    try cable.client.nft(
+      "table ip own { chain out { type filter hook output priority 0; "
+        + "udp dport 53 reject with icmp type host-unreachable; }; }")
+    let outcomes = try beyond(in: cable.client).questions.map(\.outcome)
+    let refusals = outcomes.compactMap { if case .refused(let statement) = $0 { statement } else { nil } }
+    #expect(refusals.count == 2 && refusals.allSatisfy { $0.isOwn && $0.meaning == .hostUnreachable }, "\(outcomes)")
+  }
+
   // MARK: Names
 
   private static let resolver = "nameserver 10.0.0.2\nsearch a.example b.example\n"
