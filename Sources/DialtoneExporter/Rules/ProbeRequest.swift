@@ -126,7 +126,7 @@ package struct ProbeRequest: Sendable {
 
   /// The parameters of a query (application/x-www-form-urlencoded), in their order.
   static func parameters(in query: String) -> [(name: String, value: String)] {
-    // Bytes in an array: a text's own take three times as long, and each probe has some hundred.
+    // Bytes in an array: to walk through those of a text takes longer, and each probe has a query.
     Array(query.utf8).split(separator: UInt8(ascii: "&")).map { item in
       let parts = item.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
       return (decoded(parts[0]), parts.count > 1 ? decoded(parts[1]) : "")
