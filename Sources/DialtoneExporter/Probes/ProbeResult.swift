@@ -46,35 +46,36 @@ package struct ProbeResult: Sendable {
 
   /// As blackbox_exporter has them, and Dialtone's own.
   package func families(isLocalPathUp: Bool?) -> [MetricFamily] {
-    var families = general
-    if prober == .http { families += http }
-    // As there: TLS is told of with what came over it; for tcp, if it is believed.
-    if prober == .tcp ? succeeded : details?.status != nil { families += tls }
+    // Nearly in the order in which they are written.
+    var families: [MetricFamily] = []
+    families.reserveCapacity(24)
+    if let isLocalPathUp { families.append(MetricFamily.localPath(isUp: isLocalPathUp)) }
     var info = MetricFamily("dialtone_probe_verdict_info", "What Dialtone found, and why", .info)
     info.add(1, ["verdict": verdict.kind.identifier, "stage": verdict.stage, "reason": verdict.reason])
-    families.append(info)
-    if let isLocalPathUp { families.append(MetricFamily.localPath(isUp: isLocalPathUp)) }
-    return families
-  }
-
-  private var general: [MetricFamily] {
-    [
-      MetricFamily("probe_success", "Displays whether or not the probe was a success", .gauge, succeeded ? 1 : 0),
-      MetricFamily(
-        "probe_duration_seconds", "Returns how long the probe took to complete in seconds", .gauge, duration.inSeconds),
+    families += [
+      info,
       MetricFamily(
         "probe_dns_lookup_time_seconds", "Returns the time taken for probe dns lookup in seconds", .gauge,
         lookup.inSeconds),
       MetricFamily(
-        "probe_ip_protocol", "Specifies whether probe ip protocol is IP4 or IP6", .gauge,
-        address.map { $0.unmapped.family == .ipv4 ? 4 : 6 } ?? 0),
+        "probe_duration_seconds", "Returns how long the probe took to complete in seconds", .gauge, duration.inSeconds),
+      MetricFamily(
+        "probe_failed_due_to_regex", "Indicates if probe failed due to regex", .gauge, failedByExpression ? 1 : 0),
+    ]
+    if prober == .http { families += http }
+    families += [
       MetricFamily(
         "probe_ip_addr_hash",
         "Specifies the hash of IP address. It's useful to detect if the IP address changes.", .gauge,
         address.map { Double($0.hash) } ?? 0),
       MetricFamily(
-        "probe_failed_due_to_regex", "Indicates if probe failed due to regex", .gauge, failedByExpression ? 1 : 0),
+        "probe_ip_protocol", "Specifies whether probe ip protocol is IP4 or IP6", .gauge,
+        address.map { $0.unmapped.family == .ipv4 ? 4 : 6 } ?? 0),
+      MetricFamily("probe_success", "Displays whether or not the probe was a success", .gauge, succeeded ? 1 : 0),
     ]
+    // As there: TLS is told of with what came over it; for tcp, if it is believed.
+    if prober == .tcp ? succeeded : details?.status != nil { families += tls }
+    return families
   }
 
   private var http: [MetricFamily] {
@@ -89,22 +90,21 @@ package struct ProbeResult: Sendable {
       phaseTimes.add(phases.transfer.inSeconds, ["phase": "transfer"])
     }
     var families = [
-      phaseTimes,
-      MetricFamily(
-        "probe_http_status_code", "Response HTTP status code", .gauge, Double(details?.status ?? 0)),
-      MetricFamily(
-        "probe_http_version", "Returns the version of HTTP of the probe response", .gauge,
-        hasAnswer ? details?.minorVersion == 0 ? 1 : 1.1 : 0),
-      MetricFamily(
-        "probe_http_ssl", "Indicates if SSL was used for the final redirect", .gauge,
-        hasAnswer && details?.tlsVersion != nil ? 1 : 0),
-      MetricFamily("probe_http_redirects", "The number of redirects", .gauge, Double(redirects)),
       MetricFamily(
         "probe_http_content_length", "Length of http content response", .gauge,
         hasAnswer ? Double(details?.contentLength ?? -1) : 0),
+      phaseTimes,
+      MetricFamily("probe_http_redirects", "The number of redirects", .gauge, Double(redirects)),
+      MetricFamily(
+        "probe_http_ssl", "Indicates if SSL was used for the final redirect", .gauge,
+        hasAnswer && details?.tlsVersion != nil ? 1 : 0),
+      MetricFamily("probe_http_status_code", "Response HTTP status code", .gauge, Double(details?.status ?? 0)),
       MetricFamily(
         "probe_http_uncompressed_body_length", "Length of uncompressed response body", .gauge,
         Double(details?.bodyLength ?? 0)),
+      MetricFamily(
+        "probe_http_version", "Returns the version of HTTP of the probe response", .gauge,
+        hasAnswer ? details?.minorVersion == 0 ? 1 : 1.1 : 0),
     ]
     if let modified = details?.value(of: "last-modified").flatMap(HTTPDate.seconds) {
       families.append(

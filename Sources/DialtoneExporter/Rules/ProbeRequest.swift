@@ -12,7 +12,7 @@ package struct ProbeRequest: Sendable {
     package let message: String
   }
 
-  package let module: ProbeModule
+  package var module: ProbeModule
   /// As it was given, for people.
   package let target: String
   package let url: SiteURL

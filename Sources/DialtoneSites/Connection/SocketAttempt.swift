@@ -49,7 +49,7 @@ final class SocketAttempt: ConnectionAttempt {
       .channelInitializer { [loop, maximumSegment = options.maximumSegment] channel in
         bound.value.channel = channel
         do {
-          try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
+          try channel.withSocket { socket in
             try Self.closeOnExec(socket)
             try Self.limitSegments(of: socket, to: maximumSegment)
             bound.value.watchRefusals(of: socket)
@@ -137,7 +137,7 @@ final class SocketAttempt: ConnectionAttempt {
     return loop.makeCompletedFuture {
       // 0 would lift the restriction.
       if index == 0 { throw IOError(errnoCode: ENXIO, reason: "no interface \(device.text)") }
-      try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
+      try channel.withSocket { socket in
         let result = csystem_bind_to_interface(socket, family == .ipv4 ? AF_INET : AF_INET6, index)
         if result != 0 { throw IOError(errnoCode: csystem_errno(), reason: "IP_BOUND_IF") }
       }

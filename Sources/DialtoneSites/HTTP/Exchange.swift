@@ -63,7 +63,7 @@ final class Exchange {
   func noteProgress() {
     #if os(Linux)  // the structure is Linux's
     do {
-      try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
+      try channel.withSocket { socket in
         var progress = csystem_stream_progress()
         // The call fills in the structure.
         guard unsafe csystem_stream_progress(socket, &progress) == 0 else { return }

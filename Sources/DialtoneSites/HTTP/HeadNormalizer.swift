@@ -42,6 +42,7 @@ struct HeadNormalizer {
 
   private static let carriageReturn = UInt8(ascii: "\r")
   private static let lineFeed = UInt8(ascii: "\n")
+  private static let deciding = DecidingFields.Name.allCases
 
   /// Whether nothing is left to do: all heads are over, and what comes now needs no change.
   var isDone: Bool { place == .body && chunks == nil }
@@ -107,22 +108,25 @@ struct HeadNormalizer {
     }
     // Spaces before the colon are for a proxy to remove (RFC 9112, 5.1), and harmless here.
     let name = Self.trimmed(field[..<colon])
-    // CR alone is a space (RFC 9112, 2.2).
-    let value = field[(colon + 1)...].map { $0 == Self.carriageReturn ? UInt8(ascii: " ") : $0 }[...]
     guard !name.isEmpty, name.allSatisfy(Self.isTokenCharacter) else { return }
-    let folded = String(decoding: name.map(ASCII.folded), as: UTF8.self)
-    let text = Self.text(of: Self.trimmed(value))
-    fields.take(folded, text)
+    var value = field[(colon + 1)...]
+    // CR alone is a space (RFC 9112, 2.2).
+    if value.contains(Self.carriageReturn) {
+      value = value.map { $0 == Self.carriageReturn ? UInt8(ascii: " ") : $0 }[...]
+    }
     let isReadable = value.allSatisfy(Self.isValueCharacter)
-    switch folded {
-    case "content-length": lengths.append(Array(value))
-    case "transfer-encoding" where !isReadable: throw .unknown
+    let deciding = Self.deciding.first { $0.rawValue.utf8.elementsEqual(name) { $0 == ASCII.folded($1) } }
+    let text = deciding == nil ? "" : Self.text(of: Self.trimmed(value))
+    if let deciding { fields.take(deciding, text) }
+    switch deciding {
+    case .contentLength: lengths.append(Array(value))
+    case .transferEncoding where !isReadable: throw .unknown
     // The parser knows neither tabs nor empty members (RFC 9110, 5.6.1).
-    case "transfer-encoding":
+    case .transferEncoding:
       let members = value.split(separator: UInt8(ascii: ",")).map(Self.trimmed).filter { !$0.isEmpty }
       if members.isEmpty { break }
       Self.write(name + ": ".utf8 + members.joined(separator: Array(", ".utf8)), &output)
-    case "location" where isReadable: Self.write(name + ": ".utf8 + text.utf8, &output)
+    case .location where isReadable: Self.write(name + ": ".utf8 + text.utf8, &output)
     default:
       guard isReadable else { break }
       output.writeBytes(name)
@@ -206,16 +210,24 @@ struct DecidingFields: Equatable {
   /// The parameter `charset` of Content-Type, in lower case.
   private(set) var charset: String?
 
-  /// - Parameters:
-  ///   - name: The field's name, in lower case.
-  ///   - value: Its value, without spaces around it.
-  mutating func take(_ name: String, _ value: String) {
+  /// Their names.
+  enum Name: String, CaseIterable {
+    case location
+    case contentEncoding = "content-encoding"
+    case contentLength = "content-length"
+    case contentType = "content-type"
+    case transferEncoding = "transfer-encoding"
+  }
+
+  /// `value` has no spaces around it.
+  mutating func take(_ name: Name, _ value: String) {
     switch name {
-    case "location": locations.append(value)
-    case "content-encoding": contentCodings += Self.members(value)
-    case "transfer-encoding": transferCodings += Self.members(value)
-    case "content-type": charset = Self.charset(value)
-    default: break
+    case .location: locations.append(value)
+    case .contentEncoding: contentCodings += Self.members(value)
+    case .transferEncoding: transferCodings += Self.members(value)
+    case .contentType: charset = Self.charset(value)
+    // The normalizer keeps the lengths until the head has ended.
+    case .contentLength: break
     }
   }
 
