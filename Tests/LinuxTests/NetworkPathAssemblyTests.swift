@@ -171,6 +171,19 @@ struct NetworkPathAssemblyTests {
     #expect(missing.reason == .noInterface)
   }
 
+  /// A rule may send packets without a link's address over it, which a socket that is bound to it never meets (found by
+  /// RandomisedTests, seed 37942225869357818).
+  @Test("unbound packets leave by a link: that counts for its kind, not for who binds to it")
+  func aNamedLinkIsForPacketsThatAreBoundToIt() throws {
+    for (configure, expected) in [
+      ({ $0.requiredKinds = [.wired] }, NetworkPath.Status.satisfied), ({ $0.interface = "eth0" }, .unsatisfied),
+    ] as [((inout PathConfiguration) -> Void, NetworkPath.Status)] {
+      let path = try network().path(general: [.ipv4: .via(2)], bound: [2: [:]], configure)
+      #expect(path.status == expected)
+      #expect(path.supportsIPv4 == (expected == .satisfied))
+    }
+  }
+
   @Test("the unbound packets' interface comes first among those that count, too")
   func theUnboundPacketsInterfaceComesFirst() throws {
     let network = try network()

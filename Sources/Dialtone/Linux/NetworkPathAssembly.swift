@@ -126,9 +126,10 @@ struct NetworkPathAssembly {
   }
 
   /// Adds the ways of packets that are bound to no interface. They may use a link by which packets bound to it cannot
-  /// leave.
+  /// leave. Who asks for one interface by its name binds to it.
   private func complete(_ bound: [Ways], by general: [Way]) -> [Ways] {
-    bound.map { known in
+    if configuration.interface != nil { return bound }
+    return bound.map { known in
       let missing = general.filter { way in
         way.state.isReachable && way.state.interface?.index == known.link.index
           && !known.reachable.contains { $0.family == way.family }

@@ -4,9 +4,9 @@
 /// The ways by which packets can leave this machine: all usable interfaces, in order of preference.
 ///
 /// The path as a whole is about packets that are bound to no interface. If the configuration restricts the interfaces,
-/// it is about packets over the allowed ones. Each interface is about packets that are bound to it (SO_BINDTODEVICE,
-/// socket(7)). So an interface may lead to the Internet while the path is unsatisfied, because the one before it has
-/// lost its carrier.
+/// it is about packets over the allowed ones; if it names one, about packets that are bound to that. Each interface is
+/// about packets that are bound to it (SO_BINDTODEVICE, socket(7)), and those that leave by it unbound. So an interface
+/// may lead to the Internet while the path is unsatisfied, because the one before it has lost its carrier.
 ///
 /// Receivers get a new path if it is not the same as the last one in what ``isSameState(as:)`` compares; `==` compares
 /// everything, the time as well.
@@ -38,9 +38,9 @@ public struct NetworkPath: Hashable, Sendable {
     public package(set) var isExpensive: Bool
     /// Whether it is to be used sparingly: the configuration names it.
     public package(set) var isConstrained: Bool
-    /// Whether packets for the Internet that are bound to it can leave by IPv4.
+    /// Whether packets for the Internet can leave over it by IPv4.
     public package(set) var supportsIPv4: Bool
-    /// Whether packets for the Internet that are bound to it can leave by IPv6.
+    /// Whether packets for the Internet can leave over it by IPv6.
     public package(set) var supportsIPv6: Bool
 
     /// Creates an interface of a path, for tests and previews.
