@@ -95,9 +95,10 @@ struct ArgumentTests {
     let date = try Date("2026-11-24T12:00:00Z", strategy: .iso8601)
     #expect(noon.microseconds(before: 5) == Int64(date.timeIntervalSince1970) * 1_000_000)
     #expect(try JournalTime.parse("1d").microseconds(before: 100_000_000_000) == 13_600_000_000)
+    #expect(try JournalTime.parse("@1795521600") == noon)
     for text in [
       "", "0", "x", "2026-13-01", "2026-11-2", "2026-11-24 ", "24.11.2026", "2026-11-24 12", "2026-11-24 25:00",
-      "2026-11-24 12:00  Z", "2026-11-24T12:00+1",
+      "2026-11-24 12:00  Z", "2026-11-24T12:00+1", "@", "@x", "@-1", "1@5",
     ] {
       #expect(throws: ValidationError.self, "\(text)") { try JournalTime.parse(text) }
     }

@@ -54,6 +54,16 @@ struct ReplacedFileTests {
     #expect(names.sorted() == ["file", "link"])
   }
 
+  /// NAME_MAX (limits.h).
+  @Test func aNameMayBeAsLongAsAnyFiles() throws {
+    let long = try path(String(repeating: "n", count: 255))
+    defer { Program.removeItem(URL(fileURLWithPath: long)) }
+    for text in ["new", "newer"] {
+      try ReplacedFile.write(text, to: long)
+      #expect(try String(contentsOfFile: long, encoding: .utf8) == text)
+    }
+  }
+
   /// What is no file is written to, and stays what it is: here a pipe with a name (fifo(7)).
   @Test func aPipeIsWrittenTo() throws {
     let path = try path("pipe")

@@ -46,8 +46,8 @@ enum TypedArguments {
     return message
   }
 
-  /// Whether there is an @: the text before it may be a secret (SECURITY.md).
-  private static func hasSecret(_ text: some StringProtocol) -> Bool { text.unicodeScalars.contains("@") }
+  /// Whether there is an @ behind something, which may be a secret (SECURITY.md).
+  private static func hasSecret(_ text: some StringProtocol) -> Bool { text.unicodeScalars.dropFirst().contains("@") }
 }
 
 /// A target or a URL as it was typed, and where it stands, for errors.

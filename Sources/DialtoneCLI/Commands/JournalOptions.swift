@@ -99,8 +99,9 @@ struct JournalOptions: ParsableArguments {
   }
 }
 
-/// A point in time, as one types it: a span before now, such as `7d`, a local day, or a time. That is local, as our
-/// tables and journalctl(1) have it, unless Z or an offset ends it, as in RFC 3339.
+/// A point in time, as one types it: a span before now, such as `7d`, a local day, seconds since 1970 after an @, as
+/// date(1) and journalctl(1) take them, or a time. That is local, as our tables have it, unless Z or an offset ends it,
+/// as in RFC 3339.
 enum JournalTime: Equatable, Sendable {
   case ago(Duration)
   case at(Int64)
@@ -110,6 +111,7 @@ enum JournalTime: Equatable, Sendable {
   /// Of an hour that the clock shows twice the first counts, and for an end the second.
   static func parse(_ text: String, isEnd: Bool) throws -> JournalTime {
     if let wall = wall(text, isEnd) { return .at(wall) }
+    if text.first == "@", let seconds = UInt32(text.dropFirst()) { return .at(Int64(seconds) * 1_000_000) }
     if text.count == 8, let days = Int(text), (19_700_101...99_991_231).contains(days) {
       let day = "\(text.prefix(4))-\(text.dropFirst(4).prefix(2))-\(text.suffix(2))"
       throw ValidationError("a day is written \(day), and a span of \(text) seconds \(text)s")
@@ -118,8 +120,8 @@ enum JournalTime: Equatable, Sendable {
       return .ago(try DurationArgument.positive(text))
     } catch {
       throw ValidationError(
-        "give a span before now such as 7d, a day such as 2026-11-24, \"2026-11-24 12:00\", or "
-          + "2026-11-24T12:00:00+01:00")
+        "give a span before now such as 7d, a day such as 2026-11-24, \"2026-11-24 12:00\", "
+          + "2026-11-24T12:00:00+01:00, or seconds since 1970 such as @1795000000")
     }
   }
 

@@ -44,10 +44,12 @@ package enum ReplacedFile {
       let count = unsafe readlink(place, &target, target.count)
       if count < 0 { return place }
       let link = String(decoding: target.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      let folder = place.lastIndex(of: "/").map { place[...$0] } ?? ""
-      place = link.hasPrefix("/") ? link : folder + link
+      place = link.hasPrefix("/") ? link : folder(of: place) + link
     }
   }
+
+  /// The path up to its last slash.
+  private static func folder(of path: String) -> Substring { path.lastIndex(of: "/").map { path[...$0] } ?? "" }
 
   /// Where the path leads, without links.
   private static func resolved(_ path: String) throws(SystemError) -> String {
@@ -61,8 +63,8 @@ package enum ReplacedFile {
     _ path: String, by text: String, mode: UInt32, owner: stat?
   ) throws(SystemError) {
     // mkstemp(3) writes over the last six letters, before the zero at the end. The name does not end with .prom, so
-    // node_exporter does not read it.
-    var name = Array("\(path).XXXXXX".utf8CString)
+    // node_exporter does not read it; nor is it made of the file's, which may be as long as a name can be.
+    var name = Array("\(folder(of: path)).dialtone.XXXXXX".utf8CString)
     let descriptor = unsafe mkstemp(&name)
     if descriptor < 0 { throw SystemError("mkstemp") }
     do throws(SystemError) {
